@@ -1,0 +1,6 @@
+// pch_tests.h: the headers that most unit tests use, compiled once.
+#pragma once
+
+#include "pch.h"
+
+#include <gtest/gtest.h>

@@ -1,0 +1,249 @@
+// array.h: lazy arrays: what every door uses to say what is to be computed.
+//
+// An Array is a window on a base: an element type, a shape, strides and an offset into memory that may
+// not exist yet. Operations record what is asked for and return at once; a value is computed when it is wanted
+// (data(), item(), eval()). All functions may be called from any thread; they hold the engine's lock while they record.
+//
+// Errors: ValueError, TypeError and IndexError (ir/error.h) at the call, before anything is recorded.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/error.h"
+#include "ops/ops.h"
+
+namespace frit {
+
+class Base;    // memory, or the promise of it (ir/trace.h)
+class Layout;  // shape and strides (ir/layout.h)
+
+class Array {
+ public:
+  Array() = default;  // no array: operator bool is false
+  Array(const Array& other);
+  Array(Array&& other) noexcept;
+  Array& operator=(Array other) noexcept;
+  ~Array();
+  // Adopts references that the caller owns. For the engine and front.
+  Array(Base* base, const Layout* layout, std::int64_t offset, DType dtype) noexcept;
+
+  explicit operator bool() const { return base_ != nullptr; }
+  DType dtype() const { return dtype_; }
+  int ndim() const;
+  std::int64_t size() const;
+  std::span<const std::int64_t> shape() const;
+  std::span<const std::int64_t> strides() const;  // bytes
+  std::int64_t offset() const { return offset_; }  // bytes from the base's first byte
+  bool c_contiguous() const;
+  bool f_contiguous() const;
+  bool same_base(const Array& other) const { return base_ == other.base_; }
+  bool writable() const;
+
+  Base* base() const { return base_; }
+  const Layout* layout() const { return layout_; }
+
+ private:
+  Base* base_ = nullptr;
+  const Layout* layout_ = nullptr;
+  std::int64_t offset_ = 0;
+  DType dtype_ = DType::Float64;
+  friend struct ArrayAccess;
+};
+
+// ---- operands ------------------------------------------------------------------------------
+
+// What an op takes: an array, or a scalar which may be weak (a Python number). Borrows the array.
+struct Argument {
+  const Array* array = nullptr;
+  Scalar scalar;          // used when array is null
+  Weak weak = Weak::No;
+
+  Argument(const Array& a) : array(&a) {}
+  Argument(double x) : scalar(Scalar::of(DType::Float64, x)), weak(Weak::Float) {}
+  Argument(std::int64_t x) : scalar(Scalar::of(DType::Int64, x)), weak(Weak::Int) {}
+  Argument(int x) : Argument(static_cast<std::int64_t>(x)) {}
+  Argument(bool x) : scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(x))) {}
+  Argument(Scalar s, Weak w = Weak::No) : scalar(s), weak(w) {}
+};
+
+// ---- memory ----------------------------------------------------------------------------------
+
+Array empty(std::span<const std::int64_t> shape, DType dtype);  // C order; contents undefined
+Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, DType dtype);
+Array full(std::span<const std::int64_t> shape, const Scalar& value);  // of value.dtype
+Array arange(const Scalar& start, const Scalar& step, std::int64_t n); // start + i * step, in start.dtype (as NumPy fills)
+
+// Memory that somebody else owns: every access to it is immediate. `release(owner)` is called, without the engine's lock and
+// not before drain_released() is called, once nobody needs the memory any more.
+struct Foreign {
+  void* data = nullptr;            // the first element of the window
+  void* memory = nullptr;          // the lowest byte of all memory that `owner` keeps alive
+  std::int64_t bytes = 0;          // of that memory
+  void* owner = nullptr;
+  void (*release)(void* owner) = nullptr;
+  bool writable = true;
+  // Nobody else can see this memory (a fresh result that we adopted): no different from our own.
+  bool adopted = false;
+};
+Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
+           std::span<const std::int64_t> strides, DType dtype);
+// Calls the release functions that became due. Cheap when there are none. Call it without the engine's lock.
+void drain_released();
+
+// ---- windows: no copy ---------------------------------------------------------------------------
+
+// Any window on the same base; checked to lie inside its memory.
+Array window(const Array& a, std::span<const std::int64_t> shape,
+             std::span<const std::int64_t> strides, std::int64_t byte_offset, DType dtype);
+Array transpose(const Array& a, std::span<const int> axes);
+Array broadcast_to(const Array& a, std::span<const std::int64_t> shape);
+// One axis of a basic index: start, step and count elements (count < 0: an integer index, the axis goes away).
+struct AxisSlice {
+  std::int64_t start = 0, step = 1, count = -1;
+};
+Array slice(const Array& a, std::span<const AxisSlice> axes);
+// A window with this shape if the strides allow it (NumPy's rule), else nullopt. The sizes must be equal.
+std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t> shape);
+
+// ---- ops ----------------------------------------------------------------------------------------
+
+struct ApplyOptions {
+  const Array* out = nullptr;    // written in place; its shape must be the broadcast shape
+  const Array* where = nullptr;  // bool; only where it is true is anything written
+  std::optional<Signature> signature = {};  // from dtype=; otherwise resolved from the arguments
+  Casting casting = Casting::SameKind;
+};
+// The result, or *out. Broadcasting, promotion, casting and overlap as NumPy's ufuncs. The layout of a fresh result follows
+// NumPy's order='K'.
+Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options = {});
+Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options = {});
+
+// target[...] = value, broadcast and cast as assignment does ("unsafe").
+void assign(const Array& target, const Argument& value, const Array* where = nullptr);
+Array astype(const Array& a, DType dtype, char order = 'K');  // always a fresh array
+Array copy(const Array& a, char order = 'K');                 // order: C F A K
+
+struct ReduceOptions {
+  std::span<const int> axes = {};  // normalised, distinct; ignored when all_axes
+  bool all_axes = true;
+  bool keepdims = false;
+  std::optional<DType> dtype = {};  // the type in which to reduce
+  std::optional<Scalar> initial = {};
+  const Array* where = nullptr;
+  const Array* out = nullptr;
+};
+// NumPy's order of float additions. ValueError for an empty reduction without identity.
+Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
+Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {}, const Array* out = nullptr);
+// The index of the first smallest or largest element (NaN counts as such), int64. axis < 0 - ndim: over the flat array.
+enum class Extreme : std::uint8_t { Min, Max };
+Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims = false);
+
+// Linear algebra by BLAS: NumPy's matmul rule for any dimensions.
+Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
+
+// ---- indexing by arrays -----------------------------------------------------------------------------
+
+// a[i0, i1, ..] on the leading axes: index arrays (integers, broadcast together; checked now, IndexError), result shape:
+// broadcast shape + the remaining axes.
+Array gather(const Array& a, std::span<const Array> indices);
+// a[i0, i1, ..] = value, in order (the last of equal indices wins).
+void scatter(const Array& a, std::span<const Array> indices, const Argument& value);
+// a[i0, i1, ..] op= value for each, duplicates counted (ufunc.at).
+void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const Argument& value);
+// The elements where mask is true, mask.ndim leading axes collapsed into one: evaluates the mask for the count.
+Array compress(const Array& a, const Array& mask);
+// The coordinates where a is true: one int64 array an axis. Evaluates a.
+std::vector<Array> nonzero(const Array& a);
+std::int64_t count_nonzero(const Array& a);  // evaluates
+
+// ---- work of other libraries --------------------------------------------------------------------------
+
+// An opaque step: runs at its place in the program's order with pointers to its (evaluated) operands.
+class Call {
+ public:
+  virtual ~Call() = default;
+  virtual std::string_view name() const = 0;
+  // pointers: the first element of each output window, then of each input window.
+  virtual void run(std::span<std::byte* const> pointers) const = 0;
+};
+void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs, std::span<const Array> inputs);
+
+// ---- values ---------------------------------------------------------------------------------------------
+
+// Computes everything that was recorded before.
+void eval();
+void eval(const Array& a);
+bool is_pending(const Array& a);   // something recorded still has to write it
+bool has_pending();                // anything at all is recorded and not computed
+// The value at the first element of the window (evaluates).
+Scalar item(const Array& a);
+// Direct access: evaluates; from now on until end_access, all work on this base is immediate and its memory stays put
+// (an export). Every begin has its end. end_access may be called from any thread.
+std::byte* begin_export(const Array& a);
+void end_export(Base* base);
+// Memory for reading now, with no promise for later: valid until the next recorded operation.
+const std::byte* read(const Array& a);
+bool is_exported(const Array& a);
+// The same elements may be reached through both (exact, within a work limit; else true).
+bool may_share_memory(const Array& a, const Array& b);
+
+// ---- where it was asked for ------------------------------------------------------------------------------
+
+// A source position, set by a door before it records: opaque to the engine, resolved by the door when reporting.
+struct SourcePosition {
+  const void* code = nullptr;  // kept alive by the door
+  std::int32_t instruction = 0;
+};
+void set_source(SourcePosition position);
+
+// ---- settings and figures ---------------------------------------------------------------------------------
+
+struct Statistics {
+  std::int64_t recorded = 0;      // nodes
+  std::int64_t immediate = 0;     // ops computed at once
+  std::int64_t evals = 0;
+  std::int64_t plan_hits = 0, plan_misses = 0;
+  std::int64_t interpreted_launches = 0, compiled_launches = 0, calls = 0;
+  std::int64_t kernels_compiled = 0, kernels_loaded = 0;
+  std::int64_t bytes_live = 0, bytes_peak = 0, bytes_cached = 0;
+  double eval_seconds = 0;     // of all evals
+  double plan_seconds = 0;     // making plans
+  double lookup_seconds = 0;   // finding plans again
+  double compile_seconds = 0;  // on the compile thread
+};
+Statistics statistics();
+void reset_statistics();
+
+enum class Tier : std::uint8_t { Automatic, Interpreter, Compiled };  // Compiled: waits for the compiler (tests)
+void set_tier(Tier tier);
+void set_lazy(bool lazy);      // false: every op is computed at once
+int threads();
+void set_threads(int n);
+void wait_for_compiler();
+void flush_caches();           // plans, kernels in memory, cached buffers
+
+// Text of what is pending (before) or of the last eval (after): groups, kernels, bytes moved against the least possible.
+std::string explain();
+std::string explain_dot();     // the same as a Graphviz graph
+
+// Floating-point warnings: what the kernels found since the last call; see engine/warnings.
+enum class FloatError : std::uint8_t { DivideByZero = 1, Overflow = 2, Underflow = 4, Invalid = 8 };
+struct FloatWarning {
+  FloatError error;
+  Op op;
+  SourcePosition source;
+  bool reduction = false;  // found in a reduction by the op
+};
+// Which of the errors are looked for (a mask of FloatError), for ops recorded from now on; kept with each node.
+void set_float_checks(unsigned mask);
+bool has_float_warnings();
+std::vector<FloatWarning> take_float_warnings();
+
+}  // namespace frit

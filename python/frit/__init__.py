@@ -1,0 +1,124 @@
+"""frit/__init__.py: Frit's own functions; the NumPy door is `import frit.numpy as np`.
+
+Importing this package loads neither NumPy nor the engine: both come with the first use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+__version__ = "0.1.0"
+__all__ = [
+    "FallbackError",
+    "FallbackWarning",
+    "eval",
+    "explain",
+    "get_num_threads",
+    "install",
+    "off",
+    "report",
+    "set_num_threads",
+    "statistics",
+    "uninstall",
+]
+
+_LAZY = {"numpy", "report"}  # submodules that come with their first use
+
+
+class FallbackWarning(UserWarning):
+    """A call that NumPy had to do, under FRIT_FALLBACK=warn."""
+
+
+class FallbackError(RuntimeError):
+    """A call that NumPy would have had to do, under FRIT_FALLBACK=error."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"frit.{name}")
+    raise AttributeError(f"module 'frit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
+def eval(*arrays: Any) -> None:
+    """Computes what is pending: all of it, or what the given arrays need."""
+    from frit import _core
+
+    if not arrays:
+        _core.eval()
+    for array in arrays:
+        _core.eval(array)
+
+
+def explain(x: Any = None) -> Any:
+    """What would run (pending work) or has run (the last eval) as which kernels, and why not fewer.
+
+    Prints as text; in a notebook it draws the graph if Graphviz is installed.
+    """
+    from frit.report.explain import Explanation
+
+    return Explanation(x)
+
+
+def statistics() -> dict[str, Any]:
+    """The engine's counters since the start or the last frit.report(reset=True)."""
+    from frit import _core
+
+    return _core.statistics()
+
+
+def set_num_threads(n: int) -> None:
+    """Sets how many threads kernels may use (at the start: FRIT_NUM_THREADS, else all we may)."""
+    from frit import _core
+
+    _core.set_threads(n)
+
+
+def get_num_threads() -> int:
+    """How many threads kernels may use."""
+    from frit import _core
+
+    return _core.threads()
+
+
+def install() -> None:
+    """From now on `import numpy` in the user's own code gives frit.numpy.
+
+    Installed libraries and the standard library keep real NumPy. FRIT_INCLUDE and FRIT_EXCLUDE
+    (module patterns or folders, separated by commas) change who counts as user code.
+    """
+    from frit import _importer
+
+    _importer.install()
+
+
+def uninstall() -> None:
+    """Undoes install(): computes what is pending and gives every importer real NumPy again."""
+    from frit import _importer
+
+    _importer.uninstall()
+
+
+@contextlib.contextmanager
+def off() -> Iterator[None]:
+    """Within this block nothing is delayed, and `import numpy` gives real NumPy."""
+    from frit import _importer
+
+    with _importer.suspended():
+        yield
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext frit`: as install()."""
+    install()
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext frit`: as uninstall()."""
+    uninstall()

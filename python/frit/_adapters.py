@@ -1,0 +1,184 @@
+"""_adapters.py: libraries that need more than `__array__` to work with Frit, one function for each.
+
+An adapter runs once, right after the library was imported under install(); undo() takes all back.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+_undo: list[tuple[Any, str, Any]] = []
+_missing = object()
+
+
+def _replace(owner: Any, name: str, value: Any) -> None:
+    _undo.append((owner, name, vars(owner).get(name, _missing)))
+    setattr(owner, name, value)
+
+
+def undo() -> None:
+    """Takes back what the adapters changed."""
+    while _undo:
+        owner, name, value = _undo.pop()
+        if value is _missing:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
+
+
+def real_of(value: Any) -> Any:
+    """NumPy's own object for one of frit.numpy's modules, functions, ufuncs or classes."""
+    ours = sys.modules.get("frit.numpy")
+    core = sys.modules.get("frit._core")
+    if ours is None or core is None:
+        return value
+    if isinstance(value, types.ModuleType):
+        name = value.__name__
+        return sys.modules[name[5:]] if name.startswith("frit.numpy") else value
+    if isinstance(value, core.Array | core.Scalar):
+        return core.to_numpy(value)
+    if value is core.Array:
+        return sys.modules["numpy"].ndarray
+    if isinstance(value, core.UFunc):
+        return core.to_numpy(value)
+    module = getattr(value, "__module__", None)
+    if isinstance(module, str) and module.startswith("frit.numpy"):
+        owner = sys.modules.get(module[5:])
+        return getattr(owner, getattr(value, "__name__", ""), value)
+    return value
+
+
+def _numba() -> None:
+    """Functions that numba compiles see real NumPy; compiled functions take and give our arrays."""
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.interpreter import Interpreter
+
+    def real_globals(name: str) -> None:
+        original = getattr(Interpreter, name)
+
+        def get_value(self: Any, key: Any) -> Any:
+            return real_of(original(self, key))
+
+        _replace(Interpreter, name, get_value)
+
+    real_globals("get_global_value")
+    real_globals("get_closure_value")
+    _replace(Dispatcher, "__call__", _taking_ours(Dispatcher.__call__))
+
+
+def _taking_ours(original: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        core = sys.modules.get("frit._core")
+        if core is None:
+            return original(self, *args, **kwargs)
+        real_args = core.to_numpy_deep(args)
+        real_kwargs = core.to_numpy_deep(kwargs) if kwargs else kwargs
+        result = original(self, *real_args, **real_kwargs)
+        if real_args is args and real_kwargs is kwargs:
+            return result
+        return core.wrap_result(result)
+
+    return __call__
+
+
+def _pandas() -> None:
+    """pandas knows masks, keys and groupings by their class: its methods get real arrays."""
+    import pandas
+    from pandas.core import indexing
+
+    kinds = (
+        pandas.DataFrame,
+        pandas.Series,
+        pandas.Index,
+        indexing._LocIndexer,
+        indexing._iLocIndexer,
+        indexing._AtIndexer,
+    )
+    owners = dict.fromkeys(base for kind in kinds for base in kind.__mro__)
+    for owner in (pandas, *owners):
+        if getattr(owner, "__module__", "pandas").partition(".")[0] != "pandas":
+            continue
+        for name, method in list(vars(owner).items()):
+            if name.startswith("_") and name not in _ENTRIES:
+                continue
+            if isinstance(method, types.FunctionType):
+                _replace(owner, name, _with_real_arguments(method))
+            elif name == "__new__" and isinstance(method, staticmethod):
+                _replace(owner, name, staticmethod(_with_real_arguments(method.__func__)))
+
+
+# Where users' arrays come in, besides the public methods.
+_ENTRIES = frozenset(["__init__", "__new__", "__getitem__", "__setitem__"])
+
+
+def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        core = sys.modules.get("frit._core")
+        if core is not None:
+            args = core.to_numpy_deep(args)
+            if kwargs:
+                kwargs = core.to_numpy_deep(kwargs)
+        return original(*args, **kwargs)
+
+    return converted
+
+
+def _torch() -> None:
+    """torch.from_numpy insists on a real ndarray."""
+    import torch
+
+    original = torch.from_numpy
+
+    def from_numpy(array: Any) -> Any:
+        core = sys.modules.get("frit._core")
+        return original(array if core is None else core.to_numpy(array))
+
+    from_numpy.__doc__ = original.__doc__
+    _replace(torch, "from_numpy", from_numpy)
+
+
+def _multiprocessing() -> None:
+    """Processes started by spawn or forkserver run the user's program under Frit too."""
+    from multiprocessing import util
+
+    original = util.spawnv_passfds
+
+    def spawnv_passfds(path: Any, args: Any, passfds: Any) -> Any:
+        return original(path, _with_frit(list(args)), passfds)
+
+    _replace(util, "spawnv_passfds", spawnv_passfds)
+
+
+def _with_frit(args: list[Any]) -> list[Any]:
+    """The command line of a child, with install() before multiprocessing's own start."""
+    for position, word in enumerate(args[:-1]):
+        start = args[position + 1]
+        if word == "-c" and "multiprocessing" in start and "resource_tracker" not in start:
+            folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+            install = (
+                f"import sys; sys.path.append({folder!r}); import frit; sys.path.pop(); "
+                "frit.install(); "
+            )
+            args[position + 1] = install + start
+            break
+    return args
+
+
+_ADAPTERS: dict[str, Callable[[], None]] = {
+    "multiprocessing": _multiprocessing,
+    "numba": _numba,
+    "pandas": _pandas,
+    "torch": _torch,
+}
+LIBRARIES = frozenset(_ADAPTERS)
+
+
+def apply(library: str) -> None:
+    """Runs the adapter of a library that was just imported."""
+    _ADAPTERS[library]()

@@ -1,0 +1,119 @@
+"""_core.pyi: Frit's arrays, scalars and ufuncs, and the switches of its engine."""
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+class Array(np.ndarray[Any, Any]):
+    """The user's ndarray: lazy, with NumPy's methods, attributes and operators.
+
+    isinstance(real_ndarray, Array) holds; a class statement with this base makes a subclass of the
+    real numpy.ndarray; calling it constructs as numpy.ndarray does.
+    """
+
+class Scalar(np.generic):
+    """A 0-d result that is computed when its value is wanted; then it behaves as the NumPy scalar."""
+
+class UFunc(np.ufunc):
+    """A ufunc that records where it can, and asks NumPy's own of the same name where it can't."""
+
+class Fallback:
+    """A callable that has NumPy do a call: operands evaluated, results wrapped, the place counted."""
+
+    __wrapped__: Callable[..., Any]
+    def __init__(self, name: str, numpy_function: Callable[..., Any], hook: Any = None) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+ufuncs: dict[str, UFunc]
+
+# ---- functions with NumPy's meaning ---------------------------------------------------------
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    like: Any = None,
+    device: Any = None,
+) -> Any: ...
+def asarray(a: Any, dtype: Any = None, order: str | None = None, **kwargs: Any) -> Any: ...
+def empty(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Array: ...
+def zeros(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Array: ...
+def ones(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Array: ...
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any
+) -> Array: ...
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array: ...
+def where(condition: Any, x: Any = ..., y: Any = ..., /) -> Any: ...
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None: ...
+def concatenate(
+    arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dtype: Any = None, casting: str = "same_kind"
+) -> Array: ...
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array: ...
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any: ...
+def nonzero(a: Any, /) -> tuple[Array, ...]: ...
+def may_share_memory(a: Any, b: Any, /) -> bool: ...
+
+# ---- to and from NumPy ----------------------------------------------------------------------
+
+def to_numpy(x: Any, /) -> Any:
+    """The real ndarray on an Array's memory, the NumPy scalar of a Scalar; else the object itself."""
+
+def to_numpy_deep(x: Any, /) -> Any:
+    """The same, inside lists, tuples and dicts as well."""
+
+def wrap_result(x: Any, /) -> Any:
+    """Ours for a result of NumPy, inside tuples, lists and dicts as well."""
+
+def call_numpy(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """One call by NumPy, counted as a fallback under this name."""
+
+# ---- the engine -----------------------------------------------------------------------------
+
+def eval(array: Any = None) -> None: ...
+def is_pending(array: Any) -> bool: ...
+def is_exported(array: Any) -> bool: ...
+def has_pending() -> bool: ...
+def explain(array: Any = None) -> str: ...
+def explain_dot() -> str: ...
+def statistics() -> dict[str, Any]: ...
+def reset_statistics() -> None: ...
+def threads() -> int: ...
+def set_threads(n: int) -> None: ...
+def set_lazy(lazy: bool) -> None: ...
+def set_tier(tier: Literal["automatic", "interpreter", "compiled"]) -> None: ...
+def wait_for_compiler() -> None: ...
+def flush_caches() -> None: ...
+def drain_released() -> None: ...
+
+# ---- for the door -----------------------------------------------------------------------------
+
+def fallbacks() -> list[tuple[str, str, int, int, str]]:
+    """The fallbacks so far: (name, filename, line, count, reason)."""
+
+def reset_fallbacks() -> None: ...
+def set_fallback_mode(
+    mode: Literal["silent", "warn", "error"],
+    error_class: type[BaseException] | None = None,
+    warning_class: type[Warning] | None = None,
+) -> None: ...
+def set_float_state(
+    divide: int, over: int, under: int, invalid: int, immediate: bool = False
+) -> None:
+    """NumPy's errstate for this thread: 0 ignore, 1 warn, 2 raise, 3 call, 4 print, 5 log."""
+
+def set_hooks(
+    *,
+    functions: dict[Callable[..., Any], Callable[..., Any]] | None = None,
+    namespace: ModuleType | None = None,
+    float_handler: Callable[[str, str, int, str, int], None] | None = None,
+) -> None: ...
+def set_package_folders(folders: Sequence[str]) -> None:
+    """Folders whose code is never "the user's line"."""
+
+def current_source() -> tuple[str, int, str]:
+    """Filename, line and function of the user's code that is running."""

@@ -1,0 +1,237 @@
+"""_importer.py: `import numpy` gives frit.numpy to the user's own code, and real NumPy to all else.
+
+User code is what is neither installed (a folder named site-packages or dist-packages), nor the
+standard library, nor Frit, nor NumPy: the main program, its folder, the working folder, editable
+installs. FRIT_INCLUDE and FRIT_EXCLUDE change that: names of modules (with * and ?) or folders,
+separated by commas.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import fnmatch
+import importlib
+import os
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_INSTALLED = frozenset(["site-packages", "dist-packages"])
+_MAIN = frozenset(["__main__", "__mp_main__"])
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_FRIT = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+_import = builtins.__import__
+_import_module = importlib.import_module
+_installed = False
+_suspended = 0
+_user_files: dict[str, bool] = {}
+
+
+class _Patterns:
+    """FRIT_INCLUDE or FRIT_EXCLUDE: what it names."""
+
+    def __init__(self, text: str) -> None:
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        self.modules = [word for word in words if os.sep not in word]
+        self.folders = tuple(
+            os.path.join(os.path.abspath(os.path.expanduser(word)), "")
+            for word in words
+            if os.sep in word
+        )
+
+    def match(self, module: str, file: str) -> bool:
+        if self.folders and file.startswith(self.folders):
+            return True
+        return any(
+            module == pattern
+            or module.startswith(pattern + ".")
+            or fnmatch.fnmatchcase(module, pattern)
+            for pattern in self.modules
+        )
+
+
+_include = _exclude = _Patterns("")
+
+
+def _is_user_file(file: str) -> bool:
+    known = _user_files.get(file)
+    if known is None:
+        path = os.path.abspath(file)
+        parts = path.split(os.sep)
+        known = not (
+            path.startswith((_STANDARD, _FRIT, _numpy_folder()))
+            or any(part in _INSTALLED for part in parts)
+        )
+        _user_files[file] = known
+    return known
+
+
+def _numpy_folder() -> str:
+    file = getattr(sys.modules.get("numpy"), "__file__", None)
+    return os.path.dirname(os.path.abspath(file)) + os.sep if file else _FRIT
+
+
+def is_user_code(scope: Mapping[str, Any] | None, frame: types.FrameType | None = None) -> bool:
+    """Whether the module whose globals these are is the user's own."""
+    if scope is None and frame is not None:
+        scope = frame.f_globals
+    # Code made by exec() has no file: whoever called it decides, also by way of the standard
+    # library (timeit).
+    made = False
+    while scope is None or _is_nobodys(scope) or made and _is_standard(scope):
+        if frame is None or frame.f_back is None:
+            return False
+        made = True
+        frame = frame.f_back
+        scope = frame.f_globals
+    name = scope.get("__name__") or ""
+    if name == "frit" or name.startswith("frit."):
+        return False
+    file = scope.get("__file__") or ""
+    if _exclude.modules or _exclude.folders or _include.modules or _include.folders:
+        path = os.path.abspath(file) if file else ""
+        if _exclude.match(name, path):
+            return False
+        if _include.match(name, path):
+            return True
+    return name in _MAIN or _is_user_file(file)
+
+
+def _is_nobodys(scope: Mapping[str, Any]) -> bool:
+    return "__file__" not in scope and scope.get("__name__") not in _MAIN
+
+
+def _is_standard(scope: Mapping[str, Any]) -> bool:
+    file = os.path.abspath(scope.get("__file__") or "")
+    installed = any(part in _INSTALLED for part in file.split(os.sep))
+    return file.startswith(_STANDARD) and not installed and scope.get("__name__") not in _MAIN
+
+
+def _ours(name: str, fromlist: Sequence[str] | None) -> types.ModuleType:
+    """What an import statement for numpy or one of its submodules gives."""
+    module = _import_module("frit." + name)
+    return module if fromlist else sys.modules["frit.numpy"]
+
+
+def frit_import(
+    name: str,
+    globals: Mapping[str, Any] | None = None,
+    locals: Mapping[str, Any] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> types.ModuleType:
+    """Stands for builtins.__import__."""
+    if level == 0:
+        if name == "numpy" or name.startswith("numpy."):
+            if not _suspended and is_user_code(globals, sys._getframe(1)):
+                return _ours(name, fromlist)
+        elif name.partition(".")[0] in _adapters_due:
+            module = _import(name, globals, locals, fromlist, level)
+            _adapt(name.partition(".")[0])
+            return module
+    return _import(name, globals, locals, fromlist, level)
+
+
+def frit_import_module(name: str, package: str | None = None) -> types.ModuleType:
+    """Stands for importlib.import_module."""
+    if name == "numpy" or name.startswith("numpy."):
+        frame = sys._getframe(1)
+        if not _suspended and is_user_code(frame.f_globals, frame):
+            return _import_module("frit." + name)
+    module = _import_module(name, package)
+    if name.partition(".")[0] in _adapters_due:
+        _adapt(name.partition(".")[0])
+    return module
+
+
+frit_import_module.__name__ = frit_import_module.__qualname__ = "import_module"
+frit_import_module.__doc__ = _import_module.__doc__
+
+# Libraries that must be told about Frit as soon as they are imported.
+_adapters_due: set[str] = set()
+
+
+def _adapt(library: str) -> None:
+    """Runs the library's adapter, unless the library is still in the middle of its own import."""
+    module = sys.modules.get(library)
+    if module is None or getattr(module.__spec__, "_initializing", False):
+        return
+    _adapters_due.discard(library)
+    from frit import _adapters
+
+    _adapters.apply(library)
+
+
+def enabled() -> bool:
+    """False under FRIT=0."""
+    return os.environ.get("FRIT", "1") != "0"
+
+
+def install() -> None:
+    """From now on user code that imports numpy gets frit.numpy. No effect under FRIT=0."""
+    global _installed, _include, _exclude
+    if _installed or not enabled():
+        return
+    from frit import _adapters
+
+    _include = _Patterns(os.environ.get("FRIT_INCLUDE", ""))
+    _exclude = _Patterns(os.environ.get("FRIT_EXCLUDE", ""))
+    _installed = True
+    builtins.__import__ = frit_import
+    importlib.import_module = frit_import_module
+    if "frit.numpy" in sys.modules:
+        from frit.numpy import _namespace
+
+        _namespace.watch()
+    _adapters_due.update(_adapters.LIBRARIES)
+    for library in _adapters.LIBRARIES:
+        if library in sys.modules:
+            _adapt(library)
+
+
+def uninstall() -> None:
+    """Gives every importer real NumPy again; modules keep what they have imported."""
+    global _installed
+    if not _installed:
+        return
+    _installed = False
+    if builtins.__import__ is frit_import:
+        builtins.__import__ = _import
+    if importlib.import_module is frit_import_module:
+        importlib.import_module = _import_module
+    _adapters_due.clear()
+    from frit import _adapters
+
+    _adapters.undo()
+    if "frit.numpy" in sys.modules:
+        from frit.numpy import _namespace
+
+        sys.modules["frit._core"].eval()
+        _namespace.unwatch()
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[None]:
+    """Within this block imports give real NumPy, and recorded work is done at once."""
+    global _suspended
+    core = sys.modules.get("frit._core")
+    if core is not None:
+        core.eval()
+        core.set_lazy(False)
+    _suspended += 1
+    try:
+        yield
+    finally:
+        _suspended -= 1
+        core = sys.modules.get("frit._core")
+        if core is not None and not _suspended:
+            core.eval()
+            core.set_lazy(True)
+
+
+def is_installed() -> bool:
+    """Whether install() is in force."""
+    return _installed

@@ -1,0 +1,242 @@
+"""_runner.py: runs a program, module or command as `python` would, with Frit for its numpy."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import os
+import runpy
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+USAGE = """\
+usage: python -m frit [--report] [program.py | -m module | -c code | -] [arguments ...]
+       python -m frit --compare [program.py | -m module | -c code] [arguments ...]
+       python -m frit --doctor
+
+Runs a NumPy program, unchanged, with lazy, fused and compiled array operations.
+
+  --report   when the program ends: what was recorded, what fell back to NumPy, and where
+  --compare  runs the program under plain Python and under Frit; compares output and time
+  --doctor   shows versions, processor, threads, tiers and the kernel cache
+"""
+
+
+@dataclass
+class Request:
+    """What the command line asks for."""
+
+    kind: str = ""  # "file", "module", "command" or "input"
+    what: str = ""  # the path, module name or code
+    arguments: list[str] = field(default_factory=list)
+    options: set[str] = field(default_factory=set)
+
+
+def parse(words: list[str]) -> Request:
+    """Reads the command line; options after the program are the program's."""
+    request = Request()
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
+        if word in ("--report", "--compare", "--doctor", "--help", "-h"):
+            request.options.add("--help" if word == "-h" else word)
+            continue
+        if word[:2] in ("-m", "-c"):
+            request.kind = "module" if word[1] == "m" else "command"
+            if len(word) == 2:
+                if position == len(words):
+                    _refuse(f"argument expected for the {word} option")
+                word = "  " + words[position]
+                position += 1
+            request.what = word[2:]
+        elif word == "-":
+            request.kind = "input"
+        elif word.startswith("-"):
+            _refuse(f"unknown option {word}")
+        else:
+            request.kind, request.what = "file", word
+        request.arguments = words[position:]
+        break
+    return request
+
+
+def _refuse(message: str) -> NoReturn:
+    print(f"{message}\n{USAGE}", file=sys.stderr, end="")
+    raise SystemExit(2)
+
+
+def main(words: list[str]) -> None:
+    """The command line `python -m frit ...`."""
+    request = parse(words)
+    if "--help" in request.options:
+        print(USAGE, end="")
+        return
+    if "--doctor" in request.options:
+        from frit.report import doctor
+
+        print(doctor.text(), end="")
+        return
+    if not request.kind:
+        _refuse("a program is needed")
+    if "--compare" in request.options:
+        from frit.report import compare
+
+        raise SystemExit(compare.main(request))
+    run(request)
+
+
+def run(request: Request) -> None:
+    """Runs the program as __main__; its exit code, output and tracebacks are plain Python's."""
+    import frit
+
+    if "--report" in request.options:
+        import atexit
+
+        from frit.report import profile
+
+        atexit.register(profile.print_at_exit)
+    frit.install()
+    start = {"file": _file, "module": _module, "command": _command, "input": _input}[request.kind]
+    try:
+        _as_plain_python(lambda: start(request))
+    finally:
+        _finish()
+
+
+def _finish() -> None:
+    """Does the work that others may see: memory that is not ours."""
+    core = sys.modules.get("frit._core")
+    if core is not None:
+        core.eval()
+
+
+def _as_plain_python(start: Callable[[], None]) -> None:
+    """Runs start(); an exception that nobody catches is shown without our own frames."""
+    try:
+        start()
+    except SystemExit:
+        raise
+    except BaseException as error:
+        error.__traceback__ = _user_part(error.__traceback__)
+        _trim_chain(error)
+        sys.excepthook(type(error), error, error.__traceback__)
+        # The interpreter ends with the right status, but must not show it twice.
+        sys.excepthook = lambda *_: None
+        raise
+
+
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _is_ours(traceback: types.TracebackType) -> bool:
+    file = traceback.tb_frame.f_code.co_filename
+    return file == runpy.__file__ or file == "<frozen runpy>" or file in (__file__, _IMPORTER)
+
+
+_IMPORTER = os.path.join(_OURS, "_importer.py")
+
+
+def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without the frames of the runner and the importer."""
+    while traceback is not None and _is_ours(traceback):
+        traceback = traceback.tb_next
+    here = traceback
+    while here is not None:
+        while here.tb_next is not None and here.tb_next.tb_frame.f_code.co_filename == _IMPORTER:
+            here.tb_next = here.tb_next.tb_next
+        here = here.tb_next
+    return traceback
+
+
+def _trim_chain(error: BaseException) -> None:
+    seen = {id(error)}
+    while True:
+        error = error.__cause__ or error.__context__  # type: ignore[assignment]
+        if error is None or id(error) in seen:
+            return
+        seen.add(id(error))
+        error.__traceback__ = _user_part(error.__traceback__)
+
+
+def _fresh_main(**attributes: Any) -> types.ModuleType:
+    """A new __main__ as the interpreter makes it."""
+    module = types.ModuleType("__main__")
+    module.__dict__.update(
+        __builtins__=builtins, __package__=None, __cached__=None, __spec__=None, __doc__=None
+    )
+    module.__dict__.update(attributes)
+    _kept.append(sys.modules.get("__main__"))  # its globals live on while we run
+    sys.modules["__main__"] = module
+    return module
+
+
+_kept: list[Any] = []
+
+
+def _file(request: Request) -> None:
+    path = request.what
+    sys.argv = [path, *request.arguments]
+    if os.path.isdir(path) or _is_archive(path):
+        sys.path[:1] = [path]
+        runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
+        return
+    _look_first_in(os.path.dirname(os.path.realpath(path)))
+    try:
+        with open(path, "rb") as source:
+            text = source.read()
+    except OSError as error:
+        print(
+            f"{sys.executable}: can't open file {os.path.abspath(path)!r}: "
+            f"[Errno {error.errno}] {error.strerror}",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
+    path = os.path.abspath(path)
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    module = _fresh_main(__file__=path, __loader__=loader)
+    exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+
+
+def _is_archive(path: str) -> bool:
+    try:
+        with open(path, "rb") as source:
+            if source.read(2) != b"PK":
+                return False
+    except OSError:
+        return False
+    import zipfile
+
+    return zipfile.is_zipfile(path)
+
+
+def _look_first_in(folder: str) -> None:
+    """Puts the program's folder where `python -m frit` has put the working folder."""
+    if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = folder
+
+
+def _module(request: Request) -> None:
+    sys.argv = ["-m", *request.arguments]
+    _look_first_in(os.getcwd())
+    _fresh_main()
+    # What `python -m` itself runs: __main__ gets the module's own spec, name and file.
+    runpy._run_module_as_main(request.what)  # type: ignore[attr-defined]
+
+
+def _command(request: Request) -> None:
+    sys.argv = ["-c", *request.arguments]
+    _look_first_in("")
+    module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
+    code = compile(request.what, "<string>", "exec", dont_inherit=True)
+    exec(code, module.__dict__)
+
+
+def _input(request: Request) -> None:
+    sys.argv = ["-", *request.arguments]
+    _look_first_in("")
+    module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
+    exec(compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True), module.__dict__)

@@ -1,0 +1,49 @@
+"""frit.numpy: NumPy's namespace, lazy.
+
+The names are those of the installed NumPy. dtypes, scalar types, exceptions, constants and print
+options are NumPy's own objects; `_table.py` says which functions are Frit's. With FRIT=0 in the
+environment every name is NumPy's own.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy
+
+if int(numpy.__version__.split(".")[0]) < 2:
+    raise ImportError(
+        "frit needs NumPy 2.0 or later and found "
+        f"{numpy.__version__}, whose rules of promotion differ"
+    )
+
+__version__ = numpy.__version__
+__all__ = list(numpy.__all__)
+enabled = os.environ.get("FRIT", "1") != "0"
+
+
+def __dir__() -> list[str]:
+    return dir(numpy)
+
+
+if enabled:
+    from frit.numpy._namespace import resolve as _resolve
+
+    def __getattr__(name: str) -> Any:
+        value = globals()[name] = _resolve(name)
+        return value
+
+    from frit.numpy import _namespace
+
+    _namespace.fill(globals())
+    _namespace.watch()
+else:
+
+    def __getattr__(name: str) -> Any:
+        return getattr(numpy, name)
+
+
+from frit.numpy import _submodules  # noqa: E402
+
+_submodules.install_finder(enabled)

@@ -1,0 +1,80 @@
+"""_classes.py: NumPy's classes and index objects whose results are arrays, giving ours."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from numpy.lib import _index_tricks_impl
+
+from frit.numpy import _fallback
+
+_INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_grid)
+
+
+def adapted(name: str, value: Any) -> Any:
+    """NumPy's object `value`, or its subclass that takes and gives Frit's arrays."""
+    if isinstance(value, _INDEX_OBJECTS):
+        return _indexed(name, value)
+    if isinstance(value, type):
+        methods = _METHODS.get(f"{value.__module__}.{value.__qualname__}")
+        if methods is None and issubclass(value, _polynomial_base()):
+            methods = _POLYNOMIAL
+        if methods:
+            return _converting_subclass(value, methods)
+    return value
+
+
+def _indexed(name: str, value: Any) -> Any:
+    """np.r_, np.c_, np.mgrid, np.ogrid: `[]` by NumPy, the result ours."""
+    kind = type(value)
+
+    def __getitem__(self: Any, key: Any) -> Any:
+        return _fallback.call(name, kind.__getitem__, self, key)
+
+    names = {"__getitem__": __getitem__, "__doc__": kind.__doc__, "__slots__": ()}
+    return type(kind.__name__, (kind,), names)()
+
+
+@functools.cache
+def _polynomial_base() -> type:
+    from numpy.polynomial._polybase import ABCPolyBase
+
+    return ABCPolyBase
+
+
+_METHODS = {
+    "numpy.vectorize": ("__call__",),
+    "numpy.poly1d": ("__init__", "__call__"),
+}
+_POLYNOMIAL = ("__init__", "__call__", "linspace", "roots", "fit", "fromroots")
+
+
+def _converting(function: Callable) -> Callable:
+    @functools.wraps(function)
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        return _fallback.run(function, *args, **kwargs)
+
+    return converted
+
+
+def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
+    """The subclass whose methods take Frit's arrays and give them."""
+    names: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    for method in methods:
+        given = kind.__dict__.get(method)
+        if given is None:
+            given = _inherited(kind, method)
+        if isinstance(given, classmethod):
+            names[method] = classmethod(_converting(given.__func__))
+        else:
+            names[method] = _converting(given)
+    return type(kind)(kind.__name__, (kind,), names)
+
+
+def _inherited(kind: type, method: str) -> Any:
+    for base in kind.__mro__:
+        if method in base.__dict__:
+            return base.__dict__[method]
+    raise AttributeError(method)

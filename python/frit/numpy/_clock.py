@@ -1,0 +1,61 @@
+"""_clock.py: whoever reads a clock has waited for the work he asked for: so timings are honest."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from frit import _core
+
+_NAMES = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+_original: dict[str, Callable[[], Any]] = {}
+
+
+def _honest(clock: Callable[[], Any]) -> Callable[[], Any]:
+    has_pending = _core.has_pending
+    evaluate = _core.eval
+
+    def read() -> Any:
+        if has_pending():
+            evaluate()
+        return clock()
+
+    read.__name__ = read.__qualname__ = clock.__name__
+    read.__module__ = "time"
+    read.__doc__ = clock.__doc__
+    return read
+
+
+def watch() -> None:
+    """Replaces the clocks of `time`, and timeit's, by ones that compute pending work first."""
+    if _original:
+        return
+    for name in (*_NAMES, *(f"{name}_ns" for name in _NAMES)):
+        clock = getattr(time, name, None)
+        if clock is not None:
+            _original[name] = clock
+            setattr(time, name, _honest(clock))
+    timeit = sys.modules.get("timeit")
+    if timeit is not None:
+        _retime(timeit, _original["perf_counter"], time.perf_counter)
+
+
+def unwatch() -> None:
+    """Undoes watch()."""
+    timeit = sys.modules.get("timeit")
+    if timeit is not None and _original:
+        _retime(timeit, time.perf_counter, _original["perf_counter"])
+    while _original:
+        name, clock = _original.popitem()
+        setattr(time, name, clock)
+
+
+def _retime(timeit: Any, old: Callable, new: Callable) -> None:
+    """timeit has bound its clock as a default argument when it was imported."""
+    if timeit.default_timer is old:
+        timeit.default_timer = new
+    for function in (timeit.Timer.__init__, timeit.timeit, timeit.repeat):
+        defaults = function.__defaults__
+        function.__defaults__ = tuple(new if value is old else value for value in defaults)

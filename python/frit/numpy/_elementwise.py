@@ -1,0 +1,75 @@
+"""_elementwise.py: element by element what is no ufunc, and the choice and change of elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from numpy import _NoValue
+
+from frit import _core
+from frit.numpy._native import Array, Unfit, native
+from frit.numpy._shape import _own
+
+_asarray = _core.asarray
+
+
+@native
+def clip(
+    a: Any,
+    a_min: Any = _NoValue,
+    a_max: Any = _NoValue,
+    out: Any = None,
+    *,
+    min: Any = _NoValue,
+    max: Any = _NoValue,
+    **kwargs: Any,
+) -> Any:
+    if a_min is _NoValue and a_max is _NoValue:
+        a_min = None if min is _NoValue else min
+        a_max = None if max is _NoValue else max
+    elif a_min is _NoValue or a_max is _NoValue or min is not _NoValue or max is not _NoValue:
+        raise Unfit("a mixture of a_min, a_max, min and max")
+    return _own(a).clip(a_min, a_max, out=out, **kwargs)
+
+
+@native
+def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    return _asarray(a).round(decimals, out)
+
+
+@native
+def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    return _asarray(a).round(decimals, out)
+
+
+@native
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+    return _own(a).take(indices, axis, out, mode)
+
+
+@native
+def nonzero(a: Any) -> Any:
+    return _own(a).nonzero()
+
+
+@native
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    return _own(a).compress(condition, axis, out)
+
+
+@native
+def shape(a: Any) -> tuple[int, ...]:
+    return a.shape if type(a) is Array else numpy.shape(_core.to_numpy_deep(a))
+
+
+@native
+def ndim(a: Any) -> int:
+    return a.ndim if type(a) is Array else numpy.ndim(_core.to_numpy_deep(a))
+
+
+@native
+def size(a: Any, axis: Any = None) -> int:
+    if type(a) is Array and axis is None:
+        return a.size
+    return numpy.size(_core.to_numpy_deep(a), axis)

@@ -1,0 +1,33 @@
+"""_linear.py: products through BLAS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frit import _core
+from frit.numpy._native import Unfit, native
+from frit.numpy._shape import _own
+
+_matmul = _core.ufuncs["matmul"]
+_multiply = _core.ufuncs["multiply"]
+
+
+@native
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    return _own(a).dot(b, out)
+
+
+@native
+def vdot(a: Any, b: Any, /) -> Any:
+    a, b = _own(a).ravel(), _own(b).ravel()
+    if a.shape != b.shape:
+        raise Unfit("vectors of different lengths")
+    return (a.conj() if a.dtype.kind == "c" else a).dot(b)
+
+
+@native
+def inner(a: Any, b: Any, /) -> Any:
+    a, b = _own(a), _own(b)
+    if not a.ndim or not b.ndim:
+        return _multiply(a, b)
+    return a.dot(b if b.ndim == 1 else b.swapaxes(-1, -2))

@@ -1,0 +1,103 @@
+"""_namespace.py: puts frit.numpy's names together: ours at once, the rest when asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from typing import Any
+
+import numpy
+
+from frit import _core
+from frit.numpy import (
+    _clock,
+    _creation,
+    _elementwise,
+    _fallback,
+    _files,
+    _linear,
+    _native,
+    _reduce,
+    _shape,
+    _state,
+    _table,
+)
+from frit.numpy._transplant import transplant
+
+_core.set_hooks(
+    functions=_native.functions,
+    namespace=sys.modules["frit.numpy"],
+    float_handler=_state.handle_float_error,
+)
+
+_OURS = (_creation, _elementwise, _files, _linear, _reduce, _shape, _state)
+_Dispatcher = type(numpy.sum)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, _Dispatcher)
+
+
+def fill(names: dict[str, Any]) -> None:
+    """Puts Frit's own functions, ufuncs and ndarray into a namespace."""
+    names["ndarray"] = _core.Array
+    names["ufunc"] = _core.UFunc
+    for name, core_name in _table.DIRECT.items():
+        names[name] = _native.direct(name, getattr(_core, core_name))
+    # Not by getattr: some submodules are only imported when asked for.
+    public = vars(numpy)
+    for module in _OURS:
+        for name, value in vars(module).items():
+            if name in public and getattr(value, "__module__", "") == "frit.numpy":
+                names[name] = value
+    for name, value in public.items():
+        if type(value) is numpy.ufunc and value.__name__ in _core.ufuncs:
+            names[name] = _core.ufuncs[value.__name__]
+    if _native.VERIFYING:
+        from frit.numpy import _verify
+
+        _verify.activate(names)
+
+
+def watch() -> None:
+    """Sees changes of the floating-point state and readings of clocks from now on."""
+    _state.watch()
+    _clock.watch()
+
+
+def unwatch() -> None:
+    """Undoes watch()."""
+    _clock.unwatch()
+    _state.unwatch()
+
+
+def resolve(name: str) -> Any:
+    """A name of frit.numpy that was not there yet."""
+    value = getattr(numpy, name)
+    if isinstance(value, types.ModuleType):
+        return submodule(value)
+    if name.startswith("_") or name in _table.OWN:
+        return value
+    if name in _table.TRANSPLANTED:
+        return _native.guard(name, transplant(value), value)
+    if name in _table.CALLING_BACK:
+        return _native.guard(name, transplant(value), value, _native.CALLS_BACK)
+    return adapted(name, value)
+
+
+def submodule(real: types.ModuleType) -> types.ModuleType:
+    """Frit's module for one of NumPy's public modules; other modules as they are."""
+    if real.__name__.startswith("numpy.") and "._" not in real.__name__:
+        return importlib.import_module(f"frit.{real.__name__}")
+    return real
+
+
+def adapted(name: str, value: Any) -> Any:
+    """NumPy's object `value` for a program that uses Frit's arrays; `name` is its dotted name."""
+    if isinstance(value, _FUNCTIONS) and not isinstance(getattr(value, "__self__", None), type):
+        if name in _table.UNCOUNTED_NAMES or name.partition(".")[0] in _table.UNCOUNTED:
+            return _fallback.uncounted(name, value)
+        return _fallback.fallback(name, value)
+    if type(value) is numpy.ufunc:
+        return _core.ufuncs.get(value.__name__, value)
+    from frit.numpy import _classes
+
+    return _classes.adapted(name, value)

@@ -1,0 +1,59 @@
+"""_native.py: how a function made of Frit's own operations takes NumPy's place.
+
+The engine's `Native` looks at the operands: Frit arrays, NumPy and Python scalars and lists go
+straight to our function; plain ndarrays are wrapped first; whatever else may have a say of its own
+(subclasses, `__array_function__`) goes to NumPy's function of the same name. So does a call that
+ours refuses by any error: NumPy raises it in its own words, or does what we could not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from frit import _core
+from frit.numpy import _fallback
+
+Array = _core.Array
+# Raised by a native function, before any effect, where NumPy should do this call.
+Unfit = _core.Unfit
+CALLS_BACK = 1  # the function runs functions of the user's: an error is not tried again in NumPy
+TAKES_ANYTHING = 2  # the function converts whatever it is given: no look at the operands
+
+# FRIT_VERIFY=1: each call is done by NumPy too, and compared.
+VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
+
+_Dispatcher = type(numpy.sum)
+# NumPy's function -> ours, for calls that arrive by __array_function__.
+functions: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) -> Callable[..., Any]:
+    """`ours` behind the look at the operands; `function` is NumPy's."""
+    guarded = _core.Native(name, ours, function, flags)
+    if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
+        from frit.numpy import _verify
+
+        guarded = _verify.verified(name.rpartition(".")[2], guarded, function)
+    _fallback.dress(guarded, name, function)
+    if type(function) is _Dispatcher:
+        functions[function] = guarded
+    return guarded
+
+
+def native(ours: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: this function stands for NumPy's public function of the same name."""
+    return guard(ours.__name__, ours, getattr(numpy, ours.__name__))
+
+
+def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
+    """As native(), for functions that make arrays of anything."""
+    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), TAKES_ANYTHING)
+
+
+def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The engine's function, which does all that NumPy's does, under NumPy's name and text."""
+    return guard(name, function, getattr(numpy, name), TAKES_ANYTHING)

@@ -1,0 +1,171 @@
+"""_state.py: tells the engine of NumPy's floating-point state and of Python's warning filters.
+
+NumPy's own state (a context variable) is the truth. Whenever it or the filters change, pending work
+is computed first, under the state it was recorded in; then the engine hears the new state. When the
+new state could raise, call, print, log or record, operations that may warn run at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from frit import _core
+from frit.numpy import _fallback
+
+_KINDS = ("divide", "over", "under", "invalid")
+_MODES = {"ignore": 0, "warn": 1, "raise": 2, "call": 3, "print": 4, "log": 5}
+_WORDS = {
+    "divide": "divide by zero",
+    "over": "overflow",
+    "under": "underflow",
+    "invalid": "invalid value",
+}
+_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+_original_show = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+_original_showwarning = warnings.showwarning
+
+
+def synchronize() -> None:
+    """Tells the engine the state in force in this thread, after a change of it."""
+    modes = numpy.geterr()
+    state = [_MODES[modes[kind]] for kind in _KINDS]
+    _core.set_float_state(*state, max(state) > 1 or 1 in state and _filters_may_act())
+
+
+def _filters_may_act() -> bool:
+    """True where a RuntimeWarning would raise or be recorded rather than printed."""
+    if warnings._showwarnmsg_impl is not _original_show:  # type: ignore[attr-defined]
+        return True
+    if warnings.showwarning is not _original_showwarning:
+        return True
+    for action, _, category, _, _ in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action == "error":
+                return True
+            if action == "ignore":
+                continue
+    return False
+
+
+def handle_float_error(kind: str, operation: str, mode: int, file: str, line: int) -> None:
+    """What NumPy does in the modes call, print and log (the engine does the others itself)."""
+    message = f"{_WORDS[kind]} encountered in {operation}"
+    handler = numpy.geterrcall()
+    if mode == _MODES["call"]:
+        if handler is None:
+            raise NameError(
+                f"python callback specified for {_WORDS[kind]} (in  {operation}) "
+                "but no function found."
+            )
+        handler(_WORDS[kind], _FLAGS[kind])
+    elif mode == _MODES["print"]:
+        print(f"Warning: {message}", file=sys.stderr)
+    elif mode == _MODES["log"]:
+        if handler is None:
+            raise NameError(
+                f"log specified for {_WORDS[kind]} (in  {operation}) but no object with write "
+                "method found."
+            )
+        handler.write(f"Warning: {message}\n")
+
+
+def seterr(
+    all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
+) -> dict[str, str]:
+    _core.eval()
+    old = numpy.seterr(all, divide, over, under, invalid)
+    synchronize()
+    return old
+
+
+def seterrcall(func: Any) -> Any:
+    _core.eval()
+    return numpy.seterrcall(func)
+
+
+for _function in (seterr, seterrcall):
+    _fallback.dress(_function, _function.__name__, getattr(numpy, _function.__name__))
+
+
+_patched: list[tuple[Any, str, Any]] = []
+
+
+def _patch(owner: Any, name: str, make: Callable[[Callable], Callable]) -> None:
+    original = getattr(owner, name)
+    ours = make(original)
+    ours.__name__ = original.__name__
+    ours.__qualname__ = original.__qualname__
+    ours.__doc__ = original.__doc__
+    ours.__module__ = original.__module__
+    ours.__wrapped__ = original  # type: ignore[attr-defined]
+    _patched.append((owner, name, original))
+    setattr(owner, name, ours)
+
+
+def _entering(original: Callable) -> Callable:
+    """Computes what is pending before `original` changes the state, and tells the engine after."""
+
+    def changed(*args: Any, **kwargs: Any) -> Any:
+        _core.eval()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            synchronize()
+
+    return changed
+
+
+def _leaving(original: Callable) -> Callable:
+    """As _entering(); but the old state comes back even where pending work raises."""
+
+    def changed(*args: Any, **kwargs: Any) -> Any:
+        try:
+            _core.eval()
+        finally:
+            result = original(*args, **kwargs)
+            synchronize()
+        return result
+
+    return changed
+
+
+def _decorating(original: Callable) -> Callable:
+    """`@np.errstate(...)`: the function runs inside the state, without __enter__ and __exit__."""
+
+    def decorate(self: Any, function: Callable) -> Callable:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            synchronize()
+            result = function(*args, **kwargs)
+            _core.eval()
+            return result
+
+        return functools.wraps(function)(_entering(original(self, inside)))
+
+    return decorate
+
+
+def watch() -> None:
+    """From now on every change of the state is seen."""
+    if _patched:
+        return
+    for owner in (numpy.errstate, warnings.catch_warnings):
+        _patch(owner, "__enter__", _entering)
+        _patch(owner, "__exit__", _leaving)
+    _patch(numpy.errstate, "__call__", _decorating)
+    for name in ("simplefilter", "filterwarnings", "resetwarnings"):
+        _patch(warnings, name, _entering)
+    synchronize()
+
+
+def unwatch() -> None:
+    """Undoes watch()."""
+    while _patched:
+        owner, name, original = _patched.pop()
+        setattr(owner, name, original)

@@ -1,0 +1,92 @@
+"""_submodules.py: frit.numpy.linalg, .fft, .ma and the others, made from NumPy's when imported."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import types
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+_PREFIX = "frit.numpy."
+
+
+class Submodule(types.ModuleType):
+    """One of NumPy's submodules: its functions fall back or are transplanted."""
+
+    def __init__(self, name: str, real: types.ModuleType) -> None:
+        super().__init__(name, real.__doc__)
+        self.__dict__["_real"] = real
+        if hasattr(real, "__all__"):
+            self.__all__ = list(real.__all__)
+
+    def __getattr__(self, name: str) -> Any:
+        real = self.__dict__["_real"]
+        value = getattr(real, name)
+        if name.startswith("_"):
+            return value
+        value = self._adapted(name, value)
+        self.__dict__[name] = value
+        return value
+
+    def _adapted(self, name: str, value: Any) -> Any:
+        from frit.numpy import _namespace, _native, _table
+        from frit.numpy._transplant import transplant
+
+        path = self.__name__.removeprefix(_PREFIX)
+        if isinstance(value, types.ModuleType):
+            return _namespace.submodule(value)
+        if name in _table.TRANSPLANTED_IN.get(path, ()):
+            return _native.guard(f"{path}.{name}", transplant(value), value)
+        return _namespace.adapted(f"{path}.{name}", value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["_real"])
+
+
+class _Finder:
+    """Finds frit.numpy.X where NumPy has numpy.X and Frit has no file of that name."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: Any = None
+    ) -> ModuleSpec | None:
+        if not name.startswith(_PREFIX) or self._enabled and _is_file_of_ours(name):
+            return None
+        import importlib.util
+
+        try:
+            real = importlib.util.find_spec(name.removeprefix("frit."))
+        except ModuleNotFoundError:
+            return None
+        if real is None:
+            return None
+        package = real.submodule_search_locations is not None
+        return ModuleSpec(name, self, is_package=package)
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return Submodule(spec.name, importlib.import_module(spec.name.removeprefix("frit.")))
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        name = module.__name__
+        if not self._enabled or any(part.startswith("_") for part in name.split(".")):
+            # The real module takes the place, with its own spec.
+            sys.modules[name] = module.__dict__["_real"]
+
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+def _is_file_of_ours(name: str) -> bool:
+    path = name.removeprefix(_PREFIX)
+    return "." not in path and os.path.exists(os.path.join(_FOLDER, f"{path}.py"))
+
+
+def install_finder(enabled: bool) -> None:
+    """Lets `import frit.numpy.X` work for every submodule of NumPy's."""
+    # Before the folders are looked at: NumPy's must never be loaded a second time, as ours.
+    sys.meta_path.insert(0, _Finder(enabled))

@@ -1,0 +1,68 @@
+"""_table.py: which of NumPy's names run how: one place for each.
+
+A name is, in this order: one of our own functions (a `@native` function in one of the _*.py
+files of this folder, a function of the engine's, or a ufunc of its table); TRANSPLANTED; NumPy's
+own object where no array is computed (OWN); else a fallback.
+"""
+
+from __future__ import annotations
+
+# NumPy's name -> the engine's function, which does all that NumPy's does.
+DIRECT = {
+    name: name
+    for name in """
+    arange array broadcast_to concatenate copyto empty full ones where zeros
+    """.split()
+} | {"concat": "concatenate"}
+
+# Made of our operations by running NumPy's own Python code (see _transplant.py).
+TRANSPLANTED = frozenset(
+    """
+    logspace geomspace meshgrid indices vander tri tril triu diag diagflat
+    moveaxis rollaxis expand_dims atleast_1d atleast_2d atleast_3d vstack hstack dstack
+    column_stack split array_split hsplit vsplit dsplit unstack tile roll flip fliplr flipud rot90
+    pad append
+    delete insert average median nansum nanprod nanmean nanvar nanstd nanmin nanmax nanargmin
+    nanargmax nancumsum nancumprod nan_to_num isclose allclose array_equal array_equiv
+    diff ediff1d gradient cross kron outer tensordot trapezoid sinc angle real imag iscomplex isreal
+    iscomplexobj isrealobj fix isposinf isneginf real_if_close select flatnonzero argwhere extract
+    cov corrcoef cumulative_sum cumulative_prod unwrap block put_along_axis take_along_axis ptp
+    hamming hanning bartlett blackman polyval mask_indices tril_indices triu_indices
+    tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal
+    """.split()
+)
+
+# As above, and they call the user's functions, which must not run twice.
+CALLING_BACK = frozenset(["fromfunction", "apply_along_axis", "apply_over_axes", "piecewise"])
+
+# Submodule functions made of our operations by the same means.
+TRANSPLANTED_IN = {
+    "linalg": frozenset(
+        """norm cross diagonal matmul matrix_norm matrix_power matrix_transpose multi_dot outer
+        tensordot trace vecdot vector_norm""".split()
+    ),
+    "fft": frozenset(["fftfreq", "fftshift", "ifftshift", "rfftfreq"]),
+    "lib.stride_tricks": frozenset(),
+}
+
+# Submodules whose functions look at values and compute none: a fallback there is no news.
+UNCOUNTED = frozenset(["testing"])
+
+# NumPy's own: they compute no array, or hold state that is NumPy's.
+OWN = frozenset(
+    """
+    base_repr binary_repr broadcast_shapes datetime_data format_float_positional
+    format_float_scientific get_include get_printoptions getbufsize geterr geterrcall info isdtype
+    issubdtype mintypecode printoptions promote_types set_printoptions setbufsize show_config
+    show_runtime test typename
+    """.split()
+)
+
+# As above where no operand is an array; an array is no news for the report.
+UNCOUNTED_NAMES = frozenset(
+    """
+    array2string array_repr array_str can_cast common_type isfortran isscalar iterable load loadtxt
+    genfromtxt fromfile fromstring fromregex may_share_memory min_scalar_type result_type save
+    savetxt savez savez_compressed shares_memory
+    """.split()
+)

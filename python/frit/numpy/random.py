@@ -1,0 +1,164 @@
+"""random.py: NumPy's generators and streams, seed for seed; their arrays are ours."""
+
+from __future__ import annotations
+
+import copy as _copy
+import types as _types
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+from numpy import random as _numpy
+
+from frit import _core
+from frit.numpy import _fallback
+
+_to_numpy = _core.to_numpy_deep
+
+__all__ = list(_numpy.__all__)
+# What a generator does besides drawing numbers: no news for the report.
+_QUIET = {"get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
+
+
+class _Kind(type):
+    """isinstance() is also true for NumPy's own objects (those that a pickle gives, for one)."""
+
+    def __instancecheck__(cls, instance: _Any) -> bool:
+        return isinstance(instance, cls.__mro__[1])
+
+
+def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
+    # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
+    full = f"random.{name}"
+    if name in _QUIET:
+
+        def draw(self: _Any, /, *args: _Any, **kwargs: _Any) -> _Any:
+            return _fallback.run(method, self._numpy, *args, **kwargs)
+    else:
+
+        def draw(self: _Any, /, *args: _Any, **kwargs: _Any) -> _Any:
+            return _fallback.call(full, method, self._numpy, *args, **kwargs)
+
+    draw.__name__ = name
+    draw.__qualname__ = f"{kind.__qualname__}.{name}"
+    draw.__doc__ = method.__doc__
+    draw.__wrapped__ = method
+    return draw
+
+
+def _draws(kind: type) -> dict[str, _Any]:
+    return {
+        name: _drawing(kind, name, method)
+        for name, method in vars(kind).items()
+        if not name.startswith("_") and name != "spawn" and callable(method)
+    }
+
+
+class Generator(_numpy.Generator, metaclass=_Kind):
+    __doc__ = _numpy.Generator.__doc__
+    __module__ = "numpy.random"
+
+    vars().update(_draws(_numpy.Generator))
+
+    def __init__(self, bit_generator: _Any) -> None:
+        super().__init__(bit_generator)
+        self._numpy = _numpy.Generator(bit_generator)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        return [Generator(child.bit_generator) for child in self._numpy.spawn(n_children)]
+
+    def __reduce__(self) -> _Any:
+        # As NumPy's: whoever reads the pickle needs no Frit.
+        return self._numpy.__reduce__()
+
+    def __copy__(self) -> Generator:
+        return Generator(_copy.copy(self._numpy).bit_generator)
+
+    def __deepcopy__(self, memo: dict) -> Generator:
+        return Generator(_copy.deepcopy(self._numpy, memo).bit_generator)
+
+
+class RandomState(_numpy.RandomState, metaclass=_Kind):
+    __doc__ = _numpy.RandomState.__doc__
+    __module__ = "numpy.random"
+
+    vars().update(_draws(_numpy.RandomState))
+
+    def __init__(self, seed: _Any = None) -> None:
+        self._numpy = _fallback.run(_numpy.RandomState, seed)
+        super().__init__(self._numpy._bit_generator)
+
+    @classmethod
+    def _around(cls, real: _numpy.RandomState) -> RandomState:
+        ours = cls(real._bit_generator)
+        ours._numpy = real
+        return ours
+
+    def __getstate__(self) -> _Any:
+        return self._numpy.__getstate__()
+
+    def __setstate__(self, state: _Any) -> None:
+        self._numpy.__setstate__(state)
+
+    def __reduce__(self) -> _Any:
+        return self._numpy.__reduce__()
+
+    def __copy__(self) -> RandomState:
+        return self._around(_copy.copy(self._numpy))
+
+    def __deepcopy__(self, memo: dict) -> RandomState:
+        return self._around(_copy.deepcopy(self._numpy, memo))
+
+
+def default_rng(seed: _Any = None) -> Generator:
+    if isinstance(seed, Generator):
+        return seed if hasattr(seed, "_numpy") else Generator(seed.bit_generator)
+    return Generator(_numpy.default_rng(_to_numpy(seed)).bit_generator)
+
+
+_fallback.dress(default_rng, "random.default_rng", _numpy.default_rng)
+
+
+class _Made(type):
+    """The type of a stand-in for a class of NumPy's: its constructor also takes our arrays."""
+
+    def __new__(mcls, name: str, bases: tuple, names: dict) -> type:
+        real = tuple(base._numpy if isinstance(base, _Made) else base for base in bases)
+        if real != bases:
+            # A subclass made by the user is one of NumPy's class.
+            return type(real[0])(name, real, names)
+        return super().__new__(mcls, name, bases, names)
+
+    def __call__(cls, *args: _Any, **kwargs: _Any) -> _Any:
+        return cls._numpy(*_to_numpy(args), **_to_numpy(kwargs))
+
+    def __instancecheck__(cls, instance: _Any) -> bool:
+        return isinstance(instance, cls._numpy)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(getattr(subclass, "_numpy", subclass), cls._numpy)
+
+    def __getattr__(cls, name: str) -> _Any:
+        return getattr(type.__getattribute__(cls, "_numpy"), name)
+
+
+def _seeded(kind: type) -> type:
+    names = {"__module__": kind.__module__, "__doc__": kind.__doc__, "_numpy": kind}
+    return _Made(kind.__name__, (), names)
+
+
+for _name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"):
+    globals()[_name] = _seeded(getattr(_numpy, _name))
+
+
+def __getattr__(name: str) -> _Any:
+    value = getattr(_numpy, name)
+    if not name.startswith("_"):
+        if isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
+            make = _fallback.uncounted if name in _QUIET else _fallback.fallback
+            value = make(f"random.{name}", value)
+        globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return dir(_numpy)

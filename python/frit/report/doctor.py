@@ -1,0 +1,93 @@
+"""doctor.py: `python -m frit --doctor`: versions, processor, threads, tiers, kernel cache."""
+
+from __future__ import annotations
+
+import glob
+import os
+import platform
+import stat
+import sys
+from pathlib import Path
+
+
+def text() -> str:
+    """What this installation is and can do, a line for each fact."""
+    rows = [*_versions(), *_processor(), *_tiers(), *_cache()]
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"{name:<{width}}  {value}\n" for name, value in rows)
+
+
+def _versions() -> list[tuple[str, str]]:
+    import frit
+
+    rows = [("frit", frit.__version__), ("python", f"{sys.version.split()[0]} {sys.executable}")]
+    try:
+        import numpy
+
+        rows.append(("numpy", f"{numpy.__version__} {os.path.dirname(numpy.__file__)}"))
+    except ImportError as error:
+        rows.append(("numpy", f"missing: {error}"))
+    rows.append(("FRIT", os.environ.get("FRIT", "not set (on)")))
+    return rows
+
+
+def _processor() -> list[tuple[str, str]]:
+    model = platform.processor() or platform.machine()
+    flags: set[str] = set()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                model = value.strip()
+            elif name.strip() in ("flags", "Features"):
+                flags.update(value.split())
+    except OSError:
+        pass
+    known = ("sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512dq", "asimd", "sve")
+    rows = [("processor", model), ("vectors", " ".join(k for k in known if k in flags) or "?")]
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    rows.append(("cores", f"{allowed} of {os.cpu_count()} may be used"))
+    try:
+        from frit import _core
+
+        rows.append(("threads", str(_core.threads())))
+    except ImportError as error:
+        rows.append(("engine", f"does not load: {error}"))
+    return rows
+
+
+def _tiers() -> list[tuple[str, str]]:
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    compiled = glob.glob(os.path.join(folder, "libfrit_jit.so*"))
+    return [
+        ("tiers", "interpreter" + (", compiler (LLVM)" if compiled else "; no compiler library")),
+        ("devices", "cpu"),
+    ]
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept."""
+    named = os.environ.get("FRIT_CACHE_DIR")
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(home) / "frit"
+
+
+def _cache() -> list[tuple[str, str]]:
+    folder = cache_folder()
+    try:
+        status = folder.stat()
+    except FileNotFoundError:
+        return [("cache", f"{folder} (not made yet)")]
+    except OSError as error:
+        return [("cache", f"{folder}: {error.strerror}")]
+    files = [f for f in folder.rglob("*") if f.is_file()]
+    size = sum(f.stat().st_size for f in files)
+    mode = stat.S_IMODE(status.st_mode)
+    state = f"{len(files)} files, {size / 2**20:.1f} MiB, mode {mode:04o}"
+    if status.st_uid != os.getuid():
+        state += "; belongs to somebody else: not used"
+    elif mode & 0o077:
+        state += "; open to others: should be 0700"
+    return [("cache", f"{folder} ({state})")]

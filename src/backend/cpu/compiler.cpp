@@ -1,0 +1,272 @@
+// compiler.cpp: the compile service: requests, the thread that serves them, and the caches.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/cpu/cpu.h"
+#include "backend/cpu/disk_cache.h"
+#include "backend/cpu/executable.h"
+#include "backend/cpu/identity.h"
+#include "codegen/code.h"
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+// libfrit_jit lies beside the library that this function is in.
+std::string jit_path() {
+  Dl_info here{};
+  if (!dladdr(reinterpret_cast<const void*>(&make_compiler), &here) || !here.dli_fname) return "libfrit_jit.so";
+  const std::string own = here.dli_fname;
+  const std::size_t slash = own.rfind('/');
+  return (slash == std::string::npos ? "" : own.substr(0, slash + 1)) + "libfrit_jit.so";
+}
+
+// Opens libfrit_jit, and with it LLVM. It is never closed: threads may be inside.
+std::unique_ptr<codegen::Jit> open_jit(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw DeviceError(text("the compiled tier is not available: ", dlerror()));
+  const auto make = reinterpret_cast<decltype(&frit_make_jit)>(dlsym(library, "frit_make_jit"));
+  if (!make) throw DeviceError(text("the compiled tier is not available: ", dlerror()));
+  return std::unique_ptr<codegen::Jit>(make());
+}
+
+// LLVM's own clean-up at exit must not meet a running compile. Handlers run in the reverse order of their
+// registration, so ours is registered once LLVM's are.
+class ExitGuard {
+ public:
+  static ExitGuard& instance() {
+    static ExitGuard* const guard = new ExitGuard;  // never destroyed: used while the process exits
+    return *guard;
+  }
+  void add(Compiler* compiler) {
+    const std::lock_guard lock(mutex_);
+    live_.push_back(compiler);
+  }
+  void remove(Compiler* compiler) {
+    const std::lock_guard lock(mutex_);
+    std::erase(live_, compiler);
+  }
+  void arm() {
+    std::atexit([] { instance().stop_all(); });
+  }
+
+ private:
+  void stop_all() {
+    const std::lock_guard lock(mutex_);
+    for (Compiler* compiler : live_) compiler->stop();
+  }
+  std::mutex mutex_;
+  std::vector<Compiler*> live_;
+};
+
+class CompileService final : public Compiler {
+  // Compiles and dumps take turns.
+  template <class Use>
+  auto with_jit(Use&& use) {
+    const std::lock_guard lock(sync_->jit);
+    if (!jit_) {
+      if (!jit_failure_.empty()) throw DeviceError(jit_failure_);
+      try {
+        jit_ = open_jit(jit_path_);
+      } catch (const std::exception& error) {
+        jit_failure_ = error.what();
+        throw;
+      }
+      ExitGuard::instance().arm();
+    }
+    auto result = use(*jit_);
+    if (!used_) ExitGuard::instance().arm();  // LLVM registers more when it is first used
+    used_ = true;
+    return result;
+  }
+
+ public:
+  CompileService()
+      : jit_path_(jit_path()),
+        disk_({.folder = cpu::cache_folder_from_environment(), .identity = cpu::code_identity(jit_path_)}) {
+    ExitGuard::instance().add(this);
+  }
+  ~CompileService() override {
+    ExitGuard::instance().remove(this);
+    CompileService::stop();
+  }
+
+  Slot request(const Kernel& kernel) override {
+    std::string key = serialize(kernel);
+    const std::lock_guard lock(sync_->mutex);
+    auto [entry, is_new] = slots_.try_emplace(std::move(key));
+    Slot slot = entry->second;
+    if (!is_new) {
+      if (!queue_.empty()) start_thread();  // after a fork they wait for a new thread
+      return slot;
+    }
+    slot = entry->second = std::make_shared<std::atomic<const Executable*>>(nullptr);
+    if (stopping_) return slot;
+    if (load_from_disk(entry->first, *slot)) return slot;
+    queue_.push_back({&entry->first, kernel, slot});
+    start_thread();
+    sync_->changed.notify_all();
+    return slot;
+  }
+
+  void wait() override {
+    std::unique_lock lock(sync_->mutex);
+    if (!queue_.empty()) start_thread();
+    sync_->changed.wait(lock, [&] { return stopping_ || (queue_.empty() && !busy_); });
+  }
+  void pause() override {
+    std::unique_lock lock(sync_->mutex);
+    ++pauses_;
+    sync_->changed.wait(lock, [&] { return !busy_; });
+  }
+  void resume() override {
+    const std::lock_guard lock(sync_->mutex);
+    --pauses_;
+    sync_->changed.notify_all();
+  }
+  // The thread does not exist in the child, and mutexes may be in any state: all are given up, not destroyed. Where nobody
+  // paused the compiler before the fork, LLVM may be in any state too.
+  void after_fork_in_child() override {
+    static_cast<void>(sync_.release());
+    static_cast<void>(thread_.release());
+    sync_ = std::make_unique<Sync>();
+    pauses_ = 0;
+    if (!busy_) return;
+    busy_ = false;
+    static_cast<void>(jit_.release());
+    jit_failure_ = "the compiled tier is not available: the process was forked during a compile";
+  }
+  void stop() override {
+    {
+      const std::lock_guard lock(sync_->mutex);
+      stopping_ = true;
+      queue_.clear();
+      sync_->changed.notify_all();
+    }
+    if (thread_ && thread_->joinable()) thread_->join();
+    thread_.reset();
+  }
+  CompilerStatistics statistics() const override {
+    const std::lock_guard lock(sync_->mutex);
+    return statistics_;
+  }
+
+  std::string llvm_text(const Kernel& kernel) override {
+    return with_jit([&](codegen::Jit& jit) { return jit.llvm_text(kernel); });
+  }
+  std::string assembly(const Kernel& kernel) override {
+    return with_jit([&](codegen::Jit& jit) { return jit.assembly(kernel); });
+  }
+
+ private:
+  struct Request {
+    const std::string* key;
+    Kernel kernel;
+    Slot slot;
+  };
+  struct Sync {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::mutex jit;  // LLVM's context belongs to one thread at a time
+  };
+
+  // Called with the mutex held; a file of a few KB takes some ten microseconds.
+  bool load_from_disk(const std::string& key, std::atomic<const Executable*>& slot) {
+    try {
+      const std::optional<codegen::Code> code = disk_.load(key);
+      if (!code) return false;
+      publish(*code, slot);
+      ++statistics_.loaded_from_disk;
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  void publish(const codegen::Code& code, std::atomic<const Executable*>& slot) {
+    executables_.push_back(cpu::make_executable(code));
+    slot.store(executables_.back().get(), std::memory_order_release);
+  }
+
+  // Signals are the program's own threads' business.
+  void start_thread() {
+    if (thread_ || stopping_) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::make_unique<std::thread>([this] { serve(); });
+    } catch (const std::system_error&) {
+      queue_.clear();  // no thread to be had: the interpreter goes on
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  void serve() {
+    pthread_setname_np(pthread_self(), "frit-compile");
+    Sync& sync = *sync_;
+    std::unique_lock lock(sync.mutex);
+    while (true) {
+      sync.changed.wait(lock, [&] { return stopping_ || (!queue_.empty() && pauses_ == 0); });
+      if (stopping_) return;
+      const Request request = std::move(queue_.front());
+      queue_.pop_front();
+      busy_ = true;
+      lock.unlock();
+      serve(request, lock);
+      busy_ = false;
+      sync.changed.notify_all();
+    }
+  }
+  // Returns with the lock held.
+  void serve(const Request& request, std::unique_lock<std::mutex>& lock) {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<codegen::Code> code;
+    try {
+      code = compile(request.kernel);
+    } catch (const std::exception&) {  // the slot stays empty: the interpreter goes on
+    }
+    if (code) disk_.store(*request.key, *code);
+    lock.lock();
+    statistics_.compile_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    try {
+      if (code) publish(*code, *request.slot);
+    } catch (const std::exception&) {
+      code.reset();
+    }
+    ++(code ? statistics_.compiled : statistics_.failed);
+  }
+  codegen::Code compile(const Kernel& kernel) {
+    return with_jit([&](codegen::Jit& jit) { return jit.compile(kernel); });
+  }
+
+  const std::string jit_path_;
+  cpu::DiskCache disk_;
+  std::unique_ptr<Sync> sync_ = std::make_unique<Sync>();
+  std::unordered_map<std::string, Slot> slots_;  // by serialize(kernel); its keys stay where they are
+  std::vector<std::unique_ptr<const Executable>> executables_;
+  std::deque<Request> queue_;
+  std::unique_ptr<std::thread> thread_;
+  bool busy_ = false, stopping_ = false;
+  int pauses_ = 0;
+  CompilerStatistics statistics_;
+
+  std::unique_ptr<codegen::Jit> jit_;
+  std::string jit_failure_;
+  bool used_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> make_compiler() { return std::make_unique<CompileService>(); }
+
+}  // namespace frit

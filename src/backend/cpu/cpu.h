@@ -1,0 +1,41 @@
+// cpu.h: tier 1: compiles Kernels to machine code on a thread of its own, with a cache in memory and on disk.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "backend/backend.h"
+
+namespace frit {
+
+struct CompilerStatistics {
+  std::int64_t compiled = 0, loaded_from_disk = 0, failed = 0;
+  double compile_seconds = 0;
+};
+
+// The compile service. LLVM lives in libfrit_jit, which is opened on the first request that misses the disk cache.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  // Asks for machine code of `kernel`; returns at once. When the code is ready `slot` is set (release order) to an
+  // Executable which lives as long as the Compiler; on failure it stays null for good. Asking again for an equal kernel
+  // gives the same Executable. The slot is kept alive by the shared pointer.
+  using Slot = std::shared_ptr<std::atomic<const Executable*>>;
+  virtual Slot request(const Kernel& kernel) = 0;
+  // Waits until all requests made so far are done (tests, benchmarks, fork).
+  virtual void wait() = 0;
+  // As wait for the compile in progress only, and holds back the others until resume (around fork).
+  virtual void pause() = 0;
+  virtual void resume() = 0;
+  // In the child after fork: the thread is gone; start afresh when next needed.
+  virtual void after_fork_in_child() = 0;
+  virtual void stop() = 0;  // at exit: finishes the compile in progress, drops the others
+  virtual CompilerStatistics statistics() const = 0;
+  // The kernel's LLVM IR or assembly, for FRIT_DUMP and explain.
+  virtual std::string llvm_text(const Kernel& kernel) = 0;
+  virtual std::string assembly(const Kernel& kernel) = 0;
+};
+
+std::unique_ptr<Compiler> make_compiler();
+
+}  // namespace frit

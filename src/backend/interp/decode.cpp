@@ -1,0 +1,862 @@
+// decode.cpp: Kernel -> Program: registers by liveness, loads and stores without copies. In: Kernel. Out: Program.
+//
+// Two walks in the same order, which number instructions and loop ends by position. The survey finds how often and until
+// which position each value is used; the second walk gives out registers and writes the steps.
+//
+// An Apply whose only use is a store (or a write of a local) behind it in the same block is done there, so that it can
+// write to its destination; kernel.h's values never change, so doing it later gives the same result.
+#include <algorithm>
+#include <array>
+
+#include "backend/interp/program.h"
+#include "ir/error.h"
+
+namespace frit::interp {
+namespace {
+
+using Position = std::int32_t;
+inline constexpr Position never = INT32_MAX;
+
+inline std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+// What the survey knows of a value.
+struct ValueFacts {
+  const Instr* definition = nullptr;
+  std::int32_t uses = 0;
+  std::int32_t block = 0;       // the number of the block that defines it
+  std::int32_t level = 0;       // loops around its definition
+  std::int32_t region_level = 0;  // regions of lanes around its definition
+  Position death = -1;          // last use; a use in a loop behind the definition lasts to the loop's end
+  Position next_write = never;  // Load, ReadLocal: the next instruction that may change what was read
+  bool consumed_in_place = false;  // some use could take it over as its destination's content
+};
+
+// What a region of lanes uses from outside.
+struct RegionFacts {
+  struct Local {
+    std::int32_t number;
+    bool written;
+  };
+  std::vector<ValueId> values;
+  std::vector<Local> locals;
+};
+
+struct Survey {
+  std::vector<ValueFacts> values;
+  std::vector<Position> loop_ends;  // of Loops and Whiles in order of their beginning
+  std::vector<Position> local_first, local_last;
+  std::vector<RegionFacts> regions;  // in order of their beginning
+  std::int32_t constants = 0;
+  Position positions = 0;
+};
+
+class Surveyor {
+ public:
+  Surveyor(const Kernel& kernel, const Variance& variance) : kernel_(kernel), variance_(variance) {
+    survey_.values.resize(kernel.values.size());
+    survey_.local_first.assign(kernel.locals.size(), never);
+    survey_.local_last.assign(kernel.locals.size(), -1);
+  }
+
+  Survey run() {
+    walk(kernel_.code);
+    for (ValueFacts& value : survey_.values)
+      if (value.death < -1) value.death = survey_.loop_ends[at(-2 - value.death)];
+    find_next_writes();
+    survey_.positions = position_;
+    return std::move(survey_);
+  }
+
+ private:
+  void walk(const Block& block) {
+    const std::int32_t outer = block_;
+    block_ = ++blocks_;
+    for (const Instr& instr : block) visit(instr);
+    block_ = outer;
+  }
+
+  void visit(const Instr& instr) {
+    ++position_;
+    switch (instr.kind) {
+      case InstrKind::Constant:
+        ++survey_.constants;
+        return define(instr);
+      case InstrKind::ScalarArg:
+      case InstrKind::IntegerArg:
+        return define(instr);
+      case InstrKind::Apply:
+      case InstrKind::Cast:
+        for (ValueId arg : instr.args) use(arg);
+        return define(instr);
+      case InstrKind::Load:
+        use_terms(instr.address);
+        define(instr);
+        events_.push_back({store_number, instr.result, position_});
+        return;
+      case InstrKind::Store:
+        use_terms(instr.address);
+        consume(instr.args[0]);
+        events_.push_back({store_number, no_value, position_});
+        return;
+      case InstrKind::ReadLocal:
+        define(instr);
+        local(instr.number, instr.result);
+        return;
+      case InstrKind::WriteLocal:
+        consume(instr.args[0]);
+        local(instr.number, no_value);
+        return;
+      case InstrKind::Loop:
+        return visit_loop(instr);
+      case InstrKind::If:
+        use(instr.args[0]);
+        return visit_if(instr, variance_.values[at(instr.args[0])]);
+      case InstrKind::While:
+        return visit_while(instr, variance_.locals[at(instr.number)]);
+    }
+  }
+
+  void visit_if(const Instr& instr, bool by_lane) {
+    if (by_lane) begin_region();
+    walk(instr.body);
+    if (by_lane) {
+      regions_.pop_back();
+      begin_region();
+    }
+    walk(instr.other);
+    if (by_lane) regions_.pop_back();
+  }
+  void visit_while(const Instr& instr, bool by_lane) {
+    begin_loop();
+    if (by_lane) begin_region();
+    local_range(instr.number, true);
+    walk(instr.other);
+    walk(instr.body);
+    if (by_lane) regions_.pop_back();
+    end_loop();
+  }
+  void begin_region() {
+    regions_.push_back(static_cast<std::int32_t>(survey_.regions.size()));
+    survey_.regions.emplace_back();
+  }
+
+  void visit_loop(const Instr& loop) {
+    if (!loop.parallel) {
+      use(loop.args[0]);
+      use(loop.args[1]);
+    }
+    begin_loop();
+    define(loop);
+    if (loop.vector) lane_index_ = loop.result;
+    walk(loop.body);
+    if (loop.vector) lane_index_ = no_value;
+    for (const Reduction& reduction : loop.reductions) {
+      ++survey_.values[at(reduction.value)].uses;
+      survey_.values[at(reduction.value)].death = end_of_loop_around(reduction.value, 1);
+      use_in_regions(reduction.value);
+    }
+    end_loop();
+    for (const Reduction& reduction : loop.reductions) local(reduction.local, no_value);
+  }
+
+  void begin_loop() {
+    open_.push_back(static_cast<std::int32_t>(survey_.loop_ends.size()));
+    survey_.loop_ends.push_back(0);
+  }
+  void end_loop() {
+    survey_.loop_ends[at(open_.back())] = ++position_;
+    open_.pop_back();
+  }
+
+  void define(const Instr& instr) {
+    ValueFacts& value = survey_.values[at(instr.result)];
+    value.definition = &instr;
+    value.block = block_;
+    value.level = static_cast<std::int32_t>(open_.size());
+    value.region_level = static_cast<std::int32_t>(regions_.size());
+  }
+  // -2 - the number of the outermost loop that is around this place and not around the definition, but at most
+  // `own` of the loops around both.
+  Position end_of_loop_around(ValueId id, std::int32_t own) const {
+    const std::int32_t level = survey_.values[at(id)].level;
+    const auto depth = static_cast<std::int32_t>(open_.size());
+    return -2 - open_[at(std::min(level, depth - own))];
+  }
+  void use(ValueId id) {
+    if (id == no_value) return;
+    ++survey_.values[at(id)].uses;
+    extend(id);
+    use_in_regions(id);
+  }
+  void use_in_regions(ValueId id) {
+    if (!variance_.values[at(id)]) return;
+    for (std::size_t k = at(survey_.values[at(id)].region_level); k < regions_.size(); ++k) {
+      std::vector<ValueId>& values = survey_.regions[at(regions_[k])].values;
+      if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
+    }
+  }
+  void extend(ValueId id) {
+    ValueFacts& value = survey_.values[at(id)];
+    value.death = static_cast<std::int32_t>(open_.size()) > value.level ? end_of_loop_around(id, 0)
+                                                                        : position_;
+  }
+  // A use that an Apply can do itself. Its operands are then needed here.
+  void consume(ValueId id) {
+    use(id);
+    ValueFacts& value = survey_.values[at(id)];
+    if (value.block != block_ || !variance_.values[at(id)]) return;
+    if (!is_computed(*value.definition)) return;
+    value.consumed_in_place = true;
+    for (ValueId arg : value.definition->args)
+      if (arg != no_value) extend(arg);
+  }
+  // By a loop of the op table, that is; a cast to the same type is a copy.
+  bool is_computed(const Instr& instr) const {
+    return instr.kind == InstrKind::Apply ||
+           (instr.kind == InstrKind::Cast &&
+            kernel_.values[at(instr.args[0])] != kernel_.values[at(instr.result)]);
+  }
+  void use_terms(const Address& address) {
+    for (const Term& term : address.terms)
+      if (term.index != lane_index_) use(term.index);
+  }
+  void local_range(std::int32_t number, bool written) {
+    Position& first = survey_.local_first[at(number)];
+    first = std::min(first, position_);
+    survey_.local_last[at(number)] = position_;
+    for (std::int32_t region : regions_) use_local(survey_.regions[at(region)].locals, number, written);
+  }
+  static void use_local(std::vector<RegionFacts::Local>& locals, std::int32_t number, bool written) {
+    for (RegionFacts::Local& local : locals)
+      if (local.number == number) {
+        local.written |= written;
+        return;
+      }
+    locals.push_back({number, written});
+  }
+  void local(std::int32_t number, ValueId read) {
+    local_range(number, read == no_value);
+    events_.push_back({number, read, position_});
+  }
+
+  void find_next_writes() {
+    std::vector<Position> next(kernel_.locals.size() + 1, never);
+    for (auto event = events_.rbegin(); event != events_.rend(); ++event) {
+      Position& write = next[at(event->number + 1)];
+      if (event->read == no_value)
+        write = event->position;
+      else
+        survey_.values[at(event->read)].next_write = write;
+    }
+  }
+
+  static constexpr std::int32_t store_number = -1;  // all of memory counts as one
+  struct Event {
+    std::int32_t number;
+    ValueId read;  // no_value: a write
+    Position position;
+  };
+
+  const Kernel& kernel_;
+  const Variance& variance_;
+  Survey survey_;
+  std::vector<Event> events_;
+  std::vector<std::int32_t> open_;     // loops around this place
+  std::vector<std::int32_t> regions_;  // regions around this place
+  ValueId lane_index_ = no_value;
+  std::int32_t block_ = 0, blocks_ = 0;
+  Position position_ = 0;
+};
+
+// ---- the frame ------------------------------------------------------------------------------
+
+int size_class(int bytes) { return bytes <= 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4; }
+
+// Gives out the frame's registers: one for each uniform value, and blocks of lanes, reused when what they held is dead.
+class Frame {
+ public:
+  explicit Frame(Register first) : first_(first) {}
+
+  Register uniform() { return add(uniform_class, uniforms_++); }
+  Register direct() { return add(uniform_class, 0); }  // set anew before each use
+  Register take_block(int bytes) {
+    const int c = size_class(bytes);
+    if (free_[at(c)].empty()) return add(c, blocks_[at(c)]++);
+    const Register block = free_[at(c)].back();
+    free_[at(c)].pop_back();
+    return block;
+  }
+  void give_block(Register block) { free_[at(entries_[at(block - first_)].size_class)].push_back(block); }
+  bool is_of_size(Register block, int bytes) const {
+    return entries_[at(block - first_)].size_class == size_class(bytes);
+  }
+
+  std::int32_t bytes_per_lane() const {
+    std::int32_t bytes = 0;
+    for (int c = 0; c < 5; ++c) bytes += blocks_[at(c)] << c;
+    return bytes;
+  }
+  // Writes the registers' offsets; returns the frame's size.
+  std::int32_t place(std::int32_t lanes, std::vector<std::int32_t>& offsets) const {
+    std::array<std::int32_t, 5> begin{};
+    std::int32_t end = (uniforms_ + 1) * 16;
+    end = (end + 63) & ~63;
+    for (int c = 4; c >= 0; --c) {
+      begin[at(c)] = end;
+      end += blocks_[at(c)] * block_bytes(lanes, c);
+    }
+    offsets.reserve(entries_.size());
+    for (const Entry& entry : entries_)
+      offsets.push_back(entry.size_class == uniform_class
+                            ? entry.number * 16
+                            : begin[at(entry.size_class)] +
+                                  entry.number * block_bytes(lanes, entry.size_class));
+    return end;
+  }
+
+ private:
+  static constexpr int uniform_class = 5;
+  struct Entry {
+    std::int32_t size_class;
+    std::int32_t number;
+  };
+  // One line more than needed, so that blocks don't lie at equal offsets within pages.
+  static std::int32_t block_bytes(std::int32_t lanes, int c) { return ((lanes << c) + 127) & ~63; }
+  Register add(std::int32_t size_class, std::int32_t number) {
+    entries_.push_back({size_class, number});
+    return first_ + static_cast<Register>(entries_.size()) - 1;
+  }
+
+  Register first_;
+  std::vector<Entry> entries_;
+  std::array<std::vector<Register>, 5> free_;
+  std::array<std::int32_t, 5> blocks_{};
+  std::int32_t uniforms_ = 0;
+};
+
+// ---- steps ----------------------------------------------------------------------------------
+
+bool is_any_order(Op op, DType dtype) {
+  return has(op, Reorderable) || (!is_inexact(dtype) && has(op, Commutative));
+}
+
+class Decoder {
+ public:
+  explicit Decoder(const Kernel& kernel)
+      : kernel_(kernel),
+        variance_(variance_of(kernel)),
+        survey_(Surveyor(kernel, variance_).run()),
+        first_constant_(kernel.integers + static_cast<std::int32_t>(kernel.scalars.size())),
+        frame_(first_constant_ + survey_.constants),
+        registers_(kernel.values.size(), no_register),
+        blocks_(kernel.values.size(), no_register),
+        next_dying_(kernel.values.size(), no_value),
+        dying_(at(survey_.positions + 1), no_value),
+        local_registers_(kernel.locals.size(), no_register) {}
+
+  Program run() {
+    program_.operands = kernel_.operands;
+    program_.integers = kernel_.integers;
+    program_.scalars = static_cast<std::int32_t>(kernel_.scalars.size());
+    program_.constants.reserve(at(survey_.constants));
+    program_.steps.reserve(at(survey_.positions));
+    for (std::size_t k = 0; k < kernel_.locals.size(); ++k)
+      if (!variance_.locals[k]) local_registers_[k] = frame_.uniform();
+    walk(kernel_.code, {});
+    place_frame();
+    return std::move(program_);
+  }
+
+ private:
+  struct Place {
+    ValueId lane_index = no_value;  // of the vector loop around
+    bool in_region = false;
+  };
+
+  bool varies(ValueId id) const { return variance_.values[at(id)]; }
+  DType type(ValueId id) const { return kernel_.values[at(id)]; }
+  int size(ValueId id) const { return size_of(type(id)); }
+  const ValueFacts& facts(ValueId id) const { return survey_.values[at(id)]; }
+  Register reg(ValueId id) const { return registers_[at(id)]; }
+
+  void walk(const Block& block, Place place) {
+    for (const Instr& instr : block) {
+      ++position_;
+      visit(instr, place);
+    }
+  }
+
+  void visit(const Instr& instr, Place place) {
+    const Position here = position_;
+    switch (instr.kind) {
+      case InstrKind::Constant:
+        registers_[at(instr.result)] =
+            first_constant_ + static_cast<Register>(program_.constants.size());
+        program_.constants.push_back(instr.constant);
+        return;
+      case InstrKind::ScalarArg:
+        registers_[at(instr.result)] = kernel_.integers + instr.number;
+        return;
+      case InstrKind::IntegerArg:
+        registers_[at(instr.result)] = instr.number;
+        return;
+      case InstrKind::Apply:
+      case InstrKind::Cast:
+        if (facts(instr.result).uses == 0 || is_postponed(instr.result)) break;
+        apply(instr);
+        break;
+      case InstrKind::Load:
+        if (facts(instr.result).uses == 0) break;
+        load(instr, place);
+        break;
+      case InstrKind::Store:
+        store(instr, place);
+        break;
+      case InstrKind::ReadLocal:
+        if (facts(instr.result).uses == 0) break;
+        read_local(instr);
+        break;
+      case InstrKind::WriteLocal:
+        write_local(instr);
+        break;
+      case InstrKind::Loop:
+        loop(instr, place);
+        break;
+      case InstrKind::If:
+        branch(instr, place);
+        break;
+      case InstrKind::While:
+        while_loop(instr, place);
+        break;
+    }
+    release_dying(here);
+    if (position_ != here) release_dying(position_);
+  }
+
+  // ---- registers of values ----
+  void own_block(ValueId id, Register block) {
+    blocks_[at(id)] = block;
+    const Position death = std::max(facts(id).death, position_);
+    next_dying_[at(id)] = dying_[at(death)];
+    dying_[at(death)] = id;
+  }
+  void release_dying(Position here) {
+    for (ValueId id = dying_[at(here)]; id != no_value; id = next_dying_[at(id)]) release(id);
+    dying_[at(here)] = no_value;
+  }
+  void release(ValueId id) {
+    if (blocks_[at(id)] != no_register) frame_.give_block(blocks_[at(id)]);
+    blocks_[at(id)] = no_register;
+  }
+  Register new_value(ValueId id) {
+    if (!varies(id)) return registers_[at(id)] = frame_.uniform();
+    const Register block = frame_.take_block(size(id));
+    own_block(id, block);
+    return registers_[at(id)] = block;
+  }
+  // The result may take over the block of an operand that dies here, if its elements have the same size.
+  void release_operands(const Instr& instr) {
+    for (ValueId arg : instr.args)
+      if (arg != no_value && facts(arg).death == position_ && blocks_[at(arg)] != no_register &&
+          frame_.is_of_size(blocks_[at(arg)], size(instr.result)))
+        release(arg);
+  }
+  // Done where its only use stands.
+  bool is_postponed(ValueId id) const {
+    return facts(id).consumed_in_place && facts(id).uses == 1;
+  }
+
+  // ---- Apply and Cast ----
+  Step function_step(const Instr& instr) const {
+    Step step{.kind = varies(instr.result) ? StepKind::Apply : StepKind::ApplyOnce};
+    step.size = static_cast<std::uint8_t>(size(instr.result));
+    for (int k = 0; k < 3 && instr.args[k] != no_value; ++k) {
+      step.in[k] = reg(instr.args[k]);
+      if (!varies(instr.args[k])) step.splat = static_cast<std::uint8_t>(step.splat | (1 << k));
+      step.inputs = static_cast<std::uint8_t>(k + 1);
+    }
+    for (int k = step.inputs; k < 3; ++k) step.in[k] = step.in[0];
+    if (instr.kind == InstrKind::Cast) {
+      step.function = cast_loop(type(instr.args[0]), type(instr.result));
+    } else {
+      step.function = frit::loop(instr.op, type(instr.args[info(instr.op).rule == TypeRule::Select]));
+    }
+    const bool is_copy = instr.kind == InstrKind::Cast && type(instr.args[0]) == type(instr.result);
+    check(is_copy || step.function != nullptr, "the op table has a loop for each formula");
+    return step;
+  }
+  void apply(const Instr& instr) {
+    Step step = function_step(instr);
+    if (step.kind == StepKind::ApplyOnce)
+      step.kind = integer_kind(instr);
+    else
+      release_operands(instr);
+    if (instr.kind == InstrKind::Cast && type(instr.args[0]) == type(instr.result))
+      step.kind = step.kind == StepKind::Apply ? StepKind::Copy : StepKind::CopyOnce;
+    step.out = new_value(instr.result);
+    add(step);
+  }
+  StepKind integer_kind(const Instr& instr) const {
+    if (instr.kind != InstrKind::Apply || type(instr.result) != DType::Int64 ||
+        type(instr.args[0]) != DType::Int64)
+      return StepKind::ApplyOnce;
+    if (instr.op == Op::Add) return StepKind::AddIntegers;
+    if (instr.op == Op::Subtract) return StepKind::SubtractIntegers;
+    if (instr.op == Op::Multiply) return StepKind::MultiplyIntegers;
+    return StepKind::ApplyOnce;
+  }
+
+  // ---- memory ----
+  std::int32_t access(const Address& address, Place place) {
+    Access access{.operand = address.operand,
+                  .first_term = static_cast<std::int32_t>(program_.terms.size())};
+    const auto is_lane = [&](const Term& t) { return t.index == place.lane_index; };
+    for (const Term& term : address.terms)
+      if (!is_lane(term) && !varies(term.index)) {
+        program_.terms.push_back({reg(term.index), term.stride});
+        ++access.uniform_terms;
+      }
+    for (const Term& term : address.terms)
+      if (is_lane(term)) {
+        program_.terms.push_back({no_register, term.stride});
+        ++access.lane_terms;
+      }
+    for (const Term& term : address.terms)
+      if (!is_lane(term) && varies(term.index)) {
+        program_.terms.push_back({reg(term.index), term.stride});
+        ++access.varying_terms;
+      }
+    program_.accesses.push_back(access);
+    return static_cast<std::int32_t>(program_.accesses.size()) - 1;
+  }
+  static bool is_contiguous(const Address& address, Place place) {
+    int lane_terms = 0;
+    bool unit = true;
+    for (const Term& term : address.terms)
+      if (term.index == place.lane_index) {
+        ++lane_terms;
+        unit &= term.stride == unit_stride;
+      }
+    return lane_terms == 1 && unit;
+  }
+
+  void load(const Instr& instr, Place place) {
+    const ValueId id = instr.result;
+    Step step{.kind = StepKind::LoadOnce, .size = static_cast<std::uint8_t>(size(id))};
+    step.access = access(instr.address, place);
+    const Access& from = program_.accesses.back();
+    if (!varies(id)) {
+      step.out = new_value(id);
+    } else if (from.varying_terms > 0) {
+      step.kind = StepKind::Gather;
+      step.out = new_value(id);
+      needs_temporaries_ = true;
+    } else {
+      step.kind = StepKind::Load;
+      const bool may_change = facts(id).next_write < facts(id).death;
+      if (may_change || place.in_region || !is_contiguous(instr.address, place)) {
+        step.spare = frame_.take_block(size(id));
+        own_block(id, step.spare);
+      }
+      step.out = registers_[at(id)] = frame_.direct();
+      if (may_change) directs_.push_back({id, {step.out, step.spare, size(id)}});
+      stream_bytes_ += size(id);
+    }
+    add(step);
+  }
+
+  // The direct values that are needed behind this position.
+  template <class T>
+  void add_hazards(T& owner) {
+    std::erase_if(directs_, [&](const Direct& d) { return facts(d.value).death <= position_; });
+    owner.hazards = static_cast<std::int32_t>(program_.hazards.size());
+    owner.hazard_count = static_cast<std::int32_t>(directs_.size());
+    for (const Direct& direct : directs_) program_.hazards.push_back(direct.hazard);
+  }
+
+  void store(const Instr& instr, Place place) {
+    const ValueId id = instr.args[0];
+    const bool is_lane_store =
+        varies(id) || std::any_of(instr.address.terms.begin(), instr.address.terms.end(),
+                                  [&](const Term& t) { return varies(t.index); });
+    const bool postponed = is_postponed(id);
+    const std::int32_t to = access(instr.address, place);
+    const bool is_scatter = program_.accesses.back().varying_terms > 0;
+    if (postponed && is_scatter) {
+      apply(*facts(id).definition);
+    } else if (postponed) {
+      Step step = function_step(*facts(id).definition);
+      step.kind = StepKind::ApplyStore;
+      step.access = to;
+      add_hazards(step);
+      if (place.in_region || !is_contiguous(instr.address, place)) step.spare = brief_block(size(id));
+      stream_bytes_ += size(id);
+      add(step);
+      return;
+    }
+    Step step{.kind = StepKind::StoreOnce, .inputs = 1};
+    if (is_scatter)
+      step.kind = StepKind::Scatter;
+    else if (is_lane_store)
+      step.kind = StepKind::Store;
+    needs_temporaries_ |= is_scatter;
+    step.size = static_cast<std::uint8_t>(size(id));
+    step.splat = varies(id) ? 0 : 1;
+    step.in[0] = reg(id);
+    step.access = to;
+    add_hazards(step);
+    if (is_lane_store) stream_bytes_ += size(id);
+    add(step);
+  }
+  // A block that is free again behind this instruction.
+  Register brief_block(int bytes) {
+    const Register block = frame_.take_block(bytes);
+    brief_.push_back(block);
+    return block;
+  }
+
+  // ---- locals ----
+  void read_local(const Instr& instr) {
+    const Register local = local_registers_[at(instr.number)];
+    if (facts(instr.result).next_write >= facts(instr.result).death) {
+      registers_[at(instr.result)] = local;
+      return;
+    }
+    Step step{.kind = varies(instr.result) ? StepKind::Copy : StepKind::CopyOnce, .inputs = 1};
+    step.size = static_cast<std::uint8_t>(size(instr.result));
+    step.in[0] = local;
+    step.out = new_value(instr.result);
+    add(step);
+  }
+  void write_local(const Instr& instr) {
+    const ValueId id = instr.args[0];
+    const Register local = local_registers_[at(instr.number)];
+    if (is_postponed(id)) {
+      Step step = function_step(*facts(id).definition);
+      step.kind = StepKind::ApplyWrite;
+      step.out = local;
+      add(step);
+      return;
+    }
+    Step step{.kind = variance_.locals[at(instr.number)] ? StepKind::Write : StepKind::CopyOnce,
+              .inputs = 1};
+    step.size = static_cast<std::uint8_t>(size(id));
+    step.splat = varies(id) ? 0 : 1;
+    step.in[0] = reg(id);
+    step.out = local;
+    add(step);
+  }
+
+  // ---- control ----
+  void loop(const Instr& instr, Place place) {
+    LoopDetail detail{.parallel = instr.parallel, .vector = instr.vector};
+    if (!instr.parallel) {
+      detail.begin = reg(instr.args[0]);
+      detail.end = reg(instr.args[1]);
+    }
+    const std::int32_t first_step = add({.kind = StepKind::Loop});
+    const auto number = static_cast<std::int32_t>(program_.loops.size());
+    program_.loops.push_back(detail);
+    const Position end = survey_.loop_ends[at(loops_seen_++)];
+    if (!instr.vector)
+      detail.index = registers_[at(instr.result)] = frame_.uniform();
+    else if (facts(instr.result).uses > 0)
+      detail.index = registers_[at(instr.result)] = frame_.take_block(8);
+    if (instr.vector) {
+      take_locals(end);
+      place.lane_index = instr.result;
+    }
+    walk(instr.body, place);
+    ++position_;
+    add_reductions(instr, detail);
+    if (instr.vector) {
+      if (detail.index != no_register) frame_.give_block(detail.index);
+      give_locals();
+      directs_.clear();
+    }
+    Step& step = program_.steps[at(first_step)];
+    step.detail = number;
+    step.end = static_cast<std::int32_t>(program_.steps.size());
+    program_.loops[at(number)] = detail;
+  }
+  // Lanes' locals keep their blocks for the whole vector loop: their content outlives an iteration of the loops inside.
+  void take_locals(Position end) {
+    for (std::size_t k = 0; k < kernel_.locals.size(); ++k)
+      if (variance_.locals[k] && survey_.local_first[k] <= end && survey_.local_last[k] >= position_)
+        local_registers_[k] = frame_.take_block(size_of(kernel_.locals[k]));
+  }
+  void give_locals() {
+    for (std::size_t k = 0; k < kernel_.locals.size(); ++k)
+      if (variance_.locals[k] && local_registers_[k] != no_register) {
+        frame_.give_block(local_registers_[k]);
+        local_registers_[k] = no_register;
+      }
+  }
+  void add_reductions(const Instr& instr, LoopDetail& detail) {
+    detail.first_reduction = static_cast<std::int32_t>(program_.reductions.size());
+    detail.reduction_count = static_cast<std::int32_t>(instr.reductions.size());
+    for (const Reduction& reduction : instr.reductions) {
+      if (tree_class(reduction.op, type(reduction.value)) != 0)
+        detail.tree = static_cast<std::int32_t>(program_.reductions.size());
+      program_.reductions.push_back(reduction_detail(reduction, instr.vector));
+    }
+    needs_temporaries_ |= detail.reduction_count > 0;
+  }
+  ReductionDetail reduction_detail(const Reduction& reduction, bool vector) const {
+    const DType dtype = type(reduction.value);
+    ReductionDetail detail;
+    detail.order = tree_class(reduction.op, dtype) != 0 ? ReductionOrder::Tree
+                   : is_any_order(reduction.op, dtype)  ? ReductionOrder::Any
+                                                        : ReductionOrder::OneAfterAnother;
+    detail.value_varies = varies(reduction.value);
+    detail.local_varies = variance_.locals[at(reduction.local)];
+    const bool widened = detail.order == ReductionOrder::Tree && dtype == DType::Float16;
+    detail.tree_dtype = widened ? DType::Float32 : dtype;
+    detail.size = static_cast<std::uint8_t>(size_of(dtype));
+    detail.tree_size = static_cast<std::uint8_t>(size_of(detail.tree_dtype));
+    detail.value = reg(reduction.value);
+    detail.local = local_registers_[at(reduction.local)];
+    detail.combine = frit::loop(reduction.op, dtype);
+    detail.combine_tree = frit::loop(reduction.op, detail.tree_dtype);
+    if (widened) {
+      detail.widen = cast_loop(DType::Float16, DType::Float32);
+      detail.narrow = cast_loop(DType::Float32, DType::Float16);
+    }
+    detail.reduce = reduce_loop(reduction.op, detail.tree_dtype);
+    detail.scan = scan_loop(reduction.op, dtype);
+    check(!vector || (detail.order == ReductionOrder::OneAfterAnother ? detail.scan != nullptr
+                                                                      : detail.reduce != nullptr),
+          "the op table has a reduction loop for each reduction");
+    return detail;
+  }
+
+  // ---- branches ----
+  // Between begin_region and end_region the steps of one region are written.
+  std::int32_t begin_region() {
+    const RegionFacts& uses = survey_.regions[at(regions_seen_++)];
+    Region region{.first_packed = static_cast<std::int32_t>(program_.packed.size())};
+    for (const RegionFacts::Local& local : uses.locals)
+      if (variance_.locals[at(local.number)])
+        pack(region, local_registers_[at(local.number)], size_of(kernel_.locals[at(local.number)]),
+             local.written);
+    for (ValueId id : uses.values) pack(region, reg(id), size(id), false);
+    add_hazards(region);
+    region.places = frame_.take_block(4);
+    program_.regions.push_back(region);
+    return static_cast<std::int32_t>(program_.regions.size()) - 1;
+  }
+  // Several values may share one register: a local and those read from it.
+  void pack(Region& region, Register outside, int bytes, bool written) {
+    const auto end = program_.packed.end();
+    if (std::any_of(end - region.packed_count, end, [&](const Packed& p) { return p.outside == outside; }))
+      return;
+    program_.packed.push_back({outside, frame_.take_block(bytes), bytes, written});
+    ++region.packed_count;
+  }
+  void end_region(std::int32_t number) {
+    const Region& region = program_.regions[at(number)];
+    for (std::int32_t k = 0; k < region.packed_count; ++k)
+      frame_.give_block(program_.packed[at(region.first_packed + k)].block);
+    frame_.give_block(region.places);
+  }
+
+  void branch(const Instr& instr, Place place) {
+    if (varies(instr.args[0])) return branch_by_lane(instr, place);
+    const std::int32_t first = add({.kind = StepKind::If});
+    program_.steps[at(first)].in[0] = reg(instr.args[0]);
+    walk(instr.body, place);
+    program_.steps[at(first)].middle = static_cast<std::int32_t>(program_.steps.size());
+    walk(instr.other, place);
+    program_.steps[at(first)].end = static_cast<std::int32_t>(program_.steps.size());
+  }
+  void branch_by_lane(const Instr& instr, Place place) {
+    place.in_region = true;
+    const std::int32_t first = add({.kind = StepKind::IfLanes});
+    program_.steps[at(first)].in[0] = reg(instr.args[0]);
+    LaneBranch lanes{.chosen = frame_.take_block(4), .rest = frame_.take_block(4)};
+    lanes.region = begin_region();
+    walk(instr.body, place);
+    end_region(lanes.region);
+    program_.steps[at(first)].middle = static_cast<std::int32_t>(program_.steps.size());
+    lanes.other = begin_region();
+    walk(instr.other, place);
+    end_region(lanes.other);
+    end_branch(first, lanes);
+  }
+  void end_branch(std::int32_t first, const LaneBranch& lanes) {
+    for (Register block : {lanes.chosen, lanes.rest, lanes.homes})
+      if (block != no_register) frame_.give_block(block);
+    Step& step = program_.steps[at(first)];
+    step.detail = static_cast<std::int32_t>(program_.branches.size());
+    step.end = static_cast<std::int32_t>(program_.steps.size());
+    program_.branches.push_back(lanes);
+  }
+
+  void while_loop(const Instr& instr, Place place) {
+    const bool by_lane = variance_.locals[at(instr.number)];
+    const std::int32_t first = add({.kind = by_lane ? StepKind::WhileLanes : StepKind::While});
+    program_.steps[at(first)].in[0] = local_registers_[at(instr.number)];
+    ++loops_seen_;
+    LaneBranch lanes;
+    if (by_lane) {
+      place.in_region = has_lane_loop_ = true;
+      lanes = {.chosen = frame_.take_block(4), .rest = frame_.take_block(4), .homes = frame_.take_block(4)};
+      lanes.region = begin_region();
+    }
+    walk(instr.other, place);
+    program_.steps[at(first)].middle = static_cast<std::int32_t>(program_.steps.size());
+    walk(instr.body, place);
+    ++position_;
+    if (by_lane) {
+      end_region(lanes.region);
+      return end_branch(first, lanes);
+    }
+    program_.steps[at(first)].end = static_cast<std::int32_t>(program_.steps.size());
+  }
+
+  std::int32_t add(const Step& step) {
+    program_.steps.push_back(step);
+    for (Register block : brief_) frame_.give_block(block);
+    brief_.clear();
+    return static_cast<std::int32_t>(program_.steps.size()) - 1;
+  }
+
+  // As many lanes as keep the live blocks, and the memory that passes by, in the first-level cache.
+  void place_frame() {
+    constexpr std::int32_t fewest = 256, most = 2048;
+    // Loops that lanes leave one by one want many lanes, so that enough remain for a while.
+    const std::int32_t cache_bytes = (has_lane_loop_ ? 96 : 28) * 1024;
+    const std::int32_t bytes = frame_.bytes_per_lane() + std::min(stream_bytes_, 64) + 1;
+    program_.lanes = std::clamp((cache_bytes / bytes) & ~63, fewest, most);
+    program_.frame_bytes = frame_.place(program_.lanes, program_.frame_offsets);
+    program_.temporary_bytes = needs_temporaries_ ? program_.lanes * 16 + 64 : 0;
+  }
+
+  struct Direct {
+    ValueId value;
+    Hazard hazard;
+  };
+
+  const Kernel& kernel_;
+  const Variance variance_;
+  const Survey survey_;
+  const Register first_constant_;
+  Frame frame_;
+  Program program_;
+  std::vector<Register> registers_;         // of values
+  std::vector<Register> blocks_;            // that values own
+  std::vector<ValueId> next_dying_, dying_;  // lists of values by the position of their last use
+  std::vector<Register> local_registers_;
+  std::vector<Register> brief_;
+  std::vector<Direct> directs_;
+  std::int32_t stream_bytes_ = 0;
+  std::int32_t loops_seen_ = 0, regions_seen_ = 0;
+  Position position_ = 0;
+  bool needs_temporaries_ = false, has_lane_loop_ = false;
+};
+
+}  // namespace
+
+Program decode(const Kernel& kernel) { return Decoder(kernel).run(); }
+
+}  // namespace frit::interp

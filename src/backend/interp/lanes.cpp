@@ -1,0 +1,116 @@
+// lanes.cpp: the copies that lanes.h declares.
+#include "backend/interp/lanes.h"
+
+// These loops are worth vectors, which g++ makes at this level only.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+namespace frit::interp {
+
+namespace {
+
+template <int bytes>
+struct Unsigned;
+template <>
+struct Unsigned<1> { using type = std::uint8_t; };
+template <>
+struct Unsigned<2> { using type = std::uint16_t; };
+template <>
+struct Unsigned<4> { using type = std::uint32_t; };
+template <>
+struct Unsigned<8> { using type = std::uint64_t; };
+template <>
+struct Unsigned<16> { using type = unsigned __int128; };
+
+// Elements may lie at any address: views of records do.
+template <int bytes>
+inline typename Unsigned<bytes>::type get(const std::byte* from) {
+  typename Unsigned<bytes>::type value;
+  std::memcpy(&value, from, bytes);
+  return value;
+}
+template <int bytes>
+inline void put(std::byte* to, typename Unsigned<bytes>::type value) {
+  std::memcpy(to, &value, bytes);
+}
+
+}  // namespace
+
+void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                  std::int64_t from_stride, std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    if (to_stride == bytes) {
+      for (std::int64_t k = 0; k < n; ++k)
+        put<bytes>(to + k * bytes, get<bytes>(from + k * from_stride));
+    } else if (from_stride == bytes) {
+      for (std::int64_t k = 0; k < n; ++k)
+        put<bytes>(to + k * to_stride, get<bytes>(from + k * bytes));
+    } else {
+      for (std::int64_t k = 0; k < n; ++k)
+        put<bytes>(to + k * to_stride, get<bytes>(from + k * from_stride));
+    }
+  });
+}
+
+void fill(std::byte* to, const std::byte* from, std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    const auto value = get<bytes>(from);
+    for (std::int64_t k = 0; k < n; ++k) put<bytes>(to + k * bytes, value);
+  });
+}
+
+std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n) {
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < n; ++k) count += conditions[k];
+  return count;
+}
+
+void split(const std::uint8_t* conditions, std::int64_t n, Lane* chosen, Lane* rest) {
+  std::int64_t taken = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    chosen[taken] = rest[k - taken] = static_cast<Lane>(k);
+    taken += conditions[k];
+  }
+}
+
+void pack(std::byte* to, const std::byte* from, const Lane* lanes, std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    for (std::int64_t k = 0; k < n; ++k)
+      put<bytes>(to + k * bytes, get<bytes>(from + std::int64_t{lanes[k]} * bytes));
+  });
+}
+
+void unpack(std::byte* to, const Lane* to_lanes, const std::byte* from, const Lane* from_lanes,
+            std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t lane = from_lanes ? from_lanes[k] : k;
+      put<bytes>(to + std::int64_t{to_lanes[lane]} * bytes, get<bytes>(from + lane * bytes));
+    }
+  });
+}
+
+void load_lanes(std::byte* to, const std::byte* from, std::int64_t stride, const Lane* lanes,
+                std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    for (std::int64_t k = 0; k < n; ++k)
+      put<bytes>(to + k * bytes, get<bytes>(from + lanes[k] * stride));
+  });
+}
+
+void store_lanes(std::byte* to, std::int64_t stride, const Lane* lanes, const std::byte* from,
+                 std::int64_t from_stride, std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    for (std::int64_t k = 0; k < n; ++k)
+      put<bytes>(to + lanes[k] * stride, get<bytes>(from + k * from_stride));
+  });
+}
+
+}  // namespace frit::interp

@@ -1,0 +1,50 @@
+// lanes.h: copies of lanes by element size: strided, and by lists of lanes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace frit::interp {
+
+// Calls visit with a zero-sized tag for the element's size: visit(Size<8>{}).
+template <int bytes>
+struct Size {
+  static constexpr int value = bytes;
+};
+template <class Visit>
+inline void with_size(int size, Visit&& visit) {
+  switch (size) {
+    case 1: return visit(Size<1>{});
+    case 2: return visit(Size<2>{});
+    case 4: return visit(Size<4>{});
+    case 8: return visit(Size<8>{});
+    default: return visit(Size<16>{});
+  }
+}
+
+// to[k] = from[k] for n elements, each with its own distance in bytes between elements.
+void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                  std::int64_t from_stride, std::int64_t n, int size);
+// to[k] = *from.
+void fill(std::byte* to, const std::byte* from, std::int64_t n, int size);
+
+using Lane = std::int32_t;
+
+// How many of n conditions hold. Conditions are 0 or 1.
+std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n);
+// Lists the lanes whose condition holds, and the others. Both lists need room for n.
+void split(const std::uint8_t* conditions, std::int64_t n, Lane* chosen, Lane* rest);
+// to[k] = from[lanes[k]]; to may be from where the lanes ascend.
+void pack(std::byte* to, const std::byte* from, const Lane* lanes, std::int64_t n, int size);
+// to[to_lanes[k]] = from[from_lanes[k]]; from_lanes may be null: all of them in order.
+void unpack(std::byte* to, const Lane* to_lanes, const std::byte* from, const Lane* from_lanes,
+            std::int64_t n, int size);
+// to[k] = the element at from + lanes[k] * stride.
+void load_lanes(std::byte* to, const std::byte* from, std::int64_t stride, const Lane* lanes,
+                std::int64_t n, int size);
+// The element at to + lanes[k] * stride = from[k]; with from_stride 0 always the first.
+void store_lanes(std::byte* to, std::int64_t stride, const Lane* lanes, const std::byte* from,
+                 std::int64_t from_stride, std::int64_t n, int size);
+
+}  // namespace frit::interp

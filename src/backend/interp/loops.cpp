@@ -1,0 +1,269 @@
+// loops.cpp: loops and their reductions, in the order that kernel.h defines.
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "backend/interp/machine.h"
+
+namespace frit::interp {
+
+// A loop with reductions that is being run. Each reduction has a carry, for what is combined in order, and
+// one partial result for each level of the tree; serial loops also have the accumulators of a leaf.
+struct Machine::Reducing {
+  static constexpr int most_accumulators = 8;
+  const Step& step;
+  const LoopDetail& detail;
+  std::int32_t first_step;
+  std::int64_t begin;           // of the whole loop
+  std::span<const ReductionDetail> reductions;
+  std::byte* memory;
+  std::int64_t part_bytes;      // of one partial result, with room to the next
+  std::int64_t parts;           // a reduction
+
+  std::byte* part(std::size_t reduction, std::int64_t number) const {
+    return memory + (static_cast<std::int64_t>(reduction) * parts + number) * part_bytes;
+  }
+  std::byte* accumulator(std::size_t reduction, std::int64_t number) const {
+    return part(reduction, number);
+  }
+  std::byte* carry(std::size_t reduction) const { return part(reduction, 0); }
+  std::byte* level(std::size_t reduction, int depth) const {
+    return part(reduction, most_accumulators + depth);
+  }
+  // The leaves of NumPy's tree add eight numbers at a time: four complex ones.
+  std::int64_t accumulators() const {
+    const DType dtype = detail_of_tree().tree_dtype;
+    return is_complex(dtype) ? most_accumulators / 2 : most_accumulators;
+  }
+  bool has_tree() const { return detail.tree >= 0; }
+  const ReductionDetail& detail_of_tree() const {
+    return reductions[static_cast<std::size_t>(detail.tree - detail.first_reduction)];
+  }
+  std::int64_t split(std::int64_t n) const { return pairwise_split(detail_of_tree().tree_dtype, n); }
+};
+
+void Machine::loop(const Step& step, std::int32_t first) {
+  const LoopDetail& detail = program_.loops[static_cast<std::size_t>(step.detail)];
+  if (detail.vector)
+    vector_loop(step, detail, first);
+  else
+    serial_loop(step, detail, first);
+}
+
+// ---- vector loops ---------------------------------------------------------------------------
+
+void Machine::run_block(const Step& step, const LoopDetail& detail, std::int32_t first,
+                        std::int64_t begin, std::int64_t lanes) {
+  lane_ = begin;
+  lanes_ = lanes;
+  if (detail.index != no_register) {
+    auto* const indices = reinterpret_cast<std::int64_t*>(reg(detail.index));
+    for (std::int64_t k = 0; k < lanes; ++k) indices[k] = begin + k;
+  }
+  execute(first, step.end);
+}
+
+void Machine::vector_loop(const Step& step, const LoopDetail& detail, std::int32_t first) {
+  const std::int64_t begin = detail.parallel ? begin_ : integer(detail.begin);
+  const std::int64_t end = detail.parallel ? end_ : integer(detail.end);
+  if (begin >= end) return;
+  if (detail.reduction_count == 0) {
+    for (std::int64_t lane = begin; lane < end; lane += program_.lanes)
+      run_block(step, detail, first, lane, std::min<std::int64_t>(end - lane, program_.lanes));
+    return;
+  }
+  const Arena::Mark mark = arena_.mark();
+  constexpr std::int64_t levels = 64;
+  const auto count = static_cast<std::size_t>(detail.reduction_count);
+  const Reducing loop{
+      .step = step,
+      .detail = detail,
+      .first_step = first,
+      .begin = begin,
+      .reductions = {program_.reductions.data() + detail.first_reduction, count},
+      .memory = arena_.take(count * (Reducing::most_accumulators + levels) * sizeof(Scalar::bytes)),
+      .part_bytes = sizeof(Scalar::bytes),
+      .parts = Reducing::most_accumulators + levels};
+  if (loop.has_tree()) {
+    reduce_lanes(loop, begin, end - begin, 0);
+  } else {
+    for (std::int64_t lane = begin; lane < end; lane += program_.lanes)
+      reduce_block(loop, lane, std::min<std::int64_t>(end - lane, program_.lanes), 0);
+  }
+  for (std::size_t k = 0; k < count; ++k)
+    write_reduced(loop.reductions[k], loop.reductions[k].order == ReductionOrder::Tree
+                                          ? loop.level(k, 0)
+                                          : loop.carry(k));
+  arena_.release(mark);
+}
+
+// Nodes of the tree that fit a block are run as one.
+void Machine::reduce_lanes(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth) {
+  const std::int64_t left = n > program_.lanes ? loop.split(n) : 0;
+  if (left == 0) return reduce_block(loop, begin, n, depth);
+  reduce_lanes(loop, begin, left, depth);
+  reduce_lanes(loop, begin + left, n - left, depth + 1);
+  for (std::size_t k = 0; k < loop.reductions.size(); ++k)
+    if (loop.reductions[k].order == ReductionOrder::Tree) {
+      std::byte* const sum = loop.level(k, depth);
+      void* const args[4] = {sum, sum, loop.level(k, depth + 1), nullptr};
+      loop.reductions[k].combine_tree(args, 1, 0);
+    }
+}
+
+void Machine::reduce_block(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth) {
+  run_block(loop.step, loop.detail, loop.first_step, begin, n);
+  for (std::size_t k = 0; k < loop.reductions.size(); ++k) {
+    const ReductionDetail& reduction = loop.reductions[k];
+    if (reduction.order == ReductionOrder::Tree)
+      add_lanes(reduction, loop.level(k, depth), true);
+    else
+      add_lanes(reduction, loop.carry(k), begin == loop.begin);
+  }
+}
+
+// carry = the values of this block's lanes, behind what it holds already unless this is the first block.
+void Machine::add_lanes(const ReductionDetail& reduction, std::byte* carry, bool first) {
+  const std::byte* values = reg(reduction.value);
+  if (!reduction.value_varies) {
+    fill(temporaries_[0], values, lanes_, reduction.size);
+    values = temporaries_[0];
+  }
+  if (reduction.widen) {
+    void* const args[4] = {temporaries_[1], const_cast<std::byte*>(values), nullptr, nullptr};
+    reduction.widen(args, lanes_, 0);
+    values = temporaries_[1];
+  }
+  if (reduction.order == ReductionOrder::OneAfterAnother) {
+    if (first) std::memcpy(carry, values, reduction.size);
+    const std::int64_t skipped = first ? 1 : 0;
+    if (lanes_ > skipped)
+      reduction.scan(temporaries_[2], values + skipped * reduction.size, carry, lanes_ - skipped);
+    return;
+  }
+  if (first) return reduction.reduce(carry, values, lanes_);
+  alignas(16) std::byte part[16];
+  reduction.reduce(part, values, lanes_);
+  void* const args[4] = {carry, carry, part, nullptr};
+  reduction.combine(args, 1, 0);
+}
+
+// ---- serial loops ---------------------------------------------------------------------------
+
+void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32_t first) {
+  const std::int64_t begin = detail.parallel ? begin_ : integer(detail.begin);
+  const std::int64_t end = detail.parallel ? end_ : integer(detail.end);
+  if (begin >= end) return;
+  if (detail.reduction_count == 0) {
+    for (std::int64_t index = begin; index < end; ++index) {
+      std::memcpy(reg(detail.index), &index, sizeof index);
+      execute(first, step.end);
+    }
+    return;
+  }
+  const Arena::Mark mark = arena_.mark();
+  const auto count = static_cast<std::size_t>(detail.reduction_count);
+  Reducing loop{.step = step,
+                .detail = detail,
+                .first_step = first,
+                .begin = begin,
+                .reductions = {program_.reductions.data() + detail.first_reduction, count},
+                .memory = nullptr,
+                .part_bytes = (lanes_ * 16 + 63) & ~std::int64_t{63},
+                .parts = Reducing::most_accumulators + 1};
+  if (loop.has_tree())
+    for (std::int64_t n = end - begin, left = 0; (left = loop.split(n)) > 0; n -= left) ++loop.parts;
+  loop.memory = arena_.take(count * static_cast<std::size_t>(loop.parts * loop.part_bytes));
+  reduce_iterations(loop, begin, end - begin, 0);
+  for (std::size_t k = 0; k < count; ++k)
+    write_reduced(loop.reductions[k], loop.reductions[k].order == ReductionOrder::Tree
+                                          ? loop.level(k, 0)
+                                          : loop.carry(k));
+  arena_.release(mark);
+}
+
+void Machine::reduce_iterations(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth) {
+  const std::int64_t left = loop.has_tree() ? loop.split(n) : 0;
+  if (left == 0) return reduce_leaf(loop, begin, n, depth);
+  reduce_iterations(loop, begin, left, depth);
+  reduce_iterations(loop, begin + left, n - left, depth + 1);
+  for (std::size_t k = 0; k < loop.reductions.size(); ++k)
+    if (loop.reductions[k].order == ReductionOrder::Tree)
+      add_partial(loop.reductions[k], loop.level(k, depth), loop.level(k, depth + 1));
+}
+
+// A leaf of NumPy's tree: eight accumulators in turn, added in pairs, then the rest one after another.
+void Machine::reduce_leaf(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth) {
+  const std::int64_t width = loop.has_tree() ? loop.accumulators() : 1;
+  const std::int64_t turns = n < width ? 0 : n - n % width;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t index = begin + i;
+    std::memcpy(reg(loop.detail.index), &index, sizeof index);
+    execute(loop.first_step, loop.step.end);
+    for (std::size_t k = 0; k < loop.reductions.size(); ++k) {
+      const ReductionDetail& reduction = loop.reductions[k];
+      if (reduction.order != ReductionOrder::Tree) {
+        add_iteration(reduction, loop.carry(k), index == loop.begin);
+      } else if (i < turns) {
+        add_iteration(reduction, loop.accumulator(k, i % width), i < width);
+        if (i == turns - 1) add_accumulators(loop, k, width, depth);
+      } else {
+        add_iteration(reduction, loop.level(k, depth), i == 0);
+      }
+    }
+  }
+}
+
+// level = ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7))
+void Machine::add_accumulators(const Reducing& loop, std::size_t number, std::int64_t width, int depth) {
+  const ReductionDetail& reduction = loop.reductions[number];
+  for (std::int64_t distance = 1; distance < width; distance *= 2)
+    for (std::int64_t k = 0; k < width; k += 2 * distance)
+      add_partial(reduction, loop.accumulator(number, k), loop.accumulator(number, k + distance));
+  std::memcpy(loop.level(number, depth), loop.accumulator(number, 0),
+              static_cast<std::size_t>(width_of(reduction) * reduction.tree_size));
+}
+
+void Machine::add_partial(const ReductionDetail& reduction, std::byte* into, std::byte* from) {
+  void* const args[4] = {into, into, from, nullptr};
+  reduction.combine_tree(args, width_of(reduction), 0);
+}
+
+// into = into op this iteration's value
+void Machine::add_iteration(const ReductionDetail& reduction, std::byte* into, bool first) {
+  const std::int64_t width = width_of(reduction);
+  std::byte* values = reg(reduction.value);
+  if (reduction.widen) {
+    void* const args[4] = {first ? into : temporaries_[1], values, nullptr, nullptr};
+    reduction.widen(args, width, 0);
+    values = temporaries_[1];
+    if (first) return;
+  }
+  if (first) {
+    std::memcpy(into, values, static_cast<std::size_t>(width * reduction.size));
+    return;
+  }
+  void* const args[4] = {into, into, values, nullptr};
+  reduction.combine_tree(args, width, 0);
+}
+
+// ---- both -----------------------------------------------------------------------------------
+
+// local = op(local, reduced)
+void Machine::write_reduced(const ReductionDetail& reduction, std::byte* reduced) {
+  const bool one_value = !reduction.value_varies || !reduction.local_varies;
+  if (reduction.narrow) {
+    void* const args[4] = {temporaries_[2], reduced, nullptr, nullptr};
+    reduction.narrow(args, one_value ? 1 : lanes_, 0);
+    reduced = temporaries_[2];
+  }
+  std::byte* const local = reg(reduction.local);
+  if (!reduction.local_varies) {
+    void* const args[4] = {local, local, reduced, nullptr};
+    return reduction.combine(args, 1, 0);
+  }
+  void* const args[4] = {local, local, reduced, nullptr};
+  reduction.combine(args, lanes_, one_value ? 2 : 0);
+}
+
+}  // namespace frit::interp

@@ -1,0 +1,44 @@
+// code.h: compiled code, and the interface of libfrit_jit: all that the rest of Frit knows of the compiler. No LLVM here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace frit::codegen {
+
+// A ready-made loop that the code calls for elements where a formula doesn't hold.
+struct CallOut {
+  Op op{};
+  DType in{};
+};
+
+// Machine code of one Kernel: position-independent, for any address that is a multiple of 64.
+struct Code {
+  std::string bytes;
+  std::uint64_t entry = 0;          // offset of an Entry
+  std::vector<CallOut> call_outs;   // what Entry's call_outs must point to, in this order
+};
+
+using Entry = void (*)(void* const* pointers, const std::int64_t* integers, const Scalar* scalars,
+                       std::int64_t begin, std::int64_t end, std::byte* scratch, const Loop* call_outs);
+
+// Used by one thread at a time.
+class Jit {
+ public:
+  virtual ~Jit() = default;
+  // These throw InternalError or DeviceError.
+  virtual Code compile(const Kernel& kernel) = 0;
+  virtual std::string llvm_text(const Kernel& kernel) = 0;
+  virtual std::string assembly(const Kernel& kernel) = 0;
+};
+
+}  // namespace frit::codegen
+
+extern "C" {
+// The entry of libfrit_jit, found by name. The caller deletes the result. Throws as Jit does.
+frit::codegen::Jit* frit_make_jit();
+}

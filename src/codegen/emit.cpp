@@ -1,0 +1,315 @@
+// emit.cpp: Kernel -> LLVM IR: the function around it and its straight-line instructions.
+#include "codegen/emit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cfenv>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include "codegen/emitter.h"
+#include "ir/error.h"
+
+namespace frit::codegen {
+
+using namespace llvm;
+
+std::vector<CallOut> emit(const Kernel& kernel, const Machine& machine, Formulas& formulas,
+                          Module& module) {
+  return Emitter(kernel, machine, formulas, module).run();
+}
+
+Emitter::Emitter(const Kernel& kernel, const Machine& machine, Formulas& formulas, Module& module)
+    : kernel_(kernel),
+      variance_(variance_of(kernel)),
+      machine_(machine),
+      formulas_(formulas),
+      module_(module),
+      context_(module.getContext()),
+      builder_(context_),
+      int64_(Type::getInt64Ty(context_)),
+      bool_(Type::getInt1Ty(context_)),
+      pointer_(PointerType::get(context_, 0)),
+      values_(kernel.values.size()),
+      integers_(static_cast<std::size_t>(kernel.integers)) {}
+
+std::vector<CallOut> Emitter::run() {
+  auto* type = FunctionType::get(Type::getVoidTy(context_),
+                                 {pointer_, pointer_, pointer_, int64_, int64_, pointer_, pointer_}, false);
+  function_ = Function::Create(type, GlobalValue::ExternalLinkage, entry_name, module_);
+  function_->setDoesNotThrow();
+  const std::string width = std::to_string(machine_.vector_bytes * 8);
+  function_->addFnAttr("no-builtins");
+  function_->addFnAttr("no-jump-tables", "true");
+  function_->addFnAttr("prefer-vector-width", width);
+  function_->addFnAttr("min-legal-vector-width", width);
+  entry_ = new_block("entry");
+  builder_.SetInsertPoint(entry_);
+  BasicBlock* start = new_block("start");
+  builder_.CreateBr(start);
+  builder_.SetInsertPoint(entry_->getTerminator());
+  for (std::size_t k = 0; k < kernel_.operands.size(); ++k) {
+    const std::int32_t offset = kernel_.operands[k].scratch_offset;
+    operand_pointers_.push_back(
+        offset >= 0
+            ? builder_.CreatePtrAdd(function_->getArg(5), integer(offset))
+            : builder_.CreateLoad(pointer_, builder_.CreateConstGEP1_64(
+                                                pointer_, function_->getArg(0), static_cast<unsigned>(k))));
+  }
+  builder_.SetInsertPoint(start);
+  block(kernel_.code);
+  if (streamed_ && machine_.is_x86) builder_.CreateIntrinsic(Intrinsic::x86_sse_sfence, ArrayRef<Value*>());
+  builder_.CreateRetVoid();
+  return std::move(call_outs_);
+}
+
+// ---- how many lanes -------------------------------------------------------------------------
+
+namespace {
+
+// An index plus, minus or times something that is the same in all lanes: lanes stay evenly spaced.
+bool keeps_affine(Op op) { return op == Op::Add || op == Op::Subtract || op == Op::Multiply; }
+
+// Walks a vector loop for what decides the number of lanes.
+class LaneSurvey {
+ public:
+  LaneSurvey(const Kernel& kernel, const Variance& variance, Formulas& formulas, const Instr& loop)
+      : kernel_(kernel), variance_(variance), formulas_(formulas), address_(kernel.values.size()) {
+    address_[static_cast<std::size_t>(loop.result)] = true;
+    for (const Reduction& reduction : loop.reductions)
+      tree = std::max(tree, tree_class(reduction.op, type(reduction.value)));
+    walk(loop.body);
+  }
+  int widest = 1;         // bytes of the widest part of a varying value
+  unsigned cost = 0;      // instructions of the formulas
+  int tree = 0;           // the class of the loop's tree
+  bool straight = true;   // no control flow inside, and no lane's address is computed from data
+
+ private:
+  void walk(const Block& block) {
+    for (const Instr& instr : block) {
+      if (instr.kind == InstrKind::Loop || instr.kind == InstrKind::If || instr.kind == InstrKind::While)
+        straight = false;
+      for (const Term& term : instr.address.terms)
+        if (varies(term.index) && !address_[static_cast<std::size_t>(term.index)]) straight = false;
+      if (instr.result != no_value) weigh(instr);
+      walk(instr.body);
+      walk(instr.other);
+    }
+  }
+  void weigh(const Instr& instr) {
+    if (!varies(instr.result)) return;
+    if (is_address_arithmetic(instr)) {
+      address_[static_cast<std::size_t>(instr.result)] = true;
+      return;
+    }
+    widest = std::max(widest, size_of(real_of(type(instr.result))));
+    if (instr.kind == InstrKind::Apply) {
+      const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
+      const std::string symbol = formula_symbol(instr.op, in);
+      cost += length(symbol) + length(symbol + "_re") + length(symbol + "_im");
+    } else {
+      cost += 2;
+    }
+  }
+  unsigned length(const std::string& symbol) {
+    const Function* formula = formulas_.find(symbol);
+    return formula ? length_of(*formula) : 0;
+  }
+  // Index arithmetic stays in scalar registers, so it doesn't count.
+  bool is_address_arithmetic(const Instr& instr) const {
+    if (instr.kind != InstrKind::Apply || type(instr.result) != DType::Int64 || !keeps_affine(instr.op))
+      return false;
+    const bool both = varies(instr.args[0]) && varies(instr.args[1]);
+    if (instr.op == Op::Multiply && both) return false;
+    return none_of(instr.args, [&](ValueId arg) {
+      return varies(arg) && !address_[static_cast<std::size_t>(arg)];
+    });
+  }
+  bool varies(ValueId id) const { return id != no_value && variance_.values[static_cast<std::size_t>(id)]; }
+  DType type(ValueId id) const { return kernel_.values[static_cast<std::size_t>(id)]; }
+
+  const Kernel& kernel_;
+  const Variance& variance_;
+  Formulas& formulas_;
+  std::vector<bool> address_;
+};
+
+constexpr unsigned light_body = 32;   // formula instructions that leave registers for two vectors a value
+constexpr unsigned most_lanes = 32;   // more would only lengthen the rest, which runs one by one
+
+}  // namespace
+
+// A register full of the widest type, two where the body is short. A tree fixes the number: its accumulators are the lanes.
+void Emitter::choose_lanes(const Instr& vector_loop) {
+  const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop);
+  unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
+  if (survey.cost <= light_body) lanes *= 2;
+  // At least 4: shorter vectors are padded with lanes whose garbage could raise floating-point flags.
+  lanes = std::clamp(lanes, 4u, most_lanes);
+  if (survey.tree != 0) lanes = survey.tree == 1 ? 8 : 4;
+  once_ = survey.straight && survey.cost > light_body;
+  if (lanes == vector_lanes_) return;
+  vector_lanes_ = lanes;
+  for (Emitted& made : values_)
+    for (Emitted::Part& part : made.part)
+      if (part.scalar) part.vector = nullptr;  // the splats have another width
+}
+
+// ---- instructions ---------------------------------------------------------------------------
+
+void Emitter::block(const Block& instructions) {
+  for (const Instr& instr : instructions) instruction(instr);
+}
+
+void Emitter::instruction(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::Constant: return define(instr, constant(instr.constant));
+    case InstrKind::ScalarArg: return scalar_argument(instr);
+    case InstrKind::IntegerArg: return integer_argument(instr);
+    case InstrKind::Apply: return apply(instr);
+    case InstrKind::Cast: return cast(instr);
+    case InstrKind::Load: return load(instr);
+    case InstrKind::Store: return store(instr);
+    case InstrKind::ReadLocal: return read_local(instr);
+    case InstrKind::WriteLocal: return write_local(instr.number, value(instr.args[0]));
+    case InstrKind::Loop: return loop(instr);
+    case InstrKind::If: return branch_if(instr);
+    case InstrKind::While: return while_loop(instr);
+  }
+}
+
+Emitted Emitter::constant(const Scalar& literal) const {
+  Emitted result{.parts = parts_of(literal.dtype)};
+  Type* type = element_type(literal.dtype);
+  const unsigned bits = type->getScalarSizeInBits();
+  for (int k = 0; k < result.parts; ++k) {
+    std::uint64_t pattern = 0;
+    std::memcpy(&pattern, literal.bytes + static_cast<unsigned>(k) * (bits / 8), bits / 8);
+    const APInt integer(bits, pattern);
+    result.part[k].scalar =
+        type->isIntegerTy()
+            ? static_cast<Value*>(ConstantInt::get(type, integer))
+            : ConstantFP::get(context_, APFloat(type->getFltSemantics(), integer));
+  }
+  return result;
+}
+
+void Emitter::scalar_argument(const Instr& instr) {
+  const DType dtype = dtype_of(instr.result);
+  Emitted result{.parts = parts_of(dtype)};
+  IRBuilder<>::InsertPointGuard guard(builder_);
+  builder_.SetInsertPoint(entry_->getTerminator());
+  const auto offset = static_cast<std::size_t>(instr.number) * sizeof(Scalar);
+  Value* at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), function_->getArg(2), offset);
+  Type* type = element_type(dtype);
+  for (int k = 0; k < result.parts; ++k)
+    result.part[k].scalar =
+        builder_.CreateLoad(type, builder_.CreateConstGEP1_64(type, at, static_cast<unsigned>(k)));
+  define(instr, result);
+}
+
+void Emitter::integer_argument(const Instr& instr) {
+  Emitted result;
+  result.part[0].scalar = integer(instr.number);
+  define(instr, result);
+}
+
+// ---- Apply and Cast -------------------------------------------------------------------------
+
+void Emitter::apply(const Instr& instr) {
+  if (affine_apply(instr)) return;
+  SmallVector<Emitted*, 3> operands;
+  int highest = 0;
+  for (int k = 0; k < info(instr.op).inputs; ++k) {
+    operands.push_back(&value(instr.args[k]));
+    highest = std::max(highest, operands.back()->level);
+  }
+  const DType in = dtype_of(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
+  const bool uniform = none_of(operands, [](Emitted* operand) { return operand->varies(); });
+  Emitted result;
+  if (uniform && may_hoist(highest) && !may_call_out(instr.op, in)) {
+    at_preheader([&] { result = apply(instr.op, in, dtype_of(instr.result), operands); });
+    result.level = level() - 1;
+  } else {
+    result = apply(instr.op, in, dtype_of(instr.result), operands);
+  }
+  define(instr, result);
+}
+
+bool Emitter::affine_apply(const Instr& instr) {
+  if (dtype_of(instr.result) != DType::Int64 || !keeps_affine(instr.op)) return false;
+  Emitted &x = value(instr.args[0]), &y = value(instr.args[1]);
+  if (!x.is_affine() && !y.is_affine()) return false;
+  if ((x.varies() && !x.is_affine()) || (y.varies() && !y.is_affine())) return false;
+  if (instr.op == Op::Multiply && x.is_affine() && y.is_affine()) return false;
+  const auto base = [](const Emitted& v) { return v.is_affine() ? v.base : v.part[0].scalar; };
+  const auto step = [&](const Emitted& v) { return v.is_affine() ? v.step : int64(0); };
+  if (lanes_ == 1) return false;
+  Value *new_base, *new_step;
+  if (instr.op == Op::Multiply) {
+    new_base = builder_.CreateMul(base(x), base(y));
+    new_step = x.is_affine() ? builder_.CreateMul(x.step, y.part[0].scalar)
+                             : builder_.CreateMul(y.step, x.part[0].scalar);
+  } else {
+    const auto combine = [&](Value* a, Value* b) {
+      return instr.op == Op::Add ? builder_.CreateAdd(a, b) : builder_.CreateSub(a, b);
+    };
+    new_base = combine(base(x), base(y));
+    new_step = combine(step(x), step(y));
+  }
+  define(instr, affine(new_base, new_step));
+  return true;
+}
+
+void Emitter::cast(const Instr& instr) {
+  Emitted& from = value(instr.args[0]);
+  Emitted result;
+  if (!from.varies() && may_hoist(from.level)) {
+    at_preheader([&] { result = cast(dtype_of(instr.args[0]), dtype_of(instr.result), from); });
+    result.level = level() - 1;
+  } else {
+    result = cast(dtype_of(instr.args[0]), dtype_of(instr.result), from);
+  }
+  define(instr, result);
+}
+
+// ---- locals ---------------------------------------------------------------------------------
+
+unsigned Emitter::lanes_of_local(std::int32_t number) const {
+  return variance_.locals[static_cast<std::size_t>(number)] ? lanes_ : 1;
+}
+
+Value* const* Emitter::local_memory(std::int32_t number) {
+  const DType dtype = kernel_.locals[static_cast<std::size_t>(number)];
+  const unsigned lanes = lanes_of_local(number);
+  auto [entry, is_new] = locals_.try_emplace({number, lanes});
+  Value** memory = entry->second.data();
+  if (!is_new) return memory;
+  make_memory(memory, dtype, lanes, "local");
+  IRBuilder<>::InsertPointGuard guard(builder_);
+  builder_.SetInsertPoint(entry_->getTerminator());
+  for (int k = 0; k < parts_of(dtype); ++k)
+    builder_.CreateStore(Constant::getNullValue(lanes_type(element_type(dtype), lanes)), memory[k]);
+  return memory;
+}
+
+Emitted Emitter::load_local(std::int32_t number) {
+  return load_parts(local_memory(number), kernel_.locals[static_cast<std::size_t>(number)],
+                    lanes_of_local(number));
+}
+
+void Emitter::read_local(const Instr& instr) { define(instr, load_local(instr.number)); }
+
+// Lanes that are not active keep what they have.
+void Emitter::write_local(std::int32_t number, const Emitted& written) {
+  Emitted kept = written;
+  if (mask_ && lanes_of_local(number) > 1) kept = select(mask_, written, load_local(number));
+  store_parts(local_memory(number), kept, kernel_.locals[static_cast<std::size_t>(number)],
+              lanes_of_local(number));
+}
+
+}  // namespace frit::codegen

@@ -1,0 +1,27 @@
+// emit.h: Kernel -> LLVM IR: the stage's interface. In: a verified Kernel. Out: one function in a Module.
+#pragma once
+
+#include <vector>
+
+#include <llvm/IR/Module.h>
+
+#include "codegen/code.h"
+#include "codegen/formula.h"
+#include "ir/kernel.h"
+
+namespace frit::codegen {
+
+// What the emitter must know of the machine.
+struct Machine {
+  unsigned vector_bytes = 16;   // of a register
+  bool has_masked_moves = false;  // masked loads and stores of 4- and 8-byte elements are instructions
+  bool is_x86 = false;
+};
+
+// The function is an Entry. Returns what it calls.
+std::vector<CallOut> emit(const Kernel& kernel, const Machine& machine, Formulas& formulas,
+                          llvm::Module& module);
+
+inline constexpr const char* entry_name = "frit_kernel";
+
+}  // namespace frit::codegen

@@ -1,0 +1,197 @@
+// emit_apply.cpp: one op or conversion: widened formulas, and calls to ready-made loops where a formula doesn't hold.
+#include <algorithm>
+#include <cfenv>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include "codegen/emitter.h"
+#include "ir/error.h"
+
+namespace frit::codegen {
+
+using namespace llvm;
+
+namespace {
+
+bool has_formula(Formulas& formulas, const std::string& symbol) {
+  return formulas.find(symbol) || formulas.find(symbol + "_re");
+}
+
+// An input at which the op raises no floating-point flag that a program could be warned of.
+double harmless_input(Op op, DType in) {
+  const frit::Loop loop = frit::loop(op, in);
+  for (const double candidate : {1.0, 0.5, 2.0}) {
+    alignas(16) std::byte element[16] = {}, result[16] = {};
+    void* to_element[2] = {element, const_cast<double*>(&candidate)};
+    cast_loop(DType::Float64, real_of(in))(to_element, 1, 0);
+    if (is_complex(in)) std::copy_n(element, size_of(in) / 2, element + size_of(in) / 2);
+    void* arguments[4] = {result, element, element, element};
+    std::feclearexcept(FE_ALL_EXCEPT);
+    if (loop) loop(arguments, 1, 0);
+    if (!std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW)) return candidate;
+  }
+  return 1.0;
+}
+
+}  // namespace
+
+bool Emitter::may_call_out(Op op, DType in) {
+  const std::string symbol = formula_symbol(op, in);
+  return !has_formula(formulas_, symbol) || formulas_.find(symbol + "_rare");
+}
+
+Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
+  const std::string symbol = formula_symbol(op, in);
+  SmallVector<Emitted, 3> replaced;
+  SmallVector<Emitted*, 3> used(operands);
+  if (mask_ && has(op, MayWarn) && is_inexact(in)) {
+    for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand));
+    for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
+  }
+  if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
+  return call_formulas(symbol, out, used);
+}
+
+// Lanes that are not active must not raise flags. Sums and products of what other operations made stay as they are:
+// they are the bulk of a masked loop, and raise a flag only from extreme values.
+Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
+  const std::string symbol = formula_symbol(op, in);
+  Function* formula = formulas_.find(symbol);
+  if (!formula) formula = formulas_.find(symbol + "_re");
+  if (!operand.varies() || (formula && !may_trap(*formula))) return operand;
+  Emitted input{.parts = operand.parts};
+  for (int k = 0; k < operand.parts; ++k) {
+    Type* type = vector_of(const_cast<Emitted&>(operand), k)->getType()->getScalarType();
+    input.part[k].scalar = type->isFloatingPointTy()
+                               ? static_cast<Value*>(ConstantFP::get(type, harmless_input(op, in)))
+                               : ConstantInt::get(type, 0);
+  }
+  return select(mask_, operand, input);
+}
+
+Emitted Emitter::call_formulas(const std::string& symbol, DType out, ArrayRef<Emitted*> operands) {
+  const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  Emitted result{.parts = parts_of(out), .level = level()};
+  const char* const pair[] = {"_re", "_im"};
+  for (int k = 0; k < result.parts; ++k) {
+    Function* formula = formulas_.find(result.parts == 2 ? symbol + pair[k] : symbol);
+    check(formula != nullptr, "an op that is applied has a formula");
+    Value* made = call_formula(*formula, operands);
+    // A formula may ignore what varies: isnan of integers is a constant.
+    if (varies && !made->getType()->isVectorTy()) made = builder_.CreateVectorSplat(lanes_, made);
+    (varies ? result.part[k].vector : result.part[k].scalar) = made;
+  }
+  return result;
+}
+
+Value* Emitter::call_formula(Function& formula, ArrayRef<Emitted*> operands) {
+  const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  SmallVector<FormulaArgument, 6> arguments;
+  for (Emitted* operand : operands)
+    for (int k = 0; k < operand->parts; ++k)
+      arguments.push_back({operand->part[k].scalar, varies ? vector_of(*operand, k) : nullptr});
+  return formulas_.widen(formula, arguments, lanes_, builder_);
+}
+
+// ---- calls ----------------------------------------------------------------------------------
+
+// The formula's result, but where any lane is rare the ready-made loop's for all lanes: it holds everywhere.
+Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
+  const std::string symbol = formula_symbol(op, in);
+  const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
+  const unsigned lanes = varies ? lanes_ : 1;
+  Function* rare = formulas_.find(symbol + "_rare");
+  if (!rare || !has_formula(formulas_, symbol)) return call_out(op, in, out, operands, lanes);
+  Value* memory[2];
+  make_memory(memory, out, lanes, "whole");
+  store_parts(memory, call_formulas(symbol, out, operands), out, lanes);
+  Value* flags = call_formula(*rare, operands);
+  Value* where = builder_.CreateICmpNE(flags, Constant::getNullValue(flags->getType()));
+  if (mask_ && where->getType()->isVectorTy()) where = builder_.CreateAnd(where, mask_);
+  if_then(any(where), [&] { store_parts(memory, call_out(op, in, out, operands, lanes), out, lanes); });
+  Emitted result = load_parts(memory, out, lanes);
+  result.level = level();
+  return result;
+}
+
+Value* Emitter::argument_in_memory(Emitted& operand, unsigned lanes) {
+  Type* element = in_lanes(operand, 0)->getType()->getScalarType();
+  const unsigned parts = static_cast<unsigned>(operand.parts);
+  Value* memory = stack(lanes_type(element, lanes * parts), "argument");
+  for (unsigned k = 0; k < parts; ++k) {
+    if (lanes == 1)
+      builder_.CreateStore(operand.part[k].scalar, builder_.CreateConstGEP1_64(element, memory, k));
+    else if (k == 0)
+      builder_.CreateStore(parts == 2 ? interleave(operand) : vector_of(operand, 0), memory);
+  }
+  return memory;
+}
+
+Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operands, unsigned lanes) {
+  check(frit::loop(op, in) != nullptr, "an op that is applied has a formula or a ready-made loop");
+  auto known = std::find_if(call_outs_.begin(), call_outs_.end(),
+                            [&](const CallOut& other) { return other.op == op && other.in == in; });
+  if (known == call_outs_.end()) known = call_outs_.insert(known, {op, in});
+  const auto number = static_cast<unsigned>(known - call_outs_.begin());
+
+  Type* result_type = lanes_type(element_type(out), lanes * static_cast<unsigned>(parts_of(out)));
+  Value* to = stack(result_type, "result");
+  Value* arguments = stack(ArrayType::get(pointer_, 4), "arguments");
+  builder_.CreateStore(to, arguments);
+  for (unsigned k = 0; k < operands.size(); ++k) {
+    Value* from = argument_in_memory(*operands[k], lanes);
+    builder_.CreateStore(from, builder_.CreateConstGEP1_64(pointer_, arguments, k + 1));
+  }
+  auto* type = FunctionType::get(builder_.getVoidTy(), {pointer_, int64_, builder_.getInt32Ty()}, false);
+  Value* callee = builder_.CreateLoad(
+      pointer_, builder_.CreateConstGEP1_64(pointer_, function_->getArg(6), number));
+  builder_.CreateCall(type, callee, {arguments, int64(lanes), builder_.getInt32(0)})->setDoesNotThrow();
+
+  if (lanes > 1 && parts_of(out) == 2) return deinterleave(builder_.CreateLoad(result_type, to));
+  Value* memory[2] = {to, nullptr};
+  if (parts_of(out) == 2) memory[1] = builder_.CreateConstGEP1_64(element_type(out), to, 1);
+  return load_parts(memory, out, lanes);
+}
+
+// ---- conversions ----------------------------------------------------------------------------
+
+// As astype: complex to real drops the imaginary part, complex to bool asks whether any part is not zero.
+Emitted Emitter::cast(DType from, DType to, Emitted& operand) {
+  if (from == to) return operand;
+  if (mask_ && is_inexact(from) && is_integer(to) && operand.varies()) {
+    Emitted zero{.parts = operand.parts};
+    for (int k = 0; k < operand.parts; ++k)
+      zero.part[k].scalar = Constant::getNullValue(element_type(from));
+    Emitted harmless = select(mask_, operand, zero);
+    return cast_parts(from, to, harmless);
+  }
+  return cast_parts(from, to, operand);
+}
+
+Emitted Emitter::cast_parts(DType from, DType to, Emitted& operand) {
+  Emitted result{.parts = parts_of(to), .level = level()};
+  Emitted part[2];
+  for (int k = 0; k < operand.parts; ++k) {
+    part[k].part[0] = operand.part[k];
+    if (real_of(from) == real_of(to)) continue;
+    Emitted* source[] = {&part[k]};
+    Emitted converted = call_formulas(cast_symbol(real_of(from), real_of(to)), real_of(to), source);
+    part[k].part[0] = converted.part[0];
+  }
+  for (int k = 0; k < result.parts; ++k) {
+    if (k < operand.parts)
+      result.part[k] = part[k].part[0];
+    else
+      result.part[k].scalar = Constant::getNullValue(element_type(to));
+  }
+  if (result.parts == 2 && operand.parts == 1 && result.part[0].scalar == nullptr)
+    result.part[1] = {nullptr, Constant::getNullValue(lanes_type(element_type(to), lanes_))};
+  if (to == DType::Bool && operand.parts == 2)
+    (operand.varies() ? result.part[0].vector : result.part[0].scalar) =
+        builder_.CreateOr(in_lanes(part[0], 0), in_lanes(part[1], 0));
+  return result;
+}
+
+}  // namespace frit::codegen

@@ -1,0 +1,361 @@
+// emit_control.cpp: loops, If and While: branches where all lanes agree, masks where they may not.
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+
+#include "codegen/emitter.h"
+#include "ir/error.h"
+
+namespace frit::codegen {
+
+using namespace llvm;
+
+BasicBlock* Emitter::new_block(const char* name) {
+  return BasicBlock::Create(context_, name, function_);
+}
+
+void Emitter::if_then(Value* condition, const std::function<void()>& then) {
+  if_then_else(condition, then, nullptr);
+}
+
+void Emitter::if_then_else(Value* condition, const std::function<void()>& then,
+                           const std::function<void()>& otherwise) {
+  BasicBlock* yes = new_block("then");
+  BasicBlock* no = otherwise ? new_block("else") : nullptr;
+  BasicBlock* after = new_block("after");
+  builder_.CreateCondBr(condition, yes, no ? no : after);
+  builder_.SetInsertPoint(yes);
+  then();
+  builder_.CreateBr(after);
+  if (no) {
+    builder_.SetInsertPoint(no);
+    otherwise();
+    builder_.CreateBr(after);
+  }
+  builder_.SetInsertPoint(after);
+}
+
+void Emitter::counted(Value* begin, Value* end, unsigned step,
+                      const std::function<void(Value*)>& emit_body) {
+  BasicBlock* from = builder_.GetInsertBlock();
+  BasicBlock* loop = new_block("loop");
+  BasicBlock* after = new_block("after");
+  builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), loop, after);
+  builder_.SetInsertPoint(loop);
+  PHINode* index = builder_.CreatePHI(int64_, 2);
+  index->addIncoming(begin, from);
+  emit_body(index);
+  Value* next = builder_.CreateNSWAdd(index, int64(step));
+  index->addIncoming(next, builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
+  builder_.SetInsertPoint(after);
+}
+
+// ---- loops ----------------------------------------------------------------------------------
+
+void Emitter::loop(const Instr& instr) {
+  Value* begin = instr.parallel ? function_->getArg(3) : value(instr.args[0]).part[0].scalar;
+  Value* end = instr.parallel ? function_->getArg(4) : value(instr.args[1]).part[0].scalar;
+  check(begin && end, "the bounds of a loop are uniform");
+  // Inside, the loop runs at least once: that is what allows to hoist.
+  if_then(builder_.CreateICmpSLT(begin, end), [&] {
+    if (instr.vector) choose_lanes(instr);
+    Accumulators accumulators = open_accumulators(instr);
+    Frame inner{.index = instr.result,
+                .independent = instr.vector || instr.parallel,
+                .accumulators = &accumulators};
+    in_frame(inner, [&] {
+      if (instr.vector)
+        vector_loop(instr, begin, end);
+      else
+        serial_loop(instr, begin, end);
+    });
+    for (Accumulator& accumulator : accumulators) close_accumulator(accumulator);
+  });
+}
+
+void Emitter::in_frame(Frame inner, const std::function<void()>& emit_code) {
+  inner.preheader = builder_.GetInsertBlock();
+  BasicBlock* start = new_block("start");
+  builder_.CreateBr(start);
+  builder_.SetInsertPoint(start);
+  frames_.push_back(inner);
+  emit_code();
+  frames_.pop_back();
+}
+
+void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
+  const unsigned outer_lanes = lanes_;
+  lanes_ = lanes;
+  if (instr.vector && lanes > 1) {
+    numbers_ = lane_numbers();
+    if (count_) {
+      Value* active = builder_.CreateICmpSLT(numbers_, builder_.CreateVectorSplat(lanes_, count_));
+      numbers_ = builder_.CreateSelect(active, numbers_, Constant::getNullValue(numbers_->getType()));
+    }
+    define(instr, affine(index, int64(1)));
+  } else {
+    Emitted number{.level = level()};
+    number.part[0].scalar = index;
+    define(instr, number);
+  }
+  block(instr.body);
+  for (Accumulator& accumulator : *frame().accumulators) accumulate(accumulator);
+  lanes_ = outer_lanes;
+}
+
+void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
+  Accumulators& accumulators = *frame().accumulators;
+  if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
+    return tree(accumulators, begin, end, [&](Value* from, Value* to) {
+      serial_leaf(instr, accumulators, from, to);
+    });
+  counted(begin, end, 1, [&](Value* index) { body(instr, index, lanes_); });
+}
+
+void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
+  Accumulators& accumulators = *frame().accumulators;
+  const std::vector<const Instr*> stores = streaming_stores(instr);
+  if (once_) return partial_loop(instr, begin, end, stores);
+  if (accumulators.empty() && !stores.empty()) return peeled(instr, begin, end, stores);
+  // Parts begin at multiples of 8 elements behind the first, so what is aligned at the start stays so.
+  Value* aligned = stores.empty() ? nullptr : is_aligned(stores, begin);
+  if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
+    return tree(accumulators, begin, end, [&](Value* from, Value* to) {
+      vector_leaf(instr, accumulators, from, to, aligned);
+    });
+  Value* middle = builder_.CreateAdd(begin, whole_vectors(begin, end));
+  vector_part(instr, begin, middle, aligned);
+  single_part(instr, middle, end);
+}
+
+Value* Emitter::whole_vectors(Value* begin, Value* end) {
+  Value* count = builder_.CreateSub(end, begin);
+  return builder_.CreateAnd(count, int64(-static_cast<std::int64_t>(vector_lanes_)));
+}
+
+// `aligned` tells whether streaming stores are possible; null: there are none.
+void Emitter::vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned) {
+  const auto emit_loop = [&] {
+    counted(begin, end, vector_lanes_, [&](Value* index) { body(instr, index, vector_lanes_); });
+  };
+  if (!aligned) return emit_loop();
+  const auto emit_streaming = [&] {
+    streaming_ = true;
+    emit_loop();
+    streaming_ = false;
+  };
+  if_then_else(aligned, emit_streaming, emit_loop);
+}
+
+void Emitter::single_part(const Instr& instr, Value* begin, Value* end) {
+  counted(begin, end, 1, [&](Value* index) { body(instr, index, 1); });
+}
+
+// ---- one body for all -----------------------------------------------------------------------
+
+void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end, ArrayRef<const Instr*> stores) {
+  Accumulators& accumulators = *frame().accumulators;
+  const bool has_tree = any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; });
+  aligned_ = nullptr;
+  if (has_tree) {
+    if (!stores.empty()) aligned_ = is_aligned(stores, begin);
+    tree(accumulators, begin, end, [&](Value* from, Value* to) {
+      open_leaf(accumulators);
+      partial_part(instr, from, to, int64(vector_lanes_));
+      // Where the last iteration was a full one nobody has combined the accumulators yet.
+      if_then(builder_.CreateICmpEQ(builder_.CreateAnd(builder_.CreateSub(to, from), int64(vector_lanes_ - 1)),
+                                    int64(0)),
+              [&] { combine_leaf(accumulators); });
+    });
+  } else if (stores.empty()) {
+    partial_part(instr, begin, end, int64(vector_lanes_));
+  } else {
+    // A first iteration with as many lanes as bring the first store to an aligned address.
+    Value* peel = distance_to_aligned(*stores[0], begin);
+    Value* none = builder_.CreateICmpEQ(peel, int64(0));
+    Value* few = builder_.CreateICmpULT(peel, int64(vector_lanes_));
+    Value* start = builder_.CreateAdd(begin, peel);
+    aligned_ = builder_.CreateAnd(few, is_aligned(stores, start));
+    Value* first = builder_.CreateSelect(builder_.CreateOr(none, builder_.CreateNot(aligned_)),
+                                         int64(vector_lanes_), peel);
+    partial_part(instr, begin, end, first);
+  }
+  aligned_ = nullptr;
+}
+
+// `first_count`: how many lanes the first iteration has at most.
+void Emitter::partial_part(const Instr& instr, Value* begin, Value* end, Value* first_count) {
+  BasicBlock* before = builder_.GetInsertBlock();
+  BasicBlock* loop = new_block("loop");
+  BasicBlock* after = new_block("after");
+  builder_.CreateBr(loop);
+  builder_.SetInsertPoint(loop);
+  PHINode* index = builder_.CreatePHI(int64_, 2);
+  PHINode* most = builder_.CreatePHI(int64_, 2);
+  Value* left = builder_.CreateSub(end, index);
+  count_ = builder_.CreateSelect(builder_.CreateICmpSLT(left, most), left, most);
+  is_full_ = builder_.CreateICmpEQ(count_, int64(vector_lanes_));
+  Value* next = builder_.CreateAdd(index, count_);
+  body(instr, index, vector_lanes_);
+  count_ = is_full_ = nullptr;
+  index->addIncoming(begin, before);
+  most->addIncoming(first_count, before);
+  index->addIncoming(next, builder_.GetInsertBlock());
+  most->addIncoming(int64(vector_lanes_), builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
+  builder_.SetInsertPoint(after);
+}
+
+// ---- streaming stores -----------------------------------------------------------------------
+// They need aligned addresses. Iterations run one by one until the first store is aligned; when the others are then too, the
+// main part streams.
+
+namespace {
+
+// Whether the values of all indices but the loop's own come from outside of the loop.
+bool contains_definition(const Block& block, ValueId id) {
+  return any_of(block, [&](const Instr& instr) {
+    return instr.result == id || contains_definition(instr.body, id) || contains_definition(instr.other, id);
+  });
+}
+
+}  // namespace
+
+std::vector<const Instr*> Emitter::streaming_stores(const Instr& loop) {
+  std::vector<const Instr*> found;
+  if (!machine_.is_x86) return found;
+  for (const Instr& instr : loop.body) {
+    if (instr.kind != InstrKind::Store || !instr.streaming) continue;
+    const DType dtype = kernel_.operands[static_cast<std::size_t>(instr.address.operand)].dtype;
+    const bool can = all_of(instr.address.terms, [&](const Term& term) {
+      return term.index == loop.result ? term.stride == unit_stride
+                                       : !contains_definition(loop.body, term.index);
+    });
+    const bool moves = any_of(instr.address.terms, [&](const Term& t) { return t.index == loop.result; });
+    if (can && moves && vector_lanes_ * static_cast<unsigned>(size_of(dtype)) >= 16)
+      found.push_back(&instr);
+  }
+  return found;
+}
+
+// The address, as an integer, of what `store` writes in iteration `index` of the innermost loop.
+Value* Emitter::address_at(const Instr& store, Value* index) {
+  Value* pointer = operand_pointers_[static_cast<std::size_t>(store.address.operand)];
+  for (const Term& term : store.address.terms) {
+    Value* number = term.index == frame().index ? index : value(term.index).part[0].scalar;
+    pointer = builder_.CreatePtrAdd(pointer,
+                                    builder_.CreateMul(number, stride_of(store.address, term)));
+  }
+  return builder_.CreatePtrToInt(pointer, int64_);
+}
+
+Value* Emitter::is_aligned(ArrayRef<const Instr*> stores, Value* index) {
+  Value* bits = int64(0);
+  for (const Instr* store : stores) bits = builder_.CreateOr(bits, address_at(*store, index));
+  Value* low = builder_.CreateAnd(bits, int64(machine_.vector_bytes - 1));
+  return builder_.CreateICmpEQ(low, int64(0));
+}
+
+// In iterations.
+Value* Emitter::distance_to_aligned(const Instr& store, Value* index) {
+  const DType dtype = kernel_.operands[static_cast<std::size_t>(store.address.operand)].dtype;
+  Value* bytes = builder_.CreateAnd(builder_.CreateNeg(address_at(store, index)),
+                                    int64(machine_.vector_bytes - 1));
+  return builder_.CreateUDiv(bytes, int64(size_of(dtype)));
+}
+
+// for two rounds: { one by one over [from, to); after the first round: the main part }
+void Emitter::peeled(const Instr& instr, Value* begin, Value* end, ArrayRef<const Instr*> stores) {
+  Value* wanted = distance_to_aligned(*stores[0], begin);
+  Value* count = builder_.CreateSub(end, begin);
+  Value* peel = builder_.CreateSelect(builder_.CreateICmpSLT(wanted, count), wanted, count);
+  Value* start = builder_.CreateAdd(begin, peel);
+  Value* middle = builder_.CreateAdd(start, whole_vectors(start, end));
+  Value* aligned = is_aligned(stores, start);
+
+  BasicBlock* before = builder_.GetInsertBlock();
+  BasicBlock* round = new_block("round");
+  BasicBlock* main = new_block("main");
+  BasicBlock* after = new_block("after");
+  builder_.CreateBr(round);
+  builder_.SetInsertPoint(round);
+  PHINode* from = builder_.CreatePHI(int64_, 2);
+  PHINode* to = builder_.CreatePHI(int64_, 2);
+  PHINode* last = builder_.CreatePHI(bool_, 2);
+  single_part(instr, from, to);
+  builder_.CreateCondBr(last, after, main);
+  builder_.SetInsertPoint(main);
+  vector_part(instr, start, middle, aligned);
+  from->addIncoming(begin, before);
+  to->addIncoming(start, before);
+  last->addIncoming(builder_.getFalse(), before);
+  from->addIncoming(middle, builder_.GetInsertBlock());
+  to->addIncoming(end, builder_.GetInsertBlock());
+  last->addIncoming(builder_.getTrue(), builder_.GetInsertBlock());
+  builder_.CreateBr(round);
+  builder_.SetInsertPoint(after);
+}
+
+// ---- If and While ---------------------------------------------------------------------------
+
+void Emitter::controlled(const Block& instructions) {
+  ++frame().control;
+  block(instructions);
+  --frame().control;
+}
+
+void Emitter::branch_if(const Instr& instr) {
+  Value* condition = bool_condition(value(instr.args[0]));
+  if (!condition->getType()->isVectorTy()) {
+    const auto otherwise = [&] { controlled(instr.other); };
+    if_then_else(condition, [&] { controlled(instr.body); },
+                 instr.other.empty() ? std::function<void()>() : otherwise);
+    return;
+  }
+  Value* not_taken = builder_.CreateNot(condition);
+  Value* around = mask_;
+  masked_block(instr.body, around ? builder_.CreateAnd(around, condition) : condition);
+  if (!instr.other.empty())
+    masked_block(instr.other, around ? builder_.CreateAnd(around, not_taken) : not_taken);
+}
+
+void Emitter::masked_block(const Block& instructions, Value* mask) {
+  if_then(any(mask), [&] {
+    Value* around = mask_;
+    mask_ = mask;
+    controlled(instructions);
+    mask_ = around;
+  });
+}
+
+void Emitter::while_loop(const Instr& instr) {
+  const bool masked = lanes_ > 1 && variance_.locals[static_cast<std::size_t>(instr.number)];
+  Value* around = mask_;
+  BasicBlock* before = builder_.GetInsertBlock();
+  BasicBlock* test = new_block("while");
+  BasicBlock* inside = new_block("inside");
+  BasicBlock* after = new_block("after");
+  builder_.CreateBr(test);
+  builder_.SetInsertPoint(test);
+  PHINode* alive = nullptr;
+  if (masked) {
+    Type* type = lanes_type(bool_, lanes_);
+    alive = builder_.CreatePHI(type, 2);
+    alive->addIncoming(around ? around : Constant::getAllOnesValue(type), before);
+    mask_ = alive;
+  }
+  controlled(instr.other);
+  Emitted read = load_local(instr.number);
+  Value* condition = bool_condition(read);
+  if (masked) condition = builder_.CreateAnd(alive, condition);
+  builder_.CreateCondBr(any(condition), inside, after);
+  builder_.SetInsertPoint(inside);
+  if (masked) mask_ = condition;
+  controlled(instr.body);
+  if (masked) alive->addIncoming(condition, builder_.GetInsertBlock());
+  builder_.CreateBr(test);
+  builder_.SetInsertPoint(after);
+  mask_ = around;
+}
+
+}  // namespace frit::codegen

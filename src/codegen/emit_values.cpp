@@ -1,0 +1,163 @@
+// emit_values.cpp: values in lanes: types, splats, masks, stack memory.
+#include "codegen/emitter.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+
+namespace frit::codegen {
+
+using namespace llvm;
+
+Type* Emitter::element_type(DType dtype) const {
+  switch (real_of(dtype)) {
+    case DType::Float16: return Type::getHalfTy(context_);
+    case DType::Float32: return Type::getFloatTy(context_);
+    case DType::Float64: return Type::getDoubleTy(context_);
+    case DType::Bool:
+    case DType::Int8:
+    case DType::Int16:
+    case DType::Int32:
+    case DType::Int64:
+    case DType::UInt8:
+    case DType::UInt16:
+    case DType::UInt32:
+    case DType::UInt64:
+    case DType::Complex64:
+    case DType::Complex128:
+      break;
+  }
+  return IntegerType::get(context_, static_cast<unsigned>(size_of(dtype)) * 8);
+}
+
+Type* Emitter::lanes_type(Type* element, unsigned lanes) const {
+  return lanes == 1 ? element : FixedVectorType::get(element, lanes);
+}
+
+Emitted& Emitter::value(ValueId id) { return values_[static_cast<std::size_t>(id)]; }
+
+void Emitter::define(const Instr& instr, Emitted made) {
+  if (made.level < 0) made.level = level();
+  value(instr.result) = std::move(made);
+}
+
+Constant* Emitter::lane_numbers() const {
+  SmallVector<Constant*, 32> numbers;
+  for (unsigned k = 0; k < lanes_; ++k) numbers.push_back(ConstantInt::get(int64_, k));
+  return ConstantVector::get(numbers);
+}
+
+// The lanes of an evenly spaced index. Where nothing but addresses needs the vector, the optimizer drops it.
+Emitted Emitter::affine(Value* base, Value* step) {
+  Emitted result{.level = level(), .base = base, .step = step};
+  Value* steps = builder_.CreateMul(numbers_, builder_.CreateVectorSplat(lanes_, step));
+  result.part[0].vector = builder_.CreateAdd(builder_.CreateVectorSplat(lanes_, base), steps);
+  return result;
+}
+
+// A splat stands right behind the scalar's definition, so that it is made once, outside of the loops that use it.
+Value* Emitter::vector_of(Emitted& from, int part) {
+  Emitted::Part& p = from.part[part];
+  if (p.vector) return p.vector;
+  if (auto* literal = dyn_cast<Constant>(p.scalar))
+    return p.vector = ConstantVector::getSplat(ElementCount::getFixed(lanes_), literal);
+  IRBuilder<>::InsertPointGuard guard(builder_);
+  if (auto* instruction = dyn_cast<Instruction>(p.scalar)) {
+    BasicBlock* home = instruction->getParent();
+    builder_.SetInsertPoint(home, instruction->getInsertionPointAfterDef().value_or(home->end()));
+  } else {
+    builder_.SetInsertPoint(entry_->getTerminator());
+  }
+  return p.vector = builder_.CreateVectorSplat(lanes_, p.scalar);
+}
+
+Value* Emitter::in_lanes(Emitted& from, int part) {
+  return from.varies() ? vector_of(from, part) : from.part[part].scalar;
+}
+
+Value* Emitter::bool_condition(Emitted& from) {
+  Value* byte = in_lanes(from, 0);
+  return builder_.CreateICmpNE(byte, Constant::getNullValue(byte->getType()));
+}
+
+// Complex elements lie in memory as pairs; in registers as a vector of real and one of imaginary parts.
+Value* Emitter::interleave(Emitted& pair) {
+  SmallVector<int, 32> picks;
+  for (unsigned k = 0; k < lanes_; ++k) {
+    picks.push_back(static_cast<int>(k));
+    picks.push_back(static_cast<int>(k + lanes_));
+  }
+  return builder_.CreateShuffleVector(vector_of(pair, 0), vector_of(pair, 1), picks);
+}
+
+Emitted Emitter::deinterleave(Value* pairs) {
+  Emitted result{.parts = 2, .level = level()};
+  for (unsigned part = 0; part < 2; ++part) {
+    SmallVector<int, 32> picks;
+    for (unsigned k = 0; k < lanes_; ++k) picks.push_back(static_cast<int>(2 * k + part));
+    result.part[part].vector = builder_.CreateShuffleVector(pairs, picks);
+  }
+  return result;
+}
+
+Value* Emitter::any(Value* mask) {
+  if (!mask->getType()->isVectorTy()) return mask;
+  Value* bits = builder_.CreateBitCast(mask, builder_.getIntNTy(lanes_));
+  return builder_.CreateICmpNE(bits, ConstantInt::get(bits->getType(), 0));
+}
+
+// `condition` is an i1 or, with varying results, a vector of them.
+Emitted Emitter::select(Value* condition, const Emitted& yes, const Emitted& no) {
+  Emitted result{.parts = yes.parts, .level = level()};
+  Emitted a = yes, b = no;
+  const bool scalar = !condition->getType()->isVectorTy() && !a.varies() && !b.varies();
+  for (int k = 0; k < yes.parts; ++k) {
+    if (scalar)
+      result.part[k].scalar =
+          builder_.CreateSelect(condition, a.part[k].scalar, b.part[k].scalar);
+    else
+      result.part[k].vector = builder_.CreateSelect(condition, vector_of(a, k), vector_of(b, k));
+  }
+  return result;
+}
+
+Emitted Emitter::extract(Emitted& from, Value* lane) {
+  Emitted result{.parts = from.parts, .level = level()};
+  for (int k = 0; k < from.parts; ++k)
+    result.part[k].scalar = from.varies() ? builder_.CreateExtractElement(vector_of(from, k), lane)
+                                          : from.part[k].scalar;
+  return result;
+}
+
+// Allocas stand in the entry block, where they cost nothing and can become registers.
+Value* Emitter::stack(Type* type, const char* name) {
+  IRBuilder<>::InsertPointGuard guard(builder_);
+  builder_.SetInsertPoint(entry_, entry_->getFirstInsertionPt());
+  return builder_.CreateAlloca(type, nullptr, name);
+}
+
+void Emitter::make_memory(Value** memory, DType dtype, unsigned lanes, const char* name) {
+  for (int k = 0; k < parts_of(dtype); ++k)
+    memory[k] = stack(lanes_type(element_type(dtype), lanes), name);
+}
+
+Emitted Emitter::load_parts(Value* const* memory, DType dtype, unsigned lanes) {
+  Emitted result{.parts = parts_of(dtype), .level = level()};
+  for (int k = 0; k < result.parts; ++k) {
+    Value* loaded = builder_.CreateLoad(lanes_type(element_type(dtype), lanes), memory[k]);
+    (lanes == 1 ? result.part[k].scalar : result.part[k].vector) = loaded;
+  }
+  return result;
+}
+
+void Emitter::store_parts(Value* const* memory, Emitted from, DType dtype, unsigned lanes) {
+  for (int k = 0; k < parts_of(dtype); ++k)
+    builder_.CreateStore(lanes == 1 ? from.part[k].scalar : vector_of(from, k), memory[k]);
+}
+
+void Emitter::at_preheader(const std::function<void()>& emit_code) {
+  IRBuilder<>::InsertPointGuard guard(builder_);
+  builder_.SetInsertPoint(frame().preheader->getTerminator());
+  emit_code();
+}
+
+}  // namespace frit::codegen

@@ -1,0 +1,212 @@
+// formula.cpp: widening, instruction by instruction.
+#include "codegen/formula.h"
+
+#include <cmath>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "ir/error.h"
+#include "ops/ops.h"
+
+namespace frit::codegen {
+namespace {
+
+using namespace llvm;
+
+// Emits one formula once.
+class Widening {
+ public:
+  Widening(Function& formula, std::span<const FormulaArgument> arguments, unsigned lanes,
+           Builder& builder)
+      : formula_(formula), lanes_(lanes), builder_(builder) {
+    check(formula.arg_size() == arguments.size(), "a formula gets as many arguments as it takes");
+    for (unsigned k = 0; k < arguments.size(); ++k) {
+      const FormulaArgument& given = arguments[k];
+      const Type* wanted = formula.getArg(k)->getType();
+      check((given.scalar ? given.scalar->getType() : given.vector->getType()->getScalarType()) ==
+                wanted,
+            "a formula's argument has the type it takes");
+      mapped_[formula.getArg(k)] = {given.scalar, given.vector};
+    }
+  }
+
+  Value* run() {
+    check(formula_.size() == 1, "a formula is straight-line code");
+    for (Instruction& instruction : formula_.getEntryBlock()) {
+      if (auto* done = dyn_cast<ReturnInst>(&instruction)) return either(done->getReturnValue());
+      mapped_[&instruction] = emit(instruction);
+    }
+    throw InternalError("frit: internal error: a formula returns its result");
+  }
+
+ private:
+  struct Mapped {
+    Value* scalar = nullptr;
+    Value* vector = nullptr;
+  };
+
+  Mapped& mapped(Value* value) {
+    auto found = mapped_.find(value);
+    if (found != mapped_.end()) return found->second;
+    check(isa<Constant>(value), "a formula uses its arguments, its own values and constants");
+    return mapped_[value] = {value, nullptr};
+  }
+  bool is_uniform(Value* value) { return mapped(value).scalar != nullptr; }
+  Value* scalar(Value* value) { return mapped(value).scalar; }
+  Value* vector(Value* value) {
+    Mapped& entry = mapped(value);
+    if (!entry.vector) {
+      Value* splat = builder_.CreateVectorSplat(lanes_, entry.scalar);
+      mapped_[value].vector = splat;
+      return splat;
+    }
+    return entry.vector;
+  }
+  Value* either(Value* value) {
+    return is_uniform(value) ? scalar(value) : vector(value);
+  }
+
+  Mapped emit(Instruction& instruction) {
+    const bool uniform =
+        llvm::all_of(instruction.operand_values(), [&](Value* v) {
+          return isa<Function>(v) || is_uniform(v);
+        });
+    Value* result = build(instruction, uniform);
+    if (auto* made = dyn_cast<Instruction>(result); made && !isa<CallInst>(made))
+      made->copyIRFlags(&instruction);
+    return uniform ? Mapped{result, nullptr} : Mapped{nullptr, result};
+  }
+
+  Value* build(Instruction& in, bool uniform) {
+    const auto operand = [&](unsigned k) {
+      return uniform ? scalar(in.getOperand(k)) : vector(in.getOperand(k));
+    };
+    const auto type = [&](Type* t) -> Type* { return uniform ? t : FixedVectorType::get(t, lanes_); };
+    if (auto* op = dyn_cast<BinaryOperator>(&in))
+      return builder_.CreateBinOp(op->getOpcode(), operand(0), operand(1));
+    if (auto* op = dyn_cast<UnaryOperator>(&in)) return builder_.CreateUnOp(op->getOpcode(), operand(0));
+    if (isa<FPTruncInst>(in) && in.getType()->isHalfTy() && in.getOperand(0)->getType()->isDoubleTy())
+      return double_to_half(operand(0));
+    if (isa<FPToSIInst>(in)) return float_to_integer(operand(0), type(in.getType()));
+    if (auto* op = dyn_cast<CastInst>(&in))
+      return builder_.CreateCast(op->getOpcode(), operand(0), type(op->getDestTy()));
+    if (auto* op = dyn_cast<CmpInst>(&in))
+      return builder_.CreateCmp(op->getPredicate(), operand(0), operand(1));
+    if (isa<SelectInst>(in)) return select(in, uniform);
+    if (isa<FreezeInst>(in)) return builder_.CreateFreeze(operand(0));
+    if (auto* op = dyn_cast<ExtractValueInst>(&in))
+      return builder_.CreateExtractValue(operand(0), op->getIndices());
+    if (auto* call = dyn_cast<IntrinsicInst>(&in)) return intrinsic(*call, uniform);
+    throw InternalError("frit: internal error: " + formula_.getName().str() +
+                        " has an instruction that can't be widened: " + in.getOpcodeName());
+  }
+  // The smallest integer where the number has no place in it, as x86's instructions give and the ready-made loops too. LLVM's own
+  // conversion is undefined there, and it would fold it to anything.
+  Value* float_to_integer(Value* x, Type* to) {
+    const unsigned bits = to->getScalarSizeInBits();
+    Value* converted = builder_.CreateFPToSI(x, to);
+    const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
+    if (x->getType()->getScalarType()->isHalfTy() && bits > 16)
+      x = builder_.CreateFPExt(x, x->getType()->getWithNewType(builder_.getFloatTy()));
+    Value* size = builder_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+    Value* fits = builder_.CreateFCmpOLT(size, ConstantFP::get(x->getType(), limit));
+    Value* smallest = ConstantInt::get(to, APInt::getSignedMinValue(bits));
+    return builder_.CreateSelect(fits, converted, smallest);
+  }
+  // No instruction does this before AVX-512 FP16, and compiled code can't call a library. Through float, rounded to odd: the last
+  // bit is set where anything was lost, so that the second rounding decides as if it had seen all of the double.
+  Value* double_to_half(Value* x) {
+    const auto like_x = [&](Type* element) -> Type* { return x->getType()->getWithNewType(element); };
+    Type* int64 = like_x(builder_.getInt64Ty());
+    Type* int32 = like_x(builder_.getInt32Ty());
+    Value* nearest = builder_.CreateFPTrunc(x, like_x(builder_.getFloatTy()));
+    Value* back = builder_.CreateFPExt(nearest, x->getType());
+    Value* inexact = builder_.CreateFCmpUNE(back, x);
+    const auto magnitude = [&](Value* v) { return builder_.CreateShl(builder_.CreateBitCast(v, int64), 1); };
+    Value* is_larger = builder_.CreateICmpUGT(magnitude(back), magnitude(x));
+    Value* bits = builder_.CreateBitCast(nearest, int32);
+    Value* towards_zero = builder_.CreateSub(bits, builder_.CreateZExt(is_larger, int32));
+    Value* odd = builder_.CreateOr(towards_zero, builder_.CreateZExt(inexact, int32));
+    return builder_.CreateFPTrunc(builder_.CreateBitCast(odd, nearest->getType()),
+                                  like_x(builder_.getHalfTy()));
+  }
+  // A condition that is the same in all lanes chooses between whole vectors.
+  Value* select(Instruction& in, bool uniform) {
+    Value* condition = in.getOperand(0);
+    if (uniform)
+      return builder_.CreateSelect(scalar(condition), scalar(in.getOperand(1)), scalar(in.getOperand(2)));
+    return builder_.CreateSelect(either(condition), vector(in.getOperand(1)), vector(in.getOperand(2)));
+  }
+  Value* intrinsic(IntrinsicInst& call, bool uniform) {
+    const Intrinsic::ID id = call.getIntrinsicID();
+    SmallVector<Type*, 4> overloads;
+    check(Intrinsic::getIntrinsicSignature(call.getCalledFunction(), overloads),
+          "a formula calls intrinsics only");
+    SmallVector<Value*, 4> operands;
+    for (unsigned k = 0; k < call.arg_size(); ++k) {
+      const bool stays_scalar = isVectorIntrinsicWithScalarOpAtArg(id, k, nullptr);
+      check(!stays_scalar || is_uniform(call.getArgOperand(k)),
+            "an intrinsic's scalar operand is the same in all lanes");
+      operands.push_back(uniform || stays_scalar ? scalar(call.getArgOperand(k))
+                                                 : vector(call.getArgOperand(k)));
+    }
+    if (!uniform)
+      for (Type*& overload : overloads) overload = FixedVectorType::get(overload, lanes_);
+    Function* callee =
+        Intrinsic::getOrInsertDeclaration(builder_.GetInsertBlock()->getModule(), id, overloads);
+    return builder_.CreateCall(callee, operands);
+  }
+
+  Function& formula_;
+  unsigned lanes_;
+  Builder& builder_;
+  DenseMap<Value*, Mapped> mapped_;
+};
+
+}  // namespace
+
+Formulas::Formulas(llvm::LLVMContext& context) {
+  const std::span<const char> bytes = formula_bitcode();
+  auto buffer = llvm::MemoryBuffer::getMemBuffer({bytes.data(), bytes.size()}, "formulas",
+                                                 /*RequiresNullTerminator=*/false);
+  auto module = llvm::getOwningLazyBitcodeModule(std::move(buffer), context);
+  if (!module) throw InternalError("frit: internal error: formulas: " + toString(module.takeError()));
+  module_ = std::move(*module);
+}
+
+llvm::Function* Formulas::find(const std::string& symbol) {
+  llvm::Function* formula = module_->getFunction(symbol);
+  if (!formula) return nullptr;
+  if (llvm::Error error = formula->materialize())
+    throw InternalError("frit: internal error: formulas: " + toString(std::move(error)));
+  return formula->isDeclaration() ? nullptr : formula;
+}
+
+llvm::Value* Formulas::widen(llvm::Function& formula, std::span<const FormulaArgument> arguments,
+                             unsigned lanes, Builder& builder) {
+  return Widening(formula, arguments, lanes, builder).run();
+}
+
+unsigned length_of(const llvm::Function& formula) { return formula.getInstructionCount(); }
+
+bool may_trap(const llvm::Function& formula) {
+  for (const llvm::Instruction& in : llvm::instructions(formula)) {
+    const unsigned opcode = in.getOpcode();
+    if (opcode == llvm::Instruction::FDiv || opcode == llvm::Instruction::FRem ||
+        opcode == llvm::Instruction::FPToSI || opcode == llvm::Instruction::FPToUI)
+      return true;
+    if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&in))
+      if (call->getIntrinsicID() == llvm::Intrinsic::sqrt) return true;
+  }
+  return false;
+}
+
+}  // namespace frit::codegen

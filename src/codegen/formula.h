@@ -1,0 +1,42 @@
+// formula.h: reads the element formulas of the op table and widens them: a scalar straight-line function becomes vector code.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+namespace frit::codegen {
+
+using Builder = llvm::IRBuilder<>;
+
+// One argument of a formula: a scalar that is the same in all lanes, or a vector with one element a lane.
+struct FormulaArgument {
+  llvm::Value* scalar = nullptr;
+  llvm::Value* vector = nullptr;  // may stand beside `scalar`: its splat, made where it is cheapest
+};
+
+class Formulas {
+ public:
+  explicit Formulas(llvm::LLVMContext& context);
+
+  // nullptr where the table has no such formula.
+  llvm::Function* find(const std::string& symbol);
+
+  // The formula's result for these arguments, emitted at `builder`. A vector of `lanes` elements if any
+  // argument varies (has no scalar), else a scalar. Parts that depend on scalars only stay scalar.
+  llvm::Value* widen(llvm::Function& formula, std::span<const FormulaArgument> arguments,
+                     unsigned lanes, Builder& builder);
+
+ private:
+  std::unique_ptr<llvm::Module> module_;
+};
+
+// Instructions of a formula, as an estimate of its cost.
+unsigned length_of(const llvm::Function& formula);
+// Whether finite operands can make it raise "invalid" or "divide by zero": it divides, takes roots or converts.
+bool may_trap(const llvm::Function& formula);
+
+}  // namespace frit::codegen

@@ -1,0 +1,95 @@
+// jit.cpp: Kernel -> Code: the stages in order: emit, optimize, generate.
+#include <cstdlib>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "codegen/code.h"
+#include "codegen/emit.h"
+#include "codegen/formula.h"
+#include "codegen/native.h"
+#include "ir/error.h"
+
+namespace frit::codegen {
+namespace {
+
+// LLVM would end the process. After this exception its state is not to be trusted: see LlvmJit::compile.
+struct FatalError : InternalError {
+  using InternalError::InternalError;
+};
+void on_fatal_error(void*, const char* reason, bool) {
+  throw FatalError(std::string("frit: internal error: LLVM: ") + reason);
+}
+
+class LlvmJit final : public Jit {
+  template <class Stages>
+  auto guarded(Stages&& stages) {
+    check(!broken_, "LLVM has not failed before");
+    const llvm::ScopedFatalErrorHandler handler(on_fatal_error);
+    try {
+      return stages();
+    } catch (const FatalError&) {
+      broken_ = true;
+      throw;
+    }
+  }
+
+ public:
+  LlvmJit() : formulas_(context_) {}
+
+  Code compile(const Kernel& kernel) override {
+    return guarded([&] {
+      auto [module, call_outs] = emit_module(kernel);
+      native_.optimize(*module);
+      FlatCode code = native_.generate(*module);
+      return Code{std::move(code.bytes), code.entry, std::move(call_outs)};
+    });
+  }
+  std::string llvm_text(const Kernel& kernel) override {
+    return guarded([&] {
+      auto module = emit_module(kernel).first;
+      native_.optimize(*module);
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      module->print(stream, nullptr);
+      return text;
+    });
+  }
+  std::string assembly(const Kernel& kernel) override {
+    return guarded([&] {
+      auto module = emit_module(kernel).first;
+      native_.optimize(*module);
+      return native_.assembly(*module);
+    });
+  }
+
+ private:
+  std::pair<std::unique_ptr<llvm::Module>, std::vector<CallOut>> emit_module(const Kernel& kernel) {
+    auto module = std::make_unique<llvm::Module>("kernel", context_);
+    native_.prepare(*module);
+    auto call_outs = emit(kernel, native_.machine(), formulas_, *module);
+    check_module(*module);
+    return {std::move(module), std::move(call_outs)};
+  }
+  // Costs a tenth of a compile, so only where FRIT_CHECK_LLVM asks for it: the tests do.
+  static void check_module(const llvm::Module& module) {
+    static const bool wanted = std::getenv("FRIT_CHECK_LLVM") != nullptr;
+    std::string problems;
+    llvm::raw_string_ostream stream(problems);
+    if (wanted && llvm::verifyModule(module, &stream))
+      throw InternalError("frit: internal error: invalid LLVM IR: " + problems);
+  }
+
+  llvm::LLVMContext context_;
+  Formulas formulas_;
+  Native native_;
+  bool broken_ = false;
+};
+
+}  // namespace
+}  // namespace frit::codegen
+
+frit::codegen::Jit* frit_make_jit() { return new frit::codegen::LlvmJit(); }

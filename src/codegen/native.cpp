@@ -1,0 +1,160 @@
+// native.cpp: this computer's target, the optimizer's passes and the code generator.
+#include "codegen/native.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/Mem2Reg.h>
+
+#include "ir/error.h"
+
+namespace frit::codegen {
+
+using namespace llvm;
+
+namespace {
+
+// The policy of how wide vectors are. All of a register: on AVX-512 machines since Ice Lake wide vectors cost little
+// clock, and a memory-bound loop needs half as many instructions.
+Machine machine_of(const StringMap<bool>& features, const Triple& triple) {
+  const auto has = [&](const char* name) {
+    const auto found = features.find(name);
+    return found != features.end() && found->second;
+  };
+  Machine machine;
+  machine.is_x86 = triple.isX86();
+  if (!machine.is_x86) return machine;
+  const bool avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
+  machine.vector_bytes = avx512 ? 64 : has("avx2") ? 32 : 16;
+  machine.has_masked_moves = has("avx2");
+  return machine;
+}
+
+std::string joined(const StringMap<bool>& features) {
+  std::string list;
+  for (const auto& feature : features) {
+    if (!list.empty()) list += ',';
+    list += (feature.second ? '+' : '-');
+    list += feature.first();
+  }
+  return list;
+}
+
+}  // namespace
+
+// The emitter writes vector code already; what is left is to clean up: stack memory to registers, common subexpressions
+// of neighbouring formulas, and the conversions between them.
+struct Native::Optimizer {
+  explicit Optimizer(TargetMachine& target) {
+    PassBuilder builder(&target);
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+    passes.addPass(PromotePass());
+    passes.addPass(EarlyCSEPass());
+    passes.addPass(InstCombinePass(InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
+    passes.addPass(SimplifyCFGPass());
+    passes.addPass(EarlyCSEPass());
+  }
+  void run(Module& module) {
+    for (Function& function : module)
+      if (!function.isDeclaration()) passes.run(function, functions);
+    functions.clear();
+    modules.clear();
+  }
+
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  FunctionPassManager passes;
+};
+
+// The code generator's passes, set up once: that is half a millisecond.
+struct Native::Generator {
+  explicit Generator(TargetMachine& target) : stream(bytes) {
+    MCContext* context = nullptr;
+    if (target.addPassesToEmitMC(passes, context, stream))
+      throw DeviceError("LLVM: this target can't write code");
+  }
+
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream;
+  legacy::PassManager passes;
+};
+
+namespace {
+
+// Loop strength reduction takes a third of the code generator's time and gains nothing on our loops, whose addresses are
+// a base and a scaled index. LLVM has no other switch for it.
+void turn_off_strength_reduction() {
+  const auto& options = cl::getRegisteredOptions();
+  const auto found = options.find("disable-lsr");
+  if (found != options.end()) static_cast<cl::opt<bool>*>(found->second)->setValue(true);
+}
+
+}  // namespace
+
+Native::Native() {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  turn_off_strength_reduction();
+  const Triple triple(sys::getProcessTriple());
+  std::string error;
+  const llvm::Target* target = TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw DeviceError("LLVM: no target for " + triple.str() + ": " + error);
+  const StringMap<bool> features = sys::getHostCPUFeatures();
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Strict;  // a * b + c keeps both roundings
+  target_.reset(target->createTargetMachine(triple, sys::getHostCPUName(), joined(features), options,
+                                            Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default,
+                                            /*JIT=*/true));
+  if (!target_) throw DeviceError("LLVM: no code generator for " + triple.str());
+  machine_ = machine_of(features, triple);
+  optimizer_ = std::make_unique<Optimizer>(*target_);
+  generator_ = std::make_unique<Generator>(*target_);
+}
+
+Native::~Native() = default;
+
+void Native::prepare(Module& module) const {
+  module.setTargetTriple(target_->getTargetTriple());
+  module.setDataLayout(target_->createDataLayout());
+}
+
+void Native::optimize(Module& module) { optimizer_->run(module); }
+
+FlatCode Native::generate(Module& module) {
+  generator_->passes.run(module);
+  const SmallVector<char, 0> object = std::move(generator_->bytes);
+  generator_->bytes.clear();
+  return flatten(object.data(), object.size());
+}
+
+std::string Native::assembly(Module& module) {
+  SmallVector<char, 0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager passes;
+  if (target_->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
+    throw DeviceError("LLVM: this target can't write code");
+  passes.run(module);
+  return std::string(text.data(), text.size());
+}
+
+}  // namespace frit::codegen

@@ -1,0 +1,288 @@
+// engine.cpp: bases, recording and the trace's key. eval.cpp runs what is recorded.
+#include "engine/engine.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "backend/interp/interp.h"
+#include "engine/memory.h"
+#include "engine/pool.h"
+#include "schedule/dependence.h"
+
+namespace frit {
+namespace {
+
+constexpr std::size_t most_free_bases = 256;
+
+std::uint64_t word(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+double pending_cost_of(const Node& node) {
+  static const std::array<double, op_count> cost = [] {
+    std::array<double, op_count> table;
+    for (int op = 0; op < op_count; ++op) table[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5 : 0.3;
+    return table;
+  }();
+  if (node.kind == NodeKind::Call) return 0;
+  if (node.kind == NodeKind::Routine) return static_cast<double>(node.out.layout->size()) * node.site->routine->cost;
+  const Access& space = node.kind == NodeKind::Reduce ? node.in[0] : node.out;
+  return static_cast<double>(space.layout->size()) * cost[static_cast<std::size_t>(node.op)];
+}
+
+// Two nodes of one source line that do the same: where a loop's next round begins.
+bool same_step(const Node& a, const Node& b) {
+  return a.source.code == b.source.code && a.source.instruction == b.source.instruction && a.op == b.op &&
+         a.kind == b.kind && a.out.layout == b.out.layout && a.source.code != nullptr;
+}
+
+}  // namespace
+
+Engine& Engine::get() {
+  static Engine* engine = new Engine;  // outlives every array
+  return *engine;
+}
+
+EngineLock& Engine::lock() {
+  static EngineLock* lock = new EngineLock;
+  return *lock;
+}
+
+Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) {
+  if (const char* tier = std::getenv("FRIT_TIER")) {
+    const std::string_view name = tier;
+    if (name == "interpreter") settings.tier = Tier::Interpreter;
+    if (name == "compiled") settings.tier = Tier::Compiled;
+  }
+  if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
+  nodes_.reserve(256);
+}
+
+// ---- bases ------------------------------------------------------------------------------------------
+
+Base* Engine::new_base(std::int64_t bytes) {
+  Base* base;
+  if (!free_bases_.empty()) {
+    base = free_bases_.back();
+    free_bases_.pop_back();
+    *base = Base{};
+  } else {
+    base = new Base;
+  }
+  base->bytes = bytes;
+  base->handles = base->references = 1;
+  return base;
+}
+
+void Engine::allocate(Base* base) {
+  if (!base->data) base->data = memory::allocate(base->bytes);
+}
+
+void Engine::release_handle(Base* base) {
+  if (--base->handles == 0 && base->data && base->references > 1) held_ += base->bytes;
+  if (--base->references == 0) destroy(base);
+}
+
+void Engine::destroy(Base* base) {
+  if (base->owner) {
+    released.emplace_back(base->owner, base->release);
+  } else if (base->data) {
+    memory::deallocate(base->data, base->bytes);
+  }
+  if (free_bases_.size() < most_free_bases)
+    free_bases_.push_back(base);
+  else
+    delete base;
+}
+
+// ---- recording ------------------------------------------------------------------------------------------
+
+void Engine::start_segment() {
+  for (Base* base : slots_) base->segment = 0;
+  slots_.clear();
+  key_.clear();
+  ++segment_;
+  pending_cost_ = 0;
+}
+
+void Engine::number(const Access& access) {
+  Base* base = access.base;
+  if (base->segment == segment_) return;
+  base->segment = segment_;
+  base->slot = static_cast<std::uint32_t>(slots_.size());
+  slots_.push_back(base);
+}
+
+void Engine::append_key(const Node& node) {
+  const auto add = [](std::uint64_t* to, const Access& a) {
+    if (!a.base) {
+      *to++ = std::uint64_t{1} << 63 | static_cast<std::uint64_t>(a.dtype) << 32 |
+              (static_cast<std::uint64_t>(a.offset) & 0xFFFF);
+      return to;
+    }
+    *to++ = static_cast<std::uint64_t>(a.base->slot) | static_cast<std::uint64_t>(a.dtype) << 32;
+    *to++ = word(a.layout);
+    *to++ = static_cast<std::uint64_t>(a.offset);
+    return to;
+  };
+  if (node.kind == NodeKind::Routine) return append_key(*node.site->routine);
+  const std::size_t accesses = node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
+  const std::size_t before = key_.size();
+  key_.resize(before + 2 + 3 * accesses);
+  std::uint64_t* to = key_.data() + before;
+  std::uint64_t head = static_cast<std::uint64_t>(node.kind) | static_cast<std::uint64_t>(node.op) << 8 |
+                       static_cast<std::uint64_t>(node.inputs) << 16 | static_cast<std::uint64_t>(node.signature.out) << 24;
+  for (int k = 0; k < max_inputs; ++k) head |= static_cast<std::uint64_t>(node.signature.in[k]) << (32 + 8 * k);
+  *to++ = head;
+  if (node.kind == NodeKind::Call) {
+    *to++ = node.site->outputs.size() << 32 | node.site->inputs.size();
+    for (const Access& a : node.site->outputs) to = add(to, a);
+    for (const Access& a : node.site->inputs) to = add(to, a);
+  } else {
+    if (node.kind == NodeKind::Reduce) *to++ = node.reduced;
+    to = add(to, node.out);
+    for (int k = 0; k < node.inputs; ++k) to = add(to, node.in[k]);
+  }
+  key_.resize(static_cast<std::size_t>(to - key_.data()));
+}
+
+// All that a plan of a routine depends on, in full; the routine's id says how many words of each follow.
+void Engine::append_key(const RoutineUse& use) {
+  key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | use.routine->id << 8);
+  const auto add = [&](std::span<const std::int64_t> words) { key_.insert(key_.end(), words.begin(), words.end()); };
+  add(use.domain->shape());
+  add(use.integers);
+  for (const RoutineParameter& parameter : use.parameters) {
+    key_.push_back(parameter.base ? parameter.base->slot : UINT32_MAX);
+    key_.push_back(static_cast<std::uint64_t>(parameter.offset));
+    add(parameter.layout->shape());
+    add(parameter.layout->strides());
+  }
+}
+
+void Engine::add_access(const Access& access, bool is_write) {
+  access.layout->retain();
+  ++access.base->references;
+  ++access.base->pending;
+  if (is_write) ++access.base->pending_writes;
+  number(access);
+}
+
+void Engine::drop_access(const Access& access, bool is_write) {
+  access.layout->release();
+  Base* base = access.base;
+  --base->pending;
+  if (is_write) --base->pending_writes;
+  if (--base->references == 0) destroy(base);
+}
+
+void Engine::commit() {
+  Node& node = nodes_.back();
+  node.source = source;
+  bool at_once = !settings.lazy;
+  for_each_access(node, [&](const Access& a, bool is_write) {
+    add_access(a, is_write);
+    at_once |= a.base->exports > 0 || a.base->foreign;
+  });
+  append_key(node);
+  ++statistics.recorded;
+  if (at_once) return eval();
+  const bool full = nodes_.size() > settings.most_nodes;
+  const bool next_step = pending_cost_ > settings.step_cost && same_step(node, nodes_.front());
+  pending_cost_ += pending_cost_of(node);
+  if (full || held_ > settings.held_bytes || next_step) [[unlikely]]
+    eval_prefix(full ? step_boundary() : nodes_.size() - 1);
+}
+
+// The last node from which the trace repeats its beginning.
+std::size_t Engine::step_boundary() const {
+  for (std::size_t k = nodes_.size() - 1; k > nodes_.size() / 2; --k)
+    if (same_step(nodes_[k], nodes_.front())) return k;
+  return nodes_.size();
+}
+
+// Runs the first `count` nodes; what the others touch stays alive.
+void Engine::eval_prefix(std::size_t count) {
+  if (count == 0 || count >= nodes_.size()) return eval();
+  std::vector<Node> rest(std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(count)),
+                         std::make_move_iterator(nodes_.end()));
+  nodes_.resize(count);
+  for (const Node& node : rest) for_each_access(node, [&](const Access& a, bool) { retain_handle(a.base); });
+  // The prefix's key and slots, without the rest.
+  const auto renumber = [&] {
+    for (Base* base : slots_) base->segment = 0;
+    slots_.clear();
+    key_.clear();
+    ++segment_;
+    pending_cost_ = 0;
+    for (const Node& node : nodes_) {
+      for_each_access(node, [&](const Access& a, bool) { number(a); });
+      append_key(node);
+      pending_cost_ += pending_cost_of(node);
+    }
+  };
+  const auto put_back = [&] {
+    for (Node& node : rest) nodes_.push_back(std::move(node));
+    renumber();
+    for (std::size_t k = nodes_.size() - rest.size(); k < nodes_.size(); ++k)
+      for_each_access(nodes_[k], [&](const Access& a, bool) { release_handle(a.base); });
+  };
+  renumber();
+  try {
+    eval();
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+}
+
+void Engine::settle(const Base* base, bool for_write) {
+  if (for_write ? base->pending > 0 : base->pending_writes > 0) eval();
+}
+
+std::vector<SlotState> Engine::slot_states() const {
+  std::vector<SlotState> states;
+  states.reserve(slots_.size());
+  for (const Base* base : slots_)
+    states.push_back({.bytes = base->bytes,
+                      .alive = base->handles > 0,
+                      .has_data = base->data != nullptr,
+                      .pinned = base->exports > 0 || base->owner != nullptr});
+  return states;
+}
+
+// ---- life of the process -------------------------------------------------------------------------------
+
+void Engine::flush_caches() {
+  plans_.clear();
+  kernels_.clear();
+  last_plan_.reset();
+  memory::release_cached();
+}
+
+void Engine::wait_for_compiler() { compiler_->wait(); }
+
+void Engine::shutdown() {
+  compiler_->stop();
+  ThreadPool::get().stop();
+}
+
+void Engine::before_fork() {
+  lock().lock();
+  compiler_->pause();
+}
+
+void Engine::after_fork_in_parent() {
+  compiler_->resume();
+  lock().unlock();
+}
+
+void Engine::after_fork_in_child() {
+  compiler_->after_fork_in_child();
+  ThreadPool::get().after_fork_in_child();
+  lock().reset();
+}
+
+}  // namespace frit

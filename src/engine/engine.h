@@ -1,0 +1,138 @@
+// engine.h: the conductor: it holds the trace, and eval() is the arrow from the trace to memory: plan, then run step by step.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/cpu/cpu.h"
+#include "engine/lock.h"
+#include "frit/array.h"
+#include "ir/trace.h"
+#include "schedule/schedule.h"
+
+namespace frit {
+
+// A kernel's code in both tiers; shared by all plans that hold an equal kernel.
+struct KernelCode {
+  std::shared_ptr<const Kernel> kernel;
+  std::shared_ptr<const Executable> interpreted;  // made when first needed
+  Compiler::Slot compiled;                        // null: not asked for yet
+  int sightings = 0;
+  double cost_seen = 0;                           // estimated ns of all launches so far
+};
+
+// A plan in the cache, with what its key holds alive.
+struct CachedPlan {
+  std::vector<std::uint64_t> key;
+  std::vector<LayoutRef> layouts;
+  std::shared_ptr<const Plan> plan;
+  std::vector<std::shared_ptr<KernelCode>> code;  // one a step
+  std::shared_ptr<const std::vector<std::string>> node_names;  // for explain
+  std::uint64_t last_use = 0;
+};
+
+struct Settings {
+  Tier tier = Tier::Automatic;
+  bool lazy = true;
+  std::uint8_t float_checks = 0;
+  std::int64_t immediate_bytes = 16 << 10;   // results up to here are computed at once when their inputs are ready
+  std::int64_t held_bytes = 48 << 20;        // memory that only pending nodes keep alive
+  std::size_t most_nodes = 4096;
+  std::string dump;                          // FRIT_DUMP
+  double step_cost = 2e6;                    // ns of pending work from which a loop's next round starts the work
+};
+
+class Engine {
+ public:
+  static Engine& get();
+  static EngineLock& lock();
+
+  // ---- bases; all under the lock ----
+  Base* new_base(std::int64_t bytes);                 // promised memory, one handle
+  void allocate(Base* base);                          // gives it memory now
+  void retain_handle(Base* base) { ++base->handles; ++base->references; }
+  void release_handle(Base* base);
+  bool is_ready(const Base* base) const { return base->data != nullptr && base->pending_writes == 0; }
+
+  // ---- recording ----
+  // A fresh node at the end of the trace, to be filled and then committed; or taken back.
+  Node& open_node() { return nodes_.emplace_back(); }
+  // Counts the last node's accesses; may evaluate (limits, exported memory, not lazy).
+  void commit();
+  void eval();
+  // Evaluates if a pending node writes (or, for_write, touches) the base.
+  void settle(const Base* base, bool for_write);
+  bool has_pending() const { return !nodes_.empty(); }
+
+  // After a small op raised flags: its values decide which error it was. args: output, inputs; dense, splat as in Loop.
+  void note_small(Op op, const Signature& signature, void* const* args, std::int64_t n, unsigned splat, unsigned flags);
+  void note_float_flags(Op op, SourcePosition source, std::uint8_t checks, unsigned flags, bool reduction = false);
+
+  SourcePosition source;
+  Settings settings;
+  Statistics statistics;
+  std::vector<FloatWarning> float_warnings;
+  std::vector<std::pair<void*, void (*)(void*)>> released;  // owners to be released without the lock
+
+  std::string explain(bool dot) const;
+  void flush_caches();
+  void wait_for_compiler();
+  CompilerStatistics compiler_statistics() const { return compiler_->statistics(); }
+  void shutdown();
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+ private:
+  Engine();
+  void number(const Access& access);
+  void append_key(const Node& node);
+  void append_key(const RoutineUse& use);
+  void add_access(const Access& access, bool is_write);
+  void drop_access(const Access& access, bool is_write);
+  void start_segment();
+  void eval_prefix(std::size_t count);
+  std::size_t step_boundary() const;
+  std::vector<SlotState> slot_states() const;
+  CachedPlan& plan_for(std::span<const SlotState> states);
+  void dump(const CachedPlan& cached);
+  void run(CachedPlan& cached);
+  void finish_nodes(const std::vector<bool>& done);
+  void destroy(Base* base);
+
+  struct Running;
+  void run_launch(const Step& step, KernelCode& code, Running& running);
+  void run_combine(const Step& step, Running& running);
+  void run_call(const Step& step, Running& running);
+  const Executable& executable(KernelCode& code, double cost);
+  void copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to);
+  void diagnose(const Step& step, const CachedPlan& cached, unsigned flags);
+  std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
+
+  std::vector<Node> nodes_;
+  std::vector<Base*> slots_;
+  std::vector<std::uint64_t> key_;
+  std::uint64_t segment_ = 1;
+  std::int64_t held_ = 0;
+  double pending_cost_ = 0;
+  bool running_ = false;
+  std::uint64_t clock_ = 0;
+
+  std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;
+  std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;
+  std::shared_ptr<const Plan> last_plan_;
+  std::shared_ptr<const std::vector<std::string>> last_nodes_;  // text of its nodes
+  std::unique_ptr<Backend> interpreter_;
+  std::unique_ptr<Compiler> compiler_;
+  std::vector<Base*> free_bases_;
+};
+
+// Text of one node, as explain shows it.
+std::string describe(const Node& node);
+
+}  // namespace frit

@@ -1,0 +1,390 @@
+// eval.cpp: runs the pending trace: looks its plan up (or makes it), gives memory to what needs it, launches, calls, combines.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "backend/interp/interp.h"
+#include "engine/engine.h"
+#include "engine/memory.h"
+#include "engine/pool.h"
+
+namespace frit {
+namespace {
+
+constexpr std::size_t most_plans = 1024;
+constexpr std::size_t most_kernels = 4096;
+constexpr double part_cost = 25e3;     // ns of work that is worth handing to another thread
+constexpr double compile_from = 2e5;   // ns of estimated work seen, from the second sighting on
+constexpr double compile_at_once = 1e6;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::uint64_t hash_words(std::span<const std::uint64_t> words) {
+  std::uint64_t hash = words.size();
+  for (std::uint64_t w : words) {
+    hash = (hash ^ w) * 0x9E3779B97F4A7C15ull;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+// Scratch memory of the calling thread, kept from launch to launch.
+std::byte* scratch_of_thread(std::int64_t bytes) {
+  struct Block {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    ~Block() { ::operator delete(data, std::align_val_t{64}); }
+  };
+  static thread_local Block block;
+  const auto wanted = static_cast<std::size_t>(bytes);
+  if (block.size < wanted) {
+    ::operator delete(block.data, std::align_val_t{64});
+    block.data = nullptr;
+    block.size = 0;
+    block.data = static_cast<std::byte*>(::operator new(wanted, std::align_val_t{64}));
+    block.size = wanted;
+  }
+  return block.data;
+}
+
+}  // namespace
+
+// The memory of one run of a plan.
+struct Engine::Running {
+  const CachedPlan& cached;
+  std::vector<Node>& nodes;
+  std::vector<Base*> slots;
+  std::vector<std::byte*> temporaries;
+
+  std::byte* pointer(std::uint32_t slot) const {
+    return slot < slots.size() ? slots[slot]->data : temporaries[slot - slots.size()];
+  }
+  const Scalar& scalar(const ScalarBinding& b) const {
+    const Node& node = nodes[b.node];
+    return node.kind == NodeKind::Routine ? node.site->routine->scalars[b.constant] : node.constants[b.constant];
+  }
+};
+
+void Engine::eval() {
+  if (nodes_.empty() || running_) return;
+  running_ = true;
+  const auto start = std::chrono::steady_clock::now();
+  struct Done {
+    Engine& engine;
+    std::chrono::steady_clock::time_point start;
+    ~Done() {
+      engine.running_ = false;
+      ++engine.statistics.evals;
+      engine.statistics.eval_seconds += seconds_since(start);
+    }
+  } done{*this, start};
+  held_ = 0;
+  CachedPlan& cached = plan_for(slot_states());
+  last_plan_ = cached.plan;
+  last_nodes_ = cached.node_names;
+  run(cached);
+}
+
+CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const SlotState& s : states)
+    key_.push_back(static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
+                   static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
+  const std::uint64_t hash = hash_words(key_);
+  const auto [first, last] = plans_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (it->second->key == key_) {
+      ++statistics.plan_hits;
+      it->second->last_use = ++clock_;
+      key_.resize(key_.size() - states.size());
+      statistics.lookup_seconds += seconds_since(start);
+      return *it->second;
+    }
+  if (plans_.size() >= most_plans) {
+    // The older half goes.
+    std::vector<std::uint64_t> uses;
+    for (const auto& [_, plan] : plans_) uses.push_back(plan->last_use);
+    std::nth_element(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2), uses.end());
+    const std::uint64_t oldest = uses[uses.size() / 2];
+    std::erase_if(plans_, [&](const auto& entry) { return entry.second->last_use < oldest; });
+    if (kernels_.size() >= most_kernels) std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
+  }
+  auto cached = std::make_unique<CachedPlan>();
+  cached->key = key_;
+  key_.resize(key_.size() - states.size());
+  cached->last_use = ++clock_;
+  for (const Node& node : nodes_)
+    for_each_access(node, [&](const Access& a, bool) {
+      if (cached->layouts.empty() || cached->layouts.back().get() != a.layout) cached->layouts.emplace_back(a.layout);
+    });
+  cached->plan = make_plan({.nodes = nodes_, .slots = states});
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (const Node& node : nodes_) names->push_back(describe(node));
+  cached->node_names = std::move(names);
+  for (const Step& step : cached->plan->steps)
+    cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);
+  ++statistics.plan_misses;
+  statistics.plan_seconds += seconds_since(start);
+  if (!settings.dump.empty()) dump(*cached);
+  return *plans_.emplace(hash, std::move(cached))->second;
+}
+
+// FRIT_DUMP=graph,kernel,llvm,asm: what a new plan holds, to standard error.
+void Engine::dump(const CachedPlan& cached) {
+  const auto wants = [&](const char* what) { return settings.dump.find(what) != std::string::npos; };
+  last_plan_ = cached.plan;
+  last_nodes_ = cached.node_names;
+  if (wants("graph")) std::fputs(explain(false).c_str(), stderr);
+  for (const auto& code : cached.code) {
+    if (!code) continue;
+    if (wants("kernel")) std::fputs((print(*code->kernel) + "\n").c_str(), stderr);
+    if (wants("llvm")) std::fputs((compiler_->llvm_text(*code->kernel) + "\n").c_str(), stderr);
+    if (wants("asm")) std::fputs((compiler_->assembly(*code->kernel) + "\n").c_str(), stderr);
+  }
+}
+
+std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>& kernel) {
+  auto& code = kernels_[serialize(*kernel)];
+  if (!code) {
+    code = std::make_shared<KernelCode>();
+    code->kernel = kernel;
+  }
+  return code;
+}
+
+void Engine::run(CachedPlan& cached) {
+  const Plan& plan = *cached.plan;
+  Running running{.cached = cached, .nodes = nodes_, .slots = slots_, .temporaries = {}};
+  running.temporaries.assign(plan.temporaries.size(), nullptr);
+  std::vector<bool> finished(nodes_.size(), false);
+  const auto free_temporaries = [&] {
+    for (std::size_t k = 0; k < running.temporaries.size(); ++k)
+      if (running.temporaries[k]) memory::deallocate(running.temporaries[k], plan.temporaries[k]);
+  };
+  try {
+    for (std::size_t k = 0; k < plan.steps.size();) {
+      // All memory of a group first: a group runs whole or not at all.
+      std::size_t end = k;
+      for (; end < plan.steps.size() && plan.steps[end].group == plan.steps[k].group; ++end)
+        for (std::uint32_t slot : plan.steps[end].allocate) {
+          if (slot < running.slots.size()) {
+            allocate(running.slots[slot]);
+          } else {
+            const std::size_t t = slot - running.slots.size();
+            running.temporaries[t] = memory::allocate(plan.temporaries[t]);
+          }
+        }
+      const std::uint32_t group = plan.steps[k].group;
+      for (; k < end; ++k) {
+        const Step& step = plan.steps[k];
+        switch (step.kind) {
+          case StepKind::Launch: run_launch(step, *cached.code[k], running); break;
+          case StepKind::Combine: run_combine(step, running); break;
+          case StepKind::Call: run_call(step, running); break;
+        }
+        for (std::uint32_t slot : step.deallocate) {
+          if (slot < running.slots.size()) {
+            Base* base = running.slots[slot];
+            if (base->handles == 0 && !base->owner && base->exports == 0) {
+              memory::deallocate(base->data, base->bytes);
+              base->data = nullptr;
+            }
+          } else {
+            const std::size_t t = slot - running.slots.size();
+            memory::deallocate(running.temporaries[t], plan.temporaries[t]);
+            running.temporaries[t] = nullptr;
+          }
+        }
+      }
+      for (std::uint32_t node : plan.groups[group].nodes) finished[node] = true;
+    }
+  } catch (...) {
+    free_temporaries();
+    finish_nodes(finished);
+    throw;
+  }
+  for (std::uint32_t node : plan.unneeded) finished[node] = true;
+  finish_nodes(finished);
+}
+
+// Takes the finished nodes out of the trace. What is left, after an error, stays pending in its order.
+void Engine::finish_nodes(const std::vector<bool>& finished) {
+  std::vector<Node> done, rest;
+  bool all = std::all_of(finished.begin(), finished.end(), [](bool f) { return f; });
+  if (all) {
+    done.swap(nodes_);
+  } else {
+    for (std::size_t k = 0; k < nodes_.size(); ++k) (finished[k] ? done : rest).push_back(std::move(nodes_[k]));
+    nodes_.clear();
+  }
+  start_segment();
+  for (const Node& node : done) for_each_access(node, [&](const Access& a, bool w) { drop_access(a, w); });
+  if (all) {
+    done.clear();
+    nodes_.swap(done);  // keeps its capacity
+  }
+  for (Node& node : rest) {
+    for_each_access(node, [&](const Access& a, bool) { number(a); });
+    append_key(node);
+    nodes_.push_back(std::move(node));
+  }
+}
+
+// ---- steps ------------------------------------------------------------------------------------------------
+
+const Executable& Engine::executable(KernelCode& code, double cost) {
+  const bool want_compiled = settings.tier != Tier::Interpreter;
+  if (want_compiled) {
+    ++code.sightings;
+    code.cost_seen += cost;
+    const bool worth = settings.tier == Tier::Compiled || cost >= compile_at_once ||
+                       (code.sightings >= 2 && code.cost_seen >= compile_from);
+    if (!code.compiled && worth) {
+      code.compiled = compiler_->request(*code.kernel);
+      if (settings.tier == Tier::Compiled) compiler_->wait();
+    }
+    if (code.compiled)
+      if (const Executable* ready = code.compiled->load(std::memory_order_acquire)) {
+        ++statistics.compiled_launches;
+        return *ready;
+      }
+  }
+  if (!code.interpreted) code.interpreted = interpreter_->compile(*code.kernel);
+  ++statistics.interpreted_launches;
+  return *code.interpreted;
+}
+
+void Engine::copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to) {
+  for (const BoxCopy& box : shadow.border)
+    for (std::int64_t r = 0; r < box.rows; ++r)
+      std::memcpy(to + box.offset + r * box.row_stride, from + box.offset + r * box.row_stride,
+                  static_cast<std::size_t>(box.bytes));
+}
+
+void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
+  const LaunchStep& launch = step.launch;
+  if (launch.extent == 0) return;
+  struct ShadowMemory {
+    std::uint32_t slot;
+    std::byte* data;
+  };
+  std::vector<ShadowMemory> shadows;
+  for (const LaunchStep::Shadow& s : launch.shadows) {
+    Base* base = running.slots[s.slot];
+    try {
+      shadows.push_back({s.slot, memory::allocate(base->bytes)});
+    } catch (...) {
+      for (const ShadowMemory& taken : shadows) memory::deallocate(taken.data, running.slots[taken.slot]->bytes);
+      throw;
+    }
+    copy_border(s, base->data, shadows.back().data);
+  }
+  std::vector<void*> pointers;
+  pointers.reserve(launch.operands.size());
+  for (const Binding& b : launch.operands) {
+    switch (b.kind) {
+      case Binding::Kind::Slot: pointers.push_back(running.pointer(b.slot) + b.offset); break;
+      case Binding::Kind::Shadow:
+        for (const ShadowMemory& s : shadows)
+          if (s.slot == b.slot) pointers.push_back(s.data + b.offset);
+        break;
+      case Binding::Kind::Table:
+        pointers.push_back(const_cast<std::byte*>(
+            reinterpret_cast<const std::byte*>(running.cached.plan->tables[b.slot].data()) + b.offset));
+        break;
+      case Binding::Kind::Scratch: pointers.push_back(nullptr); break;
+    }
+  }
+  std::vector<Scalar> scalars;
+  scalars.reserve(launch.scalars.size());
+  for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
+
+  const Executable& exe = executable(code, launch.cost);
+  ThreadPool& pool = ThreadPool::get();
+  std::int64_t parts = 1;
+  if (pool.threads() > 1 && launch.cost > 2 * part_cost) {
+    parts = std::min<std::int64_t>(static_cast<std::int64_t>(launch.cost / part_cost), pool.threads() * 8);
+    parts = std::clamp<std::int64_t>(parts, 1, (launch.extent + launch.granule - 1) / launch.granule);
+  }
+  struct Context {
+    const Executable& exe;
+    LaunchArguments arguments;
+    std::int64_t extent, granules, granule, parts, scratch;
+  } context{exe, {pointers.data(), launch.integers.data(), scalars.data()}, launch.extent,
+            (launch.extent + launch.granule - 1) / launch.granule, launch.granule, parts, launch.scratch_bytes};
+  const unsigned flags = pool.run(
+      parts,
+      [](void* p, std::int64_t k) {
+        auto& c = *static_cast<Context*>(p);
+        const std::int64_t begin = c.granules * k / c.parts * c.granule;
+        const std::int64_t end = std::min(c.extent, c.granules * (k + 1) / c.parts * c.granule);
+        if (begin < end) c.exe.run(c.arguments, begin, end, c.scratch ? scratch_of_thread(c.scratch) : nullptr);
+      },
+      &context);
+  if (flags & 0x0Du) diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
+  for (const ShadowMemory& s : shadows) {
+    Base* base = running.slots[s.slot];
+    memory::deallocate(base->data, base->bytes);
+    base->data = s.data;
+  }
+}
+
+void Engine::run_combine(const Step& step, Running& running) {
+  const CombineStep& c = step.combine;
+  const Loop op = loop(c.op, c.dtype);
+  const auto item = static_cast<std::size_t>(size_of(c.dtype));
+  std::byte* partials = running.pointer(c.partials);
+  const auto apply_to = [&](std::byte* into, const std::byte* other) {
+    void* args[3] = {into, into, const_cast<std::byte*>(other)};
+    op(args, 1, 0);
+  };
+  Scalar total = running.scalar(c.initial);
+  if (c.tree_extent > 0) {
+    // Walks the tree as split_tree did; a finished left half waits on the stack.
+    struct Half {
+      std::int64_t length;
+      bool right;
+      std::byte* left;
+    };
+    std::vector<Half> stack;
+    std::int64_t length = c.tree_extent;
+    std::byte* next = partials;
+    for (;;) {
+      for (std::int64_t left; length > c.tree_grain && (left = pairwise_split(c.dtype, length)) > 0; length = left)
+        stack.push_back({length - left, false, nullptr});
+      std::byte* result = next;
+      next += item;
+      while (!stack.empty() && stack.back().right) {
+        apply_to(stack.back().left, result);
+        result = stack.back().left;
+        stack.pop_back();
+      }
+      if (stack.empty()) {
+        apply_to(total.bytes, result);
+        break;
+      }
+      stack.back().right = true;
+      stack.back().left = result;
+      length = stack.back().length;
+    }
+  } else {
+    for (std::int64_t k = 0; k < c.count; ++k) apply_to(total.bytes, partials + static_cast<std::size_t>(k) * item);
+  }
+  void* args[2] = {running.pointer(c.out.slot) + c.out.offset, total.bytes};
+  cast_loop(c.dtype, c.out_dtype)(args, 1, 0);
+}
+
+void Engine::run_call(const Step& step, Running& running) {
+  const CallSite& site = *running.nodes[step.node].site;
+  std::vector<std::byte*> pointers;
+  for (const Access& a : site.outputs) pointers.push_back(a.base->data + a.offset);
+  for (const Access& a : site.inputs) pointers.push_back(a.base->data + a.offset);
+  ++statistics.calls;
+  site.call->run(pointers);
+}
+
+}  // namespace frit

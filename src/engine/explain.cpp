@@ -1,0 +1,78 @@
+// explain.cpp: the last plan, or what is pending, as text and as a graph.
+#include <sstream>
+
+#include "engine/engine.h"
+
+namespace frit {
+namespace {
+
+std::string shape_text(std::span<const std::int64_t> shape) {
+  std::string s = "(";
+  for (std::size_t k = 0; k < shape.size(); ++k) s += (k ? ", " : "") + std::to_string(shape[k]);
+  return s + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  std::ostringstream out;
+  out.precision(3);
+  if (bytes >= 1 << 20)
+    out << static_cast<double>(bytes) / (1 << 20) << " MiB";
+  else if (bytes >= 1 << 10)
+    out << static_cast<double>(bytes) / (1 << 10) << " KiB";
+  else
+    out << bytes << " B";
+  return out.str();
+}
+
+}  // namespace
+
+std::string describe(const Node& node) {
+  std::string s;
+  if (node.kind == NodeKind::Call) {
+    s = std::string(node.site->call->name());
+    return s;
+  }
+  if (node.kind == NodeKind::Routine)
+    return "user kernel of " + std::to_string(node.site->routine->parameters.size()) + " arrays over " + shape_text(domain(node));
+  const auto name_of = [](Op op) { return std::string(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name); };
+  s = name_of(node.op);
+  if (node.kind == NodeKind::Reduce) s += ".reduce";
+  s += " " + std::string(info(node.out.dtype).name) + shape_text(domain(node));
+  return s;
+}
+
+std::string Engine::explain(bool dot) const {
+  std::shared_ptr<const Plan> plan = last_plan_;
+  std::vector<std::string> names = last_nodes_ ? *last_nodes_ : std::vector<std::string>{};
+  const bool pending = !nodes_.empty();
+  if (pending) {
+    plan = make_plan({.nodes = nodes_, .slots = slot_states()});
+    names.clear();
+    for (const Node& node : nodes_) names.push_back(describe(node));
+  }
+  if (!plan) return dot ? "digraph frit {}\n" : "nothing was evaluated yet\n";
+  std::ostringstream out;
+  if (dot) out << "digraph frit {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];\n";
+  else
+    out << (pending ? "pending: " : "evaluated: ") << names.size() << " operations in " << plan->groups.size()
+        << (plan->groups.size() == 1 ? " kernel" : " kernels") << "; moves " << bytes_text(plan->bytes_moved) << " of at least "
+        << bytes_text(plan->bytes_least) << "; " << plan->contracted << " temporaries never stored\n";
+  for (std::size_t g = 0; g < plan->groups.size(); ++g) {
+    const GroupSummary& group = plan->groups[g];
+    if (dot) {
+      out << "  k" << g << " [label=\"kernel " << g << ", " << bytes_text(group.bytes_moved);
+      for (std::uint32_t n : group.nodes) out << "\\l" << (n < names.size() ? names[n] : "?");
+      out << "\\l\"];\n";
+      if (g > 0) out << "  k" << g - 1 << " -> k" << g << " [label=\"" << group.why << "\", fontsize=9];\n";
+      continue;
+    }
+    out << "kernel " << g << ": " << bytes_text(group.bytes_moved);
+    if (g > 0) out << "; apart because: " << group.why;
+    out << "\n";
+    for (std::uint32_t n : group.nodes) out << "    " << (n < names.size() ? names[n] : "?") << "\n";
+  }
+  if (dot) out << "}\n";
+  return out.str();
+}
+
+}  // namespace frit

@@ -1,0 +1,166 @@
+// memory.cpp: size classes for small buffers, cached mappings with huge pages for large ones.
+#include "engine/memory.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <vector>
+
+namespace frit::memory {
+namespace {
+
+constexpr std::int64_t small_limit = 64 << 10;
+constexpr std::int64_t huge_page = 2 << 20;
+constexpr int classes = 48;
+// Cached bytes never lift the process above its own peak by more than this.
+constexpr std::int64_t cache_allowance = 40 << 20;
+constexpr std::size_t small_cache_depth = 64;
+
+// Small classes: four a power of two, from 64 bytes.
+int class_of(std::int64_t bytes) {
+  if (bytes <= 256) return static_cast<int>((bytes + 63) / 64) - (bytes > 0 ? 1 : 0);
+  const int exponent = 63 - __builtin_clzll(static_cast<unsigned long long>(bytes - 1));
+  const int quarter = static_cast<int>(((bytes - 1) >> (exponent - 2)) & 3);
+  return 4 + (exponent - 8) * 4 + quarter;
+}
+
+std::int64_t class_bytes(int k) {
+  if (k < 4) return (k + 1) * 64;
+  const int exponent = 8 + (k - 4) / 4;
+  const std::int64_t unit = std::int64_t{1} << (exponent - 2);
+  return (std::int64_t{1} << exponent) + unit * ((k - 4) % 4 + 1);
+}
+
+std::int64_t mapped_bytes(std::int64_t bytes) {
+  const std::int64_t unit = bytes >= huge_page ? huge_page / 4 : 16 << 10;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+struct State {
+  std::array<std::vector<std::byte*>, classes> small;
+  std::multimap<std::int64_t, std::byte*> large;
+  Figures figures;
+  std::int64_t fail_countdown = 0;
+};
+
+// Never destroyed: arrays may outlive static destruction.
+State& state() {
+  static State* s = new State;
+  return *s;
+}
+
+std::byte* map_pages(std::int64_t bytes) {
+  const bool huge = bytes >= huge_page;
+  const auto length = static_cast<std::size_t>(bytes + (huge ? huge_page : 0));
+  void* p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) throw std::bad_alloc();
+  auto* start = static_cast<std::byte*>(p);
+  if (!huge) return start;
+  // Trim to a huge-page boundary.
+  const auto address = reinterpret_cast<std::uintptr_t>(start);
+  const std::uintptr_t aligned = (address + huge_page - 1) & ~static_cast<std::uintptr_t>(huge_page - 1);
+  const std::size_t before = aligned - address;
+  if (before) munmap(start, before);
+  const std::size_t behind = length - before - static_cast<std::size_t>(bytes);
+  if (behind) munmap(start + before + bytes, behind);
+  auto* data = start + before;
+  madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+  return data;
+}
+
+void unmap(std::byte* data, std::int64_t bytes) { munmap(data, static_cast<std::size_t>(bytes)); }
+
+// Gives back cached mappings until live + cached stays within the allowance over the peak.
+void trim(State& s) {
+  while (!s.large.empty() && s.figures.live + s.figures.cached > s.figures.peak + cache_allowance) {
+    auto last = std::prev(s.large.end());
+    s.figures.cached -= last->first;
+    unmap(last->second, last->first);
+    s.large.erase(last);
+  }
+}
+
+std::byte* allocate_large(State& s, std::int64_t size) {
+  auto found = s.large.lower_bound(size);
+  if (found != s.large.end() && found->first == size) {
+    std::byte* data = found->second;
+    s.large.erase(found);
+    s.figures.cached -= size;
+    return data;
+  }
+  // Make room first, so that cached and new pages are not held at the same time beyond the allowance.
+  while (!s.large.empty() &&
+         s.figures.live + size + s.figures.cached > std::max(s.figures.peak, s.figures.live + size) + cache_allowance) {
+    auto last = std::prev(s.large.end());
+    s.figures.cached -= last->first;
+    unmap(last->second, last->first);
+    s.large.erase(last);
+  }
+  return map_pages(size);
+}
+
+}  // namespace
+
+std::byte* allocate(std::int64_t bytes) {
+  State& s = state();
+  if (s.fail_countdown > 0 && --s.fail_countdown == 0) throw std::bad_alloc();
+  std::byte* data;
+  std::int64_t size;
+  if (bytes <= small_limit) {
+    const int k = class_of(bytes);
+    size = class_bytes(k);
+    auto& list = s.small[static_cast<std::size_t>(k)];
+    if (!list.empty()) {
+      data = list.back();
+      list.pop_back();
+    } else {
+      data = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<std::size_t>(size)));
+      if (!data) throw std::bad_alloc();
+    }
+  } else {
+    size = mapped_bytes(bytes);
+    data = allocate_large(s, size);
+  }
+  s.figures.live += size;
+  if (s.figures.live > s.figures.peak) s.figures.peak = s.figures.live;
+  return data;
+}
+
+void deallocate(std::byte* data, std::int64_t bytes) {
+  State& s = state();
+  if (bytes <= small_limit) {
+    const int k = class_of(bytes);
+    s.figures.live -= class_bytes(k);
+    auto& list = s.small[static_cast<std::size_t>(k)];
+    if (list.size() < small_cache_depth)
+      list.push_back(data);
+    else
+      std::free(data);
+    return;
+  }
+  const std::int64_t size = mapped_bytes(bytes);
+  s.figures.live -= size;
+  s.figures.cached += size;
+  s.large.emplace(size, data);
+  trim(s);
+}
+
+void release_cached() {
+  State& s = state();
+  for (auto& list : s.small) {
+    for (std::byte* data : list) std::free(data);
+    list.clear();
+  }
+  for (auto& [size, data] : s.large) unmap(data, size);
+  s.large.clear();
+  s.figures.cached = 0;
+}
+
+Figures figures() { return state().figures; }
+void reset_peak() { state().figures.peak = state().figures.live; }
+void fail_after(std::int64_t n) { state().fail_countdown = n; }
+
+}  // namespace frit::memory

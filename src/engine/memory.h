@@ -1,0 +1,22 @@
+// memory.h: a caching allocator: arrays of a loop get the pages of the arrays before them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace frit::memory {
+
+struct Figures {
+  std::int64_t live = 0, peak = 0, cached = 0;
+};
+
+// At least `bytes` bytes, 64-byte aligned, contents undefined; throws std::bad_alloc. All calls under the engine's lock.
+std::byte* allocate(std::int64_t bytes);
+void deallocate(std::byte* data, std::int64_t bytes);  // bytes as allocated
+void release_cached();
+Figures figures();
+void reset_peak();
+// The n-th allocation from now on fails (tests); 0: none.
+void fail_after(std::int64_t n);
+
+}  // namespace frit::memory

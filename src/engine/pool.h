@@ -1,0 +1,39 @@
+// pool.h: the threads that run launches: a small fork-join pool that survives fork.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace frit {
+
+class ThreadPool {
+ public:
+  // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all are done.
+  // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts raised.
+  using Part = void (*)(void* context, std::int64_t k);
+  unsigned run(std::int64_t parts, Part part, void* context);
+
+  int threads() const { return threads_; }
+  void set_threads(int n);
+  // In the child after fork: the threads are gone.
+  void after_fork_in_child();
+  void stop();
+
+  static ThreadPool& get();
+
+ private:
+  ThreadPool();
+  struct Shared;
+  void start();
+  int threads_ = 1;
+  Shared* shared_ = nullptr;  // null: no threads running
+};
+
+// Number of CPUs this process may use: affinity, cgroup quota, OMP_NUM_THREADS, FRIT_NUM_THREADS.
+int default_threads();
+
+// Clears and reads the calling thread's sticky floating-point flags.
+void clear_float_flags();
+unsigned float_flags();
+
+}  // namespace frit

@@ -1,0 +1,508 @@
+// apply.cpp: elementwise ops: types, broadcasting, and the choice between now (small) and later (recorded).
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "engine/pool.h"
+#include "front/common.h"
+#include "front/small.h"
+#include "ir/neutral.h"
+#include "schedule/dependence.h"
+
+namespace frit {
+namespace {
+
+// What the type rule gave before, by op and operand kinds (14 types, then 3 weak kinds).
+struct KnownSignature {
+  std::uint8_t state = 0;  // 0: not asked, 1: known, 2: none
+  Signature signature{};
+};
+constexpr int kinds = dtype_count + 3;
+
+int kind_of(const Argument& a) {
+  if (a.array) return static_cast<int>(a.array->dtype());
+  if (a.weak != Weak::No) return dtype_count + static_cast<int>(a.weak) - 1;
+  return static_cast<int>(a.scalar.dtype);
+}
+
+std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> arguments) {
+  OperandType types[max_inputs];
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    types[k] = {arguments[k].array ? arguments[k].array->dtype() : arguments[k].scalar.dtype, arguments[k].weak};
+  return resolve(op, {types, arguments.size()});
+}
+
+Signature signature_of(Op op, std::span<const Argument> arguments) {
+  static std::array<KnownSignature, static_cast<std::size_t>(op_count) * kinds * kinds> known;
+  std::optional<Signature> result;
+  if (arguments.size() <= 2) {
+    const int second = arguments.size() == 2 ? kind_of(arguments[1]) : 0;
+    KnownSignature& entry = known[static_cast<std::size_t>((static_cast<int>(op) * kinds + kind_of(arguments[0])) * kinds + second)];
+    if (entry.state == 0) {
+      result = resolve_arguments(op, arguments);
+      entry.state = result ? 1 : 2;
+      if (result) entry.signature = *result;
+    }
+    if (entry.state == 1) return entry.signature;
+  } else {
+    result = resolve_arguments(op, arguments);
+    if (result) return *result;
+  }
+  throw TypeError(text("ufunc '", info(op).numpy_name,
+                       "' not supported for the input types, and the inputs could not be safely coerced to any supported "
+                       "types according to the casting rule ''safe''"));
+}
+
+template <class T>
+bool fits(std::int64_t value) {
+  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>) return value >= 0;
+  else return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+              value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
+}
+
+bool int_fits(std::int64_t value, DType dtype) {
+  switch (dtype) {
+    case DType::Int8: return fits<std::int8_t>(value);
+    case DType::Int16: return fits<std::int16_t>(value);
+    case DType::Int32: return fits<std::int32_t>(value);
+    case DType::UInt8: return fits<std::uint8_t>(value);
+    case DType::UInt16: return fits<std::uint16_t>(value);
+    case DType::UInt32: return fits<std::uint32_t>(value);
+    case DType::UInt64: return fits<std::uint64_t>(value);
+    case DType::Bool: case DType::Int64: case DType::Float16: case DType::Float32: case DType::Float64:
+    case DType::Complex64: case DType::Complex128: return true;
+  }
+  return true;
+}
+
+// A scalar in the type that the op works in.
+Scalar converted(const Argument& a, DType dtype) {
+  if (a.scalar.dtype == dtype) return a.scalar;
+  if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
+    throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ", info(dtype).name));
+  Scalar result;
+  result.dtype = dtype;
+  void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
+  cast_loop(a.scalar.dtype, dtype)(args, 1, 0);
+  return result;
+}
+
+// The result of an op on these arguments: shape, and layout if it is to be fresh.
+struct Space {
+  LayoutRef layout;   // of a fresh result
+  bool uniform = false;  // every array argument has this very layout
+};
+
+Space space_of(std::span<const Argument> arguments, DType result) {
+  const Layout* first = nullptr;
+  bool uniform = true;
+  for (const Argument& a : arguments) {
+    if (!a.array) continue;
+    if (!first)
+      first = a.array->layout();
+    else if (a.array->layout() != first)
+      uniform = false;
+  }
+  if (!first) return {LayoutRef::adopt(make_contiguous({}, size_of(result))), false};
+  if (uniform && first->c_contiguous()) {
+    if (first->item_size() == size_of(result)) return {LayoutRef(first->contiguous()), true};
+    return {LayoutRef::adopt(make_contiguous(first->shape(), size_of(result))), true};
+  }
+  std::vector<std::span<const std::int64_t>> shapes;
+  std::vector<const Layout*> layouts;
+  for (const Argument& a : arguments)
+    if (a.array) {
+      shapes.push_back(a.array->shape());
+      layouts.push_back(a.array->layout());
+    }
+  const std::vector<std::int64_t> shape = broadcast_shapes(shapes);
+  return {result_layout(shape, layouts, size_of(result)), false};
+}
+
+bool same_elements(const Access& a, const Access& b) { return relate(a, b) == Relation::Same; }
+
+// Computes at once if everything is small and there; false if not.
+bool try_small(Op op, const Signature& signature, const Array& out, std::span<const Argument> arguments,
+               std::span<const Scalar> scalars) {
+  Engine& engine = Engine::get();
+  if (out.size() * size_of(out.dtype()) > engine.settings.immediate_bytes) return false;
+  Base* target = out.base();
+  if (target->pending != 0) return false;
+  for (const Argument& a : arguments)
+    if (a.array && a.array->base()->pending_writes != 0) return false;
+  engine.allocate(target);
+  SmallInput inputs[max_inputs];
+  LayoutRef broadcast[max_inputs];
+  std::unique_ptr<std::byte[]> copies[max_inputs];
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].array) {
+      inputs[k] = {scalars[k].bytes, nullptr, scalars[k].dtype};
+      continue;
+    }
+    const Array& a = *arguments[k].array;
+    engine.allocate(a.base());
+    const std::byte* data = a.base()->data + a.offset();
+    if (a.layout() == out.layout() || a.size() != 1 || out.size() == 1) {
+      broadcast[k] = broadcast_layout(*a.layout(), out.shape());
+      inputs[k] = {data, broadcast[k].get(), a.dtype()};
+    } else {
+      inputs[k] = {data, nullptr, a.dtype()};
+    }
+    if (a.base() == target && !(same_elements(access_of(out), {a.base(), broadcast[k].get() ? broadcast[k].get() : a.layout(), a.offset(), a.dtype()}))) {
+      // The op must see the elements from before: a dense copy of the input.
+      const std::int64_t count = inputs[k].layout ? out.size() : 1;
+      copies[k] = std::make_unique<std::byte[]>(static_cast<std::size_t>(count * size_of(a.dtype())));
+      if (inputs[k].layout) {
+        pack(copies[k].get(), data, *inputs[k].layout);
+        broadcast[k] = LayoutRef::adopt(make_contiguous(out.shape(), size_of(a.dtype())));
+        inputs[k].layout = broadcast[k].get();
+      } else {
+        std::memcpy(copies[k].get(), data, static_cast<std::size_t>(size_of(a.dtype())));
+      }
+      inputs[k].data = copies[k].get();
+    }
+  }
+  const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+  compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(), {inputs, arguments.size()},
+                want_flags);
+  ++engine.statistics.immediate;
+  return true;
+}
+
+// Masked: the op sees ones where the mask is false, and the target keeps its elements there.
+Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options, const Signature& signature) {
+  const Array& mask = *options.where;
+  if (mask.dtype() != DType::Bool)
+    throw TypeError(text("Cannot cast array data from dtype('", info(mask.dtype()).name, "') to dtype('bool') according to the rule 'safe'"));
+  std::vector<std::span<const std::int64_t>> shapes{mask.shape()};
+  std::vector<const Layout*> layouts{mask.layout()};
+  for (const Argument& a : arguments)
+    if (a.array) {
+      shapes.push_back(a.array->shape());
+      layouts.push_back(a.array->layout());
+    }
+  Array target;
+  if (options.out) {
+    target = *options.out;
+  } else {
+    target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)), signature.out);
+  }
+  std::vector<Array> held;
+  std::vector<Argument> masked;
+  held.reserve(arguments.size());
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Signature select{{DType::Bool, signature.in[k], signature.in[k]}, signature.in[k]};
+    held.push_back(apply(Op::Select, {mask, arguments[k], Argument(scalar_of(signature.in[k], 1))},
+                         {.signature = select, .casting = Casting::Unsafe}));
+    masked.emplace_back(held.back());
+  }
+  const Array result = apply(op, masked, {.signature = signature});
+  const Signature select{{DType::Bool, target.dtype(), target.dtype()}, target.dtype()};
+  apply(Op::Select, {mask, result, target}, {.out = &target, .signature = select, .casting = Casting::Unsafe});
+  return target;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes) {
+  std::size_t ndim = 0;
+  for (const auto& s : shapes) ndim = std::max(ndim, s.size());
+  std::vector<std::int64_t> result(ndim, 1);
+  for (const auto& s : shapes)
+    for (std::size_t k = 0; k < s.size(); ++k) {
+      std::int64_t& extent = result[ndim - s.size() + k];
+      if (s[k] == 1) continue;
+      if (extent != 1 && extent != s[k]) {
+        std::string words = "operands could not be broadcast together with shapes";
+        for (const auto& shape : shapes) {
+          words += " (";
+          for (std::size_t j = 0; j < shape.size(); ++j) words += (j ? "," : "") + std::to_string(shape[j]);
+          words += shape.size() == 1 ? ",)" : ")";
+        }
+        throw ValueError(words + " ");
+      }
+      extent = s[k];
+    }
+  return result;
+}
+
+LayoutRef result_layout(std::span<const std::int64_t> shape, std::span<const Layout* const> operands, int item_size) {
+  const bool plain = std::all_of(operands.begin(), operands.end(), [](const Layout* l) { return l->c_contiguous() || l->ndim() <= 1; });
+  if (plain || shape.size() <= 1) return LayoutRef::adopt(make_contiguous(shape, item_size));
+  std::vector<std::vector<std::int64_t>> strides;
+  std::vector<std::span<const std::int64_t>> views;
+  for (const Layout* operand : operands) {
+    std::vector<std::int64_t> s(shape.size(), 0);
+    const std::size_t lead = shape.size() - static_cast<std::size_t>(operand->ndim());
+    for (std::size_t k = 0; k < static_cast<std::size_t>(operand->ndim()); ++k)
+      if (operand->shape()[k] != 1) s[lead + k] = operand->strides()[k];
+    strides.push_back(std::move(s));
+  }
+  for (const auto& s : strides) views.emplace_back(s);
+  const int ndim = static_cast<int>(shape.size());
+  std::vector<int> order(shape.size());
+  iteration_order(views, ndim, order);
+  std::vector<std::int64_t> result(shape.size());
+  std::int64_t stride = item_size;
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    const auto axis = static_cast<std::size_t>(order[k]);
+    result[axis] = stride;
+    stride *= std::max<std::int64_t>(shape[axis], 1);
+  }
+  return LayoutRef::adopt(make_layout(shape, result, item_size));
+}
+
+void check_writable(const Array& a) {
+  if (!a.writable()) throw ValueError("output array is read-only");
+}
+
+void record_elementwise(Op op, const Signature& signature, const Access& out, std::span<const Access> inputs,
+                        std::span<const Scalar> constants) {
+  bool overlaps = false;
+  for (const Access& in : inputs)
+    if (in.base && in.base == out.base && relate(in, out) == Relation::Overlap) overlaps = true;
+  Engine& engine = Engine::get();
+  check(constants.size() <= static_cast<std::size_t>(max_constants), "a node has few constants");
+  Array buffer;
+  if (overlaps)
+    buffer = fresh(LayoutRef::adopt(make_contiguous(out.layout->shape(), size_of(signature.out))), signature.out);
+  Node& node = engine.open_node();
+  node.op = op;
+  node.inputs = static_cast<std::uint8_t>(inputs.size());
+  node.signature = signature;
+  node.float_checks = engine.settings.float_checks;
+  std::copy(inputs.begin(), inputs.end(), node.in);
+  std::copy(constants.begin(), constants.end(), node.constants);
+  node.out = overlaps ? access_of(buffer) : out;
+  engine.commit();
+  if (!overlaps) return;
+  Node& copy = engine.open_node();
+  copy.op = Op::Copy;
+  copy.inputs = 1;
+  copy.signature = {{signature.out, signature.out, signature.out}, signature.out};
+  copy.in[0] = access_of(buffer);
+  copy.out = out;
+  engine.commit();
+}
+
+namespace {
+
+// The common case, with nothing in the way: dense arrays of one layout and the op's own type, and plain numbers.
+// Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
+Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& signature) {
+  const Layout* layout = nullptr;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Array* a = arguments[k].array;
+    if (!a) continue;
+    if ((layout && a->layout() != layout) || a->dtype() != signature.in[k]) return {};
+    layout = a->layout();
+  }
+  if (!layout || !layout->c_contiguous() || layout->size() == 0 || layout->item_size() != size_of(signature.out)) return {};
+  layout = layout->contiguous();
+  Engine& engine = Engine::get();
+  Scalar constants[max_constants];
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (!arguments[k].array) {
+      if (count == max_constants) return {};
+      constants[count++] = converted(arguments[k], signature.in[k]);
+    }
+  Base* base = engine.new_base(layout->size() * layout->item_size());
+  layout->retain();
+  Array out(base, layout, 0, signature.out);
+  std::size_t constant = 0;
+  if (base->bytes <= engine.settings.immediate_bytes) {
+    void* args[1 + max_inputs];
+    unsigned splat = 0;
+    bool ready = true;
+    for (std::size_t k = 0; k < arguments.size() && ready; ++k) {
+      if (const Array* a = arguments[k].array) {
+        ready = engine.is_ready(a->base());
+        args[1 + k] = a->base()->data + a->offset();
+      } else {
+        args[1 + k] = constants[constant++].bytes;
+        splat |= 1u << k;
+      }
+    }
+    if (ready) {
+      engine.allocate(base);
+      args[0] = base->data;
+      const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+      if (want_flags) clear_float_flags();
+      loop(op, signature.in[op == Op::Select ? 1 : 0])(args, layout->size(), splat);
+      ++engine.statistics.immediate;
+      if (want_flags)
+        if (const unsigned flags = float_flags(); flags & 0x0Du)
+          engine.note_small(op, signature, args, layout->size(), splat, flags);
+      return out;
+    }
+    constant = 0;
+  }
+  Node& node = engine.open_node();
+  node.op = op;
+  node.inputs = static_cast<std::uint8_t>(arguments.size());
+  node.signature = signature;
+  node.float_checks = engine.settings.float_checks;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (const Array* a = arguments[k].array) {
+      node.in[k] = {a->base(), layout, a->offset(), a->dtype()};
+    } else {
+      node.constants[constant] = constants[constant];
+      node.in[k] = {nullptr, nullptr, static_cast<std::int64_t>(constant++), signature.in[k]};
+    }
+  }
+  node.out = {base, layout, 0, signature.out};
+  engine.commit();
+  return out;
+}
+
+}  // namespace
+
+Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
+  Locked lock(Engine::lock());
+  const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
+  if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
+    throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
+  if (!options.out && !options.where)
+    if (Array result = apply_plain(op, arguments, signature)) return result;
+  if (options.out) {
+    check_writable(*options.out);
+    if (!can_cast(signature.out, options.out->dtype(), options.casting))
+      throw TypeError(text("Cannot cast ufunc '", info(op).numpy_name, "' output from dtype('", info(signature.out).name,
+                           "') to dtype('", info(options.out->dtype()).name, "') with casting rule 'same_kind'"));
+  }
+  if (options.where) return apply_where(op, arguments, options, signature);
+  Space space;
+  if (options.out) {
+    const auto shape = options.out->shape();
+    std::vector<std::span<const std::int64_t>> shapes;
+    for (const Argument& a : arguments)
+      if (a.array && a.array->layout() != options.out->layout()) shapes.push_back(a.array->shape());
+    if (!shapes.empty()) {
+      shapes.push_back(shape);
+      const std::vector<std::int64_t> together = broadcast_shapes(shapes);
+      if (!std::equal(shape.begin(), shape.end(), together.begin(), together.end()))
+        throw ValueError("non-broadcastable output operand");
+    }
+    if (overlaps_itself(*options.out->layout())) throw ValueError("output array has overlapping elements");
+  } else {
+    space = space_of(arguments, signature.out);
+  }
+  Scalar scalars[max_inputs];
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (!arguments[k].array) scalars[k] = converted(arguments[k], signature.in[k]);
+  Array out = options.out ? *options.out : fresh(space.layout, signature.out);
+  if (out.size() == 0) return out;
+  if (try_small(op, signature, out, arguments, {scalars, arguments.size()})) return out;
+  Access inputs[max_inputs];
+  LayoutRef layouts[max_inputs];
+  Scalar constants[max_inputs];
+  std::size_t constant = 0;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k].array) {
+      const Array& a = *arguments[k].array;
+      layouts[k] = broadcast_layout(*a.layout(), out.shape());
+      inputs[k] = {a.base(), layouts[k].get(), a.offset(), a.dtype()};
+    } else {
+      inputs[k] = {nullptr, nullptr, static_cast<std::int64_t>(constant), scalars[k].dtype};
+      constants[constant++] = scalars[k];
+    }
+  }
+  if (constant > static_cast<std::size_t>(max_constants)) {  // three numbers: one element is all of them
+    Scalar single;
+    single.dtype = signature.out;
+    void* args[1 + max_inputs] = {single.bytes, constants[0].bytes, constants[1].bytes, constants[2].bytes};
+    loop(op, signature.in[op == Op::Select ? 1 : 0])(args, 1, 0);
+    assign(out, Argument(single));
+    return out;
+  }
+  record_elementwise(op, signature, access_of(out), {inputs, arguments.size()}, {constants, constant});
+  return out;
+}
+
+Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options) {
+  return apply(op, std::span<const Argument>(arguments.begin(), arguments.size()), options);
+}
+
+// ---- copies ---------------------------------------------------------------------------------------------
+
+void assign(const Array& target, const Argument& value, const Array* where) {
+  Locked lock(Engine::lock());
+  if (!target.writable()) throw ValueError("assignment destination is read-only");
+  const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
+  Argument source = value;
+  if (!value.array && value.scalar.dtype != target.dtype()) source = Argument(converted(value, target.dtype()));
+  if (value.array && value.array->ndim() > target.ndim()) {
+    // Leading axes of extent 1 may go.
+    const auto shape = value.array->shape();
+    const std::size_t extra = shape.size() - static_cast<std::size_t>(target.ndim());
+    if (!std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(extra), [](std::int64_t n) { return n == 1; }))
+      throw ValueError("could not broadcast input array into shape");
+    const Array trimmed = window(*value.array, shape.subspan(extra), value.array->strides().subspan(extra), value.array->offset(), from);
+    return assign(target, trimmed, where);
+  }
+  const DType type = value.array ? from : target.dtype();
+  if (where) {
+    const Signature select{{DType::Bool, target.dtype(), target.dtype()}, target.dtype()};
+    apply(Op::Select, {*where, source, target}, {.out = &target, .signature = select, .casting = Casting::Unsafe});
+    return;
+  }
+  apply(Op::Copy, {source}, {.out = &target, .signature = Signature{{type, type, type}, type}, .casting = Casting::Unsafe});
+}
+
+namespace {
+
+LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
+  const int item = size_of(dtype);
+  const bool fortran = order == 'F' || (order == 'A' && a.f_contiguous() && !a.c_contiguous());
+  if (order == 'K') {
+    const Layout* layout = a.layout();
+    return result_layout(a.shape(), {&layout, 1}, item);
+  }
+  if (!fortran) return LayoutRef::adopt(make_contiguous(a.shape(), item));
+  std::vector<std::int64_t> strides;
+  std::int64_t stride = item;
+  for (std::int64_t n : a.shape()) {
+    strides.push_back(stride);
+    stride *= std::max<std::int64_t>(n, 1);
+  }
+  return LayoutRef::adopt(make_layout(a.shape(), strides, item));
+}
+
+}  // namespace
+
+Array astype(const Array& a, DType dtype, char order) {
+  Locked lock(Engine::lock());
+  const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
+  assign(out, a);
+  return out;
+}
+
+Array copy(const Array& a, char order) { return astype(a, a.dtype(), order); }
+
+Array full(std::span<const std::int64_t> shape, const Scalar& value) {
+  Locked lock(Engine::lock());
+  const Array out = empty(shape, value.dtype);
+  assign(out, Argument(value));
+  return out;
+}
+
+Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
+  Locked lock(Engine::lock());
+  const std::int64_t shape[1] = {n};
+  const DType dtype = start.dtype;
+  const Array scaled = empty(shape, dtype);
+  if (n == 0) return scaled;
+  const Access index{nullptr, nullptr, iota_input, DType::Int64};
+  const Access first{nullptr, nullptr, 0, dtype};
+  const Signature types{{dtype, dtype, dtype}, dtype};
+  const Access products[2] = {index, first};
+  record_elementwise(Op::Multiply, types, access_of(scaled), products, {&step, 1});
+  const Array out = empty(shape, dtype);
+  const Access sums[2] = {first, access_of(scaled)};
+  record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
+  if (n * size_of(dtype) <= Engine::get().settings.immediate_bytes) eval();
+  return out;
+}
+
+}  // namespace frit

@@ -1,0 +1,353 @@
+// array.cpp: the life of an Array, and its windows.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/memory.h"
+#include "engine/pool.h"
+#include "front/common.h"
+#include "schedule/dependence.h"
+
+namespace frit {
+
+Array::Array(Base* base, const Layout* layout, std::int64_t offset, DType dtype) noexcept
+    : base_(base), layout_(layout), offset_(offset), dtype_(dtype) {}
+
+Array::Array(const Array& other)
+    : base_(other.base_), layout_(other.layout_), offset_(other.offset_), dtype_(other.dtype_) {
+  if (!base_) return;
+  Locked lock(Engine::lock());
+  Engine::get().retain_handle(base_);
+  layout_->retain();
+}
+
+Array::Array(Array&& other) noexcept
+    : base_(other.base_), layout_(other.layout_), offset_(other.offset_), dtype_(other.dtype_) {
+  other.base_ = nullptr;
+  other.layout_ = nullptr;
+}
+
+Array& Array::operator=(Array other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(layout_, other.layout_);
+  std::swap(offset_, other.offset_);
+  std::swap(dtype_, other.dtype_);
+  return *this;
+}
+
+Array::~Array() {
+  if (!base_) return;
+  Locked lock(Engine::lock());
+  layout_->release();
+  Engine::get().release_handle(base_);
+}
+
+int Array::ndim() const { return layout_->ndim(); }
+std::int64_t Array::size() const { return layout_->size(); }
+std::span<const std::int64_t> Array::shape() const { return layout_->shape(); }
+std::span<const std::int64_t> Array::strides() const { return layout_->strides(); }
+bool Array::c_contiguous() const { return layout_->c_contiguous(); }
+bool Array::f_contiguous() const { return layout_->f_contiguous(); }
+bool Array::writable() const { return base_->writable; }
+
+Array fresh(LayoutRef layout, DType dtype) {
+  const std::int64_t bytes = layout->size() * size_of(dtype);
+  Base* base = Engine::get().new_base(bytes);
+  layout->retain();
+  return Array(base, layout.get(), 0, dtype);
+}
+
+Array empty(std::span<const std::int64_t> shape, DType dtype) {
+  Locked lock(Engine::lock());
+  return fresh(LayoutRef::adopt(make_contiguous(shape, size_of(dtype))), dtype);
+}
+
+Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, DType dtype) {
+  Locked lock(Engine::lock());
+  return fresh(LayoutRef::adopt(make_layout(shape, strides, size_of(dtype))), dtype);
+}
+
+Array wrap(const Foreign& memory, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+           DType dtype) {
+  Locked lock(Engine::lock());
+  LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
+  const std::int64_t offset = static_cast<std::byte*>(memory.data) - static_cast<std::byte*>(memory.memory);
+  const ByteRange range = byte_range(*layout);
+  check(layout->size() == 0 || (offset + range.low >= 0 && offset + range.high <= memory.bytes),
+        "a wrapped window lies inside its memory");
+  Base* base = Engine::get().new_base(memory.bytes);
+  base->data = static_cast<std::byte*>(memory.memory);
+  base->foreign = !memory.adopted;
+  base->writable = memory.writable;
+  base->owner = memory.owner;
+  base->release = memory.release;
+  layout->retain();
+  return Array(base, layout.get(), offset, dtype);
+}
+
+void drain_released() {
+  if (Engine::get().released.empty()) return;
+  std::vector<std::pair<void*, void (*)(void*)>> due;
+  {
+    Locked lock(Engine::lock());
+    due.swap(Engine::get().released);
+  }
+  for (const auto& [owner, release] : due)
+    if (release) release(owner);
+}
+
+// ---- windows ----------------------------------------------------------------------------------------
+
+namespace {
+
+Array window_of(const Array& a, LayoutRef layout, std::int64_t offset, DType dtype) {
+  Engine::get().retain_handle(a.base());
+  layout->retain();
+  return Array(a.base(), layout.get(), offset, dtype);
+}
+
+}  // namespace
+
+Array window(const Array& a, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+             std::int64_t byte_offset, DType dtype) {
+  Locked lock(Engine::lock());
+  LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
+  const ByteRange range = byte_range(*layout);
+  if (layout->size() != 0 && (byte_offset + range.low < 0 || byte_offset + range.high > a.base()->bytes))
+    throw ValueError("strides is incompatible with shape of requested array and size of buffer");
+  return window_of(a, std::move(layout), byte_offset, dtype);
+}
+
+Array transpose(const Array& a, std::span<const int> axes) {
+  check(axes.size() == static_cast<std::size_t>(a.ndim()), "transpose has one axis for each axis");
+  Locked lock(Engine::lock());
+  std::int64_t shape[max_dimensions], strides[max_dimensions];
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    shape[k] = a.shape()[static_cast<std::size_t>(axes[k])];
+    strides[k] = a.strides()[static_cast<std::size_t>(axes[k])];
+  }
+  return window_of(a, LayoutRef::adopt(make_layout({shape, axes.size()}, {strides, axes.size()}, size_of(a.dtype()))),
+                   a.offset(), a.dtype());
+}
+
+LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> shape) {
+  const auto from = layout.shape();
+  if (std::equal(from.begin(), from.end(), shape.begin(), shape.end())) return LayoutRef(&layout);
+  if (from.size() > shape.size()) throw ValueError("input operand has more dimensions than allowed by the axis remapping");
+  std::int64_t strides[max_dimensions];
+  const std::size_t lead = shape.size() - from.size();
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (k < lead || (from[k - lead] == 1 && shape[k] != 1)) {
+      strides[k] = 0;
+    } else {
+      if (from[k - lead] != shape[k]) throw ValueError("operands could not be broadcast together");
+      strides[k] = layout.strides()[k - lead];
+    }
+  }
+  return LayoutRef::adopt(make_layout(shape, {strides, shape.size()}, layout.item_size()));
+}
+
+Array broadcast_to(const Array& a, std::span<const std::int64_t> shape) {
+  Locked lock(Engine::lock());
+  return window_of(a, broadcast_layout(*a.layout(), shape), a.offset(), a.dtype());
+}
+
+Array slice(const Array& a, std::span<const AxisSlice> axes) {
+  Locked lock(Engine::lock());
+  std::int64_t shape[max_dimensions], strides[max_dimensions];
+  std::int64_t offset = a.offset();
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(a.ndim()); ++k) {
+    const std::int64_t stride = a.strides()[k];
+    if (k >= axes.size()) {
+      shape[n] = a.shape()[k];
+      strides[n++] = stride;
+      continue;
+    }
+    const AxisSlice& s = axes[k];
+    if (s.count < 0) {
+      check(s.start >= 0 && s.start < a.shape()[k], "an index lies inside its axis");
+      offset += s.start * stride;
+      continue;
+    }
+    check(s.count == 0 || (s.start >= 0 && s.start < a.shape()[k] && s.start + (s.count - 1) * s.step >= 0 &&
+                           s.start + (s.count - 1) * s.step < a.shape()[k]),
+          "a slice lies inside its axis");
+    if (s.count > 0) offset += s.start * stride;
+    shape[n] = s.count;
+    strides[n++] = stride * s.step;
+  }
+  return window_of(a, LayoutRef::adopt(make_layout({shape, n}, {strides, n}, size_of(a.dtype()))), offset, a.dtype());
+}
+
+std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t> shape) {
+  Locked lock(Engine::lock());
+  std::int64_t size = 1;
+  for (std::int64_t n : shape) size *= n;
+  check(size == a.size(), "a reshape keeps the number of elements");
+  if (a.c_contiguous())
+    return window_of(a, LayoutRef::adopt(make_contiguous(shape, size_of(a.dtype()))), a.offset(), a.dtype());
+  // NumPy's _attempt_nocopy_reshape: match runs of old axes with runs of new axes.
+  std::vector<std::int64_t> old_shape, old_strides;
+  for (std::size_t k = 0; k < a.shape().size(); ++k)
+    if (a.shape()[k] != 1) {
+      old_shape.push_back(a.shape()[k]);
+      old_strides.push_back(a.strides()[k]);
+    }
+  std::int64_t strides[max_dimensions];
+  std::size_t oi = 0, ni = 0;
+  while (ni < shape.size() && oi < old_shape.size()) {
+    std::size_t oj = oi + 1, nj = ni + 1;
+    std::int64_t np = shape[ni], op = old_shape[oi];
+    while (np != op) {
+      if (np < op)
+        np *= shape[nj++];
+      else
+        op *= old_shape[oj++];
+    }
+    for (std::size_t k = oi; k + 1 < oj; ++k)
+      if (old_strides[k] != old_shape[k + 1] * old_strides[k + 1]) return std::nullopt;
+    strides[nj - 1] = old_strides[oj - 1];
+    for (std::size_t k = nj - 1; k > ni; --k) strides[k - 1] = strides[k] * shape[k];
+    ni = nj;
+    oi = oj;
+  }
+  const std::int64_t last = ni >= 1 ? strides[ni - 1] : size_of(a.dtype());
+  for (; ni < shape.size(); ++ni) strides[ni] = last;
+  return window_of(a, LayoutRef::adopt(make_layout(shape, {strides, shape.size()}, size_of(a.dtype()))), a.offset(),
+                   a.dtype());
+}
+
+// ---- values -----------------------------------------------------------------------------------------
+
+void eval() {
+  Locked lock(Engine::lock());
+  Engine::get().eval();
+}
+
+void eval(const Array& a) {
+  Locked lock(Engine::lock());
+  Engine::get().settle(a.base(), false);
+  Engine::get().allocate(a.base());
+}
+
+bool is_pending(const Array& a) {
+  Locked lock(Engine::lock());
+  return a.base()->pending_writes > 0;
+}
+
+bool has_pending() { return Engine::get().has_pending(); }
+
+const std::byte* read(const Array& a) {
+  Locked lock(Engine::lock());
+  eval(a);
+  return a.base()->data + a.offset();
+}
+
+Scalar item(const Array& a) {
+  Locked lock(Engine::lock());
+  check(a.size() > 0, "an item of an array with elements");
+  Scalar value;
+  value.dtype = a.dtype();
+  std::memcpy(value.bytes, read(a), static_cast<std::size_t>(size_of(a.dtype())));
+  return value;
+}
+
+std::byte* begin_export(const Array& a) {
+  Locked lock(Engine::lock());
+  Engine& engine = Engine::get();
+  engine.settle(a.base(), true);
+  engine.allocate(a.base());
+  ++a.base()->exports;
+  engine.retain_handle(a.base());
+  return a.base()->data + a.offset();
+}
+
+void end_export(Base* base) {
+  Locked lock(Engine::lock());
+  --base->exports;
+  Engine::get().release_handle(base);
+}
+
+bool is_exported(const Array& a) { return a.base()->exports > 0 || a.base()->foreign; }
+
+bool may_share_memory(const Array& a, const Array& b) {
+  Locked lock(Engine::lock());
+  if (a.base() == b.base()) return boxes_meet(a.offset(), *a.layout(), b.offset(), *b.layout());
+  // Two wraps of one foreign buffer.
+  if (!a.base()->foreign || !b.base()->foreign) return false;
+  const std::int64_t apart = b.base()->data - a.base()->data;
+  return boxes_meet(a.offset(), *a.layout(), b.offset() + apart, *b.layout());
+}
+
+void set_source(SourcePosition position) { Engine::get().source = position; }
+
+// ---- settings and figures ------------------------------------------------------------------------------
+
+Statistics statistics() {
+  Locked lock(Engine::lock());
+  Statistics s = Engine::get().statistics;
+  const memory::Figures figures = memory::figures();
+  s.bytes_live = figures.live;
+  s.bytes_peak = figures.peak;
+  s.bytes_cached = figures.cached;
+  const CompilerStatistics compiler = Engine::get().compiler_statistics();
+  s.kernels_compiled = compiler.compiled;
+  s.kernels_loaded = compiler.loaded_from_disk;
+  s.compile_seconds = compiler.compile_seconds;
+  return s;
+}
+
+void reset_statistics() {
+  Locked lock(Engine::lock());
+  Engine::get().statistics = {};
+  memory::reset_peak();
+}
+
+void set_tier(Tier tier) {
+  Locked lock(Engine::lock());
+  Engine::get().settings.tier = tier;
+}
+
+void set_lazy(bool lazy) {
+  Locked lock(Engine::lock());
+  if (!lazy) Engine::get().eval();
+  Engine::get().settings.lazy = lazy;
+}
+
+int threads() { return ThreadPool::get().threads(); }
+
+void set_threads(int n) {
+  Locked lock(Engine::lock());
+  ThreadPool::get().set_threads(n);
+}
+
+void wait_for_compiler() { Engine::get().wait_for_compiler(); }
+
+void flush_caches() {
+  Locked lock(Engine::lock());
+  Engine::get().flush_caches();
+}
+
+void set_float_checks(unsigned mask) {
+  Locked lock(Engine::lock());
+  Engine::get().settings.float_checks = static_cast<std::uint8_t>(mask);
+}
+
+bool has_float_warnings() { return !Engine::get().float_warnings.empty(); }
+
+std::vector<FloatWarning> take_float_warnings() {
+  Locked lock(Engine::lock());
+  return std::move(Engine::get().float_warnings);
+}
+
+std::string explain() {
+  Locked lock(Engine::lock());
+  return Engine::get().explain(false);
+}
+
+std::string explain_dot() {
+  Locked lock(Engine::lock());
+  return Engine::get().explain(true);
+}
+
+}  // namespace frit

@@ -1,0 +1,428 @@
+// reduce.cpp: reductions (lazy), scans and arg-extremes (library steps of our own).
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "front/common.h"
+#include "front/small.h"
+#include "ir/kernel.h"
+#include "ir/neutral.h"
+#include "schedule/fuse.h"
+
+namespace frit {
+namespace {
+
+DType default_reduce_dtype(Op op, DType dtype) {
+  if (op == Op::Add || op == Op::Multiply) {
+    if (is_bool(dtype)) return DType::Int64;
+    if (is_signed(dtype)) return DType::Int64;
+    if (is_unsigned(dtype)) return DType::UInt64;
+  }
+  if (op == Op::LogicalAnd || op == Op::LogicalOr || op == Op::LogicalXor) return DType::Bool;
+  return dtype;
+}
+
+std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
+  if (options.all_axes) return a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1;
+  std::uint64_t mask = 0;
+  for (int axis : options.axes) {
+    check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
+    mask |= std::uint64_t{1} << axis;
+  }
+  return mask;
+}
+
+struct ResultShape {
+  std::vector<std::int64_t> shape;      // of the result
+  std::vector<std::int64_t> strides;    // of the result, over the input's axes: 0 where reduced
+};
+
+// NumPy lays the result out in the order of the input's axes.
+ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, int item, std::vector<std::int64_t>& own_strides) {
+  const auto n = static_cast<std::size_t>(a.ndim());
+  ResultShape r;
+  r.strides.assign(n, 0);
+  std::vector<std::int64_t> input(n);
+  for (std::size_t k = 0; k < n; ++k) input[k] = a.shape()[k] == 1 ? 0 : a.strides()[k];
+  std::vector<int> order(n);
+  const std::span<const std::int64_t> view = input;
+  iteration_order({&view, 1}, static_cast<int>(n), order);
+  std::int64_t stride = item;
+  for (std::size_t k = n; k-- > 0;) {
+    const auto axis = static_cast<std::size_t>(order[k]);
+    if (mask >> axis & 1) continue;
+    r.strides[axis] = stride;
+    stride *= std::max<std::int64_t>(a.shape()[axis], 1);
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    const bool reduced = (mask >> k & 1) != 0;
+    if (reduced && !keepdims) continue;
+    r.shape.push_back(reduced ? 1 : a.shape()[k]);
+    own_strides.push_back(r.strides[k]);
+  }
+  return r;
+}
+
+// How a float16 sum rounds: NumPy sums an inner run in float32 and rounds it once.
+DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
+  if (op != Op::Add || dtype != DType::Float16) return dtype;
+  const std::vector<int> order = reduction_order(*a.layout());
+  bool seen_kept = false, inner = true;
+  std::size_t reduced = 0, in_tree = 0;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    const auto axis = static_cast<std::size_t>(order[k]);
+    if (!(mask >> axis & 1)) {
+      if (k + 1 == order.size()) inner = false;
+      seen_kept = true;
+      continue;
+    }
+    ++reduced;
+    const bool joins = k + 1 == order.size() ||
+                       a.strides()[axis] == a.strides()[static_cast<std::size_t>(order[k + 1])] * a.shape()[static_cast<std::size_t>(order[k + 1])];
+    if (!seen_kept && joins) ++in_tree;
+  }
+  if (reduced == in_tree) return DType::Float32;
+  if (!inner) return dtype;
+  throw TypeError("float16 sum over this layout");
+}
+
+// Small, dense and there: one ready-made loop.
+bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const Scalar& initial) {
+  Engine& engine = Engine::get();
+  if (!a.c_contiguous() || a.dtype() != type || out.dtype() != type) return false;
+  if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
+  if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
+  const ReduceLoop fold = reduce_loop(op, type);
+  const Loop combine = loop(op, type);
+  if (!fold || !combine) return false;
+  engine.allocate(out.base());
+  Scalar folded;
+  fold(folded.bytes, a.base()->data + a.offset(), a.size());
+  void* args[3] = {out.base()->data + out.offset(), const_cast<std::byte*>(initial.bytes), folded.bytes};
+  combine(args, 1, 0);
+  ++engine.statistics.immediate;
+  return true;
+}
+
+}  // namespace
+
+Array reduce(Op op, const Array& a, const ReduceOptions& options) {
+  Locked lock(Engine::lock());
+  if (options.out) {
+    ReduceOptions plain = options;
+    plain.out = nullptr;
+    const Array result = reduce(op, a, plain);
+    check_writable(*options.out);
+    if (!std::equal(result.shape().begin(), result.shape().end(), options.out->shape().begin(), options.out->shape().end()))
+      throw ValueError("output parameter for reduction operation has the wrong shape");
+    assign(*options.out, result);
+    return *options.out;
+  }
+  const DType dtype = options.dtype ? *options.dtype : default_reduce_dtype(op, a.dtype());
+  if (!loop(op, dtype)) throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
+  const std::optional<Scalar> neutral = neutral_of(op, dtype);
+  if (!neutral) throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
+  const std::uint64_t mask = axes_mask(a, options);
+  if (options.where) {
+    const bool any_order = is_integer(dtype) || is_bool(dtype) || has(op, Reorderable);
+    if (!any_order) throw TypeError("no native masked reduction in this order");
+    if (!options.initial && !identity_of(op, dtype))
+      throw ValueError(text("reduction operation '", info(op).numpy_name,
+                            "' does not have an identity, so to use a where mask one has to specify 'initial'"));
+    const Signature select{{DType::Bool, dtype, dtype}, dtype};
+    const Array masked = apply(Op::Select, {*options.where, a, Argument(*neutral)}, {.signature = select, .casting = Casting::Unsafe});
+    ReduceOptions plain = options;
+    plain.where = nullptr;
+    if (!std::equal(masked.shape().begin(), masked.shape().end(), a.shape().begin(), a.shape().end()))
+      throw ValueError("where mask does not broadcast to the reduced array");
+    return reduce(op, masked, plain);
+  }
+  std::vector<std::int64_t> own_strides;
+  ResultShape result = shape_of_result(a, mask, options.keepdims, size_of(dtype), own_strides);
+  if (a.size() == 0 && !options.initial && !identity_of(op, dtype)) {
+    // An empty reduction to an empty result is allowed.
+    std::int64_t results = 1;
+    for (std::int64_t n : result.shape) results *= n;
+    if (results != 0)
+      throw ValueError(text("zero-size array to reduction operation ", info(op).numpy_name, " which has no identity"));
+  }
+  const Array out = fresh(LayoutRef::adopt(make_layout(result.shape, own_strides, size_of(dtype))), dtype);
+  if (out.size() == 0) return out;
+  const DType working = working_type(op, dtype, a, mask);
+  // NumPy starts a sum from +0, so that a sum of negative zeros is +0.
+  const std::optional<Scalar> identity = identity_of(op, working);
+  Scalar initial = identity ? *identity : *neutral_of(op, working);
+  if (options.initial) {
+    void* args[2] = {initial.bytes, const_cast<std::byte*>(options.initial->bytes)};
+    initial = Scalar{};
+    initial.dtype = working;
+    args[0] = initial.bytes;
+    cast_loop(options.initial->dtype, working)(args, 1, 0);
+  }
+  if (a.size() == 0) {
+    assign(out, Argument(initial));
+    return out;
+  }
+  const bool all = mask == (a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1);
+  if (all && working == dtype && out.base()->pending == 0 && try_small_fold(op, a, out, dtype, initial)) return out;
+  const LayoutRef out_layout = LayoutRef::adopt(make_layout(a.shape(), result.strides, size_of(dtype)));
+  Node& node = Engine::get().open_node();
+  node.kind = NodeKind::Reduce;
+  node.op = op;
+  node.inputs = 1;
+  node.signature = {{working, working, working}, working};
+  node.reduced = mask;
+  node.float_checks = Engine::get().settings.float_checks;
+  node.constants[0] = initial;
+  node.in[0] = access_of(a);
+  node.out = access_of(out);
+  node.out.layout = out_layout.get();
+  Engine::get().commit();
+  return out;
+}
+
+// ---- scans --------------------------------------------------------------------------------------------
+
+namespace {
+
+// Runs over one axis of a window, the others as an outer product; dense rows are handed to `row`.
+template <class Row>  // row(const std::byte* in, n, index of the row)
+void for_each_lane(const Layout& layout, int axis, const std::byte* data, Row&& row) {
+  const auto n = static_cast<std::size_t>(layout.ndim());
+  std::vector<std::int64_t> index(n, 0);
+  const auto along = static_cast<std::size_t>(axis);
+  std::int64_t lanes = layout.size() / std::max<std::int64_t>(layout.shape()[along], 1);
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    std::int64_t offset = 0;
+    for (std::size_t k = 0; k < n; ++k) offset += index[k] * layout.strides()[k];
+    row(data + offset, lane, index);
+    for (std::size_t k = n; k-- > 0;) {
+      if (k == along) continue;
+      if (++index[k] < layout.shape()[k]) break;
+      index[k] = 0;
+    }
+  }
+}
+
+void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride, std::int64_t n, int item) {
+  for (std::int64_t k = 0; k < n; ++k)
+    std::memcpy(to + k * to_stride, from + k * from_stride, static_cast<std::size_t>(item));
+}
+
+class ScanCall final : public Call {
+ public:
+  ScanCall(Op op, DType dtype, LayoutRef in, LayoutRef out, int axis)
+      : op_(op), dtype_(dtype), in_(std::move(in)), out_(std::move(out)), axis_(axis) {}
+  std::string_view name() const override { return "scan"; }
+  void run(std::span<std::byte* const> pointers) const override {
+    const ScanLoop scan = scan_loop(op_, dtype_);
+    const Scalar start = *neutral_of(op_, dtype_);
+    const auto along = static_cast<std::size_t>(axis_);
+    const std::int64_t n = in_->shape()[along], item = size_of(dtype_);
+    const std::int64_t in_stride = in_->strides()[along], out_stride = out_->strides()[along];
+    std::vector<std::byte> dense(in_stride == item && out_stride == item ? 0 : static_cast<std::size_t>(n * item));
+    for_each_lane(*in_, axis_, pointers[1], [&](const std::byte* in, std::int64_t, const std::vector<std::int64_t>& index) {
+      std::int64_t offset = 0;
+      for (std::size_t k = 0; k < index.size(); ++k) offset += index[k] * out_->strides()[k];
+      std::byte* out = pointers[0] + offset;
+      Scalar carry = start;
+      if (dense.empty()) return scan(out, in, carry.bytes, n);
+      copy_strided(dense.data(), item, in, in_stride, n, static_cast<int>(item));
+      scan(dense.data(), dense.data(), carry.bytes, n);
+      copy_strided(out, out_stride, dense.data(), item, n, static_cast<int>(item));
+    });
+  }
+
+ private:
+  Op op_;
+  DType dtype_;
+  LayoutRef in_, out_;
+  int axis_;
+};
+
+}  // namespace
+
+Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, const Array* out) {
+  Locked lock(Engine::lock());
+  check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
+  const DType type = dtype ? *dtype : default_reduce_dtype(op, a.dtype());
+  if (!scan_loop(op, type) || !neutral_of(op, type))
+    throw TypeError(text("no native scan by ", info(op).name, " of ", info(type).name));
+  const Array in = a.dtype() == type ? a : astype(a, type);
+  Array result;
+  if (out && out->dtype() == type && out->base() != in.base()) {
+    result = *out;
+    check_writable(result);
+    if (!std::equal(a.shape().begin(), a.shape().end(), result.shape().begin(), result.shape().end()))
+      throw ValueError("provided out is the wrong size for the accumulation.");
+  } else {
+    result = fresh(LayoutRef::adopt(make_contiguous(a.shape(), size_of(type))), type);
+  }
+  if (a.size() > 0)
+    record_call(std::make_shared<ScanCall>(op, type, LayoutRef(in.layout()), LayoutRef(result.layout()), axis), {&result, 1}, {&in, 1});
+  if (out && !result.same_base(*out)) {
+    assign(*out, result);
+    return *out;
+  }
+  return result;
+}
+
+// ---- arg-extremes ------------------------------------------------------------------------------------------
+
+namespace {
+
+float half_to_float(std::uint16_t h) {
+  float f;
+  void* args[2] = {&f, &h};
+  cast_loop(DType::Float16, DType::Float32)(args, 1, 0);
+  return f;
+}
+
+template <class T>
+struct Reader {
+  using Value = T;
+  static Value get(const std::byte* p) {
+    T x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+  }
+  static bool is_nan(Value x) {
+    if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+    return false;
+  }
+  static bool less(Value x, Value y) { return x < y; }
+};
+
+struct HalfReader {
+  using Value = float;
+  static Value get(const std::byte* p) { return half_to_float(Reader<std::uint16_t>::get(p)); }
+  static bool is_nan(Value x) { return std::isnan(x); }
+  static bool less(Value x, Value y) { return x < y; }
+};
+
+template <class T>
+struct ComplexReader {
+  using Value = std::complex<T>;
+  static Value get(const std::byte* p) {
+    T parts[2];
+    std::memcpy(parts, p, sizeof parts);
+    return {parts[0], parts[1]};
+  }
+  static bool is_nan(Value x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
+  static bool less(Value x, Value y) { return x.real() < y.real() || (x.real() == y.real() && x.imag() < y.imag()); }
+};
+
+template <class R>
+std::int64_t first_extreme(const std::byte* data, std::int64_t stride, std::int64_t n, Extreme which) {
+  auto best = R::get(data);
+  std::int64_t at = 0;
+  if (R::is_nan(best)) return 0;
+  for (std::int64_t k = 1; k < n; ++k) {
+    const auto x = R::get(data + k * stride);
+    if (R::is_nan(x)) return k;
+    if (which == Extreme::Max ? R::less(best, x) : R::less(x, best)) {
+      best = x;
+      at = k;
+    }
+  }
+  return at;
+}
+
+using ExtremeLoop = std::int64_t (*)(const std::byte*, std::int64_t, std::int64_t, Extreme);
+
+ExtremeLoop extreme_loop(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return first_extreme<Reader<std::uint8_t>>;
+    case DType::Int8: return first_extreme<Reader<std::int8_t>>;
+    case DType::Int16: return first_extreme<Reader<std::int16_t>>;
+    case DType::Int32: return first_extreme<Reader<std::int32_t>>;
+    case DType::Int64: return first_extreme<Reader<std::int64_t>>;
+    case DType::UInt8: return first_extreme<Reader<std::uint8_t>>;
+    case DType::UInt16: return first_extreme<Reader<std::uint16_t>>;
+    case DType::UInt32: return first_extreme<Reader<std::uint32_t>>;
+    case DType::UInt64: return first_extreme<Reader<std::uint64_t>>;
+    case DType::Float16: return first_extreme<HalfReader>;
+    case DType::Float32: return first_extreme<Reader<float>>;
+    case DType::Float64: return first_extreme<Reader<double>>;
+    case DType::Complex64: return first_extreme<ComplexReader<float>>;
+    case DType::Complex128: return first_extreme<ComplexReader<double>>;
+  }
+  return nullptr;
+}
+
+class ExtremeCall final : public Call {
+ public:
+  ExtremeCall(Extreme which, DType dtype, LayoutRef in, int axis)
+      : which_(which), dtype_(dtype), in_(std::move(in)), axis_(axis) {}
+  std::string_view name() const override { return which_ == Extreme::Max ? "argmax" : "argmin"; }
+  void run(std::span<std::byte* const> pointers) const override {
+    const auto along = static_cast<std::size_t>(axis_);
+    const std::int64_t n = in_->shape()[along], stride = in_->strides()[along], item = size_of(dtype_);
+    const ExtremeLoop find = extreme_loop(dtype_);
+    const ReduceLoop fold = reduce_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
+    for_each_lane(*in_, axis_, pointers[1], [&](const std::byte* in, std::int64_t lane, const auto&) {
+      std::int64_t at = stride == item && n >= 4 * block && fold ? find_by_blocks(find, fold, in, n) : find(in, stride, n, which_);
+      std::memcpy(pointers[0] + lane * 8, &at, 8);
+    });
+  }
+
+ private:
+  static constexpr std::int64_t block = 512;
+
+  // The vectorised reduction finds the block that holds the extreme; only that one is searched.
+  std::int64_t find_by_blocks(ExtremeLoop find, ReduceLoop fold, const std::byte* in, std::int64_t n) const {
+    const std::int64_t item = size_of(dtype_), blocks = (n + block - 1) / block;
+    std::vector<std::byte> folded(static_cast<std::size_t>(blocks * item));
+    for (std::int64_t k = 0; k < blocks; ++k)
+      fold(folded.data() + k * item, in + k * block * item, std::min(block, n - k * block));
+    const std::int64_t which = find(folded.data(), item, blocks, which_);
+    return which * block + find(in + which * block * item, item, std::min(block, n - which * block), which_);
+  }
+
+  Extreme which_;
+  DType dtype_;
+  LayoutRef in_;
+  int axis_;
+};
+
+}  // namespace
+
+Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
+  Locked lock(Engine::lock());
+  if (a.size() == 0)
+    throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin", " of an empty sequence"));
+  Array in = a;
+  int along = 0;
+  std::vector<std::int64_t> shape;
+  if (!axis) {
+    const std::int64_t flat[1] = {a.size()};
+    const Array dense = a.c_contiguous() ? a : copy(a, 'C');
+    in = *reshape_window(dense, flat);
+    if (keepdims) shape.assign(static_cast<std::size_t>(a.ndim()), 1);
+  } else {
+    along = *axis;
+    for (std::size_t k = 0; k < a.shape().size(); ++k) {
+      if (static_cast<int>(k) != along)
+        shape.push_back(a.shape()[k]);
+      else if (keepdims)
+        shape.push_back(1);
+    }
+  }
+  const Array out = empty(shape, DType::Int64);
+  record_call(std::make_shared<ExtremeCall>(which, in.dtype(), LayoutRef(in.layout()), along), {&out, 1}, {&in, 1});
+  return out;
+}
+
+void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs, std::span<const Array> inputs) {
+  Locked lock(Engine::lock());
+  auto site = std::make_unique<CallSite>();
+  site->call = std::move(call);
+  for (const Array& a : outputs) site->outputs.push_back(access_of(a));
+  for (const Array& a : inputs) site->inputs.push_back(access_of(a));
+  Node& node = Engine::get().open_node();
+  node.kind = NodeKind::Call;
+  node.site = std::move(site);
+  Engine::get().commit();
+}
+
+}  // namespace frit

@@ -1,0 +1,179 @@
+// kernel.cpp: facts about Kernels that every stage needs: trees of reductions, variance, and the key of the code cache.
+#include "ir/kernel.h"
+
+#include "ir/error.h"
+
+namespace frit {
+
+int tree_class(Op op, DType dtype) {
+  if (op != Op::Add || !is_inexact(dtype)) return 0;
+  return is_complex(dtype) ? 2 : 1;
+}
+
+const Instr& parallel_loop(const Kernel& kernel) {
+  check(!kernel.code.empty() && kernel.code.back().kind == InstrKind::Loop &&
+            kernel.code.back().parallel,
+        "a kernel ends with its parallel loop");
+  return kernel.code.back();
+}
+
+// ---- variance -------------------------------------------------------------------------------
+
+namespace {
+
+// Spreads variance from vector loops' indices; what varies only grows, so repeating until nothing changes ends.
+class VarianceSpread {
+ public:
+  explicit VarianceSpread(const Kernel& kernel) : kernel_(kernel) {
+    found_.values.resize(kernel.values.size());
+    found_.locals.resize(kernel.locals.size());
+  }
+  Variance run() {
+    do {
+      changed_ = false;
+      walk(kernel_.code, {});
+    } while (changed_);
+    return std::move(found_);
+  }
+
+ private:
+  struct Place {
+    bool in_vector = false;
+    bool masked = false;  // only some of the lanes come here
+  };
+  bool value(ValueId id) const { return id != no_value && found_.values[static_cast<std::size_t>(id)]; }
+  void mark_value(ValueId id) { found_.values[static_cast<std::size_t>(id)] = true; }
+  void mark_local(std::int32_t number) {
+    if (found_.locals[static_cast<std::size_t>(number)]) return;
+    found_.locals[static_cast<std::size_t>(number)] = true;
+    changed_ = true;  // a read of it, or a While on it, may stand before this place
+  }
+
+  void walk(const Block& block, Place place) {
+    for (const Instr& instr : block) visit(instr, place);
+  }
+  void visit(const Instr& instr, Place place) {
+    switch (instr.kind) {
+      case InstrKind::Constant:
+      case InstrKind::ScalarArg:
+      case InstrKind::IntegerArg:
+      case InstrKind::Store:
+        return;
+      case InstrKind::Apply:
+      case InstrKind::Cast:
+        if (value(instr.args[0]) || value(instr.args[1]) || value(instr.args[2]))
+          mark_value(instr.result);
+        return;
+      case InstrKind::Load:
+        for (const Term& term : instr.address.terms)
+          if (value(term.index)) mark_value(instr.result);
+        return;
+      case InstrKind::ReadLocal:
+        if (found_.locals[static_cast<std::size_t>(instr.number)]) mark_value(instr.result);
+        return;
+      case InstrKind::WriteLocal:
+        if (place.masked || value(instr.args[0])) mark_local(instr.number);
+        return;
+      case InstrKind::Loop:
+        return visit_loop(instr, place);
+      case InstrKind::If:
+        place.masked |= value(instr.args[0]);
+        walk(instr.body, place);
+        walk(instr.other, place);
+        return;
+      case InstrKind::While:
+        place.masked |= found_.locals[static_cast<std::size_t>(instr.number)];
+        walk(instr.other, place);
+        walk(instr.body, place);
+        return;
+    }
+  }
+  void visit_loop(const Instr& loop, Place place) {
+    if (loop.vector) mark_value(loop.result);
+    walk(loop.body, {.in_vector = place.in_vector || loop.vector, .masked = place.masked});
+    if (loop.vector) return;  // the reduction of lanes is one value for all
+    for (const Reduction& reduction : loop.reductions)
+      if (place.masked || value(reduction.value)) mark_local(reduction.local);
+  }
+
+  const Kernel& kernel_;
+  Variance found_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+Variance variance_of(const Kernel& kernel) { return VarianceSpread(kernel).run(); }
+
+// ---- serialize ------------------------------------------------------------------------------
+
+namespace {
+
+// Every list is preceded by its length and every field has a fixed size, so no two kernels give the same bytes.
+class Serializer {
+ public:
+  std::string run(const Kernel& kernel) {
+    count(kernel.operands.size());
+    for (const Operand& operand : kernel.operands) {
+      byte(operand.dtype);
+      byte(operand.written);
+      number(operand.scratch_offset);
+    }
+    types(kernel.scalars);
+    number(kernel.integers);
+    types(kernel.values);
+    types(kernel.locals);
+    block(kernel.code);
+    return std::move(bytes_);
+  }
+
+ private:
+  template <class T>
+  void byte(T value) {
+    bytes_.push_back(static_cast<char>(value));
+  }
+  void number(std::int32_t value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void count(std::size_t size) { number(static_cast<std::int32_t>(size)); }
+  void types(const std::vector<DType>& list) {
+    count(list.size());
+    for (DType dtype : list) byte(dtype);
+  }
+  void block(const Block& instructions) {
+    count(instructions.size());
+    for (const Instr& instr : instructions) instruction(instr);
+  }
+  void instruction(const Instr& instr) {
+    byte(instr.kind);
+    byte(instr.op);
+    byte((instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) | (instr.streaming ? 4 : 0));
+    number(instr.result);
+    for (ValueId arg : instr.args) number(arg);
+    number(instr.number);
+    if (instr.kind == InstrKind::Constant)
+      bytes_.append(reinterpret_cast<const char*>(instr.constant.bytes), sizeof instr.constant.bytes);
+    number(instr.address.operand);
+    count(instr.address.terms.size());
+    for (const Term& term : instr.address.terms) {
+      number(term.index);
+      number(term.stride);
+    }
+    count(instr.reductions.size());
+    for (const Reduction& reduction : instr.reductions) {
+      byte(reduction.op);
+      number(reduction.value);
+      number(reduction.local);
+    }
+    block(instr.body);
+    block(instr.other);
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace
+
+std::string serialize(const Kernel& kernel) { return Serializer().run(kernel); }
+
+}  // namespace frit

@@ -1,0 +1,259 @@
+// kernel_writer.cpp: the writer keeps a stack of open blocks; a pure instruction goes to the innermost block that its arguments need.
+#include "ir/kernel_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+bool same_pure(const Instr& a, const Instr& b) {
+  if (a.kind != b.kind || a.op != b.op || a.number != b.number) return false;
+  if (!std::equal(a.args, a.args + 3, b.args)) return false;
+  return a.constant.dtype == b.constant.dtype && std::memcmp(a.constant.bytes, b.constant.bytes, 16) == 0;
+}
+
+// Swapped inputs give the same bits: not so for complex products, nor for the maximum of 0.0 and -0.0.
+bool swaps(Op op, DType type) {
+  return has(op, Commutative) && (!is_inexact(type) || (is_float(type) && !has(op, Reorderable)));
+}
+
+}  // namespace
+
+KernelWriter::KernelWriter() { blocks_.emplace_back(); }
+
+std::int32_t KernelWriter::operand(DType dtype, bool written) {
+  kernel_.operands.push_back({.dtype = dtype, .written = written});
+  return static_cast<std::int32_t>(kernel_.operands.size() - 1);
+}
+
+std::int32_t KernelWriter::scratch_operand(DType dtype, std::int32_t offset_integer) {
+  kernel_.operands.push_back({.dtype = dtype, .written = true, .scratch_offset = offset_integer});
+  return static_cast<std::int32_t>(kernel_.operands.size() - 1);
+}
+
+std::int32_t KernelWriter::integer() {
+  integer_values_.push_back(no_value);
+  return kernel_.integers++;
+}
+
+ValueId KernelWriter::integer_value(std::int32_t number) {
+  ValueId& value = integer_values_[static_cast<std::size_t>(number)];
+  if (value == no_value) {
+    Instr instr;
+    instr.kind = InstrKind::IntegerArg;
+    instr.number = number;
+    value = pure(std::move(instr), DType::Int64, 0);
+  }
+  return value;
+}
+
+ValueId KernelWriter::scalar(DType dtype) {
+  Instr instr;
+  instr.kind = InstrKind::ScalarArg;
+  instr.number = static_cast<std::int32_t>(kernel_.scalars.size());
+  kernel_.scalars.push_back(dtype);
+  return pure(std::move(instr), dtype, 0);
+}
+
+std::int32_t KernelWriter::local(DType dtype) {
+  kernel_.locals.push_back(dtype);
+  return static_cast<std::int32_t>(kernel_.locals.size() - 1);
+}
+
+ValueId KernelWriter::new_value(DType dtype, std::size_t level) {
+  kernel_.values.push_back(dtype);
+  levels_.push_back(level);
+  return static_cast<ValueId>(kernel_.values.size() - 1);
+}
+
+ValueId KernelWriter::pure(Instr instr, DType type, std::size_t level) {
+  for (std::size_t k = known_.size(); k-- > 0;)
+    if (same_pure(known_[k].instr, instr) && type_of(known_[k].instr.result) == type) return known_[k].instr.result;
+  instr.result = new_value(type, level);
+  known_.push_back({instr, level});
+  const ValueId result = instr.result;
+  blocks_[level].push_back(std::move(instr));
+  return result;
+}
+
+ValueId KernelWriter::constant(const Scalar& value) {
+  Instr instr;
+  instr.kind = InstrKind::Constant;
+  instr.constant = value;
+  return pure(std::move(instr), value.dtype, 0);
+}
+
+ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c) {
+  Instr instr;
+  instr.kind = InstrKind::Apply;
+  instr.op = op;
+  std::size_t level = 0;
+  int k = 0;
+  for (ValueId arg : {a, b, c}) {
+    if (arg == no_value) continue;
+    instr.args[k++] = arg;
+    level = std::max(level, level_of(arg));
+  }
+  if (k == 2 && swaps(op, type_of(a)) && instr.args[0] > instr.args[1]) std::swap(instr.args[0], instr.args[1]);
+  return pure(std::move(instr), result, level);
+}
+
+ValueId KernelWriter::cast(ValueId value, DType dtype) {
+  if (type_of(value) == dtype) return value;
+  Instr instr;
+  instr.kind = InstrKind::Cast;
+  instr.args[0] = value;
+  return pure(std::move(instr), dtype, level_of(value));
+}
+
+ValueId KernelWriter::load(const Address& address) {
+  Instr instr;
+  instr.kind = InstrKind::Load;
+  instr.address = address;
+  std::size_t level = 0;
+  for (const Term& term : address.terms) level = std::max(level, level_of(term.index));
+  // The root block holds only set-up: a load needs the parallel loop around it.
+  level = std::max<std::size_t>(level, 1);
+  instr.result = new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, level);
+  const ValueId result = instr.result;
+  blocks_[level].push_back(std::move(instr));
+  return result;
+}
+
+ValueId KernelWriter::load_here(const Address& address) {
+  Instr instr;
+  instr.kind = InstrKind::Load;
+  instr.address = address;
+  instr.result = new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, depth());
+  const ValueId result = instr.result;
+  blocks_.back().push_back(std::move(instr));
+  return result;
+}
+
+void KernelWriter::store(const Address& address, ValueId value, bool streaming) {
+  Instr instr;
+  instr.kind = InstrKind::Store;
+  instr.address = address;
+  instr.args[0] = value;
+  instr.streaming = streaming;
+  blocks_.back().push_back(std::move(instr));
+}
+
+ValueId KernelWriter::read_local(std::int32_t local) {
+  Instr instr;
+  instr.kind = InstrKind::ReadLocal;
+  instr.number = local;
+  instr.result = new_value(kernel_.locals[static_cast<std::size_t>(local)], depth());
+  const ValueId result = instr.result;
+  blocks_.back().push_back(std::move(instr));
+  return result;
+}
+
+void KernelWriter::write_local(std::int32_t local, ValueId value) {
+  Instr instr;
+  instr.kind = InstrKind::WriteLocal;
+  instr.number = local;
+  instr.args[0] = value;
+  blocks_.back().push_back(std::move(instr));
+}
+
+ValueId KernelWriter::open_parallel(bool vector) {
+  check(depth() == 0, "the parallel loop stands in the root block");
+  const ValueId zero = constant_int(0);
+  Open open;
+  open.instr.kind = InstrKind::Loop;
+  open.instr.parallel = true;
+  open.instr.vector = vector;
+  open.instr.args[0] = open.instr.args[1] = zero;
+  open.instr.result = new_value(DType::Int64, 1);
+  const ValueId index = open.instr.result;
+  open_.push_back(std::move(open));
+  blocks_.emplace_back();
+  return index;
+}
+
+ValueId KernelWriter::open_loop(ValueId begin, ValueId end, bool vector) {
+  Open open;
+  open.instr.kind = InstrKind::Loop;
+  open.instr.vector = vector;
+  open.instr.args[0] = begin;
+  open.instr.args[1] = end;
+  open.instr.result = new_value(DType::Int64, depth() + 1);
+  const ValueId index = open.instr.result;
+  open_.push_back(std::move(open));
+  blocks_.emplace_back();
+  return index;
+}
+
+void KernelWriter::forget_above(std::size_t level) {
+  std::erase_if(known_, [&](const Known& k) { return k.level > level; });
+}
+
+Instr KernelWriter::pop() {
+  Instr instr = std::move(open_.back().instr);
+  (open_.back().in_other ? instr.other : instr.body) = std::move(blocks_.back());
+  open_.pop_back();
+  blocks_.pop_back();
+  forget_above(depth());
+  return instr;
+}
+
+void KernelWriter::close_loop(std::vector<Reduction> reductions) {
+  Instr loop = pop();
+  loop.reductions = std::move(reductions);
+  blocks_.back().push_back(std::move(loop));
+}
+
+void KernelWriter::open_if(ValueId condition) {
+  Open open;
+  open.instr.kind = InstrKind::If;
+  open.instr.args[0] = condition;
+  open_.push_back(std::move(open));
+  blocks_.emplace_back();
+}
+
+void KernelWriter::open_else() {
+  check(!open_.empty() && open_.back().instr.kind == InstrKind::If, "an else belongs to an if");
+  open_.back().instr.body = std::move(blocks_.back());
+  blocks_.back().clear();
+  open_.back().in_other = true;
+  forget_above(depth() - 1);
+}
+
+void KernelWriter::close_if() {
+  Instr instr = pop();
+  blocks_.back().push_back(std::move(instr));
+}
+
+void KernelWriter::open_while() {
+  Open open;
+  open.instr.kind = InstrKind::While;
+  open.instr.number = local(DType::Bool);
+  open.in_other = true;
+  open_.push_back(std::move(open));
+  blocks_.emplace_back();
+}
+
+void KernelWriter::begin_while_body(ValueId condition) {
+  write_local(open_.back().instr.number, condition);
+  open_.back().instr.other = std::move(blocks_.back());
+  blocks_.back().clear();
+  open_.back().in_other = false;
+  forget_above(depth() - 1);
+}
+
+void KernelWriter::close_while() {
+  Instr instr = pop();
+  blocks_.back().push_back(std::move(instr));
+}
+
+Kernel KernelWriter::finish() {
+  check(depth() == 0, "every loop is closed");
+  kernel_.code = std::move(blocks_[0]);
+  return std::move(kernel_);
+}
+
+}  // namespace frit

@@ -1,0 +1,76 @@
+// kernel_writer.h: writes a Kernel instruction by instruction: nesting, invariant code and common subexpressions are its care.
+#pragma once
+
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace frit {
+
+class KernelWriter {
+ public:
+  KernelWriter();
+
+  // ---- arguments ----
+  std::int32_t operand(DType dtype, bool written);
+  std::int32_t scratch_operand(DType dtype, std::int32_t offset_integer);
+  void mark_written(std::int32_t operand) { kernel_.operands[static_cast<std::size_t>(operand)].written = true; }
+  std::int32_t integer();                    // a new integer argument; its number
+  ValueId integer_value(std::int32_t number);
+  ValueId scalar(DType dtype);               // a new scalar argument; its value
+  std::int32_t local(DType dtype);
+
+  // ---- values: pure instructions stand as far out as their arguments allow, and once ----
+  ValueId constant(const Scalar& value);
+  ValueId constant_int(std::int64_t value) { return constant(Scalar::of(DType::Int64, value)); }
+  ValueId apply(Op op, DType result, ValueId a, ValueId b = no_value, ValueId c = no_value);
+  ValueId cast(ValueId value, DType dtype);
+  DType type_of(ValueId value) const { return kernel_.values[static_cast<std::size_t>(value)]; }
+
+  // ---- memory and locals ----
+  // Stands as far out as its indices allow: only for memory that is not written before in the loops it leaves.
+  ValueId load(const Address& address);
+  ValueId load_here(const Address& address);  // stands where it is written
+  void store(const Address& address, ValueId value, bool streaming = false);
+  ValueId read_local(std::int32_t local);
+  void write_local(std::int32_t local, ValueId value);
+
+  // ---- structure ----
+  ValueId open_parallel(bool vector);
+  ValueId open_loop(ValueId begin, ValueId end, bool vector);
+  void close_loop(std::vector<Reduction> reductions = {});
+  void open_if(ValueId condition);
+  void open_else();
+  void close_if();
+  // While: open_while, write the condition, begin_while_body(value of it), the body, close_while.
+  void open_while();
+  void begin_while_body(ValueId condition);
+  void close_while();
+  std::size_t depth() const { return blocks_.size() - 1; }
+
+  Kernel finish();
+
+ private:
+  struct Known {
+    Instr instr;
+    std::size_t level;
+  };
+  ValueId new_value(DType dtype, std::size_t level);
+  std::size_t level_of(ValueId value) const { return levels_[static_cast<std::size_t>(value)]; }
+  ValueId pure(Instr instr, DType type, std::size_t level);
+  Instr pop();
+  void forget_above(std::size_t level);
+
+  struct Open {
+    Instr instr;       // the loop, if or while being written
+    bool in_other = false;
+  };
+  Kernel kernel_;
+  std::vector<Block> blocks_;        // blocks_[0] is the root
+  std::vector<Open> open_;           // open_[k] owns blocks_[k + 1]
+  std::vector<std::size_t> levels_;  // of each value: the depth of the block that defines it
+  std::vector<Known> known_;
+  std::vector<ValueId> integer_values_;
+};
+
+}  // namespace frit

@@ -1,0 +1,192 @@
+// layout.cpp: the table of interned layouts.
+#include "ir/layout.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
+  return hash ^ (hash >> 29);
+}
+
+struct Description {
+  std::span<const std::int64_t> shape, strides;
+  int item_size;
+  std::uint64_t hash;
+};
+
+std::uint64_t hash_of(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size) {
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(item_size), shape.size());
+  for (std::int64_t n : shape) hash = mix(hash, static_cast<std::uint64_t>(n));
+  for (std::int64_t s : strides) hash = mix(hash, static_cast<std::uint64_t>(s));
+  return hash;
+}
+
+std::int64_t size_of_shape(std::span<const std::int64_t> shape, int item_size) {
+  std::int64_t size = 1;
+  bool empty = false;
+  for (std::int64_t n : shape) {
+    if (n < 0) throw ValueError("negative dimensions are not allowed");
+    if (n == 0) empty = true;
+    std::int64_t factor = n == 0 ? 1 : n;
+    if (__builtin_mul_overflow(size, factor, &size)) throw ValueError("Maximum allowed dimension exceeded");
+  }
+  std::int64_t bytes;
+  if (__builtin_mul_overflow(size, static_cast<std::int64_t>(item_size), &bytes))
+    throw ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
+  return empty ? 0 : size;
+}
+
+// Axes of extent 1 have no say; an empty window is contiguous both ways.
+bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size,
+                   bool fortran) {
+  std::int64_t expected = item_size;
+  const std::size_t n = shape.size();
+  for (std::int64_t extent : shape)
+    if (extent == 0) return true;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t axis = fortran ? k : n - 1 - k;
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+}  // namespace
+
+struct LayoutTable {
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const Layout* l) const { return l->hash_; }
+    std::size_t operator()(const Description& d) const { return d.hash; }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const Layout* a, const Layout* b) const { return a == b; }
+    bool operator()(const Description& d, const Layout* l) const {
+      return l->hash_ == d.hash && l->item_size_ == d.item_size &&
+             static_cast<std::size_t>(l->ndim_) == d.shape.size() &&
+             std::memcmp(l->shape().data(), d.shape.data(), d.shape.size_bytes()) == 0 &&
+             std::memcmp(l->strides().data(), d.strides.data(), d.strides.size_bytes()) == 0;
+    }
+    bool operator()(const Layout* l, const Description& d) const { return (*this)(d, l); }
+  };
+  std::unordered_set<const Layout*, Hash, Equal> layouts;
+
+  // Never destroyed: layouts may be released by objects that outlive static destruction.
+  static LayoutTable& get() {
+    static LayoutTable* table = new LayoutTable;
+    return *table;
+  }
+
+  const Layout* intern(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size) {
+    if (shape.size() > static_cast<std::size_t>(max_dimensions))
+      throw ValueError(text("maximum supported dimension for an ndarray is currently ", max_dimensions, ", found ",
+                            shape.size()));
+    const Description description{shape, strides, item_size, hash_of(shape, strides, item_size)};
+    if (auto found = layouts.find(description); found != layouts.end()) {
+      (*found)->retain();
+      return *found;
+    }
+    const std::int64_t size = size_of_shape(shape, item_size);
+    void* memory = ::operator new(sizeof(Layout) + shape.size_bytes() + strides.size_bytes());
+    Layout* layout = new (memory) Layout;
+    layout->ndim_ = static_cast<int>(shape.size());
+    layout->item_size_ = item_size;
+    layout->size_ = size;
+    layout->hash_ = description.hash;
+    auto* dimensions = reinterpret_cast<std::int64_t*>(layout + 1);
+    std::memcpy(dimensions, shape.data(), shape.size_bytes());
+    std::memcpy(dimensions + shape.size(), strides.data(), strides.size_bytes());
+    layout->c_contiguous_ = is_contiguous(shape, strides, item_size, false);
+    layout->f_contiguous_ = is_contiguous(shape, strides, item_size, true);
+    layouts.insert(layout);
+    layout->retain();
+    const Layout* dense = make_contiguous(layout->shape(), item_size);
+    layout->contiguous_ = dense;
+    if (dense == layout) layout->release();  // the reference to itself is not counted
+    return layout;
+  }
+};
+
+void Layout::forget(const Layout* layout) {
+  LayoutTable::get().layouts.erase(layout);
+  const Layout* dense = layout->contiguous_;
+  if (dense != layout && dense) dense->release();
+  layout->~Layout();
+  ::operator delete(const_cast<Layout*>(layout));
+}
+
+const Layout* make_layout(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size) {
+  check(shape.size() == strides.size(), "a layout has one stride for each axis");
+  return LayoutTable::get().intern(shape, strides, item_size);
+}
+
+const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size) {
+  if (shape.size() > static_cast<std::size_t>(max_dimensions))
+    throw ValueError(text("maximum supported dimension for an ndarray is currently ", max_dimensions, ", found ",
+                          shape.size()));
+  std::int64_t strides[max_dimensions];
+  std::int64_t stride = item_size;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    const std::int64_t extent = shape[axis] > 0 ? shape[axis] : 1;
+    if (__builtin_mul_overflow(stride, extent, &stride)) {
+      size_of_shape(shape, item_size);  // throws unless an axis is empty
+      stride = item_size;
+    }
+  }
+  return make_layout(shape, {strides, shape.size()}, item_size);
+}
+
+// NumPy's npyiter_find_best_axis_ordering: a stable insertion sort from the innermost axis outwards, in which the
+// operands vote and a stride of 0 abstains.
+void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim, std::span<int> order) {
+  int inner_first[max_dimensions];
+  for (int k = 0; k < ndim; ++k) inner_first[k] = ndim - 1 - k;
+  for (int i = 1; i < ndim; ++i) {
+    const int axis = inner_first[i];
+    int position = i;
+    for (int j = i - 1; j >= 0; --j) {
+      bool undecided = true, smaller = false;
+      for (const auto& operand : strides) {
+        const std::int64_t mine = std::abs(operand[static_cast<std::size_t>(axis)]);
+        const std::int64_t other = std::abs(operand[static_cast<std::size_t>(inner_first[j])]);
+        if (mine == 0 || other == 0) continue;
+        if (other <= mine)
+          smaller = false;
+        else if (undecided)
+          smaller = true;
+        undecided = false;
+      }
+      if (undecided) continue;
+      if (!smaller) break;
+      position = j;
+    }
+    for (int j = i; j > position; --j) inner_first[j] = inner_first[j - 1];
+    inner_first[position] = axis;
+  }
+  for (int k = 0; k < ndim; ++k) order[static_cast<std::size_t>(k)] = inner_first[ndim - 1 - k];
+}
+
+ByteRange byte_range(const Layout& layout) {
+  if (layout.size() == 0) return {};
+  ByteRange range{0, layout.item_size()};
+  for (int axis = 0; axis < layout.ndim(); ++axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    const std::int64_t reach = layout.strides()[k] * (layout.shape()[k] - 1);
+    (reach < 0 ? range.low : range.high) += reach;
+  }
+  return range;
+}
+
+}  // namespace frit

@@ -1,0 +1,321 @@
+// routine_use.cpp: indices as sums, windows, and which points of a routine depend on one another.
+#include "ir/routine_use.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+// a + factor * b, unless a number leaves int64.
+std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor) {
+  Affine sum;
+  std::int64_t scaled;
+  if (__builtin_mul_overflow(b.constant, factor, &scaled) || __builtin_add_overflow(a.constant, scaled, &sum.constant))
+    return std::nullopt;
+  std::size_t i = 0, j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    const bool from_a = j == b.terms.size() || (i < a.terms.size() && a.terms[i].first <= b.terms[j].first);
+    const bool from_b = i == a.terms.size() || (j < b.terms.size() && b.terms[j].first <= a.terms[i].first);
+    const ValueId value = from_a ? a.terms[i].first : b.terms[j].first;
+    std::int64_t coefficient = from_a ? a.terms[i].second : 0;
+    if (from_b && (__builtin_mul_overflow(b.terms[j].second, factor, &scaled) ||
+                   __builtin_add_overflow(coefficient, scaled, &coefficient)))
+      return std::nullopt;
+    if (coefficient != 0) sum.terms.emplace_back(value, coefficient);
+    i += from_a ? 1 : 0;
+    j += from_b ? 1 : 0;
+  }
+  return sum;
+}
+
+template <class Visit>
+void for_each_instr(const Block& block, int depth, Visit&& visit) {
+  for (const Instr& instr : block) {
+    visit(instr, depth);
+    for_each_instr(instr.other, depth + 1, visit);
+    for_each_instr(instr.body, depth + 1, visit);
+  }
+}
+
+Affine form_of(const Instr& instr, const std::vector<Affine>& forms, std::span<const std::int64_t> integers) {
+  const Affine itself{.constant = 0, .terms = {{instr.result, 1}}};
+  if (instr.kind == InstrKind::Constant) return {.constant = instr.constant.as<std::int64_t>(), .terms = {}};
+  if (instr.kind == InstrKind::IntegerArg) return {.constant = integers[at(instr.number)], .terms = {}};
+  if (instr.kind != InstrKind::Apply) return itself;
+  const auto form = [&](int k) -> const Affine& { return forms[at(instr.args[k])]; };
+  if (instr.op == Op::Add) return add(form(0), form(1), 1).value_or(itself);
+  if (instr.op == Op::Subtract) return add(form(0), form(1), -1).value_or(itself);
+  if (instr.op == Op::Negative) return add({}, form(0), -1).value_or(itself);
+  if (instr.op == Op::Multiply && form(1).terms.empty()) return add({}, form(0), form(1).constant).value_or(itself);
+  if (instr.op == Op::Multiply && form(0).terms.empty()) return add({}, form(1), form(0).constant).value_or(itself);
+  return itself;
+}
+
+class Analysis {
+ public:
+  explicit Analysis(RoutineUse& use) : use_(use), routine_(*use.routine), body_(routine_.body) {}
+
+  void run() {
+    use_.immediate.assign(body_.operands.size(), false);
+    forms_ = affine_forms(routine_, use_.integers);
+    for_each_instr(body_.code, 0, [&](const Instr& instr, int depth) {
+      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) add_access(instr, depth);
+    });
+    find_needed();
+    find_axes();
+    find_dependences();
+    use_.cost = cost_of(body_.code);
+  }
+
+ private:
+  std::span<const std::int64_t> extents() const { return use_.domain->shape(); }
+
+  void add_access(const Instr& instr, int depth) {
+    const RoutineParameter& parameter = use_.parameters[at(instr.address.operand)];
+    RoutineAccess access{.instr = &instr, .is_window = true, .at_top = depth == 0, .offset = parameter.offset};
+    Affine bytes;
+    for (std::size_t k = 0; k < instr.address.terms.size(); ++k) {
+      const auto sum = add(bytes, forms_[at(instr.address.terms[k].index)], parameter.layout->strides()[k]);
+      check(sum.has_value(), "an index stays within 64 bits");
+      bytes = *sum;
+    }
+    access.offset += bytes.constant;
+    access.terms = bytes.terms;
+    access.strides.assign(extents().size(), 0);
+    for (const auto& [value, stride] : access.terms) {
+      if (value >= routine_.rank)
+        access.is_window = false;
+      else if (extents()[at(value)] > 1)
+        access.strides[at(value)] = stride;
+    }
+    if (use_.accesses.size() <= at(instr.number)) use_.accesses.resize(at(instr.number) + 1);
+    use_.accesses[at(instr.number)] = std::move(access);
+  }
+
+  // Backwards from what has an effect. Blocks are walked in reverse; locals carry needs around loops: all their writes count.
+  void find_needed() {
+    use_.needed.assign(body_.values.size(), false);
+    mark_needed(body_.code);
+  }
+  void need(ValueId value) {
+    if (value != no_value) use_.needed[at(value)] = true;
+  }
+  void mark_needed(const Block& block) {
+    for (std::size_t k = block.size(); k-- > 0;) {
+      const Instr& instr = block[k];
+      switch (instr.kind) {
+        case InstrKind::Constant: case InstrKind::ScalarArg: case InstrKind::IntegerArg: case InstrKind::ReadLocal: break;
+        case InstrKind::Apply: case InstrKind::Cast:
+          if (use_.needed[at(instr.result)])
+            for (ValueId arg : instr.args) need(arg);
+          break;
+        case InstrKind::Load:
+          if (use_.needed[at(instr.result)]) need_address(instr);
+          break;
+        case InstrKind::Store:
+          need(instr.args[0]);
+          need_address(instr);
+          break;
+        case InstrKind::WriteLocal: need(instr.args[0]); break;
+        case InstrKind::Loop: case InstrKind::If: case InstrKind::While:
+          mark_needed(instr.body);
+          mark_needed(instr.other);
+          need(instr.args[0]);
+          need(instr.args[1]);
+          break;
+      }
+    }
+  }
+  void need_address(const Instr& instr) {
+    const RoutineAccess& access = use_.accesses[at(instr.number)];
+    if (access.is_window) return;
+    for (const auto& term : access.terms) need(term.first);
+  }
+
+  // Which axes a value differs along: spreads through locals and conditions until nothing changes.
+  void find_axes() {
+    use_.axes_of.assign(body_.values.size(), 0);
+    for (std::int32_t k = 0; k < routine_.rank; ++k) {
+      use_.axes_of[at(k)] = std::uint64_t{1} << k;
+      use_.uses_index |= use_.needed[at(k)] && extents()[at(k)] > 1;
+    }
+    locals_.assign(body_.locals.size(), 0);
+    do {
+      changed_ = false;
+      spread(body_.code, 0);
+    } while (changed_);
+  }
+  void spread(const Block& block, std::uint64_t around) {
+    for (const Instr& instr : block) {
+      std::uint64_t mask = 0;
+      for (ValueId arg : instr.args)
+        if (arg != no_value) mask |= use_.axes_of[at(arg)];
+      switch (instr.kind) {
+        case InstrKind::Constant: case InstrKind::ScalarArg: case InstrKind::IntegerArg: break;
+        case InstrKind::Apply: case InstrKind::Cast: use_.axes_of[at(instr.result)] = mask; break;
+        case InstrKind::Load:
+          for (const Term& term : instr.address.terms) mask |= use_.axes_of[at(term.index)];
+          use_.axes_of[at(instr.result)] = mask;
+          break;
+        case InstrKind::Store: break;
+        case InstrKind::ReadLocal: use_.axes_of[at(instr.result)] = locals_[at(instr.number)]; break;
+        case InstrKind::WriteLocal:
+          mask |= around;
+          if ((locals_[at(instr.number)] | mask) != locals_[at(instr.number)]) {
+            locals_[at(instr.number)] |= mask;
+            changed_ = true;
+          }
+          break;
+        case InstrKind::Loop:
+          use_.axes_of[at(instr.result)] = mask | around;
+          spread(instr.body, around | mask);
+          break;
+        case InstrKind::If:
+          spread(instr.body, around | mask);
+          spread(instr.other, around | mask);
+          break;
+        case InstrKind::While:
+          spread(instr.other, around | locals_[at(instr.number)]);
+          spread(instr.body, around | locals_[at(instr.number)]);
+          break;
+      }
+    }
+  }
+
+  // ---- dependences between points ----------------------------------------------------------------------
+
+  void find_dependences() {
+    for (const RoutineAccess& store : use_.accesses) {
+      if (store.instr->kind != InstrKind::Store) continue;
+      if (!stays_at_its_point(store, store) && !touches_each_once(store)) use_.in_order = true;
+      for (const RoutineAccess& other : use_.accesses) {
+        const Base* base = parameter_of(store).base;
+        if (parameter_of(other).base != base || &other == &store) continue;
+        const bool same_window = store.is_window && other.is_window && store.offset == other.offset && store.strides == other.strides;
+        if (!same_window && !never_meet(store, other)) {
+          if (same_array(store, other) ? !stays_at_its_point(store, other) : may_meet(store, other)) use_.in_order = true;
+          // Other elements of the same memory: each store is seen by the loads behind it.
+          if (same_array(store, other) || may_meet(store, other)) make_immediate(base);
+        }
+      }
+      if (!store.at_top || !store.is_window) make_immediate(parameter_of(store).base);
+    }
+    if (use_.in_order)
+      for (const RoutineAccess& store : use_.accesses)
+        if (store.instr->kind == InstrKind::Store) make_immediate(parameter_of(store).base);
+  }
+
+  const RoutineParameter& parameter_of(const RoutineAccess& a) const { return use_.parameters[at(a.instr->address.operand)]; }
+  bool same_array(const RoutineAccess& a, const RoutineAccess& b) const {
+    const RoutineParameter &x = parameter_of(a), &y = parameter_of(b);
+    return a.instr->address.operand == b.instr->address.operand ||
+           (x.offset == y.offset && x.layout.get() == y.layout.get() &&
+            body_.operands[at(a.instr->address.operand)].dtype == body_.operands[at(b.instr->address.operand)].dtype);
+  }
+  void make_immediate(const Base* base) {
+    for (std::size_t k = 0; k < use_.parameters.size(); ++k)
+      if (use_.parameters[k].base == base) use_.immediate[k] = true;
+  }
+  bool may_meet(const RoutineAccess& a, const RoutineAccess& b) const {
+    const RoutineParameter &x = parameter_of(a), &y = parameter_of(b);
+    const ByteRange p = byte_range(*x.layout), q = byte_range(*y.layout);
+    return x.offset + p.low < y.offset + q.high && y.offset + q.low < x.offset + p.high;
+  }
+
+  // A window whose strides, by size, each step over everything that the smaller ones reach.
+  bool touches_each_once(const RoutineAccess& a) const {
+    if (!a.is_window) return false;
+    std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+    for (std::size_t k = 0; k < a.strides.size(); ++k)
+      if (extents()[k] > 1) steps.emplace_back(std::abs(a.strides[k]), extents()[k] - 1);
+    std::sort(steps.begin(), steps.end());
+    std::int64_t reach = size_of(body_.operands[at(a.instr->address.operand)].dtype);
+    for (const auto& [stride, count] : steps) {
+      if (stride < reach) return false;
+      reach += stride * count;
+    }
+    return true;
+  }
+
+  // Two windows that lie apart, or whose elements lie between one another (even and odd ones).
+  bool never_meet(const RoutineAccess& a, const RoutineAccess& b) const {
+    if (!a.is_window || !b.is_window) return false;
+    std::int64_t low_a = a.offset, high_a = a.offset, low_b = b.offset, high_b = b.offset, step = 0;
+    for (std::size_t k = 0; k < a.strides.size(); ++k) {
+      const std::int64_t count = extents()[k] - 1;
+      (a.strides[k] < 0 ? low_a : high_a) += a.strides[k] * count;
+      (b.strides[k] < 0 ? low_b : high_b) += b.strides[k] * count;
+      step = std::gcd(step, std::gcd(a.strides[k], b.strides[k]));
+    }
+    const std::int64_t size_a = size_of(body_.operands[at(a.instr->address.operand)].dtype);
+    const std::int64_t size_b = size_of(body_.operands[at(b.instr->address.operand)].dtype);
+    if (high_a + size_a <= low_b || high_b + size_b <= low_a) return true;
+    if (step == 0) return false;
+    const std::int64_t apart = ((b.offset - a.offset) % step + step) % step;
+    return apart >= size_a && apart + size_b <= step;
+  }
+
+  // For two accesses of one array: do two different points always touch different elements? So it is where, for each
+  // axis, some index of both is that axis, moved by the same constant.
+  bool stays_at_its_point(const RoutineAccess& a, const RoutineAccess& b) const {
+    const Layout& layout = *parameter_of(a).layout;
+    for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
+      if (extents()[at(axis)] <= 1) continue;
+      bool owned = false;
+      for (std::size_t d = 0; d < a.instr->address.terms.size() && !owned; ++d) {
+        if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
+        const Affine &x = forms_[at(a.instr->address.terms[d].index)], &y = forms_[at(b.instr->address.terms[d].index)];
+        const auto moves_with_axis = [&](const Affine& f) { return f.terms.size() == 1 && f.terms[0].first == axis; };
+        owned = moves_with_axis(x) && moves_with_axis(y) && x.constant == y.constant && x.terms[0].second == y.terms[0].second;
+      }
+      if (!owned) return false;
+    }
+    return true;
+  }
+
+  double cost_of(const Block& block) const {
+    double cost = 0;
+    for (const Instr& instr : block) {
+      if (instr.kind == InstrKind::Apply) cost += has(instr.op, Costly) ? 1.5 : 0.08;
+      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) cost += 0.1;
+      double rounds = 1;
+      if (instr.kind == InstrKind::While) rounds = 16;
+      if (instr.kind == InstrKind::Loop) {
+        const Affine &begin = forms_[at(instr.args[0])], &end = forms_[at(instr.args[1])];
+        const bool known = begin.terms.empty() && end.terms.empty();
+        rounds = known ? std::max(0.0, static_cast<double>(end.constant) - static_cast<double>(begin.constant)) : 16;
+      }
+      cost += rounds * (cost_of(instr.body) + cost_of(instr.other));
+    }
+    return cost;
+  }
+
+  RoutineUse& use_;
+  const Routine& routine_;
+  const Kernel& body_;
+  std::vector<Affine> forms_;
+  std::vector<std::uint64_t> locals_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers) {
+  std::vector<Affine> forms(routine.body.values.size());
+  for (std::size_t k = 0; k < forms.size(); ++k) forms[k].terms = {{static_cast<ValueId>(k), 1}};
+  for_each_instr(routine.body.code, 0, [&](const Instr& instr, int) {
+    if (instr.result != no_value && routine.body.values[at(instr.result)] == DType::Int64)
+      forms[at(instr.result)] = form_of(instr, forms, integers);
+  });
+  return forms;
+}
+
+void analyse(RoutineUse& use) { Analysis(use).run(); }
+
+}  // namespace frit

@@ -1,0 +1,86 @@
+// routine_use.h: a Routine with what one node gives it: extents, arrays, numbers; and what follows from them for its memory accesses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ir/routine.h"
+
+namespace frit {
+
+class Base;
+
+// constant + sum of coefficient * value, over values that are not sums themselves (axes, loop indices, what was computed otherwise).
+struct Affine {
+  std::int64_t constant = 0;
+  std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
+};
+
+// The form of each Int64 value; a value that is no sum is its own only term.
+std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers);
+
+struct RoutineParameter {
+  Base* base = nullptr;     // null: nothing in the body touches it
+  LayoutRef layout;
+  std::int64_t offset = 0;  // bytes
+};
+
+// One Load or Store of the body; Instr::number is its number.
+struct RoutineAccess {
+  const Instr* instr = nullptr;
+  // Every index is a sum of axes: over the axes, the elements are a window, and each point touches its own element of it.
+  bool is_window = false;
+  bool at_top = false;           // in the outermost block: every point comes here once
+  bool always_inside = false;    // its memory may be touched at every point, wherever the instruction stands
+  std::int64_t offset = 0;       // bytes, from the base's first byte
+  std::vector<std::pair<ValueId, std::int64_t>> terms = {};  // value and its bytes a unit
+  std::vector<std::int64_t> strides = {};  // of the window, bytes an axis
+};
+
+struct RoutineUse {
+  std::shared_ptr<const Routine> routine;
+  LayoutRef domain;  // its shape: the extents of the parallel axes
+  std::vector<RoutineParameter> parameters;
+  std::vector<std::int64_t> integers;
+  std::vector<Scalar> scalars;
+
+  // ---- found by analyse() ----
+  std::vector<RoutineAccess> accesses;
+  std::vector<bool> needed;             // values that something other than an address of its own sum depends on
+  std::vector<std::uint64_t> axes_of;   // by value: the axes along which it differs
+  std::vector<bool> immediate;          // by parameter: stores go to memory at once, in the order of the body
+  bool in_order = false;     // points depend on one another: they run one after another, the last axis fastest
+  bool uses_index = false;   // the axes must stay as they are
+  double cost = 0;           // estimated operations a point
+};
+
+void analyse(RoutineUse& use);
+
+// ---- bounds ------------------------------------------------------------------------------------------
+
+struct Range {
+  std::int64_t low = 0, high = 0;
+};
+
+struct BoundsQuestion {
+  const Routine& routine;
+  std::span<const std::int64_t> extents, integers;
+  std::span<const std::span<const std::int64_t>> shapes;                 // of the parameters
+  std::function<std::optional<Range>(std::int32_t parameter)> contents;  // the smallest and largest element of an integer parameter
+};
+// For each access (by Instr::number) and axis of its parameter: can the index leave the axis?
+// Throws IndexError where it certainly does.
+enum class InBounds : std::uint8_t {
+  Always,      // at every point of the axes, whatever the conditions around it
+  WhenReached, // because of the conditions around it
+  Unknown,
+};
+std::vector<std::vector<InBounds>> check_bounds(const BoundsQuestion& question);
+
+}  // namespace frit

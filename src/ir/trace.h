@@ -1,0 +1,98 @@
+// trace.h: the trace: what was asked for and not yet computed, as Nodes that read and write windows of Bases.
+//
+// Nodes are in program order, and that order is the meaning: a read sees the writes before it, a write comes after
+// the reads before it. Nothing else orders two nodes. A Base is memory, or the promise of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "frit/array.h"
+#include "ir/layout.h"
+#include "ir/routine_use.h"
+
+namespace frit {
+
+// Counted by hand, under the engine's lock.
+class Base {
+ public:
+  std::byte* data = nullptr;   // null: promised, not allocated
+  std::int64_t bytes = 0;
+  std::int32_t references = 0;  // handles + pending accesses
+  std::int32_t handles = 0;     // Arrays: somebody can see it
+  std::int32_t exports = 0;     // somebody outside holds its address
+  std::int32_t pending = 0;     // accesses by pending nodes
+  std::int32_t pending_writes = 0;
+  std::uint32_t slot = 0;       // its number in the current segment of the trace,
+  std::uint64_t segment = 0;    // if this is that segment's number
+  bool foreign = false;         // memory of somebody else's
+  bool writable = true;
+  void* owner = nullptr;        // released when the base dies
+  void (*release)(void*) = nullptr;
+};
+
+// A window as a node sees it. Without base: the node's scalar number `offset`, or, where `offset` is
+// iota_input, the index along the node's only axis.
+struct Access {
+  Base* base = nullptr;
+  const Layout* layout = nullptr;  // of the node's domain: as many axes as the node's iteration space
+  std::int64_t offset = 0;
+  DType dtype = DType::Float64;
+};
+inline constexpr std::int64_t iota_input = -1;
+
+enum class NodeKind : std::uint8_t {
+  Elementwise,  // out[i] = op(in[0][i], ..): inputs are cast to signature.in, the result from signature.out
+  Reduce,       // out[i] = reduction of in[0] over the axes in `reduced`, combined with `initial`; strides of out are 0 there
+  Call,         // an opaque step
+  Routine,      // a user's own kernel
+};
+
+inline constexpr int max_inputs = 3;
+inline constexpr int max_constants = 2;
+
+// The operands of a Call or Routine, which may be more than a Node holds.
+struct CallSite {
+  std::shared_ptr<const Call> call;
+  std::vector<Access> outputs, inputs;
+  // Routine: inputs[k] and outputs[k] are what input_accesses[k] and output_accesses[k] (numbers in routine->accesses) touch: a
+  // window over the domain, or, where `routine->accesses[..].is_window` is false, all of a parameter.
+  std::unique_ptr<const RoutineUse> routine;
+  std::vector<std::int32_t> input_accesses, output_accesses;
+  std::vector<LayoutRef> layouts;  // keeps those of the accesses until the node is committed
+};
+
+struct Node {
+  NodeKind kind = NodeKind::Elementwise;
+  Op op{};
+  std::uint8_t inputs = 0;
+  std::uint8_t float_checks = 0;   // FloatErrors that somebody wants to hear of
+  Signature signature{};
+  std::uint64_t reduced = 0;       // Reduce: bit k: axis k of the domain
+  Access out;                      // Routine: only its layout counts: the domain
+  Access in[max_inputs];
+  Scalar constants[max_constants]; // Reduce: constants[0] is the initial value
+  SourcePosition source;
+  std::unique_ptr<CallSite> site;  // Call, Routine
+};
+
+// The iteration space: a Reduce runs over its input's shape.
+inline std::span<const std::int64_t> domain(const Node& node) {
+  return node.kind == NodeKind::Reduce ? node.in[0].layout->shape() : node.out.layout->shape();
+}
+
+template <class Visit>  // visit(access, is_write), reads first
+void for_each_access(const Node& node, Visit&& visit) {
+  if (node.site) {
+    for (const Access& a : node.site->inputs) visit(a, false);
+    for (const Access& a : node.site->outputs) visit(a, true);
+    return;
+  }
+  for (int k = 0; k < node.inputs; ++k)
+    if (node.in[k].base) visit(node.in[k], false);
+  visit(node.out, true);
+}
+
+}  // namespace frit

@@ -1,0 +1,446 @@
+// formula.h: what the rows of op.def may call: exact arithmetic on one element, in straight-line form.
+//
+// Compiled by clang only, with -fwrapv (integers wrap) and -ffp-contract=off. No library header, no
+// lookup table and no branch may be used by a function that FLOAT, INT .. name; those for the
+// _RARE entries may branch and call.
+#pragma once
+
+#include "ops/mathematics.h"
+
+namespace frit::formula {
+namespace {  // see mathematics.h
+
+// ---- integers ---------------------------------------------------------------------------------
+
+template <class T> struct UnsignedOf;
+template <> struct UnsignedOf<int8> { using type = uint8; };
+template <> struct UnsignedOf<int16> { using type = uint16; };
+template <> struct UnsignedOf<int32> { using type = uint32; };
+template <> struct UnsignedOf<int64> { using type = uint64; };
+template <> struct UnsignedOf<uint8> { using type = uint8; };
+template <> struct UnsignedOf<uint16> { using type = uint16; };
+template <> struct UnsignedOf<uint32> { using type = uint32; };
+template <> struct UnsignedOf<uint64> { using type = uint64; };
+template <class T> using Unsigned = typename UnsignedOf<T>::type;
+
+template <class T> constexpr bool is_signed_integer = (T)-1 < (T)0;
+template <class T> constexpr T smallest = (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1));
+
+// The float type in which the quotient of two T, rounded down, is exact. 64-bit integers have none.
+template <class T> struct QuotientOf { using type = float; };
+template <> struct QuotientOf<int32> { using type = double; };
+template <> struct QuotientOf<uint32> { using type = double; };
+template <class T> using Quotient = typename QuotientOf<T>::type;
+
+// y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop the division.
+template <class T>
+bool is_zero_divisor(T y) {
+  return is_infinite(1.0 / (double)y);
+}
+
+// The wide integer type into which a quotient of small integers is converted.
+template <class T>
+int64 to_integer(double quotient) {
+  return (int64)quotient;
+}
+template <class T>
+int32 to_integer(float quotient) {
+  return (int32)quotient;
+}
+
+template <class T>
+T floor_divide_signed(T x, T y) {
+  if constexpr (sizeof(T) < 8) {
+    using F = Quotient<T>;
+    F quotient = round_down((F)x / (F)y);
+    return (T)to_integer<T>(y == 0 ? (F)0 : quotient);
+  } else {
+    // The machine's division traps on these two divisors.
+    T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
+    T quotient = x / divisor;
+    T rest = x - quotient * divisor;
+    T floored = quotient - ((rest != 0) & ((rest ^ divisor) < 0));
+    T result = y == -1 ? -x : floored;
+    return is_zero_divisor(y) ? (T)0 : result;
+  }
+}
+
+template <class T>
+T divide_unsigned(T x, T y) {
+  if constexpr (sizeof(T) < 8) {
+    using F = Quotient<T>;
+    F quotient = round_to_zero((F)x / (F)y);
+    return (T)to_integer<T>(y == 0 ? (F)0 : quotient);
+  } else {
+    T quotient = x / (y == 0 ? (T)1 : y);
+    return is_zero_divisor(y) ? (T)0 : quotient;
+  }
+}
+
+template <class T>
+T remainder_signed(T x, T y) {
+  T rest = (T)(x - floor_divide_signed(x, y) * y);
+  return y == 0 ? (T)0 : rest;
+}
+
+template <class T>
+T remainder_unsigned(T x, T y) {
+  T rest = (T)(x - divide_unsigned(x, y) * y);
+  return y == 0 ? (T)0 : rest;
+}
+
+// C's %: the sign of x.
+template <class T>
+T fmod_signed(T x, T y) {
+  if constexpr (sizeof(T) < 8) {
+    using F = Quotient<T>;
+    F quotient = round_to_zero((F)x / (F)y);
+    T rest = (T)(x - to_integer<T>(y == 0 ? (F)0 : quotient) * y);
+    return y == 0 ? (T)0 : rest;
+  } else {
+    T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
+    T rest = x - x / divisor * divisor;
+    return is_zero_divisor(y) ? (T)0 : rest;
+  }
+}
+
+template <class T>
+T reciprocal_integer(T x) {
+  if constexpr (sizeof(T) < 8) {
+    using F = Quotient<T>;
+    F quotient = round_to_zero((F)1 / (F)x);
+    // NumPy casts 1.0 / 0 back to T.
+    T at_zero = __is_same(T, int32) ? smallest<T> : (T)0;
+    return x == 0 ? at_zero : (T)to_integer<T>(x == 0 ? (F)0 : quotient);
+  } else {
+    double quotient = 1.0 / (double)x;  // 1 or -1 for these two alone
+    T result = absolute(quotient) == 1 ? x : (T)0;
+    return (is_signed_integer<T> & is_infinite(quotient)) ? smallest<T> : result;
+  }
+}
+
+// x to the power y, 0 <= y <= 15.
+template <class T>
+T power_small(T x, T y) {
+  uint64 x1 = (uint64)x, x2 = x1 * x1, x4 = x2 * x2, x8 = x4 * x4;
+  uint64 low = ((y & 1) ? x1 : 1) * ((y & 2) ? x2 : 1);
+  uint64 high = ((y & 4) ? x4 : 1) * ((y & 8) ? x8 : 1);
+  return (T)(low * high);
+}
+
+template <class T>
+T power_integer(T x, T y) {
+  uint64 result = 1, square = (uint64)x;
+  for (uint64 rest = (Unsigned<T>)y; rest != 0; rest >>= 1, square *= square)
+    if (rest & 1) result *= square;
+  return (T)result;
+}
+
+template <class T>
+Unsigned<T> magnitude(T x) {
+  if constexpr (is_signed_integer<T>)
+    return (Unsigned<T>)(x < 0 ? -x : x);
+  else
+    return x;
+}
+
+template <class T>
+T gcd_integer(T x, T y) {
+  Unsigned<T> a = magnitude(x), b = magnitude(y);
+  while (b != 0) {
+    Unsigned<T> rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return (T)a;
+}
+
+template <class T>
+T lcm_integer(T x, T y) {
+  Unsigned<T> divisor = (Unsigned<T>)gcd_integer(x, y);
+  return divisor == 0 ? (T)0 : (T)(magnitude(x) / divisor * magnitude(y));
+}
+
+// Shifts by the width or more, and (as NumPy) by a negative count, shift everything out.
+template <class T>
+bool shift_is_wide(T, T y) {
+  return (Unsigned<T>)y >= 8 * sizeof(T);
+}
+template <class T>
+T narrow_shift(T, T y) {
+  return y & (T)(8 * sizeof(T) - 1);
+}
+
+template <class T>
+uint8 count_ones(T x) {
+  return (uint8)__builtin_popcountll((uint64)(Unsigned<T>)x);
+}
+inline uint8 count_ones(int x) { return (uint8)__builtin_popcount((uint32)x); }
+
+// ---- conversions ------------------------------------------------------------------------------
+
+// What x86's conversion instructions give, out of range too. LLVM defines only conversions that are in range,
+// and its ways to the other widths differ between vectors and scalars; to int32 and int64 it uses the instructions.
+template <class To, class F>
+To to_integer_as_x86(F x) {
+  if constexpr (sizeof(To) < 4 || __is_same(To, int32)) {
+    return (To)(int32)x;
+  } else if constexpr (__is_same(To, uint64)) {
+    bool high = !(x < (F)0x1p63);
+    int64 low = (int64)(high ? x - (F)0x1p63 : x);
+    return (uint64)low ^ (high ? (uint64)1 << 63 : 0);
+  } else {
+    return (To)(int64)x;
+  }
+}
+
+// ---- float division -----------------------------------------------------------------------------
+// NumPy's npy_divmod, with its fmod. fmod is exact; one rounded division finds it while the
+// quotient fits into the significand.
+
+template <class F>
+bool quotient_is_long(F x, F y) {
+  return (absolute(x) >= Format<F>::two_to_digits * absolute(y)) & (y != 0) & is_finite(x);
+}
+
+template <class F>
+F fmod_float(F x, F y) {
+  F quotient = round_to_zero(x / y);
+  F rest = fused_multiply_add(-quotient, y, x);
+  // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact all the same.
+  F size = absolute(y);
+  F signed_rest = sign_bit(x) ? -rest : rest;
+  F fixed = signed_rest < 0 ? signed_rest + size : signed_rest;
+  return quotient == 0 ? x : copy_sign(fixed, x);
+}
+
+// What NumPy makes of fmod's result.
+template <class F>
+F remainder_of(F x, F y, F rest) {
+  F moved = (y < 0) != (rest < 0) ? rest + y : rest;
+  F result = rest == 0 ? copy_sign((F)0, y) : moved;
+  return y == 0 ? rest : result;
+}
+template <class F>
+F floor_divide_of(F x, F y, F rest) {
+  F quotient = x / y;
+  F exact = (x - rest) / y;
+  F down = ((rest != 0) & ((y < 0) != (rest < 0))) ? exact - 1 : exact;
+  F floored = round_down(down);
+  F nearest = down - floored > (F)0.5 ? floored + 1 : floored;
+  F result = down == 0 ? copy_sign((F)0, quotient) : nearest;
+  return y == 0 ? quotient : result;
+}
+
+template <class F>
+F remainder_float(F x, F y) {
+  return remainder_of(x, y, fmod_float(x, y));
+}
+template <class F>
+F floor_divide_float(F x, F y) {
+  return floor_divide_of(x, y, fmod_float(x, y));
+}
+
+inline double fmod_whole(double x, double y) { return __builtin_fmod(x, y); }
+inline float fmod_whole(float x, float y) { return __builtin_fmodf(x, y); }
+template <class F>
+F remainder_whole(F x, F y) {
+  return remainder_of(x, y, fmod_whole(x, y));
+}
+template <class F>
+F floor_divide_whole(F x, F y) {
+  return floor_divide_of(x, y, fmod_whole(x, y));
+}
+
+// ---- steps ----------------------------------------------------------------------------------------
+
+template <class F>
+F heaviside_of(F x, F at_zero) {
+  F step = sign_bit(x) ? (F)0 : (F)1;
+  F value = x == 0 ? at_zero : step;
+  return is_nan(x) ? x : value;
+}
+
+// ---- complex numbers --------------------------------------------------------------------------
+// Division by Smith's method, in NumPy's order of operations.
+
+template <class F>
+struct SmithDivision {
+  F x_re, x_im, rest, scale;
+  bool by_real, by_zero;
+  SmithDivision(F a_re, F a_im, F y_re, F y_im) {
+    F size_re = absolute(y_re), size_im = absolute(y_im);
+    by_real = size_re >= size_im;
+    by_zero = (size_re == 0) & (size_im == 0);
+    F large = by_real ? y_re : y_im, small = by_real ? y_im : y_re;
+    rest = small / large;
+    scale = (F)1 / (large + small * rest);
+    x_re = a_re;
+    x_im = a_im;
+  }
+};
+template <class F>
+F complex_divide_re(F x_re, F x_im, F y_re, F y_im) {
+  SmithDivision<F> d(x_re, x_im, y_re, y_im);
+  F left = d.by_real ? x_re : x_re * d.rest, right = d.by_real ? x_im * d.rest : x_im;
+  F quotient = (left + right) * d.scale;
+  return d.by_zero ? x_re / absolute(y_re) : quotient;
+}
+template <class F>
+F complex_divide_im(F x_re, F x_im, F y_re, F y_im) {
+  SmithDivision<F> d(x_re, x_im, y_re, y_im);
+  F left = d.by_real ? x_im : x_im * d.rest, right = d.by_real ? x_re * d.rest : x_re;
+  F quotient = (left - right) * d.scale;
+  return d.by_zero ? x_im / absolute(y_re) : quotient;
+}
+
+template <class F>
+F complex_reciprocal_re(F x_re, F x_im) {
+  bool by_real = absolute(x_im) <= absolute(x_re);
+  F large = by_real ? x_re : x_im, small = by_real ? x_im : x_re;
+  F rest = small / large, sum = large + small * rest;
+  return (by_real ? (F)1 : rest) / sum;
+}
+template <class F>
+F complex_reciprocal_im(F x_re, F x_im) {
+  bool by_real = absolute(x_im) <= absolute(x_re);
+  F large = by_real ? x_re : x_im, small = by_real ? x_im : x_re;
+  F rest = small / large, sum = large + small * rest;
+  return (by_real ? -rest : (F)-1) / sum;
+}
+
+// Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary one.
+template <class F>
+F complex_sign_re(F x_re, F x_im) {
+  F size = hypotenuse(x_re, x_im);
+  F infinite_re = pick(is_infinite(x_im), nan_of<F>(), copy_sign((F)1, x_re));
+  F infinite = pick(is_infinite(x_re), infinite_re, (F)0);
+  F finite = size == 0 ? (F)0 : x_re / size;
+  F result = is_infinite(size) ? infinite : finite;
+  return is_nan(size) ? size : result;
+}
+template <class F>
+F complex_sign_im(F x_re, F x_im) {
+  F size = hypotenuse(x_re, x_im);
+  F infinite_re = pick(is_infinite(x_im), nan_of<F>(), (F)0);
+  F infinite = pick(is_infinite(x_re), infinite_re, copy_sign((F)1, x_im));
+  F finite = size == 0 ? (F)0 : x_im / size;
+  F result = is_infinite(size) ? infinite : finite;
+  return is_nan(size) ? size : result;
+}
+
+template <class F>
+bool complex_less(F x_re, F x_im, F y_re, F y_im) {
+  return ((x_re < y_re) & !is_nan(x_im) & !is_nan(y_im)) | ((x_re == y_re) & (x_im < y_im));
+}
+template <class F>
+bool complex_less_equal(F x_re, F x_im, F y_re, F y_im) {
+  return ((x_re < y_re) & !is_nan(x_im) & !is_nan(y_im)) | ((x_re == y_re) & (x_im <= y_im));
+}
+template <class F>
+bool complex_maximum_takes_x(F x_re, F x_im, F y_re, F y_im) {
+  return is_nan(x_re) | is_nan(x_im) | complex_less_equal(y_re, y_im, x_re, x_im);
+}
+template <class F>
+bool complex_minimum_takes_x(F x_re, F x_im, F y_re, F y_im) {
+  return is_nan(x_re) | is_nan(x_im) | complex_less_equal(x_re, x_im, y_re, y_im);
+}
+template <class F>
+bool complex_fmax_takes_x(F x_re, F x_im, F y_re, F y_im) {
+  return is_nan(y_re) | is_nan(y_im) | complex_less_equal(y_re, y_im, x_re, x_im);
+}
+template <class F>
+bool complex_fmin_takes_x(F x_re, F x_im, F y_re, F y_im) {
+  return is_nan(y_re) | is_nan(y_im) | complex_less_equal(x_re, x_im, y_re, y_im);
+}
+
+// ---- the format of floats ---------------------------------------------------------------------
+
+template <class F>
+F next_after(F x, F y) {
+  using Bits = typename Format<F>::Bits;
+  Bits bits = bits_of(x);
+  Bits stepped = (x < y) == (x > 0) ? bits + 1 : bits - 1;
+  F from_zero = copy_sign(from_bits<F>((Bits)1), y);
+  F next = x == 0 ? from_zero : from_bits<F>(stepped);
+  F finite = pick(is_infinite(next), copy_sign(overflow_if(is_infinite(next), x), x), next);
+  F result = x == y ? y : finite;
+  return pick(is_nan(x) | is_nan(y), x + y, result);
+}
+
+// Distance to the next number away from zero, with the sign of x.
+template <class F>
+F spacing_of(F x) {
+  using Bits = typename Format<F>::Bits;
+  F next = from_bits<F>((Bits)(bits_of(x) + 1));
+  bool last = is_infinite(next);
+  F distance = pick(last, copy_sign(overflow_if(last, x), x), next - x);
+  F result = x == 0 ? from_bits<F>((Bits)1) : distance;
+  return is_finite(x) ? result : x - x;
+}
+
+inline half next_after_half(half x, half y) {
+  uint16 bits = bits_of(x), other = bits_of(y);
+  bool zero = (bits & 0x7fff) == 0;
+  bool grows = ((float)x < (float)y) == !(bits & 0x8000);
+  uint16 stepped = (uint16)(grows ? bits + 1 : bits - 1);
+  uint16 from_zero = (uint16)((other & 0x8000) | 1);
+  uint16 next = zero ? from_zero : stepped;
+  uint16 result = (float)x == (float)y ? bits : next;
+  bool nan = is_nan((float)x) | is_nan((float)y);
+  bool last = ((result & 0x7fff) == 0x7c00) & is_finite((float)x);
+  float value = (float)half_of_bits(nan ? (uint16)0x7e00 : result);
+  return (half)pick(last & !nan, copy_sign(overflow_if(last & !nan, (float)x), value), value);
+}
+
+// NumPy's npy_half_spacing: the distance to the next number up, positive.
+inline half spacing_of_half(half x) {
+  uint32 bits = bits_of(x), exponent = bits & 0x7c00;
+  uint32 lower = (bits & 0x8000) && (bits & 0x3ff) == 0 ? 0x400 : 0;
+  uint32 normal = exponent - 0x2800 - lower;
+  uint32 shift = (exponent >> 10) - 1 - (lower >> 10);
+  uint32 denormal = exponent > 0x400 ? 1u << (shift & 15) : 1u;
+  uint32 result = exponent > 0x2800 + lower ? normal : denormal;
+  // NumPy raises overflow for the largest number, invalid for infinity and NaN.
+  bool last = bits == 0x7bff, invalid = exponent == 0x7c00;
+  float value = (float)half_of_bits(result);
+  float flagged = pick(last, overflow_if(last, (float)x), value);
+  return (half)pick(invalid, invalid_if(invalid, (float)x), flagged);
+}
+
+// x = mantissa * 2^exponent, mantissa in [0.5, 1); zero, infinity and NaN are their own mantissa.
+template <class F>
+int32 exponent_of(F x) {
+  using Format = Format<F>;
+  bool denormal = magnitude_below(x, Format::smallest_normal);
+  F scaled = denormal ? x * Format::two_to_digits : x;
+  int32 biased = (int32)((bits_of(scaled) >> Format::stored_digits) & Format::exponent_mask);
+  int32 exponent = biased - Format::bias + 1 - (denormal ? Format::digits : 0);
+  return ((x == 0) | !is_finite(x)) ? 0 : exponent;
+}
+template <class F>
+F mantissa_of(F x) {
+  using Format = Format<F>;
+  using Bits = typename Format::Bits;
+  F scaled = pick(magnitude_below(x, Format::smallest_normal), x * Format::two_to_digits, x);
+  Bits kept = bits_of(scaled) & ~((Bits)Format::exponent_mask << Format::stored_digits);
+  F mantissa = from_bits<F>(kept | ((Bits)(Format::bias - 1) << Format::stored_digits));
+  return ((x == 0) | !is_finite(x)) ? x : mantissa;
+}
+
+// x * 2^exponent, rounded once: both factors are split so that only the last product can round.
+template <class F>
+F load_exponent(F x, int64 exponent) {
+  using Format = Format<F>;
+  int64 wide = 4 * Format::bias;
+  int64 clamped = exponent > wide ? wide : (exponent < -wide ? -wide : exponent);
+  int32 total = exponent_of(x) + (int32)clamped;
+  int32 limit = Format::bias + Format::digits + 8;
+  int32 kept = total > limit ? limit : (total < -limit ? -limit : total);
+  int32 first = kept >> 1;
+  F scaled = mantissa_of(x) * power_of_two<F>(first) * power_of_two<F>(kept - first);
+  return ((x == 0) | !is_finite(x)) ? x : scaled;
+}
+
+}  // namespace
+}  // namespace frit::formula

@@ -1,0 +1,302 @@
+// loops_elementwise.cpp: the interpreter's loops over contiguous elements, made from the formulas.
+//
+// Compiled by clang twice for each instruction set, FRIT_LEVEL naming it: with FRIT_PART plain and costly, for rows
+// without and with the flag Costly. The loop vectoriser does the rest, as every
+// formula is straight-line.
+#include "ops/loops.h"
+#include "ops/rows.h"
+
+namespace frit {
+namespace {
+
+constexpr int64 block = 512;  // elements checked for rare ones at a time: they stay in L1
+
+// Iterations are independent even where the output is an input: each loads before it stores.
+#define FRIT_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
+// On what a loop reads through: clang forgets the promise for accesses that it inlines late, and then tests for overlap
+// and runs in-place loops one element at a time.
+#define FRIT_ACCESS [[gnu::always_inline]]
+
+// Input k of an op as an array, or as one element for all.
+template <class T, bool splat>
+struct Operand {
+  const T* data;
+  T one;
+  explicit Operand(const void* p) : data((const T*)p), one(splat ? *(const T*)p : T()) {}
+  FRIT_ACCESS T operator[](int64 i) const {
+    if constexpr (splat) return one;
+    else return data[i];
+  }
+};
+
+template <Op op, DType d, unsigned splat>
+struct Real {
+  static constexpr int inputs = Formula<op>::inputs;
+  Operand<Input<op, d, 0>, (splat & 1) != 0> x;
+  Operand<Input<op, d, 1>, (splat & 2) != 0 || (inputs < 2)> y;
+  Operand<Input<op, d, 2>, (splat & 4) != 0 || (inputs < 3)> z;
+  Output<op, d>* out;
+
+  explicit Real(void* const* args)
+      : x(args[1]), y(args[inputs > 1 ? 2 : 1]), z(args[inputs > 2 ? 3 : 1]),
+        out((Output<op, d>*)args[0]) {}
+
+  void formula(int64 begin, int64 end) const {
+    if constexpr (d == DType::Float16) return half_formula(begin, end);
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) out[i] = value_of<op, d>(x[i], y[i], z[i]);
+  }
+  // By full vectors only: a conversion of one float16 works on a whole register, and raises flags for what
+  // happens to stand beside it.
+  void half_formula(int64 begin, int64 end) const {
+    constexpr int64 width = 16;
+    int64 i = begin;
+    for (; i + width <= end; i += width) {
+      FRIT_VECTORIZE
+      for (int64 k = 0; k < width; ++k) out[i + k] = value_of<op, d>(x[i + k], y[i + k], z[i + k]);
+    }
+    if (i == end) return;
+    Input<op, d, 0> xs[width];
+    Input<op, d, 1> ys[width];
+    Input<op, d, 2> zs[width];
+    Output<op, d> outs[width];
+    for (int64 k = 0; k < width; ++k) {
+      int64 from = i + k < end ? i + k : i;
+      xs[k] = x[from];
+      ys[k] = y[from];
+      zs[k] = z[from];
+    }
+    FRIT_VECTORIZE
+    for (int64 k = 0; k < width; ++k) outs[k] = value_of<op, d>(xs[k], ys[k], zs[k]);
+    for (int64 k = 0; i + k < end; ++k) out[i + k] = outs[k];
+  }
+  bool any_rare(int64 begin, int64 end) const {
+    unsigned any = 0;
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) any |= is_rare<op, d>(x[i], y[i], z[i]);
+    return any != 0;
+  }
+  [[gnu::noinline]] void whole(int64 begin, int64 end) const {
+    for (int64 i = begin; i < end; ++i)
+      out[i] = is_rare<op, d>(x[i], y[i], z[i]) ? whole_value_of<op, d>(x[i], y[i], z[i])
+                                                : value_of<op, d>(x[i], y[i], z[i]);
+  }
+};
+
+// An input or output of interleaved complex numbers; Select's first input is bool.
+template <class T, bool splat, bool complex>
+struct Pairs {
+  const T* data;
+  T one_re, one_im;
+  explicit Pairs(const void* p)
+      : data((const T*)p), one_re(splat ? data[0] : T()), one_im(splat && complex ? data[1] : T()) {}
+  FRIT_ACCESS T re(int64 i) const {
+    if constexpr (splat) return one_re;
+    else return data[complex ? 2 * i : i];
+  }
+  FRIT_ACCESS T im(int64 i) const {
+    if constexpr (splat || !complex) return one_im;
+    else return data[2 * i + 1];
+  }
+};
+
+template <Op op, DType d, unsigned splat>
+struct Complex {
+  static constexpr int inputs = Formula<op>::inputs;
+  using P = Element<d>;
+  static constexpr bool bool_first = Formula<op>::rule == TypeRule::Select;
+  static constexpr bool rare = has_part<op, Part::Rare, P, P, P, P, P, P>;
+  Pairs<Input<op, d, 0>, (splat & 1) != 0, !bool_first> x;
+  Pairs<P, (splat & 2) != 0, true> y;
+  Pairs<P, (splat & 4) != 0, true> z;
+  Output<op, d>* out;
+
+  explicit Complex(void* const* args)
+      : x(args[1]), y(args[inputs > 1 ? 2 : 1]), z(args[inputs > 2 ? 3 : 1]),
+        out((Output<op, d>*)args[0]) {}
+
+  template <Part part>
+  FRIT_ACCESS auto get(int64 i) const {
+    P y_re = inputs > 1 ? y.re(i) : P(), y_im = inputs > 1 ? y.im(i) : P();
+    P z_re = inputs > 2 ? z.re(i) : P(), z_im = inputs > 2 ? z.im(i) : P();
+    return part_of<op, part>(x.re(i), x.im(i), y_re, y_im, z_re, z_im);
+  }
+  void formula(int64 begin, int64 end) const {
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) {
+      if constexpr (complex_output<op, d>) {
+        P re = get<Part::Re>(i), im = get<Part::Im>(i);
+        out[2 * i] = re;
+        out[2 * i + 1] = im;
+      } else {
+        out[i] = (Output<op, d>)get<Part::Real>(i);
+      }
+    }
+  }
+  bool any_rare(int64 begin, int64 end) const {
+    unsigned any = 0;
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) any |= get<Part::Rare>(i);
+    return any != 0;
+  }
+  [[gnu::noinline]] void whole(int64 begin, int64 end) const {
+    for (int64 i = begin; i < end; ++i) {
+      if (get<Part::Rare>(i)) {
+        P re = get<Part::WholeRe>(i), im = get<Part::WholeIm>(i);
+        out[2 * i] = re;
+        out[2 * i + 1] = im;
+      } else {
+        formula(i, i + 1);
+      }
+    }
+  }
+};
+
+template <Op op, DType d, unsigned splat>
+constexpr bool rare_exists = [] {
+  if constexpr (complex_type(d)) return Complex<op, d, splat>::rare;
+  else return has_rare<op, d>;
+}();
+
+template <Op op, DType d, unsigned splat>
+void run(void* const* args, int64 n) {
+  using Elements = decltype([] {
+    if constexpr (complex_type(d)) return (Complex<op, d, splat>*)nullptr;
+    else return (Real<op, d, splat>*)nullptr;
+  }());
+  const __remove_pointer(Elements) elements(args);
+  if constexpr (rare_exists<op, d, splat>) {
+    for (int64 begin = 0; begin < n; begin += block) {
+      int64 end = n - begin < block ? n : begin + block;
+      if (elements.any_rare(begin, end)) elements.whole(begin, end);
+      else elements.formula(begin, end);
+    }
+  } else {
+    elements.formula(0, n);
+  }
+}
+
+template <class T>
+void fill(T* out, int64 n, T value) {
+  for (int64 i = 0; i < n; ++i) out[i] = value;
+}
+
+// All inputs are single elements, hence so is the result.
+template <Op op, DType d>
+void run_once(void* const* args, int64 n) {
+  if (n <= 0) return;
+  run<op, d, 0>(args, 1);
+  if constexpr (complex_output<op, d>) {
+    struct Pair {
+      Element<d> re, im;
+    };
+    fill((Pair*)args[0], n, *(const Pair*)args[0]);
+  } else {
+    auto* out = (Output<op, d>*)args[0];
+    fill(out, n, *out);
+  }
+}
+
+// Where the inputs may change places, bit for bit: not in complex products, nor in a maximum of 0.0 and -0.0.
+template <Op op, DType d>
+constexpr bool inputs_swap =
+    (Formula<op>::flags & Commutative) != 0 &&
+    ((!float_type(d) && !complex_type(d)) || Formula<op>::rule != TypeRule::Same ||
+     (float_type(d) && (op == Op::Add || op == Op::Multiply)));
+
+template <Op op, DType d>
+void elementwise_loop(void* const* args, int64 n, unsigned splat) {
+  constexpr int inputs = Formula<op>::inputs;
+  if (splat == 0) return run<op, d, 0>(args, n);
+  if (splat == (1u << inputs) - 1) return run_once<op, d>(args, n);
+  if constexpr (inputs == 2) {
+    if constexpr (inputs_swap<op, d>) {
+      if (splat == 1) {
+        void* const swapped[3] = {args[0], args[2], args[1]};
+        return run<op, d, 2>(swapped, n);
+      }
+      return run<op, d, 2>(args, n);
+    } else {
+      return splat == 1 ? run<op, d, 1>(args, n) : run<op, d, 2>(args, n);
+    }
+  }
+  if constexpr (inputs == 3) {
+    switch (splat) {
+      case 1: return run<op, d, 1>(args, n);
+      case 2: return run<op, d, 2>(args, n);
+      case 3: return run<op, d, 3>(args, n);
+      case 4: return run<op, d, 4>(args, n);
+      case 5: return run<op, d, 5>(args, n);
+      case 6: return run<op, d, 6>(args, n);
+    }
+  }
+}
+
+// ---- casts ------------------------------------------------------------------------------------
+
+template <DType from, DType to, bool splat>
+void cast(void* const* args, int64 n) {
+  const auto* in = (const Element<from>*)args[1];
+  auto* out = (Element<to>*)args[0];
+  constexpr int64 in_step = splat ? 0 : complex_type(from) ? 2 : 1;
+  FRIT_VECTORIZE
+  for (int64 i = 0; i < n; ++i) {
+    Element<from> re = in[in_step * i];
+    if constexpr (complex_type(to)) {
+      Element<from> im = complex_type(from) ? in[in_step * i + 1] : Element<from>();
+      out[2 * i] = converted<part_type(to), part_type(from)>(re);
+      out[2 * i + 1] = converted<part_type(to), part_type(from)>(im);
+    } else if constexpr (complex_type(from) && to == DType::Bool) {
+      out[i] = (re != 0) | (in[in_step * i + 1] != 0);
+    } else {
+      out[i] = converted<to, part_type(from)>(re);
+    }
+  }
+}
+template <DType from, DType to>
+void cast_loop_of(void* const* args, int64 n, unsigned splat) {
+  if (splat != 0) cast<from, to, true>(args, n);
+  else cast<from, to, false>(args, n);
+}
+
+// ---- the tables ---------------------------------------------------------------------------------
+
+enum class RowPart { plain, costly };
+
+template <Op op, DType d>
+void fill_entry(LoopTable& table) {
+  constexpr bool costly_row = (Formula<op>::flags & Costly) != 0;
+  if constexpr (has_formula<op, d> && costly_row == (RowPart::FRIT_PART == RowPart::costly))
+    table.elementwise[(int)op][(int)d] = elementwise_loop<op, d>;
+}
+template <Op op>
+void fill_row(LoopTable& table) {
+#define FRIT_DTYPE(Name, ...) fill_entry<op, DType::Name>(table);
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
+}
+template <DType from>
+void fill_casts(LoopTable& table) {
+#define FRIT_DTYPE(Name, ...) \
+  table.casts[(int)from][(int)DType::Name] = cast_loop_of<from, DType::Name>;
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
+}
+
+#define FRIT_JOIN(a, b) a##b
+#define FRIT_AT_LEVEL(name, level) FRIT_JOIN(name, level)
+
+}  // namespace
+
+void FRIT_AT_LEVEL(FRIT_AT_LEVEL(fill_, FRIT_PART), FRIT_AT_LEVEL(_, FRIT_LEVEL))(LoopTable& table) {
+#define FRIT_OP(Name, ...) fill_row<Op::Name>(table);
+#include "ops/op.def"
+#undef FRIT_OP
+  if constexpr (RowPart::FRIT_PART == RowPart::plain) {
+#define FRIT_DTYPE(Name, ...) fill_casts<DType::Name>(table);
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
+  }
+}
+
+}  // namespace frit

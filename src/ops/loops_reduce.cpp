@@ -1,0 +1,204 @@
+// loops_reduce.cpp: reductions and scans of contiguous elements, in NumPy's order.
+//
+// Compiled by clang once for each instruction set, FRIT_LEVEL naming it.
+#include "ops/loops.h"
+#include "ops/rows.h"
+
+namespace frit {
+namespace {
+
+// One element of an array: a number, or the two parts of a complex number.
+template <DType d>
+struct Number {
+  using P = Element<d>;
+  P value;
+  static Number load(const void* data, int64 i) { return {((const P*)data)[i]}; }
+  void store(void* data, int64 i) const { ((P*)data)[i] = value; }
+};
+template <DType d>
+  requires(complex_type(d))
+struct Number<d> {
+  using P = Element<d>;
+  P re, im;
+  static Number load(const void* data, int64 i) {
+    return {((const P*)data)[2 * i], ((const P*)data)[2 * i + 1]};
+  }
+  void store(void* data, int64 i) const {
+    ((P*)data)[2 * i] = re;
+    ((P*)data)[2 * i + 1] = im;
+  }
+};
+
+template <Op op, DType d>
+Number<d> combined(Number<d> x, Number<d> y) {
+  using P = Element<d>;
+  if constexpr (complex_type(d)) {
+    return {part_of<op, Part::Re>(x.re, x.im, y.re, y.im, P(), P()),
+            part_of<op, Part::Im>(x.re, x.im, y.re, y.im, P(), P())};
+  } else if constexpr (has_rare<op, d>) {
+    if (is_rare<op, d>(x.value, y.value, P())) return {whole_value_of<op, d>(x.value, y.value, P())};
+    return {value_of<op, d>(x.value, y.value, P())};
+  } else {
+    return {value_of<op, d>(x.value, y.value, P())};
+  }
+}
+
+template <Op op, DType d>
+constexpr bool reducible = Formula<op>::inputs == 2 && has_formula<op, d> &&
+                           Formula<op>::rule != TypeRule::Exponent &&
+                           output_type(Formula<op>::rule, d) == d;
+
+// float16 is reduced in float and rounded once, by the ops for which NumPy does so (Add too, below).
+template <Op op, DType d>
+constexpr bool wide_half = d == DType::Float16 && (op == Op::Subtract || op == Op::Multiply ||
+                                                   op == Op::TrueDivide);
+
+template <Op op, DType d>
+void reduce_half(void* out, const void* in, int64 n) {
+  const auto* data = (const half*)in;
+  float sum = data[0];
+  for (int64 i = 1; i < n; ++i)
+    sum = value_of<op, DType::Float32>(sum, (float)data[i], 0.0f);
+  *(half*)out = (half)sum;
+}
+
+template <Op op, DType d>
+void reduce_in_order(void* out, const void* in, int64 n) {
+  Number<d> sum = Number<d>::load(in, 0);
+  for (int64 i = 1; i < n; ++i) sum = combined<op, d>(sum, Number<d>::load(in, i));
+  sum.store(out, 0);
+}
+
+// Integer reductions the compiler vectorises itself.
+template <Op op, DType d>
+void reduce_integers(void* out, const void* in, int64 n) {
+  const auto* data = (const Element<d>*)in;
+  Element<d> result = data[0];
+  for (int64 i = 1; i < n; ++i) result = value_of<op, d>(result, data[i], Element<d>());
+  *(Element<d>*)out = result;
+}
+
+// As many running results as fill a few vector registers.
+template <Op op, DType d>
+void reduce_floats_any_order(void* out, const void* in, int64 n) {
+  constexpr int64 lanes = 256 / (int64)sizeof(Element<d>);
+  if (n < 2 * lanes) return reduce_in_order<op, d>(out, in, n);
+  const auto* data = (const Element<d>*)in;
+  Element<d> results[lanes];
+  for (int64 k = 0; k < lanes; ++k) results[k] = data[k];
+  int64 i = lanes;
+  for (; i + lanes <= n; i += lanes) {
+#pragma clang loop vectorize(enable) interleave(disable)
+    for (int64 k = 0; k < lanes; ++k)
+      results[k] = value_of<op, d>(results[k], data[i + k], Element<d>());
+  }
+  for (; i < n; ++i) results[0] = value_of<op, d>(results[0], data[i], Element<d>());
+  for (int64 width = lanes / 2; width > 0; width /= 2)
+    for (int64 k = 0; k < width; ++k)
+      results[k] = value_of<op, d>(results[k], results[k + width], Element<d>());
+  *(Element<d>*)out = results[0];
+}
+
+// ---- NumPy's pairwise sum -------------------------------------------------------------------------
+// Over the parts of complex numbers it is the same tree: the accumulators take real and imaginary parts in turn.
+
+// float16 sums in float and rounds at the end.
+template <DType d>
+using Sum = decltype(widened(Element<d>()));
+
+template <DType d>
+using Eight = Sum<d> __attribute__((ext_vector_type(8)));
+
+template <DType d>
+Eight<d> load_eight(const Element<d>* in) {
+  Element<d> __attribute__((ext_vector_type(8))) loaded;
+  __builtin_memcpy(&loaded, in, sizeof(loaded));
+  return __builtin_convertvector(loaded, Eight<d>);
+}
+
+constexpr int64 leaf = 128;
+
+template <DType d>
+void sum_leaf(Sum<d>* out, const Element<d>* in, int64 n) {
+  constexpr int parts = complex_type(d) ? 2 : 1;
+  if (n < 8) {
+    // -0.0 is the neutral element: a sum of negative zeros is one.
+    for (int part = 0; part < parts; ++part) out[part] = (Sum<d>)-0.0;
+    for (int64 i = 0; i < n; ++i) out[i % parts] += widened(in[i]);
+    return;
+  }
+  Eight<d> r = load_eight<d>(in);
+  int64 i = 8;
+  for (; i < n - n % 8; i += 8) r += load_eight<d>(in + i);
+  if constexpr (parts == 1) {
+    out[0] = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  } else {
+    out[0] = (r[0] + r[2]) + (r[4] + r[6]);
+    out[1] = (r[1] + r[3]) + (r[5] + r[7]);
+  }
+  for (; i < n; ++i) out[i % parts] += widened(in[i]);
+}
+
+template <DType d>
+void sum_tree(Sum<d>* out, const Element<d>* in, int64 n) {
+  if (n <= leaf) return sum_leaf<d>(out, in, n);
+  int64 half_n = n / 2;
+  half_n -= half_n % 8;
+  Sum<d> left[2], right[2];
+  sum_tree<d>(left, in, half_n);
+  sum_tree<d>(right, in + half_n, n - half_n);
+  for (int part = 0; part < (complex_type(d) ? 2 : 1); ++part) out[part] = left[part] + right[part];
+}
+
+template <DType d>
+void reduce_pairwise(void* out, const void* in, int64 n) {
+  constexpr int parts = complex_type(d) ? 2 : 1;
+  Sum<d> sum[2];
+  sum_tree<d>(sum, (const Element<d>*)in, parts * n);
+  for (int part = 0; part < parts; ++part) ((Element<d>*)out)[part] = (Element<d>)sum[part];
+}
+
+// ---- scans and the tables -----------------------------------------------------------------------
+
+template <Op op, DType d>
+void scan(void* out, const void* in, void* carry, int64 n) {
+  Number<d> sum = Number<d>::load(carry, 0);
+  for (int64 i = 0; i < n; ++i) {
+    sum = combined<op, d>(sum, Number<d>::load(in, i));
+    sum.store(out, i);
+  }
+  sum.store(carry, 0);
+}
+
+template <Op op, DType d>
+void fill_entry(LoopTable& table) {
+  if constexpr (reducible<op, d>) {
+    ReduceLoop& reduction = table.reductions[(int)op][(int)d];
+    if constexpr (op == Op::Add && (float_type(d) || complex_type(d))) reduction = reduce_pairwise<d>;
+    else if constexpr (!float_type(d) && !complex_type(d) && !has_rare<op, d>) reduction = reduce_integers<op, d>;
+    else if constexpr (float_type(d) && (Formula<op>::flags & Reorderable) != 0)
+      reduction = reduce_floats_any_order<op, d>;
+    else if constexpr (wide_half<op, d>) reduction = reduce_half<op, d>;
+    else reduction = reduce_in_order<op, d>;
+    table.scans[(int)op][(int)d] = scan<op, d>;
+  }
+}
+template <Op op>
+void fill_row(LoopTable& table) {
+#define FRIT_DTYPE(Name, ...) fill_entry<op, DType::Name>(table);
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
+}
+
+#define FRIT_JOIN(a, b) a##b
+#define FRIT_AT_LEVEL(name, level) FRIT_JOIN(name, level)
+
+}  // namespace
+
+void FRIT_AT_LEVEL(fill_reductions_, FRIT_LEVEL)(LoopTable& table) {
+#define FRIT_OP(Name, ...) fill_row<Op::Name>(table);
+#include "ops/op.def"
+#undef FRIT_OP
+}
+
+}  // namespace frit

@@ -1,0 +1,394 @@
+// ops.cpp: the op table as data, NumPy's type rules, and the choice of ready-made loops.
+#include "ops/ops.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "ops/loops.h"
+
+namespace frit {
+
+// ---- the tables -------------------------------------------------------------------------------
+
+const DTypeInfo& info(DType dtype) {
+  static constexpr DTypeInfo table[] = {
+#define FRIT_DTYPE(Name, name, code, kind, size, type) {name, code, kind, size},
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
+  };
+  return table[static_cast<int>(dtype)];
+}
+
+const OpInfo& info(Op op) {
+  // Each class of formulas stands for its type characters; those of one row join to one string.
+#define BOOL(...) "?"
+#define SIGNED(...) "bhil"
+#define UNSIGNED(...) "BHIL"
+#define INT(...) "bBhHiIlL"
+#define FLOAT(...) "efd"
+#define HALF(...)
+#define DOUBLE(...) "d"
+#define COMPLEX(...) "FD"
+#define COMPLEX_REAL(...) "FD"
+#define INT_RARE(...)
+#define FLOAT_RARE(...)
+#define COMPLEX_RARE(...)
+#define FRIT_OP(Name, numpy_name, inputs, rule, flags, identity, types, ...)                   \
+  {#Name,  numpy_name, inputs,            TypeRule::rule, static_cast<std::uint32_t>(flags), \
+   Identity::identity, types, "" __VA_ARGS__, #__VA_ARGS__},
+  static constexpr OpInfo table[] = {
+#include "ops/op.def"
+  };
+#undef FRIT_OP
+#undef BOOL
+#undef SIGNED
+#undef UNSIGNED
+#undef INT
+#undef FLOAT
+#undef HALF
+#undef DOUBLE
+#undef COMPLEX
+#undef COMPLEX_REAL
+#undef INT_RARE
+#undef FLOAT_RARE
+#undef COMPLEX_RARE
+  return table[static_cast<int>(op)];
+}
+
+std::optional<Op> op_by_numpy_name(std::string_view name) {
+  struct Alias {
+    std::string_view alias, name;
+  };
+  static constexpr Alias aliases[] = {
+      {"true_divide", "divide"},   {"mod", "remainder"},   {"abs", "absolute"},
+      {"conj", "conjugate"},       {"pow", "power"},       {"acos", "arccos"},
+      {"acosh", "arccosh"},        {"asin", "arcsin"},     {"asinh", "arcsinh"},
+      {"atan", "arctan"},          {"atan2", "arctan2"},   {"atanh", "arctanh"},
+      {"bitwise_invert", "invert"}, {"bitwise_not", "invert"},
+      {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+  };
+  if (name.empty()) return std::nullopt;
+  for (const Alias& a : aliases)
+    if (a.alias == name) name = a.name;
+  for (int i = 0; i < op_count; ++i)
+    if (info(static_cast<Op>(i)).numpy_name == name) return static_cast<Op>(i);
+  return std::nullopt;
+}
+
+namespace {
+
+DType dtype_of_code(char code) {
+  for (int i = 0; i < dtype_count; ++i)
+    if (info(static_cast<DType>(i)).code == code) return static_cast<DType>(i);
+  return DType::Float64;
+}
+
+template <class T>
+Scalar number(DType dtype, double value) {
+  return Scalar::of(dtype, static_cast<T>(value));
+}
+
+std::optional<Scalar> scalar_of(DType dtype, double value) {
+  switch (dtype) {
+    case DType::Bool: return number<std::uint8_t>(dtype, value != 0);
+    case DType::Int8: return number<std::int8_t>(dtype, value);
+    case DType::Int16: return number<std::int16_t>(dtype, value);
+    case DType::Int32: return number<std::int32_t>(dtype, value);
+    case DType::Int64: return number<std::int64_t>(dtype, value);
+    case DType::UInt8: return number<std::uint8_t>(dtype, value);
+    case DType::UInt16: return number<std::uint16_t>(dtype, value);
+    case DType::UInt32: return number<std::uint32_t>(dtype, value);
+    case DType::UInt64: return number<std::uint64_t>(dtype, value);
+    case DType::Float16: {
+      // Only 0, 1 and -infinity are asked for.
+      int bits = value == 0 ? 0 : value == 1 ? 0x3c00 : 0xfc00;
+      return Scalar::of(dtype, static_cast<std::uint16_t>(bits));
+    }
+    case DType::Float32: return number<float>(dtype, value);
+    case DType::Float64: return number<double>(dtype, value);
+    case DType::Complex64: return Scalar::of(dtype, std::complex<float>(static_cast<float>(value)));
+    case DType::Complex128: return Scalar::of(dtype, std::complex<double>(value));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Scalar> identity_of(Op op, DType dtype) {
+  switch (info(op).identity) {
+    case Identity::None: return std::nullopt;
+    case Identity::Zero:
+    case Identity::False: return scalar_of(dtype, 0);
+    case Identity::One:
+    case Identity::True: return scalar_of(dtype, 1);
+    case Identity::AllOnes:
+      if (is_bool(dtype)) return scalar_of(dtype, 1);
+      if (!is_integer(dtype)) return std::nullopt;
+      return [&] {
+        Scalar s;
+        s.dtype = dtype;
+        std::fill_n(s.bytes, size_of(dtype), std::byte{0xff});
+        return s;
+      }();
+    case Identity::MinusInfinity:
+      if (!is_float(dtype)) return std::nullopt;
+      return scalar_of(dtype, -std::numeric_limits<double>::infinity());
+  }
+  return std::nullopt;
+}
+
+// ---- types ------------------------------------------------------------------------------------
+
+DType real_of(DType dtype) {
+  if (dtype == DType::Complex64) return DType::Float32;
+  if (dtype == DType::Complex128) return DType::Float64;
+  return dtype;
+}
+
+namespace {
+
+DType complex_of(DType real) {
+  return real == DType::Float64 ? DType::Complex128 : DType::Complex64;
+}
+
+// The smallest float type that holds all values of an integer type, as far as NumPy promises it.
+DType float_for(DType dtype) {
+  if (!is_integer(dtype) && !is_bool(dtype)) return real_of(dtype);
+  return size_of(dtype) == 1 ? DType::Float16 : size_of(dtype) == 2 ? DType::Float32 : DType::Float64;
+}
+
+DType signed_of_size(int size) {
+  return size <= 1 ? DType::Int8 : size == 2 ? DType::Int16 : size == 4 ? DType::Int32 : DType::Int64;
+}
+
+DType promote_integers(DType a, DType b) {
+  if (is_signed(a) == is_signed(b)) return size_of(a) >= size_of(b) ? a : b;
+  DType s = is_signed(a) ? a : b, u = is_signed(a) ? b : a;
+  if (size_of(u) < size_of(s)) return s;
+  return size_of(u) == 8 ? DType::Float64 : signed_of_size(2 * size_of(u));
+}
+
+}  // namespace
+
+DType promote(DType a, DType b) {
+  if (a == b || is_bool(b)) return a;
+  if (is_bool(a)) return b;
+  if (is_integer(a) && is_integer(b)) return promote_integers(a, b);
+  DType fa = float_for(a), fb = float_for(b);
+  DType real = size_of(fa) >= size_of(fb) ? fa : fb;
+  return is_complex(a) || is_complex(b) ? complex_of(real) : real;
+}
+
+bool can_cast(DType from, DType to, Casting casting) {
+  if (from == to || casting == Casting::Unsafe) return true;
+  if (casting == Casting::No || casting == Casting::Equiv) return false;
+  if (promote(from, to) == to) return true;
+  if (casting == Casting::Safe) return false;
+  constexpr std::string_view order = "biufc";  // SameKind: never down in kind; but unsigned from signed is refused
+  auto rank = [&](DType d) { return order.find(info(d).kind); };
+  if (is_unsigned(from) && is_signed(to)) return true;
+  if (is_signed(from) && is_unsigned(to)) return false;
+  return rank(from) <= rank(to);
+}
+
+namespace {
+
+DType strong_type(const OperandType& operand, std::optional<DType> others) {
+  if (operand.weak == Weak::No) return operand.dtype;
+  bool has_kind = others && !is_bool(*others);
+  switch (operand.weak) {
+    case Weak::No: break;
+    case Weak::Int: return has_kind ? *others : DType::Int64;
+    case Weak::Float: return has_kind && is_inexact(*others) ? *others : DType::Float64;
+    case Weak::Complex:
+      if (!has_kind || !is_inexact(*others)) return DType::Complex128;
+      return is_complex(*others) ? *others : complex_of(*others);
+  }
+  return operand.dtype;
+}
+
+DType output_of(TypeRule rule, DType in) {
+  switch (rule) {
+    case TypeRule::Same:
+    case TypeRule::FloatOnly:
+    case TypeRule::TrueDivide:
+    case TypeRule::Select:
+    case TypeRule::Exponent: return in;
+    case TypeRule::Compare:
+    case TypeRule::Predicate:
+    case TypeRule::Logical: return DType::Bool;
+    case TypeRule::RealOfComplex: return real_of(in);
+    case TypeRule::FloatToInt: return DType::Int32;
+    case TypeRule::ToUInt8: return DType::UInt8;
+  }
+  return in;
+}
+
+// The first of NumPy's loops that all operands can be cast to safely.
+std::optional<DType> first_loop(Op op, std::span<const DType> operands) {
+  for (char code : info(op).numpy_types) {
+    DType d = dtype_of_code(code);
+    if (std::ranges::all_of(operands, [&](DType o) { return can_cast(o, d, Casting::Safe); }))
+      return d;
+  }
+  return std::nullopt;
+}
+
+// Signed with uint64: NumPy compares them exactly.
+Signature mixed_comparison(std::span<const DType> operands) {
+  auto wide = [](DType d) { return is_signed(d) ? DType::Int64 : DType::UInt64; };
+  return {{wide(operands[0]), wide(operands[1]), DType::Bool}, DType::Bool};
+}
+
+}  // namespace
+
+std::optional<Signature> resolve(Op op, std::span<const OperandType> operands) {
+  const OpInfo& row = info(op);
+  // The operands that decide the loop: Select's condition and ldexp's exponent do not.
+  std::size_t first = row.rule == TypeRule::Select ? 1 : 0;
+  std::size_t last = row.rule == TypeRule::Exponent ? 1 : operands.size();
+
+  std::optional<DType> others;
+  for (std::size_t k = first; k < last; ++k)
+    if (operands[k].weak == Weak::No)
+      others = others ? promote(*others, operands[k].dtype) : operands[k].dtype;
+  std::array<DType, 3> types{};
+  for (std::size_t k = first; k < last; ++k) types[k] = strong_type(operands[k], others);
+  std::span<const DType> deciding(types.data() + first, last - first);
+
+  if (row.rule == TypeRule::Compare && deciding[0] != deciding[1] && is_integer(deciding[0]) &&
+      is_integer(deciding[1]) && promote(deciding[0], deciding[1]) == DType::Float64)
+    return mixed_comparison(deciding);
+  if (has(op, RefusesBool) && std::ranges::all_of(deciding, is_bool)) return std::nullopt;
+  std::optional<DType> in = first_loop(op, deciding);
+  // NumPy has logical loops for equal types only, and reads all else as truth values.
+  bool one_type = std::ranges::all_of(operands, [&](const OperandType& o) {
+    return o.weak == Weak::No && o.dtype == operands[0].dtype;
+  });
+  if (row.rule == TypeRule::Logical && !one_type) in = DType::Bool;
+  if (row.rule == TypeRule::TrueDivide &&
+      std::ranges::none_of(deciding, [](DType d) { return is_inexact(d); }))
+    in = DType::Float64;
+  if (!in) return std::nullopt;
+
+  // ldexp(3, array): NumPy takes the Python integer for the smallest type.
+  if (row.rule == TypeRule::Exponent && operands[0].weak == Weak::Int && operands[1].weak == Weak::No)
+    in = DType::Float16;
+
+  Signature signature{{*in, *in, *in}, output_of(row.rule, *in)};
+  if (row.rule == TypeRule::Select) signature.in[0] = DType::Bool;
+  if (row.rule == TypeRule::Exponent) {
+    // NumPy has loops for C's int and long; the wider one serves both.
+    const OperandType& exponent = operands[1];
+    if (exponent.weak != Weak::Int &&
+        (exponent.weak != Weak::No || !can_cast(exponent.dtype, DType::Int64, Casting::Safe)))
+      return std::nullopt;
+    signature.in[1] = DType::Int64;
+  }
+  return signature;
+}
+
+// ---- loops ------------------------------------------------------------------------------------
+
+const LoopTable* loops_of(std::string_view level) {
+#if defined(__x86_64__)
+  if (level == "v4" && __builtin_cpu_supports("x86-64-v4")) {
+    static const LoopTable v4 = [] {
+      LoopTable table;
+      fill_plain_v4(table);
+      fill_costly_v4(table);
+      fill_reductions_v4(table);
+      return table;
+    }();
+    return &v4;
+  }
+  if (level == "v3" && __builtin_cpu_supports("x86-64-v3")) {
+    static const LoopTable v3 = [] {
+      LoopTable table;
+      fill_plain_v3(table);
+      fill_costly_v3(table);
+      fill_reductions_v3(table);
+      return table;
+    }();
+    return &v3;
+  }
+  if (level == "v2") {
+    static const LoopTable v2 = [] {
+      LoopTable table;
+      fill_plain_v2(table);
+      fill_costly_v2(table);
+      fill_reductions_v2(table);
+      return table;
+    }();
+    return &v2;
+  }
+#else
+  if (level == "base") {
+    static const LoopTable base = [] {
+      LoopTable table;
+      fill_plain_base(table);
+      fill_costly_base(table);
+      fill_reductions_base(table);
+      return table;
+    }();
+    return &base;
+  }
+#endif
+  return nullptr;
+}
+
+namespace {
+
+const LoopTable& best_loops() {
+  static const LoopTable* const best = [] {
+    for (std::string_view level : {"v4", "v3", "v2", "base"})
+      if (const LoopTable* table = loops_of(level)) return table;
+    return static_cast<const LoopTable*>(nullptr);
+  }();
+  return *best;
+}
+
+}  // namespace
+
+Loop loop(Op op, DType in) {
+  return best_loops().elementwise[static_cast<int>(op)][static_cast<int>(in)];
+}
+Loop cast_loop(DType from, DType to) {
+  return best_loops().casts[static_cast<int>(from)][static_cast<int>(to)];
+}
+ReduceLoop reduce_loop(Op op, DType dtype) {
+  return best_loops().reductions[static_cast<int>(op)][static_cast<int>(dtype)];
+}
+ScanLoop scan_loop(Op op, DType dtype) {
+  return best_loops().scans[static_cast<int>(op)][static_cast<int>(dtype)];
+}
+
+std::int64_t pairwise_split(DType dtype, std::int64_t n) {
+  constexpr std::int64_t leaf = 128;
+  // NumPy counts the parts of complex numbers.
+  std::int64_t parts = is_complex(dtype) ? 2 : 1;
+  if (parts * n <= leaf) return 0;
+  std::int64_t half = parts * n / 2;
+  return (half - half % 8) / parts;
+}
+
+// ---- formulas ---------------------------------------------------------------------------------
+
+namespace {
+
+std::string suffix_of(DType dtype) {
+  return is_bool(dtype) ? "bool" : std::string(1, info(dtype).code);
+}
+
+}  // namespace
+
+std::string formula_symbol(Op op, DType in) {
+  return "frit_" + std::string(info(op).name) + "_" + suffix_of(in);
+}
+std::string rare_symbol(Op op, DType in) { return formula_symbol(op, in) + "_rare"; }
+std::string cast_symbol(DType from, DType to) {
+  return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);
+}
+
+}  // namespace frit

@@ -1,0 +1,212 @@
+// array_attributes.cpp: the attributes of Array.
+#include <algorithm>
+#include <numeric>
+
+#include "python/array_type.h"
+#include "python/fallback.h"
+#include "python/flags.h"
+#include "python/interop.h"
+#include "python/numpy_api.h"
+#include "python/operands.h"
+#include "python/source.h"
+
+namespace frit::python {
+namespace {
+
+PyObject* tuple_of(std::span<const std::int64_t> values) {
+  const Ref tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    PyObject* number = PyLong_FromLongLong(values[k]);
+    if (!number) throw PythonError{};
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k), number);
+  }
+  return Py_NewRef(tuple.get());
+}
+
+const Array& array_behind(PyObject* object) { return array_of(object).array; }
+
+PyObject* shape(PyObject* self, void*) {
+  return guarded([&] { return tuple_of(array_behind(self).shape()); });
+}
+
+// An attribute that NumPy gives or sets on the real array.
+PyObject* get_from_real(PyObject* self, const char* name) {
+  return PyObject_GetAttrString(real_array(array_of(self)).get(), name);
+}
+void set_on_real(PyObject* self, const char* name, PyObject* value) {
+  const Ref real = real_array(array_of(self));
+  const Ref converted = value ? real_deep(value) : Ref{};
+  checked_status(PyObject_SetAttrString(real.get(), name, converted.get()));
+}
+
+int set_shape(PyObject* self, PyObject* value, void*) {
+  note_source();
+  return guarded_status([&] {
+    if (!value) raise(PyExc_AttributeError, "Cannot delete array shape");
+    try {
+      Reshaped result = reshaped(array_behind(self), shape_operand(value), 'C');
+      if (!result.is_view) throw Unfit{"the shape needs a copy"};
+      array_of(self).array = std::move(result.array);
+    } catch (const Unfit&) {
+      set_on_real(self, "shape", value);  // raises, in NumPy's words
+    }
+  });
+}
+
+PyObject* strides(PyObject* self, void*) {
+  return guarded([&] { return tuple_of(array_behind(self).strides()); });
+}
+int set_strides(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    const Ref real = real_array(array_of(self));
+    checked_status(PyObject_SetAttrString(real.get(), "strides", value));
+    array_of(self).array = *wrap_ndarray(real.get());
+  });
+}
+
+PyObject* dtype(PyObject* self, void*) { return Py_NewRef(as_object(descriptor_of(array_behind(self).dtype()))); }
+int set_dtype(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    const Ref real = real_array(array_of(self));
+    checked_status(PyObject_SetAttrString(real.get(), "dtype", value));
+    std::optional<Array> wrapped = wrap_ndarray(real.get());
+    if (!wrapped) raise(PyExc_TypeError, "frit: an array cannot become one of dtype %R in place; use .view()", value);
+    array_of(self).array = std::move(*wrapped);
+  });
+}
+
+PyObject* ndim(PyObject* self, void*) { return PyLong_FromLong(array_behind(self).ndim()); }
+PyObject* size(PyObject* self, void*) { return PyLong_FromLongLong(array_behind(self).size()); }
+PyObject* item_size(PyObject* self, void*) { return PyLong_FromLong(size_of(array_behind(self).dtype())); }
+PyObject* byte_count(PyObject* self, void*) {
+  return PyLong_FromLongLong(array_behind(self).size() * size_of(array_behind(self).dtype()));
+}
+
+PyObject* transposed(PyObject* self, void*) {
+  return guarded([&] { return new_view(reversed_axes(array_behind(self)), array_of(self)); });
+}
+
+PyObject* matrix_transposed(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    const int n = array_behind(self).ndim();
+    if (n < 2) return get_from_real(self, "mT");  // raises
+    std::vector<int> axes(static_cast<std::size_t>(n));
+    std::iota(axes.begin(), axes.end(), 0);
+    std::swap(axes[static_cast<std::size_t>(n - 1)], axes[static_cast<std::size_t>(n - 2)]);
+    return new_view(transpose(array_behind(self), axes), array_of(self));
+  });
+}
+
+Array part_of_complex(const Array& array, bool imaginary) {
+  const DType part = real_of(array.dtype());
+  return window(array, array.shape(), array.strides(), array.offset() + (imaginary ? size_of(part) : 0), part);
+}
+
+PyObject* real_part(PyObject* self, void*) {
+  return guarded([&] {
+    if (!is_complex(array_behind(self).dtype())) return Py_NewRef(self);
+    return new_view(part_of_complex(array_behind(self), false), array_of(self));
+  });
+}
+PyObject* imaginary_part(PyObject* self, void*) {
+  return guarded([&] {
+    const Array& array = array_behind(self);
+    if (is_complex(array.dtype())) return new_view(part_of_complex(array, true), array_of(self));
+    PyObject* zeros = new_array(full(array.shape(), Scalar{.dtype = array.dtype()}));
+    array_of(zeros).read_only = true;
+    return zeros;
+  });
+}
+
+int set_part(PyObject* self, PyObject* value, const char* name, bool imaginary) {
+  note_source();
+  return guarded_status([&] {
+    try {
+      check_writable(array_of(self));
+      const Array& array = array_behind(self);
+      if (!value || (imaginary && !is_complex(array.dtype()))) throw Unfit{"not settable"};
+      const Array target = is_complex(array.dtype()) ? part_of_complex(array, imaginary) : array;
+      Operand operand;
+      if (!read_operand(value, operand) || operand.argument.weak != Weak::No) throw Unfit{"a value needs NumPy's conversion"};
+      assign(target, operand.argument);
+      settle_warnings();
+    } catch (const Unfit&) {
+      set_on_real(self, name, value);
+    } catch (const std::invalid_argument&) {
+      set_on_real(self, name, value);
+    }
+  });
+}
+int set_real(PyObject* self, PyObject* value, void*) { return set_part(self, value, "real", false); }
+int set_imaginary(PyObject* self, PyObject* value, void*) { return set_part(self, value, "imag", true); }
+
+// ---- the outside ------------------------------------------------------------------------------------
+
+PyObject* flags(PyObject* self, void*) {
+  return guarded([&] { return new_flags(self); });
+}
+PyObject* base(PyObject* self, void*) {
+  PyObject* owner = array_of(self).owner;
+  return Py_NewRef(owner ? owner : Py_None);
+}
+PyObject* flat(PyObject* self, void*) {
+  return guarded([&] { return get_from_real(self, "flat"); });
+}
+int set_flat(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] { set_on_real(self, "flat", value); });
+}
+PyObject* data(PyObject* self, void*) {
+  return guarded([&] { return get_from_real(self, "data"); });
+}
+PyObject* device(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
+PyObject* array_priority(PyObject*, void*) { return PyFloat_FromDouble(0.0); }
+
+// A raw address has no lifetime: whoever asked for one may use it as long as the owner of the memory lives.
+PyObject* pinned_real(PyObject* self) {
+  PyObject* owner = array_of(self).owner;
+  ArrayObject& keeper = array_of(owner && is_array(owner) ? owner : self);
+  if (!keeper.pinned) keeper.pinned = real_array(keeper).release();
+  return real_array(array_of(self)).release();
+}
+template <const char* const* name>
+PyObject* get_pinned(PyObject* self, void*) {
+  return guarded([&] { return PyObject_GetAttrString(Ref::steal(pinned_real(self)).get(), *name); });
+}
+constexpr const char* ctypes_name = "ctypes";
+constexpr const char* interface_name = "__array_interface__";
+constexpr const char* struct_name = "__array_struct__";
+
+}  // namespace
+
+Array reversed_axes(const Array& array) {
+  std::vector<int> axes(static_cast<std::size_t>(array.ndim()));
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  return transpose(array, axes);
+}
+
+std::vector<PyGetSetDef> array_attributes() {
+  return {
+      {"shape", shape, set_shape, nullptr, nullptr},
+      {"strides", strides, set_strides, nullptr, nullptr},
+      {"dtype", dtype, set_dtype, nullptr, nullptr},
+      {"ndim", ndim, nullptr, nullptr, nullptr},
+      {"size", size, nullptr, nullptr, nullptr},
+      {"itemsize", item_size, nullptr, nullptr, nullptr},
+      {"nbytes", byte_count, nullptr, nullptr, nullptr},
+      {"T", transposed, nullptr, nullptr, nullptr},
+      {"mT", matrix_transposed, nullptr, nullptr, nullptr},
+      {"real", real_part, set_real, nullptr, nullptr},
+      {"imag", imaginary_part, set_imaginary, nullptr, nullptr},
+      {"flags", flags, nullptr, nullptr, nullptr},
+      {"base", base, nullptr, nullptr, nullptr},
+      {"flat", flat, set_flat, nullptr, nullptr},
+      {"data", data, nullptr, nullptr, nullptr},
+      {"ctypes", get_pinned<&ctypes_name>, nullptr, nullptr, nullptr},
+      {"__array_interface__", get_pinned<&interface_name>, nullptr, nullptr, nullptr},
+      {"__array_struct__", get_pinned<&struct_name>, nullptr, nullptr, nullptr},
+      {"__array_priority__", array_priority, nullptr, nullptr, nullptr},
+      {"device", device, nullptr, nullptr, nullptr},
+  };
+}
+
+}  // namespace frit::python

@@ -1,0 +1,146 @@
+// array_meta.cpp: the class of Array: isinstance, subclassing and construction, so that programs may use Array as numpy.ndarray.
+#include <structmember.h>
+
+#include "python/array_type.h"
+#include "python/fallback.h"
+#include "python/interop.h"
+#include "python/numpy_api.h"
+
+namespace frit::python {
+namespace {
+
+// numpy.ndarray.name for real arrays and ours alike: np.ndarray.sum(x), super().__new__ and so on.
+struct UnboundObject {
+  PyObject_HEAD
+  vectorcallfunc call;
+  PyObject* ours;  // null where Array has no such method
+  PyObject* real;
+};
+PyTypeObject* unbound_type = nullptr;
+
+PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t count, PyObject* names) {
+  const auto& self = *reinterpret_cast<UnboundObject*>(object);
+  const Py_ssize_t positional = PyVectorcall_NARGS(count);
+  if (self.ours && positional > 0 && is_array(values[0])) return PyObject_Vectorcall(self.ours, values, count, names);
+  return PyObject_Vectorcall(self.real, values, count, names);
+}
+
+PyObject* bind_unbound(PyObject* object, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None) return Py_NewRef(object);
+  return PyMethod_New(object, instance);
+}
+
+PyObject* unbound_attribute(PyObject* object, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(object, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  return PyObject_GetAttr(reinterpret_cast<UnboundObject*>(object)->real, name);
+}
+
+void dealloc_unbound(PyObject* object) {
+  Py_XDECREF(reinterpret_cast<UnboundObject*>(object)->ours);
+  Py_XDECREF(reinterpret_cast<UnboundObject*>(object)->real);
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_Free(object);
+  Py_DECREF(as_object(type));
+}
+
+// What a class attribute is for classes: methods serve both kinds of arrays; everything else is as it is.
+PyObject* get_attribute(PyObject* type, PyObject* name) {
+  Ref ours = Ref::steal(PyType_Type.tp_getattro(type, name));
+  if (!ours) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return nullptr;
+    PyErr_Clear();
+    return PyObject_GetAttr(numpy.ndarray, name);
+  }
+  const bool creates = PyUnicode_CompareWithASCIIString(name, "__new__") == 0;
+  if (creates) return PyObject_GetAttr(numpy.ndarray, name);
+  const bool is_method = Py_IS_TYPE(ours.get(), &PyMethodDescr_Type) || Py_IS_TYPE(ours.get(), &PyWrapperDescr_Type);
+  if (!is_method) return ours.release();
+  Ref real = Ref::steal(PyObject_GetAttr(numpy.ndarray, name));
+  if (!real) {
+    PyErr_Clear();
+    return ours.release();
+  }
+  auto* object = PyObject_New(UnboundObject, unbound_type);
+  if (!object) return nullptr;
+  object->call = call_unbound;
+  object->ours = ours.release();
+  object->real = real.release();
+  return as_object(object);
+}
+
+// numpy.ndarray(shape, dtype, buffer, offset, strides, order)
+PyObject* construct_array(PyObject*, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    const Ref real_arguments = real_deep(arguments);
+    const Ref real_keywords = keywords ? real_deep(keywords) : Ref{};
+    return object_of_ndarray(checked(PyObject_Call(numpy.ndarray, real_arguments.get(), real_keywords.get())));
+  });
+}
+
+// class A(Array): a subclass of the real ndarray.
+PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    if (PyTuple_GET_SIZE(arguments) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(arguments, 1)))
+      return PyType_Type.tp_new(metatype, arguments, keywords);
+    PyObject* bases = PyTuple_GET_ITEM(arguments, 1);
+    const Ref real_bases = checked(PyTuple_New(PyTuple_GET_SIZE(bases)));
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k) {
+      PyObject* base = PyTuple_GET_ITEM(bases, k);
+      PyTuple_SET_ITEM(real_bases.get(), k, Py_NewRef(base == as_object(array_type) ? numpy.ndarray : base));
+    }
+    // The metaclass that the real bases ask for.
+    PyTypeObject* winner = &PyType_Type;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k) {
+      PyTypeObject* candidate = Py_TYPE(PyTuple_GET_ITEM(real_bases.get(), k));
+      if (PyType_IsSubtype(candidate, winner)) winner = candidate;
+    }
+    const Ref real_arguments = checked(PyTuple_Pack(3, PyTuple_GET_ITEM(arguments, 0), real_bases.get(), PyTuple_GET_ITEM(arguments, 2)));
+    return PyObject_Call(as_object(winner), real_arguments.get(), keywords);
+  });
+}
+
+PyObject* instance_check(PyObject* type, PyObject* object) {
+  if (Py_IS_TYPE(object, reinterpret_cast<PyTypeObject*>(type))) Py_RETURN_TRUE;
+  const int is = PyObject_IsInstance(object, numpy.ndarray);
+  return is < 0 ? nullptr : PyBool_FromLong(is);
+}
+PyObject* subclass_check(PyObject* type, PyObject* candidate) {
+  if (candidate == type) Py_RETURN_TRUE;
+  const int is = PyObject_IsSubclass(candidate, numpy.ndarray);
+  return is < 0 ? nullptr : PyBool_FromLong(is);
+}
+
+void make_unbound_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(UnboundObject, call), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_unbound)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(bind_unbound)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(unbound_attribute)},
+                         {Py_tp_members, members},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.UnboundMethod", sizeof(UnboundObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  unbound_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+}
+
+}  // namespace
+
+PyTypeObject* make_array_metaclass() {
+  make_unbound_type();
+  static PyMethodDef methods[] = {{"__instancecheck__", instance_check, METH_O, nullptr},
+                                  {"__subclasscheck__", subclass_check, METH_O, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_class)},
+                         {Py_tp_call, reinterpret_cast<void*>(construct_array)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.ArrayType", 0, 0, Py_TPFLAGS_DEFAULT, slots};
+  const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
+  return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
+}
+
+}  // namespace frit::python

@@ -1,0 +1,459 @@
+// array_methods.cpp: the methods of Array that shape, copy, convert and pick.
+#include <algorithm>
+#include <numeric>
+
+#include "python/array_type.h"
+#include "python/flags.h"
+#include "python/indexing.h"
+#include "python/interop.h"
+#include "python/methods.h"
+#include "python/operands.h"
+#include "python/ufunc_type.h"
+
+namespace frit::python {
+namespace {
+
+const Array& array_behind(PyObject* self) { return array_of(self).array; }
+bool is_given(PyObject* object) { return object && object != Py_None; }
+
+// f(1, 2, 3) or f((1, 2, 3)); one None counts as nothing given.
+Shape integers_of(const Arguments& arguments) {
+  if (arguments.positional == 1) return shape_operand(arguments.values[0]);
+  Shape result;
+  for (Py_ssize_t k = 0; k < arguments.positional; ++k) result.push_back(integer_operand(arguments.values[k]));
+  return result;
+}
+
+PyObject* view_or_new(Reshaped result, PyObject* self) {
+  if (result.is_view) return new_view(std::move(result.array), array_of(self));
+  return new_array(std::move(result.array));
+}
+
+struct Reshape {
+  static constexpr const char* name = "reshape";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    char order = 'C';
+    for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
+      PyObject* keyword = PyTuple_GET_ITEM(arguments.names, k);
+      PyObject* value = arguments.values[arguments.positional + k];
+      if (PyUnicode_CompareWithASCIIString(keyword, "order") == 0) {
+        order = order_operand(value, 'C');
+      } else if (PyUnicode_CompareWithASCIIString(keyword, "copy") != 0 || value != Py_None) {
+        throw Unfit{"reshape with copy="};
+      }
+    }
+    if (arguments.positional == 0) throw Unfit{"reshape without a shape"};
+    return view_or_new(reshaped(array_behind(self), integers_of(arguments), order), self);
+  }
+};
+
+struct Ravel {
+  static constexpr const char* name = "ravel";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [order] = named(arguments, {"order"});
+    const Array& array = array_behind(self);
+    char layout = order_operand(order, 'C');
+    if (layout == 'K') {
+      if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
+      layout = 'A';
+    }
+    return view_or_new(reshaped(array, {array.size()}, layout), self);
+  }
+};
+
+struct Flatten {
+  static constexpr const char* name = "flatten";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [order] = named(arguments, {"order"});
+    const Array& array = array_behind(self);
+    char layout = order_operand(order, 'C');
+    if (layout == 'K') {
+      if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"flatten in memory order"};
+      layout = 'A';
+    }
+    const bool fortran = layout == 'F' || (layout == 'A' && array.f_contiguous() && !array.c_contiguous());
+    return new_array(reshaped(copy(array, fortran ? 'F' : 'C'), {array.size()}, fortran ? 'F' : 'C').array);
+  }
+};
+
+struct Transpose {
+  static constexpr const char* name = "transpose";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.keywords() != 0) throw Unfit{"transpose with keywords"};
+    const Array& array = array_behind(self);
+    if (arguments.positional == 0 || (arguments.positional == 1 && arguments.values[0] == Py_None))
+      return new_view(reversed_axes(array), array_of(self));
+    const Shape given = integers_of(arguments);
+    if (static_cast<int>(given.size()) != array.ndim()) throw Unfit{"axes don't match array"};
+    std::vector<int> axes;
+    std::uint64_t seen = 0;
+    for (std::int64_t axis : given) {
+      const std::int64_t normal = axis < 0 ? axis + array.ndim() : axis;
+      if (normal < 0 || normal >= array.ndim() || (seen >> normal & 1)) throw Unfit{"axes don't match array"};
+      seen |= std::uint64_t{1} << normal;
+      axes.push_back(static_cast<int>(normal));
+    }
+    return new_view(transpose(array, axes), array_of(self));
+  }
+};
+
+struct SwapAxes {
+  static constexpr const char* name = "swapaxes";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [first, second] = named(arguments, {"axis1", "axis2"});
+    if (!first || !second) throw Unfit{"swapaxes takes two axes"};
+    const Array& array = array_behind(self);
+    std::vector<int> axes(static_cast<std::size_t>(array.ndim()));
+    std::iota(axes.begin(), axes.end(), 0);
+    std::swap(axes[static_cast<std::size_t>(axis_operand(first, array.ndim()))],
+              axes[static_cast<std::size_t>(axis_operand(second, array.ndim()))]);
+    return new_view(transpose(array, axes), array_of(self));
+  }
+};
+
+struct Squeeze {
+  static constexpr const char* name = "squeeze";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [axis] = named(arguments, {"axis"});
+    const Array& array = array_behind(self);
+    const Axes axes = axes_operand(axis, array.ndim());
+    const bool any = !is_given(axis);
+    Shape shape, strides;
+    for (int k = 0; k < array.ndim(); ++k) {
+      const auto extent = array.shape()[static_cast<std::size_t>(k)];
+      const bool named_axis = !any && (axes.all || std::ranges::find(axes.axes, k) != axes.axes.end());
+      if (named_axis && extent != 1) throw Unfit{"cannot select an axis to squeeze out which has size not equal to one"};
+      if (named_axis || (any && extent == 1)) continue;
+      shape.push_back(extent);
+      strides.push_back(array.strides()[static_cast<std::size_t>(k)]);
+    }
+    return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
+  }
+};
+
+struct AsType {
+  static constexpr const char* name = "astype";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [dtype, order, casting, subok, copies] = named(arguments, {"dtype", "order", "casting", "subok", "copy"});
+    const std::optional<DType> wanted = requested_dtype(dtype);
+    if (!wanted) throw Unfit{"astype without a dtype"};
+    if (casting && PyUnicode_Check(casting) && PyUnicode_CompareWithASCIIString(casting, "unsafe") != 0) throw Unfit{"astype with casting="};
+    const Array& array = array_behind(self);
+    if (is_complex(array.dtype()) && !is_complex(*wanted) && !is_bool(*wanted)) throw Unfit{"complex values lose their imaginary part"};
+    const char layout = order_operand(order, 'K');
+    if (!flag_operand(copies, true) && *wanted == array.dtype()) {
+      const bool fits = layout == 'K' || (layout == 'A' && (array.c_contiguous() || array.f_contiguous())) ||
+                        (layout == 'C' && array.c_contiguous()) || (layout == 'F' && array.f_contiguous());
+      if (fits) return Py_NewRef(self);
+    }
+    return new_array(astype(array, *wanted, layout));
+  }
+};
+
+struct Copy {
+  static constexpr const char* name = "copy";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [order] = named(arguments, {"order"});
+    return new_array(copy(array_behind(self), order_operand(order, 'C')));
+  }
+};
+
+struct Fill {
+  static constexpr const char* name = "fill";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [value] = named(arguments, {"value"});
+    if (!value) throw Unfit{"fill takes a value"};
+    check_writable(array_of(self));
+    const Array& array = array_behind(self);
+    const std::optional<Scalar> element = element_value(value, array.dtype());
+    if (!element) throw Unfit{"a value needs NumPy's conversion"};
+    assign(array, Argument(*element));
+    return Py_NewRef(Py_None);
+  }
+};
+
+struct Item {
+  static constexpr const char* name = "item";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    std::int64_t offset = 0;
+    if (arguments.positional == 0 && arguments.keywords() == 0) {
+      if (array.size() != 1) throw Unfit{"can only convert an array of size 1 to a Python scalar"};
+    } else {
+      if (arguments.keywords() != 0) throw Unfit{"item with keywords"};
+      const Shape index = integers_of(arguments);
+      if (index.size() == 1 && array.ndim() != 1) throw Unfit{"item by flat index"};
+      if (static_cast<int>(index.size()) != array.ndim()) throw Unfit{"incorrect number of indices for array"};
+      for (std::size_t k = 0; k < index.size(); ++k) {
+        const std::int64_t normal = index[k] < 0 ? index[k] + array.shape()[k] : index[k];
+        if (normal < 0 || normal >= array.shape()[k]) throw Unfit{"index is out of bounds"};
+        offset += normal * array.strides()[k];
+      }
+    }
+    const std::byte* data = evaluate(array) + offset;
+    const Ref scalar = Ref::steal(make_scalar(data, array.dtype()));
+    return checked(PyObject_CallMethod(scalar.get(), "item", nullptr)).release();
+  }
+};
+
+// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not counted as fallbacks.
+template <const char* const* method_name>
+struct OnReal {
+  static constexpr const char* name = *method_name;
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    std::vector<PyObject*> values{self};
+    values.insert(values.end(), arguments.values, arguments.values + arguments.positional + arguments.keywords());
+    return call_numpy(ndarray_method(name), {values.data(), arguments.positional + 1, arguments.names});
+  }
+};
+constexpr const char* tolist_name = "tolist";
+constexpr const char* tobytes_name = "tobytes";
+constexpr const char* tofile_name = "tofile";
+constexpr const char* sort_name = "sort";
+constexpr const char* argsort_name = "argsort";
+constexpr const char* searchsorted_name = "searchsorted";
+constexpr const char* partition_name = "partition";
+constexpr const char* argpartition_name = "argpartition";
+
+struct View {
+  static constexpr const char* name = "view";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [dtype, type] = named(arguments, {"dtype", "type"});
+    const Array& array = array_behind(self);
+    const bool same_class = !type || type == as_object(array_type) || type == numpy.ndarray;
+    if (!same_class) throw Unfit{"a view of another class"};
+    if (!dtype || dtype == as_object(array_type) || dtype == numpy.ndarray) return new_view(Array(array), array_of(self));
+    const std::optional<DType> wanted = requested_dtype(dtype);
+    if (!wanted || size_of(*wanted) != size_of(array.dtype())) throw Unfit{"a view with another item size"};
+    return new_view(window(array, array.shape(), array.strides(), array.offset(), *wanted), array_of(self));
+  }
+};
+
+struct Dot {
+  static constexpr const char* name = "dot";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [other, out] = named(arguments, {"b", "out"});
+    if (!other || is_given(out)) throw Unfit{"dot with out="};
+    Operand operand;
+    if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
+    const Array& left = array_behind(self);
+    if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0)
+      return new_result(apply(Op::Multiply, {left, operand.argument}));
+    const Array& right = *operand.argument.array;
+    if (right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+    return new_result(matmul(left, right));
+  }
+};
+
+struct Clip {
+  static constexpr const char* name = "clip";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    auto [low, high, out] = named(arguments, {"min", "max", "out"});
+    const Array& array = array_behind(self);
+    if (is_given(out)) throw Unfit{"clip with out="};
+    // Python integers at or beyond the type's limits bound nothing.
+    if (is_integer(array.dtype())) {
+      const auto unbounded = [&](PyObject* bound) {
+        return bound && PyLong_CheckExact(bound) && !element_value(bound, array.dtype());
+      };
+      if (unbounded(low) || unbounded(high)) throw Unfit{"clip by integers beyond the dtype"};
+    }
+    Operand x, y;
+    if (is_given(low) && !read_operand(low, x)) throw Unfit{"an operand is of a foreign type"};
+    if (is_given(high) && !read_operand(high, y)) throw Unfit{"an operand is of a foreign type"};
+    if (!is_given(low) && !is_given(high)) return new_result(apply(Op::Positive, {array}));
+    if (!is_given(low)) return new_result(apply(Op::Minimum, {array, y.argument}));
+    if (!is_given(high)) return new_result(apply(Op::Maximum, {array, x.argument}));
+    return new_result(clipped(array, x.argument, y.argument));
+  }
+};
+
+struct Take {
+  static constexpr const char* name = "take";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [indices, axis, out, mode] = named(arguments, {"indices", "axis", "out", "mode"});
+    if (!indices || is_given(out)) throw Unfit{"take with out="};
+    if (mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "raise") != 0) throw Unfit{"take with mode="};
+    const Array& array = array_behind(self);
+    const Array index = array_operand(indices);
+    if (!is_integer(index.dtype())) throw Unfit{"take by other than integers"};
+    if (is_given(axis)) return new_result(take_along(array, index, axis_operand(axis, array.ndim())));
+    return new_result(take_along(reshaped(array, {array.size()}, 'C').array, index, 0));
+  }
+};
+
+struct Repeat {
+  static constexpr const char* name = "repeat";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [repeats, axis] = named(arguments, {"repeats", "axis"});
+    if (!repeats || !PyLong_CheckExact(repeats)) throw Unfit{"repeat by an array"};
+    const std::int64_t count = integer_operand(repeats);
+    if (count < 0) throw Unfit{"repeats may not contain negative values."};
+    Array source = array_behind(self);
+    int along = 0;
+    if (is_given(axis))
+      along = axis_operand(axis, source.ndim());
+    else
+      source = reshaped(source, {source.size()}, 'C').array;
+    // Each element as a run of `count`: one more axis with stride 0, copied and folded into its neighbour.
+    const auto at = static_cast<std::ptrdiff_t>(along) + 1;
+    Shape shape(source.shape().begin(), source.shape().end()), strides(source.strides().begin(), source.strides().end());
+    Shape folded = shape;
+    folded[static_cast<std::size_t>(along)] *= count;
+    shape.insert(shape.begin() + at, count);
+    strides.insert(strides.begin() + at, 0);
+    const Array runs = window(source, shape, strides, source.offset(), source.dtype());
+    return new_array(reshaped(copy(runs, 'C'), folded, 'C').array);
+  }
+};
+
+struct Nonzero {
+  static constexpr const char* name = "nonzero";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional + arguments.keywords() != 0) throw Unfit{"nonzero takes no arguments"};
+    const Array& array = array_behind(self);
+    if (array.ndim() == 0) throw Unfit{"nonzero of a 0-d array"};
+    evaluate(array);
+    std::vector<Array> indices = nonzero(array);
+    const Ref tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(indices.size())));
+    for (std::size_t k = 0; k < indices.size(); ++k)
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k), new_array(std::move(indices[k])));
+    return Py_NewRef(tuple.get());
+  }
+};
+
+struct Conjugate {
+  static constexpr const char* name = "conjugate";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional + arguments.keywords() != 0) throw Unfit{"conjugate with out="};
+    if (!is_complex(array_behind(self).dtype())) return Py_NewRef(self);
+    return new_result(apply(Op::Conjugate, {array_behind(self)}));
+  }
+};
+
+struct Round {
+  static constexpr const char* name = "round";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [decimals, out] = named(arguments, {"decimals", "out"});
+    const Array& array = array_behind(self);
+    const std::int64_t places = decimals ? integer_operand(decimals) : 0;
+    if (is_given(out) || places != 0 || is_complex(array.dtype()) || is_bool(array.dtype())) throw Unfit{"round to decimal places"};
+    if (is_integer(array.dtype())) return new_array(copy(array, 'K'));
+    return new_result(apply(Op::Rint, {array}));
+  }
+};
+
+struct Diagonal {
+  static constexpr const char* name = "diagonal";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [offset, first, second] = named(arguments, {"offset", "axis1", "axis2"});
+    const Array& array = array_behind(self);
+    if (array.ndim() < 2) throw Unfit{"diag requires an array of at least two dimensions"};
+    const auto one = static_cast<std::size_t>(first ? axis_operand(first, array.ndim()) : 0);
+    const auto two = static_cast<std::size_t>(second ? axis_operand(second, array.ndim()) : 1);
+    if (one == two) throw Unfit{"axis1 and axis2 cannot be the same"};
+    const std::int64_t shift = offset ? integer_operand(offset) : 0;
+    const std::int64_t rows = array.shape()[one] + std::min<std::int64_t>(shift, 0);
+    const std::int64_t columns = array.shape()[two] - std::max<std::int64_t>(shift, 0);
+    const std::int64_t n = std::max<std::int64_t>(std::min(rows, columns), 0);
+    std::int64_t start = array.offset();
+    if (n > 0) start += shift >= 0 ? shift * array.strides()[two] : -shift * array.strides()[one];
+    Shape shape, strides;
+    for (std::size_t k = 0; k < array.shape().size(); ++k) {
+      if (k == one || k == two) continue;
+      shape.push_back(array.shape()[k]);
+      strides.push_back(array.strides()[k]);
+    }
+    shape.push_back(n);
+    strides.push_back(array.strides()[one] + array.strides()[two]);
+    PyObject* view = new_view(window(array, shape, strides, start, array.dtype()), array_of(self));
+    array_of(view).read_only = true;
+    return view;
+  }
+};
+
+struct SetFlags {
+  static constexpr const char* name = "setflags";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [write, align, uic] = named(arguments, {"write", "align", "uic"});
+    return set_array_flags(self, write, align, uic);
+  }
+};
+
+struct Resize {
+  static constexpr const char* name = "resize";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    bool checks_references = true;
+    for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0) throw Unfit{"resize with other keywords"};
+      checks_references = PyObject_IsTrue(arguments.values[arguments.positional + k]) == 1;
+    }
+    if (arguments.positional == 0) return Py_NewRef(Py_None);
+    ArrayObject& object = array_of(self);
+    const Array& old = object.array;
+    if (object.owner || old.base()->foreign) raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
+    if (object.weak_references || (checks_references && old.base()->handles > 1))
+      raise(PyExc_ValueError,
+            "cannot resize an array that references or is referenced\nby another array in this way.\nUse the np.resize "
+            "function or refcheck=False");
+    const Shape shape = integers_of(arguments);
+    if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; })) throw Unfit{"all elements of shape must be non-negative"};
+    const Array made = full(shape, Scalar{.dtype = old.dtype()});
+    const std::int64_t kept[1] = {std::min(old.size(), made.size())};
+    const std::int64_t stride[1] = {size_of(old.dtype())};
+    const Array flat = old.c_contiguous() ? old : copy(old, 'K');
+    if (kept[0] > 0)
+      assign(window(made, kept, stride, 0, made.dtype()), window(flat, kept, stride, flat.offset(), flat.dtype()));
+    object.array = made;
+    return Py_NewRef(Py_None);
+  }
+};
+
+}  // namespace
+
+Reshaped reshaped(const Array& array, Shape shape, char order) {
+  std::int64_t known = 1;
+  std::int64_t* open = nullptr;
+  for (std::int64_t& extent : shape) {
+    if (extent == -1) {
+      if (open) throw Unfit{"can only specify one unknown dimension"};
+      open = &extent;
+    } else if (extent < 0) {
+      throw Unfit{"negative dimensions are not allowed"};
+    } else if (__builtin_mul_overflow(known, extent, &known)) {
+      throw Unfit{"cannot reshape array"};
+    }
+  }
+  if (open) {
+    if (known == 0 || array.size() % known != 0) throw Unfit{"cannot reshape array"};
+    *open = array.size() / known;
+    known *= *open;
+  }
+  if (known != array.size()) throw Unfit{"cannot reshape array"};
+  const bool fortran = order == 'F' || (order == 'A' && array.f_contiguous() && !array.c_contiguous());
+  if (fortran) {
+    // In Fortran order a reshape is a C-order reshape of the transposes.
+    std::ranges::reverse(shape);
+    Reshaped turned = reshaped(reversed_axes(array), shape, 'C');
+    return {reversed_axes(turned.array), turned.is_view};
+  }
+  if (std::optional<Array> view = reshape_window(array, shape)) return {std::move(*view), true};
+  return {*reshape_window(copy(array, 'C'), shape), false};
+}
+
+std::vector<PyMethodDef> array_methods() {
+  return {method_row<Reshape>(),   method_row<Ravel>(),      method_row<Flatten>(),
+          method_row<Transpose>(), method_row<SwapAxes>(),   method_row<Squeeze>(),
+          method_row<AsType>(),    method_row<Copy>(),       method_row<Fill>(),
+          method_row<Item>(),      method_row<View>(),       method_row<Dot>(),
+          method_row<Clip>(),      method_row<Take>(),       method_row<Repeat>(),
+          method_row<Nonzero>(),   method_row<Conjugate>(),  method_row<Conjugate>("conj"),
+          method_row<Round>(),     method_row<Diagonal>(),   method_row<SetFlags>(),
+          method_row<Resize>(),    method_row<OnReal<&tolist_name>>(),
+          method_row<OnReal<&tobytes_name>>(),       method_row<OnReal<&tofile_name>>(),
+          method_row<OnReal<&sort_name>>(),          method_row<OnReal<&argsort_name>>(),
+          method_row<OnReal<&searchsorted_name>>(),  method_row<OnReal<&partition_name>>(),
+          method_row<OnReal<&argpartition_name>>()};
+}
+
+}  // namespace frit::python

@@ -1,0 +1,27 @@
+// array_type.h: the parts from which the type Array is put together, each in its own file.
+#pragma once
+
+#include <vector>
+
+#include "python/objects.h"
+
+namespace frit::python {
+
+std::vector<PyGetSetDef> array_attributes();
+std::vector<PyMethodDef> array_methods();           // shape, copies, conversion
+std::vector<PyMethodDef> array_reduction_methods();
+std::vector<PyMethodDef> array_protocol_methods();  // __array__ and its like, pickling, DLPack
+
+// The class of Array: makes real ndarrays its instances and real subclasses of its subclasses.
+PyTypeObject* make_array_metaclass();
+
+// A view of the array with NumPy's rules: shared by methods and attributes.
+Array reversed_axes(const Array& array);
+// Reshapes as NumPy does: a window if possible, else a copy; -1 may stand for one extent. Throws Unfit for a shape that does not fit.
+struct Reshaped {
+  Array array;
+  bool is_view;
+};
+Reshaped reshaped(const Array& array, Shape shape, char order);
+
+}  // namespace frit::python

@@ -1,0 +1,260 @@
+// creation.cpp: array, asarray, empty, zeros, ones, full, arange.
+#include <algorithm>
+#include <cmath>
+
+#include "python/functions.h"
+#include "python/interop.h"
+#include "python/methods.h"
+#include "python/operands.h"
+
+namespace frit::python {
+namespace {
+
+bool is_given(PyObject* object) { return object && object != Py_None && object != numpy.no_value; }
+
+struct Made {
+  Shape shape;
+  DType dtype;
+  char order;
+};
+
+Made read_made(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* device, PyObject* like) {
+  if (!shape || is_given(like)) throw Unfit{"like="};
+  if (is_given(device) && !(PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0)) throw Unfit{"device="};
+  Made made{shape_operand(shape), requested_dtype(dtype).value_or(DType::Float64), order_operand(order, 'C')};
+  if (made.order != 'C' && made.order != 'F') throw Unfit{"order="};
+  for (std::int64_t extent : made.shape)
+    if (extent < 0) throw Unfit{"negative dimensions are not allowed"};
+  return made;
+}
+
+Array empty_made(const Made& made) {
+  if (made.order == 'C' || made.shape.size() < 2) return empty(made.shape, made.dtype);
+  Shape strides;
+  std::int64_t stride = size_of(made.dtype);
+  for (std::int64_t extent : made.shape) {
+    strides.push_back(stride);
+    stride *= std::max<std::int64_t>(extent, 1);
+  }
+  return empty_strided(made.shape, strides, made.dtype);
+}
+
+Array filled(const Made& made, const Scalar& value) {
+  if (made.order == 'C' || made.shape.size() < 2) return full(made.shape, value);
+  const Array array = empty_made(made);
+  assign(array, Argument(value));
+  return array;
+}
+
+Scalar number(std::int64_t value, DType dtype) {
+  Scalar result;
+  result.dtype = dtype;
+  const Scalar whole = Scalar::of(DType::Int64, value);
+  void* arguments[2] = {result.bytes, const_cast<std::byte*>(whole.bytes)};
+  cast_loop(DType::Int64, dtype)(arguments, 1, 0);
+  return result;
+}
+
+Made read_plain(const Arguments& arguments) {
+  const auto [shape, dtype, order, device, like] = named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
+  return read_made(shape, dtype, order, device, like);
+}
+
+struct Empty {
+  static constexpr const char* name = "empty";
+  static PyObject* run(const Arguments& arguments) { return new_array(empty_made(read_plain(arguments))); }
+};
+struct Zeros {
+  static constexpr const char* name = "zeros";
+  static PyObject* run(const Arguments& arguments) {
+    const Made made = read_plain(arguments);
+    return new_array(filled(made, number(0, made.dtype)));
+  }
+};
+struct Ones {
+  static constexpr const char* name = "ones";
+  static PyObject* run(const Arguments& arguments) {
+    const Made made = read_plain(arguments);
+    return new_array(filled(made, number(1, made.dtype)));
+  }
+};
+
+// The dtype that np.array would give a scalar.
+DType dtype_of_scalar(PyObject* value) {
+  if (PyFloat_CheckExact(value)) return DType::Float64;
+  if (PyBool_Check(value)) return DType::Bool;
+  if (PyLong_CheckExact(value)) return DType::Int64;
+  if (PyComplex_CheckExact(value)) return DType::Complex128;
+  const std::optional<Scalar> scalar = numpy_scalar_value(value);
+  if (!scalar) throw Unfit{"a fill value that is no number"};
+  return scalar->dtype;
+}
+
+struct Full {
+  static constexpr const char* name = "full";
+  static PyObject* run(const Arguments& arguments) {
+    const auto [shape, value, dtype, order, device, like] = named(arguments, {"shape", "fill_value", "dtype", "order", "device", "like"}, 4);
+    if (!value) throw Unfit{"full takes a value"};
+    Made made = read_made(shape, dtype, order, device, like);
+    if (is_scalar(value)) {
+      const Array& source = scalar_of(value).array;
+      if (!is_given(dtype)) made.dtype = source.dtype();
+      const Array array = empty_made(made);
+      assign(array, source);
+      return new_array(array);
+    }
+    if (!is_given(dtype)) made.dtype = dtype_of_scalar(value);
+    const std::optional<Scalar> element = element_value(value, made.dtype);
+    if (!element) throw Unfit{"a value needs NumPy's conversion"};
+    return new_array(filled(made, *element));
+  }
+};
+
+// arange, for Python numbers whose result is int64 or float64, as NumPy computes length and elements.
+struct Arange {
+  static constexpr const char* name = "arange";
+
+  static double value_of(PyObject* object) {
+    if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
+    return static_cast<double>(integer_operand(object));
+  }
+
+  static PyObject* run(const Arguments& arguments) {
+    auto [start, stop, step, dtype, device, like] = named(arguments, {"start", "stop", "step", "dtype", "device", "like"}, 4);
+    if (is_given(device) || is_given(like) || (start && start == Py_None)) throw Unfit{"arange with device= or like="};
+    if (!is_given(stop)) {
+      stop = start;
+      start = nullptr;
+    }
+    if (!is_given(step)) step = nullptr;
+    if (!stop) throw Unfit{"arange takes a stop"};
+    bool is_float = false;
+    for (PyObject* each : {start, stop, step}) {
+      if (!each) continue;
+      if (PyFloat_CheckExact(each))
+        is_float = true;
+      else if (!PyLong_CheckExact(each))
+        throw Unfit{"arange of other than Python numbers"};
+    }
+    const DType natural = is_float ? DType::Float64 : DType::Int64;
+    const DType type = requested_dtype(dtype).value_or(natural);
+    const bool computes = type == DType::Float64 || type == DType::Float32 || ((type == DType::Int64 || type == DType::Int32) && !is_float);
+    if (!computes) throw Unfit{"arange in another dtype"};
+    return new_array(is_float ? floats(start, stop, step, type) : integers(start, stop, step, type));
+  }
+
+  // NumPy fills with the difference of the first two elements, not with the step that was asked for.
+  static Array filled_between(const Scalar& first, const Scalar& second, double length) {
+    if (!(length < 4e15)) throw Unfit{"a length that only NumPy judges"};
+    Scalar step;
+    step.dtype = first.dtype;
+    void* operands[3] = {step.bytes, const_cast<std::byte*>(second.bytes), const_cast<std::byte*>(first.bytes)};
+    loop(Op::Subtract, first.dtype)(operands, 1, 0);
+    return frit::arange(first, step, std::max<std::int64_t>(static_cast<std::int64_t>(length), 0));
+  }
+
+  static Array integers(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
+    const std::int64_t first = start ? integer_operand(start) : 0, last = integer_operand(stop), by = step ? integer_operand(step) : 1;
+    constexpr std::int64_t limit = std::int64_t{1} << 53;
+    if (by == 0 || std::abs(first) > limit || std::abs(last) > limit || std::abs(by) > limit) throw Unfit{"a length that only NumPy judges"};
+    const double length = std::ceil(static_cast<double>(last - first) / static_cast<double>(by));
+    if (dtype == DType::Int32 && (first != static_cast<std::int32_t>(first) || first + by != static_cast<std::int32_t>(first + by)))
+      throw Unfit{"an integer is out of bounds"};
+    return filled_between(number(first, dtype), number(first + by, dtype), length);
+  }
+
+  static Array floats(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
+    const double first = start ? value_of(start) : 0.0, last = value_of(stop), by = step ? value_of(step) : 1.0;
+    const double length = std::ceil((last - first) / by);
+    const auto element = [dtype](double value) {
+      return dtype == DType::Float32 ? Scalar::of(dtype, static_cast<float>(value)) : Scalar::of(dtype, value);
+    };
+    return filled_between(element(first), element(first + by), length);
+  }
+};
+
+// ---- array and asarray ----------------------------------------------------------------------------
+
+struct ArrayFunction {
+  static constexpr const char* name = "array";
+
+  static PyObject* run(const Arguments& arguments) {
+    try {
+      return native(arguments);
+    } catch (const Unfit&) {
+      return by_numpy(arguments);
+    }
+  }
+
+  // Of what is ours already.
+  static PyObject* native(const Arguments& arguments) {
+    const auto [object, dtype, copies, order, subok, ndmin, like, device] =
+        named(arguments, {"object", "dtype", "copy", "order", "subok", "ndmin", "like", "device"});
+    if (!object || is_given(like) || is_given(device)) throw Unfit{"like= or device="};
+    if (!is_array(object) && !is_scalar(object)) throw Unfit{"an object to be converted"};
+    const std::optional<DType> wanted = requested_dtype(dtype);
+    const Array source = array_operand(object);
+    const char layout = order_operand(order, 'K');
+    const bool same = !wanted || *wanted == source.dtype();
+    const bool laid_out = layout == 'K' || layout == 'A' || (layout == 'C' && source.c_contiguous()) || (layout == 'F' && source.f_contiguous());
+    const std::int64_t least = ndmin ? integer_operand(ndmin) : 0;
+    const bool may_share = copies && copies != Py_True && (copies == Py_None || PyObject_IsTrue(copies) == 0);
+    if (may_share && same && laid_out && is_array(object)) return at_least(source, least, object);
+    if (may_share && copies != Py_None) throw Unfit{"a copy is needed and forbidden"};
+    if (!same && is_complex(source.dtype()) && !is_complex(*wanted)) throw Unfit{"complex values lose their imaginary part"};
+    return at_least(astype(source, wanted.value_or(source.dtype()), layout), least, nullptr);
+  }
+
+  // With axes of extent 1 in front, if there are fewer than `least`. A view if it is of `object`.
+  static PyObject* at_least(const Array& array, std::int64_t least, PyObject* object) {
+    if (array.ndim() >= least) return object ? Py_NewRef(object) : new_array(array);
+    if (least > max_dimensions) throw Unfit{"too many dimensions"};
+    Shape shape(static_cast<std::size_t>(least - array.ndim()), 1), strides(shape.size(), 0);
+    shape.insert(shape.end(), array.shape().begin(), array.shape().end());
+    strides.insert(strides.end(), array.strides().begin(), array.strides().end());
+    const std::int64_t outer = array.ndim() > 0 ? array.strides()[0] * array.shape()[0] : size_of(array.dtype());
+    std::fill(strides.begin(), strides.end() - array.ndim(), outer);
+    Array wide = window(array, shape, strides, array.offset(), array.dtype());
+    return object ? new_view(std::move(wide), array_of(object)) : new_array(std::move(wide));
+  }
+
+  // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer positions.
+  static PyObject* by_numpy(const Arguments& arguments) {
+    static constexpr const char* names[] = {"object", "dtype", "copy", "order", "subok", "ndmin", "like"};
+    if (arguments.positional <= 2) return call_numpy(numpy_function(name), arguments);
+    if (arguments.keywords() > 0 || arguments.positional > static_cast<Py_ssize_t>(std::size(names))) throw Unfit{"too many arguments"};
+    static PyObject* keyword_names[std::size(names)] = {};
+    const Ref keywords = checked(PyTuple_New(arguments.positional - 2));
+    for (Py_ssize_t k = 2; k < arguments.positional; ++k) {
+      if (!keyword_names[k]) keyword_names[k] = checked(PyUnicode_InternFromString(names[k])).release();
+      PyTuple_SET_ITEM(keywords.get(), k - 2, Py_NewRef(keyword_names[k]));
+    }
+    return call_numpy(numpy_function(name), {arguments.values, 2, keywords.get()});
+  }
+};
+
+// asarray(object): ours as it is, a real ndarray as a window on its memory.
+PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  note_source();
+  return guarded([&]() -> PyObject* {
+    if (positional == 1 && !names) {
+      PyObject* object = values[0];
+      if (is_array(object)) return Py_NewRef(object);
+      if (is_scalar(object)) return new_array(scalar_of(object).array);
+      if (PyArray_CheckExact(object)) return object_of_ndarray(Ref::borrow(object), 0);
+      if (!PyArray_Check(object)) return converted_by_numpy(object);
+      return Py_NewRef(object);
+    }
+    return call_numpy(numpy_function("asarray"), {values, positional, names});
+  });
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> creation_functions() {
+  return {function_row<Empty>(), function_row<Zeros>(), function_row<Ones>(), function_row<Full>(), function_row<Arange>(),
+          function_row<ArrayFunction>(),
+          {"asarray", as_c_function(asarray), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+}
+
+}  // namespace frit::python

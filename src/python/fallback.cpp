@@ -1,0 +1,240 @@
+// fallback.cpp: the way to NumPy and back.
+#include "python/fallback.h"
+
+#include <unordered_map>
+
+#include "python/interop.h"
+#include "python/numpy_api.h"
+#include "python/source.h"
+
+namespace frit::python {
+namespace {
+
+// ---- the record of fallbacks ------------------------------------------------------------------
+
+enum class Mode : std::uint8_t { Silent, Warn, Error };
+
+struct Record {
+  std::int64_t count = 0;
+  std::string name;
+  std::string reason;
+  SourceLine line;
+};
+
+struct Place {
+  const char* name = nullptr;  // by address: one function has one name
+  SourcePosition at;
+  bool operator==(const Place& other) const {
+    return name == other.name && at.code == other.at.code && at.instruction == other.at.instruction;
+  }
+};
+struct PlaceHash {
+  std::size_t operator()(const Place& place) const {
+    const auto word = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+    return (word(place.name) * 31 + word(place.at.code)) * 31 + static_cast<std::size_t>(place.at.instruction);
+  }
+};
+
+struct Records {
+  Mode mode = Mode::Silent;
+  PyObject* error_class = nullptr;
+  PyObject* warning_class = nullptr;
+  std::unordered_map<Place, Record, PlaceHash> places;
+};
+
+Records& records() {
+  static Records* all = new Records;
+  return *all;
+}
+
+void count_fallback(const char* name, const char* reason) {
+  const SourcePosition at = current_source();
+  Record& record = records().places[{name, at}];
+  if (++record.count > 1) return;
+  record.name = name;
+  record.reason = reason ? reason : "NumPy accepts what Frit refused";
+  record.line = resolve_source(at);
+  if (records().mode != Mode::Warn) return;
+  const Ref message = checked(PyUnicode_FromFormat("%s was done by NumPy: %s", name, record.reason.c_str()));
+  const Ref file = checked(PyUnicode_FromString(record.line.filename.c_str()));
+  PyObject* category = records().warning_class ? records().warning_class : PyExc_UserWarning;
+  checked_status(PyErr_WarnExplicitObject(category, message.get(), file.get(), record.line.line, nullptr, nullptr));
+}
+
+void refuse_if_asked(const char* name, const char* reason) {
+  if (records().mode != Mode::Error) return;
+  PyObject* type = records().error_class ? records().error_class : PyExc_RuntimeError;
+  raise(type, "%s would be done by NumPy: %s", name, reason ? reason : "NumPy accepts what Frit refused");
+}
+
+// ---- arguments ------------------------------------------------------------------------------------
+
+constexpr int deepest = 16;
+
+bool may_hold_ours(PyObject* object) {
+  return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) || PyType_Check(object) ||
+         PyTuple_CheckExact(object) || PyList_CheckExact(object) || PyDict_CheckExact(object);
+}
+
+// The real objects that stand for ours in one call.
+class Stand {
+ public:
+  Ref real(PyObject* object, int depth = 0) {
+    if (!may_hold_ours(object) || depth > deepest) return Ref::borrow(object);
+    if (is_array(object)) return real_of_array(object);
+    if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
+    if (PyList_CheckExact(object)) return real_of_list(object, depth);
+    if (PyDict_CheckExact(object)) return real_of_dict(object, depth);
+    return real_object(object);
+  }
+
+  // Ours for the real one, if it stood for one of ours.
+  PyObject* original(PyObject* real) const {
+    for (const auto& [stand_in, object] : pairs_)
+      if (stand_in == real) return object;
+    return nullptr;
+  }
+
+ private:
+  Ref real_of_array(PyObject* object) {
+    for (const auto& [stand_in, known] : pairs_)
+      if (known == object) return Ref::borrow(stand_in);
+    Ref made = real_array(array_of(object));
+    pairs_.emplace_back(made.get(), object);
+    return made;
+  }
+
+  Ref real_of_tuple(PyObject* tuple, int depth) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+    std::vector<Ref> items;
+    bool changed = false;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      items.push_back(real(PyTuple_GET_ITEM(tuple, k), depth + 1));
+      changed |= items.back().get() != PyTuple_GET_ITEM(tuple, k);
+    }
+    if (!changed) return Ref::borrow(tuple);
+    Ref result = checked(PyTuple_New(n));
+    for (Py_ssize_t k = 0; k < n; ++k) PyTuple_SET_ITEM(result.get(), k, items[static_cast<std::size_t>(k)].release());
+    return result;
+  }
+
+  Ref real_of_list(PyObject* list, int depth) {
+    Ref result;  // made at the first item that differs
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list); ++k) {
+      PyObject* item = PyList_GET_ITEM(list, k);
+      if (!may_hold_ours(item)) continue;
+      Ref replaced = real(item, depth + 1);
+      if (replaced.get() == item) continue;
+      if (!result) result = checked(PyList_GetSlice(list, 0, PyList_GET_SIZE(list)));
+      checked_status(PyList_SetItem(result.get(), k, replaced.release()));
+    }
+    return result ? result : Ref::borrow(list);
+  }
+
+  Ref real_of_dict(PyObject* dict, int depth) {
+    Ref result;
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(dict, &position, &key, &value)) {
+      if (!may_hold_ours(value)) continue;
+      const Ref replaced = real(value, depth + 1);
+      if (replaced.get() == value) continue;
+      if (!result) result = checked(PyDict_Copy(dict));
+      checked_status(PyDict_SetItem(result.get(), key, replaced.get()));
+    }
+    return result ? result : Ref::borrow(dict);
+  }
+
+  // The real array is alive as long as the call holds it, and ours because the caller does.
+  std::vector<std::pair<PyObject*, PyObject*>> pairs_;
+};
+
+PyObject* ours_of_result(Ref result, const Stand& stand) {
+  if (PyArray_CheckExact(result.get())) {
+    if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
+    return object_of_ndarray(std::move(result));
+  }
+  if (PyTuple_CheckExact(result.get())) {
+    // Results with out=(a, b): the originals again.
+    bool any = false;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result.get()); ++k) any |= stand.original(PyTuple_GET_ITEM(result.get(), k)) != nullptr;
+    if (!any) return object_of_result(std::move(result));
+    const Py_ssize_t n = PyTuple_GET_SIZE(result.get());
+    Ref items = checked(PyTuple_New(n));
+    for (Py_ssize_t k = 0; k < n; ++k)
+      PyTuple_SET_ITEM(items.get(), k, ours_of_result(Ref::borrow(PyTuple_GET_ITEM(result.get(), k)), stand));
+    return items.release();
+  }
+  return object_of_result(std::move(result));
+}
+
+}  // namespace
+
+PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
+  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
+  Stand stand;
+  Ref result;
+  {
+    constexpr std::size_t few = 8;
+    Ref held_here[few];
+    PyObject* here[few + 1];
+    std::vector<Ref> held_more(count > few ? count : 0);
+    std::vector<PyObject*> more(count > few ? count + 1 : 0);
+    Ref* held = count > few ? held_more.data() : held_here;
+    PyObject** values = (count > few ? more.data() : here) + 1;  // the callee may use the slot before the first
+    for (std::size_t k = 0; k < count; ++k) {
+      held[k] = stand.real(arguments.values[k]);
+      values[k] = held[k].get();
+    }
+    result = Ref::steal(PyObject_Vectorcall(function, values, static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                            arguments.names));
+    if (!result) throw PythonError{};
+    // While the arguments are held: a result that is one of them is recognised by its address.
+    result = Ref::steal(ours_of_result(std::move(result), stand));
+  }
+  drain_released();
+  return result.release();
+}
+
+PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments, const char* reason) {
+  if (reason) {
+    refuse_if_asked(name, reason);
+    count_fallback(name, reason);
+    return call_numpy(function, arguments);
+  }
+  Ref result = Ref::steal(call_numpy(function, arguments));
+  refuse_if_asked(name, reason);
+  count_fallback(name, reason);
+  return result.release();
+}
+
+Ref real_deep(PyObject* object) {
+  Stand stand;
+  return stand.real(object);
+}
+
+PyObject* fallback_records() {
+  Ref list = checked(PyList_New(0));
+  for (const auto& [place, record] : records().places) {
+    const Ref item = checked(Py_BuildValue("(ssiLs)", record.name.c_str(), record.line.filename.c_str(), record.line.line,
+                                           static_cast<long long>(record.count), record.reason.c_str()));
+    checked_status(PyList_Append(list.get(), item.get()));
+  }
+  return list.release();
+}
+
+void reset_fallback_records() { records().places.clear(); }
+
+void set_fallback_mode(PyObject* mode, PyObject* error_class, PyObject* warning_class) {
+  const char* text = PyUnicode_AsUTF8(mode);
+  if (!text) throw PythonError{};
+  const std::string_view name = text;
+  if (name != "silent" && name != "warn" && name != "error")
+    raise(PyExc_ValueError, "FRIT_FALLBACK must be 'silent', 'warn' or 'error', not '%s'", text);
+  Records& all = records();
+  all.mode = name == "silent" ? Mode::Silent : name == "warn" ? Mode::Warn : Mode::Error;
+  if (error_class && error_class != Py_None) Py_XSETREF(all.error_class, Py_NewRef(error_class));
+  if (warning_class && warning_class != Py_None) Py_XSETREF(all.warning_class, Py_NewRef(warning_class));
+}
+
+}  // namespace frit::python

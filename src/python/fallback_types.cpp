@@ -1,0 +1,180 @@
+// fallback_types.cpp: Fallback, the callable that stands for a function or method of NumPy's that we don't do ourselves.
+#include <structmember.h>
+
+#include "python/fallback.h"
+#include "python/numpy_api.h"
+
+namespace frit::python {
+namespace {
+
+struct FallbackObject {
+  PyObject_HEAD
+  vectorcallfunc call;
+  PyObject* dictionary;
+  PyObject* weak_references;
+  PyObject* function;
+  PyObject* name;        // str
+  const char* reason;
+  bool is_method;        // binds to an instance of Array
+};
+PyTypeObject* fallback_type = nullptr;
+PyTypeObject* property_type = nullptr;
+
+struct PropertyObject {
+  PyObject_HEAD
+  PyObject* name;
+  const char* text;
+};
+
+FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<FallbackObject*>(object); }
+
+PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count, PyObject* names) {
+  const FallbackObject& self = fallback_of(object);
+  return guarded([&] {
+    return fall_back(PyUnicode_AsUTF8(self.name), self.function, {values, PyVectorcall_NARGS(count), names}, self.reason);
+  });
+}
+
+void copy_attribute(PyObject* dictionary, PyObject* function, const char* name) {
+  const Ref value = Ref::steal(PyObject_GetAttrString(function, name));
+  if (!value)
+    PyErr_Clear();
+  else
+    checked_status(PyDict_SetItemString(dictionary, name, value.get()));
+}
+
+Ref make(PyObject* name, PyObject* function, bool is_method) {
+  Ref object = checked(fallback_type->tp_alloc(fallback_type, 0));
+  FallbackObject& self = fallback_of(object.get());
+  self.call = call_fallback;
+  self.function = Py_NewRef(function);
+  Py_INCREF(name);
+  PyUnicode_InternInPlace(&name);  // places are counted by the address of the name
+  self.name = name;
+  self.reason = is_method ? "this method is not native" : "this function is not native";
+  self.is_method = is_method;
+  const Ref dictionary = checked(PyDict_New());
+  self.dictionary = dictionary.get();
+  Py_INCREF(self.dictionary);
+  for (const char* attribute : {"__name__", "__qualname__", "__doc__", "__module__", "__signature__", "__text_signature__"})
+    copy_attribute(self.dictionary, function, attribute);
+  checked_status(PyDict_SetItemString(self.dictionary, "__wrapped__", function));
+  return object;
+}
+
+PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
+  static const char* const names[] = {"name", "numpy_function", "hook", nullptr};
+  PyObject *name = nullptr, *function = nullptr, *hook = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|O", const_cast<char**>(names), &name, &function, &hook)) return nullptr;
+  return guarded([&] { return make(name, function, false).release(); });
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(as_object(Py_TYPE(object)));
+  Py_VISIT(fallback_of(object).function);
+  Py_VISIT(fallback_of(object).dictionary);
+  return 0;
+}
+int clear(PyObject* object) {
+  Py_CLEAR(fallback_of(object).dictionary);
+  return 0;
+}
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  if (fallback_of(object).weak_references) PyObject_ClearWeakRefs(object);
+  Py_XDECREF(fallback_of(object).dictionary);
+  Py_XDECREF(fallback_of(object).function);
+  Py_XDECREF(fallback_of(object).name);
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+
+PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None || !fallback_of(object).is_method) return Py_NewRef(object);
+  return PyMethod_New(object, instance);
+}
+
+PyObject* represent(PyObject* object) {
+  return PyUnicode_FromFormat("<function %U of NumPy, called by Frit>", fallback_of(object).name);
+}
+
+// Pickled by name, as a function is.
+PyObject* reduce_pickle(PyObject* object, PyObject*) { return PyObject_GetAttrString(object, "__qualname__"); }
+
+// ---- properties ---------------------------------------------------------------------------------
+
+PyObject* get_property(PyObject* object, PyObject* instance, PyObject*) {
+  const auto& self = *reinterpret_cast<PropertyObject*>(object);
+  if (!instance || instance == Py_None) return PyObject_GetAttr(numpy.ndarray, self.name);
+  return guarded([&] {
+    PyObject* getattr = PyDict_GetItemString(PyEval_GetBuiltins(), "getattr");
+    return fall_back_on(self.text, getattr, "this attribute is not native", instance, self.name);
+  });
+}
+int set_property(PyObject* object, PyObject* instance, PyObject* value) {
+  const auto& self = *reinterpret_cast<PropertyObject*>(object);
+  return guarded_status([&] {
+    PyObject* setattr = PyDict_GetItemString(PyEval_GetBuiltins(), value ? "setattr" : "delattr");
+    const Ref done = value ? Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native", instance, self.name, value))
+                           : Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native", instance, self.name));
+  });
+}
+void dealloc_property(PyObject* object) {
+  Py_XDECREF(reinterpret_cast<PropertyObject*>(object)->name);
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+
+}  // namespace
+
+PyObject* new_fallback(const char* name, PyObject* function) {
+  return make(checked(PyUnicode_FromString(name)).get(), function, false).release();
+}
+
+PyObject* new_fallback_attribute(const char* name, PyObject* attribute) {
+  const Ref text = checked(PyUnicode_InternFromString(name));
+  if (PyCallable_Check(attribute)) return make(text.get(), attribute, true).release();
+  const Ref object = checked(property_type->tp_alloc(property_type, 0));
+  auto& self = *reinterpret_cast<PropertyObject*>(object.get());
+  self.name = Py_NewRef(text.get());
+  self.text = PyUnicode_AsUTF8(text.get());
+  return Py_NewRef(object.get());
+}
+
+void make_fallback_types(PyObject* module) {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(FallbackObject, call), READONLY, nullptr},
+      {"__dictoffset__", T_PYSSIZET, offsetof(FallbackObject, dictionary), READONLY, nullptr},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(FallbackObject, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce_pickle, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  static PyGetSetDef attributes[] = {
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+                         {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                         {Py_tp_methods, methods},
+                         {Py_tp_members, members},
+                         {Py_tp_getset, attributes},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.Fallback", sizeof(FallbackObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+  fallback_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  PyType_Slot property_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_property)},
+                                  {Py_tp_descr_get, reinterpret_cast<void*>(get_property)},
+                                  {Py_tp_descr_set, reinterpret_cast<void*>(set_property)},
+                                  {0, nullptr}};
+  PyType_Spec property_spec = {"frit._core.FallbackProperty", sizeof(PropertyObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, property_slots};
+  property_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
+  checked_status(PyModule_AddObjectRef(module, "Fallback", as_object(fallback_type)));
+}
+
+}  // namespace frit::python

@@ -1,0 +1,12 @@
+// flags.h: array.flags and array.setflags.
+#pragma once
+
+#include "python/objects.h"
+
+namespace frit::python {
+
+PyObject* new_flags(PyObject* array);
+// array.setflags(write, align, uic); absent arguments are null.
+PyObject* set_array_flags(PyObject* array, PyObject* write, PyObject* align, PyObject* writeback);
+
+}  // namespace frit::python

@@ -1,0 +1,19 @@
+// functions.h: functions of NumPy's namespace in C: creation, joining, choosing; and conversion to and from NumPy.
+#pragma once
+
+#include <vector>
+
+#include "python/python.h"
+
+namespace frit::python {
+
+// They end with an empty row; the module keeps pointers into them.
+std::vector<PyMethodDef> creation_functions();
+std::vector<PyMethodDef> array_functions();
+
+template <class Function>
+PyCFunction as_c_function(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+}  // namespace frit::python

@@ -1,0 +1,22 @@
+// index_key.h: an index key, read: the window that its basic part makes, and the index arrays on it.
+#pragma once
+
+#include "python/objects.h"
+
+namespace frit::python {
+
+struct IndexKey {
+  Array basic;                // the window after integers, slices, None and ...; integers beside index arrays count as those
+  std::vector<Array> arrays;  // the index arrays (integers), for axes first_axis.. of `basic`, which are its leading axes
+  int front_axes = 0;         // where the result's broadcast axes go: in front of this many of the other axes ..
+                              // (0: they stay in front)
+  bool is_scalar = false;     // full integer key: one element
+};
+
+// Throws Unfit for what NumPy should judge.
+IndexKey read_key(const Array& array, PyObject* key);
+
+// The mask, if the key is one boolean array and nothing else.
+std::optional<Array> mask_key(PyObject* key);
+
+}  // namespace frit::python

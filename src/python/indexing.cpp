@@ -1,0 +1,231 @@
+// indexing.cpp: reading and writing elements and windows.
+#include "python/indexing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "python/fallback.h"
+#include "python/index_key.h"
+#include "python/numpy_api.h"
+#include "python/operands.h"
+#include "python/source.h"
+
+namespace frit::python {
+namespace {
+
+// ---- one element, by integers: as fast as NumPy ------------------------------------------------
+
+// The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some other key.
+bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
+  const auto shape = array.shape(), strides = array.strides();
+  PyObject* const* parts = &key;
+  Py_ssize_t count = 1;
+  if (PyTuple_CheckExact(key)) {
+    count = PyTuple_GET_SIZE(key);
+    parts = &PyTuple_GET_ITEM(key, 0);
+  }
+  if (count != static_cast<Py_ssize_t>(shape.size()) || count == 0) return false;
+  offset = 0;
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* part = parts[k];
+    long long index;
+    if (PyLong_CheckExact(part)) {
+      int overflow = 0;
+      index = PyLong_AsLongLongAndOverflow(part, &overflow);
+      if (overflow != 0) return false;
+    } else if (PyArray_IsScalar(part, Int64)) {
+      index = PyArrayScalar_VAL(part, Long);
+    } else {
+      return false;
+    }
+    const std::int64_t extent = shape[static_cast<std::size_t>(k)];
+    if (index < 0) index += extent;
+    if (index < 0 || index >= extent) return false;
+    offset += index * strides[static_cast<std::size_t>(k)];
+  }
+  return true;
+}
+
+bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
+  const std::optional<Scalar> element = element_value(value, array.dtype());
+  if (!element) return false;
+  const auto size = static_cast<std::size_t>(size_of(array.dtype()));
+  if (is_idle(array)) {
+    std::memcpy(array.base()->data + array.offset() + offset, element->bytes, size);
+    return true;
+  }
+  // Somebody still has to read or write the old elements: an export waits for them.
+  std::byte* data;
+  {
+    WithoutGil released;
+    data = begin_export(array);
+  }
+  std::memcpy(data + offset, element->bytes, size);
+  end_export(array.base());
+  settle_warnings();
+  return true;
+}
+
+// ---- reading ---------------------------------------------------------------------------------------
+
+// The order of axes that puts the first `count` axes behind `front` of the others; or, backwards, the reverse.
+std::vector<int> moved_axes(int ndim, int count, int front) {
+  std::vector<int> order;
+  for (int k = 0; k < front; ++k) order.push_back(count + k);
+  for (int k = 0; k < count; ++k) order.push_back(k);
+  for (int k = count + front; k < ndim; ++k) order.push_back(k);
+  return order;
+}
+
+Array gathered(const IndexKey& key) {
+  Array result = gather(key.basic, key.arrays);
+  if (key.front_axes == 0) return result;
+  const int rest = key.basic.ndim() - static_cast<int>(key.arrays.size());
+  return transpose(result, moved_axes(result.ndim(), result.ndim() - rest, key.front_axes));
+}
+
+PyObject* get_native(PyObject* self, PyObject* key) {
+  const Array& array = array_of(self).array;
+  if (const std::optional<Array> mask = mask_key(key)) return new_array(compress(array, *mask));
+  const IndexKey read = read_key(array, key);
+  if (!read.arrays.empty()) return new_array(gathered(read));
+  if (read.is_scalar) return make_scalar(evaluate(read.basic), array.dtype());
+  return new_view(read.basic, array_of(self));
+}
+
+// ---- writing -----------------------------------------------------------------------------------
+
+// What an assignment takes: a number as an element of the target's type, or an array.
+struct Value {
+  Argument argument{Scalar{}};
+  Array held = {};
+};
+
+Value read_value(PyObject* object, DType dtype) {
+  Value value;
+  if (const std::optional<Scalar> element = element_value(object, dtype)) {
+    value.argument = Argument(*element);
+    return value;
+  }
+  if (is_plain_scalar(object)) throw Unfit{"a value needs NumPy's conversion"};
+  value.held = array_operand(object);
+  if (is_complex(value.held.dtype()) && !is_complex(dtype)) throw Unfit{"complex values lose their imaginary part"};
+  value.argument = Argument(value.held);
+  return value;
+}
+
+// `value` broadcast to the result's shape, with the index arrays' axes moved to the front.
+Array value_in_front(const Array& value, const IndexKey& key) {
+  std::vector<std::span<const std::int64_t>> shapes;
+  int broadcast_ndim = 0;
+  for (const Array& indices : key.arrays) broadcast_ndim = std::max(broadcast_ndim, indices.ndim());
+  Shape index_shape(static_cast<std::size_t>(broadcast_ndim), 1);
+  for (const Array& indices : key.arrays)
+    for (std::size_t k = 0; k < indices.shape().size(); ++k) {
+      std::int64_t& extent = index_shape[static_cast<std::size_t>(broadcast_ndim) - indices.shape().size() + k];
+      if (indices.shape()[k] != 1) extent = indices.shape()[k];
+    }
+  const auto rest = key.basic.shape().subspan(key.arrays.size());
+  const auto front = static_cast<std::size_t>(key.front_axes);
+  Shape full_shape(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(front));
+  full_shape.insert(full_shape.end(), index_shape.begin(), index_shape.end());
+  full_shape.insert(full_shape.end(), rest.begin() + static_cast<std::ptrdiff_t>(front), rest.end());
+  Array source = value;
+  while (source.ndim() > static_cast<int>(full_shape.size()) && source.shape()[0] == 1)
+    source = window(source, source.shape().subspan(1), source.strides().subspan(1), source.offset(), source.dtype());
+  const Array wide = broadcast_to(source, full_shape);
+  std::vector<int> order;
+  for (int k = 0; k < broadcast_ndim; ++k) order.push_back(key.front_axes + k);
+  for (int k = 0; k < wide.ndim(); ++k)
+    if (k < key.front_axes || k >= key.front_axes + broadcast_ndim) order.push_back(k);
+  return transpose(wide, order);
+}
+
+void assign_masked(const Array& array, const Array& mask, const Value& value) {
+  const auto axes = static_cast<std::size_t>(mask.ndim());
+  if (mask.ndim() > array.ndim() || !std::ranges::equal(mask.shape(), array.shape().first(axes))) throw Unfit{"a mask of another shape"};
+  Shape shape(mask.shape().begin(), mask.shape().end()), strides(mask.strides().begin(), mask.strides().end());
+  shape.resize(static_cast<std::size_t>(array.ndim()), 1);
+  strides.resize(static_cast<std::size_t>(array.ndim()), 0);
+  const Array wide = window(mask, shape, strides, mask.offset(), DType::Bool);
+  const Array whole = broadcast_to(wide, array.shape());
+  assign(array, value.argument, &whole);
+}
+
+void set_native(PyObject* self, PyObject* key, PyObject* object) {
+  check_writable(array_of(self));
+  const Array& array = array_of(self).array;
+  const Value value = read_value(object, array.dtype());
+  if (const std::optional<Array> mask = mask_key(key))
+    if (!value.argument.array || value.argument.array->ndim() == 0) return assign_masked(array, *mask, value);
+  const IndexKey read = read_key(array, key);
+  if (read.arrays.empty()) return assign(read.basic, value.argument);
+  if (value.argument.array && value.argument.array->ndim() > 0 && read.front_axes > 0)
+    return scatter(read.basic, read.arrays, value_in_front(*value.argument.array, read));
+  scatter(read.basic, read.arrays, value.argument);
+}
+
+}  // namespace
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  const Array& array = array_of(self).array;
+  std::int64_t offset;
+  if (element_offset(array, key, offset)) {
+    if (is_ready(array)) [[likely]] {
+      return guarded([&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
+    }
+    note_source();
+    return guarded([&] { return make_scalar(evaluate(array) + offset, array.dtype()); });
+  }
+  note_source();
+  return native_or([&] { return get_native(self, key); },
+                   [&](const char* reason) { return fall_back_on("getitem", operator_function("getitem"), reason, self, key); });
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  if (!value) {
+    PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
+    return -1;
+  }
+  const ArrayObject& object = array_of(self);
+  note_source();
+  std::int64_t offset;
+  if (!object.read_only && object.array.writable() && element_offset(object.array, key, offset)) {
+    bool done = false;
+    if (guarded_status([&] { done = write_element(object.array, offset, value); }) < 0) return -1;
+    if (done) return 0;
+  }
+  const Ref status = Ref::steal(native_or(
+      [&] {
+        set_native(self, key, value);
+        settle_warnings();
+        return Py_NewRef(Py_None);
+      },
+      [&](const char* reason) {
+        return fall_back_on("setitem", operator_function("setitem"), reason, self, key, value);
+      }));
+  return status ? 0 : -1;
+}
+
+PyObject* get_row(PyObject* self, std::int64_t index) {
+  const Array& array = array_of(self).array;
+  if (array.ndim() == 1) {
+    const std::byte* data = is_ready(array) ? array.base()->data + array.offset() : evaluate(array);
+    return make_scalar(data + index * array.strides()[0], array.dtype());
+  }
+  return new_view(window(array, array.shape().subspan(1), array.strides().subspan(1), array.offset() + index * array.strides()[0], array.dtype()),
+                  array_of(self));
+}
+
+Array take_along(const Array& array, const Array& indices, int axis) {
+  std::vector<int> order(static_cast<std::size_t>(array.ndim()));
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin(), order.begin() + axis, order.begin() + axis + 1);
+  const Array front = axis == 0 ? array : transpose(array, order);
+  const Array result = gather(front, {&indices, 1});
+  if (axis == 0) return result;
+  return copy(transpose(result, moved_axes(result.ndim(), indices.ndim(), axis)), 'C');
+}
+
+}  // namespace frit::python

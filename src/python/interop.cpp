@@ -1,0 +1,328 @@
+// interop.cpp: exports to and wraps of NumPy's arrays.
+#include "python/interop.h"
+
+#include <cstddef>
+#include <unordered_map>
+
+#include "python/fallback.h"
+#include "python/numpy_api.h"
+#include "python/ufunc_type.h"
+
+namespace frit::python {
+namespace {
+
+// ---- exports: the base object of a real ndarray on our memory ---------------------------------
+
+struct ExportObject {
+  PyObject_HEAD
+  Array array;
+};
+
+PyTypeObject* export_type = nullptr;
+
+void dealloc_export(PyObject* object) {
+  auto* self = reinterpret_cast<ExportObject*>(object);
+  end_export(self->array.base());
+  self->array.~Array();
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+
+Ref new_export(const Array& array, std::byte*& data) {
+  if (!is_idle(array) && has_pending()) {
+    WithoutGil released;
+    data = begin_export(array);
+  } else {
+    data = begin_export(array);
+  }
+  PyObject* object = export_type->tp_alloc(export_type, 0);
+  if (!object) {
+    end_export(array.base());
+    throw PythonError{};
+  }
+  new (&reinterpret_cast<ExportObject*>(object)->array) Array(array);
+  return Ref::steal(object);
+}
+
+PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
+
+// ---- wraps -----------------------------------------------------------------------------------------
+
+struct Range {
+  std::byte* low = nullptr;
+  std::int64_t bytes = 0;
+  bool holds(const Range& other) const {
+    return other.low >= low && other.low + other.bytes <= low + bytes;
+  }
+};
+
+Range range_of(PyArrayObject* array) {
+  auto* low = static_cast<std::byte*>(PyArray_DATA(array));
+  std::byte* high = low + PyArray_ITEMSIZE(array);
+  for (int k = 0; k < PyArray_NDIM(array); ++k) {
+    const std::int64_t extent = PyArray_DIM(array, k);
+    if (extent == 0) return {static_cast<std::byte*>(PyArray_DATA(array)), 0};
+    const std::int64_t reach = (extent - 1) * PyArray_STRIDE(array, k);
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high - low};
+}
+
+// Foreign memory that we have a window on, by the object that owns it.
+struct Known {
+  Array whole;  // all of it, as bytes
+  Range range;
+};
+
+std::unordered_map<PyObject*, Known>& known_owners() {
+  static auto* owners = new std::unordered_map<PyObject*, Known>;
+  return *owners;
+}
+
+void release_owner(void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); }
+
+// Where an ndarray's memory comes from: the end of its chain of bases.
+struct Origin {
+  PyObject* owner = nullptr;        // keeps the memory alive; what overlapping arrays have in common
+  ExportObject* ours = nullptr;     // it is memory of ours
+  ArrayObject* buffer = nullptr;    // likewise, through the buffer protocol
+};
+
+Origin origin_of(PyObject* ndarray) {
+  PyObject* at = ndarray;
+  for (int depth = 0; depth < 64; ++depth) {
+    PyObject* next = nullptr;
+    if (PyArray_Check(at)) {
+      next = PyArray_BASE(ndarray_of(at));
+    } else if (PyMemoryView_Check(at)) {
+      next = PyMemoryView_GET_BASE(at);
+    } else if (Py_IS_TYPE(at, export_type)) {
+      return {at, reinterpret_cast<ExportObject*>(at), nullptr};
+    } else if (is_array(at)) {
+      return {at, nullptr, &array_of(at)};
+    }
+    if (!next) break;
+    at = next;
+  }
+  return {at, nullptr, nullptr};
+}
+
+Range range_of_owner(PyObject* owner) {
+  if (PyArray_Check(owner)) return range_of(ndarray_of(owner));
+  Py_buffer view;
+  if (!PyObject_CheckBuffer(owner)) return {};
+  if (PyObject_GetBuffer(owner, &view, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    return {};
+  }
+  const Range range{static_cast<std::byte*>(view.buf), view.len};
+  PyBuffer_Release(&view);
+  return range;
+}
+
+Array wrap_bytes(const Range& range, PyObject* owner, bool writable) {
+  const std::int64_t shape[1] = {range.bytes}, strides[1] = {1};
+  return wrap({.data = range.low,
+               .memory = range.low,
+               .bytes = range.bytes,
+               .owner = Py_NewRef(owner),
+               .release = release_owner,
+               .writable = writable},
+              shape, strides, DType::UInt8);
+}
+
+struct Geometry {
+  Shape shape, strides;
+};
+
+Geometry geometry_of(PyArrayObject* array) {
+  const int n = PyArray_NDIM(array);
+  return {Shape(PyArray_DIMS(array), PyArray_DIMS(array) + n), Shape(PyArray_STRIDES(array), PyArray_STRIDES(array) + n)};
+}
+
+Array window_at(const Array& whole, const Range& range, PyArrayObject* array, DType dtype) {
+  const Geometry g = geometry_of(array);
+  const std::int64_t offset = static_cast<std::byte*>(PyArray_DATA(array)) - range.low;
+  return window(whole, g.shape, g.strides, PyArray_SIZE(array) == 0 ? 0 : offset, dtype);
+}
+
+Array wrap_foreign(PyObject* ndarray, PyObject* owner, DType dtype) {
+  drain_released();
+  PyArrayObject* array = ndarray_of(ndarray);
+  const Range needed = range_of(array);
+  const bool writable = PyArray_ISWRITEABLE(array);
+  auto& owners = known_owners();
+  const auto found = owners.find(owner);
+  if (found != owners.end() && found->second.range.holds(needed)) {
+    if (writable) found->second.whole.base()->writable = true;
+    return window_at(found->second.whole, found->second.range, array, dtype);
+  }
+  const Range owned = range_of_owner(owner);
+  if (found == owners.end() && owned.bytes > 0 && owned.holds(needed)) {
+    const Array whole = wrap_bytes(owned, owner, writable);
+    owners.emplace(owner, Known{whole, owned});
+    return window_at(whole, owned, array, dtype);
+  }
+  return window_at(wrap_bytes(needed, ndarray, writable), needed, array, dtype);
+}
+
+bool is_wrappable(PyArrayObject* array, std::optional<DType> dtype) {
+  return dtype && PyArray_ISALIGNED(array) && PyArray_NDIM(array) <= max_dimensions;
+}
+
+// Nobody but the caller can reach this memory.
+bool is_private(PyObject* ndarray, int others) {
+  return Py_REFCNT(ndarray) <= 1 + others && PyArray_BASE(ndarray_of(ndarray)) == nullptr &&
+         PyArray_CHKFLAGS(ndarray_of(ndarray), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
+         PyArray_SIZE(ndarray_of(ndarray)) > 0;
+}
+
+Array adopt(PyObject* ndarray, DType dtype) {
+  PyArrayObject* array = ndarray_of(ndarray);
+  const Geometry g = geometry_of(array);
+  const Range range = range_of(array);
+  return wrap({.data = PyArray_DATA(array),
+               .memory = range.low,
+               .bytes = range.bytes,
+               .owner = Py_NewRef(ndarray),
+               .release = release_owner,
+               .adopted = true},
+              g.shape, g.strides, dtype);
+}
+
+}  // namespace
+
+Ref real_array(const Array& array, bool writable) {
+  std::byte* data = nullptr;
+  Ref base = new_export(array, data);
+  settle_warnings();
+  PyArray_Descr* descriptor = descriptor_of(array.dtype());
+  Py_INCREF(as_object(descriptor));
+  static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
+  PyObject* real = PyArray_NewFromDescr(
+      &PyArray_Type, descriptor, array.ndim(), const_cast<npy_intp*>(array.shape().data()),
+      const_cast<npy_intp*>(array.strides().data()), data, writable ? NPY_ARRAY_WRITEABLE : 0, nullptr);
+  Ref result = checked(real);
+  checked_status(PyArray_SetBaseObject(ndarray_of(real), base.release()));
+  return result;
+}
+
+Ref real_array(ArrayObject& object) {
+  return real_array(object.array, !object.read_only && object.array.writable());
+}
+
+std::optional<Array> wrap_ndarray(PyObject* ndarray) {
+  PyArrayObject* array = ndarray_of(ndarray);
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+  if (!is_wrappable(array, dtype)) return std::nullopt;
+  const Origin origin = origin_of(ndarray);
+  if (origin.ours || origin.buffer) {
+    const Array& ours = origin.ours ? origin.ours->array : origin.buffer->array;
+    const Range range{ours.base()->data, ours.base()->bytes};
+    if (range.holds(range_of(array))) return window_at(ours, range, array, *dtype);
+  }
+  return wrap_foreign(ndarray, origin.owner, *dtype);
+}
+
+PyObject* object_of_ndarray(Ref ndarray, int others) {
+  if (!PyArray_CheckExact(ndarray.get())) return ndarray.release();
+  PyArrayObject* array = ndarray_of(ndarray.get());
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+  if (!is_wrappable(array, dtype)) return ndarray.release();
+  if (is_private(ndarray.get(), others)) return new_array(adopt(ndarray.get(), *dtype));
+  const std::optional<Array> wrapped = wrap_ndarray(ndarray.get());
+  PyObject* object = new_array(*wrapped);
+  ArrayObject& made = array_of(object);
+  made.read_only = !PyArray_ISWRITEABLE(array);
+  // What NumPy shows as .base: not the means by which we hold our own memory.
+  PyObject* base = PyArray_BASE(array);
+  if (base && !Py_IS_TYPE(base, export_type)) made.owner = Py_NewRef(base);
+  return object;
+}
+
+namespace {
+
+bool holds_arrays(PyObject* object) {
+  return PyArray_CheckExact(object) || PyTuple_Check(object) || PyList_CheckExact(object) || PyDict_CheckExact(object);
+}
+
+PyObject* object_of_tuple(Ref tuple) {
+  bool any = false;
+  const Py_ssize_t n = PyTuple_GET_SIZE(tuple.get());
+  for (Py_ssize_t k = 0; k < n; ++k) any |= holds_arrays(PyTuple_GET_ITEM(tuple.get(), k));
+  if (!any) return tuple.release();
+  Ref items = checked(PyTuple_New(n));
+  const bool mine = Py_REFCNT(tuple.get()) == 1 && PyTuple_CheckExact(tuple.get());
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    Ref item = Ref::borrow(PyTuple_GET_ITEM(tuple.get(), k));
+    if (mine) {
+      // The tuple gives its items up, so that fresh arrays are seen to be private.
+      Py_DECREF(item.get());
+      PyTuple_SET_ITEM(tuple.get(), k, Py_NewRef(Py_None));
+    }
+    PyTuple_SET_ITEM(items.get(), k, object_of_result(std::move(item)));
+  }
+  if (PyTuple_CheckExact(tuple.get())) return items.release();
+  return checked(PyObject_CallObject(as_object(Py_TYPE(tuple.get())), items.get())).release();
+}
+
+}  // namespace
+
+PyObject* object_of_result(Ref result, int others) {
+  PyObject* object = result.get();
+  if (PyArray_CheckExact(object)) return object_of_ndarray(std::move(result), others);
+  if (PyTuple_Check(object)) return object_of_tuple(std::move(result));
+  if (PyList_CheckExact(object)) {
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(object); ++k) {
+      if (!holds_arrays(PyList_GET_ITEM(object, k))) continue;
+      Ref item = Ref::steal(PyList_GET_ITEM(object, k));
+      PyList_SET_ITEM(object, k, Py_NewRef(Py_None));
+      PyObject* ours = object_of_result(std::move(item));
+      Py_SETREF(reinterpret_cast<PyListObject*>(object)->ob_item[k], ours);
+    }
+  } else if (PyDict_CheckExact(object)) {
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(object, &position, &key, &value)) {
+      if (!holds_arrays(value)) continue;
+      const Ref ours = Ref::steal(object_of_result(Ref::borrow(value)));
+      checked_status(PyDict_SetItem(object, key, ours.get()));  // of a present key: does not move entries
+    }
+  }
+  return result.release();
+}
+
+PyObject* converted_by_numpy(PyObject* object) {
+  return object_of_ndarray(checked(PyArray_FromAny(object, nullptr, 0, 0, NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr)));
+}
+
+void release_foreign(Array array) {
+  Base* base = array.base();
+  auto& owners = known_owners();
+  const auto found = owners.find(static_cast<PyObject*>(base->owner));
+  if (found == owners.end() || found->second.whole.base() != base) return;
+  array = Array();
+  if (base->handles != 1 || base->references != 1) return;
+  const Array last = std::move(found->second.whole);
+  owners.erase(found);
+}
+
+Ref real_object(PyObject* object) {
+  if (is_array(object)) return real_array(array_of(object));
+  if (is_scalar(object)) return Ref::borrow(scalar_value(scalar_of(object)));
+  if (Py_IS_TYPE(object, ufunc_type)) return Ref::borrow(ufunc_of(object).real);
+  if (object == as_object(array_type)) return Ref::borrow(numpy.ndarray);
+  if (object == as_object(ufunc_type)) return Ref::borrow(numpy.ufunc);
+  return Ref::borrow(object);
+}
+
+void make_export_type() {
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_export)},
+                         {Py_tp_doc, const_cast<char*>("Memory of a Frit array that a real ndarray stands on.")},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.Export", sizeof(ExportObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  export_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+}
+
+}  // namespace frit::python

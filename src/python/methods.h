@@ -1,0 +1,67 @@
+// methods.h: how a method of Array is written: its name and its native form; NumPy's own does what that refuses.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "python/fallback.h"
+#include "python/numpy_api.h"
+#include "python/source.h"
+
+namespace frit::python {
+
+// numpy.ndarray.name(self, ...).
+inline PyObject* call_real_method(const char* name, PyObject* self, const Arguments& arguments, const char* reason) {
+  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
+  std::vector<PyObject*> values{self};
+  values.insert(values.end(), arguments.values, arguments.values + count);
+  return fall_back(name, ndarray_method(name), {values.data(), arguments.positional + 1, arguments.names}, reason);
+}
+
+// A method is a struct with `name` and `run(self, arguments)`, which may throw Unfit.
+template <class Method>
+PyObject* method(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Arguments arguments{values, positional, names};
+  note_source();
+  return native_or(
+      [&] {
+        Ref result = Ref::steal(Method::run(self, arguments));
+        settle_warnings();
+        return result.release();
+      },
+      [&](const char* reason) { return call_real_method(Method::name, self, arguments, reason); });
+}
+
+template <class Method>
+PyMethodDef method_row(const char* name = Method::name) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method<Method>)), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+// A function is written the same way, without self; numpy.name is its fallback.
+template <class Function>
+PyObject* function(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Arguments arguments{values, positional, names};
+  note_source();
+  return native_or(
+      [&] {
+        Ref result = Ref::steal(Function::run(arguments));
+        settle_warnings();
+        return result.release();
+      },
+      [&](const char* reason) { return fall_back(Function::name, numpy_function(Function::name), arguments, reason); });
+}
+
+template <class Function>
+PyMethodDef function_row() {
+  return {Function::name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function<Function>)), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+// The arguments under these names, in this order; the first `most_positional` may be given by position.
+template <std::size_t count>
+std::array<PyObject*, count> named(const Arguments& arguments, const char* const (&names)[count], std::size_t most_positional = count) {
+  std::array<PyObject*, count> slots;
+  sort_arguments(arguments, names, most_positional, slots);
+  return slots;
+}
+
+}  // namespace frit::python

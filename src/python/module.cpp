@@ -1,0 +1,174 @@
+// module.cpp: the extension module frit._core.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/engine.h"
+#include "python/fallback.h"
+#include "python/float_state.h"
+#include "python/functions.h"
+#include "python/native.h"
+#include "python/numpy_api.h"
+#include "python/objects.h"
+#include "python/protocols.h"
+#include "python/source.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace frit::python {
+namespace {
+
+// Our own errors are set already when they come this far.
+template <class Function>
+auto translated(Function&& function) {
+  try {
+    return function();
+  } catch (const PythonError&) {
+    throw nb::python_error();
+  }
+}
+
+nb::dict statistics_as_dict() {
+  const Statistics s = statistics();
+  nb::dict d;
+  d["recorded"] = s.recorded;
+  d["immediate"] = s.immediate;
+  d["evals"] = s.evals;
+  d["plan_hits"] = s.plan_hits;
+  d["plan_misses"] = s.plan_misses;
+  d["interpreted_launches"] = s.interpreted_launches;
+  d["compiled_launches"] = s.compiled_launches;
+  d["calls"] = s.calls;
+  d["kernels_compiled"] = s.kernels_compiled;
+  d["kernels_loaded"] = s.kernels_loaded;
+  d["bytes_live"] = s.bytes_live;
+  d["bytes_peak"] = s.bytes_peak;
+  d["bytes_cached"] = s.bytes_cached;
+  d["eval_seconds"] = s.eval_seconds;
+  d["plan_seconds"] = s.plan_seconds;
+  d["compile_seconds"] = s.compile_seconds;
+  return d;
+}
+
+void set_tier_by_name(const std::string& name) {
+  if (name == "automatic")
+    set_tier(Tier::Automatic);
+  else if (name == "interpreter")
+    set_tier(Tier::Interpreter);
+  else if (name == "compiled")
+    set_tier(Tier::Compiled);
+  else
+    throw nb::value_error("set_tier: 'automatic', 'interpreter' or 'compiled'");
+}
+
+const Array* array_behind(nb::handle object) {
+  if (is_array(object.ptr())) return &array_of(object.ptr()).array;
+  if (is_scalar(object.ptr())) return &scalar_of(object.ptr()).array;
+  return nullptr;
+}
+
+void eval_object(nb::handle object) {
+  translated([&] {
+    note_source();
+    if (object.is_none())
+      evaluate_all();
+    else if (const Array* array = array_behind(object))
+      evaluate(*array);
+  });
+}
+
+FloatMode float_mode(int mode) {
+  if (mode < 0 || mode > static_cast<int>(FloatMode::Log)) throw nb::value_error("set_float_state: modes are 0 to 5");
+  return static_cast<FloatMode>(mode);
+}
+
+nb::tuple source_line(const SourceLine& line) { return nb::make_tuple(line.filename, line.line, line.function); }
+
+void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle float_handler) {
+  if (!functions.is_none()) set_functions(functions.ptr());
+  if (!namespace_module.is_none()) set_namespace(namespace_module.ptr());
+  if (!float_handler.is_none()) set_float_handler(float_handler.ptr());
+}
+
+// At exit: memory that others own gets its last writes, then the compiler and the threads stop.
+void shut_down() {
+  translated([] { evaluate_all(); });
+  Engine::get().shutdown();
+}
+
+void add_functions(nb::module_& module, std::vector<PyMethodDef> rows) {
+  static std::vector<std::vector<PyMethodDef>> kept;  // the function objects point into these
+  rows.push_back({nullptr, nullptr, 0, nullptr});
+  kept.push_back(std::move(rows));
+  checked_status(PyModule_AddFunctions(module.ptr(), kept.back().data()));
+}
+
+void add_types(nb::module_& module) {
+  import_numpy();
+  make_export_type();
+  make_fallback_types(module.ptr());
+  make_native_type(module.ptr());
+  make_ufunc_type(module.ptr());
+  make_array_type(module.ptr());
+  make_scalar_type(module.ptr());
+  add_functions(module, creation_functions());
+  add_functions(module, array_functions());
+  set_float_state({});
+}
+
+void add_engine(nb::module_& m) {
+  m.def("eval", eval_object, "array"_a = nb::none(), "Computes what is pending; with an array, at least what that needs.");
+  m.def("is_pending", [](nb::handle object) {
+    const Array* array = array_behind(object);
+    return array && is_pending(*array);
+  }, "array"_a, "Whether something recorded still has to write the array.");
+  m.def("is_exported", [](nb::handle object) {
+    const Array* array = array_behind(object);
+    return array && is_exported(*array);
+  }, "array"_a, "Whether others can see the array's memory, so that all work on it is immediate.");
+  m.def("has_pending", has_pending, "Whether anything is recorded and not computed.");
+  m.def("explain", [](nb::handle) { return explain(); }, "array"_a = nb::none());
+  m.def("explain_dot", [](nb::handle) { return explain_dot(); }, "array"_a = nb::none());
+  m.def("statistics", statistics_as_dict);
+  m.def("reset_statistics", reset_statistics);
+  m.def("threads", threads);
+  m.def("set_threads", set_threads, "n"_a);
+  m.def("set_lazy", [](bool lazy) { nb::gil_scoped_release released; set_lazy(lazy); }, "lazy"_a);
+  m.def("set_tier", set_tier_by_name, "tier"_a);
+  m.def("wait_for_compiler", wait_for_compiler, nb::call_guard<nb::gil_scoped_release>());
+  m.def("flush_caches", flush_caches);
+  m.def("drain_released", drain_released);
+}
+
+void add_door(nb::module_& m) {
+  m.def("fallbacks", [] { return nb::steal(translated(fallback_records)); },
+        "The fallbacks so far: (name, filename, line, count, reason).");
+  m.def("reset_fallbacks", reset_fallback_records);
+  m.def("set_fallback_mode", [](nb::handle mode, nb::handle error_class, nb::handle warning_class) {
+    translated([&] { set_fallback_mode(mode.ptr(), error_class.ptr(), warning_class.ptr()); });
+  }, "mode"_a, "error_class"_a = nb::none(), "warning_class"_a = nb::none());
+  m.def("set_float_state", [](int divide, int over, int under, int invalid, bool immediate) {
+    set_float_state({float_mode(divide), float_mode(over), float_mode(under), float_mode(invalid), immediate});
+  }, "divide"_a, "over"_a, "under"_a, "invalid"_a, "immediate"_a = false);
+  m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(), "namespace"_a = nb::none(), "float_handler"_a = nb::none());
+  m.def("set_package_folders", [](std::vector<std::string> folders) { set_package_folders(std::move(folders)); }, "folders"_a);
+  m.def("current_source", [] { return source_line(resolve_source(current_source())); },
+        "Filename, line and function of the user's code that is running.");
+}
+
+}  // namespace
+}  // namespace frit::python
+
+NB_MODULE(_core, module) {
+  using namespace frit::python;
+  module.doc() = "Frit's arrays, scalars and ufuncs, and the switches of its engine.";
+  try {
+    add_types(module);
+  } catch (const PythonError&) {
+    throw nb::python_error();
+  }
+  add_engine(module);
+  add_door(module);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(shut_down));
+}

@@ -1,0 +1,224 @@
+// native.cpp: lets our own Python functions see the operands they are made for, and NumPy the rest.
+//
+// Native(name, ours, numpy_function, flags): Frit arrays, NumPy and Python scalars, lists of these, types, strings and
+// callables go to `ours`; exact ndarrays of a native dtype are wrapped first; with anything else (subclasses,
+// objects with __array_function__) the call is NumPy's. When `ours` raises, NumPy does the call, so that errors have
+// its words.
+#include "python/native.h"
+
+#include <structmember.h>
+
+#include "python/fallback.h"
+#include "python/interop.h"
+#include "python/numpy_api.h"
+
+namespace frit::python {
+namespace {
+
+enum Flag : long {
+  calls_back = 1,      // it runs functions of the user's, which must not run twice: no replay of errors
+  takes_anything = 2,  // it converts operands itself: no check of them
+};
+
+struct NativeObject {
+  PyObject_HEAD
+  vectorcallfunc call;
+  PyObject* dictionary;
+  PyObject* weak_references;
+  PyObject* ours;
+  PyObject* function;  // NumPy's
+  PyObject* name;      // str, interned: places are counted by its address
+  long flags;
+};
+PyTypeObject* native_type = nullptr;
+PyObject* unfit_class = nullptr;
+
+NativeObject& native_of(PyObject* object) { return *reinterpret_cast<NativeObject*>(object); }
+
+// ---- operands -------------------------------------------------------------------------------
+
+enum class Kind : std::uint8_t { Plain, Ndarray, Foreign };
+
+bool is_number_or_text(PyObject* object) {
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object) ||
+         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
+}
+
+bool has_array_function(PyObject* object) {
+  return PyObject_HasAttr(as_object(Py_TYPE(object)), numpy.array_function);
+}
+
+Kind kind_of(PyObject* object, bool look_inside) {
+  if (is_array(object) || object == Py_None || is_number_or_text(object) || is_scalar(object)) return Kind::Plain;
+  if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    if (!look_inside) return Kind::Plain;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k)
+      if (kind_of(PySequence_Fast_GET_ITEM(object, k), false) == Kind::Foreign) return Kind::Foreign;
+    return Kind::Plain;
+  }
+  if (PyArray_CheckExact(object))
+    return dtype_of(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))) ? Kind::Ndarray : Kind::Foreign;
+  if (PyArray_Check(object)) return Kind::Foreign;
+  if (object == numpy.no_value || object == Py_Ellipsis || PyType_Check(object) || PyArray_IsScalar(object, Generic) ||
+      PyArray_DescrCheck(object) || PySlice_Check(object) || PyRange_Check(object) || PyDict_CheckExact(object))
+    return Kind::Plain;
+  return PyCallable_Check(object) && !has_array_function(object) ? Kind::Plain : Kind::Foreign;
+}
+
+Kind kind_of_all(const Arguments& arguments) {
+  Kind all = Kind::Plain;
+  const Py_ssize_t count = arguments.positional + arguments.keywords();
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    const Kind kind = kind_of(arguments.values[k], true);
+    if (kind == Kind::Foreign) return kind;
+    if (kind == Kind::Ndarray) all = kind;
+  }
+  return all;
+}
+
+// ---- the call ---------------------------------------------------------------------------------
+
+Ref call_ours(const NativeObject& self, const Arguments& arguments) {
+  return Ref::steal(
+      PyObject_Vectorcall(self.ours, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
+}
+
+// With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own object again.
+Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
+  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
+  std::vector<Ref> held(count);
+  std::vector<PyObject*> values(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Ref given = Ref::borrow(arguments.values[k]);
+    held[k] = PyArray_CheckExact(given.get()) ? Ref::steal(object_of_ndarray(given)) : given;
+    values[k] = held[k].get();
+  }
+  Ref result = call_ours(self, {values.data(), arguments.positional, arguments.names});
+  for (std::size_t k = 0; k < count && result; ++k)
+    if (result.get() == values[k]) return Ref::borrow(arguments.values[k]);
+  return result;
+}
+
+bool is_replayed(const NativeObject& self) {
+  if (PyErr_ExceptionMatches(unfit_class)) return true;
+  if ((self.flags & calls_back) != 0) return false;
+  for (PyObject* type : {PyExc_TypeError, PyExc_ValueError, PyExc_IndexError, PyExc_AttributeError, PyExc_NotImplementedError})
+    if (PyErr_ExceptionMatches(type)) return true;
+  return false;
+}
+
+// Takes the error that is set: why NumPy does the call; empty for an error of the user's.
+std::string take_reason() {
+  const bool unfit = PyErr_ExceptionMatches(unfit_class) != 0;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref held[] = {Ref::steal(type), Ref::steal(value), Ref::steal(traceback)};
+  if (!unfit) return {};
+  const Ref text = Ref::steal(PyObject_Str(value ? value : type));
+  const char* letters = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (!letters) PyErr_Clear();
+  return letters && *letters ? letters : "an operand is not native";
+}
+
+PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t flags_and_count, PyObject* names) {
+  const NativeObject& self = native_of(object);
+  const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
+  return guarded([&]() -> PyObject* {
+    const char* name = PyUnicode_AsUTF8(self.name);
+    const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
+    if (kind == Kind::Foreign) return fall_back(name, self.function, arguments, "an operand is of a foreign type");
+    Ref result = kind == Kind::Plain ? call_ours(self, arguments) : call_wrapped(self, arguments);
+    if (result) return result.release();
+    if (!is_replayed(self)) throw PythonError{};
+    const std::string reason = take_reason();
+    return fall_back(name, self.function, arguments, reason.empty() ? nullptr : reason.c_str());
+  });
+}
+
+// ---- the object ---------------------------------------------------------------------------------
+
+PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
+  static const char* const names[] = {"name", "ours", "numpy_function", "flags", nullptr};
+  PyObject *name = nullptr, *ours = nullptr, *function = nullptr;
+  long flags = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOO|l", const_cast<char**>(names), &name, &ours, &function, &flags))
+    return nullptr;
+  return guarded([&] {
+    Ref object = checked(native_type->tp_alloc(native_type, 0));
+    NativeObject& self = native_of(object.get());
+    self.call = call_native;
+    self.dictionary = checked(PyDict_New()).release();
+    self.ours = Py_NewRef(ours);
+    self.function = Py_NewRef(function);
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    self.name = name;
+    self.flags = flags;
+    return object.release();
+  });
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(as_object(Py_TYPE(object)));
+  Py_VISIT(native_of(object).dictionary);
+  Py_VISIT(native_of(object).ours);
+  Py_VISIT(native_of(object).function);
+  return 0;
+}
+int clear(PyObject* object) {
+  Py_CLEAR(native_of(object).dictionary);
+  return 0;
+}
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  NativeObject& self = native_of(object);
+  if (self.weak_references) PyObject_ClearWeakRefs(object);
+  Py_XDECREF(self.dictionary);
+  Py_XDECREF(self.ours);
+  Py_XDECREF(self.function);
+  Py_XDECREF(self.name);
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+
+// By its name in frit.numpy, as functions are.
+PyObject* reduce(PyObject* object, PyObject*) { return PyObject_GetAttrString(object, "__qualname__"); }
+
+PyObject* represent(PyObject* object) {
+  return PyUnicode_FromFormat("<function %U at %p>", native_of(object).name, static_cast<void*>(object));
+}
+
+}  // namespace
+
+void make_native_type(PyObject* module) {
+  unfit_class = checked(PyErr_NewExceptionWithDoc("frit._core.Unfit",
+                                                  "Raised by a native function, before any effect, where NumPy should do the call.",
+                                                  nullptr, nullptr))
+                    .release();
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(NativeObject, call), READONLY, nullptr},
+      {"__dictoffset__", T_PYSSIZET, offsetof(NativeObject, dictionary), READONLY, nullptr},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(NativeObject, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef attributes[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                         {Py_tp_members, members},
+                         {Py_tp_getset, attributes},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.Native", sizeof(NativeObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+  native_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  checked_status(PyModule_AddObjectRef(module, "Native", as_object(native_type)));
+  checked_status(PyModule_AddObjectRef(module, "Unfit", unfit_class));
+}
+
+}  // namespace frit::python

@@ -1,0 +1,11 @@
+// native.h: Native, the callable that puts a check of operands before a function of ours written in Python.
+#pragma once
+
+#include "python/python.h"
+
+namespace frit::python {
+
+// Makes the types Native and Unfit of the module; once, after the fallback types.
+void make_native_type(PyObject* module);
+
+}  // namespace frit::python

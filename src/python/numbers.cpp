@@ -1,0 +1,414 @@
+// numbers.cpp: the number slots. The path of `array + array` and `array + number` runs no Python and makes no tuple.
+#include "python/numbers.h"
+
+#include "python/fallback.h"
+#include "python/numpy_api.h"
+#include "python/source.h"
+
+namespace frit::python {
+namespace {
+
+enum class Slot : std::uint8_t {
+  Add, Subtract, Multiply, TrueDivide, FloorDivide, Remainder, Power, Matmul, LeftShift, RightShift, And, Or, Xor, Divmod,
+};
+
+struct Operator {
+  const char* name;          // in the module `operator`
+  const char* inplace_name;
+  Op op;                     // not used by Matmul and Divmod
+};
+
+constexpr Operator operators[] = {
+    {"add", "iadd", Op::Add},
+    {"sub", "isub", Op::Subtract},
+    {"mul", "imul", Op::Multiply},
+    {"truediv", "itruediv", Op::TrueDivide},
+    {"floordiv", "ifloordiv", Op::FloorDivide},
+    {"mod", "imod", Op::Remainder},
+    {"pow", "ipow", Op::Power},
+    {"matmul", "imatmul", Op::Add},
+    {"lshift", "ilshift", Op::LeftShift},
+    {"rshift", "irshift", Op::RightShift},
+    {"and_", "iand", Op::BitwiseAnd},
+    {"or_", "ior", Op::BitwiseOr},
+    {"xor", "ixor", Op::BitwiseXor},
+    {"divmod", nullptr, Op::FloorDivide},
+};
+constexpr const Operator& row(Slot slot) { return operators[static_cast<int>(slot)]; }
+
+PyObject* function_of(Slot slot) {
+  if (slot == Slot::Divmod) {
+    static PyObject* function = Py_NewRef(PyDict_GetItemString(PyEval_GetBuiltins(), "divmod"));
+    return function;
+  }
+  return operator_function(row(slot).name);
+}
+
+bool is_ours(PyObject* object) { return is_array(object) || is_scalar(object); }
+
+// NumPy's rule for stepping back and letting the other operand's class decide (binop_override.h).
+bool defers_to(PyObject* other, bool inplace) {
+  if (is_ours(other) || PyArray_CheckExact(other) || is_plain_scalar(other)) return false;
+  const Ref special = Ref::steal(PyObject_GetAttr(as_object(Py_TYPE(other)), numpy.array_ufunc));
+  if (special) return !inplace && special.get() == Py_None;
+  PyErr_Clear();
+  const Ref priority = Ref::steal(PyObject_GetAttr(other, numpy.array_priority));
+  if (!priority) {
+    PyErr_Clear();
+    return false;  // a scalar's priority, below ours
+  }
+  const double value = PyFloat_AsDouble(priority.get());
+  if (value == -1.0 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return false;
+  }
+  return value > 0.0;
+}
+
+PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
+
+// A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that it stands for.
+bool both_known(PyObject* left, PyObject* right) {
+  const auto known = [](PyObject* object) {
+    if (is_scalar(object)) return scalar_of(object).value != nullptr || is_ready(scalar_of(object).array);
+    return is_plain_scalar(object);
+  };
+  return known(left) && known(right);
+}
+
+PyObject* on_scalars(Slot slot, PyObject* left, PyObject* right) {
+  const auto value = [](PyObject* object) { return is_scalar(object) ? scalar_value(scalar_of(object)) : object; };
+  PyObject* const values[] = {value(left), value(right)};
+  return checked(PyObject_Vectorcall(function_of(slot), values, 2, nullptr)).release();
+}
+
+std::optional<Op> fast_power(PyObject* base, PyObject* exponent) {
+  if (!is_array(base)) return std::nullopt;
+  const DType dtype = array_of(base).array.dtype();
+  if (PyLong_CheckExact(exponent)) {
+    int overflow = 0;
+    const long value = PyLong_AsLongAndOverflow(exponent, &overflow);
+    if (value == 2 && !is_bool(dtype)) return Op::Square;
+    if (value == -1 && is_inexact(dtype)) return Op::Reciprocal;
+  } else if (PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == 0.5) {
+    // Integers of 32 and 64 bits become float64 under both; a root is what the power rounds to.
+    if (is_inexact(dtype) || (is_integer(dtype) && size_of(dtype) >= 4)) return Op::Sqrt;
+  }
+  return std::nullopt;
+}
+
+Array matrix_product(const Operand& left, const Operand& right) {
+  if (!left.argument.array || !right.argument.array) throw Unfit{"matmul of a number"};
+  return matmul(*left.argument.array, *right.argument.array);
+}
+
+PyObject* divided_pair(const Argument (&arguments)[2]) {
+  Array quotient = apply(Op::FloorDivide, arguments);
+  Array remainder = apply(Op::Remainder, arguments);
+  settle_warnings();
+  const Ref first = Ref::steal(new_result(std::move(quotient)));
+  const Ref second = Ref::steal(new_result(std::move(remainder)));
+  return checked(PyTuple_Pack(2, first.get(), second.get())).release();
+}
+
+PyObject* finished(Array result) {
+  settle_warnings();
+  return new_result(std::move(result));
+}
+
+PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
+  if (slot == Slot::Power)
+    if (const std::optional<Op> op = fast_power(left, right)) return finished(apply(*op, {array_of(left).array}));
+  Operand x, y;
+  if (!read_operand(left, x) || !read_operand(right, y)) throw Unfit{"an operand is of a foreign type"};
+  if (slot == Slot::Matmul) return finished(matrix_product(x, y));
+  const Argument arguments[2] = {x.argument, y.argument};
+  if (slot == Slot::Divmod) return divided_pair(arguments);
+  if (slot == Slot::Power) return finished(power_of(arguments[0], arguments[1]));
+  return finished(apply(row(slot).op, arguments));
+}
+
+PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
+  return native_or(
+      [&] {
+        if ((is_scalar(left) || is_scalar(right)) && both_known(left, right)) return on_scalars(slot, left, right);
+        if (is_ours(left) && defers_to(right, false)) return not_implemented();
+        return binary_native(slot, left, right);
+      },
+      [&](const char* reason) { return fall_back_on(row(slot).name, function_of(slot), reason, left, right); });
+}
+
+template <Slot slot>
+PyObject* binary(PyObject* left, PyObject* right) {
+  note_source();
+  if constexpr (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod) {
+    if (is_array(left)) {
+      const Array& a = array_of(left).array;
+      try {
+        if (is_array(right)) {
+          const Argument arguments[2] = {a, array_of(right).array};
+          return finished(apply(row(slot).op, arguments));
+        }
+        if (PyFloat_CheckExact(right)) {
+          const Argument arguments[2] = {a, PyFloat_AS_DOUBLE(right)};
+          return finished(apply(row(slot).op, arguments));
+        }
+      } catch (const PythonError&) {
+        return nullptr;
+      } catch (...) {  // once more, on the path that asks NumPy
+      }
+    }
+  }
+  return binary_general(slot, left, right);
+}
+
+PyObject* power(PyObject* left, PyObject* right, PyObject* modulo) {
+  if (modulo != Py_None) return not_implemented();
+  return binary<Slot::Power>(left, right);
+}
+
+// ---- in place ------------------------------------------------------------------------------------
+
+PyObject* inplace_native(Slot slot, PyObject* left, PyObject* right) {
+  check_writable(array_of(left));
+  const Array& target = array_of(left).array;
+  const ApplyOptions options{.out = &target};
+  if (slot == Slot::Power)
+    if (const std::optional<Op> op = fast_power(left, right)) {
+      apply(*op, {target}, options);
+      settle_warnings();
+      return Py_NewRef(left);
+    }
+  Operand y;
+  if (!read_operand(right, y)) throw Unfit{"an operand is of a foreign type"};
+  if (slot == Slot::Matmul) {
+    if (!y.argument.array || target.ndim() != 2 || y.argument.array->ndim() != 2) throw Unfit{"in-place matmul of other than matrices"};
+    matmul(target, *y.argument.array, &target);
+  } else {
+    const Argument arguments[2] = {target, y.argument};
+    if (slot == Slot::Power)
+      power_of(arguments[0], arguments[1], options);
+    else
+      apply(row(slot).op, arguments, options);
+  }
+  settle_warnings();
+  return Py_NewRef(left);
+}
+
+template <Slot slot>
+PyObject* inplace(PyObject* left, PyObject* right) {
+  note_source();
+  return native_or(
+      [&] {
+        if (defers_to(right, true)) return not_implemented();
+        return inplace_native(slot, left, right);
+      },
+      [&](const char* reason) {
+        return fall_back_on(row(slot).inplace_name, operator_function(row(slot).inplace_name), reason, left, right);
+      });
+}
+
+PyObject* inplace_power(PyObject* left, PyObject* right, PyObject*) { return inplace<Slot::Power>(left, right); }
+
+// ---- one operand ------------------------------------------------------------------------------------
+
+const Array& own_array(PyObject* object) { return is_array(object) ? array_of(object).array : scalar_of(object).array; }
+
+template <Op op>
+PyObject* unary(PyObject* object, const char* name) {
+  note_source();
+  return native_or(
+      [&] {
+        if (is_scalar(object) && is_ready(scalar_of(object).array)) {
+          PyObject* value = scalar_value(scalar_of(object));
+          return checked(PyObject_CallOneArg(operator_function(name), value)).release();
+        }
+        return finished(apply(op, {own_array(object)}));
+      },
+      [&](const char* reason) { return fall_back_on(name, operator_function(name), reason, object); });
+}
+PyObject* negative(PyObject* object) { return unary<Op::Negative>(object, "neg"); }
+PyObject* positive(PyObject* object) { return unary<Op::Positive>(object, "pos"); }
+PyObject* absolute(PyObject* object) { return unary<Op::Absolute>(object, "abs"); }
+PyObject* invert(PyObject* object) { return unary<Op::Invert>(object, "invert"); }
+
+// ---- values ---------------------------------------------------------------------------------------
+
+// The element of an array that has only one, as a NumPy scalar; null without error where it has more or none.
+Ref only_element(PyObject* object) {
+  if (is_scalar(object)) return Ref::borrow(scalar_value(scalar_of(object)));
+  const Array& array = array_of(object).array;
+  if (array.size() != 1) return {};
+  return Ref::steal(make_scalar(evaluate(array), array.dtype()));
+}
+
+int truth(PyObject* object) {
+  note_source();
+  int result = -1;
+  const int status = guarded_status([&] {
+    if (is_array(object) && array_of(object).array.size() != 1) {
+      // NumPy words the error.
+      const Ref answer = Ref::steal(call_numpy_on(operator_function("truth"), object));
+      result = answer.get() == Py_True;
+      return;
+    }
+    const Array& array = own_array(object);
+    if (is_bool(array.dtype()))
+      result = *evaluate(array) != std::byte{0};
+    else
+      result = PyObject_IsTrue(only_element(object).get());
+  });
+  return status < 0 ? -1 : result;
+}
+
+template <class Convert>
+PyObject* converted_element(PyObject* object, const char* function, Convert&& convert) {
+  note_source();
+  return guarded([&]() -> PyObject* {
+    // 0-d arrays and scalars; NumPy warns or raises for all others.
+    const Ref element = own_array(object).ndim() == 0 ? only_element(object) : Ref{};
+    if (element) return convert(element.get());
+    PyObject* builtin = PyDict_GetItemString(PyEval_GetBuiltins(), function);
+    return call_numpy_on(builtin, object);
+  });
+}
+
+PyObject* to_int(PyObject* object) {
+  return converted_element(object, "int", [](PyObject* element) { return PyNumber_Long(element); });
+}
+PyObject* to_float(PyObject* object) {
+  return converted_element(object, "float", [](PyObject* element) { return PyNumber_Float(element); });
+}
+
+PyObject* to_index(PyObject* object) {
+  note_source();
+  return guarded([&]() -> PyObject* {
+    const Array& array = own_array(object);
+    const Ref element = is_integer(array.dtype()) && array.ndim() == 0 ? only_element(object) : Ref{};
+    if (element) return PyNumber_Index(element.get());
+    return call_numpy_on(operator_function("index"), object);
+  });
+}
+
+struct Comparison {
+  Op op;
+  const char* name;
+};
+constexpr Comparison comparisons[] = {{Op::Less, "lt"},  {Op::LessEqual, "le"}, {Op::Equal, "eq"},
+                                      {Op::NotEqual, "ne"}, {Op::Greater, "gt"}, {Op::GreaterEqual, "ge"}};
+
+}  // namespace
+
+namespace {
+
+// The op that NumPy's power loop of this type uses for one exponent throughout, where it is not pow itself.
+std::optional<Op> power_shortcut(const Argument& base, const Argument& exponent) {
+  if (!base.array || exponent.array || exponent.weak == Weak::Complex) return std::nullopt;
+  const DType dtype = base.array->dtype();
+  if (dtype != DType::Float32 && dtype != DType::Float64) return std::nullopt;
+  if (exponent.weak == Weak::No && exponent.scalar.dtype != dtype) return std::nullopt;
+  const double value = exponent.weak == Weak::Int                ? static_cast<double>(exponent.scalar.as<std::int64_t>())
+                       : exponent.scalar.dtype == DType::Float32 ? static_cast<double>(exponent.scalar.as<float>())
+                                                                 : exponent.scalar.as<double>();
+  if (value == 2.0) return Op::Square;
+  if (value == 0.5) return Op::Sqrt;
+  if (value == -1.0) return Op::Reciprocal;
+  if (value == 1.0) return Op::Positive;
+  return std::nullopt;
+}
+
+bool is_negative(const Scalar& value) {
+  Scalar wide;
+  wide.dtype = DType::Int64;
+  void* arguments[2] = {wide.bytes, const_cast<std::byte*>(value.bytes)};
+  cast_loop(value.dtype, DType::Int64)(arguments, 1, 0);
+  return wide.as<std::int64_t>() < 0;
+}
+
+bool has_negative_exponent(const Argument& base, const Argument& exponent) {
+  const DType power = exponent.array ? exponent.array->dtype() : exponent.scalar.dtype;
+  const DType root = base.array ? base.array->dtype() : base.scalar.dtype;
+  if (!is_signed(power) || is_inexact(root)) return false;
+  if (!exponent.array) return is_negative(exponent.scalar);
+  if (exponent.array->size() == 0) return false;
+  const Array least = reduce(Op::Minimum, *exponent.array);
+  evaluate(least);
+  return is_negative(item(least));
+}
+
+}  // namespace
+
+Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options) {
+  if (!options.signature)
+    if (const std::optional<Op> op = power_shortcut(base, exponent)) {
+      note_power_source();
+      return apply(*op, {base}, options);
+    }
+  if (has_negative_exponent(base, exponent)) throw frit::ValueError("Integers to negative integer powers are not allowed.");
+  return apply(Op::Power, {base, exponent}, options);
+}
+
+PyObject* rich_compare(PyObject* left, PyObject* right, int comparison) {
+  const Comparison& which = comparisons[comparison];
+  note_source();
+  return native_or(
+      [&]() -> PyObject* {
+        if (is_scalar(left) && (is_plain_scalar(right) || is_scalar(right)))
+          return PyObject_RichCompare(scalar_value(scalar_of(left)), is_scalar(right) ? scalar_value(scalar_of(right)) : right, comparison);
+        Operand y;
+        if (!read_operand(right, y)) {
+          if (defers_to(right, false)) return not_implemented();
+          if (is_scalar(left)) return PyObject_RichCompare(scalar_value(scalar_of(left)), right, comparison);
+          throw Unfit{"an operand is of a foreign type"};
+        }
+        const Argument arguments[2] = {own_array(left), y.argument};
+        return finished(apply(which.op, arguments));
+      },
+      [&](const char* reason) { return fall_back_on(which.name, operator_function(which.name), reason, left, right); });
+}
+
+void add_number_slots(std::vector<PyType_Slot>& slots) {
+  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  add(Py_nb_add, binary<Slot::Add>);
+  add(Py_nb_subtract, binary<Slot::Subtract>);
+  add(Py_nb_multiply, binary<Slot::Multiply>);
+  add(Py_nb_true_divide, binary<Slot::TrueDivide>);
+  add(Py_nb_floor_divide, binary<Slot::FloorDivide>);
+  add(Py_nb_remainder, binary<Slot::Remainder>);
+  add(Py_nb_divmod, binary<Slot::Divmod>);
+  add(Py_nb_power, power);
+  add(Py_nb_matrix_multiply, binary<Slot::Matmul>);
+  add(Py_nb_lshift, binary<Slot::LeftShift>);
+  add(Py_nb_rshift, binary<Slot::RightShift>);
+  add(Py_nb_and, binary<Slot::And>);
+  add(Py_nb_or, binary<Slot::Or>);
+  add(Py_nb_xor, binary<Slot::Xor>);
+  add(Py_nb_negative, negative);
+  add(Py_nb_positive, positive);
+  add(Py_nb_absolute, absolute);
+  add(Py_nb_invert, invert);
+  add(Py_nb_bool, truth);
+  add(Py_nb_int, to_int);
+  add(Py_nb_float, to_float);
+  add(Py_nb_index, to_index);
+  add(Py_tp_richcompare, rich_compare);
+}
+
+void add_inplace_slots(std::vector<PyType_Slot>& slots) {
+  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  add(Py_nb_inplace_add, inplace<Slot::Add>);
+  add(Py_nb_inplace_subtract, inplace<Slot::Subtract>);
+  add(Py_nb_inplace_multiply, inplace<Slot::Multiply>);
+  add(Py_nb_inplace_true_divide, inplace<Slot::TrueDivide>);
+  add(Py_nb_inplace_floor_divide, inplace<Slot::FloorDivide>);
+  add(Py_nb_inplace_remainder, inplace<Slot::Remainder>);
+  add(Py_nb_inplace_power, inplace_power);
+  add(Py_nb_inplace_matrix_multiply, inplace<Slot::Matmul>);
+  add(Py_nb_inplace_lshift, inplace<Slot::LeftShift>);
+  add(Py_nb_inplace_rshift, inplace<Slot::RightShift>);
+  add(Py_nb_inplace_and, inplace<Slot::And>);
+  add(Py_nb_inplace_or, inplace<Slot::Or>);
+  add(Py_nb_inplace_xor, inplace<Slot::Xor>);
+}
+
+}  // namespace frit::python

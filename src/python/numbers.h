@@ -1,0 +1,19 @@
+// numbers.h: operators, shared by Array and Scalar: what a + b means for any pair of objects.
+#pragma once
+
+#include "python/operands.h"
+
+namespace frit::python {
+
+// Fills a type's number slots and its comparison.
+void add_number_slots(std::vector<PyType_Slot>& slots);
+// In-place operators: Arrays only.
+void add_inplace_slots(std::vector<PyType_Slot>& slots);
+
+PyObject* rich_compare(PyObject* left, PyObject* right, int comparison);
+
+// power: refuses integers to a negative power (which needs the exponents' values), and computes the few exponents that
+// NumPy's loop treats apart as NumPy does. Throws Unfit.
+Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options = {});
+
+}  // namespace frit::python

@@ -1,0 +1,262 @@
+// numpy_api.cpp: NumPy's C interface, its dtypes and scalars.
+#define FRIT_IMPORTS_NUMPY
+#include "python/numpy_api.h"
+
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+namespace frit::python {
+
+NumPy numpy;
+
+namespace {
+
+PyArray_Descr* descriptors[dtype_count];
+PyTypeObject* scalar_types[dtype_count];
+
+constexpr int type_number_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return NPY_BOOL;
+    case DType::Int8: return NPY_INT8;
+    case DType::Int16: return NPY_INT16;
+    case DType::Int32: return NPY_INT32;
+    case DType::Int64: return NPY_INT64;
+    case DType::UInt8: return NPY_UINT8;
+    case DType::UInt16: return NPY_UINT16;
+    case DType::UInt32: return NPY_UINT32;
+    case DType::UInt64: return NPY_UINT64;
+    case DType::Float16: return NPY_HALF;
+    case DType::Float32: return NPY_FLOAT32;
+    case DType::Float64: return NPY_FLOAT64;
+    case DType::Complex64: return NPY_COMPLEX64;
+    case DType::Complex128: return NPY_COMPLEX128;
+  }
+  return NPY_NOTYPE;
+}
+
+std::optional<DType> dtype_of_number(int number) {
+  switch (number) {
+    case NPY_BOOL: return DType::Bool;
+    case NPY_BYTE: return DType::Int8;
+    case NPY_UBYTE: return DType::UInt8;
+    case NPY_SHORT: return DType::Int16;
+    case NPY_USHORT: return DType::UInt16;
+    case NPY_INT: return DType::Int32;
+    case NPY_UINT: return DType::UInt32;
+    case NPY_LONG:
+    case NPY_LONGLONG: return DType::Int64;
+    case NPY_ULONG:
+    case NPY_ULONGLONG: return DType::UInt64;
+    case NPY_HALF: return DType::Float16;
+    case NPY_FLOAT: return DType::Float32;
+    case NPY_DOUBLE: return DType::Float64;
+    case NPY_CFLOAT: return DType::Complex64;
+    case NPY_CDOUBLE: return DType::Complex128;
+    default: return std::nullopt;
+  }
+}
+
+PyObject* attribute(PyObject* object, const char* name) { return checked(PyObject_GetAttrString(object, name)).release(); }
+
+// One cache for each owner; the functions live as long as the process.
+PyObject* kept_attribute(PyObject* owner, const char* name) {
+  static std::unordered_map<PyObject*, std::unordered_map<std::string, PyObject*>> kept;
+  PyObject*& found = kept[owner][name];
+  if (!found) found = attribute(owner, name);
+  return found;
+}
+
+}  // namespace
+
+void import_numpy() {
+  if (PyArray_ImportNumPyAPI() < 0) throw PythonError{};
+  numpy.module = checked(PyImport_ImportModule("numpy")).release();
+  numpy.ndarray = attribute(numpy.module, "ndarray");
+  numpy.ufunc = attribute(numpy.module, "ufunc");
+  numpy.no_value = attribute(numpy.module, "_NoValue");
+  numpy.operators = checked(PyImport_ImportModule("operator")).release();
+  numpy.array_ufunc = checked(PyUnicode_InternFromString("__array_ufunc__")).release();
+  numpy.array_priority = checked(PyUnicode_InternFromString("__array_priority__")).release();
+  numpy.array_function = checked(PyUnicode_InternFromString("__array_function__")).release();
+  for (int k = 0; k < dtype_count; ++k) {
+    descriptors[k] = PyArray_DescrFromType(type_number_of(static_cast<DType>(k)));
+    scalar_types[k] = descriptors[k]->typeobj;
+  }
+}
+
+PyObject* numpy_function(const char* name) { return kept_attribute(numpy.module, name); }
+PyObject* operator_function(const char* name) { return kept_attribute(numpy.operators, name); }
+PyObject* ndarray_method(const char* name) { return kept_attribute(numpy.ndarray, name); }
+
+// ---- dtypes -----------------------------------------------------------------------------------
+
+std::optional<DType> dtype_of(const PyArray_Descr* descriptor) {
+  if (!PyArray_ISNBO(descriptor->byteorder)) return std::nullopt;
+  return dtype_of_number(descriptor->type_num);
+}
+
+PyArray_Descr* descriptor_of(DType dtype) { return descriptors[static_cast<int>(dtype)]; }
+
+std::optional<DType> requested_dtype(PyObject* object) {
+  if (!object || object == Py_None || object == numpy.no_value) return std::nullopt;
+  std::optional<DType> dtype;
+  if (PyArray_DescrCheck(object)) {
+    dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(object));
+  } else if (object == as_object(&PyFloat_Type)) {
+    dtype = DType::Float64;
+  } else if (object == as_object(&PyLong_Type)) {
+    dtype = DType::Int64;
+  } else if (object == as_object(&PyBool_Type)) {
+    dtype = DType::Bool;
+  } else if (PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
+    // A class of dtypes, such as numpy.dtypes.Float64DType: its one instance.
+    const Ref instance = Ref::steal(PyObject_CallNoArgs(object));
+    if (!instance) PyErr_Clear();
+    if (instance && PyArray_DescrCheck(instance.get())) dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()));
+  } else {
+    PyArray_Descr* descriptor = nullptr;
+    if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) {
+      PyErr_Clear();
+      throw Unfit{"not a dtype"};
+    }
+    const Ref owned = Ref::steal(as_object(descriptor));
+    if (descriptor) dtype = dtype_of(descriptor);
+  }
+  if (!dtype) throw Unfit{"dtype is not native"};
+  return dtype;
+}
+
+// ---- scalars ------------------------------------------------------------------------------------
+
+namespace {
+
+template <class ScalarObject, class Value>
+PyObject* allocate_scalar(DType dtype, const std::byte* value) {
+  PyTypeObject* type = scalar_types[static_cast<int>(dtype)];
+  PyObject* object = type->tp_alloc(type, 0);
+  if (!object) throw PythonError{};
+  std::memcpy(&reinterpret_cast<ScalarObject*>(object)->obval, value, sizeof(Value));
+  return object;
+}
+
+}  // namespace
+
+PyObject* make_scalar(const std::byte* value, DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return Py_NewRef(*value != std::byte{0} ? PyArrayScalar_True : PyArrayScalar_False);
+    case DType::Int32: return allocate_scalar<PyIntScalarObject, std::int32_t>(dtype, value);
+    case DType::Int64: return allocate_scalar<PyLongScalarObject, std::int64_t>(dtype, value);
+    case DType::Float32: return allocate_scalar<PyFloatScalarObject, float>(dtype, value);
+    case DType::Float64: return allocate_scalar<PyDoubleScalarObject, double>(dtype, value);
+    case DType::Int8: case DType::Int16: case DType::UInt8: case DType::UInt16: case DType::UInt32:
+    case DType::UInt64: case DType::Float16: case DType::Complex64: case DType::Complex128: break;
+  }
+  return checked(PyArray_Scalar(const_cast<std::byte*>(value), descriptor_of(dtype), nullptr)).release();
+}
+
+std::optional<Scalar> numpy_scalar_value(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  const auto known = [&](DType dtype) { return type == scalar_types[static_cast<int>(dtype)]; };
+  if (known(DType::Float64)) return Scalar::of(DType::Float64, PyArrayScalar_VAL(object, Double));
+  if (known(DType::Int64)) return Scalar::of(DType::Int64, PyArrayScalar_VAL(object, Long));
+  if (known(DType::Float32)) return Scalar::of(DType::Float32, PyArrayScalar_VAL(object, Float));
+  if (!PyArray_IsScalar(object, Number) && !PyArray_IsScalar(object, Bool)) return std::nullopt;
+  const Ref descriptor = Ref::steal(as_object(PyArray_DescrFromScalar(object)));
+  if (!descriptor) throw PythonError{};
+  const auto* described = reinterpret_cast<PyArray_Descr*>(descriptor.get());
+  if (type != described->typeobj) return std::nullopt;  // a subclass: NumPy knows what it means
+  const std::optional<DType> dtype = dtype_of(described);
+  if (!dtype) return std::nullopt;
+  Scalar value;
+  value.dtype = *dtype;
+  PyArray_ScalarAsCtype(object, value.bytes);
+  return value;
+}
+
+namespace {
+
+template <class Integer>
+std::optional<Scalar> integer_element(long long value, DType dtype) {
+  if constexpr (sizeof(Integer) == 8 && std::is_unsigned_v<Integer>) {
+    if (value < 0) return std::nullopt;
+  } else if (value < static_cast<long long>(std::numeric_limits<Integer>::min()) ||
+             value > static_cast<long long>(std::numeric_limits<Integer>::max())) {
+    return std::nullopt;
+  }
+  return Scalar::of(dtype, static_cast<Integer>(value));
+}
+
+std::optional<Scalar> cast_element(const Scalar& value, DType dtype) {
+  if (value.dtype == dtype) return value;
+  Scalar result;
+  result.dtype = dtype;
+  void* arguments[2] = {result.bytes, const_cast<std::byte*>(value.bytes)};
+  cast_loop(value.dtype, dtype)(arguments, 1, 0);
+  return result;
+}
+
+std::optional<Scalar> integer_value(long long value, DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return Scalar::of(dtype, static_cast<std::uint8_t>(value != 0));
+    case DType::Int8: return integer_element<std::int8_t>(value, dtype);
+    case DType::Int16: return integer_element<std::int16_t>(value, dtype);
+    case DType::Int32: return integer_element<std::int32_t>(value, dtype);
+    case DType::Int64: return integer_element<std::int64_t>(value, dtype);
+    case DType::UInt8: return integer_element<std::uint8_t>(value, dtype);
+    case DType::UInt16: return integer_element<std::uint16_t>(value, dtype);
+    case DType::UInt32: return integer_element<std::uint32_t>(value, dtype);
+    case DType::UInt64: return integer_element<std::uint64_t>(value, dtype);
+    case DType::Float64: case DType::Complex128:
+      return cast_element(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
+    case DType::Float16: case DType::Float32: case DType::Complex64:
+      // Beyond 2^53 NumPy goes through double, beyond the type's range it warns.
+      if (value > 65504 || value < -65504) return std::nullopt;
+      return cast_element(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
+  }
+  return std::nullopt;
+}
+
+// Only conversions that neither raise, warn nor lose a part.
+std::optional<Scalar> float_value(double value, DType dtype) {
+  if (dtype == DType::Float64) return Scalar::of(dtype, value);
+  if (is_bool(dtype)) return Scalar::of(dtype, static_cast<std::uint8_t>(value != 0));
+  if (is_integer(dtype)) {
+    if (!(value > -9.2e18 && value < 9.2e18)) return std::nullopt;
+    return integer_value(static_cast<long long>(value), dtype);
+  }
+  if (std::isfinite(value) && dtype != DType::Complex128) {
+    const double largest = dtype == DType::Float16 ? 65504.0 : 3.4028234e38;
+    const double smallest = dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;  // below it may warn of underflow
+    if (std::fabs(value) > largest || (value != 0 && std::fabs(value) < smallest)) return std::nullopt;
+  }
+  return cast_element(Scalar::of(DType::Float64, value), dtype);
+}
+
+}  // namespace
+
+std::optional<Scalar> element_value(PyObject* object, DType dtype) {
+  if (PyFloat_CheckExact(object)) return float_value(PyFloat_AS_DOUBLE(object), dtype);
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow != 0) return std::nullopt;
+    return integer_value(value, dtype);
+  }
+  if (PyBool_Check(object))
+    return cast_element(Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True)), dtype);
+  if (PyComplex_CheckExact(object)) {
+    if (!is_complex(dtype)) return std::nullopt;
+    const Py_complex value = PyComplex_AsCComplex(object);
+    return cast_element(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)), dtype);
+  }
+  const std::optional<Scalar> value = numpy_scalar_value(object);
+  if (!value) return std::nullopt;
+  if (value->dtype == dtype || can_cast(value->dtype, dtype, Casting::Safe)) return cast_element(*value, dtype);
+  if (value->dtype == DType::Float64) return float_value(value->as<double>(), dtype);
+  if (value->dtype == DType::Int64 && !is_integer(dtype)) return integer_value(value->as<std::int64_t>(), dtype);
+  if (is_integer(value->dtype) && is_integer(dtype)) return cast_element(*value, dtype);  // wraps, as NumPy's does
+  return std::nullopt;
+}
+
+}  // namespace frit::python

@@ -1,0 +1,196 @@
+// operands.cpp: reads operands, axes, shapes and flags.
+#include "python/operands.h"
+
+#include "python/interop.h"
+#include "python/numpy_api.h"
+
+namespace frit::python {
+namespace {
+
+bool read_integer(PyObject* object, Operand& operand) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) throw Unfit{"Python integer beyond 64 bits signed"};
+  operand.argument = Argument(static_cast<std::int64_t>(value));
+  return true;
+}
+
+bool read_rare(PyObject* object, Operand& operand) {
+  if (const std::optional<Scalar> value = numpy_scalar_value(object)) {
+    operand.argument = Argument(*value);
+    return true;
+  }
+  if (PyComplex_CheckExact(object)) {
+    const Py_complex value = PyComplex_AsCComplex(object);
+    operand.argument = Argument(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)), Weak::Complex);
+    return true;
+  }
+  if (PyArray_CheckExact(object) || PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+    operand.held = array_operand(object);
+    operand.argument = Argument(operand.held);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool read_operand(PyObject* object, Operand& operand) {
+  if (is_array(object)) {
+    operand.argument = Argument(array_of(object).array);
+    return true;
+  }
+  if (PyFloat_CheckExact(object)) {
+    operand.argument = Argument(PyFloat_AS_DOUBLE(object));
+    return true;
+  }
+  if (PyLong_CheckExact(object)) return read_integer(object, operand);
+  if (is_scalar(object)) {
+    operand.argument = Argument(scalar_of(object).array);
+    return true;
+  }
+  if (PyBool_Check(object)) {
+    operand.argument = Argument(object == Py_True);
+    return true;
+  }
+  return read_rare(object, operand);
+}
+
+bool is_plain_scalar(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object) ||
+         PyArray_CheckScalar(object);
+}
+
+Array array_operand(PyObject* object) {
+  if (is_array(object)) return array_of(object).array;
+  if (is_scalar(object)) return scalar_of(object).array;
+  if (PyArray_CheckExact(object)) {
+    std::optional<Array> wrapped = wrap_ndarray(object);
+    if (!wrapped) throw Unfit{"dtype is not native"};
+    return *wrapped;
+  }
+  if (const std::optional<Scalar> value = numpy_scalar_value(object)) return full({}, *value);
+  const bool number = PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
+  if (!number && !PyList_CheckExact(object) && !PyTuple_CheckExact(object)) throw Unfit{"an operand is of a foreign type"};
+  const Ref ours = Ref::steal(converted_by_numpy(object));
+  if (!is_array(ours.get())) throw Unfit{"dtype is not native"};
+  return array_of(ours.get()).array;
+}
+
+Array index_operand(PyObject* object) {
+  if ((PyList_CheckExact(object) && PyList_GET_SIZE(object) == 0)) {
+    const std::int64_t none[1] = {0};
+    return empty(none, DType::Int64);
+  }
+  Array index = array_operand(object);
+  if (!is_integer(index.dtype()) && !is_bool(index.dtype())) throw Unfit{"not an index"};
+  return index;
+}
+
+std::int64_t integer_operand(PyObject* object) {
+  if (PyLong_CheckExact(object)) {
+    const long long value = PyLong_AsLongLong(object);
+    if (value != -1 || !PyErr_Occurred()) return value;
+    PyErr_Clear();
+    throw Unfit{"an integer is too large"};
+  }
+  if (PyBool_Check(object)) throw Unfit{"a bool is no integer"};
+  const Ref index = Ref::steal(PyNumber_Index(object));
+  if (!index) {
+    PyErr_Clear();
+    throw Unfit{"not an integer"};
+  }
+  const long long value = PyLong_AsLongLong(index.get());
+  if (value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    throw Unfit{"an integer is too large"};
+  }
+  return value;
+}
+
+Shape shape_operand(PyObject* object) {
+  if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+    if (n > max_dimensions) throw Unfit{"too many dimensions"};
+    Shape shape(static_cast<std::size_t>(n));
+    for (Py_ssize_t k = 0; k < n; ++k) shape[static_cast<std::size_t>(k)] = integer_operand(PySequence_Fast_GET_ITEM(object, k));
+    return shape;
+  }
+  if (PyLong_CheckExact(object) || PyIndex_Check(object)) return {integer_operand(object)};
+  const Ref sequence = Ref::steal(PySequence_Tuple(object));
+  if (!sequence) {
+    PyErr_Clear();
+    throw Unfit{"not a shape"};
+  }
+  return shape_operand(sequence.get());
+}
+
+int axis_operand(PyObject* object, int ndim) {
+  const std::int64_t axis = integer_operand(object);
+  const std::int64_t normal = axis < 0 ? axis + ndim : axis;
+  if (normal < 0 || normal >= ndim) throw Unfit{"an axis is out of bounds"};
+  return static_cast<int>(normal);
+}
+
+Axes axes_operand(PyObject* object, int ndim) {
+  if (!object || object == Py_None || object == numpy.no_value) return {};
+  Axes result{.all = false, .axes = {}};
+  if (!PyTuple_Check(object)) {
+    // NumPy lets a 0-d array be reduced along axis 0 or -1.
+    if (ndim == 0 && (integer_operand(object) == 0 || integer_operand(object) == -1)) return {};
+    result.axes.push_back(axis_operand(object, ndim));
+    result.all = ndim == 1;
+    return result;
+  }
+  std::uint64_t seen = 0;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(object); ++k) {
+    const int axis = axis_operand(PyTuple_GET_ITEM(object, k), ndim);
+    if (seen >> axis & 1) throw Unfit{"an axis is given twice"};
+    seen |= std::uint64_t{1} << axis;
+    result.axes.push_back(axis);
+  }
+  return result;
+}
+
+bool flag_operand(PyObject* object, bool absent) {
+  if (!object || object == numpy.no_value) return absent;
+  if (object == Py_True) return true;
+  if (object == Py_False) return false;
+  const int truth = PyObject_IsTrue(object);
+  if (truth < 0) throw PythonError{};
+  return truth != 0;
+}
+
+char order_operand(PyObject* object, char absent) {
+  if (!object || object == Py_None) return absent;
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : nullptr;
+  if (text && length == 1) {
+    switch (text[0]) {
+      case 'C': case 'c': return 'C';
+      case 'F': case 'f': return 'F';
+      case 'A': case 'a': return 'A';
+      case 'K': case 'k': return 'K';
+      default: break;
+    }
+  }
+  throw Unfit{"not an order"};
+}
+
+void check_writable(const ArrayObject& object) {
+  if (object.read_only || !object.array.writable()) throw Unfit{"the array is read-only"};
+}
+
+Array target_operand(PyObject* object) {
+  if (is_array(object)) {
+    check_writable(array_of(object));
+    return array_of(object).array;
+  }
+  if (!PyArray_CheckExact(object)) throw Unfit{"an output is of a foreign type"};
+  if (!PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(object))) throw Unfit{"the array is read-only"};
+  std::optional<Array> wrapped = wrap_ndarray(object);
+  if (!wrapped) throw Unfit{"dtype is not native"};
+  return *wrapped;
+}
+
+}  // namespace frit::python

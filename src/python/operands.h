@@ -1,0 +1,44 @@
+// operands.h: from Python objects to what the engine's functions take.
+#pragma once
+
+#include "python/objects.h"
+
+namespace frit::python {
+
+// One operand of an op. Holds what had to be made for it.
+struct Operand {
+  Argument argument{Scalar{}};
+  Array held;                 // an ndarray that was wrapped, a list that was converted
+};
+
+// Reads an array, a lazy or NumPy scalar, a Python number, an exact ndarray, a list or tuple. False (no error) for
+// anything else: it may have a say of its own in the operation.
+bool read_operand(PyObject* object, Operand& operand);
+// As an array; throws Unfit where that can't be done natively.
+Array array_operand(PyObject* object);
+// An integer index array or mask, a list of them included; throws Unfit.
+Array index_operand(PyObject* object);
+
+// Exact Python or NumPy scalar: a ufunc on these alone is NumPy's business.
+bool is_plain_scalar(PyObject* object);
+
+// Python integers; throw Unfit where the object is none.
+std::int64_t integer_operand(PyObject* object);
+// An integer or a sequence of them, such as shapes.
+Shape shape_operand(PyObject* object);
+// axis=: None (absent): all; an integer or a tuple. Normalised; throws Unfit for what NumPy would refuse.
+struct Axes {
+  bool all = true;
+  std::vector<int> axes;
+  std::span<const int> span() const { return axes; }
+};
+Axes axes_operand(PyObject* object, int ndim);
+int axis_operand(PyObject* object, int ndim);
+bool flag_operand(PyObject* object, bool absent);
+char order_operand(PyObject* object, char absent);
+
+// The array behind out= or behind any other thing that is written to; throws Unfit where it is not ours or must not be written.
+Array target_operand(PyObject* object);
+void check_writable(const ArrayObject& object);
+
+}  // namespace frit::python

@@ -1,0 +1,158 @@
+// protocols.cpp: how NumPy and other libraries meet our arrays and scalars.
+#include "python/protocols.h"
+
+#include "python/array_type.h"
+#include "python/fallback.h"
+#include "python/interop.h"
+#include "python/methods.h"
+#include "python/operands.h"
+#include "python/ufunc_type.h"
+
+namespace frit::python {
+namespace {
+
+PyObject* functions_of_door = nullptr;
+PyObject* namespace_of_door = nullptr;
+
+// ---- NumPy's dispatch ------------------------------------------------------------------------------
+
+// An operand that decides for itself: no call of ours may settle it.
+bool has_own_say(PyObject* object) {
+  if (is_array(object) || is_scalar(object) || PyArray_CheckExact(object) || is_plain_scalar(object) || PyList_CheckExact(object) ||
+      PyTuple_CheckExact(object) || object == Py_None)
+    return false;
+  const Ref special = Ref::steal(PyObject_GetAttr(as_object(Py_TYPE(object)), numpy.array_ufunc));
+  if (!special) PyErr_Clear();
+  return special && !PyArray_Check(object);
+}
+
+// __array_ufunc__(self, ufunc, method, *inputs, **kwargs)
+PyObject* array_ufunc(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&]() -> PyObject* {
+    if (count < 2) raise(PyExc_TypeError, "__array_ufunc__ takes at least 2 arguments");
+    for (Py_ssize_t k = 2; k < count; ++k)
+      if (values[k] != self && has_own_say(values[k])) return Py_NewRef(Py_NotImplemented);
+    const char* method = PyUnicode_AsUTF8(values[1]);
+    if (!method) throw PythonError{};
+    const Arguments arguments{values + 2, count - 2, names};
+    PyObject* ours = ufunc_for(values[0]);
+    const bool is_call = std::string_view(method) == "__call__";
+    if (ours) return is_call ? call_ufunc(ufunc_of(ours), arguments) : call_ufunc_method(ufunc_of(ours), method, arguments);
+    const Ref function = is_call ? Ref::borrow(values[0]) : checked(PyObject_GetAttr(values[0], values[1]));
+    const Ref name = checked(PyObject_GetAttrString(values[0], "__name__"));
+    PyObject* text = name.get();
+    Py_INCREF(text);
+    PyUnicode_InternInPlace(&text);
+    const Ref kept = Ref::steal(text);
+    return fall_back(PyUnicode_AsUTF8(kept.get()), function.get(), arguments, "a ufunc of another library");
+  });
+}
+
+// __array_function__(self, func, types, args, kwargs)
+PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&]() -> PyObject* {
+    PyObject* slots[4];
+    const char* const slot_names[] = {"func", "types", "args", "kwargs"};
+    sort_arguments({values, count, names}, slot_names, 4, slots);
+    for (PyObject* slot : slots)
+      if (!slot) raise(PyExc_TypeError, "__array_function__ takes 4 arguments");
+    auto [function, types, arguments, keywords] = slots;
+    if (functions_of_door) {
+      PyObject* ours = PyDict_GetItemWithError(functions_of_door, function);
+      if (ours) return checked(PyObject_Call(ours, arguments, keywords)).release();
+      if (PyErr_Occurred()) throw PythonError{};
+    }
+    const Ref real_arguments = real_deep(arguments);
+    const Ref real_keywords = real_deep(keywords);
+    return object_of_result(checked(PyObject_Call(function, real_arguments.get(), real_keywords.get())));
+  });
+}
+
+PyObject* array_namespace(PyObject*, PyObject*, PyObject*) {
+  if (namespace_of_door) return Py_NewRef(namespace_of_door);
+  return PyImport_ImportModule("frit.numpy");
+}
+
+// ---- conversion ------------------------------------------------------------------------------------
+
+// The real array's method of this name, with our arguments, its result as it is.
+PyObject* call_on_real(Ref real, const char* name, const Arguments& arguments) {
+  const Ref function = checked(PyObject_GetAttrString(real.get(), name));
+  return checked(PyObject_Vectorcall(function.get(), arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names)).release();
+}
+
+template <const char* const* name>
+PyObject* real_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&] { return call_on_real(real_object(self), *name, {values, count, names}); });
+}
+constexpr const char* array_name = "__array__";
+constexpr const char* dlpack_name = "__dlpack__";
+constexpr const char* dlpack_device_name = "__dlpack_device__";
+constexpr const char* reduce_name = "__reduce__";
+constexpr const char* reduce_ex_name = "__reduce_ex__";
+constexpr const char* format_name = "__format__";
+constexpr const char* complex_name = "__complex__";
+constexpr const char* round_name = "__round__";
+
+// A scalar is not an array with memory to share: NumPy makes one.
+PyObject* scalar_array(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&]() -> PyObject* {
+    PyObject* slots[2];
+    const char* const slot_names[] = {"dtype", "copy"};
+    sort_arguments({values, count, names}, slot_names, 2, slots);
+    const Ref array = checked(PyArray_FromScalar(scalar_value(scalar_of(self)), nullptr));
+    if (!slots[0] || slots[0] == Py_None) return Py_NewRef(array.get());
+    return checked(PyObject_CallMethod(array.get(), "astype", "O", slots[0])).release();
+  });
+}
+
+PyObject* copy_array(PyObject* self, PyObject*) {
+  note_source();
+  return guarded([&] { return new_array(copy(array_of(self).array, 'K')); });
+}
+
+PyObject* class_item(PyObject*, PyObject* key) { return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "O", key); }
+
+template <class Function>
+PyCFunction as_function(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
+
+}  // namespace
+
+void set_functions(PyObject* functions) { Py_XSETREF(functions_of_door, Py_NewRef(functions)); }
+void set_namespace(PyObject* module) { Py_XSETREF(namespace_of_door, Py_NewRef(module)); }
+
+std::vector<PyMethodDef> array_protocol_methods() {
+  return {{"__array_ufunc__", as_function(array_ufunc), fast, nullptr},
+          {"__array_function__", as_function(array_function), fast, nullptr},
+          {"__array_namespace__", as_function(array_namespace), METH_VARARGS | METH_KEYWORDS, nullptr},
+          {"__array__", as_function(real_method<&array_name>), fast, nullptr},
+          {"__dlpack__", as_function(real_method<&dlpack_name>), fast, nullptr},
+          {"__dlpack_device__", as_function(real_method<&dlpack_device_name>), fast, nullptr},
+          {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
+          {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
+          {"__format__", as_function(real_method<&format_name>), fast, nullptr},
+          {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+          {"__copy__", copy_array, METH_NOARGS, nullptr},
+          {"__deepcopy__", copy_array, METH_O, nullptr},
+          {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
+}
+
+std::vector<PyMethodDef> scalar_protocol_methods() {
+  return {{"__array__", as_function(scalar_array), fast, nullptr},
+          {"__array_ufunc__", as_function(array_ufunc), fast, nullptr},
+          {"__array_function__", as_function(array_function), fast, nullptr},
+          {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
+          {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
+          {"__format__", as_function(real_method<&format_name>), fast, nullptr},
+          {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+          {"__round__", as_function(real_method<&round_name>), fast, nullptr}};
+}
+
+}  // namespace frit::python

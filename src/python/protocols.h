@@ -1,0 +1,16 @@
+// protocols.h: __array__, __array_ufunc__ and the other ways in which libraries meet our objects.
+#pragma once
+
+#include <vector>
+
+#include "python/objects.h"
+
+namespace frit::python {
+
+std::vector<PyMethodDef> scalar_protocol_methods();
+
+// What the door gives: {numpy function: our function}, and the module that is our namespace.
+void set_functions(PyObject* functions);
+void set_namespace(PyObject* module);
+
+}  // namespace frit::python

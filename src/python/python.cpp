@@ -1,0 +1,66 @@
+// python.cpp: errors from C++ to Python, and the sorting of arguments.
+#include "python/python.h"
+
+#include <cstdarg>
+#include <cstring>
+#include <new>
+
+namespace frit::python {
+
+void set_error_from_exception() noexcept {
+  try {
+    throw;
+  } catch (const PythonError&) {
+  } catch (const Unfit& unfit) {
+    PyErr_SetString(PyExc_TypeError, unfit.reason);
+  } catch (const frit::ValueError& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const frit::TypeError& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
+  } catch (const std::out_of_range& error) {
+    PyErr_SetString(PyExc_IndexError, error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "frit: an unknown C++ exception");
+  }
+}
+
+void raise(PyObject* type, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  PyErr_FormatV(type, format, values);
+  va_end(values);
+  throw PythonError{};
+}
+
+namespace {
+
+std::size_t slot_named(PyObject* name, std::span<const char* const> names) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &length);
+  if (!text) throw PythonError{};
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (std::strlen(names[k]) == static_cast<std::size_t>(length) && std::memcmp(names[k], text, static_cast<std::size_t>(length)) == 0)
+      return k;
+  throw Unfit{"an argument of this name is not native"};
+}
+
+}  // namespace
+
+void sort_arguments(const Arguments& arguments, std::span<const char* const> names, std::size_t most_positional,
+                    std::span<PyObject*> slots) {
+  for (PyObject*& slot : slots) slot = nullptr;
+  const auto positional = static_cast<std::size_t>(arguments.positional);
+  if (positional > most_positional) throw Unfit{"too many arguments"};
+  for (std::size_t k = 0; k < positional; ++k) slots[k] = arguments.values[k];
+  for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
+    const std::size_t slot = slot_named(PyTuple_GET_ITEM(arguments.names, k), names);
+    if (slots[slot]) throw Unfit{"an argument is given twice"};
+    slots[slot] = arguments.values[arguments.positional + k];
+  }
+}
+
+}  // namespace frit::python

@@ -1,0 +1,142 @@
+// python.h: what the files of the extension share: owned references, errors, and NumPy's C interface.
+#pragma once
+
+#include <Python.h>
+
+#define PY_ARRAY_UNIQUE_SYMBOL FRIT_NUMPY_API
+#ifndef FRIT_IMPORTS_NUMPY  // numpy_api.cpp alone loads the table of functions
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frit/array.h"
+#include "ir/error.h"
+
+namespace frit::python {
+
+// A Python error is set: unwinds to the next guarded().
+struct PythonError {};
+// Nothing is wrong, but this case is not done natively: NumPy does it. The reason goes into the report.
+struct Unfit {
+  const char* reason;
+};
+
+// An owned reference.
+class Ref {
+ public:
+  Ref() = default;
+  static Ref steal(PyObject* object) {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+  static Ref borrow(PyObject* object) { return steal(Py_XNewRef(object)); }
+  Ref(const Ref& other) : object_(Py_XNewRef(other.object_)) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() { Py_XDECREF(object_); }
+
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+// The result of a C function that sets an error when it gives null.
+inline Ref checked(PyObject* object) {
+  if (!object) throw PythonError{};
+  return Ref::steal(object);
+}
+inline void checked_status(int status) {
+  if (status < 0) throw PythonError{};
+}
+template <class Type>
+PyObject* as_object(Type* object) {
+  return reinterpret_cast<PyObject*>(object);
+}
+
+// Turns the C++ exception in flight into a Python error.
+void set_error_from_exception() noexcept;
+
+// Runs C++ on behalf of the interpreter.
+template <class Function>
+PyObject* guarded(Function&& function) noexcept {
+  try {
+    return function();
+  } catch (...) {
+    set_error_from_exception();
+    return nullptr;
+  }
+}
+template <class Function>
+int guarded_status(Function&& function) noexcept {
+  try {
+    function();
+    return 0;
+  } catch (...) {
+    set_error_from_exception();
+    return -1;
+  }
+}
+
+// Runs native code; where it refuses (a case that is not native, or an error whose words NumPy knows best),
+// `numpy(reason)` does it; the reason is null for an error.
+template <class Native, class NumPy>
+PyObject* native_or(Native&& native, NumPy&& numpy) noexcept {
+  const char* reason = nullptr;
+  try {
+    return native();
+  } catch (const Unfit& unfit) {
+    reason = unfit.reason;
+  } catch (const std::invalid_argument&) {
+  } catch (const std::out_of_range&) {
+  } catch (...) {
+    set_error_from_exception();
+    return nullptr;
+  }
+  return guarded([&] { return numpy(reason); });
+}
+
+[[noreturn]] void raise(PyObject* type, const char* format, ...);
+
+using Shape = std::vector<std::int64_t>;
+
+// The arguments of a METH_FASTCALL | METH_KEYWORDS function or of a vectorcall.
+struct Arguments {
+  PyObject* const* values = nullptr;
+  Py_ssize_t positional = 0;
+  PyObject* names = nullptr;  // tuple or null
+
+  Py_ssize_t keywords() const { return names ? PyTuple_GET_SIZE(names) : 0; }
+};
+
+// Sorts arguments into `slots` by name, as a Python signature would. The first `most_positional` names may be
+// given by position. Absent ones stay null. Throws Unfit for anything that does not match: NumPy words the error.
+void sort_arguments(const Arguments& arguments, std::span<const char* const> names, std::size_t most_positional,
+                    std::span<PyObject*> slots);
+
+// Releases the GIL while it lives, and takes it again.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil() { PyEval_RestoreThread(state_); }
+
+ private:
+  PyThreadState* state_;
+};
+
+}  // namespace frit::python

@@ -1,0 +1,256 @@
+// reductions.cpp: sum, mean, var and their like, step by step as NumPy's _methods.py computes them.
+#include "python/reductions.h"
+
+#include "python/array_type.h"
+#include "python/methods.h"
+
+namespace frit::python {
+namespace {
+
+bool is_given(PyObject* object) { return object && object != Py_None && object != numpy.no_value; }
+
+// where=True is no mask.
+bool is_mask(PyObject* where) { return where && where != Py_True && where != numpy.no_value; }
+
+DType default_dtype(Op op, DType dtype) {
+  if (op == Op::Add || op == Op::Multiply) {
+    if (is_bool(dtype) || is_signed(dtype)) return DType::Int64;
+    if (is_unsigned(dtype)) return DType::UInt64;
+  }
+  if (op == Op::LogicalAnd || op == Op::LogicalOr || op == Op::LogicalXor) return DType::Bool;
+  return dtype;
+}
+
+// out= of a reduction, unless it makes NumPy choose another type.
+PyObject* read_out(PyObject* out, DType result) {
+  if (!is_given(out)) return nullptr;
+  if (PyTuple_Check(out)) {
+    if (PyTuple_GET_SIZE(out) != 1) throw Unfit{"out= is no single array"};
+    return read_out(PyTuple_GET_ITEM(out, 0), result);
+  }
+  if (target_operand(out).dtype() != result) throw Unfit{"out= has another dtype"};
+  return out;
+}
+
+struct Reduced {
+  Axes axes;
+  bool keepdims = false;
+  std::int64_t count = 1;  // elements that make one result
+
+  Reduced(const Array& array, PyObject* axis, PyObject* keep)
+      : axes(axes_operand(axis, array.ndim())), keepdims(flag_operand(keep, false)) {
+    if (axes.all)
+      count = array.size();
+    else
+      for (int k : axes.axes) count *= array.shape()[static_cast<std::size_t>(k)];
+  }
+  ReduceOptions options() const { return {.axes = axes.span(), .all_axes = axes.all, .keepdims = keepdims}; }
+};
+
+// sum / count, through the type that NumPy's loop has for (sum, int64), and back.
+Array divided(const Array& sum, std::int64_t count) {
+  const DType dtype = sum.dtype();
+  const bool exact = dtype == DType::Float64 || (dtype == DType::Float32 && count < (1 << 24));
+  const DType wide = exact ? dtype : is_complex(dtype) ? DType::Complex128 : DType::Float64;
+  Scalar divisor;
+  divisor.dtype = wide;
+  const Scalar whole = Scalar::of(DType::Int64, count);
+  void* cast[2] = {divisor.bytes, const_cast<std::byte*>(whole.bytes)};
+  cast_loop(DType::Int64, wide)(cast, 1, 0);
+  const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)}, {.signature = Signature{{wide, wide, wide}, wide}});
+  return wide == dtype ? quotient : astype(quotient, dtype);
+}
+
+// The mean in the type in which it is summed; float16 is rounded by the caller.
+Array mean_of(const Array& array, const Reduced& reduced, std::optional<DType> dtype) {
+  ReduceOptions options = reduced.options();
+  options.dtype = dtype;
+  return divided(reduce(Op::Add, array, options), reduced.count);
+}
+
+template <Op op>
+PyObject* reduction(PyObject* self, const Arguments& arguments, bool takes_dtype) {
+  static constexpr const char* with_dtype[] = {"axis", "dtype", "out", "keepdims", "initial", "where"};
+  static constexpr const char* without[] = {"axis", "out", "keepdims", "initial", "where"};
+  if (arguments.positional == 0 && arguments.keywords() == 0) return new_result(reduce(op, array_of(self).array));
+  ReductionArguments given;
+  if (takes_dtype) {
+    const auto slots = named(arguments, with_dtype);
+    given = {slots[0], slots[1], slots[2], slots[3], slots[4], slots[5]};
+  } else {
+    const auto slots = named(arguments, without);
+    given = {.axis = slots[0], .out = slots[1], .keepdims = slots[2], .initial = slots[3], .where = slots[4]};
+  }
+  return reduce_native(op, array_of(self).array, given);
+}
+
+struct Sum {
+  static constexpr const char* name = "sum";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Add>(self, arguments, true); }
+};
+struct Product {
+  static constexpr const char* name = "prod";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Multiply>(self, arguments, true); }
+};
+struct Minimum {
+  static constexpr const char* name = "min";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Minimum>(self, arguments, false); }
+};
+struct Maximum {
+  static constexpr const char* name = "max";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Maximum>(self, arguments, false); }
+};
+
+template <Op op>
+PyObject* truth_reduction(PyObject* self, const Arguments& arguments) {
+  const auto slots = named(arguments, {"axis", "out", "keepdims", "where"}, 3);
+  return reduce_native(op, array_of(self).array, {.axis = slots[0], .out = slots[1], .keepdims = slots[2], .where = slots[3]});
+}
+struct Any {
+  static constexpr const char* name = "any";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return truth_reduction<Op::LogicalOr>(self, arguments); }
+};
+struct All {
+  static constexpr const char* name = "all";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return truth_reduction<Op::LogicalAnd>(self, arguments); }
+};
+
+struct Mean {
+  static constexpr const char* name = "mean";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [axis, dtype, out, keepdims, where] = named(arguments, {"axis", "dtype", "out", "keepdims", "where"}, 4);
+    if (is_given(out) || is_mask(where)) throw Unfit{"mean with out= or where="};
+    const Array& array = array_of(self).array;
+    const Reduced reduced(array, axis, keepdims);
+    if (reduced.count == 0) throw Unfit{"mean of an empty slice"};
+    if (array.ndim() == 0 && is_given(axis)) throw Unfit{"mean over an axis of an array without axes"};
+    std::optional<DType> wanted = requested_dtype(dtype);
+    if (wanted && !is_inexact(*wanted)) throw Unfit{"mean in an integer type"};
+    const bool rounds_to_half = !wanted && array.dtype() == DType::Float16;
+    if (rounds_to_half) wanted = DType::Float32;
+    if (!wanted && !is_inexact(array.dtype())) wanted = DType::Float64;
+    const Array mean = mean_of(array, reduced, wanted);
+    return new_result(rounds_to_half ? astype(mean, DType::Float16) : mean);
+  }
+};
+
+// The squared distance from the mean, summed and divided: NumPy's _var.
+Array variance(PyObject* self, const Arguments& arguments) {
+  const auto [axis, dtype, out, ddof, keepdims, where, mean, correction] =
+      named(arguments, {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}, 5);
+  if (is_given(out) || is_mask(where) || is_given(mean) || is_given(correction)) throw Unfit{"var with out=, where= or mean="};
+  const Array& array = array_of(self).array;
+  const Reduced reduced(array, axis, keepdims);
+  const std::int64_t less = ddof ? integer_operand(ddof) : 0;
+  if (less >= reduced.count) throw Unfit{"no degrees of freedom"};
+  std::optional<DType> wanted = requested_dtype(dtype);
+  if (wanted && !is_float(*wanted)) throw Unfit{"var in a type that is not real"};
+  if (!wanted && !is_inexact(array.dtype())) wanted = DType::Float64;
+  if (wanted && is_complex(array.dtype())) throw Unfit{"var of complex numbers in another type"};
+  Reduced kept = reduced;
+  kept.keepdims = true;
+  const Array centre = mean_of(array, kept, wanted);
+  const Array distance = apply(Op::Subtract, {array, centre});
+  Array square;
+  if (is_complex(distance.dtype())) {
+    const DType part = real_of(distance.dtype());
+    const auto part_of = [&](std::int64_t offset) {
+      return window(distance, distance.shape(), distance.strides(), distance.offset() + offset, part);
+    };
+    square = apply(Op::Add, {apply(Op::Square, {part_of(0)}), apply(Op::Square, {part_of(size_of(part))})});
+  } else {
+    square = apply(Op::Square, {distance});
+  }
+  ReduceOptions options = reduced.options();
+  options.dtype = wanted;
+  return divided(reduce(Op::Add, square, options), reduced.count - less);
+}
+
+struct Variance {
+  static constexpr const char* name = "var";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return new_result(variance(self, arguments)); }
+};
+struct Deviation {
+  static constexpr const char* name = "std";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return new_result(apply(Op::Sqrt, {variance(self, arguments)}));
+  }
+};
+
+template <Extreme which>
+PyObject* arg_extreme_of(PyObject* self, const Arguments& arguments) {
+  const auto [axis, out, keepdims] = named(arguments, {"axis", "out", "keepdims"}, 2);
+  if (is_given(out)) throw Unfit{"argmax with out="};
+  const Array& array = array_of(self).array;
+  std::optional<int> along;
+  if (is_given(axis)) along = axis_operand(axis, array.ndim());
+  return new_result(arg_extreme(which, array, along, flag_operand(keepdims, false)));
+}
+struct ArgMin {
+  static constexpr const char* name = "argmin";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return arg_extreme_of<Extreme::Min>(self, arguments); }
+};
+struct ArgMax {
+  static constexpr const char* name = "argmax";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return arg_extreme_of<Extreme::Max>(self, arguments); }
+};
+
+template <Op op>
+PyObject* scan(PyObject* self, const Arguments& arguments) {
+  const auto [axis, dtype, out] = named(arguments, {"axis", "dtype", "out"});
+  const Array& array = array_of(self).array;
+  const std::optional<DType> wanted = requested_dtype(dtype);
+  PyObject* target = read_out(out, wanted.value_or(default_dtype(op, array.dtype())));
+  Array source = array;
+  int along = 0;
+  if (is_given(axis))
+    along = axis_operand(axis, array.ndim());
+  else
+    source = reshaped(array, {array.size()}, 'C').array;
+  if (!target) return new_array(accumulate(op, source, along, wanted));
+  const Array to = target_operand(target);
+  accumulate(op, source, along, wanted, &to);
+  return Py_NewRef(target);
+}
+struct CumulativeSum {
+  static constexpr const char* name = "cumsum";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return scan<Op::Add>(self, arguments); }
+};
+struct CumulativeProduct {
+  static constexpr const char* name = "cumprod";
+  static PyObject* run(PyObject* self, const Arguments& arguments) { return scan<Op::Multiply>(self, arguments); }
+};
+
+}  // namespace
+
+PyObject* reduce_native(Op op, const Array& array, const ReductionArguments& arguments) {
+  const Reduced reduced(array, arguments.axis, arguments.keepdims);
+  ReduceOptions options = reduced.options();
+  options.dtype = requested_dtype(arguments.dtype);
+  const DType result_dtype = options.dtype.value_or(default_dtype(op, array.dtype()));
+  if (arguments.initial && arguments.initial != numpy.no_value) {
+    options.initial = element_value(arguments.initial, result_dtype);
+    if (!options.initial) throw Unfit{"initial= needs NumPy's conversion"};
+  }
+  Array mask;
+  if (is_mask(arguments.where)) {
+    mask = array_operand(arguments.where);
+    if (!is_bool(mask.dtype())) throw Unfit{"where= is not a mask"};
+    options.where = &mask;
+  }
+  PyObject* out = read_out(arguments.out, result_dtype);
+  if (!out) return new_result(reduce(op, array, options));
+  const Array target = target_operand(out);
+  options.out = &target;
+  reduce(op, array, options);
+  return Py_NewRef(out);
+}
+
+std::vector<PyMethodDef> array_reduction_methods() {
+  return {method_row<Sum>(),      method_row<Product>(),   method_row<Minimum>(), method_row<Maximum>(),
+          method_row<Any>(),      method_row<All>(),       method_row<Mean>(),    method_row<Variance>(),
+          method_row<Deviation>(), method_row<ArgMin>(),   method_row<ArgMax>(),  method_row<CumulativeSum>(),
+          method_row<CumulativeProduct>()};
+}
+
+}  // namespace frit::python

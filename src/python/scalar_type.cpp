@@ -1,0 +1,142 @@
+// scalar_type.cpp: the type Scalar: a 0-d result that is computed when somebody looks, and then is the NumPy scalar.
+#include <structmember.h>
+
+#include <array>
+
+#include "python/numbers.h"
+#include "python/numpy_api.h"
+#include "python/protocols.h"
+
+namespace frit::python {
+
+PyTypeObject* scalar_type = nullptr;
+
+namespace {
+
+struct FreeList {
+  std::array<PyObject*, 32> objects;
+  std::size_t count = 0;
+};
+FreeList free_list;
+
+void dealloc(PyObject* object) {
+  ScalarObject& self = scalar_of(object);
+  if (self.weak_references) PyObject_ClearWeakRefs(object);
+  PyObject* value = std::exchange(self.value, nullptr);
+  self.array.~Array();
+  PyTypeObject* type = Py_TYPE(object);
+  if (free_list.count < free_list.objects.size())
+    free_list.objects[free_list.count++] = object;
+  else
+    PyObject_Free(object);
+  Py_DECREF(as_object(type));
+  Py_XDECREF(value);
+}
+
+PyObject* value_of(PyObject* object) { return scalar_value(scalar_of(object)); }
+
+PyObject* represent(PyObject* object) {
+  return guarded([&] { return PyObject_Repr(value_of(object)); });
+}
+PyObject* as_text(PyObject* object) {
+  return guarded([&] { return PyObject_Str(value_of(object)); });
+}
+Py_hash_t hash(PyObject* object) {
+  Py_hash_t result = -1;
+  if (guarded_status([&] { result = PyObject_Hash(value_of(object)); }) < 0) return -1;
+  return result;
+}
+
+// Everything that is not arithmetic is the NumPy scalar's own.
+PyObject* get_attribute(PyObject* object, PyObject* name) {
+  return guarded([&] { return PyObject_GetAttr(value_of(object), name); });
+}
+
+// The attributes that need no value.
+PyObject* dtype(PyObject* object) { return Py_NewRef(as_object(descriptor_of(scalar_of(object).array.dtype()))); }
+
+PyObject* own_attribute(PyObject* object, PyObject* name) {
+  const char* text = PyUnicode_AsUTF8(name);
+  if (!text) return nullptr;
+  const std::string_view wanted = text;
+  if (wanted == "__class__") {
+    const PyArray_Descr* descriptor = descriptor_of(scalar_of(object).array.dtype());
+    return Py_NewRef(as_object(descriptor->typeobj));
+  }
+  if (wanted == "dtype") return dtype(object);
+  if (wanted == "ndim") return PyLong_FromLong(0);
+  if (wanted == "size") return PyLong_FromLong(1);
+  if (wanted == "shape") return PyTuple_New(0);
+  if (wanted == "__array_ufunc__" || wanted == "__array_function__" || wanted == "_frit_array") return PyObject_GenericGetAttr(object, name);
+  return get_attribute(object, name);
+}
+
+PyObject* subscript(PyObject* object, PyObject* key) {
+  return guarded([&] { return PyObject_GetItem(value_of(object), key); });
+}
+
+int get_buffer(PyObject* object, Py_buffer* view, int flags) {
+  view->obj = nullptr;
+  int status = -1;
+  if (guarded_status([&] { status = PyObject_GetBuffer(value_of(object), view, flags); }) < 0) return -1;
+  return status;
+}
+
+}  // namespace
+
+PyObject* scalar_value(ScalarObject& scalar) {
+  if (!scalar.value) {
+    PyObject* value = make_scalar(evaluate(scalar.array), scalar.array.dtype());
+    if (scalar.value)
+      Py_DECREF(value);  // another thread was faster while the GIL was released
+    else
+      scalar.value = value;
+  }
+  return scalar.value;
+}
+
+PyObject* new_scalar(Array array) {
+  PyObject* object;
+  if (free_list.count > 0) {
+    object = PyObject_Init(free_list.objects[--free_list.count], scalar_type);
+  } else {
+    object = PyObject_New(PyObject, scalar_type);
+    if (!object) throw PythonError{};
+  }
+  ScalarObject& self = scalar_of(object);
+  self.weak_references = nullptr;
+  self.value = nullptr;
+  new (&self.array) Array(std::move(array));
+  return object;
+}
+
+PyObject* new_scalar_result(Array array) {
+  if (is_ready(array)) return make_scalar(array.base()->data + array.offset(), array.dtype());
+  return new_scalar(std::move(array));
+}
+
+void make_scalar_type(PyObject* module) {
+  static PyMemberDef members[] = {
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(ScalarObject, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static std::vector<PyMethodDef> methods = scalar_protocol_methods();
+  methods.push_back({nullptr, nullptr, 0, nullptr});
+  std::vector<PyType_Slot> slots;
+  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  add(Py_tp_dealloc, dealloc);
+  add(Py_tp_repr, represent);
+  add(Py_tp_str, as_text);
+  add(Py_tp_hash, hash);
+  add(Py_tp_getattro, own_attribute);
+  add(Py_mp_subscript, subscript);
+  add(Py_bf_getbuffer, get_buffer);
+  slots.push_back({Py_tp_members, members});
+  slots.push_back({Py_tp_methods, methods.data()});
+  add_number_slots(slots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"frit._core.Scalar", sizeof(ScalarObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  scalar_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  checked_status(PyModule_AddObjectRef(module, "Scalar", as_object(scalar_type)));
+}
+
+}  // namespace frit::python

@@ -1,0 +1,155 @@
+// source.cpp: the current source position, read from the interpreter's frames in a few nanoseconds.
+//
+// A position is a code object and an instruction index. Code objects met here are kept alive, so that a position
+// can be resolved later; the table also remembers which of them belong to the packages that are never "the user's line".
+#include "python/source.h"
+
+#include <frameobject.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#define FRIT_READS_FRAMES 1
+#define Py_BUILD_CORE 1
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <internal/pycore_frame.h>
+#pragma GCC diagnostic pop
+#undef Py_BUILD_CORE
+#endif
+
+namespace frit::python {
+namespace {
+
+// Programs that make code without end are not held in memory for it.
+constexpr std::size_t most_codes = 20000;
+
+struct CodeTable {
+  std::unordered_map<const void*, bool> is_package;  // by code object, each with a reference held
+  std::vector<std::string> folders;
+};
+
+CodeTable& codes() {
+  static CodeTable* table = new CodeTable;
+  return *table;
+}
+
+bool lies_in_package(PyCodeObject* code) {
+  const char* name = PyUnicode_AsUTF8(code->co_filename);
+  if (!name) {
+    PyErr_Clear();
+    return false;
+  }
+  for (const std::string& folder : codes().folders)
+    if (std::string_view(name).starts_with(folder)) return true;
+  return false;
+}
+
+bool is_package_code(PyCodeObject* code) {
+  CodeTable& table = codes();
+  const auto found = table.is_package.find(code);
+  if (found != table.is_package.end()) return found->second;
+  if (table.is_package.size() >= most_codes) {
+    for (const auto& [kept, package] : table.is_package) Py_DECREF(const_cast<void*>(kept));
+    table.is_package.clear();
+  }
+  const bool package = lies_in_package(code);
+  Py_INCREF(as_object(code));
+  table.is_package.emplace(code, package);
+  return package;
+}
+
+// The last innermost code seen, when it was the user's: the common case costs one comparison.
+const void* last_user_code = nullptr;
+
+bool is_user_code(PyCodeObject* code) {
+  if (code == last_user_code) return true;
+  if (is_package_code(code)) return false;
+  last_user_code = code;
+  return true;
+}
+
+#ifdef FRIT_READS_FRAMES
+
+SourcePosition find_source() {
+  PyThreadState* thread = PyThreadState_GET();
+  for (_PyInterpreterFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
+    if (_PyFrame_IsIncomplete(frame)) continue;
+    if (is_user_code(frame->f_code)) return {frame->f_code, static_cast<std::int32_t>(_PyInterpreterFrame_LASTI(frame))};
+  }
+  return {};
+}
+
+int line_of(PyCodeObject* code, std::int32_t instruction) {
+  return PyCode_Addr2Line(code, instruction * static_cast<int>(sizeof(_Py_CODEUNIT)));
+}
+
+#else
+
+SourcePosition find_source() {
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame) {
+    const Ref code = Ref::steal(as_object(PyFrame_GetCode(frame)));
+    auto* object = reinterpret_cast<PyCodeObject*>(code.get());
+    if (is_user_code(object)) {
+      const SourcePosition position{object, PyFrame_GetLineNumber(frame)};
+      Py_DECREF(as_object(frame));
+      return position;
+    }
+    PyFrameObject* outer = PyFrame_GetBack(frame);
+    Py_DECREF(as_object(frame));
+    frame = outer;
+  }
+  return {};
+}
+
+int line_of(PyCodeObject*, std::int32_t line) { return line; }
+
+#endif
+
+}  // namespace
+
+namespace {
+
+struct PositionHash {
+  std::size_t operator()(const std::pair<const void*, std::int32_t>& p) const {
+    return reinterpret_cast<std::uintptr_t>(p.first) * 31 + static_cast<std::size_t>(p.second);
+  }
+};
+std::unordered_set<std::pair<const void*, std::int32_t>, PositionHash> power_sources;
+
+}  // namespace
+
+void note_power_source() {
+  const SourcePosition at = find_source();
+  power_sources.emplace(at.code, at.instruction);
+}
+
+bool is_power_source(SourcePosition position) { return power_sources.contains({position.code, position.instruction}); }
+
+SourcePosition current_source() { return find_source(); }
+
+void note_source() { set_source(find_source()); }
+
+SourceLine resolve_source(SourcePosition position) {
+  if (!codes().is_package.contains(position.code)) return {};
+  auto* code = static_cast<PyCodeObject*>(const_cast<void*>(position.code));
+  const auto text_of = [](PyObject* name) {
+    const char* text = PyUnicode_AsUTF8(name);
+    if (!text) PyErr_Clear();
+    return std::string(text ? text : "?");
+  };
+  return {text_of(code->co_filename), line_of(code, position.instruction), text_of(code->co_name)};
+}
+
+void set_package_folders(std::vector<std::string> folders) {
+  CodeTable& table = codes();
+  table.folders = std::move(folders);
+  last_user_code = nullptr;
+  for (auto& [code, package] : table.is_package)
+    package = lies_in_package(static_cast<PyCodeObject*>(const_cast<void*>(code)));
+}
+
+}  // namespace frit::python

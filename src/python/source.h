@@ -1,0 +1,28 @@
+// source.h: which line of the user's program is running: noted for every recorded op, looked up only for reports.
+#pragma once
+
+#include <string>
+
+#include "python/python.h"
+
+namespace frit::python {
+
+// Tells the engine where the interpreter is: the innermost frame outside the package folders.
+void note_source();
+SourcePosition current_source();
+
+// The op recorded next stands for a power with one exponent throughout: warnings from here call it so.
+void note_power_source();
+bool is_power_source(SourcePosition position);
+
+struct SourceLine {
+  std::string filename;
+  int line = 0;
+  std::string function;
+};
+SourceLine resolve_source(SourcePosition position);
+
+// Code whose file lies below one of these folders is not the user's.
+void set_package_folders(std::vector<std::string> folders);
+
+}  // namespace frit::python

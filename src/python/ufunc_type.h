@@ -1,0 +1,36 @@
+// ufunc_type.h: UFunc, the callables add, sin, maximum and so on, with reduce, accumulate, outer and at.
+#pragma once
+
+#include <optional>
+
+#include "python/objects.h"
+
+namespace frit::python {
+
+// What a ufunc computes natively, if anything.
+enum class Native : std::uint8_t { No, Op, Matmul, Divmod, Modf, Frexp, Clip };
+
+struct UFuncObject {
+  PyObject_HEAD
+  vectorcallfunc call;
+  PyObject* dictionary;
+  PyObject* real;      // numpy's
+  const char* name;
+  Native native;
+  Op op;               // for Native::Op
+  int inputs, outputs;
+};
+inline UFuncObject& ufunc_of(PyObject* object) { return *reinterpret_cast<UFuncObject*>(object); }
+
+// Ours for one of NumPy's; null (no error) if it is not in NumPy's namespace. Borrowed.
+PyObject* ufunc_for(PyObject* real);
+PyObject* all_ufuncs();  // dict by name, borrowed
+
+// A call of the ufunc with all that NumPy allows; falls back by itself.
+PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments);
+PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments);
+
+// minimum(maximum(x, low), high) as numpy.clip computes it.
+Array clipped(const Array& x, const Argument& low, const Argument& high);
+
+}  // namespace frit::python

@@ -1,0 +1,147 @@
+// values.cpp: evaluating, and the floating-point warnings that come of it.
+#include "python/float_state.h"
+#include "python/numpy_api.h"
+#include "python/objects.h"
+#include "python/source.h"
+
+namespace frit::python {
+
+bool float_errors_are_immediate = false;
+
+namespace {
+
+thread_local FloatState thread_state;
+PyObject* float_handler = nullptr;
+
+unsigned bit(FloatError error) { return static_cast<unsigned>(error); }
+
+const char* words_of(FloatError error) {
+  switch (error) {
+    case FloatError::DivideByZero: return "divide by zero";
+    case FloatError::Overflow: return "overflow";
+    case FloatError::Underflow: return "underflow";
+    case FloatError::Invalid: return "invalid value";
+  }
+  return "";
+}
+
+// NumPy's name of the kind of error, as errstate takes it.
+const char* kind_of(FloatError error) {
+  switch (error) {
+    case FloatError::DivideByZero: return "divide";
+    case FloatError::Overflow: return "over";
+    case FloatError::Underflow: return "under";
+    case FloatError::Invalid: return "invalid";
+  }
+  return "";
+}
+
+FloatMode mode_of(FloatError error) {
+  const FloatState& state = thread_state;
+  switch (error) {
+    case FloatError::DivideByZero: return state.divide;
+    case FloatError::Overflow: return state.over;
+    case FloatError::Underflow: return state.under;
+    case FloatError::Invalid: return state.invalid;
+  }
+  return FloatMode::Ignore;
+}
+
+// NumPy's own name of the ufunc, as its messages have it.
+const char* name_of(const FloatWarning& warning) {
+  const Op op = warning.op;
+  if (warning.reduction) return "reduce";
+  if ((op == Op::Reciprocal || op == Op::Sqrt || op == Op::Square) && is_power_source(warning.source)) return "power";
+  const std::string_view name = info(op).numpy_name;
+  return name.empty() ? "cast" : name.data();  // the only op without a ufunc that may warn is a conversion
+}
+
+// The registry in which `warnings` notes what it has shown of this file.
+Ref registry_of(const SourceLine& line, Ref& module_name) {
+  PyObject* modules = PyImport_GetModuleDict();
+  PyObject *key, *module;
+  Py_ssize_t position = 0;
+  const Ref wanted = checked(PyUnicode_FromString(line.filename.c_str()));
+  while (PyDict_Next(modules, &position, &key, &module)) {
+    if (!PyModule_Check(module)) continue;
+    PyObject* globals = PyModule_GetDict(module);
+    PyObject* file = PyDict_GetItemString(globals, "__file__");
+    if (!file || !PyUnicode_Check(file) || PyUnicode_Compare(file, wanted.get()) != 0) continue;
+    module_name = Ref::borrow(PyDict_GetItemString(globals, "__name__"));
+    PyObject* registry = PyDict_GetItemString(globals, "__warningregistry__");
+    if (registry) return Ref::borrow(registry);
+    Ref fresh = checked(PyDict_New());
+    checked_status(PyDict_SetItemString(globals, "__warningregistry__", fresh.get()));
+    return fresh;
+  }
+  // Code without a module (exec, an interactive line): one registry a file.
+  static PyObject* registries = checked(PyDict_New()).release();
+  PyObject* registry = PyDict_GetItem(registries, wanted.get());
+  if (registry) return Ref::borrow(registry);
+  Ref fresh = checked(PyDict_New());
+  checked_status(PyDict_SetItem(registries, wanted.get(), fresh.get()));
+  return fresh;
+}
+
+void warn(const FloatWarning& warning, const SourceLine& line, const char* name) {
+  const Ref message = checked(PyUnicode_FromFormat("%s encountered in %s", words_of(warning.error), name));
+  const Ref file = checked(PyUnicode_FromString(line.filename.empty() ? "sys" : line.filename.c_str()));
+  Ref module_name;
+  const Ref registry = registry_of(line, module_name);
+  checked_status(PyErr_WarnExplicitObject(PyExc_RuntimeWarning, message.get(), file.get(), line.line > 0 ? line.line : 1,
+                                          module_name.get(), registry.get()));
+}
+
+void handle(const FloatWarning& warning) {
+  const FloatMode mode = mode_of(warning.error);
+  if (mode == FloatMode::Ignore) return;
+  const char* name = name_of(warning);
+  if (mode == FloatMode::Raise) raise(PyExc_FloatingPointError, "%s encountered in %s", words_of(warning.error), name);
+  const SourceLine line = resolve_source(warning.source);
+  if (mode == FloatMode::Warn) return warn(warning, line, name);
+  if (!float_handler) return;
+  checked(PyObject_CallFunction(float_handler, "ssisi", kind_of(warning.error), name, static_cast<int>(mode), line.filename.c_str(), line.line));
+}
+
+}  // namespace
+
+void set_float_state(const FloatState& state) {
+  thread_state = state;
+  float_errors_are_immediate = state.immediate;
+  unsigned mask = 0;
+  for (FloatError error : {FloatError::DivideByZero, FloatError::Overflow, FloatError::Underflow, FloatError::Invalid})
+    if (mode_of(error) != FloatMode::Ignore) mask |= bit(error);
+  set_float_checks(mask);
+}
+
+void set_float_handler(PyObject* handler) { Py_XSETREF(float_handler, Py_NewRef(handler)); }
+
+void issue_float_warnings() {
+  // An error that the caller is about to report comes first.
+  if (PyErr_Occurred()) return;
+  if (float_errors_are_immediate && has_pending()) eval();
+  for (const FloatWarning& warning : take_float_warnings()) handle(warning);
+}
+
+const std::byte* evaluate(const Array& array) {
+  if (!is_ready(array)) {
+    {
+      WithoutGil released;
+      eval(array);
+    }
+    settle_warnings();
+    drain_released();
+  }
+  return array.base()->data + array.offset();
+}
+
+void evaluate_all() {
+  if (has_pending()) {
+    WithoutGil released;
+    eval();
+  }
+  settle_warnings();
+  drain_released();
+}
+
+}  // namespace frit::python

@@ -1,0 +1,485 @@
+// fuse.cpp: greedy fusion in program order: each node joins the earlier group that saves most bytes, where dependence allows.
+//
+// A node may join a group when its iteration space fits, when nothing between that group and the node conflicts with it,
+// and when every access it shares with the group's members is the same element at the same iteration (distance
+// zero). One hazard is solved instead of refused: an in-place update whose neighbours were read (a stencil). There the group
+// writes to a shadow, new memory for the base, and reads go to the old memory.
+#include "schedule/fuse.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "schedule/dependence.h"
+
+namespace frit {
+namespace {
+
+constexpr std::size_t most_members = 160;
+constexpr std::size_t most_windows = 36;      // memory operands of a group
+constexpr std::int64_t longest_row = 8192;    // elements of a row that is passed over more than once
+constexpr std::size_t most_windows_of_strangers = 10;
+constexpr std::size_t most_candidates = 12;
+constexpr std::int64_t small_space = 1 << 15; // elements: here a shared launch always pays
+
+bool is_ordered(Op op, DType dtype) {
+  return !is_integer(dtype) && !is_bool(dtype) && !has(op, Reorderable);
+}
+
+// One use of a slot by a member of a group.
+struct Touch {
+  std::uint32_t group;
+  std::uint32_t member;
+  std::int16_t input;  // below 0: output number -1 - input
+  const Access* access;
+  bool is_write() const { return input < 0; }
+};
+
+// What a reduction asks of its group.
+struct ReductionShape {
+  GroupKind kind;
+  std::vector<int> order, tree;
+};
+
+bool same_window(const Window& a, const Window& b, const std::vector<std::int64_t>& extents) {
+  if (a.slot != b.slot || a.offset != b.offset || a.dtype != b.dtype || a.whole || b.whole) return false;
+  for (std::size_t k = 0; k < extents.size(); ++k)
+    if (extents[k] > 1 && a.strides[k] != b.strides[k]) return false;
+  return true;
+}
+
+bool merges_axes(const Window& w, const std::vector<int>& axes, const std::vector<std::int64_t>& extents) {
+  for (std::size_t k = 0; k + 1 < axes.size(); ++k) {
+    const auto outer = static_cast<std::size_t>(axes[k]), inner = static_cast<std::size_t>(axes[k + 1]);
+    if (w.strides[outer] != w.strides[inner] * extents[inner]) return false;
+  }
+  return true;
+}
+
+ReductionShape shape_of_reduction(const Layout& input, std::uint64_t reduced) {
+  ReductionShape shape;
+  shape.order = reduction_order(input);
+  std::int64_t kept = 1;
+  for (int axis : shape.order)
+    if (!(reduced >> axis & 1)) kept *= input.shape()[static_cast<std::size_t>(axis)];
+  const bool inner_is_reduced = shape.order.empty() || (reduced >> shape.order.back() & 1);
+  shape.kind = kept == 1 ? GroupKind::Fold : inner_is_reduced ? GroupKind::Rows : GroupKind::Columns;
+  if (shape.kind == GroupKind::Columns || shape.order.empty()) return shape;
+  std::size_t first = shape.order.size() - 1;
+  const auto extents = input.shape(), strides = input.strides();
+  while (first > 0) {
+    const auto outer = static_cast<std::size_t>(shape.order[first - 1]);
+    const auto inner = static_cast<std::size_t>(shape.order[first]);
+    if (!(reduced >> outer & 1) || strides[outer] != strides[inner] * extents[inner]) break;
+    --first;
+  }
+  shape.tree.assign(shape.order.begin() + static_cast<std::ptrdiff_t>(first), shape.order.end());
+  return shape;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(const Segment& segment) : segment_(segment), touches_(segment.slots.size()) {}
+
+  std::vector<Group> run(const std::vector<bool>& needed) {
+    for (std::uint32_t k = 0; k < segment_.nodes.size(); ++k)
+      if (needed[k]) place(k);
+    return std::move(groups_);
+  }
+
+ private:
+  void place(std::uint32_t number) {
+    const Node& node = segment_.nodes[number];
+    why_.clear();
+    if (node.kind == NodeKind::Routine && node.site->routine->in_order) {
+      why_ = "a kernel whose points depend on one another";
+    } else if (node.kind != NodeKind::Call) {
+      const std::uint32_t first = earliest_group(node);
+      std::uint32_t best = UINT32_MAX;
+      Attempt best_attempt;
+      std::size_t tried = 0;
+      for (std::uint32_t g = static_cast<std::uint32_t>(groups_.size()); g-- > first && tried < most_candidates; ++tried) {
+        std::optional<Attempt> attempt = try_join(g, number);
+        if (!attempt) continue;
+        if (best == UINT32_MAX || attempt->shared > best_attempt.shared) {
+          best = g;
+          best_attempt = std::move(*attempt);
+        }
+      }
+      if (best != UINT32_MAX) return join(best, std::move(best_attempt));
+    }
+    open_group(number);
+  }
+
+  // The last group that a node conflicts with: it must not run before that one.
+  std::uint32_t earliest_group(const Node& node) const {
+    std::uint32_t first = 0;
+    for_each_access(node, [&](const Access& a, bool is_write) {
+      const auto& list = touches_[a.base->slot];
+      for (std::size_t k = list.size(); k-- > 0;) {
+        const Touch& t = list[k];
+        if (t.group < first || !(is_write || t.is_write())) continue;
+        if (boxes_meet(a.offset, *a.layout, t.access->offset, *t.access->layout)) first = std::max(first, t.group);
+      }
+    });
+    return first;
+  }
+
+  struct Attempt {
+    Member member;
+    std::optional<ReductionShape> shape;  // the group becomes this
+    std::vector<std::uint32_t> shadows;   // slots to be shadowed
+    std::int64_t shared = 0;              // bytes that need not move
+  };
+
+  std::optional<Attempt> refuse(const char* why) {
+    if (why_.empty()) why_ = why;
+    return std::nullopt;
+  }
+
+  std::optional<Attempt> try_join(std::uint32_t g, std::uint32_t number) {
+    const Group& group = groups_[g];
+    const Node& node = segment_.nodes[number];
+    if (group.kind == GroupKind::Call) return refuse("the step before it is a library call");
+    if (group.in_order) return refuse("the kernel before it runs point after point");
+    if (group.members.size() >= most_members) return refuse("the group is full");
+    Attempt attempt;
+    attempt.member.node = number;
+    if (!fit_space(group, node, attempt)) return refuse("another iteration space");
+    make_windows(group.extents, attempt.shape ? node.reduced : group.reduced, node, attempt.member);
+    if (!tree_holds(group, node, attempt)) return refuse("the order of a float sum would change");
+    if (!relations_hold(g, group, attempt)) return refuse("reads or writes overlap at another iteration");
+    if (attempt.member.phase > 0 && row_length(group, attempt) > longest_row)
+      return refuse("rows are too long to stay in cache");
+    // What comes may join both: strangers share a loop as long as it has few streams of memory.
+    if (attempt.shared == 0 && windows_[g].size() > most_windows_of_strangers && space_of(group) > small_space)
+      return refuse("nothing in common, and many operands");
+    return attempt;
+  }
+
+  static std::int64_t space_of(const Group& group) {
+    std::int64_t n = 1;
+    for (std::int64_t e : group.extents) n *= e;
+    return n;
+  }
+
+  std::int64_t row_length(const Group& group, const Attempt& attempt) const {
+    const std::uint64_t reduced =
+        attempt.shape ? segment_.nodes[attempt.member.node].reduced : group.reduced;
+    std::int64_t n = 1;
+    for (std::size_t k = 0; k < group.extents.size(); ++k)
+      if (reduced >> k & 1) n *= group.extents[k];
+    return n;
+  }
+
+  // Sets the member's level, and the shape that a reduction gives the group.
+  bool fit_space(const Group& group, const Node& node, Attempt& attempt) const {
+    const auto space = domain(node);
+    const bool full = std::equal(space.begin(), space.end(), group.extents.begin(), group.extents.end());
+    if (node.kind == NodeKind::Reduce) {
+      if (!full) return false;
+      attempt.member.level = Level::Reduce;
+      ReductionShape shape = shape_of_reduction(*node.in[0].layout, node.reduced);
+      if (group.kind == GroupKind::Map) {
+        if (!group.shadowed.empty()) return false;
+        attempt.shape = std::move(shape);
+        return true;
+      }
+      return group.kind == shape.kind && group.reduced == node.reduced && group.order == shape.order &&
+             (group.tree == shape.tree);
+    }
+    if (full) {
+      attempt.member.level = Level::Full;
+      return true;
+    }
+    if (node.kind == NodeKind::Routine) return false;
+    attempt.member.level = Level::Row;
+    return group.kind == GroupKind::Rows && is_row_space(group, space);
+  }
+
+  // The group's space with its reduced axes gone, or of extent 1.
+  static bool is_row_space(const Group& group, std::span<const std::int64_t> space) {
+    const std::size_t rank = group.extents.size();
+    if (space.size() == rank) {
+      for (std::size_t k = 0; k < rank; ++k)
+        if (space[k] != (group.reduced >> k & 1 ? 1 : group.extents[k])) return false;
+      return true;
+    }
+    if (space.size() != rank - static_cast<std::size_t>(std::popcount(group.reduced))) return false;
+    std::size_t j = 0;
+    for (std::size_t k = 0; k < rank; ++k)
+      if (!(group.reduced >> k & 1) && space[j++] != group.extents[k]) return false;
+    return true;
+  }
+
+  Window make_window(const Access& a, const std::vector<std::int64_t>& extents, std::uint64_t reduced) const {
+    Window w;
+    w.dtype = a.dtype;
+    if (!a.base) {
+      w.slot = no_slot;
+      w.offset = a.offset;
+      return w;
+    }
+    w.slot = a.base->slot;
+    w.offset = a.offset;
+    w.strides.assign(extents.size(), 0);
+    const auto strides = a.layout->strides();
+    const auto shape = a.layout->shape();
+    if (strides.size() == extents.size()) {
+      for (std::size_t k = 0; k < extents.size(); ++k)
+        if (shape[k] > 1) w.strides[k] = strides[k];
+    } else {
+      std::size_t j = 0;
+      for (std::size_t k = 0; k < extents.size(); ++k)
+        if (!(reduced >> k & 1)) w.strides[k] = shape[j] > 1 ? strides[j] : 0, ++j;
+    }
+    return w;
+  }
+
+  void make_windows(const std::vector<std::int64_t>& extents, std::uint64_t reduced, const Node& node,
+                    Member& member) const {
+    if (node.kind == NodeKind::Routine) return make_routine_windows(extents, node, member);
+    member.out = make_window(node.out, extents, reduced);
+    for (int k = 0; k < node.inputs; ++k) member.in.push_back(make_window(node.in[k], extents, reduced));
+  }
+
+  void make_routine_windows(const std::vector<std::int64_t>& extents, const Node& node, Member& member) const {
+    const CallSite& site = *node.site;
+    const auto window_of = [&](const Access& a, std::int32_t number) {
+      const RoutineAccess& access = site.routine->accesses[static_cast<std::size_t>(number)];
+      Window w{.slot = a.base->slot, .offset = a.offset, .dtype = a.dtype, .strides = access.strides};
+      if (!access.is_window) {
+        w.strides.assign(extents.size(), 0);
+        w.whole = std::max<std::int64_t>(1, a.layout->size() * a.layout->item_size());
+      }
+      w.immediate = site.routine->immediate[static_cast<std::size_t>(access.instr->address.operand)];
+      return w;
+    };
+    for (std::size_t k = 0; k < site.inputs.size(); ++k) member.in.push_back(window_of(site.inputs[k], site.input_accesses[k]));
+    for (std::size_t k = 0; k < site.outputs.size(); ++k)
+      member.outs.push_back(window_of(site.outputs[k], site.output_accesses[k]));
+  }
+
+  // Every member's memory must run along the axes that an ordered reduction takes as one.
+  bool tree_holds(const Group& group, const Node& node, const Attempt& attempt) const {
+    const std::vector<int>& tree = attempt.shape ? attempt.shape->tree : group.tree;
+    if (tree.size() < 2) return true;
+    const bool ordered = group.ordered || (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0]));
+    if (!ordered) return true;
+    if (group.keeps_axes || keeps_axes(node)) return false;
+    const auto holds = [&](const Member& m) {
+      if (m.level == Level::Full && m.out.slot != no_slot && !merges_axes(m.out, tree, group.extents)) return false;
+      for (const Window& w : m.outs)
+        if (!w.whole && !merges_axes(w, tree, group.extents)) return false;
+      for (const Window& w : m.in)
+        if (w.slot != no_slot && !w.whole && !merges_axes(w, tree, group.extents)) return false;
+      return true;
+    };
+    if (!holds(attempt.member)) return false;
+    if (group.ordered) return true;
+    return std::all_of(group.members.begin(), group.members.end(), holds);
+  }
+
+  bool relations_hold(std::uint32_t g, const Group& group, Attempt& attempt) {
+    Member& member = attempt.member;
+    const Node& node = segment_.nodes[member.node];
+    const GroupKind kind = attempt.shape ? attempt.shape->kind : group.kind;
+    const auto check_access = [&](const Access& a, const Window& w, bool is_write) {
+      for (const Touch& t : touches_[w.slot]) {
+        if (t.group != g) continue;
+        const Member& other = group.members[t.member];
+        const Window& theirs = window_of(other, t);
+        const bool same = same_window(w, theirs, group.extents);
+        // Neighbouring windows of one base are in the cache together.
+        if (!same && !is_write && !t.is_write()) attempt.shared += a.layout->item_size();
+        if (same) attempt.shared += a.layout->size() * a.layout->item_size() * (t.is_write() ? 2 : 1);
+        if (!is_write && !t.is_write()) continue;
+        if (!same && !boxes_meet(a.offset, *a.layout, t.access->offset, *t.access->layout)) continue;
+        const bool after_reduction = other.level == Level::Reduce && t.is_write();
+        if (kind != GroupKind::Rows && (after_reduction || (member.level == Level::Reduce && is_write))) return false;
+        if (!same) {
+          if (!(is_write && !t.is_write())) return false;
+          if (!can_shadow(group, attempt, w)) return false;
+          continue;
+        }
+        // A loop that touches what a row step made, or read, comes after that row step.
+        const bool made_behind = other.level == Level::Row || (other.level == Level::Reduce && t.is_write());
+        const int behind = member.level != Level::Row && made_behind ? 1 : 0;
+        member.phase = std::max(member.phase, other.phase + behind);
+      }
+      return true;
+    };
+    if (node.kind == NodeKind::Routine) {
+      const CallSite& site = *node.site;
+      // What goes to memory at once can't go to new memory.
+      const auto is_shadowed = [&](const Window& w) {
+        return w.immediate && std::find(group.shadowed.begin(), group.shadowed.end(), w.slot) != group.shadowed.end();
+      };
+      if (std::any_of(member.in.begin(), member.in.end(), is_shadowed) ||
+          std::any_of(member.outs.begin(), member.outs.end(), is_shadowed))
+        return false;
+      for (std::size_t k = 0; k < site.inputs.size(); ++k)
+        if (!check_access(site.inputs[k], member.in[k], false)) return false;
+      for (std::size_t k = 0; k < site.outputs.size(); ++k)
+        if (!check_access(site.outputs[k], member.outs[k], true)) return false;
+      return windows_[g].size() < most_windows;
+    }
+    for (std::size_t k = 0; k < member.in.size(); ++k)
+      if (member.in[k].slot != no_slot && !check_access(node.in[k], member.in[k], false)) return false;
+    return check_access(node.out, member.out, true) && windows_[g].size() < most_windows;
+  }
+
+  static const Window& window_of(const Member& m, const Touch& t) {
+    if (!t.is_write()) return m.in[static_cast<std::size_t>(t.input)];
+    return m.outs.empty() ? m.out : m.outs[static_cast<std::size_t>(-1 - t.input)];
+  }
+
+  static bool keeps_axes(const Node& node) { return node.kind == NodeKind::Routine && node.site->routine->uses_index; }
+
+  // Windows that are likely to be memory operands of the group's kernel.
+  void count_window(std::uint32_t g, const Access& a) {
+    if (windows_.size() <= g) windows_.resize(g + 1);
+    const SlotState& slot = segment_.slots[a.base->slot];
+    if (!slot.alive && !slot.has_data) return;
+    const std::pair<std::uint32_t, std::int64_t> key{a.base->slot, a.offset};
+    auto& seen = windows_[g];
+    if (std::find(seen.begin(), seen.end(), key) == seen.end()) seen.push_back(key);
+  }
+
+  // May this in-place write go to new memory of its base?
+  bool can_shadow(const Group& group, Attempt& attempt, const Window& w) {
+    const Member& member = attempt.member;
+    if (group.kind != GroupKind::Map || attempt.shape || member.level != Level::Full || w.whole || w.immediate) return false;
+    const SlotState& slot = segment_.slots[w.slot];
+    if (slot.pinned || !slot.has_data) return false;
+    if (std::find(attempt.shadows.begin(), attempt.shadows.end(), w.slot) != attempt.shadows.end()) return true;
+    if (std::find(group.shadowed.begin(), group.shadowed.end(), w.slot) != group.shadowed.end()) return true;
+    // Nobody in the group has written this base, and the node itself reads it only where it writes.
+    for (const Touch& t : touches_[w.slot])
+      if (t.group == index_of(group) && t.is_write()) return false;
+    for (const Window& in : member.in)
+      if (in.slot == w.slot && !same_window(in, w, group.extents)) return false;
+    std::int64_t written = size_of(w.dtype);
+    for (std::int64_t e : group.extents) written *= e;
+    if (written * 2 < slot.bytes) return false;
+    Grid grid;
+    if (!grid_of(w, group.extents, slot.bytes, grid)) return false;
+    attempt.shadows.push_back(w.slot);
+    return true;
+  }
+
+  std::uint32_t index_of(const Group& group) const { return static_cast<std::uint32_t>(&group - groups_.data()); }
+
+  void join(std::uint32_t g, Attempt attempt) {
+    Group& group = groups_[g];
+    const Node& node = segment_.nodes[attempt.member.node];
+    if (attempt.shape) {
+      group.kind = attempt.shape->kind;
+      group.order = std::move(attempt.shape->order);
+      group.tree = std::move(attempt.shape->tree);
+      group.reduced = node.reduced;
+    }
+    if (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0])) group.ordered = true;
+    group.keeps_axes |= keeps_axes(node);
+    group.shadowed.insert(group.shadowed.end(), attempt.shadows.begin(), attempt.shadows.end());
+    add(g, std::move(attempt.member));
+  }
+
+  void add(std::uint32_t g, Member member) {
+    Group& group = groups_[g];
+    const Node& node = segment_.nodes[member.node];
+    const auto index = static_cast<std::uint32_t>(group.members.size());
+    if (node.site) {
+      std::int16_t number = 0;
+      for (const Access& a : node.site->inputs) touches_[a.base->slot].push_back({g, index, number++, &a});
+      number = -1;
+      for (const Access& a : node.site->outputs) touches_[a.base->slot].push_back({g, index, number--, &a});
+    } else {
+      for (int k = 0; k < node.inputs; ++k)
+        if (node.in[k].base) touches_[node.in[k].base->slot].push_back({g, index, static_cast<std::int16_t>(k), &node.in[k]});
+      touches_[node.out.base->slot].push_back({g, index, -1, &node.out});
+    }
+    for_each_access(node, [&](const Access& a, bool) { count_window(g, a); });
+    group.members.push_back(std::move(member));
+  }
+
+  void open_group(std::uint32_t number) {
+    const Node& node = segment_.nodes[number];
+    Group group;
+    group.why = groups_.empty() ? "the first" : why_.empty() ? "a library call" : why_;
+    Member member;
+    member.node = number;
+    if (node.kind == NodeKind::Call) {
+      group.kind = GroupKind::Call;
+    } else {
+      const auto space = domain(node);
+      group.extents.assign(space.begin(), space.end());
+      if (node.kind == NodeKind::Reduce) {
+        ReductionShape shape = shape_of_reduction(*node.in[0].layout, node.reduced);
+        group.kind = shape.kind;
+        group.order = std::move(shape.order);
+        group.tree = std::move(shape.tree);
+        group.reduced = node.reduced;
+        group.ordered = is_ordered(node.op, node.signature.in[0]);
+        member.level = Level::Reduce;
+      }
+      group.in_order = node.kind == NodeKind::Routine && node.site->routine->in_order;
+      group.keeps_axes = group.in_order || keeps_axes(node);
+      make_windows(group.extents, group.reduced, node, member);
+    }
+    groups_.push_back(std::move(group));
+    add(static_cast<std::uint32_t>(groups_.size() - 1), std::move(member));
+  }
+
+  const Segment& segment_;
+  std::vector<Group> groups_;
+  std::vector<std::vector<Touch>> touches_;  // by slot, in order
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> windows_;  // by group: slot and offset
+  std::string why_;
+};
+
+}  // namespace
+
+std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed) {
+  return Fuser(segment).run(needed);
+}
+
+std::vector<int> reduction_order(const Layout& layout) {
+  std::int64_t strides[max_dimensions];
+  const int ndim = layout.ndim();
+  for (int k = 0; k < ndim; ++k) {
+    const auto axis = static_cast<std::size_t>(k);
+    strides[axis] = layout.shape()[axis] == 1 ? 0 : layout.strides()[axis];
+  }
+  const std::span<const std::int64_t> operand{strides, static_cast<std::size_t>(ndim)};
+  int order[max_dimensions];
+  iteration_order({&operand, 1}, ndim, order);
+  std::vector<int> result;
+  for (int k = 0; k < ndim; ++k)
+    if (layout.shape()[static_cast<std::size_t>(order[k])] != 1) result.push_back(order[k]);
+  return result;
+}
+
+bool grid_of(const Window& window, const std::vector<std::int64_t>& extents, std::int64_t base_bytes, Grid& grid) {
+  grid = {};
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // stride, count; by falling stride
+  for (std::size_t k = 0; k < extents.size(); ++k)
+    if (extents[k] > 1) axes.emplace_back(window.strides[k], extents[k]);
+  std::sort(axes.rbegin(), axes.rend());
+  const std::int64_t item = size_of(window.dtype);
+  // A last grid axis of single elements, where the window takes one of each row.
+  if (axes.empty() || axes.back().first != item) axes.emplace_back(item, 1);
+  std::int64_t above = base_bytes, rest = window.offset;
+  for (const auto& [stride, count] : axes) {
+    if (stride < item || above % stride != 0) return false;
+    grid.extents.push_back(above / stride);
+    grid.starts.push_back(rest / stride);
+    grid.counts.push_back(count);
+    if (grid.starts.back() + count > grid.extents.back()) return false;
+    rest %= stride;
+    above = stride;
+  }
+  return rest == 0;
+}
+
+}  // namespace frit

@@ -1,0 +1,76 @@
+// fuse.h: In: the nodes of a segment. Out: groups of nodes, in order, each of which becomes one launch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/schedule.h"
+
+namespace frit {
+
+// A window over a group's iteration space: one stride an axis of the group.
+struct Window {
+  std::uint32_t slot = UINT32_MAX;
+  std::int64_t offset = 0;
+  DType dtype{};
+  std::vector<std::int64_t> strides = {};
+  // Of a user's kernel only. Whole: not a window, but any element of an array, of `whole` bytes. Immediate: written (and read back)
+  // in memory, under the kernel's own conditions.
+  std::int64_t whole = 0;
+  bool immediate = false;
+};
+
+enum class Level : std::uint8_t {
+  Full,    // runs at every point of the group's space
+  Row,     // runs once for each point of the axes that are not reduced
+  Reduce,  // reads at every point, gives one value a row
+};
+
+struct Member {
+  std::uint32_t node = 0;
+  Level level = Level::Full;
+  // A group's rows are worked off in phases: loop 0, row 0, loop 1, row 1, ..: a Full member or Reduce runs in the loop of
+  // its phase, a Row member behind it.
+  int phase = 0;
+  Window out;                // Routine: none
+  std::vector<Window> in;    // one an input; scalars have slot no_slot
+  std::vector<Window> outs;  // Routine: one an output
+};
+inline constexpr std::uint32_t no_slot = UINT32_MAX;
+
+enum class GroupKind : std::uint8_t {
+  Map,      // elementwise
+  Rows,     // reductions along the innermost axes, and what feeds and uses them row by row
+  Columns,  // reductions along outer axes: the innermost axis stays
+  Fold,     // reductions over everything
+  Call,
+};
+
+struct Group {
+  GroupKind kind = GroupKind::Map;
+  std::vector<std::int64_t> extents;
+  std::uint64_t reduced = 0;        // bit k: axis k is reduced (Rows, Columns, Fold)
+  std::vector<int> order;           // Rows, Columns, Fold: axes in NumPy's order for the reduction, outermost first, without extent 1
+  std::vector<int> tree;            // those at its end that NumPy runs as one inner loop
+  bool ordered = false;             // a reduction's order matters (float Add, float Multiply)
+  bool in_order = false;            // a Map whose points run one after another: a user's kernel of its own
+  bool keeps_axes = false;          // somebody uses the axes' indices: none may be merged
+  std::vector<Member> members;
+  std::vector<std::uint32_t> shadowed;  // slots written to a shadow
+  std::string why;
+};
+
+// Nodes with needed[k] == false are left out.
+std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed);
+
+// NumPy's order of axes for a reduction of this layout: by falling stride, extent-1 axes dropped.
+std::vector<int> reduction_order(const Layout& layout);
+
+// The regular grid that a base's memory is under this window: extents and starts an axis, if the window is a box in it.
+struct Grid {
+  std::vector<std::int64_t> extents, starts, counts;
+};
+bool grid_of(const Window& window, const std::vector<std::int64_t>& extents, std::int64_t base_bytes, Grid& grid);
+
+}  // namespace frit

@@ -1,0 +1,167 @@
+// lower_routine.cpp: copies a routine's block instruction by instruction; what changes is how its memory is reached.
+#include "schedule/lower_routine.h"
+
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+class RoutineLowering {
+ public:
+  RoutineLowering(const CallSite& site, const Member& member, RoutineHost& host)
+      : use_(*site.routine), body_(use_.routine->body), member_(member), host_(host), writer_(host.writer()) {
+    values_.assign(body_.values.size(), no_value);
+    for (DType dtype : body_.locals) locals_.push_back(writer_.local(dtype));
+    windows_.assign(use_.accesses.size(), nullptr);
+    for (std::size_t n = 0; n < use_.accesses.size(); ++n) windows_[n] = find_window(site, use_.accesses[n]);
+  }
+
+  void run() {
+    for (const Window& w : member_.outs)
+      if (w.immediate && !w.whole) host_.settle(w);
+    block(body_.code, Place::Top);
+  }
+
+ private:
+  enum class Place : std::uint8_t { Top, Nested };
+
+  const Window* find_window(const CallSite& site, const RoutineAccess& access) const {
+    if (!access.instr) return nullptr;
+    const bool is_store = access.instr->kind == InstrKind::Store;
+    const auto& windows = is_store ? member_.outs : member_.in;
+    const auto& numbers = is_store ? site.output_accesses : site.input_accesses;
+    for (std::size_t k = 0; k < windows.size(); ++k) {
+      const RoutineAccess& other = use_.accesses[at(numbers[k])];
+      if (other.instr->address.operand != access.instr->address.operand || other.is_window != access.is_window) continue;
+      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides)) return &windows[k];
+    }
+    check(false, "each access of a routine has a window");
+    return nullptr;
+  }
+
+  void block(const Block& instructions, Place place) {
+    for (const Instr& instr : instructions) instruction(instr, place);
+  }
+
+  ValueId value(ValueId id) {
+    if (id == no_value) return no_value;
+    if (id < use_.routine->rank) return host_.axis_index(id);
+    check(values_[at(id)] != no_value, "a routine's value is lowered before it is used");
+    return values_[at(id)];
+  }
+  void define(const Instr& instr, ValueId id) { values_[at(instr.result)] = id; }
+
+  void instruction(const Instr& instr, Place place) {
+    if (instr.result != no_value && instr.kind != InstrKind::Loop && !use_.needed[at(instr.result)]) return;
+    switch (instr.kind) {
+      case InstrKind::Constant: return define(instr, writer_.constant(instr.constant));
+      case InstrKind::ScalarArg: return define(instr, host_.routine_scalar(instr.number));
+      case InstrKind::IntegerArg: return define(instr, writer_.integer_value(integer(use_.integers[at(instr.number)])));
+      case InstrKind::Apply:
+        return define(instr, writer_.apply(instr.op, body_.values[at(instr.result)], value(instr.args[0]), value(instr.args[1]),
+                                           value(instr.args[2])));
+      case InstrKind::Cast: return define(instr, writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]));
+      case InstrKind::Load: return define(instr, load(instr, place));
+      case InstrKind::Store: return store(instr, place);
+      case InstrKind::ReadLocal: return define(instr, writer_.read_local(locals_[at(instr.number)]));
+      case InstrKind::WriteLocal: return writer_.write_local(locals_[at(instr.number)], value(instr.args[0]));
+      case InstrKind::Loop: return loop(instr);
+      case InstrKind::If:
+        writer_.open_if(value(instr.args[0]));
+        block(instr.body, Place::Nested);
+        if (!instr.other.empty()) {
+          writer_.open_else();
+          block(instr.other, Place::Nested);
+        }
+        return writer_.close_if();
+      case InstrKind::While:
+        writer_.open_while();
+        block(instr.other, Place::Nested);
+        writer_.begin_while_body(writer_.read_local(locals_[at(instr.number)]));
+        block(instr.body, Place::Nested);
+        return writer_.close_while();
+    }
+  }
+
+  // Equal numbers are one argument only where the routine has one: the code must not depend on their being equal.
+  std::int32_t integer(std::int64_t number) { return host_.new_integer(number); }
+
+  // ---- memory ------------------------------------------------------------------------------------------
+
+  ValueId load(const Instr& instr, Place place) {
+    const RoutineAccess& access = use_.accesses[at(instr.number)];
+    const Window& window = *windows_[at(instr.number)];
+    if (!access.is_window || window.immediate) return writer_.load_here(address(instr, MemoryAccess::Read));
+    if (place == Place::Top || access.always_inside) return host_.read(window);
+    if (const ValueId known = host_.register_of(window); known != no_value) return known;
+    return writer_.load_here(address(instr, MemoryAccess::Read));
+  }
+
+  void store(const Instr& instr, Place place) {
+    const RoutineAccess& access = use_.accesses[at(instr.number)];
+    const Window& window = *windows_[at(instr.number)];
+    const ValueId what = value(instr.args[0]);
+    if (access.is_window && !window.immediate) {
+      check(place == Place::Top, "a store under a condition goes to memory at once");
+      return host_.write(window, what);
+    }
+    writer_.store(address(instr, MemoryAccess::Write), what);
+  }
+
+  Address address(const Instr& instr, MemoryAccess how) {
+    const RoutineAccess& access = use_.accesses[at(instr.number)];
+    const Window& window = *windows_[at(instr.number)];
+    if (access.is_window) return host_.window_address(window, how);
+    Address result{.operand = host_.whole_operand(window, access.offset, how), .terms = {}};
+    for (const auto& [id, stride] : access.terms) {
+      const bool is_axis = id < use_.routine->rank;
+      if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
+      const bool own_lane = is_axis && (host_.lane_axes() >> id & 1) && stride == size_of(window.dtype);
+      result.terms.push_back({value(id), own_lane ? unit_stride : integer(stride)});
+    }
+    return result;
+  }
+
+  // ---- loops -------------------------------------------------------------------------------------------
+
+  void loop(const Instr& instr) {
+    const std::uint64_t differs = use_.axes_of[at(instr.args[0])] | use_.axes_of[at(instr.args[1])];
+    const ValueId begin = value(instr.args[0]), end = value(instr.args[1]);
+    if (differs & host_.lane_axes()) return loop_of_lanes(instr, begin, end);
+    define(instr, writer_.open_loop(begin, end, false));
+    block(instr.body, Place::Nested);
+    writer_.close_loop();
+  }
+
+  // Each lane has its own bounds: it counts for itself.
+  void loop_of_lanes(const Instr& instr, ValueId begin, ValueId end) {
+    const std::int32_t counter = writer_.local(DType::Int64);
+    writer_.write_local(counter, begin);
+    writer_.open_while();
+    writer_.begin_while_body(writer_.apply(Op::Less, DType::Bool, writer_.read_local(counter), end));
+    const ValueId index = writer_.read_local(counter);
+    define(instr, index);
+    block(instr.body, Place::Nested);
+    writer_.write_local(counter, writer_.apply(Op::Add, DType::Int64, index, writer_.constant_int(1)));
+    writer_.close_while();
+  }
+
+  const RoutineUse& use_;
+  const Kernel& body_;
+  const Member& member_;
+  RoutineHost& host_;
+  KernelWriter& writer_;
+  std::vector<ValueId> values_;
+  std::vector<std::int32_t> locals_;
+  std::vector<const Window*> windows_;  // of each access
+};
+
+}  // namespace
+
+void lower_routine(const CallSite& site, const Member& member, RoutineHost& host) {
+  RoutineLowering(site, member, host).run();
+}
+
+}  // namespace frit

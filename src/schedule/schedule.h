@@ -1,0 +1,120 @@
+// schedule.h: from a segment of the trace to a Plan: which launches run it, in what order, over which memory.
+//
+// The passes, in order: fuse (nodes -> groups, by dependence and bytes), lower (group -> Kernel and its bindings),
+// and the assembly of both into a Plan.
+//
+// A plan depends on: ops, dtypes, layouts and offsets of all accesses, which bases are alive, and nothing else.
+// Base memory and scalar values are bound when it runs, so one plan serves every repetition of the segment.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "ir/trace.h"
+
+namespace frit {
+
+// What the planner knows of the base with number `slot` in this segment.
+struct SlotState {
+  std::int64_t bytes = 0;
+  bool alive = false;     // somebody can see it after the segment
+  bool has_data = false;  // it holds values from before the segment
+  bool pinned = false;    // exported or foreign: its memory may not move
+};
+
+struct Segment {
+  std::span<const Node> nodes;  // every base's `slot` is its index in `slots`
+  std::span<const SlotState> slots;
+};
+
+// Memory of one kernel operand. Slots from Segment::slots.size() on are the plan's own temporaries.
+struct Binding {
+  enum class Kind : std::uint8_t { Slot, Shadow, Table, Scratch };
+  Kind kind = Kind::Slot;
+  std::uint32_t slot = 0;    // Table: index in Plan::tables
+  std::int64_t offset = 0;   // bytes
+};
+
+struct ScalarBinding {
+  std::uint32_t node = 0;
+  std::uint16_t constant = 0;  // Routine: number of its scalar
+};
+
+// One strided box of bytes to be copied from a base's memory to its shadow.
+struct BoxCopy {
+  std::int64_t offset = 0;
+  std::int64_t rows = 1, row_stride = 0, bytes = 0;
+};
+
+enum class StepKind : std::uint8_t {
+  Launch,   // run a kernel
+  Combine,  // fold the partial results of a launch into one element
+  Call,     // an opaque node
+};
+
+struct LaunchStep {
+  std::shared_ptr<const Kernel> kernel;
+  std::vector<Binding> operands;
+  std::vector<std::int64_t> integers;
+  std::vector<ScalarBinding> scalars;
+  std::int64_t extent = 0;        // of the parallel loop
+  std::int64_t granule = 1;       // parts are multiples of this many iterations
+  std::int64_t scratch_bytes = 0;
+  std::int64_t elements = 0;      // innermost iterations in all
+  std::int64_t bytes = 0;         // memory traffic
+  double cost = 0;                // estimated nanoseconds on one core, compiled
+  // In-place updates whose neighbours are still read: the base gets new memory. Its part outside the written window is
+  // copied first; afterwards the shadow becomes the base's memory.
+  struct Shadow {
+    std::uint32_t slot;
+    std::vector<BoxCopy> border;
+  };
+  std::vector<Shadow> shadows;
+};
+
+struct CombineStep {
+  Op op{};
+  DType dtype{};
+  DType out_dtype{};
+  std::uint32_t partials = 0;     // slot
+  std::int64_t count = 0;
+  std::int64_t tree_extent = 0;   // > 0: the partials are the leaves of the pairwise tree over this many elements,
+  std::int64_t tree_grain = 0;    // cut where at most this many are left
+  ScalarBinding initial;
+  Binding out;
+};
+
+struct Step {
+  StepKind kind = StepKind::Launch;
+  std::uint32_t group = 0;                  // index in Plan::groups
+  std::uint32_t node = 0;                   // Call
+  LaunchStep launch;
+  CombineStep combine;
+  std::vector<std::uint32_t> allocate;      // slots that get memory before this step,
+  std::vector<std::uint32_t> deallocate;    // and slots that nobody needs after it
+};
+
+struct GroupSummary {
+  std::vector<std::uint32_t> nodes;
+  std::string why;                 // why it is not part of the group before it
+  std::int64_t bytes_moved = 0;    // memory traffic of its launch
+};
+
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<std::int64_t> temporaries;   // bytes of each of the plan's own slots
+  std::vector<std::vector<std::int64_t>> tables;
+  std::vector<GroupSummary> groups;
+  std::vector<std::uint32_t> unneeded;     // nodes whose results nobody can see: not run
+  std::int64_t bytes_moved = 0;            // by all launches
+  std::int64_t bytes_least = 0;            // each base read once and written once
+  std::int64_t contracted = 0;             // bases that got no memory
+};
+
+std::shared_ptr<const Plan> make_plan(const Segment& segment);
+
+}  // namespace frit

@@ -1,0 +1,199 @@
+"""test_interop.py: memory shared with NumPy and others: exports, wraps, protocols, pickles, fallbacks."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+
+import numpy
+import pytest
+from core_compare import ours
+
+from frit import _core
+
+
+def test_an_export_shares_memory_and_ends_with_the_last_real_array():
+    x = ours(numpy.arange(5.0))
+    real = numpy.asarray(x)
+    assert type(real) is numpy.ndarray and _core.is_exported(x)
+    real[0] = 9
+    x[1] = 8
+    assert x[0] == 9 and real[1] == 8
+    part = real[2:]
+    del real
+    assert _core.is_exported(x)
+    del part
+    gc.collect()
+    assert not _core.is_exported(x)
+
+
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: a[2:5], lambda a: a.reshape(2, 4).T, lambda a: a[::-2]])
+def test_an_op_recorded_before_an_export_sees_the_values_from_before(view):
+    x = ours(numpy.arange(8.0))
+    y = view(x) + 1
+    expected = view(numpy.arange(8.0)) + 1
+    real = numpy.asarray(view(x))
+    real[...] = 100
+    assert y.tolist() == expected.tolist()
+
+
+def test_wraps_of_one_memory_share_it():
+    real = numpy.arange(10.0)
+    a, b = _core.asarray(real), _core.asarray(real[2:6])
+    assert _core.may_share_memory(a, b)
+    a += 1
+    b *= 2
+    assert real.tolist() == [1, 2, 6, 8, 10, 12, 7, 8, 9, 10] and a.tolist() == real.tolist()
+    b[:] = a[1:5]  # overlapping, through two wraps
+    assert real.tolist() == [1, 2, 2, 6, 8, 10, 7, 8, 9, 10]
+
+
+def test_a_wrapped_array_dies_with_its_last_window():
+    class Owner(numpy.ndarray):
+        pass
+
+    real = numpy.arange(1000.0)
+    alive = weakref.ref(real)
+    wrapped = _core.asarray(real)
+    window = wrapped[10:]
+    del real, wrapped
+    gc.collect()
+    assert alive() is not None and window[0] == 10
+    del window
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_wrap_of_an_export_is_ours_again():
+    x = ours(numpy.arange(6.0))
+    back = _core.asarray(numpy.asarray(x)[1:4])
+    back[0] = 50
+    assert x[1] == 50 and _core.may_share_memory(x, back)
+    gc.collect()
+    assert not _core.is_exported(x)
+
+
+def test_read_only_memory_stays_so():
+    real = numpy.frombuffer(b"12345678", dtype="u1")
+    x = _core.asarray(real)
+    assert not x.flags.writeable
+    for write in [lambda: x.__setitem__(0, 1), lambda: x.__iadd__(1), lambda: x.fill(0), lambda: _core.ufuncs["add"](x, 1, out=x), lambda: x.setflags(write=True)]:
+        with pytest.raises(ValueError):
+            write()
+    assert real.tobytes() == b"12345678"
+
+
+def test_other_dtypes_stay_real():
+    for real in [numpy.array([object()]), numpy.array(["a"]), numpy.array(["2020"], "M8[Y]"), numpy.ones(2, ">f8"), numpy.zeros(2, [("a", int)]), numpy.ones(2, "g")]:
+        assert _core.asarray(real) is real
+    assert type(_core.asarray(numpy.ma.array([1.0]))) is numpy.ma.MaskedArray
+
+
+def test_buffer_protocol_and_memoryview():
+    x = ours(numpy.arange(6, dtype="i4").reshape(2, 3))
+    view = memoryview(x)
+    assert (view.format, view.shape, view.strides, view.readonly) == ("i", (2, 3), (12, 4), False)
+    view[0, 0] = 7
+    assert x[0, 0] == 7 and _core.is_exported(x)
+    with pytest.raises(TypeError, match="C-contiguous"):
+        memoryview(x.T).cast("B")
+    del view
+    gc.collect()
+    assert not _core.is_exported(x)
+
+
+def test_dlpack_both_ways():
+    x = ours(numpy.arange(4.0))
+    real = numpy.from_dlpack(x)
+    real[0] = 5
+    assert x[0] == 5 and x.__dlpack_device__() == (1, 0)
+    back = _core.wrap_result(numpy.from_dlpack(numpy.arange(3.0)))
+    assert type(back) is _core.Array and back.tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_are_numpys_bytes(protocol):
+    for real in [numpy.arange(6.0).reshape(2, 3), numpy.ones((2, 3), "F", order="F"), numpy.zeros((0, 2), "i1")]:
+        x = _core.asarray(real)
+        assert pickle.dumps(x, protocol) == pickle.dumps(real, protocol)
+        assert (pickle.loads(pickle.dumps(x, protocol)) == real).all()
+
+
+def test_copies_are_independent():
+    x = ours(numpy.arange(3.0))
+    for made in [copy.copy(x), copy.deepcopy(x), x.copy(), copy.deepcopy([x])[0]]:
+        made[0] = 99
+        assert type(made) is _core.Array and x[0] == 0
+
+
+def test_raw_addresses_stay_valid_as_long_as_the_owner():
+    import ctypes
+
+    x = ours(numpy.arange(4.0))
+    address = x[1:].__array_interface__["data"][0]
+    x += 1
+    assert ctypes.cast(address, ctypes.POINTER(ctypes.c_double))[0] == 2.0
+    assert x.ctypes.data + 8 == address
+
+
+def test_a_fallback_computes_wraps_and_counts():
+    _core.reset_fallbacks()
+    x = ours(numpy.array([[2.0, 0.0], [0.0, 4.0]]))
+    inverse = _core.call_numpy("inv", numpy.linalg.inv, x)
+    assert type(inverse) is _core.Array and inverse.tolist() == [[0.5, 0.0], [0.0, 0.25]] and not _core.is_exported(inverse)
+    (entry,) = [f for f in _core.fallbacks() if f[0] == "inv"]
+    assert entry[1] == __file__ and entry[3] == 1
+    _core.reset_fallbacks()
+
+
+def test_a_fallback_returns_views_and_outputs_as_ours():
+    x = ours(numpy.arange(6.0).reshape(2, 3))
+    rolled = _core.call_numpy("moveaxis", numpy.moveaxis, x, 0, 1)
+    rolled[0, 0] = 50
+    assert type(rolled) is _core.Array and x[0, 0] == 50
+    assert _core.call_numpy("cumsum", numpy.cumsum, ours(numpy.ones(2)), out=(out := ours(numpy.zeros(2)))) is out
+    assert out.tolist() == [1.0, 2.0]
+    del rolled
+    gc.collect()
+    assert not _core.is_exported(x)
+
+
+def test_fallbacks_look_into_lists_and_tuples():
+    x = ours(numpy.arange(3.0))
+    seen = []
+
+    def function(*args, **kwargs):
+        seen.append((args, kwargs))
+        return {"a": numpy.ones(2)}, [numpy.zeros(1)]
+
+    result = _core.call_numpy("f", function, [x, (x,)], key={"deep": x})
+    (args, kwargs) = seen[0]
+    assert type(args[0][0]) is numpy.ndarray and type(args[0][1][0]) is numpy.ndarray and type(kwargs["key"]["deep"]) is numpy.ndarray
+    assert type(result[0]["a"]) is _core.Array and type(result[1][0]) is _core.Array
+    _core.reset_fallbacks()
+
+
+def test_refused_fallbacks_raise_and_say_why():
+    _core.set_fallback_mode("error", LookupError)
+    try:
+        with pytest.raises(LookupError, match="inv"):
+            _core.call_numpy("inv", numpy.linalg.inv, ours(numpy.eye(2)))
+        with pytest.raises(ValueError, match="could not be broadcast"):  # an error of the user's is no fallback
+            ours(numpy.ones(2)) + ours(numpy.ones(3))
+    finally:
+        _core.set_fallback_mode("silent", RuntimeError)
+
+
+def test_array_function_uses_the_registered_function():
+    called = []
+    _core_functions = {numpy.diff: lambda *args, **kwargs: called.append(args) or "ours"}
+    before = dict(__import__("frit.numpy").numpy._native.functions)
+    try:
+        _core.set_hooks(functions=_core_functions)
+        assert numpy.diff(ours(numpy.ones(3))) == "ours" and called
+        assert type(numpy.trapezoid(ours(numpy.ones(3)))) in (numpy.float64, _core.Array)
+    finally:
+        _core.set_hooks(functions=__import__("frit.numpy").numpy._native.functions)
+    assert before == __import__("frit.numpy").numpy._native.functions

@@ -1,0 +1,107 @@
+"""test_scalar.py: lazy scalars are NumPy scalars to whoever looks."""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+import pickle
+
+import numpy
+import pytest
+from core_compare import ours
+
+from frit import _core
+
+N = 100_000  # large enough to be recorded
+
+
+@pytest.fixture(autouse=True)
+def float_errors_may_come_late():
+    """A test runner records warnings, under which everything runs at once: not what is tested here."""
+    _core.set_float_state(1, 1, 0, 1, False)
+
+
+@pytest.fixture
+def total():
+    scalar = (ours(numpy.ones(N)) + 1).sum()
+    assert type(scalar) is _core.Scalar and _core.is_pending(scalar)
+    return scalar
+
+
+@pytest.fixture
+def count():
+    scalar = (ours(numpy.ones(N, "i4")) + 1).sum()
+    assert type(scalar) is _core.Scalar
+    return scalar
+
+
+def test_its_class_is_numpys_and_asking_for_it_computes_nothing(total):
+    assert isinstance(total, float) and isinstance(total, numpy.float64) and isinstance(total, numpy.floating)
+    assert not isinstance(total, int) and not isinstance(total, numpy.integer)
+    assert total.dtype == numpy.float64 and total.shape == () and total.ndim == 0 and total.size == 1
+    assert _core.is_pending(total)
+
+
+def test_conversions(total, count):
+    assert float(total) == 2.0 * N and int(total) == 2 * N and complex(total) == 2.0 * N and bool(total)
+    assert operator.index(count) == 2 * N and list(range(10))[count - 2 * N + 3] == 3
+    assert math.sqrt(total) == math.sqrt(2.0 * N) and round(total, -3) == round(numpy.float64(2.0 * N), -3)
+    with pytest.raises(TypeError):
+        operator.index(total)
+
+
+def test_text_hash_and_equality(total):
+    real = numpy.float64(2.0 * N)
+    assert (repr(total), str(total), f"{total:.3e}", hash(total)) == (repr(real), str(real), f"{real:.3e}", hash(real))
+    assert total == real and real == total and total < 1e9 and not total > 1e9 and {total: 1}[real] == 1
+    assert total != "x" and total is not None and (total == None) is False  # noqa: E711
+
+
+def test_arithmetic_stays_lazy(total):
+    for result in [total + 1, 2.0 * total, total / total, -total, abs(total), total**2, total + total]:
+        assert type(result) is _core.Scalar and _core.is_pending(result)
+    mean = total / N
+    assert float(mean) == 2.0
+
+
+def test_arithmetic_with_arrays_gives_arrays(total):
+    x = ours(numpy.arange(3.0))
+    for result, expected in [(x + total, numpy.arange(3.0) + 2.0 * N), (total - x, 2.0 * N - numpy.arange(3.0)), (x < total, [True] * 3)]:
+        assert type(result) is _core.Array and result.tolist() == list(expected)
+
+
+def test_augmented_assignment_leaves_the_other_name(total):
+    other = total
+    total += 1
+    assert float(other) == 2.0 * N and float(total) == 2.0 * N + 1
+
+
+def test_a_later_write_does_not_change_it():
+    x = ours(numpy.ones(N))
+    scalar = x.sum()
+    x[:] = 5
+    assert scalar == N
+
+
+def test_pickles_and_copies_are_numpys(total):
+    real = numpy.float64(2.0 * N)
+    assert pickle.dumps(total) == pickle.dumps(real)
+    assert type(pickle.loads(pickle.dumps(total))) is numpy.float64
+    assert copy.copy(total) == real and copy.deepcopy(total) == real
+
+
+def test_attributes_and_methods_are_delegated(total):
+    assert total.item() == 2.0 * N and type(total.item()) is float and total.is_integer() and total.astype("i8") == 2 * N
+    with pytest.raises(AttributeError, match="numpy.float64"):
+        total.nonsense  # noqa: B018
+
+
+def test_numpy_takes_it(total):
+    assert numpy.asarray(total).shape == () and numpy.asarray(total) == 2.0 * N
+    assert float(numpy.sqrt(total)) == math.sqrt(2.0 * N)
+    assert numpy.array([total, 1.0]).tolist() == [2.0 * N, 1.0]
+
+
+def test_small_results_are_numpys_own():
+    assert type(ours(numpy.ones(3)).sum()) is numpy.float64

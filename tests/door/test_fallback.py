@@ -1,0 +1,189 @@
+"""test_fallback.py: what NumPy does for us: wrapping, aliasing, mutation, and the report of it."""
+
+# ruff: noqa: E501
+
+import collections
+import textwrap
+
+import numpy
+import pytest
+
+import frit
+import frit.numpy as np
+
+HERE = __file__
+
+
+@pytest.fixture(autouse=True)
+def counted_anew():
+    frit.report(reset=True)
+    yield
+    np._fallback.set_mode("silent")
+
+
+def test_numeric_results_are_ours_and_others_are_as_they_are():
+    x = np.arange(6.0)
+    assert type(np.sort(x)) is np.ndarray
+    assert type(np.matrix([[1, 2]])) is numpy.matrix
+    assert isinstance(np.ma.masked_less(x, 2), numpy.ma.MaskedArray)
+    assert type(np.array(["a"])) is numpy.ndarray
+    assert type(np.array([None])) is numpy.ndarray
+    assert type(np.percentile(x, 50)) is numpy.float64
+
+
+def test_arrays_inside_of_results_are_ours():
+    values, counts = np.unique(np.array([1, 1, 2]), return_counts=True)
+    assert type(values) is type(counts) is np.ndarray
+    svd = np.linalg.svd(np.eye(2))
+    assert type(svd).__name__ == "SVDResult"
+    assert type(svd.U) is np.ndarray
+    assert isinstance(svd, collections.abc.Sequence) or isinstance(svd, tuple)
+    parts = np.histogram(np.arange(4.0), 2)
+    assert [type(p) for p in parts] == [np.ndarray, np.ndarray]
+
+
+def test_a_result_that_aliases_an_argument_still_does():
+    x = np.arange(6.0)
+    window = np.lib.stride_tricks.sliding_window_view(x, 3)
+    x[2] = 50
+    assert window[0].tolist() == [0, 1, 50]
+    y = np.arange(4.0)
+    strided = np.lib.stride_tricks.as_strided(y, (2,), (16,))
+    strided[1] = -1
+    y += 1
+    assert y.tolist() == [1, 2, 0, 4]
+    assert strided.tolist() == [1, 0]
+
+
+def test_writable_arguments_count_as_written():
+    f = np.zeros(3)
+    y = f + 1
+    np.put(f, [0], 9)
+    z = f + 1
+    assert y.tolist() == [1, 1, 1]
+    assert z.tolist() == [10, 1, 1]
+
+
+def test_out_gives_the_callers_own_object():
+    out = np.zeros(3)
+    assert np.sort(np.arange(3.0)) is not out
+    assert np.take_along_axis is not None
+    assert np.cumsum([1.0, 2, 3], out=out) is out
+    real = numpy.zeros(3)
+    assert np.cumsum(np.arange(3.0), out=real) is real
+    assert np.add(np.arange(3.0), 1, out=real) is real
+    assert np.median(np.eye(3), axis=0, out=out) is out
+    assert np.random.default_rng(0).standard_normal(out=out) is out
+
+
+def test_real_arrays_as_operands_share_their_memory():
+    real = numpy.arange(4.0)
+    ours = np.asarray(real)
+    ours += 1
+    assert real.tolist() == [1, 2, 3, 4]
+    real[0] = 70
+    assert ours[0] == 70
+    back = np.sqrt(real)
+    assert type(back) is np.ndarray
+
+
+def test_the_report_names_each_line_once_with_its_count():
+    x = np.arange(5.0)
+    for _ in range(3):
+        np.sort(x)
+    np.unique(x)
+    sites = {(s.function, s.file): s for s in frit.report().fallbacks}
+    assert sites["sort", HERE].count == 3
+    assert sites["unique", HERE].count == 1
+    assert sites["sort", HERE].line == sites["unique", HERE].line - 1
+    assert f"{HERE}:{sites['sort', HERE].line}: sort x 3" in str(frit.report())
+    frit.report(reset=True)
+    assert frit.report().fallbacks == []
+
+
+def test_a_fallback_inside_numpys_own_code_is_the_users_line():
+    np.median(np.arange(5.0))
+    assert {s.file for s in frit.report().fallbacks} == {HERE}
+
+
+def test_native_functions_and_questions_of_type_are_no_fallbacks():
+    x = np.arange(12.0).reshape(3, 4)
+    np.where(x > 1, x, 0).sum(axis=0).mean()
+    np.concatenate([x, x]), np.gradient(x), np.pad(x, 1), np.linspace(0, 1, 5), np.tile(x, 2)
+    np.result_type(x, 1), np.can_cast(x.dtype, int), np.testing.assert_allclose(x, x), repr(x)
+    (
+        np.linalg.norm(x),
+        np.nanmean(x),
+        np.isclose(x, x),
+        np.diff(x),
+        np.cov(x),
+        np.cross(x[:, :3], x[:, :3]),
+    )
+    assert [s.function for s in frit.report().fallbacks] == []
+
+
+def test_warn_tells_once_for_each_line():
+    np._fallback.set_mode("warn")
+    x = np.arange(5.0)
+    with pytest.warns(frit.FallbackWarning, match="sort") as caught:
+        for _ in range(3):
+            np.sort(x)
+    assert len(caught) == 1
+    assert caught[0].filename == HERE
+
+
+def test_error_raises_at_the_line():
+    np._fallback.set_mode("error")
+    x = np.arange(5.0)
+    with pytest.raises(frit.FallbackError, match="sort"):
+        np.sort(x)
+    with pytest.raises(frit.FallbackError):
+        np.linalg.inv(np.eye(2))
+    assert np.sum(x + 1) == 15
+    assert np.result_type(x) == numpy.dtype(float)
+    np.testing.assert_array_equal(x, x)
+
+
+def test_the_environment_chooses_the_mode(python):
+    code = "import frit.numpy as np; np.sort(np.arange(3.0))"
+    assert "FallbackError" in python("-c", code, check=False, FRIT_FALLBACK="error").stderr
+    assert "FallbackWarning" in python("-c", code, FRIT_FALLBACK="warn").stderr
+    assert python("-c", code).stderr == ""
+    assert "FRIT_FALLBACK" in python("-c", code, check=False, FRIT_FALLBACK="loud").stderr
+
+
+def test_object_dtype_and_subclasses_work_through_everything():
+    x = np.array([1, None, 2.5], dtype=object)
+    assert np.where([True, False, True], x, 0).tolist() == [1, 0, 2.5]
+    m = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+    for function in (
+        np.sum,
+        np.mean,
+        np.cumsum,
+        np.gradient,
+        np.transpose,
+        np.concatenate,
+        np.flip,
+    ):
+        argument = [m, m] if function is np.concatenate else m
+        ours, real = function(argument), getattr(numpy, function.__name__)(argument)
+        assert type(ours) is type(real) or type(real) is list
+    assert type(np.sin(m)) is numpy.matrix
+    assert type(np.arange(2.0) + m) is numpy.matrix
+
+
+def test_explain_and_report_print_and_draw(python):
+    program = """
+    import frit, frit.numpy as np, shutil
+    x = np.arange(100_000.0)
+    y = np.sqrt(x * 2 + 1)
+    shown = frit.explain(y)
+    print(bool(str(shown)), str(shown) == repr(shown), "<pre>" in shown._repr_html_())
+    print(shown.svg() is None or "<svg" in shown._repr_svg_(), (shutil.which("dot") is None) == (shown.svg() is None))
+    frit.eval(y); frit.eval()
+    print(frit.statistics()["recorded"] >= 0, frit.get_num_threads() >= 1)
+    frit.set_num_threads(1)
+    print(frit.get_num_threads())
+    """
+    out = python("-c", textwrap.dedent(program)).stdout
+    assert out == "True True True\nTrue True\nTrue True\n1\n"

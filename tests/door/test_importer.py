@@ -1,0 +1,303 @@
+"""test_importer.py: who gets frit.numpy for `import numpy`, and who keeps real NumPy."""
+
+import textwrap
+
+import pytest
+
+WHO = "print(np.__name__, isinstance(np.zeros(3), np.ndarray))\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import numpy as np",
+        "import numpy; np = numpy",
+        "import numpy.linalg; np = numpy",
+        "np = __import__('numpy')",
+        "import importlib; np = importlib.import_module('numpy')",
+        "from importlib import import_module; np = import_module('numpy')",
+        "def f():\n    import numpy\n    return numpy\nnp = f()",
+        "class A:\n    import numpy as np\nnp = A.np",
+        "scope = {}; exec('import numpy as np', scope); np = scope['np']",
+        "np = eval('__import__(\"numpy\")')",
+        "import timeit; seen = []\n"
+        "timeit.timeit('import numpy; seen.append(numpy)', globals={'seen': seen}, number=1)\n"
+        "np = seen[0]",
+    ],
+)
+def test_every_way_to_import_numpy_gives_frit_to_the_program(frit, statement):
+    assert frit(statement + "\n" + WHO) == "frit.numpy True\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("import numpy.linalg as m", "frit.numpy.linalg"),
+        ("from numpy import linalg as m", "frit.numpy.linalg"),
+        ("import numpy.lib.stride_tricks as m", "frit.numpy.lib.stride_tricks"),
+        ("from numpy.lib import stride_tricks as m", "frit.numpy.lib.stride_tricks"),
+        ("import numpy.random as m", "frit.numpy.random"),
+        ("import importlib; m = importlib.import_module('numpy.fft')", "frit.numpy.fft"),
+        ("import numpy as np; m = np.fft", "frit.numpy.fft"),
+    ],
+)
+def test_submodules_are_frits(frit, statement, name):
+    assert frit(f"{statement}\nprint(m.__name__)") == name + "\n"
+
+
+def test_names_imported_from_submodules_are_frits(frit):
+    program = """
+    from numpy.linalg import norm, LinAlgError
+    from numpy.random import default_rng
+    from numpy import zeros, float64, ndarray
+    import numpy as np
+    print(norm is np.linalg.norm, default_rng is np.random.default_rng, ndarray is np.ndarray)
+    print(norm([3.0, 4.0]), LinAlgError.__module__, float64 is np.float64)
+    """
+    assert frit(program) == "True True True\n5.0 numpy.linalg True\n"
+
+
+def test_star_import_gives_all_public_names(frit):
+    program = """
+    from numpy import *
+    import numpy
+    missing = [n for n in numpy.__all__ if n not in globals()]
+    print(missing, type(arange(3)) is ndarray, sin is numpy.sin)
+    """
+    assert frit(program) == "[] True True\n"
+
+
+def test_a_missing_name_raises_an_import_error(frit):
+    program = """
+    try:
+        from numpy import no_such_name
+    except ImportError as error:
+        print(str(error).split(" from ")[0])
+    import numpy as np
+    try:
+        np.no_such_name
+    except AttributeError as error:
+        print(error)
+    """
+    expected = "cannot import name 'no_such_name'\nmodule 'numpy' has no attribute 'no_such_name'\n"
+    assert frit(program) == expected
+
+
+def test_modules_beside_the_script_get_frit_and_installed_ones_do_not(python, file):
+    file("beside.py", "import numpy as np\n")
+    file("package/__init__.py", "from . import inner\n")
+    file("package/inner.py", "import numpy as np\n")
+    file("lib/site-packages/installed.py", "import numpy as np\n")
+    program = file(
+        "program.py",
+        """
+        import sys
+        sys.path.append("lib/site-packages")
+        import beside, package.inner, installed, pandas, random, statistics
+        print(beside.np.__name__, package.inner.np.__name__, installed.np.__name__)
+        print(pandas.core.frame.np.__name__)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == "frit.numpy frit.numpy numpy\nnumpy\n"
+
+
+def test_a_module_of_the_working_folder_gets_frit(python, file):
+    file("work/helper.py", "import numpy as np\n")
+    program = file("elsewhere/program.py", "import sys; sys.path.append('work'); import helper\n")
+    program.write_text(program.read_text() + "print(helper.np.__name__)\n")
+    assert python("-m", "frit", program).stdout == "frit.numpy\n"
+
+
+def test_include_and_exclude_change_who_is_the_user(python, file):
+    file("beside.py", "import numpy as np\n")
+    file("lib/site-packages/installed/__init__.py", "import numpy as np\n")
+    program = file(
+        "program.py",
+        """
+        import sys
+        sys.path.append("lib/site-packages")
+        import beside, installed
+        print(beside.np.__name__, installed.np.__name__)
+        """,
+    )
+    done = python("-m", "frit", program, FRIT_INCLUDE="installed", FRIT_EXCLUDE="besi*")
+    assert done.stdout == "numpy frit.numpy\n"
+    done = python("-m", "frit", program, FRIT_INCLUDE="lib/site-packages/installed")
+    assert done.stdout == "frit.numpy frit.numpy\n"
+
+
+def test_frit_0_switches_everything_off(frit, python):
+    program = """
+    import numpy as np, numpy.linalg, sys
+    print(np.__name__, type(np.zeros(1)).__module__, "frit.numpy" in sys.modules)
+    import frit.numpy as fnp
+    import frit.numpy.linalg, frit.numpy.random
+    print(fnp.sum is np.sum, frit.numpy.linalg is np.linalg, fnp.random is np.random)
+    print(np.linalg.__spec__.name)
+    """
+    assert frit(program, FRIT="0") == "numpy numpy False\nTrue True True\nnumpy.linalg\n"
+
+
+def test_install_uninstall_and_off(python, file):
+    program = file(
+        "program.py",
+        """
+        import builtins, importlib, time, warnings
+        import numpy as real
+        before = (builtins.__import__, importlib.import_module, time.time, time.perf_counter,
+                  warnings.simplefilter, vars(real.errstate)["__enter__"])
+        import frit
+        frit.install()
+        import numpy as np
+        print(np.__name__)
+        with frit.off():
+            import numpy as inside
+        print(inside is real)
+        import numpy as again
+        print(again is np)
+        frit.uninstall()
+        import numpy as last
+        print(last is real)
+        after = (builtins.__import__, importlib.import_module, time.time, time.perf_counter,
+                 warnings.simplefilter, vars(real.errstate)["__enter__"])
+        print(before == after)
+        frit.install()
+        import numpy as anew
+        print(anew is np)
+        """,
+    )
+    assert python(program).stdout == "frit.numpy\nTrue\nTrue\nTrue\nTrue\nTrue\n"
+
+
+def test_importing_frit_loads_neither_numpy_nor_the_engine(python):
+    code = "import sys, frit; print([m for m in ('numpy', 'frit._core') if m in sys.modules])"
+    assert python("-c", code).stdout == "[]\n"
+
+
+def test_importing_the_door_loads_no_llvm(python):
+    code = (
+        "import frit.numpy; "
+        "print([l for l in open('/proc/self/maps') if 'LLVM' in l or 'frit_jit' in l])"
+    )
+    assert python("-c", code).stdout == "[]\n"
+
+
+def test_importing_the_door_imports_little(python):
+    code = """
+    import sys, numpy
+    before = set(sys.modules)
+    import frit.numpy
+    print(sorted(m for m in set(sys.modules) - before if m.startswith("numpy.")))
+    """
+    assert python("-c", textwrap.dedent(code)).stdout == "[]\n"
+
+
+def test_old_numpy_is_refused_clearly(python, file):
+    file("numpy/__init__.py", "__version__ = '1.26.4'\n")
+    done = python("-c", "import frit.numpy", check=False, PYTHONPATH=_path_with_frit("."))
+    assert "ImportError: frit needs NumPy 2.0 or later and found 1.26.4" in done.stderr
+
+
+def _path_with_frit(folder):
+    import os
+
+    return os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])
+
+
+def test_pytest_gives_frit_to_tests_and_conftest(python, file):
+    file("helper.py", "import numpy as np\n")
+    file("conftest.py", "import numpy as np\nassert np.__name__ == 'frit.numpy'\n")
+    file(
+        "test_user.py",
+        """
+        import numpy as np
+        import pytest
+        from helper import np as other
+
+        def test_it():
+            assert np.__name__ == other.__name__ == "frit.numpy"
+            x = np.arange(4.0)
+            np.testing.assert_allclose(x + 1, [1, 2, 3, 4])
+            assert x + 1 == pytest.approx(np.array([1.0, 2, 3, 4]))
+
+        @pytest.mark.parametrize("n", [1, 2])
+        def test_warns(n):
+            with pytest.warns(RuntimeWarning, match="divide by zero"):
+                np.ones(n) / np.zeros(n)
+        """,
+    )
+    done = python("-m", "frit", "-m", "pytest", "-q", "-p", "no:cacheprovider", check=False)
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_worker_processes_run_under_frit_too(frit, method):
+    program = f"""
+    import multiprocessing as mp
+    import numpy as np
+
+    def work(x):
+        import numpy
+        return numpy.__name__, np.__name__, __name__, float((x + 1).sum())
+
+    if __name__ == "__main__":
+        with mp.get_context("{method}").Pool(2) as pool:
+            for result in pool.map(work, [np.arange(3.0), np.ones(4)]):
+                print(*result)
+    """
+    name = "__main__" if method == "fork" else "__mp_main__"
+    expected = f"frit.numpy frit.numpy {name} 6.0\nfrit.numpy frit.numpy {name} 8.0\n"
+    assert frit(program) == expected
+
+
+def test_process_pool_executor_works(frit):
+    program = """
+    from concurrent.futures import ProcessPoolExecutor
+    import multiprocessing
+    import numpy as np
+
+    def work(x):
+        return np.sqrt(x) + 1
+
+    if __name__ == "__main__":
+        with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+            print([r.tolist() for r in pool.map(work, [np.array([1.0, 4.0]), np.array([9.0])])])
+    """
+    assert frit(program) == "[[2.0, 3.0], [4.0]]\n"
+
+
+def test_ipython_cells_get_frit(python, file):
+    file("cells.ipy", "import numpy as np\nprint(np.__name__)\n%timeit -n1 -r1 np.ones(3) + 1\n")
+    done = python("-m", "frit", "-m", "IPython", "--no-banner", "cells.ipy", IPYTHONDIR="ipython")
+    assert done.stdout.startswith("frit.numpy\n"), done.stdout
+
+
+def test_ipython_extension_installs(python, file):
+    file("cells.ipy", "%load_ext frit\nimport numpy as np\nprint(np.__name__)\n")
+    done = python("-m", "IPython", "--no-banner", "cells.ipy", IPYTHONDIR="ipython")
+    assert done.stdout.startswith("frit.numpy\n"), done.stdout
+
+
+def test_pickles_made_under_frit_are_read_without_it(python, file):
+    program = file(
+        "program.py",
+        """
+        import pickle, numpy as np
+        class Point:
+            def __init__(self):
+                self.x = np.arange(3.0)
+        p = pickle.loads(pickle.dumps(Point()))
+        print(type(p).__module__, p.x.tolist())
+        with open("x.pickle", "wb") as f:
+            pickle.dump({"a": np.arange(3) + 1, "r": np.random.default_rng(1), "s": np.sum,
+                         "d": np.dtype(float), "f": np.float64(2)}, f)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == "__main__ [0.0, 1.0, 2.0]\n"
+    code = """
+    import pickle, numpy
+    d = pickle.load(open("x.pickle", "rb"))
+    print(type(d["a"]) is numpy.ndarray, d["a"].tolist(), type(d["r"]) is numpy.random.Generator)
+    print(d["r"].random() == numpy.random.default_rng(1).random())
+    """
+    assert python("-c", textwrap.dedent(code)).stdout == "True [1, 2, 3] True\nTrue\n"

@@ -1,0 +1,213 @@
+"""test_libraries.py: installed libraries take our arrays, and what they give back works on."""
+
+# ruff: noqa: E501
+
+import pytest
+
+
+def test_pandas_takes_and_gives_arrays(frit):
+    pytest.importorskip("pandas")
+    program = """
+    import numpy as np
+    import pandas as pd
+    x = np.arange(6.0) * 2
+    s = pd.Series(x, name="x")
+    d = pd.DataFrame({"a": x, "b": np.sqrt(x)})
+    print((s + np.ones(6)).tolist(), (np.ones(6) + s).tolist())
+    print(type(np.sqrt(s)).__name__, type(np.mean(d["a"])).__name__, np.sum(d, axis=0).tolist())
+    print(np.where(s > 4, s, 0).tolist(), d[np.array([True, False] * 3)].shape)
+    print(type(d.to_numpy() * np.ones(2)) is np.ndarray or isinstance(d.to_numpy(), np.ndarray))
+    print(d.groupby(np.array([0, 0, 1, 1, 2, 2])).sum()["a"].tolist(), np.asarray(d).shape)
+    s[np.array([0, 1])] = np.array([50.0, 60.0])
+    print(s[x > 7].tolist(), d.loc[x > 7, "a"].tolist(), d.iloc[np.array([1, 2])]["a"].tolist(), s[0])
+    print(np.concatenate([s, x]).shape, pd.cut(x, np.linspace(-1, 11, 4)).codes.tolist())
+    """
+    expected = """\
+[1.0, 3.0, 5.0, 7.0, 9.0, 11.0] [1.0, 3.0, 5.0, 7.0, 9.0, 11.0]
+Series float64 [30.0, %s]
+[0.0, 0.0, 0.0, 6.0, 8.0, 10.0] (3, 2)
+True
+[2.0, 10.0, 18.0] (6, 2)
+[8.0, 10.0] [8.0, 10.0] [2.0, 4.0] 50.0
+(12,) [0, 0, 1, 1, 2, 2]
+"""
+    import numpy
+
+    total = float(numpy.sum(numpy.sqrt(numpy.arange(6.0) * 2)))
+    lines, wanted = frit(program).splitlines(), (expected % total).splitlines()
+    assert lines[0] == wanted[0]
+    assert lines[1].rpartition(",")[0] == wanted[1].rpartition(",")[0]
+    assert float(lines[1].rpartition(",")[2][:-1]) == pytest.approx(total, rel=1e-15)
+    assert lines[2:] == wanted[2:]
+
+
+def test_scipy_takes_and_gives_arrays(frit):
+    pytest.importorskip("scipy")
+    program = """
+    import numpy as np
+    from scipy import integrate, linalg, optimize, signal, sparse, special, stats, interpolate, ndimage
+    x = np.linspace(0, 1, 50)
+    print(round(optimize.minimize(lambda p: np.sum((p - np.array([1.0, 2])) ** 2), np.zeros(2)).x[1], 4))
+    print(round(integrate.quad(lambda t: np.exp(-t), 0, 1)[0], 6))
+    print(linalg.solve(np.eye(2) * 2, np.ones(2)).tolist())
+    print(special.erf(np.zeros(2)).tolist(), np.round(stats.norm.pdf(np.zeros(1)), 4).tolist())
+    print((sparse.csr_matrix(np.eye(3)) @ np.arange(3.0)).tolist())
+    print(np.round(integrate.solve_ivp(lambda t, y: -y, (0, 1), np.array([1.0]), rtol=1e-8).y[0, -1], 5))
+    print(signal.convolve(np.ones(3), np.ones(2)).tolist(), ndimage.uniform_filter(np.eye(3), 1).tolist()[0])
+    print(float(interpolate.interp1d(x, x * 2)(0.5)))
+    fit, _ = optimize.curve_fit(lambda t, a, b: a * np.exp(b * t), x, 2 * np.exp(0.5 * x))
+    print(np.round(fit, 4).tolist())
+    """
+    assert frit(program).splitlines() == [
+        "2.0",
+        "0.632121",
+        "[0.5, 0.5]",
+        "[0.0, 0.0] [0.3989]",
+        "[0.0, 1.0, 2.0]",
+        "0.36788",
+        "[1.0, 2.0, 2.0, 1.0] [1.0, 0.0, 0.0]",
+        "1.0",
+        "[2.0, 0.5]",
+    ]
+
+
+def test_scikit_learn_takes_and_gives_arrays(frit):
+    pytest.importorskip("sklearn")
+    program = """
+    import numpy as np
+    from sklearn.cluster import KMeans
+    from sklearn.linear_model import LinearRegression
+    from sklearn.preprocessing import StandardScaler
+    x = np.arange(12.0).reshape(6, 2)
+    y = x @ np.array([1.0, 2.0]) + 3
+    model = LinearRegression().fit(x, y)
+    print(np.allclose(model.predict(x), y), np.sum(model.predict(x) - y).round(6) == 0)
+    print(np.allclose(StandardScaler().fit_transform(x).mean(axis=0), 0))
+    points = np.concatenate([np.zeros((5, 2)), np.ones((5, 2)) * 9])
+    labels = KMeans(2, n_init=1, random_state=0).fit_predict(points)
+    print(np.unique(labels[:5]).size, np.unique(labels[5:]).size, labels[0] != labels[-1])
+    """
+    assert frit(program) == "True True\nTrue\n1 1 True\n"
+
+
+def test_matplotlib_draws_our_arrays(frit):
+    pytest.importorskip("matplotlib")
+    program = """
+    import matplotlib
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+    x = np.linspace(0, 6, 50)
+    figure, axes = plt.subplots(2, 3)
+    axes[0, 0].plot(x, np.sin(x))
+    axes[0, 1].imshow(np.outer(x, x))
+    axes[0, 2].hist(np.random.default_rng(0).normal(size=100))
+    axes[1, 0].scatter(x, x, c=np.cos(x))
+    axes[1, 1].contourf(*np.meshgrid(x, x), np.add.outer(x, x))
+    axes[1, 2].fill_between(x, np.sqrt(x), where=x > 1)
+    figure.savefig("picture.png")
+    import os
+    print(os.path.getsize("picture.png") > 5000)
+    """
+    assert frit(program) == "True\n"
+
+
+def test_numba_functions_see_real_numpy_and_take_our_arrays(frit):
+    pytest.importorskip("numba")
+    program = """
+    import numba
+    import numpy as np
+    from numba import njit, vectorize
+    from numpy import sqrt
+
+    SCALE = np.array([1.0, 2.0, 3.0])
+
+    @njit
+    def helper(a):
+        return np.sum(a) + sqrt(4.0)
+
+    @njit
+    def kernel(a, n):
+        out = np.zeros(n)
+        for i in range(n):
+            out[i] = helper(a) * i + np.pi - np.pi + SCALE[0] - 1.0
+        return out
+
+    @njit
+    def writes(a):
+        a[0] = 100.0
+
+    @vectorize(["float64(float64)"])
+    def twice(x):
+        return 2 * x
+
+    x = np.arange(3.0) + 1
+    y = kernel(x, 3)
+    print(type(y) is np.ndarray, y.tolist(), (y + x).tolist())
+    writes(x)
+    print(x.tolist(), twice(x).tolist(), kernel.py_func(x, 1).tolist())
+    print(helper(np.ones(2)), np.__name__)
+    """
+    assert frit(program).splitlines() == [
+        "True [0.0, 8.0, 16.0] [1.0, 10.0, 19.0]",
+        "[100.0, 2.0, 3.0] [200.0, 4.0, 6.0] [0.0]",
+        "4.0 frit.numpy",
+    ]
+
+
+def test_numba_works_as_before_after_uninstall(python, file):
+    pytest.importorskip("numba")
+    path = file(
+        "program.py",
+        """
+        import frit
+        frit.install()
+        import numba
+        from numba.core.interpreter import Interpreter
+        from numba.core.dispatcher import Dispatcher
+        frit.uninstall()
+        import numpy as np
+        print(Interpreter.get_global_value.__module__, "__call__" in vars(Dispatcher))
+        print(numba.njit(lambda x: np.sum(x))(np.ones(3)))
+        """,
+    )
+    assert python(path).stdout == "numba.core.interpreter False\n3.0\n"
+
+
+def test_joblib_and_pillow_take_our_arrays(frit):
+    pytest.importorskip("joblib")
+    pytest.importorskip("PIL")
+    program = """
+    import joblib
+    import numpy as np
+    from PIL import Image
+    print(joblib.hash(np.arange(3)) == joblib.hash(np.array([0, 1, 2])))
+    print([float(r) for r in joblib.Parallel(2)(joblib.delayed(np.sum)(np.ones(n)) for n in (2, 3))])
+    image = Image.fromarray((np.ones((4, 4)) * 255).astype(np.uint8))
+    print(np.asarray(image).mean(), np.array(image).sum())
+    """
+    assert frit(program) == "True\n[2.0, 3.0]\n255.0 4080\n"
+
+
+def test_standard_library_takes_our_arrays(frit):
+    program = """
+    import array, copy, json, math, pickle, statistics, struct, io, os, tempfile
+    import numpy as np
+    x = np.arange(4.0)
+    print(math.sqrt(x[1]), sum(x), max(x), sorted(-x)[0], list(map(float, x)), statistics.mean(x.tolist()))
+    print(bytes(memoryview(x))[:8] == struct.pack("d", 0), json.dumps(x.tolist()), array.array("d", x)[3])
+    print(copy.deepcopy(x).tolist(), copy.copy(x) is x, pickle.loads(pickle.dumps(x)).tolist())
+    f = io.BytesIO(); np.save(f, x); f.seek(0); print(type(np.load(f)) is np.ndarray)
+    f = io.BytesIO(); np.savez(f, a=x, b=x + 1); f.seek(0); print(np.load(f)["b"].tolist())
+    s = io.StringIO(); np.savetxt(s, x); s.seek(0); print(np.loadtxt(s).tolist())
+    f = io.BytesIO(); f.write(x); print(len(f.getvalue()))
+    """
+    assert frit(program).splitlines() == [
+        "1.0 6.0 3.0 -3.0 [0.0, 1.0, 2.0, 3.0] 1.5",
+        "True [0.0, 1.0, 2.0, 3.0] 3.0",
+        "[0.0, 1.0, 2.0, 3.0] False [0.0, 1.0, 2.0, 3.0]",
+        "True",
+        "[1.0, 2.0, 3.0, 4.0]",
+        "[0.0, 1.0, 2.0, 3.0]",
+        "32",
+    ]

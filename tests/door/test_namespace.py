@@ -1,0 +1,174 @@
+"""test_namespace.py: frit.numpy has NumPy's names, signatures and texts, and NumPy's own types."""
+
+# ruff: noqa: E501
+
+import ast
+import importlib
+import inspect
+import pickle
+
+import numpy
+import pytest
+
+import frit
+import frit.numpy as np
+from frit.numpy import _native, _table
+
+SUBMODULES = [
+    "linalg", "fft", "random", "polynomial", "ma", "lib", "testing", "strings", "char", "rec", "ctypeslib",
+    "exceptions", "dtypes", "typing", "lib.stride_tricks", "lib.format", "lib.mixins",
+    "lib.scimath", "lib.npyio", "lib.array_utils", "polynomial.polynomial", "polynomial.chebyshev",
+    "ma.extras", "f2py",
+]  # fmt: skip
+
+
+def test_every_public_name_is_there():
+    assert np.__all__ == numpy.__all__
+    assert [n for n in numpy.__all__ if not hasattr(np, n)] == []
+    assert dir(np) == dir(numpy)
+    assert np.__version__ == numpy.__version__
+
+
+@pytest.mark.parametrize("name", SUBMODULES)
+def test_every_submodule_is_there_with_all_names(name):
+    ours = importlib.import_module(f"frit.numpy.{name}")
+    real = importlib.import_module(f"numpy.{name}")
+    assert [n for n in dir(real) if not hasattr(ours, n)] == []
+    assert getattr(ours, "__all__", None) == getattr(real, "__all__", None)
+
+
+def test_types_constants_and_state_are_numpys_own():
+    own = [n for n in numpy.__all__ if isinstance(getattr(numpy, n), (type, float, bool, dict))]
+    ours = {"ndarray", "ufunc", "vectorize", "poly1d"}
+    assert {n for n in own if getattr(np, n) is not getattr(numpy, n)} == ours
+    for name in ("newaxis", "s_", "index_exp", "errstate", "printoptions", "exceptions", "finfo"):
+        if name == "exceptions":
+            assert np.exceptions.AxisError is numpy.exceptions.AxisError
+        else:
+            assert getattr(np, name) is getattr(numpy, name)
+
+
+def test_functions_have_numpys_signatures_and_texts():
+    compared = 0
+    for name in numpy.__all__:
+        real, ours = getattr(numpy, name), getattr(np, name)
+        if not callable(real) or isinstance(real, type):
+            continue
+        assert inspect.getdoc(ours) == inspect.getdoc(real), name
+        try:
+            expected = inspect.signature(real)
+        except ValueError:
+            continue
+        assert inspect.signature(ours) == expected, name
+        compared += 1
+    assert compared > 350
+
+
+def own_definitions():
+    """Name and parameters of every @native function as its file defines it."""
+    for module in ("_creation", "_elementwise", "_linear", "_reduce", "_shape"):
+        path = importlib.import_module(f"frit.numpy.{module}").__file__
+        with open(path) as source:
+            tree = ast.parse(source.read())
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and hasattr(numpy, node.name):
+                yield node.name, node.args
+
+
+@pytest.mark.parametrize("definition", list(own_definitions()), ids=lambda d: d[0])
+def test_a_native_function_takes_what_numpys_takes(definition):
+    name, arguments = definition
+    parameters = inspect.signature(getattr(numpy, name)).parameters.values()
+    kinds = inspect.Parameter
+    assert [a.arg for a in arguments.posonlyargs] == [
+        p.name for p in parameters if p.kind is kinds.POSITIONAL_ONLY
+    ]
+    assert [a.arg for a in arguments.args] == [
+        p.name for p in parameters if p.kind is kinds.POSITIONAL_OR_KEYWORD
+    ]
+    assert [a.arg for a in arguments.kwonlyargs] == [
+        p.name for p in parameters if p.kind is kinds.KEYWORD_ONLY
+    ]
+    values = {
+        "None": None,
+        "True": True,
+        "False": False,
+        "float": float,
+        "_NoValue": numpy._NoValue,
+    }
+    defaults = [
+        values[d.id] if isinstance(d, ast.Name) else ast.literal_eval(d) for d in arguments.defaults
+    ]
+    positional = [
+        p for p in parameters if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+    ]
+    assert defaults == [p.default for p in positional if p.default is not kinds.empty]
+
+
+def test_the_table_names_only_what_numpy_has():
+    names = _table.TRANSPLANTED | _table.CALLING_BACK | _table.OWN | _table.UNCOUNTED_NAMES
+    assert [n for n in names if not hasattr(numpy, n)] == []
+    for module, inside in _table.TRANSPLANTED_IN.items():
+        real = importlib.import_module(f"numpy.{module}")
+        assert [n for n in inside if not hasattr(real, n)] == []
+
+
+def test_functions_can_be_pickled_and_stored_in_classes():
+    for function in (np.sum, np.gradient, np.sort, np.array, np.linalg.norm, np.linalg.inv, np.sin):
+        again = pickle.loads(pickle.dumps(function))
+        assert again is function or again(np.eye(2)) is not None
+
+    class Uses:
+        make = np.array
+        zero = np.zeros
+        sine = np.sin
+
+    assert Uses().make([1, 2]).shape == (2,)
+    assert Uses().zero(2).shape == (2,)
+    assert float(Uses().sine(0.0)) == 0
+
+
+def test_ndarray_is_a_class_that_also_knows_real_arrays():
+    assert type(np.zeros(1)) is np.ndarray
+    assert isinstance(np.zeros(1), np.ndarray)
+    assert isinstance(numpy.zeros(1), np.ndarray)
+    assert isinstance(numpy.matrix([[1]]), np.ndarray)
+    assert not isinstance([1], np.ndarray)
+    assert issubclass(numpy.matrix, np.ndarray)
+    assert repr(np.ndarray) == "<class 'numpy.ndarray'>"
+
+    class Mine(np.ndarray):
+        pass
+
+    assert issubclass(Mine, numpy.ndarray)
+    assert type(np.zeros(3).view(Mine)) is Mine
+    made = np.ndarray((2, 3), np.float32)
+    assert type(made) is np.ndarray
+    assert made.shape == (2, 3)
+
+
+def test_a_foreign_operand_decides_itself():
+    class Foreign:
+        def __array_function__(self, function, types, args, kwargs):
+            return function, len(args)
+
+    assert np.sum(Foreign()) == (numpy.sum, 1)
+    assert np.concatenate([np.zeros(1), Foreign()]) == (numpy.concatenate, 1)
+    assert np.gradient(Foreign()) == (numpy.gradient, 1)
+    assert np.sort(Foreign()) == (numpy.sort, 1)
+    assert np.where(Foreign(), 1, 2) == (numpy.where, 3)
+
+
+def test_numpys_functions_accept_our_arrays():
+    x = np.arange(4.0)
+    assert type(numpy.sum(x, keepdims=True)) is np.ndarray
+    assert numpy.concatenate([numpy.ones(1), x]).tolist() == [1, 0, 1, 2, 3]
+    assert numpy.sort(x)[0] == 0
+    assert numpy.asarray(x).tolist() == [0, 1, 2, 3]
+
+
+def test_the_version_is_one_and_frit_is_small():
+    assert frit.__version__ == "0.1.0"
+    assert _native.functions[numpy.sum] is np.sum
+    with pytest.raises(AttributeError, match="module 'frit' has no attribute 'nothing'"):
+        frit.nothing  # noqa: B018

@@ -1,0 +1,160 @@
+"""test_runner.py: `python -m frit` runs programs as `python` does."""
+
+import signal
+
+import pytest
+
+FACTS = """
+import sys, os
+print(sys.argv, __name__, __file__, __spec__ and __spec__.name, __package__, __cached__)
+print(sys.path[0], sys.modules["__main__"].__dict__ is globals(), __builtins__ is not None)
+print(type(__loader__).__name__, __doc__)
+"""
+
+
+def test_a_script_sees_what_plain_python_shows_it(python, file):
+    path = file("folder/program.py", FACTS)
+    plain = python(path, "a", "--report", "-m")
+    assert python("-m", "frit", path, "a", "--report", "-m").stdout == plain.stdout
+    relative = "folder/program.py"
+    assert python("-m", "frit", relative).stdout == python(relative).stdout
+
+
+def test_a_command_sees_what_plain_python_shows_it(python):
+    code = "import sys; print(sys.argv, sys.path[0], __name__, '__file__' in globals(), __spec__)"
+    assert (
+        python("-m", "frit", "-c", code, "x", "-y").stdout == python("-c", code, "x", "-y").stdout
+    )
+
+
+def test_a_module_sees_what_plain_python_shows_it(python, file):
+    file("package/__init__.py", "")
+    file("package/__main__.py", FACTS)
+    file("package/other.py", FACTS)
+    for name in ("package", "package.other"):
+        plain = python("-m", name, "x").stdout
+        assert python("-m", "frit", "-m", name, "x").stdout == plain
+
+
+def test_a_program_from_standard_input_runs(python):
+    code = "import sys, numpy; print(sys.argv, numpy.__name__)"
+    done = python("-m", "frit", "-", "x", input=code)
+    assert done.stdout == "['-', 'x'] frit.numpy\n"
+
+
+def test_folders_and_archives_run(python, file, tmp_path):
+    import zipfile
+
+    file("app/__main__.py", "import numpy, helper; print(numpy.__name__, helper.np.__name__)\n")
+    file("app/helper.py", "import numpy as np\n")
+    assert python("-m", "frit", "app").stdout == "frit.numpy frit.numpy\n"
+    with zipfile.ZipFile(tmp_path / "app.zip", "w") as archive:
+        archive.write(tmp_path / "app/__main__.py", "__main__.py")
+        archive.write(tmp_path / "app/helper.py", "helper.py")
+    assert python("-m", "frit", "app.zip").stdout == "frit.numpy frit.numpy\n"
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "raise ValueError('x')",
+        "1 / 0",
+        "sys.exit(3)",
+        "sys.exit('bye')",
+        "sys.exit()",
+        "def f():\n    g()\ndef g():\n    raise KeyError('k')\nf()",
+        "try:\n    1 / 0\nexcept Exception as e:\n    raise RuntimeError('r') from e",
+        "try:\n    1 / 0\nexcept Exception:\n    {}['k']",
+        "import no_such_module",
+        "import broken",
+        "x = = 1",
+        "sys.excepthook = lambda *a: print('hook', a[0].__name__, a[1], a[2].tb_lineno)\n1 / 0",
+        "raise KeyboardInterrupt",
+        "os.kill(os.getpid(), signal.SIGTERM)",
+        "import threading\nt = threading.Thread(target=lambda: print('late'))\nt.start()",
+        "import atexit\natexit.register(print, 'atexit')\nraise SystemExit(5)",
+    ],
+)
+def test_endings_are_as_under_plain_python(python, file, ending):
+    file("broken.py", "import nor_this_one\n")
+    path = file("program.py", f"import os, signal, sys\n{ending}\n")
+    plain = python(path, check=False)
+    frit = python("-m", "frit", path, check=False)
+    assert frit.returncode == plain.returncode
+    assert frit.stdout == plain.stdout
+    assert frit.stderr == plain.stderr
+
+
+def test_an_interrupt_ends_by_signal(python, file):
+    path = file("program.py", "raise KeyboardInterrupt\n")
+    assert python("-m", "frit", path, check=False).returncode == -signal.SIGINT
+
+
+def test_a_missing_program_is_named_as_plain_python_does(python):
+    plain = python("nothing.py", check=False)
+    frit = python("-m", "frit", "nothing.py", check=False)
+    assert (frit.returncode, frit.stderr) == (plain.returncode, plain.stderr)
+
+
+def test_bad_options_are_refused(python):
+    for words in (["--no-such"], ["-m"], []):
+        done = python("-m", "frit", *words, check=False)
+        assert done.returncode == 2
+        assert "usage:" in done.stderr
+
+
+def test_help_needs_no_numpy(python):
+    done = python("-X", "importtime", "-m", "frit", "--help")
+    assert done.stdout.startswith("usage:")
+    assert "numpy" not in done.stderr
+
+
+def test_the_report_ends_the_run_on_standard_error(frit, python, file):
+    path = file("program.py", "import numpy as np\nx = np.sort(np.arange(9.0) * 2)\nprint(x[3])\n")
+    done = python("-m", "frit", "--report", path)
+    assert done.stdout == "6.0\n"
+    lines = done.stderr.splitlines()
+    assert len(lines) <= 11
+    assert lines[0].startswith("--- frit")
+    assert f"  {path}:2: sort x 1" in lines[-1]
+
+
+def test_compare_tells_whether_output_agrees(python, file):
+    same = file("same.py", "import numpy as np\nprint(np.arange(4) * 2)\n")
+    done = python("-m", "frit", "--compare", same)
+    assert "output     identical" in done.stdout
+    assert "x\n" in done.stdout
+    other = file("other.py", "import numpy as np\nprint(1)\nprint(np.__name__)\n")
+    done = python("-m", "frit", "--compare", other, check=False)
+    assert done.returncode == 1
+    assert "-numpy" in done.stdout
+    assert "+frit.numpy" in done.stdout
+
+
+def test_compare_tells_exit_codes(python, file):
+    path = file("program.py", "import numpy, sys\nsys.exit(numpy.__name__ == 'numpy')\n")
+    done = python("-m", "frit", "--compare", path, check=False)
+    assert done.returncode == 1
+    assert "exit code  1 under Python, 0 under Frit" in done.stdout
+
+
+def test_doctor_shows_the_installation(python):
+    import numpy
+
+    done = python("-m", "frit", "--doctor")
+    for word in (
+        "frit ",
+        f"numpy      {numpy.__version__}",
+        "threads",
+        "tiers",
+        "cache",
+        "processor",
+    ):
+        assert word in done.stdout
+
+
+def test_doctor_warns_of_an_open_cache_folder(python, tmp_path):
+    (tmp_path / "cache").mkdir(mode=0o755)
+    (tmp_path / "cache").chmod(0o755)
+    done = python("-m", "frit", "--doctor", FRIT_CACHE_DIR=str(tmp_path / "cache"))
+    assert "should be 0700" in done.stdout

@@ -1,0 +1,155 @@
+"""test_state.py: floating-point errors, warning filters and clocks."""
+
+# ruff: noqa: E501
+
+import textwrap
+import warnings
+
+import numpy
+import pytest
+
+import frit.numpy as np
+
+
+def _both(program):
+    """Output of the program under NumPy and under Frit."""
+    results = []
+    for module in (numpy, np):
+        log = []
+        scope = {"np": module, "log": log, "warnings": warnings}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                exec(textwrap.dedent(program), scope)
+            except Exception as error:
+                log.append((type(error).__name__, str(error)))
+            finally:
+                module.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
+                module.seterrcall(None)
+        results.append((log, [_place(w) for w in caught]))
+    return results
+
+
+def _place(warning):
+    line = warning.lineno if warning.filename == "<string>" else "in a library"
+    return warning.category.__name__, str(warning.message), line
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "np.ones(3) / np.zeros(3)",
+        "np.zeros(3) / np.zeros(3)",
+        "np.log(np.array([-1.0, 0.0]))",
+        "np.exp(np.full(2000, 1000.0))",
+        "x = np.ones(5000)\ny = x + 1\nz = y / (x - 1)\nw = z + 1\nlog.append(float(w[0]))",
+        "with np.errstate(divide='ignore'):\n    y = np.ones(5000) / np.zeros(5000)\nlog.append(y[0] > 1)",
+        "with np.errstate(all='ignore'):\n    y = np.log(np.zeros(3) - 1)\nnp.log(np.zeros(3) - 1)",
+        "with np.errstate(divide='raise'):\n    np.ones(3) / np.zeros(3)\n    log.append('not here')",
+        "with np.errstate(invalid='raise'):\n    np.sqrt(np.full(5000, -1.0))",
+        "with np.errstate(over='raise'):\n    np.full(3, 1e308) * 10",
+        "with np.errstate(all='call', call=lambda *a: log.append(a)):\n    np.ones(3) / np.zeros(3)",
+        "class L:\n    def write(self, s):\n        log.append(s)\n"
+        "with np.errstate(all='log', call=L()):\n    np.ones(3) / np.zeros(3)",
+        "with np.errstate(all='call'):\n    np.ones(3) / np.zeros(3)",
+        "log.append(np.geterr())\nlog.append(np.seterr(all='raise'))\nlog.append(np.geterr())\n"
+        "np.ones(2) / np.zeros(2)",
+        "np.seterr(divide='ignore')\nnp.ones(2) / np.zeros(2)\nlog.append(np.geterr()['divide'])",
+        "np.seterr(divide='nonsense')",
+        "f = lambda *a: log.append(a)\nlog.append(np.seterrcall(f) is None)\nlog.append(np.geterrcall() is f)",
+        "warnings.simplefilter('error')\nnp.ones(2) / np.zeros(2)\nlog.append('not here')",
+        "warnings.filterwarnings('ignore', 'divide')\nnp.ones(2) / np.zeros(2)\nnp.zeros(2) / np.zeros(2)",
+        "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    np.ones(9) / np.zeros(9)\n"
+        "np.zeros(2) / np.zeros(2)",
+        "with warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"
+        "    y = np.ones(5000) / np.zeros(5000)\n    log.append(len(w))",
+        "with np.errstate(divide='ignore'):\n    with np.errstate(invalid='raise'):\n"
+        "        np.ones(3) / np.zeros(3)\n        np.zeros(3) / np.zeros(3)",
+        "@np.errstate(divide='ignore')\ndef f():\n    return np.ones(3) / np.zeros(3)\nlog.append(f()[0] > 1)\n"
+        "np.ones(3) / np.zeros(3)",
+        "@np.errstate(divide='raise')\ndef f():\n    return np.ones(3) / np.zeros(3)\nf()",
+        "e = np.errstate(divide='raise')\ne.__enter__()\ne.__exit__(None, None, None)\nnp.ones(3) / np.zeros(3)",
+        "with np.errstate(all='raise'):\n    pass\nnp.ones(3) / np.zeros(3)",
+        pytest.param(
+            "np.array([300.0]).astype(np.uint8)\nnp.array([np.nan]).astype(int)",
+            marks=pytest.mark.xfail(reason="conversions do not warn yet"),
+        ),
+        "np.float16(60000) * np.ones(2, np.float16) * 2",
+        "np.power(np.zeros(2), -1.0)",
+        "np.array([1, 2]) // np.array([0, 1])\nnp.array([1]) % np.array([0])",
+        "np.array([2, 3]) ** np.array([-1, 2])",
+        "np.mean(np.array([]))",
+    ],
+)
+def test_floating_point_errors_are_numpys(program):
+    real, ours = _both(program)
+    assert ours == real
+
+
+def test_print_mode_writes_numpys_words(python):
+    code = """
+    import sys
+    np = __import__(sys.argv[1], fromlist=["x"])
+    with np.errstate(all="print"):
+        np.ones(3) / np.zeros(3)
+    """
+    code = textwrap.dedent(code)
+    real, ours = (python("-c", code, name) for name in ("numpy", "frit.numpy"))
+    assert (ours.stdout, ours.stderr) == (real.stdout, real.stderr)
+
+
+def test_warnings_name_the_users_line_once(python, file):
+    path = file(
+        "program.py",
+        """
+        import numpy as np
+        x = np.ones(100_000)
+        for _ in range(3):
+            y = (x + 1) / (x - 1)
+            print(y[0])
+        """,
+    )
+    plain, frit = python(path), python("-m", "frit", path)
+    assert frit.stderr == plain.stderr
+    assert frit.stdout == plain.stdout
+
+
+def test_warnings_as_errors_from_the_command_line_raise_at_the_line(python, file):
+    path = file("program.py", "import numpy as np\nx = np.zeros(9)\ny = 1 / x\nprint('not here')\n")
+    plain = python("-W", "error::RuntimeWarning", path, check=False)
+    frit = python("-W", "error::RuntimeWarning", "-m", "frit", path, check=False)
+    assert (frit.returncode, frit.stdout, frit.stderr) == (1, plain.stdout, plain.stderr)
+
+
+@pytest.mark.parametrize("name", ["time", "perf_counter", "monotonic", "process_time"])
+@pytest.mark.parametrize("suffix", ["", "_ns"])
+def test_whoever_reads_a_clock_has_waited_for_the_work(python, name, suffix):
+    code = f"""
+    import time
+    import numpy
+    before = time.{name}{suffix}
+    import frit, frit.numpy as np
+    from frit import _core
+    x = np.arange(200_000.0)
+    y = np.sqrt(x) + 1
+    pending = _core.has_pending()
+    now = time.{name}{suffix}()
+    print(pending, _core.has_pending(), type(now).__name__, time.{name}{suffix}.__name__)
+    """
+    kind = "int" if suffix else "float"
+    expected = f"True False {kind} {name}{suffix}\n"
+    assert python("-c", textwrap.dedent(code)).stdout == expected
+
+
+def test_timeit_waits_for_the_work(python):
+    code = """
+    import timeit
+    import frit.numpy as np
+    from frit import _core
+    import time
+    x = np.arange(200_000.0)
+    print(timeit.default_timer is time.perf_counter)
+    timeit.timeit("global y; y = np.sqrt(x) + 1", globals=globals(), number=1)
+    print(_core.has_pending())
+    """
+    assert python("-c", textwrap.dedent(code)).stdout == "True\nFalse\n"

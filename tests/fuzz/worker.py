@@ -1,0 +1,149 @@
+"""worker.py: runs programs under NumPy and under Frit and says where they differ; a process of its own, so that a crash is a result.
+
+It reads one program a line (JSON) from its standard input and answers each with a line: null, or the first difference.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import sys
+import warnings
+from typing import Any
+
+import numpy
+import programs
+
+import frit.numpy
+from frit import _core
+
+# Bound in units in the last place between two results of a transcendental function: NumPy promises 4, so does Frit.
+ULPS = 8
+# Names whose values end up in a difference's text.
+MOST_TEXT = 600
+
+
+def described(value: Any) -> tuple[Any, ...]:
+    """What a user can see of a value."""
+    if isinstance(value, (numpy.ndarray, numpy.generic)) or type(value).__module__.startswith(("frit", "numpy")):
+        real = numpy.array(value)
+        kind = "array" if isinstance(value, frit.numpy.ndarray) else value.__class__.__name__
+        return (kind, real.dtype.str, real.shape, real)
+    return (type(value).__name__, repr(value))
+
+
+def same_bits(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+    if a.dtype.kind == "c":
+        return same_bits(a.real, b.real) & same_bits(a.imag, b.imag)
+    if a.dtype.kind == "f":
+        return ((a == b) & (numpy.signbit(a) == numpy.signbit(b))) | ((a != a) & (b != b))
+    return a == b
+
+
+def nearly(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
+    with numpy.errstate(all="ignore"):
+        return (a == b) | ((a != a) & (b != b)) | (abs(a - b) <= ULPS * numpy.maximum(numpy.spacing(abs(a)), numpy.spacing(abs(b))))
+
+
+def difference(expected: tuple[Any, ...], got: tuple[Any, ...], near: bool) -> str | None:
+    if len(expected) != 4 or len(got) != 4 or expected[:3] != got[:3]:
+        return None if expected == got else f"expected {short(expected)}\ngot      {short(got)}"
+    a, b = expected[3], got[3]
+    with numpy.errstate(all="ignore"):
+        equal = numpy.asarray(nearly(a, b) if near else same_bits(a, b))
+    if equal.all():
+        return None
+    where = tuple(int(k[0]) for k in numpy.nonzero(~equal)) if equal.ndim else ()
+    count = int(numpy.count_nonzero(~equal))
+    return f"{a.dtype}{a.shape}: {count} elements differ, first at {where}: expected {a[where]!r}, got {b[where]!r}"
+
+
+def short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + " ..."
+
+
+class Outcome:
+    def __init__(self) -> None:
+        self.events: list[tuple[Any, ...]] = []  # one a statement: what it showed or raised
+        self.values: dict[str, tuple[Any, ...]] = {}
+        self.shared: list[tuple[str, str]] = []
+        self.warned: set[tuple[str, str]] = set()
+
+
+def run(module: Any, program: programs.Program, shown: list[tuple[Any, ...]]) -> Outcome:
+    outcome = Outcome()
+    scope: dict[str, Any] = {"np": module, "numpy": numpy, "numbers": programs.numbers}
+    scope["data"] = lambda *words: module.array(programs.numbers(*words))
+    scope["read"] = scope["near"] = lambda x: shown.append(described(x))
+    with warnings.catch_warnings(record=True) as caught, module.errstate(**({} if program.warns else {"all": "ignore"})):
+        warnings.simplefilter("always" if program.warns else "ignore")
+        for statement in program.statements:
+            shown.clear()
+            try:
+                exec(compile(statement, "<program>", "exec"), scope)
+                outcome.events.append(shown[0] if shown else ())
+            except Exception as error:
+                outcome.events.append(("raised", type(error).__name__, str(error)))
+        names = [n for n in scope if n[0] in "ans" and n[1:].isdigit()]
+        for name in names:
+            outcome.values[name] = described(scope[name])
+    outcome.warned = {(w.category.__name__, str(w.message)) for w in caught}
+    arrays = [n for n in names if isinstance(scope[n], module.ndarray)]
+    real = {n: numpy.asarray(scope[n]) for n in arrays}
+    for k, a in enumerate(arrays):
+        if real[a].flags.writeable != scope[a].flags.writeable:
+            outcome.shared.append((a, "flags"))
+        for b in arrays[:k]:
+            if numpy.may_share_memory(real[a], real[b]) and real[a].size and real[b].size:
+                try:
+                    if numpy.shares_memory(real[a], real[b], max_work=10**4):
+                        outcome.shared.append((a, b))
+                except Exception:  # too hard to say
+                    pass
+    return outcome
+
+
+def check(program: programs.Program) -> str | None:
+    """The first difference between the two runs."""
+    _core.set_tier(program.tier)
+    shown: list[tuple[Any, ...]] = []
+    expected, got = run(numpy, program, shown), run(frit.numpy, program, shown)
+    for statement, a, b in zip(program.statements, expected.events, got.events, strict=True):
+        if a != b if not (len(a) == len(b) == 4) else True:
+            found = difference(a, b, statement.startswith("near"))
+            if found:
+                return f"at `{statement}`:\n{found}"
+    for name, value in expected.values.items():
+        if name not in got.values:
+            return f"{name} is missing"
+        found = difference(value, got.values[name], False)
+        if found:
+            return f"in the end, {name}:\n{found}"
+    if set(got.values) != set(expected.values):
+        return f"has more names: {set(got.values) - set(expected.values)}"
+    if expected.shared != got.shared:
+        return f"arrays that share memory: expected {expected.shared}, got {got.shared}"
+    if program.warns:
+        # The one licence of a lazy system: no warning of a value that nobody reads.
+        all_read = not any(s.startswith("del") for s in program.statements)
+        if got.warned - expected.warned or (all_read and expected.warned - got.warned):
+            return f"warnings: expected {sorted(expected.warned)}\ngot {sorted(got.warned)}"
+    return None
+
+
+def main() -> None:
+    faulthandler.enable()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever else prints does not disturb the answers
+    for line in sys.stdin:
+        faulthandler.dump_traceback_later(50, exit=False)
+        answer = check(programs.Program(**json.loads(line)))
+        faulthandler.cancel_dump_traceback_later()
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
