@@ -15,7 +15,9 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     # Tests neither read nor fill the user's cache of compiled kernels.
-    os.environ.setdefault("FRIT_CACHE_DIR", str(Path(config.rootpath) / ".pytest_cache" / "kernels"))
+    os.environ.setdefault(
+        "FRIT_CACHE_DIR", str(Path(config.rootpath) / ".pytest_cache" / "kernels")
+    )
 
 
 @pytest.fixture(params=["interpreter", "compiled"])
@@ -36,14 +38,22 @@ def assert_same(got: Any, expected: Any, what: str = "") -> None:
             assert_same(a, b, f"{what}[{k}]")
         return
     if not isinstance(expected, (numpy.ndarray, numpy.generic)):
-        assert type(got) is type(expected) and (got == expected or got != got), f"{what}: {got!r} for {expected!r}"
+        assert type(got) is type(expected) and (got == expected or got != got), (
+            f"{what}: {got!r} for {expected!r}"
+        )
         return
     real = numpy.asarray(got)
     assert got.dtype == expected.dtype and got.shape == expected.shape, what
-    assert isinstance(expected, numpy.ndarray) == isinstance(got, __import__("frit.numpy").numpy.ndarray), what
+    assert isinstance(expected, numpy.ndarray) == isinstance(
+        got, __import__("frit.numpy").numpy.ndarray
+    ), what
     if real.dtype.kind in "fc":
         both_nan = (real != real) & (expected != expected)
-        parts = [(real, expected)] if real.dtype.kind == "f" else [(real.real, expected.real), (real.imag, expected.imag)]
+        parts = (
+            [(real, expected)]
+            if real.dtype.kind == "f"
+            else [(real.real, expected.real), (real.imag, expected.imag)]
+        )
         signs = numpy.logical_and.reduce([numpy.signbit(a) == numpy.signbit(b) for a, b in parts])
         equal = both_nan | ((real == expected) & signs)
     else:
@@ -64,15 +74,23 @@ def same() -> Any:
 def process(tmp_path: Path) -> Any:
     """Runs a program's text in a fresh Python: process("print(1)", FRIT_TIER="compiled") -> CompletedProcess."""
 
-    def run(program: str, *words: str, timeout: float = 300, check: bool = True, **settings: str) -> Any:
+    def run(
+        program: str, *words: str, timeout: float = 300, check: bool = True, **settings: str
+    ) -> Any:
         path = tmp_path / "program.py"
         path.write_text(textwrap.dedent(program))
         done = subprocess.run(
             [sys.executable, "-X", "faulthandler", str(path), *words],
-            cwd=tmp_path, env={**os.environ, **settings}, capture_output=True, text=True, timeout=timeout,
+            cwd=tmp_path,
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
         )
         if check and done.returncode:
-            raise AssertionError(f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
+            raise AssertionError(
+                f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+            )
         return done
 
     return run
@@ -87,4 +105,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid in exact or item.nodeid.startswith(prefixes):
             runs = "!" + item.nodeid not in known
-            item.add_marker(pytest.mark.xfail(strict=False, run=runs, reason="in known_failures.txt"))
+            item.add_marker(
+                pytest.mark.xfail(strict=False, run=runs, reason="in known_failures.txt")
+            )

@@ -29,7 +29,8 @@ void record_one_op(benchmark::State& state) {
     eval();
     state.ResumeTiming();
   }
-  state.counters["ns_an_op"] = benchmark::Counter(20.0 * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_an_op"] = benchmark::Counter(
+      20.0 * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(record_one_op)->Iterations(2000);
 

@@ -17,8 +17,8 @@ using frit::Array;
 
 struct Plate {
   std::int64_t size;
-  std::vector<double> heat;             // at the start, row by row
-  std::vector<std::int32_t> material;   // of each cell: an index into `conductivity`
+  std::vector<double> heat;            // at the start, row by row
+  std::vector<std::int32_t> material;  // of each cell: an index into `conductivity`
   std::vector<double> conductivity;
 };
 
@@ -52,14 +52,17 @@ Array step(const Array& u, const Array& material, const Array& conductivity, dou
 
 void plain_step(const Plate& plate, std::vector<double>& u, double cooling) {
   const std::vector<double> before = u;
-  const auto at = [&](std::int64_t i, std::int64_t j) { return before[static_cast<std::size_t>(i * plate.size + j)]; };
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return before[static_cast<std::size_t>(i * plate.size + j)];
+  };
   for (std::int64_t i = 0; i < plate.size; ++i)
     for (std::int64_t j = 0; j < plate.size; ++j) {
       const auto cell = static_cast<std::size_t>(i * plate.size + j);
       double change = 0.0;
       if (i > 0 && j > 0 && i < plate.size - 1 && j < plate.size - 1) {
         const double neighbours = at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1);
-        change = plate.conductivity[static_cast<std::size_t>(plate.material[cell])] * (neighbours - 4.0 * at(i, j));
+        change = plate.conductivity[static_cast<std::size_t>(plate.material[cell])] *
+                 (neighbours - 4.0 * at(i, j));
       }
       u[cell] = (at(i, j) + change) * (1.0 - cooling);
     }
@@ -74,7 +77,8 @@ int main(int count, char** arguments) {
   const Plate plate = make_plate(size);
 
   Array u = frit::from_values(std::span<const double>(plate.heat), {size, size});
-  const Array material = frit::from_values(std::span<const std::int32_t>(plate.material), {size, size});
+  const Array material =
+      frit::from_values(std::span<const std::int32_t>(plate.material), {size, size});
   const Array conductivity = frit::from_values(std::span<const double>(plate.conductivity), {2});
   for (int t = 0; t < steps; ++t) {
     u = step(u, material, conductivity, cooling);
@@ -85,7 +89,8 @@ int main(int count, char** arguments) {
   std::vector<double> expected = plate.heat;
   for (int t = 0; t < steps; ++t) plain_step(plate, expected, cooling);
   const bool same = result == expected;
-  std::printf("%lld x %lld cells, %d steps: mean heat %.6f; %s\n", static_cast<long long>(size), static_cast<long long>(size), steps,
+  std::printf("%lld x %lld cells, %d steps: mean heat %.6f; %s\n", static_cast<long long>(size),
+              static_cast<long long>(size), steps,
               frit::value<double>(frit::sum(u)) / static_cast<double>(u.size()),
               same ? "bit for bit what plain loops give" : "NOT what plain loops give");
   return same ? 0 : 1;

@@ -38,7 +38,7 @@ class Array {
   int ndim() const;
   std::int64_t size() const;
   std::span<const std::int64_t> shape() const;
-  std::span<const std::int64_t> strides() const;  // bytes
+  std::span<const std::int64_t> strides() const;   // bytes
   std::int64_t offset() const { return offset_; }  // bytes from the base's first byte
   bool c_contiguous() const;
   bool f_contiguous() const;
@@ -56,12 +56,12 @@ class Array {
   friend struct ArrayAccess;
 };
 
-// ---- operands ------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
 // What an op takes: an array, or a scalar which may be weak (a Python number). Borrows the array.
 struct Argument {
   const Array* array = nullptr;
-  Scalar scalar;          // used when array is null
+  Scalar scalar;  // used when array is null
   Weak weak = Weak::No;
 
   Argument(const Array& a) : array(&a) {}
@@ -72,19 +72,21 @@ struct Argument {
   Argument(Scalar s, Weak w = Weak::No) : scalar(s), weak(w) {}
 };
 
-// ---- memory ----------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 Array empty(std::span<const std::int64_t> shape, DType dtype);  // C order; contents undefined
-Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, DType dtype);
+Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                    DType dtype);
 Array full(std::span<const std::int64_t> shape, const Scalar& value);  // of value.dtype
-Array arange(const Scalar& start, const Scalar& step, std::int64_t n); // start + i * step, in start.dtype (as NumPy fills)
+Array arange(const Scalar& start, const Scalar& step,
+             std::int64_t n);  // start + i * step, in start.dtype (as NumPy fills)
 
 // Memory that somebody else owns: every access to it is immediate. `release(owner)` is called, without the engine's lock and
 // not before drain_released() is called, once nobody needs the memory any more.
 struct Foreign {
-  void* data = nullptr;            // the first element of the window
-  void* memory = nullptr;          // the lowest byte of all memory that `owner` keeps alive
-  std::int64_t bytes = 0;          // of that memory
+  void* data = nullptr;    // the first element of the window
+  void* memory = nullptr;  // the lowest byte of all memory that `owner` keeps alive
+  std::int64_t bytes = 0;  // of that memory
   void* owner = nullptr;
   void (*release)(void* owner) = nullptr;
   bool writable = true;
@@ -140,7 +142,8 @@ struct ReduceOptions {
 };
 // NumPy's order of float additions. ValueError for an empty reduction without identity.
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
-Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {}, const Array* out = nullptr);
+Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {},
+                 const Array* out = nullptr);
 // The index of the first smallest or largest element (NaN counts as such), int64. axis < 0 - ndim: over the flat array.
 enum class Extreme : std::uint8_t { Min, Max };
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims = false);
@@ -148,7 +151,7 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 // Linear algebra by BLAS: NumPy's matmul rule for any dimensions.
 Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 
-// ---- indexing by arrays -----------------------------------------------------------------------------
+// ---- indexing by arrays -------------------------------------------------------------------------
 
 // a[i0, i1, ..] on the leading axes: index arrays (integers, broadcast together; checked now, IndexError), result shape:
 // broadcast shape + the remaining axes.
@@ -163,7 +166,7 @@ Array compress(const Array& a, const Array& mask);
 std::vector<Array> nonzero(const Array& a);
 std::int64_t count_nonzero(const Array& a);  // evaluates
 
-// ---- work of other libraries --------------------------------------------------------------------------
+// ---- work of other libraries --------------------------------------------------------------------
 
 // An opaque step: runs at its place in the program's order with pointers to its (evaluated) operands.
 class Call {
@@ -173,15 +176,16 @@ class Call {
   // pointers: the first element of each output window, then of each input window.
   virtual void run(std::span<std::byte* const> pointers) const = 0;
 };
-void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs, std::span<const Array> inputs);
+void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs,
+                 std::span<const Array> inputs);
 
-// ---- values ---------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 // Computes everything that was recorded before.
 void eval();
 void eval(const Array& a);
-bool is_pending(const Array& a);   // something recorded still has to write it
-bool has_pending();                // anything at all is recorded and not computed
+bool is_pending(const Array& a);  // something recorded still has to write it
+bool has_pending();               // anything at all is recorded and not computed
 // The value at the first element of the window (evaluates).
 Scalar item(const Array& a);
 // Direct access: evaluates; from now on until end_access, all work on this base is immediate and its memory stays put
@@ -194,7 +198,7 @@ bool is_exported(const Array& a);
 // The same elements may be reached through both (exact, within a work limit; else true).
 bool may_share_memory(const Array& a, const Array& b);
 
-// ---- where it was asked for ------------------------------------------------------------------------------
+// ---- where it was asked for ---------------------------------------------------------------------
 
 // A source position, set by a door before it records: opaque to the engine, resolved by the door when reporting.
 struct SourcePosition {
@@ -203,11 +207,11 @@ struct SourcePosition {
 };
 void set_source(SourcePosition position);
 
-// ---- settings and figures ---------------------------------------------------------------------------------
+// ---- settings and figures -----------------------------------------------------------------------
 
 struct Statistics {
-  std::int64_t recorded = 0;      // nodes
-  std::int64_t immediate = 0;     // ops computed at once
+  std::int64_t recorded = 0;   // nodes
+  std::int64_t immediate = 0;  // ops computed at once
   std::int64_t evals = 0;
   std::int64_t plan_hits = 0, plan_misses = 0;
   std::int64_t interpreted_launches = 0, compiled_launches = 0, calls = 0;
@@ -221,17 +225,21 @@ struct Statistics {
 Statistics statistics();
 void reset_statistics();
 
-enum class Tier : std::uint8_t { Automatic, Interpreter, Compiled };  // Compiled: waits for the compiler (tests)
+enum class Tier : std::uint8_t {
+  Automatic,
+  Interpreter,
+  Compiled
+};  // Compiled: waits for the compiler (tests)
 void set_tier(Tier tier);
-void set_lazy(bool lazy);      // false: every op is computed at once
+void set_lazy(bool lazy);  // false: every op is computed at once
 int threads();
 void set_threads(int n);
 void wait_for_compiler();
-void flush_caches();           // plans, kernels in memory, cached buffers
+void flush_caches();  // plans, kernels in memory, cached buffers
 
 // Text of what is pending (before) or of the last eval (after): groups, kernels, bytes moved against the least possible.
 std::string explain();
-std::string explain_dot();     // the same as a Graphviz graph
+std::string explain_dot();  // the same as a Graphviz graph
 
 // Floating-point warnings: what the kernels found since the last call; see engine/warnings.
 enum class FloatError : std::uint8_t { DivideByZero = 1, Overflow = 2, Underflow = 4, Invalid = 8 };

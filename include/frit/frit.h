@@ -9,7 +9,7 @@
 
 namespace frit {
 
-// ---- making arrays ---------------------------------------------------------------------------------
+// ---- making arrays ------------------------------------------------------------------------------
 
 inline Array zeros(std::initializer_list<std::int64_t> shape, DType dtype = DType::Float64) {
   return full({shape.begin(), shape.size()}, Scalar{.dtype = dtype});
@@ -25,11 +25,11 @@ inline Array arange(double start, double step, std::int64_t n) {
 template <class T>
 Array from_values(std::span<const T> values, std::initializer_list<std::int64_t> shape);
 
-// ---- operators --------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
-#define FRIT_BINARY_OPERATOR(symbol, op)                                                          \
-  inline Array operator symbol(const Array& x, const Array& y) { return apply(Op::op, {x, y}); }  \
-  inline Array operator symbol(const Array& x, double y) { return apply(Op::op, {x, y}); }        \
+#define FRIT_BINARY_OPERATOR(symbol, op)                                                         \
+  inline Array operator symbol(const Array& x, const Array& y) { return apply(Op::op, {x, y}); } \
+  inline Array operator symbol(const Array& x, double y) { return apply(Op::op, {x, y}); }       \
   inline Array operator symbol(double x, const Array& y) { return apply(Op::op, {x, y}); }
 FRIT_BINARY_OPERATOR(+, Add)
 FRIT_BINARY_OPERATOR(-, Subtract)
@@ -41,10 +41,10 @@ FRIT_BINARY_OPERATOR(>, Greater)
 FRIT_BINARY_OPERATOR(>=, GreaterEqual)
 #undef FRIT_BINARY_OPERATOR
 
-#define FRIT_ASSIGNMENT_OPERATOR(symbol, op)                  \
+#define FRIT_ASSIGNMENT_OPERATOR(symbol, op)                               \
   inline const Array& operator symbol(const Array& x, const Argument& y) { \
-    apply(Op::op, {x, y}, {.out = &x});                       \
-    return x;                                                 \
+    apply(Op::op, {x, y}, {.out = &x});                                    \
+    return x;                                                              \
   }
 FRIT_ASSIGNMENT_OPERATOR(+=, Add)
 FRIT_ASSIGNMENT_OPERATOR(-=, Subtract)
@@ -75,23 +75,31 @@ inline Array where(const Array& condition, const Argument& x, const Argument& y)
   return apply(Op::Select, {condition, x, y});
 }
 
-// ---- reductions ----------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 inline Array sum(const Array& x) { return reduce(Op::Add, x); }
 inline Array max(const Array& x) { return reduce(Op::Maximum, x); }
 inline Array min(const Array& x) { return reduce(Op::Minimum, x); }
-inline Array sum(const Array& x, int axis) { return reduce(Op::Add, x, {.axes = {&axis, 1}, .all_axes = false}); }
-inline Array max(const Array& x, int axis) { return reduce(Op::Maximum, x, {.axes = {&axis, 1}, .all_axes = false}); }
-inline Array min(const Array& x, int axis) { return reduce(Op::Minimum, x, {.axes = {&axis, 1}, .all_axes = false}); }
+inline Array sum(const Array& x, int axis) {
+  return reduce(Op::Add, x, {.axes = {&axis, 1}, .all_axes = false});
+}
+inline Array max(const Array& x, int axis) {
+  return reduce(Op::Maximum, x, {.axes = {&axis, 1}, .all_axes = false});
+}
+inline Array min(const Array& x, int axis) {
+  return reduce(Op::Minimum, x, {.axes = {&axis, 1}, .all_axes = false});
+}
 
-// ---- values ----------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 template <class T>
 struct TypeOf;
-#define FRIT_DTYPE(Name, name, code, kind, size, type) \
-  template <>                                          \
-  struct TypeOf<std::conditional_t<DType::Name == DType::Bool, bool, std::conditional_t<DType::Name == DType::Float16, struct Half, type>>> { \
-    static constexpr DType value = DType::Name;        \
+#define FRIT_DTYPE(Name, name, code, kind, size, type)                                            \
+  template <>                                                                                     \
+  struct TypeOf<                                                                                  \
+      std::conditional_t<DType::Name == DType::Bool, bool,                                        \
+                         std::conditional_t<DType::Name == DType::Float16, struct Half, type>>> { \
+    static constexpr DType value = DType::Name;                                                   \
   };
 #include "ops/dtype.def"
 #undef FRIT_DTYPE
@@ -99,14 +107,16 @@ struct TypeOf;
 // The only element, computed now. TypeError when T is not the array's type.
 template <class T>
 T value(const Array& x) {
-  if (TypeOf<T>::value != x.dtype()) throw TypeError(text("value: the array holds ", info(x.dtype()).name));
+  if (TypeOf<T>::value != x.dtype())
+    throw TypeError(text("value: the array holds ", info(x.dtype()).name));
   return item(x).as<T>();
 }
 
 // The elements in C order, computed now.
 template <class T>
 std::vector<T> values(const Array& x) {
-  if (TypeOf<T>::value != x.dtype()) throw TypeError(text("values: the array holds ", info(x.dtype()).name));
+  if (TypeOf<T>::value != x.dtype())
+    throw TypeError(text("values: the array holds ", info(x.dtype()).name));
   const Array dense = x.c_contiguous() ? x : copy(x, 'C');
   const auto* first = reinterpret_cast<const T*>(read(dense));
   return {first, first + dense.size()};
@@ -115,7 +125,8 @@ std::vector<T> values(const Array& x) {
 template <class T>
 Array from_values(std::span<const T> values, std::initializer_list<std::int64_t> shape) {
   const Array a = empty({shape.begin(), shape.size()}, TypeOf<T>::value);
-  if (static_cast<std::size_t>(a.size()) != values.size()) throw ValueError("from_values: shape and number of values differ");
+  if (static_cast<std::size_t>(a.size()) != values.size())
+    throw ValueError("from_values: shape and number of values differ");
   std::byte* data = begin_export(a);
   __builtin_memcpy(data, values.data(), values.size_bytes());
   end_export(a.base());

@@ -39,8 +39,7 @@ class KernelState;  // what has been written so far (front/kernel_state.h)
 class Expression {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Expression(T value) {
+  requires std::is_arithmetic_v<T> Expression(T value) {
     if constexpr (std::is_same_v<T, bool>) {
       literal_ = Scalar::of(DType::Bool, static_cast<std::uint8_t>(value));
     } else if constexpr (std::is_integral_v<T>) {
@@ -51,7 +50,8 @@ class Expression {
       weak_ = Weak::Float;
     }
   }
-  Expression(std::complex<double> value) : literal_(Scalar::of(DType::Complex128, value)), weak_(Weak::Complex) {}
+  Expression(std::complex<double> value)
+      : literal_(Scalar::of(DType::Complex128, value)), weak_(Weak::Complex) {}
   Expression(KernelState* kernel, std::int32_t value) : kernel_(kernel), value_(value) {}
 
   DType dtype() const;
@@ -69,8 +69,10 @@ class Expression {
 Expression compute(Op op, std::initializer_list<Expression> arguments);
 Expression cast(const Expression& x, DType dtype);
 
-#define FRIT_EXPRESSION_BINARY(symbol, op) \
-  inline Expression operator symbol(const Expression& x, const Expression& y) { return compute(Op::op, {x, y}); }
+#define FRIT_EXPRESSION_BINARY(symbol, op)                                      \
+  inline Expression operator symbol(const Expression& x, const Expression& y) { \
+    return compute(Op::op, {x, y});                                             \
+  }
 FRIT_EXPRESSION_BINARY(+, Add)
 FRIT_EXPRESSION_BINARY(-, Subtract)
 FRIT_EXPRESSION_BINARY(*, Multiply)
@@ -112,10 +114,18 @@ FRIT_EXPRESSION_FUNCTION(rint, Rint)
 FRIT_EXPRESSION_FUNCTION(isnan, Isnan)
 FRIT_EXPRESSION_FUNCTION(isfinite, Isfinite)
 #undef FRIT_EXPRESSION_FUNCTION
-inline Expression maximum(const Expression& x, const Expression& y) { return compute(Op::Maximum, {x, y}); }
-inline Expression minimum(const Expression& x, const Expression& y) { return compute(Op::Minimum, {x, y}); }
-inline Expression power(const Expression& x, const Expression& y) { return compute(Op::Power, {x, y}); }
-inline Expression floor_divide(const Expression& x, const Expression& y) { return compute(Op::FloorDivide, {x, y}); }
+inline Expression maximum(const Expression& x, const Expression& y) {
+  return compute(Op::Maximum, {x, y});
+}
+inline Expression minimum(const Expression& x, const Expression& y) {
+  return compute(Op::Minimum, {x, y});
+}
+inline Expression power(const Expression& x, const Expression& y) {
+  return compute(Op::Power, {x, y});
+}
+inline Expression floor_divide(const Expression& x, const Expression& y) {
+  return compute(Op::FloorDivide, {x, y});
+}
 // condition ? x : y; both are computed.
 inline Expression where(const Expression& condition, const Expression& x, const Expression& y) {
   return compute(Op::Select, {condition, x, y});
@@ -128,7 +138,9 @@ class KernelBuilder {
    public:
     operator Expression() const;
     const Local& operator=(const Expression& value) const;
-    const Local& operator=(const Local& value) const { return *this = static_cast<Expression>(value); }
+    const Local& operator=(const Local& value) const {
+      return *this = static_cast<Expression>(value);
+    }
     Local(const Local&) = default;
 
    private:
@@ -143,7 +155,9 @@ class KernelBuilder {
    public:
     operator Expression() const;
     const Element& operator=(const Expression& value) const;
-    const Element& operator=(const Element& value) const { return *this = static_cast<Expression>(value); }
+    const Element& operator=(const Element& value) const {
+      return *this = static_cast<Expression>(value);
+    }
     Element(const Element&) = default;
 
    private:
@@ -186,24 +200,30 @@ class KernelBuilder {
   };
 
   explicit KernelBuilder(std::span<const std::int64_t> extents);
-  KernelBuilder(std::initializer_list<std::int64_t> extents) : KernelBuilder(std::span(extents.begin(), extents.size())) {}
+  KernelBuilder(std::initializer_list<std::int64_t> extents)
+      : KernelBuilder(std::span(extents.begin(), extents.size())) {}
   KernelBuilder(KernelBuilder&&) noexcept;
   KernelBuilder& operator=(KernelBuilder&&) noexcept;
   ~KernelBuilder();
 
-  Parameter input(const Array& a);   // only read, and as it was before the kernel
-  Parameter output(const Array& a);  // only written; elements that no point writes keep their values
+  Parameter input(const Array& a);  // only read, and as it was before the kernel
+  Parameter output(
+      const Array& a);  // only written; elements that no point writes keep their values
   Parameter inout(const Array& a);
 
   Expression axis(int number);    // the index along a parallel axis, int64
   Expression extent(int number);  // of a parallel axis: an argument, not a literal
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Expression scalar(T value) {  // an argument: another value needs no other code
-    if constexpr (std::is_same_v<T, float>) return scalar(Scalar::of(DType::Float32, value));
-    else if constexpr (std::is_floating_point_v<T>) return scalar(Scalar::of(DType::Float64, static_cast<double>(value)));
-    else if constexpr (std::is_same_v<T, bool>) return scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(value)));
-    else return scalar(Scalar::of(DType::Int64, static_cast<std::int64_t>(value)));
+  requires std::is_arithmetic_v<T> Expression
+  scalar(T value) {  // an argument: another value needs no other code
+    if constexpr (std::is_same_v<T, float>)
+      return scalar(Scalar::of(DType::Float32, value));
+    else if constexpr (std::is_floating_point_v<T>)
+      return scalar(Scalar::of(DType::Float64, static_cast<double>(value)));
+    else if constexpr (std::is_same_v<T, bool>)
+      return scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(value)));
+    else
+      return scalar(Scalar::of(DType::Int64, static_cast<std::int64_t>(value)));
   }
   Expression scalar(const Scalar& value);
 
@@ -211,8 +231,10 @@ class KernelBuilder {
   Local local(DType dtype, const Expression& initial);
   void set(const Local& local, const Expression& value) { local = value; }
 
-  void loop(const Expression& begin, const Expression& end, const std::function<void(Expression)>& body);  // in order
-  void if_(const Expression& condition, const std::function<void()>& body, const std::function<void()>& otherwise = {});
+  void loop(const Expression& begin, const Expression& end,
+            const std::function<void(Expression)>& body);  // in order
+  void if_(const Expression& condition, const std::function<void()>& body,
+           const std::function<void()>& otherwise = {});
   void while_(const std::function<Expression()>& condition, const std::function<void()>& body);
 
   // Over all points, or along some of the axes: in NumPy's order, as a reduction of an array of the values. `value`
@@ -228,12 +250,12 @@ class KernelBuilder {
   std::unique_ptr<KernelState> state_;
 };
 
-#define FRIT_PLACE_ASSIGNMENT(symbol)                                                                \
-  inline void operator symbol##=(const KernelBuilder::Local& x, const Expression& y) {               \
-    x = static_cast<Expression>(x) symbol y;                                                         \
-  }                                                                                                  \
-  inline void operator symbol##=(const KernelBuilder::Element& x, const Expression& y) {             \
-    x = static_cast<Expression>(x) symbol y;                                                         \
+#define FRIT_PLACE_ASSIGNMENT(symbol)                                                    \
+  inline void operator symbol##=(const KernelBuilder::Local& x, const Expression& y) {   \
+    x = static_cast<Expression>(x) symbol y;                                             \
+  }                                                                                      \
+  inline void operator symbol##=(const KernelBuilder::Element& x, const Expression& y) { \
+    x = static_cast<Expression>(x) symbol y;                                             \
   }
 FRIT_PLACE_ASSIGNMENT(+)
 FRIT_PLACE_ASSIGNMENT(-)

@@ -28,7 +28,7 @@ class Fallback:
 
 ufuncs: dict[str, UFunc]
 
-# ---- functions with NumPy's meaning ---------------------------------------------------------
+# ---- functions with NumPy's meaning --------------------------------------------------------------
 
 def array(
     object: Any,
@@ -51,14 +51,18 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 def where(condition: Any, x: Any = ..., y: Any = ..., /) -> Any: ...
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None: ...
 def concatenate(
-    arrays: Sequence[Any], axis: int | None = 0, out: Any = None, dtype: Any = None, casting: str = "same_kind"
+    arrays: Sequence[Any],
+    axis: int | None = 0,
+    out: Any = None,
+    dtype: Any = None,
+    casting: str = "same_kind",
 ) -> Array: ...
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array: ...
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any: ...
 def nonzero(a: Any, /) -> tuple[Array, ...]: ...
 def may_share_memory(a: Any, b: Any, /) -> bool: ...
 
-# ---- to and from NumPy ----------------------------------------------------------------------
+# ---- to and from NumPy ---------------------------------------------------------------------------
 
 def to_numpy(x: Any, /) -> Any:
     """The real ndarray on an Array's memory, the NumPy scalar of a Scalar; else the object itself."""
@@ -72,7 +76,7 @@ def wrap_result(x: Any, /) -> Any:
 def call_numpy(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """One call by NumPy, counted as a fallback under this name."""
 
-# ---- the engine -----------------------------------------------------------------------------
+# ---- the engine ----------------------------------------------------------------------------------
 
 def eval(array: Any = None) -> None: ...
 def is_pending(array: Any) -> bool: ...
@@ -90,7 +94,7 @@ def wait_for_compiler() -> None: ...
 def flush_caches() -> None: ...
 def drain_released() -> None: ...
 
-# ---- for the door -----------------------------------------------------------------------------
+# ---- for the door --------------------------------------------------------------------------------
 
 def fallbacks() -> list[tuple[str, str, int, int, str]]:
     """The fallbacks so far: (name, filename, line, count, reason)."""

@@ -12,7 +12,7 @@ namespace frit {
 
 // The arguments of one launch, in the order of the Kernel's tables. Borrowed: valid while the launch runs.
 struct LaunchArguments {
-  void* const* pointers;          // one an operand (nullptr for scratch operands)
+  void* const* pointers;  // one an operand (nullptr for scratch operands)
   const std::int64_t* integers;
   const Scalar* scalars;
 };

@@ -19,12 +19,13 @@ struct CallOut {
 // Machine code of one Kernel: position-independent, for any address that is a multiple of 64.
 struct Code {
   std::string bytes;
-  std::uint64_t entry = 0;          // offset of an Entry
-  std::vector<CallOut> call_outs;   // what Entry's call_outs must point to, in this order
+  std::uint64_t entry = 0;         // offset of an Entry
+  std::vector<CallOut> call_outs;  // what Entry's call_outs must point to, in this order
 };
 
 using Entry = void (*)(void* const* pointers, const std::int64_t* integers, const Scalar* scalars,
-                       std::int64_t begin, std::int64_t end, std::byte* scratch, const Loop* call_outs);
+                       std::int64_t begin, std::int64_t end, std::byte* scratch,
+                       const Loop* call_outs);
 
 // Used by one thread at a time.
 class Jit {

@@ -37,8 +37,9 @@ Emitter::Emitter(const Kernel& kernel, const Machine& machine, Formulas& formula
       integers_(static_cast<std::size_t>(kernel.integers)) {}
 
 std::vector<CallOut> Emitter::run() {
-  auto* type = FunctionType::get(Type::getVoidTy(context_),
-                                 {pointer_, pointer_, pointer_, int64_, int64_, pointer_, pointer_}, false);
+  auto* type =
+      FunctionType::get(Type::getVoidTy(context_),
+                        {pointer_, pointer_, pointer_, int64_, int64_, pointer_, pointer_}, false);
   function_ = Function::Create(type, GlobalValue::ExternalLinkage, entry_name, module_);
   function_->setDoesNotThrow();
   const std::string width = std::to_string(machine_.vector_bytes * 8);
@@ -54,19 +55,20 @@ std::vector<CallOut> Emitter::run() {
   for (std::size_t k = 0; k < kernel_.operands.size(); ++k) {
     const std::int32_t offset = kernel_.operands[k].scratch_offset;
     operand_pointers_.push_back(
-        offset >= 0
-            ? builder_.CreatePtrAdd(function_->getArg(5), integer(offset))
-            : builder_.CreateLoad(pointer_, builder_.CreateConstGEP1_64(
-                                                pointer_, function_->getArg(0), static_cast<unsigned>(k))));
+        offset >= 0 ? builder_.CreatePtrAdd(function_->getArg(5), integer(offset))
+                    : builder_.CreateLoad(
+                          pointer_, builder_.CreateConstGEP1_64(pointer_, function_->getArg(0),
+                                                                static_cast<unsigned>(k))));
   }
   builder_.SetInsertPoint(start);
   block(kernel_.code);
-  if (streamed_ && machine_.is_x86) builder_.CreateIntrinsic(Intrinsic::x86_sse_sfence, ArrayRef<Value*>());
+  if (streamed_ && machine_.is_x86)
+    builder_.CreateIntrinsic(Intrinsic::x86_sse_sfence, ArrayRef<Value*>());
   builder_.CreateRetVoid();
   return std::move(call_outs_);
 }
 
-// ---- how many lanes -------------------------------------------------------------------------
+// ---- how many lanes -----------------------------------------------------------------------------
 
 namespace {
 
@@ -83,15 +85,16 @@ class LaneSurvey {
       tree = std::max(tree, tree_class(reduction.op, type(reduction.value)));
     walk(loop.body);
   }
-  int widest = 1;         // bytes of the widest part of a varying value
-  unsigned cost = 0;      // instructions of the formulas
-  int tree = 0;           // the class of the loop's tree
-  bool straight = true;   // no control flow inside, and no lane's address is computed from data
+  int widest = 1;        // bytes of the widest part of a varying value
+  unsigned cost = 0;     // instructions of the formulas
+  int tree = 0;          // the class of the loop's tree
+  bool straight = true;  // no control flow inside, and no lane's address is computed from data
 
  private:
   void walk(const Block& block) {
     for (const Instr& instr : block) {
-      if (instr.kind == InstrKind::Loop || instr.kind == InstrKind::If || instr.kind == InstrKind::While)
+      if (instr.kind == InstrKind::Loop || instr.kind == InstrKind::If ||
+          instr.kind == InstrKind::While)
         straight = false;
       for (const Term& term : instr.address.terms)
         if (varies(term.index) && !address_[static_cast<std::size_t>(term.index)]) straight = false;
@@ -121,7 +124,8 @@ class LaneSurvey {
   }
   // Index arithmetic stays in scalar registers, so it doesn't count.
   bool is_address_arithmetic(const Instr& instr) const {
-    if (instr.kind != InstrKind::Apply || type(instr.result) != DType::Int64 || !keeps_affine(instr.op))
+    if (instr.kind != InstrKind::Apply || type(instr.result) != DType::Int64 ||
+        !keeps_affine(instr.op))
       return false;
     const bool both = varies(instr.args[0]) && varies(instr.args[1]);
     if (instr.op == Op::Multiply && both) return false;
@@ -129,7 +133,9 @@ class LaneSurvey {
       return varies(arg) && !address_[static_cast<std::size_t>(arg)];
     });
   }
-  bool varies(ValueId id) const { return id != no_value && variance_.values[static_cast<std::size_t>(id)]; }
+  bool varies(ValueId id) const {
+    return id != no_value && variance_.values[static_cast<std::size_t>(id)];
+  }
   DType type(ValueId id) const { return kernel_.values[static_cast<std::size_t>(id)]; }
 
   const Kernel& kernel_;
@@ -138,8 +144,9 @@ class LaneSurvey {
   std::vector<bool> address_;
 };
 
-constexpr unsigned light_body = 32;   // formula instructions that leave registers for two vectors a value
-constexpr unsigned most_lanes = 32;   // more would only lengthen the rest, which runs one by one
+constexpr unsigned light_body =
+    32;  // formula instructions that leave registers for two vectors a value
+constexpr unsigned most_lanes = 32;  // more would only lengthen the rest, which runs one by one
 
 }  // namespace
 
@@ -159,7 +166,7 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
       if (part.scalar) part.vector = nullptr;  // the splats have another width
 }
 
-// ---- instructions ---------------------------------------------------------------------------
+// ---- instructions -------------------------------------------------------------------------------
 
 void Emitter::block(const Block& instructions) {
   for (const Instr& instr : instructions) instruction(instr);
@@ -167,18 +174,30 @@ void Emitter::block(const Block& instructions) {
 
 void Emitter::instruction(const Instr& instr) {
   switch (instr.kind) {
-    case InstrKind::Constant: return define(instr, constant(instr.constant));
-    case InstrKind::ScalarArg: return scalar_argument(instr);
-    case InstrKind::IntegerArg: return integer_argument(instr);
-    case InstrKind::Apply: return apply(instr);
-    case InstrKind::Cast: return cast(instr);
-    case InstrKind::Load: return load(instr);
-    case InstrKind::Store: return store(instr);
-    case InstrKind::ReadLocal: return read_local(instr);
-    case InstrKind::WriteLocal: return write_local(instr.number, value(instr.args[0]));
-    case InstrKind::Loop: return loop(instr);
-    case InstrKind::If: return branch_if(instr);
-    case InstrKind::While: return while_loop(instr);
+    case InstrKind::Constant:
+      return define(instr, constant(instr.constant));
+    case InstrKind::ScalarArg:
+      return scalar_argument(instr);
+    case InstrKind::IntegerArg:
+      return integer_argument(instr);
+    case InstrKind::Apply:
+      return apply(instr);
+    case InstrKind::Cast:
+      return cast(instr);
+    case InstrKind::Load:
+      return load(instr);
+    case InstrKind::Store:
+      return store(instr);
+    case InstrKind::ReadLocal:
+      return read_local(instr);
+    case InstrKind::WriteLocal:
+      return write_local(instr.number, value(instr.args[0]));
+    case InstrKind::Loop:
+      return loop(instr);
+    case InstrKind::If:
+      return branch_if(instr);
+    case InstrKind::While:
+      return while_loop(instr);
   }
 }
 
@@ -191,9 +210,8 @@ Emitted Emitter::constant(const Scalar& literal) const {
     std::memcpy(&pattern, literal.bytes + static_cast<unsigned>(k) * (bits / 8), bits / 8);
     const APInt integer(bits, pattern);
     result.part[k].scalar =
-        type->isIntegerTy()
-            ? static_cast<Value*>(ConstantInt::get(type, integer))
-            : ConstantFP::get(context_, APFloat(type->getFltSemantics(), integer));
+        type->isIntegerTy() ? static_cast<Value*>(ConstantInt::get(type, integer))
+                            : ConstantFP::get(context_, APFloat(type->getFltSemantics(), integer));
   }
   return result;
 }
@@ -218,7 +236,7 @@ void Emitter::integer_argument(const Instr& instr) {
   define(instr, result);
 }
 
-// ---- Apply and Cast -------------------------------------------------------------------------
+// ---- Apply and Cast -----------------------------------------------------------------------------
 
 void Emitter::apply(const Instr& instr) {
   if (affine_apply(instr)) return;
@@ -277,7 +295,7 @@ void Emitter::cast(const Instr& instr) {
   define(instr, result);
 }
 
-// ---- locals ---------------------------------------------------------------------------------
+// ---- locals -------------------------------------------------------------------------------------
 
 unsigned Emitter::lanes_of_local(std::int32_t number) const {
   return variance_.locals[static_cast<std::size_t>(number)] ? lanes_ : 1;

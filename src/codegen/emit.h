@@ -13,8 +13,9 @@ namespace frit::codegen {
 
 // What the emitter must know of the machine.
 struct Machine {
-  unsigned vector_bytes = 16;   // of a register
-  bool has_masked_moves = false;  // masked loads and stores of 4- and 8-byte elements are instructions
+  unsigned vector_bytes = 16;  // of a register
+  bool has_masked_moves =
+      false;  // masked loads and stores of 4- and 8-byte elements are instructions
   bool is_x86 = false;
 };
 

@@ -95,7 +95,7 @@ Value* Emitter::call_formula(Function& formula, ArrayRef<Emitted*> operands) {
   return formulas_.widen(formula, arguments, lanes_, builder_);
 }
 
-// ---- calls ----------------------------------------------------------------------------------
+// ---- calls --------------------------------------------------------------------------------------
 
 // The formula's result, but where any lane is rare the ready-made loop's for all lanes: it holds everywhere.
 Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
@@ -110,7 +110,8 @@ Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitte
   Value* flags = call_formula(*rare, operands);
   Value* where = builder_.CreateICmpNE(flags, Constant::getNullValue(flags->getType()));
   if (mask_ && where->getType()->isVectorTy()) where = builder_.CreateAnd(where, mask_);
-  if_then(any(where), [&] { store_parts(memory, call_out(op, in, out, operands, lanes), out, lanes); });
+  if_then(any(where),
+          [&] { store_parts(memory, call_out(op, in, out, operands, lanes), out, lanes); });
   Emitted result = load_parts(memory, out, lanes);
   result.level = level();
   return result;
@@ -144,10 +145,12 @@ Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operand
     Value* from = argument_in_memory(*operands[k], lanes);
     builder_.CreateStore(from, builder_.CreateConstGEP1_64(pointer_, arguments, k + 1));
   }
-  auto* type = FunctionType::get(builder_.getVoidTy(), {pointer_, int64_, builder_.getInt32Ty()}, false);
+  auto* type =
+      FunctionType::get(builder_.getVoidTy(), {pointer_, int64_, builder_.getInt32Ty()}, false);
   Value* callee = builder_.CreateLoad(
       pointer_, builder_.CreateConstGEP1_64(pointer_, function_->getArg(6), number));
-  builder_.CreateCall(type, callee, {arguments, int64(lanes), builder_.getInt32(0)})->setDoesNotThrow();
+  builder_.CreateCall(type, callee, {arguments, int64(lanes), builder_.getInt32(0)})
+      ->setDoesNotThrow();
 
   if (lanes > 1 && parts_of(out) == 2) return deinterleave(builder_.CreateLoad(result_type, to));
   Value* memory[2] = {to, nullptr};
@@ -155,7 +158,7 @@ Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operand
   return load_parts(memory, out, lanes);
 }
 
-// ---- conversions ----------------------------------------------------------------------------
+// ---- conversions --------------------------------------------------------------------------------
 
 // As astype: complex to real drops the imaginary part, complex to bool asks whether any part is not zero.
 Emitted Emitter::cast(DType from, DType to, Emitted& operand) {

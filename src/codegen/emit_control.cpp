@@ -50,7 +50,7 @@ void Emitter::counted(Value* begin, Value* end, unsigned step,
   builder_.SetInsertPoint(after);
 }
 
-// ---- loops ----------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 void Emitter::loop(const Instr& instr) {
   Value* begin = instr.parallel ? function_->getArg(3) : value(instr.args[0]).part[0].scalar;
@@ -90,7 +90,8 @@ void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
     numbers_ = lane_numbers();
     if (count_) {
       Value* active = builder_.CreateICmpSLT(numbers_, builder_.CreateVectorSplat(lanes_, count_));
-      numbers_ = builder_.CreateSelect(active, numbers_, Constant::getNullValue(numbers_->getType()));
+      numbers_ =
+          builder_.CreateSelect(active, numbers_, Constant::getNullValue(numbers_->getType()));
     }
     define(instr, affine(index, int64(1)));
   } else {
@@ -106,9 +107,8 @@ void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
 void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
   Accumulators& accumulators = *frame().accumulators;
   if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
-    return tree(accumulators, begin, end, [&](Value* from, Value* to) {
-      serial_leaf(instr, accumulators, from, to);
-    });
+    return tree(accumulators, begin, end,
+                [&](Value* from, Value* to) { serial_leaf(instr, accumulators, from, to); });
   counted(begin, end, 1, [&](Value* index) { body(instr, index, lanes_); });
 }
 
@@ -151,11 +151,13 @@ void Emitter::single_part(const Instr& instr, Value* begin, Value* end) {
   counted(begin, end, 1, [&](Value* index) { body(instr, index, 1); });
 }
 
-// ---- one body for all -----------------------------------------------------------------------
+// ---- one body for all ---------------------------------------------------------------------------
 
-void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end, ArrayRef<const Instr*> stores) {
+void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end,
+                           ArrayRef<const Instr*> stores) {
   Accumulators& accumulators = *frame().accumulators;
-  const bool has_tree = any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; });
+  const bool has_tree =
+      any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; });
   aligned_ = nullptr;
   if (has_tree) {
     if (!stores.empty()) aligned_ = is_aligned(stores, begin);
@@ -163,9 +165,10 @@ void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end, ArrayRe
       open_leaf(accumulators);
       partial_part(instr, from, to, int64(vector_lanes_));
       // Where the last iteration was a full one nobody has combined the accumulators yet.
-      if_then(builder_.CreateICmpEQ(builder_.CreateAnd(builder_.CreateSub(to, from), int64(vector_lanes_ - 1)),
-                                    int64(0)),
-              [&] { combine_leaf(accumulators); });
+      if_then(
+          builder_.CreateICmpEQ(
+              builder_.CreateAnd(builder_.CreateSub(to, from), int64(vector_lanes_ - 1)), int64(0)),
+          [&] { combine_leaf(accumulators); });
     });
   } else if (stores.empty()) {
     partial_part(instr, begin, end, int64(vector_lanes_));
@@ -206,7 +209,7 @@ void Emitter::partial_part(const Instr& instr, Value* begin, Value* end, Value* 
   builder_.SetInsertPoint(after);
 }
 
-// ---- streaming stores -----------------------------------------------------------------------
+// ---- streaming stores ---------------------------------------------------------------------------
 // They need aligned addresses. Iterations run one by one until the first store is aligned; when the others are then too, the
 // main part streams.
 
@@ -215,7 +218,8 @@ namespace {
 // Whether the values of all indices but the loop's own come from outside of the loop.
 bool contains_definition(const Block& block, ValueId id) {
   return any_of(block, [&](const Instr& instr) {
-    return instr.result == id || contains_definition(instr.body, id) || contains_definition(instr.other, id);
+    return instr.result == id || contains_definition(instr.body, id) ||
+           contains_definition(instr.other, id);
   });
 }
 
@@ -231,7 +235,8 @@ std::vector<const Instr*> Emitter::streaming_stores(const Instr& loop) {
       return term.index == loop.result ? term.stride == unit_stride
                                        : !contains_definition(loop.body, term.index);
     });
-    const bool moves = any_of(instr.address.terms, [&](const Term& t) { return t.index == loop.result; });
+    const bool moves =
+        any_of(instr.address.terms, [&](const Term& t) { return t.index == loop.result; });
     if (can && moves && vector_lanes_ * static_cast<unsigned>(size_of(dtype)) >= 16)
       found.push_back(&instr);
   }
@@ -243,8 +248,8 @@ Value* Emitter::address_at(const Instr& store, Value* index) {
   Value* pointer = operand_pointers_[static_cast<std::size_t>(store.address.operand)];
   for (const Term& term : store.address.terms) {
     Value* number = term.index == frame().index ? index : value(term.index).part[0].scalar;
-    pointer = builder_.CreatePtrAdd(pointer,
-                                    builder_.CreateMul(number, stride_of(store.address, term)));
+    pointer =
+        builder_.CreatePtrAdd(pointer, builder_.CreateMul(number, stride_of(store.address, term)));
   }
   return builder_.CreatePtrToInt(pointer, int64_);
 }
@@ -296,7 +301,7 @@ void Emitter::peeled(const Instr& instr, Value* begin, Value* end, ArrayRef<cons
   builder_.SetInsertPoint(after);
 }
 
-// ---- If and While ---------------------------------------------------------------------------
+// ---- If and While -------------------------------------------------------------------------------
 
 void Emitter::controlled(const Block& instructions) {
   ++frame().control;
@@ -308,8 +313,9 @@ void Emitter::branch_if(const Instr& instr) {
   Value* condition = bool_condition(value(instr.args[0]));
   if (!condition->getType()->isVectorTy()) {
     const auto otherwise = [&] { controlled(instr.other); };
-    if_then_else(condition, [&] { controlled(instr.body); },
-                 instr.other.empty() ? std::function<void()>() : otherwise);
+    if_then_else(
+        condition, [&] { controlled(instr.body); },
+        instr.other.empty() ? std::function<void()>() : otherwise);
     return;
   }
   Value* not_taken = builder_.CreateNot(condition);

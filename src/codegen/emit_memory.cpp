@@ -17,14 +17,15 @@ constexpr Align any_alignment;  // of one byte
 
 }  // namespace
 
-// ---- addresses ------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
 Value* Emitter::integer(std::int32_t number) {
   Value*& loaded = integers_[static_cast<std::size_t>(number)];
   if (loaded) return loaded;
   IRBuilder<>::InsertPointGuard guard(builder_);
   builder_.SetInsertPoint(entry_->getTerminator());
-  Value* at = builder_.CreateConstGEP1_64(int64_, function_->getArg(1), static_cast<unsigned>(number));
+  Value* at =
+      builder_.CreateConstGEP1_64(int64_, function_->getArg(1), static_cast<unsigned>(number));
   return loaded = builder_.CreateLoad(int64_, at);
 }
 
@@ -88,7 +89,8 @@ void Emitter::add_computed_terms(const Address& address, Place& place) {
     Value* pointer = lane_pointer(place, lane);
     for (const Term* term : computed) {
       Value* index = builder_.CreateExtractElement(vector_of(value(term->index), 0), lane);
-      pointer = builder_.CreatePtrAdd(pointer, builder_.CreateMul(index, stride_of(address, *term)));
+      pointer =
+          builder_.CreatePtrAdd(pointer, builder_.CreateMul(index, stride_of(address, *term)));
     }
     lanes.push_back(pointer);
   }
@@ -116,12 +118,17 @@ Value* Emitter::lane_pointer(const Place& place, unsigned lane) {
   if (place.kind == Place::Kind::Unit)
     return builder_.CreatePtrAdd(place.pointer, builder_.CreateMul(place.step, int64(lane)));
   Value* group = place.pointer;
-  if (lane >= 4) group = builder_.CreatePtrAdd(group, builder_.CreateMul(place.step, int64(lane & ~3u)));
+  if (lane >= 4)
+    group = builder_.CreatePtrAdd(group, builder_.CreateMul(place.step, int64(lane & ~3u)));
   switch (lane & 3u) {
-    case 0: return group;
-    case 1: return builder_.CreatePtrAdd(group, place.step);
-    case 2: return builder_.CreatePtrAdd(group, builder_.CreateMul(place.step, int64(2)));
-    default: return builder_.CreatePtrAdd(group, place.triple);
+    case 0:
+      return group;
+    case 1:
+      return builder_.CreatePtrAdd(group, place.step);
+    case 2:
+      return builder_.CreatePtrAdd(group, builder_.CreateMul(place.step, int64(2)));
+    default:
+      return builder_.CreatePtrAdd(group, place.triple);
   }
 }
 
@@ -140,7 +147,7 @@ void Emitter::make_safe(Place& place) {
     place.lanes.push_back(builder_.CreateSelect(active[lane], own[lane], first));
 }
 
-// ---- loads ----------------------------------------------------------------------------------
+// ---- loads --------------------------------------------------------------------------------------
 
 bool Emitter::can_mask(DType dtype) const {
   return machine_.has_masked_moves && !is_complex(dtype) && size_of(dtype) >= 4;
@@ -186,9 +193,11 @@ Emitted Emitter::load_partial(DType dtype, Place& from) {
   make_memory(loaded, dtype, lanes_, "loaded");
   const auto gather = [&] {
     Type* element = element_type(dtype);
-    Value* memory = stack(lanes_type(element, lanes_ * static_cast<unsigned>(parts_of(dtype))), "lanes");
+    Value* memory =
+        stack(lanes_type(element, lanes_ * static_cast<unsigned>(parts_of(dtype))), "lanes");
     const auto copy = [&](Value* source, Value* lane) {
-      Value* to = builder_.CreateGEP(element, memory, builder_.CreateMul(lane, int64(parts_of(dtype))));
+      Value* to =
+          builder_.CreateGEP(element, memory, builder_.CreateMul(lane, int64(parts_of(dtype))));
       store_single(load_single(dtype, source), dtype, to);
     };
     counted(int64(0), count_, 1, [&](Value* lane) {
@@ -197,7 +206,8 @@ Emitted Emitter::load_partial(DType dtype, Place& from) {
     counted(count_, int64(lanes_), 1, [&](Value* lane) { copy(from.pointer, lane); });
     store_parts(loaded, lanes_from_memory(dtype, memory), dtype, lanes_);
   };
-  if_then_else(is_full_, [&] { store_parts(loaded, load_full(dtype, from), dtype, lanes_); }, gather);
+  if_then_else(
+      is_full_, [&] { store_parts(loaded, load_full(dtype, from), dtype, lanes_); }, gather);
   return load_parts(loaded, dtype, lanes_);
 }
 
@@ -263,7 +273,7 @@ Emitted Emitter::load_each(DType dtype, Place& from) {
   return result;
 }
 
-// ---- stores ---------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------
 
 void Emitter::store(const Instr& instr) {
   const DType dtype = kernel_.operands[static_cast<std::size_t>(instr.address.operand)].dtype;
@@ -274,7 +284,8 @@ void Emitter::store(const Instr& instr) {
     case Place::Kind::Uniform:
       // Lanes that all write one element: iterations run in order, so the last one's value stays.
       if (!what.varies()) return store_single(what, dtype, to.pointer);
-      if (count_) return store_single(extract(what, builder_.CreateSub(count_, int64(1))), dtype, to.pointer);
+      if (count_)
+        return store_single(extract(what, builder_.CreateSub(count_, int64(1))), dtype, to.pointer);
       return store_each(what, dtype, to);
     case Place::Kind::Unit:
     case Place::Kind::Strided:
@@ -292,17 +303,20 @@ void Emitter::store_full(Emitted& what, DType dtype, const Place& to, bool strea
 }
 
 void Emitter::store_partial(Emitted& what, DType dtype, const Place& to, bool streaming) {
-  for (int k = 0; k < what.parts; ++k) vector_of(what, k);  // before the branches, all of which use it
+  for (int k = 0; k < what.parts; ++k)
+    vector_of(what, k);  // before the branches, all of which use it
   const auto full = [&] {
     if (!streaming || !aligned_) return store_full(what, dtype, to, false);
-    if_then_else(aligned_, [&] { store_full(what, dtype, to, true); },
-                 [&] { store_full(what, dtype, to, false); });
+    if_then_else(
+        aligned_, [&] { store_full(what, dtype, to, true); },
+        [&] { store_full(what, dtype, to, false); });
   };
   const auto one_by_one = [&] {
     Type* element = element_type(dtype);
     Value* memory = lanes_in_memory(what);
     counted(int64(0), count_, 1, [&](Value* lane) {
-      Value* from = builder_.CreateGEP(element, memory, builder_.CreateMul(lane, int64(parts_of(dtype))));
+      Value* from =
+          builder_.CreateGEP(element, memory, builder_.CreateMul(lane, int64(parts_of(dtype))));
       Value* place = builder_.CreatePtrAdd(to.pointer, builder_.CreateMul(lane, to.step));
       store_single(load_single(dtype, from), dtype, place);
     });
@@ -329,7 +343,8 @@ void Emitter::store_unit(Emitted& what, DType dtype, const Place& to, bool strea
     builder_.CreateAlignedStore(lanes, to.pointer, any_alignment);
     return;
   }
-  StoreInst* made = builder_.CreateAlignedStore(lanes, to.pointer, Align(std::min(bytes, machine_.vector_bytes)));
+  StoreInst* made =
+      builder_.CreateAlignedStore(lanes, to.pointer, Align(std::min(bytes, machine_.vector_bytes)));
   made->setMetadata(LLVMContext::MD_nontemporal,
                     MDNode::get(context_, ConstantAsMetadata::get(builder_.getInt32(1))));
   streamed_ = true;
@@ -337,7 +352,9 @@ void Emitter::store_unit(Emitted& what, DType dtype, const Place& to, bool strea
 
 void Emitter::store_each(Emitted& what, DType dtype, const Place& to) {
   for (unsigned lane = 0; lane < lanes_; ++lane) {
-    const auto store_lane = [&] { store_single(extract(what, int64(lane)), dtype, lane_pointer(to, lane)); };
+    const auto store_lane = [&] {
+      store_single(extract(what, int64(lane)), dtype, lane_pointer(to, lane));
+    };
     if (mask_)
       if_then(builder_.CreateExtractElement(mask_, lane), store_lane);
     else

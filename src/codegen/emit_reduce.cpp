@@ -34,14 +34,15 @@ bool is_neutral(Op op, DType dtype, const Scalar& neutral) {
     Scalar x = scalar_of(dtype, sample), result = x;
     void* arguments[] = {result.bytes, const_cast<std::byte*>(neutral.bytes), x.bytes};
     loop(arguments, 1, 0);
-    if (std::memcmp(result.bytes, x.bytes, static_cast<std::size_t>(size_of(dtype))) != 0) return false;
+    if (std::memcmp(result.bytes, x.bytes, static_cast<std::size_t>(size_of(dtype))) != 0)
+      return false;
   }
   return true;
 }
 
 }  // namespace
 
-// ---- opening and closing --------------------------------------------------------------------
+// ---- opening and closing ------------------------------------------------------------------------
 
 Emitter::Accumulators Emitter::open_accumulators(const Instr& instr) {
   Accumulators accumulators;
@@ -73,7 +74,8 @@ Accumulator Emitter::open_accumulator(const Reduction& reduction, bool vector) {
     for (int k = 0; k < parts_of(a.dtype); ++k) {
       Value* first = starts_neutral ? constant(*neutral).part[k].scalar
                                     : Constant::getNullValue(element_type(a.dtype));
-      builder_.CreateStore(lanes == 1 ? first : builder_.CreateVectorSplat(lanes, first), memory[k]);
+      builder_.CreateStore(lanes == 1 ? first : builder_.CreateVectorSplat(lanes, first),
+                           memory[k]);
     }
     if (starts_neutral) return;
     started = stack(bool_, "started");
@@ -103,7 +105,7 @@ void Emitter::close_accumulator(Accumulator& a) {
   write_local(number, apply(a.reduction->op, a.dtype, a.dtype, operands));
 }
 
-// ---- one value more -------------------------------------------------------------------------
+// ---- one value more -----------------------------------------------------------------------------
 
 void Emitter::accumulate(Accumulator& a) {
   Emitted added = value(a.reduction->value);
@@ -131,7 +133,8 @@ void Emitter::accumulate_partial(Accumulator& a, Emitted added) {
       lanes_ = lanes;
     });
   };
-  if_then_else(is_full_, [&] { accumulate_full(a, added); }, one_by_one);
+  if_then_else(
+      is_full_, [&] { accumulate_full(a, added); }, one_by_one);
 }
 
 void Emitter::accumulate_full(Accumulator& a, Emitted added) {
@@ -171,7 +174,7 @@ void Emitter::fold(Value* const* memory, Value* started, const Accumulator& a, E
 void Emitter::fold_wide(Accumulator& a) {
   const unsigned outer_lanes = lanes_;
   Emitted wide = load_parts(a.wide, a.dtype, a.width);
-  for (lanes_ = a.width; lanes_ > 4; ) {
+  for (lanes_ = a.width; lanes_ > 4;) {
     lanes_ /= 2;
     Emitted half[2];
     for (unsigned h = 0; h < 2; ++h) {
@@ -190,7 +193,7 @@ void Emitter::fold_wide(Accumulator& a) {
     fold(a.narrow, a.narrow_started, a, extract(wide, int64(lane)), 1);
 }
 
-// ---- the pairwise tree ----------------------------------------------------------------------
+// ---- the pairwise tree --------------------------------------------------------------------------
 
 Emitted Emitter::add(DType dtype, Emitted x, Emitted y) {
   Emitted sum{.parts = parts_of(dtype), .level = level()};
@@ -214,7 +217,8 @@ void Emitter::accumulate_tree(Accumulator& a, Emitted added) {
     lanes = a.width;
   } else if (frame().slot) {
     for (int k = 0; k < parts_of(a.dtype); ++k)
-      memory[k] = builder_.CreateGEP(lanes_type(element_type(a.sum_dtype), lanes), a.slots[k], frame().slot);
+      memory[k] = builder_.CreateGEP(lanes_type(element_type(a.sum_dtype), lanes), a.slots[k],
+                                     frame().slot);
   }
   Emitted before = load_parts(memory, a.sum_dtype, lanes);
   store_parts(memory, add(a.sum_dtype, before, added), a.sum_dtype, lanes);
@@ -266,7 +270,8 @@ void Emitter::vector_leaf(const Instr& instr, Accumulators& accumulators, Value*
 Emitted Emitter::sum_of_slots(const Accumulator& a) {
   const unsigned count = accumulators_of(a.dtype);
   SmallVector<Emitted, 8> r;
-  for (unsigned slot = 0; slot < count; ++slot) r.push_back(load_parts(slot_memory(a, int64(slot)).data(), a.sum_dtype, a.lanes));
+  for (unsigned slot = 0; slot < count; ++slot)
+    r.push_back(load_parts(slot_memory(a, int64(slot)).data(), a.sum_dtype, a.lanes));
   for (unsigned width = count / 2; width > 0; width /= 2)
     for (unsigned k = 0; k < width; ++k) r[k] = add(a.sum_dtype, r[2 * k], r[2 * k + 1]);
   return r[0];
@@ -282,8 +287,10 @@ std::array<Value*, 2> Emitter::slot_memory(const Accumulator& a, Value* slot) {
 
 // One iteration at a time, so the accumulators take turns; what is behind the last whole round is added
 // to their sum. The body is emitted once: where it adds is a matter of the address.
-void Emitter::serial_leaf(const Instr& instr, Accumulators& accumulators, Value* begin, Value* end) {
-  const auto first_tree = find_if(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; });
+void Emitter::serial_leaf(const Instr& instr, Accumulators& accumulators, Value* begin,
+                          Value* end) {
+  const auto first_tree =
+      find_if(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; });
   const unsigned count = accumulators_of(first_tree->dtype);
   Value* length = builder_.CreateSub(end, begin);
   Value* whole = builder_.CreateAnd(length, int64(-static_cast<std::int64_t>(count)));
@@ -308,8 +315,9 @@ void Emitter::serial_leaf(const Instr& instr, Accumulators& accumulators, Value*
   counted(begin, end, 1, [&](Value* index) {
     Value* offset = builder_.CreateSub(index, begin);
     if_then(builder_.CreateAnd(has_whole, builder_.CreateICmpEQ(offset, whole)), combine);
-    frame().slot = builder_.CreateSelect(builder_.CreateICmpSLT(offset, whole),
-                                         builder_.CreateAnd(offset, int64(count - 1)), int64(count));
+    frame().slot =
+        builder_.CreateSelect(builder_.CreateICmpSLT(offset, whole),
+                              builder_.CreateAnd(offset, int64(count - 1)), int64(count));
     body(instr, index, lanes_);
     frame().slot = nullptr;
   });
@@ -343,8 +351,10 @@ void Emitter::tree(Accumulators& accumulators, Value* begin, Value* end,
   };
 
   BasicBlock* before = builder_.GetInsertBlock();
-  BasicBlock *descend = new_block("descend"), *split = new_block("split"), *at_leaf = new_block("leaf");
-  BasicBlock *ascend = new_block("ascend"), *parent = new_block("parent"), *join = new_block("join");
+  BasicBlock *descend = new_block("descend"), *split = new_block("split"),
+             *at_leaf = new_block("leaf");
+  BasicBlock *ascend = new_block("ascend"), *parent = new_block("parent"),
+             *join = new_block("join");
   BasicBlock *right = new_block("right"), *after = new_block("after");
   builder_.CreateBr(descend);
 
@@ -353,10 +363,12 @@ void Emitter::tree(Accumulators& accumulators, Value* begin, Value* end,
   PHINode* to = builder_.CreatePHI(int64_, 3);
   PHINode* depth = builder_.CreatePHI(int64_, 3);
   Value* length = builder_.CreateSub(to, from);
-  builder_.CreateCondBr(builder_.CreateICmpSLE(length, int64(count * rounds_in_leaf)), at_leaf, split);
+  builder_.CreateCondBr(builder_.CreateICmpSLE(length, int64(count * rounds_in_leaf)), at_leaf,
+                        split);
 
   builder_.SetInsertPoint(split);
-  Value* half = builder_.CreateAnd(builder_.CreateLShr(length, 1), int64(-static_cast<std::int64_t>(count)));
+  Value* half =
+      builder_.CreateAnd(builder_.CreateLShr(length, 1), int64(-static_cast<std::int64_t>(count)));
   Value* middle = builder_.CreateAdd(from, half);
   builder_.CreateStore(to, builder_.CreateGEP(int64_, to_do, depth));
   Value* deeper = builder_.CreateAdd(depth, int64(1));
@@ -388,7 +400,8 @@ void Emitter::tree(Accumulators& accumulators, Value* begin, Value* end,
 
   builder_.SetInsertPoint(right);
   for (Accumulator* a : sums)
-    store_parts(left_memory(*a, above).data(), load_parts(a->narrow, a->sum_dtype, a->lanes), a->sum_dtype, a->lanes);
+    store_parts(left_memory(*a, above).data(), load_parts(a->narrow, a->sum_dtype, a->lanes),
+                a->sum_dtype, a->lanes);
   builder_.CreateBr(descend);
 
   from->addIncoming(begin, before);

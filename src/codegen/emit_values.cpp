@@ -10,9 +10,12 @@ using namespace llvm;
 
 Type* Emitter::element_type(DType dtype) const {
   switch (real_of(dtype)) {
-    case DType::Float16: return Type::getHalfTy(context_);
-    case DType::Float32: return Type::getFloatTy(context_);
-    case DType::Float64: return Type::getDoubleTy(context_);
+    case DType::Float16:
+      return Type::getHalfTy(context_);
+    case DType::Float32:
+      return Type::getFloatTy(context_);
+    case DType::Float64:
+      return Type::getDoubleTy(context_);
     case DType::Bool:
     case DType::Int8:
     case DType::Int16:
@@ -112,8 +115,7 @@ Emitted Emitter::select(Value* condition, const Emitted& yes, const Emitted& no)
   const bool scalar = !condition->getType()->isVectorTy() && !a.varies() && !b.varies();
   for (int k = 0; k < yes.parts; ++k) {
     if (scalar)
-      result.part[k].scalar =
-          builder_.CreateSelect(condition, a.part[k].scalar, b.part[k].scalar);
+      result.part[k].scalar = builder_.CreateSelect(condition, a.part[k].scalar, b.part[k].scalar);
     else
       result.part[k].vector = builder_.CreateSelect(condition, vector_of(a, k), vector_of(b, k));
   }

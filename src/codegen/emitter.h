@@ -45,10 +45,11 @@ struct Emitted {
 // How the lanes of one access lie in memory.
 struct Place {
   enum class Kind { Uniform, Unit, Strided, Computed } kind = Kind::Uniform;
-  Value* pointer = nullptr;   // of the only element, or of lane 0's
-  Value* step = nullptr;      // Strided: bytes between lanes
-  Value* triple = nullptr;    // Strided: 3 * step
-  llvm::SmallVector<Value*, 16> lanes = {};  // Computed, or made safe for inactive lanes: a pointer each
+  Value* pointer = nullptr;  // of the only element, or of lane 0's
+  Value* step = nullptr;     // Strided: bytes between lanes
+  Value* triple = nullptr;   // Strided: 3 * step
+  llvm::SmallVector<Value*, 16> lanes =
+      {};  // Computed, or made safe for inactive lanes: a pointer each
 };
 
 enum class Order {
@@ -61,16 +62,20 @@ enum class Order {
 struct Accumulator {
   const Reduction* reduction = nullptr;
   Order order{};
-  DType dtype{};       // of the values
-  DType sum_dtype{};   // of partial results: float16 is added as float32 and rounded once, as NumPy does
+  DType dtype{};  // of the values
+  DType
+      sum_dtype{};  // of partial results: float16 is added as float32 and rounded once, as NumPy does
   bool over_lanes = false;  // of a vector loop: its lanes are reduced
-  unsigned lanes = 1;  // of `narrow`: more than one for a loop inside a vector loop
-  unsigned width = 0;  // of `wide`, which a vector loop has: as many lanes as the loop, or as the tree has accumulators
+  unsigned lanes = 1;       // of `narrow`: more than one for a loop inside a vector loop
+  unsigned width =
+      0;  // of `wide`, which a vector loop has: as many lanes as the loop, or as the tree has accumulators
   Value* wide[2] = {};
-  Value* narrow[2] = {};        // the result so far
-  Value* narrow_started = nullptr, *wide_started = nullptr;  // i1: holds a value yet? null: a neutral one from the start
-  Value* slots[2] = {};         // Tree in a serial loop: the accumulators and, last, their sum; indexed by `slot`
-  Value* left[2] = {};          // Tree: left halves on the way down
+  Value* narrow[2] = {};  // the result so far
+  Value *narrow_started = nullptr,
+        *wide_started = nullptr;  // i1: holds a value yet? null: a neutral one from the start
+  Value* slots[2] =
+      {};  // Tree in a serial loop: the accumulators and, last, their sum; indexed by `slot`
+  Value* left[2] = {};  // Tree: left halves on the way down
 };
 
 class Emitter {
@@ -80,13 +85,14 @@ class Emitter {
 
  private:
   struct Frame {  // a loop around the code emitted now
-    BasicBlock* preheader = nullptr;  // code here runs once, before the loop, when it has any iterations
+    BasicBlock* preheader =
+        nullptr;  // code here runs once, before the loop, when it has any iterations
     ValueId index = no_value;
-    bool independent = false;    // vector or parallel: no iteration reads what another writes
-    bool stored = false;         // a Store was emitted in it
-    int control = 0;             // depth of If and While inside the loop
+    bool independent = false;  // vector or parallel: no iteration reads what another writes
+    bool stored = false;       // a Store was emitted in it
+    int control = 0;           // depth of If and While inside the loop
     std::vector<Accumulator>* accumulators = nullptr;
-    Value* slot = nullptr;       // of the iteration emitted now, in a serial loop with a tree
+    Value* slot = nullptr;  // of the iteration emitted now, in a serial loop with a tree
   };
 
   // emit.cpp: instructions
@@ -121,7 +127,8 @@ class Emitter {
   void serial_loop(const Instr& instr, Value* begin, Value* end);
   void vector_loop(const Instr& instr, Value* begin, Value* end);
   void vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned);
-  void partial_loop(const Instr& instr, Value* begin, Value* end, llvm::ArrayRef<const Instr*> stores);
+  void partial_loop(const Instr& instr, Value* begin, Value* end,
+                    llvm::ArrayRef<const Instr*> stores);
   void partial_part(const Instr& instr, Value* begin, Value* end, Value* first_count);
   void single_part(const Instr& instr, Value* begin, Value* end);
   void peeled(const Instr& instr, Value* begin, Value* end, llvm::ArrayRef<const Instr*> stores);
@@ -162,7 +169,8 @@ class Emitter {
   void fold_wide(Accumulator& accumulator);
   void open_leaf(Accumulators& accumulators);
   void combine_leaf(Accumulators& accumulators);
-  void vector_leaf(const Instr& instr, Accumulators& accumulators, Value* begin, Value* end, Value* aligned);
+  void vector_leaf(const Instr& instr, Accumulators& accumulators, Value* begin, Value* end,
+                   Value* aligned);
   void serial_leaf(const Instr& instr, Accumulators& accumulators, Value* begin, Value* end);
   void tree(Accumulators& accumulators, Value* begin, Value* end,
             const std::function<void(Value*, Value*)>& leaf);
@@ -194,15 +202,15 @@ class Emitter {
   bool is_hoistable_load(const Address& address);
 
   // emit_values.cpp: parts, vectors, types
-  Type* element_type(DType dtype) const;             // of one part
+  Type* element_type(DType dtype) const;  // of one part
   Type* lanes_type(Type* element, unsigned lanes) const;
   llvm::Constant* lane_numbers() const;
   Emitted affine(Value* base, Value* step);
   Emitted& value(ValueId id);
   void define(const Instr& instr, Emitted value);
   Value* vector_of(Emitted& value, int part);
-  Value* in_lanes(Emitted& value, int part);         // scalar if it is one, else vector
-  Value* bool_condition(Emitted& value);             // i1, or a vector of i1
+  Value* in_lanes(Emitted& value, int part);  // scalar if it is one, else vector
+  Value* bool_condition(Emitted& value);      // i1, or a vector of i1
   Value* interleave(Emitted& pair);
   Emitted deinterleave(Value* pairs);
   Value* any(Value* mask);
@@ -244,18 +252,21 @@ class Emitter {
   unsigned vector_lanes_ = 1;  // of the main part of the vector loop
   unsigned lanes_ = 1;         // of the code emitted now
   Value* mask_ = nullptr;      // active lanes; null: all
-  Value* count_ = nullptr;     // active lanes of a partial iteration, the first ones; null: lanes_ of them
-  Value* is_full_ = nullptr;   // count_ is lanes_
-  Value* numbers_ = nullptr;   // of the lanes: 0, 1, ..; beyond count_ 0
-  Value* aligned_ = nullptr;   // whether streaming Stores are possible, where that is asked at each of them
-  bool once_ = false;          // the vector loop emitted now has one body for all
-  bool streaming_ = false;     // streaming Stores are emitted as such now
-  bool streamed_ = false;      // any was
+  Value* count_ =
+      nullptr;  // active lanes of a partial iteration, the first ones; null: lanes_ of them
+  Value* is_full_ = nullptr;  // count_ is lanes_
+  Value* numbers_ = nullptr;  // of the lanes: 0, 1, ..; beyond count_ 0
+  Value* aligned_ =
+      nullptr;         // whether streaming Stores are possible, where that is asked at each of them
+  bool once_ = false;  // the vector loop emitted now has one body for all
+  bool streaming_ = false;  // streaming Stores are emitted as such now
+  bool streamed_ = false;   // any was
   std::vector<Frame> frames_;
   std::vector<Emitted> values_;
   std::vector<Value*> operand_pointers_;
   std::vector<Value*> integers_;
-  std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>> locals_;  // by number and lanes
+  std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>>
+      locals_;  // by number and lanes
   std::vector<CallOut> call_outs_;
 };
 

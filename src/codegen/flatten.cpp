@@ -21,7 +21,9 @@ T read_at(const char* bytes, std::uint64_t offset) {
 class Flattening {
  public:
   explicit Flattening(const char* object)
-      : object_(object), header_(read_at<Elf64_Ehdr>(object, 0)), offsets_(header_.e_shnum, absent) {}
+      : object_(object),
+        header_(read_at<Elf64_Ehdr>(object, 0)),
+        offsets_(header_.e_shnum, absent) {}
 
   FlatCode run() {
     for (unsigned k = 0; k < header_.e_shnum; ++k) lay_out(k);
@@ -64,7 +66,8 @@ class Flattening {
       const auto symbol = read_at<Elf64_Sym>(
           object_, symbols.sh_offset + ELF64_R_SYM(entry.r_info) * sizeof(Elf64_Sym));
       if (symbol.st_shndx >= offsets_.size() || offsets_[symbol.st_shndx] == absent)
-        throw InternalError("frit: internal error: compiled code calls " + name_of(symbols, symbol));
+        throw InternalError("frit: internal error: compiled code calls " +
+                            name_of(symbols, symbol));
       patch(entry, offsets_[table.sh_info] + entry.r_offset,
             offsets_[symbol.st_shndx] + symbol.st_value);
     }
@@ -75,7 +78,8 @@ class Flattening {
   // References within the image are relative to the place that makes them.
   void patch(const Elf64_Rela& entry, std::uint64_t place, std::uint64_t target) {
     check(header_.e_machine == EM_X86_64, "only x86-64 objects can be made flat so far");
-    const auto distance = static_cast<std::int64_t>(target) + entry.r_addend - static_cast<std::int64_t>(place);
+    const auto distance =
+        static_cast<std::int64_t>(target) + entry.r_addend - static_cast<std::int64_t>(place);
     switch (ELF64_R_TYPE(entry.r_info)) {
       case R_X86_64_PC32:
       case R_X86_64_PLT32: {
@@ -115,7 +119,8 @@ class Flattening {
 }  // namespace
 
 FlatCode flatten(const char* object, std::size_t size) {
-  check(size > sizeof(Elf64_Ehdr) && std::memcmp(object, ELFMAG, SELFMAG) == 0, "LLVM writes ELF objects");
+  check(size > sizeof(Elf64_Ehdr) && std::memcmp(object, ELFMAG, SELFMAG) == 0,
+        "LLVM writes ELF objects");
   return Flattening(object).run();
 }
 

@@ -70,15 +70,11 @@ class Widening {
     }
     return entry.vector;
   }
-  Value* either(Value* value) {
-    return is_uniform(value) ? scalar(value) : vector(value);
-  }
+  Value* either(Value* value) { return is_uniform(value) ? scalar(value) : vector(value); }
 
   Mapped emit(Instruction& instruction) {
-    const bool uniform =
-        llvm::all_of(instruction.operand_values(), [&](Value* v) {
-          return isa<Function>(v) || is_uniform(v);
-        });
+    const bool uniform = llvm::all_of(instruction.operand_values(),
+                                      [&](Value* v) { return isa<Function>(v) || is_uniform(v); });
     Value* result = build(instruction, uniform);
     if (auto* made = dyn_cast<Instruction>(result); made && !isa<CallInst>(made))
       made->copyIRFlags(&instruction);
@@ -89,11 +85,15 @@ class Widening {
     const auto operand = [&](unsigned k) {
       return uniform ? scalar(in.getOperand(k)) : vector(in.getOperand(k));
     };
-    const auto type = [&](Type* t) -> Type* { return uniform ? t : FixedVectorType::get(t, lanes_); };
+    const auto type = [&](Type* t) -> Type* {
+      return uniform ? t : FixedVectorType::get(t, lanes_);
+    };
     if (auto* op = dyn_cast<BinaryOperator>(&in))
       return builder_.CreateBinOp(op->getOpcode(), operand(0), operand(1));
-    if (auto* op = dyn_cast<UnaryOperator>(&in)) return builder_.CreateUnOp(op->getOpcode(), operand(0));
-    if (isa<FPTruncInst>(in) && in.getType()->isHalfTy() && in.getOperand(0)->getType()->isDoubleTy())
+    if (auto* op = dyn_cast<UnaryOperator>(&in))
+      return builder_.CreateUnOp(op->getOpcode(), operand(0));
+    if (isa<FPTruncInst>(in) && in.getType()->isHalfTy() &&
+        in.getOperand(0)->getType()->isDoubleTy())
       return double_to_half(operand(0));
     if (isa<FPToSIInst>(in)) return float_to_integer(operand(0), type(in.getType()));
     if (auto* op = dyn_cast<CastInst>(&in))
@@ -124,13 +124,17 @@ class Widening {
   // No instruction does this before AVX-512 FP16, and compiled code can't call a library. Through float, rounded to odd: the last
   // bit is set where anything was lost, so that the second rounding decides as if it had seen all of the double.
   Value* double_to_half(Value* x) {
-    const auto like_x = [&](Type* element) -> Type* { return x->getType()->getWithNewType(element); };
+    const auto like_x = [&](Type* element) -> Type* {
+      return x->getType()->getWithNewType(element);
+    };
     Type* int64 = like_x(builder_.getInt64Ty());
     Type* int32 = like_x(builder_.getInt32Ty());
     Value* nearest = builder_.CreateFPTrunc(x, like_x(builder_.getFloatTy()));
     Value* back = builder_.CreateFPExt(nearest, x->getType());
     Value* inexact = builder_.CreateFCmpUNE(back, x);
-    const auto magnitude = [&](Value* v) { return builder_.CreateShl(builder_.CreateBitCast(v, int64), 1); };
+    const auto magnitude = [&](Value* v) {
+      return builder_.CreateShl(builder_.CreateBitCast(v, int64), 1);
+    };
     Value* is_larger = builder_.CreateICmpUGT(magnitude(back), magnitude(x));
     Value* bits = builder_.CreateBitCast(nearest, int32);
     Value* towards_zero = builder_.CreateSub(bits, builder_.CreateZExt(is_larger, int32));
@@ -142,8 +146,10 @@ class Widening {
   Value* select(Instruction& in, bool uniform) {
     Value* condition = in.getOperand(0);
     if (uniform)
-      return builder_.CreateSelect(scalar(condition), scalar(in.getOperand(1)), scalar(in.getOperand(2)));
-    return builder_.CreateSelect(either(condition), vector(in.getOperand(1)), vector(in.getOperand(2)));
+      return builder_.CreateSelect(scalar(condition), scalar(in.getOperand(1)),
+                                   scalar(in.getOperand(2)));
+    return builder_.CreateSelect(either(condition), vector(in.getOperand(1)),
+                                 vector(in.getOperand(2)));
   }
   Value* intrinsic(IntrinsicInst& call, bool uniform) {
     const Intrinsic::ID id = call.getIntrinsicID();
@@ -178,7 +184,8 @@ Formulas::Formulas(llvm::LLVMContext& context) {
   auto buffer = llvm::MemoryBuffer::getMemBuffer({bytes.data(), bytes.size()}, "formulas",
                                                  /*RequiresNullTerminator=*/false);
   auto module = llvm::getOwningLazyBitcodeModule(std::move(buffer), context);
-  if (!module) throw InternalError("frit: internal error: formulas: " + toString(module.takeError()));
+  if (!module)
+    throw InternalError("frit: internal error: formulas: " + toString(module.takeError()));
   module_ = std::move(*module);
 }
 

@@ -68,7 +68,8 @@ struct Native::Optimizer {
     builder.crossRegisterProxies(loops, functions, components, modules);
     passes.addPass(PromotePass());
     passes.addPass(EarlyCSEPass());
-    passes.addPass(InstCombinePass(InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
+    passes.addPass(
+        InstCombinePass(InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
     passes.addPass(SimplifyCFGPass());
     passes.addPass(EarlyCSEPass());
   }
@@ -122,8 +123,9 @@ Native::Native() {
   const StringMap<bool> features = sys::getHostCPUFeatures();
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;  // a * b + c keeps both roundings
-  target_.reset(target->createTargetMachine(triple, sys::getHostCPUName(), joined(features), options,
-                                            Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default,
+  target_.reset(target->createTargetMachine(triple, sys::getHostCPUName(), joined(features),
+                                            options, Reloc::PIC_, CodeModel::Small,
+                                            CodeGenOptLevel::Default,
                                             /*JIT=*/true));
   if (!target_) throw DeviceError("LLVM: no code generator for " + triple.str());
   machine_ = machine_of(features, triple);

@@ -22,19 +22,22 @@ std::uint64_t word(const void* p) { return reinterpret_cast<std::uintptr_t>(p); 
 double pending_cost_of(const Node& node) {
   static const std::array<double, op_count> cost = [] {
     std::array<double, op_count> table;
-    for (int op = 0; op < op_count; ++op) table[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5 : 0.3;
+    for (int op = 0; op < op_count; ++op)
+      table[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5 : 0.3;
     return table;
   }();
   if (node.kind == NodeKind::Call) return 0;
-  if (node.kind == NodeKind::Routine) return static_cast<double>(node.out.layout->size()) * node.site->routine->cost;
+  if (node.kind == NodeKind::Routine)
+    return static_cast<double>(node.out.layout->size()) * node.site->routine->cost;
   const Access& space = node.kind == NodeKind::Reduce ? node.in[0] : node.out;
   return static_cast<double>(space.layout->size()) * cost[static_cast<std::size_t>(node.op)];
 }
 
 // Two nodes of one source line that do the same: where a loop's next round begins.
 bool same_step(const Node& a, const Node& b) {
-  return a.source.code == b.source.code && a.source.instruction == b.source.instruction && a.op == b.op &&
-         a.kind == b.kind && a.out.layout == b.out.layout && a.source.code != nullptr;
+  return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
+         a.op == b.op && a.kind == b.kind && a.out.layout == b.out.layout &&
+         a.source.code != nullptr;
 }
 
 }  // namespace
@@ -59,7 +62,7 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
   nodes_.reserve(256);
 }
 
-// ---- bases ------------------------------------------------------------------------------------------
+// ---- bases --------------------------------------------------------------------------------------
 
 Base* Engine::new_base(std::int64_t bytes) {
   Base* base;
@@ -96,7 +99,7 @@ void Engine::destroy(Base* base) {
     delete base;
 }
 
-// ---- recording ------------------------------------------------------------------------------------------
+// ---- recording ----------------------------------------------------------------------------------
 
 void Engine::start_segment() {
   for (Base* base : slots_) base->segment = 0;
@@ -127,13 +130,17 @@ void Engine::append_key(const Node& node) {
     return to;
   };
   if (node.kind == NodeKind::Routine) return append_key(*node.site->routine);
-  const std::size_t accesses = node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
+  const std::size_t accesses =
+      node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
   const std::size_t before = key_.size();
   key_.resize(before + 2 + 3 * accesses);
   std::uint64_t* to = key_.data() + before;
-  std::uint64_t head = static_cast<std::uint64_t>(node.kind) | static_cast<std::uint64_t>(node.op) << 8 |
-                       static_cast<std::uint64_t>(node.inputs) << 16 | static_cast<std::uint64_t>(node.signature.out) << 24;
-  for (int k = 0; k < max_inputs; ++k) head |= static_cast<std::uint64_t>(node.signature.in[k]) << (32 + 8 * k);
+  std::uint64_t head = static_cast<std::uint64_t>(node.kind) |
+                       static_cast<std::uint64_t>(node.op) << 8 |
+                       static_cast<std::uint64_t>(node.inputs) << 16 |
+                       static_cast<std::uint64_t>(node.signature.out) << 24;
+  for (int k = 0; k < max_inputs; ++k)
+    head |= static_cast<std::uint64_t>(node.signature.in[k]) << (32 + 8 * k);
   *to++ = head;
   if (node.kind == NodeKind::Call) {
     *to++ = node.site->outputs.size() << 32 | node.site->inputs.size();
@@ -150,7 +157,9 @@ void Engine::append_key(const Node& node) {
 // All that a plan of a routine depends on, in full; the routine's id says how many words of each follow.
 void Engine::append_key(const RoutineUse& use) {
   key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | use.routine->id << 8);
-  const auto add = [&](std::span<const std::int64_t> words) { key_.insert(key_.end(), words.begin(), words.end()); };
+  const auto add = [&](std::span<const std::int64_t> words) {
+    key_.insert(key_.end(), words.begin(), words.end());
+  };
   add(use.domain->shape());
   add(use.integers);
   for (const RoutineParameter& parameter : use.parameters) {
@@ -205,10 +214,12 @@ std::size_t Engine::step_boundary() const {
 // Runs the first `count` nodes; what the others touch stays alive.
 void Engine::eval_prefix(std::size_t count) {
   if (count == 0 || count >= nodes_.size()) return eval();
-  std::vector<Node> rest(std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(count)),
-                         std::make_move_iterator(nodes_.end()));
+  std::vector<Node> rest(
+      std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(count)),
+      std::make_move_iterator(nodes_.end()));
   nodes_.resize(count);
-  for (const Node& node : rest) for_each_access(node, [&](const Access& a, bool) { retain_handle(a.base); });
+  for (const Node& node : rest)
+    for_each_access(node, [&](const Access& a, bool) { retain_handle(a.base); });
   // The prefix's key and slots, without the rest.
   const auto renumber = [&] {
     for (Base* base : slots_) base->segment = 0;
@@ -253,7 +264,7 @@ std::vector<SlotState> Engine::slot_states() const {
   return states;
 }
 
-// ---- life of the process -------------------------------------------------------------------------------
+// ---- life of the process ------------------------------------------------------------------------
 
 void Engine::flush_caches() {
   plans_.clear();

@@ -23,7 +23,7 @@ struct KernelCode {
   std::shared_ptr<const Executable> interpreted;  // made when first needed
   Compiler::Slot compiled;                        // null: not asked for yet
   int sightings = 0;
-  double cost_seen = 0;                           // estimated ns of all launches so far
+  double cost_seen = 0;  // estimated ns of all launches so far
 };
 
 // A plan in the cache, with what its key holds alive.
@@ -31,7 +31,7 @@ struct CachedPlan {
   std::vector<std::uint64_t> key;
   std::vector<LayoutRef> layouts;
   std::shared_ptr<const Plan> plan;
-  std::vector<std::shared_ptr<KernelCode>> code;  // one a step
+  std::vector<std::shared_ptr<KernelCode>> code;               // one a step
   std::shared_ptr<const std::vector<std::string>> node_names;  // for explain
   std::uint64_t last_use = 0;
 };
@@ -40,11 +40,12 @@ struct Settings {
   Tier tier = Tier::Automatic;
   bool lazy = true;
   std::uint8_t float_checks = 0;
-  std::int64_t immediate_bytes = 16 << 10;   // results up to here are computed at once when their inputs are ready
-  std::int64_t held_bytes = 48 << 20;        // memory that only pending nodes keep alive
+  std::int64_t immediate_bytes =
+      16 << 10;  // results up to here are computed at once when their inputs are ready
+  std::int64_t held_bytes = 48 << 20;  // memory that only pending nodes keep alive
   std::size_t most_nodes = 4096;
-  std::string dump;                          // FRIT_DUMP
-  double step_cost = 2e6;                    // ns of pending work from which a loop's next round starts the work
+  std::string dump;        // FRIT_DUMP
+  double step_cost = 2e6;  // ns of pending work from which a loop's next round starts the work
 };
 
 class Engine {
@@ -53,11 +54,16 @@ class Engine {
   static EngineLock& lock();
 
   // ---- bases; all under the lock ----
-  Base* new_base(std::int64_t bytes);                 // promised memory, one handle
-  void allocate(Base* base);                          // gives it memory now
-  void retain_handle(Base* base) { ++base->handles; ++base->references; }
+  Base* new_base(std::int64_t bytes);  // promised memory, one handle
+  void allocate(Base* base);           // gives it memory now
+  void retain_handle(Base* base) {
+    ++base->handles;
+    ++base->references;
+  }
   void release_handle(Base* base);
-  bool is_ready(const Base* base) const { return base->data != nullptr && base->pending_writes == 0; }
+  bool is_ready(const Base* base) const {
+    return base->data != nullptr && base->pending_writes == 0;
+  }
 
   // ---- recording ----
   // A fresh node at the end of the trace, to be filled and then committed; or taken back.
@@ -70,14 +76,17 @@ class Engine {
   bool has_pending() const { return !nodes_.empty(); }
 
   // After a small op raised flags: its values decide which error it was. args: output, inputs; dense, splat as in Loop.
-  void note_small(Op op, const Signature& signature, void* const* args, std::int64_t n, unsigned splat, unsigned flags);
-  void note_float_flags(Op op, SourcePosition source, std::uint8_t checks, unsigned flags, bool reduction = false);
+  void note_small(Op op, const Signature& signature, void* const* args, std::int64_t n,
+                  unsigned splat, unsigned flags);
+  void note_float_flags(Op op, SourcePosition source, std::uint8_t checks, unsigned flags,
+                        bool reduction = false);
 
   SourcePosition source;
   Settings settings;
   Statistics statistics;
   std::vector<FloatWarning> float_warnings;
-  std::vector<std::pair<void*, void (*)(void*)>> released;  // owners to be released without the lock
+  std::vector<std::pair<void*, void (*)(void*)>>
+      released;  // owners to be released without the lock
 
   std::string explain(bool dot) const;
   void flush_caches();

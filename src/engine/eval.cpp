@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
-constexpr double part_cost = 25e3;     // ns of work that is worth handing to another thread
-constexpr double compile_from = 2e5;   // ns of estimated work seen, from the second sighting on
+constexpr double part_cost = 25e3;    // ns of work that is worth handing to another thread
+constexpr double compile_from = 2e5;  // ns of estimated work seen, from the second sighting on
 constexpr double compile_at_once = 1e6;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -37,15 +37,15 @@ std::byte* scratch_of_thread(std::int64_t bytes) {
   struct Block {
     std::byte* data = nullptr;
     std::size_t size = 0;
-    ~Block() { ::operator delete(data, std::align_val_t{64}); }
+    ~Block() { ::operator delete (data, std::align_val_t{64}); }
   };
   static thread_local Block block;
   const auto wanted = static_cast<std::size_t>(bytes);
   if (block.size < wanted) {
-    ::operator delete(block.data, std::align_val_t{64});
+    ::operator delete (block.data, std::align_val_t{64});
     block.data = nullptr;
     block.size = 0;
-    block.data = static_cast<std::byte*>(::operator new(wanted, std::align_val_t{64}));
+    block.data = static_cast<std::byte*>(::operator new (wanted, std::align_val_t{64}));
     block.size = wanted;
   }
   return block.data;
@@ -65,7 +65,8 @@ struct Engine::Running {
   }
   const Scalar& scalar(const ScalarBinding& b) const {
     const Node& node = nodes[b.node];
-    return node.kind == NodeKind::Routine ? node.site->routine->scalars[b.constant] : node.constants[b.constant];
+    return node.kind == NodeKind::Routine ? node.site->routine->scalars[b.constant]
+                                          : node.constants[b.constant];
   }
 };
 
@@ -92,8 +93,9 @@ void Engine::eval() {
 CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
   const auto start = std::chrono::steady_clock::now();
   for (const SlotState& s : states)
-    key_.push_back(static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
-                   static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
+    key_.push_back(
+        static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
+        static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
   const std::uint64_t hash = hash_words(key_);
   const auto [first, last] = plans_.equal_range(hash);
   for (auto it = first; it != last; ++it)
@@ -108,10 +110,12 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
     // The older half goes.
     std::vector<std::uint64_t> uses;
     for (const auto& [_, plan] : plans_) uses.push_back(plan->last_use);
-    std::nth_element(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2), uses.end());
+    std::nth_element(uses.begin(), uses.begin() + static_cast<std::ptrdiff_t>(uses.size() / 2),
+                     uses.end());
     const std::uint64_t oldest = uses[uses.size() / 2];
     std::erase_if(plans_, [&](const auto& entry) { return entry.second->last_use < oldest; });
-    if (kernels_.size() >= most_kernels) std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
+    if (kernels_.size() >= most_kernels)
+      std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
   }
   auto cached = std::make_unique<CachedPlan>();
   cached->key = key_;
@@ -119,7 +123,8 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
   cached->last_use = ++clock_;
   for (const Node& node : nodes_)
     for_each_access(node, [&](const Access& a, bool) {
-      if (cached->layouts.empty() || cached->layouts.back().get() != a.layout) cached->layouts.emplace_back(a.layout);
+      if (cached->layouts.empty() || cached->layouts.back().get() != a.layout)
+        cached->layouts.emplace_back(a.layout);
     });
   cached->plan = make_plan({.nodes = nodes_, .slots = states});
   auto names = std::make_shared<std::vector<std::string>>();
@@ -135,7 +140,9 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
 
 // FRIT_DUMP=graph,kernel,llvm,asm: what a new plan holds, to standard error.
 void Engine::dump(const CachedPlan& cached) {
-  const auto wants = [&](const char* what) { return settings.dump.find(what) != std::string::npos; };
+  const auto wants = [&](const char* what) {
+    return settings.dump.find(what) != std::string::npos;
+  };
   last_plan_ = cached.plan;
   last_nodes_ = cached.node_names;
   if (wants("graph")) std::fputs(explain(false).c_str(), stderr);
@@ -182,9 +189,15 @@ void Engine::run(CachedPlan& cached) {
       for (; k < end; ++k) {
         const Step& step = plan.steps[k];
         switch (step.kind) {
-          case StepKind::Launch: run_launch(step, *cached.code[k], running); break;
-          case StepKind::Combine: run_combine(step, running); break;
-          case StepKind::Call: run_call(step, running); break;
+          case StepKind::Launch:
+            run_launch(step, *cached.code[k], running);
+            break;
+          case StepKind::Combine:
+            run_combine(step, running);
+            break;
+          case StepKind::Call:
+            run_call(step, running);
+            break;
         }
         for (std::uint32_t slot : step.deallocate) {
           if (slot < running.slots.size()) {
@@ -218,11 +231,13 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
   if (all) {
     done.swap(nodes_);
   } else {
-    for (std::size_t k = 0; k < nodes_.size(); ++k) (finished[k] ? done : rest).push_back(std::move(nodes_[k]));
+    for (std::size_t k = 0; k < nodes_.size(); ++k)
+      (finished[k] ? done : rest).push_back(std::move(nodes_[k]));
     nodes_.clear();
   }
   start_segment();
-  for (const Node& node : done) for_each_access(node, [&](const Access& a, bool w) { drop_access(a, w); });
+  for (const Node& node : done)
+    for_each_access(node, [&](const Access& a, bool w) { drop_access(a, w); });
   if (all) {
     done.clear();
     nodes_.swap(done);  // keeps its capacity
@@ -234,7 +249,7 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
   }
 }
 
-// ---- steps ------------------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 const Executable& Engine::executable(KernelCode& code, double cost) {
   const bool want_compiled = settings.tier != Tier::Interpreter;
@@ -278,7 +293,8 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
     try {
       shadows.push_back({s.slot, memory::allocate(base->bytes)});
     } catch (...) {
-      for (const ShadowMemory& taken : shadows) memory::deallocate(taken.data, running.slots[taken.slot]->bytes);
+      for (const ShadowMemory& taken : shadows)
+        memory::deallocate(taken.data, running.slots[taken.slot]->bytes);
       throw;
     }
     copy_border(s, base->data, shadows.back().data);
@@ -287,16 +303,21 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   pointers.reserve(launch.operands.size());
   for (const Binding& b : launch.operands) {
     switch (b.kind) {
-      case Binding::Kind::Slot: pointers.push_back(running.pointer(b.slot) + b.offset); break;
+      case Binding::Kind::Slot:
+        pointers.push_back(running.pointer(b.slot) + b.offset);
+        break;
       case Binding::Kind::Shadow:
         for (const ShadowMemory& s : shadows)
           if (s.slot == b.slot) pointers.push_back(s.data + b.offset);
         break;
       case Binding::Kind::Table:
         pointers.push_back(const_cast<std::byte*>(
-            reinterpret_cast<const std::byte*>(running.cached.plan->tables[b.slot].data()) + b.offset));
+            reinterpret_cast<const std::byte*>(running.cached.plan->tables[b.slot].data()) +
+            b.offset));
         break;
-      case Binding::Kind::Scratch: pointers.push_back(nullptr); break;
+      case Binding::Kind::Scratch:
+        pointers.push_back(nullptr);
+        break;
     }
   }
   std::vector<Scalar> scalars;
@@ -307,25 +328,34 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   ThreadPool& pool = ThreadPool::get();
   std::int64_t parts = 1;
   if (pool.threads() > 1 && launch.cost > 2 * part_cost) {
-    parts = std::min<std::int64_t>(static_cast<std::int64_t>(launch.cost / part_cost), pool.threads() * 8);
-    parts = std::clamp<std::int64_t>(parts, 1, (launch.extent + launch.granule - 1) / launch.granule);
+    parts = std::min<std::int64_t>(static_cast<std::int64_t>(launch.cost / part_cost),
+                                   pool.threads() * 8);
+    parts =
+        std::clamp<std::int64_t>(parts, 1, (launch.extent + launch.granule - 1) / launch.granule);
   }
   struct Context {
     const Executable& exe;
     LaunchArguments arguments;
     std::int64_t extent, granules, granule, parts, scratch;
-  } context{exe, {pointers.data(), launch.integers.data(), scalars.data()}, launch.extent,
-            (launch.extent + launch.granule - 1) / launch.granule, launch.granule, parts, launch.scratch_bytes};
+  } context{exe,
+            {pointers.data(), launch.integers.data(), scalars.data()},
+            launch.extent,
+            (launch.extent + launch.granule - 1) / launch.granule,
+            launch.granule,
+            parts,
+            launch.scratch_bytes};
   const unsigned flags = pool.run(
       parts,
       [](void* p, std::int64_t k) {
         auto& c = *static_cast<Context*>(p);
         const std::int64_t begin = c.granules * k / c.parts * c.granule;
         const std::int64_t end = std::min(c.extent, c.granules * (k + 1) / c.parts * c.granule);
-        if (begin < end) c.exe.run(c.arguments, begin, end, c.scratch ? scratch_of_thread(c.scratch) : nullptr);
+        if (begin < end)
+          c.exe.run(c.arguments, begin, end, c.scratch ? scratch_of_thread(c.scratch) : nullptr);
       },
       &context);
-  if (flags & 0x0Du) diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
+  if (flags & 0x0Du)
+    diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
   for (const ShadowMemory& s : shadows) {
     Base* base = running.slots[s.slot];
     memory::deallocate(base->data, base->bytes);
@@ -354,7 +384,8 @@ void Engine::run_combine(const Step& step, Running& running) {
     std::int64_t length = c.tree_extent;
     std::byte* next = partials;
     for (;;) {
-      for (std::int64_t left; length > c.tree_grain && (left = pairwise_split(c.dtype, length)) > 0; length = left)
+      for (std::int64_t left; length > c.tree_grain && (left = pairwise_split(c.dtype, length)) > 0;
+           length = left)
         stack.push_back({length - left, false, nullptr});
       std::byte* result = next;
       next += item;
@@ -372,7 +403,8 @@ void Engine::run_combine(const Step& step, Running& running) {
       length = stack.back().length;
     }
   } else {
-    for (std::int64_t k = 0; k < c.count; ++k) apply_to(total.bytes, partials + static_cast<std::size_t>(k) * item);
+    for (std::int64_t k = 0; k < c.count; ++k)
+      apply_to(total.bytes, partials + static_cast<std::size_t>(k) * item);
   }
   void* args[2] = {running.pointer(c.out.slot) + c.out.offset, total.bytes};
   cast_loop(c.dtype, c.out_dtype)(args, 1, 0);

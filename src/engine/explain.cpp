@@ -33,8 +33,11 @@ std::string describe(const Node& node) {
     return s;
   }
   if (node.kind == NodeKind::Routine)
-    return "user kernel of " + std::to_string(node.site->routine->parameters.size()) + " arrays over " + shape_text(domain(node));
-  const auto name_of = [](Op op) { return std::string(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name); };
+    return "user kernel of " + std::to_string(node.site->routine->parameters.size()) +
+           " arrays over " + shape_text(domain(node));
+  const auto name_of = [](Op op) {
+    return std::string(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
+  };
   s = name_of(node.op);
   if (node.kind == NodeKind::Reduce) s += ".reduce";
   s += " " + std::string(info(node.out.dtype).name) + shape_text(domain(node));
@@ -52,24 +55,28 @@ std::string Engine::explain(bool dot) const {
   }
   if (!plan) return dot ? "digraph frit {}\n" : "nothing was evaluated yet\n";
   std::ostringstream out;
-  if (dot) out << "digraph frit {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];\n";
+  if (dot)
+    out << "digraph frit {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];\n";
   else
-    out << (pending ? "pending: " : "evaluated: ") << names.size() << " operations in " << plan->groups.size()
-        << (plan->groups.size() == 1 ? " kernel" : " kernels") << "; moves " << bytes_text(plan->bytes_moved) << " of at least "
-        << bytes_text(plan->bytes_least) << "; " << plan->contracted << " temporaries never stored\n";
+    out << (pending ? "pending: " : "evaluated: ") << names.size() << " operations in "
+        << plan->groups.size() << (plan->groups.size() == 1 ? " kernel" : " kernels") << "; moves "
+        << bytes_text(plan->bytes_moved) << " of at least " << bytes_text(plan->bytes_least) << "; "
+        << plan->contracted << " temporaries never stored\n";
   for (std::size_t g = 0; g < plan->groups.size(); ++g) {
     const GroupSummary& group = plan->groups[g];
     if (dot) {
       out << "  k" << g << " [label=\"kernel " << g << ", " << bytes_text(group.bytes_moved);
       for (std::uint32_t n : group.nodes) out << "\\l" << (n < names.size() ? names[n] : "?");
       out << "\\l\"];\n";
-      if (g > 0) out << "  k" << g - 1 << " -> k" << g << " [label=\"" << group.why << "\", fontsize=9];\n";
+      if (g > 0)
+        out << "  k" << g - 1 << " -> k" << g << " [label=\"" << group.why << "\", fontsize=9];\n";
       continue;
     }
     out << "kernel " << g << ": " << bytes_text(group.bytes_moved);
     if (g > 0) out << "; apart because: " << group.why;
     out << "\n";
-    for (std::uint32_t n : group.nodes) out << "    " << (n < names.size() ? names[n] : "?") << "\n";
+    for (std::uint32_t n : group.nodes)
+      out << "    " << (n < names.size() ? names[n] : "?") << "\n";
   }
   if (dot) out << "}\n";
   return out.str();

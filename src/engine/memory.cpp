@@ -61,7 +61,8 @@ std::byte* map_pages(std::int64_t bytes) {
   if (!huge) return start;
   // Trim to a huge-page boundary.
   const auto address = reinterpret_cast<std::uintptr_t>(start);
-  const std::uintptr_t aligned = (address + huge_page - 1) & ~static_cast<std::uintptr_t>(huge_page - 1);
+  const std::uintptr_t aligned =
+      (address + huge_page - 1) & ~static_cast<std::uintptr_t>(huge_page - 1);
   const std::size_t before = aligned - address;
   if (before) munmap(start, before);
   const std::size_t behind = length - before - static_cast<std::size_t>(bytes);
@@ -93,7 +94,8 @@ std::byte* allocate_large(State& s, std::int64_t size) {
   }
   // Make room first, so that cached and new pages are not held at the same time beyond the allowance.
   while (!s.large.empty() &&
-         s.figures.live + size + s.figures.cached > std::max(s.figures.peak, s.figures.live + size) + cache_allowance) {
+         s.figures.live + size + s.figures.cached >
+             std::max(s.figures.peak, s.figures.live + size) + cache_allowance) {
     auto last = std::prev(s.large.end());
     s.figures.cached -= last->first;
     unmap(last->second, last->first);

@@ -59,8 +59,8 @@ unsigned float_flags() { return _mm_getcsr() & 0x3Fu; }
 void clear_float_flags() { std::feclearexcept(FE_ALL_EXCEPT); }
 unsigned float_flags() {
   const int raised = std::fetestexcept(FE_ALL_EXCEPT);
-  return (raised & FE_INVALID ? 1u : 0u) | (raised & FE_DIVBYZERO ? 4u : 0u) | (raised & FE_OVERFLOW ? 8u : 0u) |
-         (raised & FE_UNDERFLOW ? 16u : 0u);
+  return (raised & FE_INVALID ? 1u : 0u) | (raised & FE_DIVBYZERO ? 4u : 0u) |
+         (raised & FE_OVERFLOW ? 8u : 0u) | (raised & FE_UNDERFLOW ? 16u : 0u);
 }
 #endif
 
@@ -172,6 +172,8 @@ void ThreadPool::set_threads(int n) {
   threads_ = std::max(1, n);
 }
 
-void ThreadPool::after_fork_in_child() { shared_ = nullptr; }  // the parent's threads cannot be joined here
+void ThreadPool::after_fork_in_child() {
+  shared_ = nullptr;
+}  // the parent's threads cannot be joined here
 
 }  // namespace frit

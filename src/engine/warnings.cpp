@@ -31,7 +31,8 @@ struct Kinds {
   std::vector<std::uint8_t> nan, infinite, zero;
 };
 
-void apply_predicate(Op op, DType dtype, const std::byte* data, std::int64_t n, std::vector<std::uint8_t>& result) {
+void apply_predicate(Op op, DType dtype, const std::byte* data, std::int64_t n,
+                     std::vector<std::uint8_t>& result) {
   result.assign(static_cast<std::size_t>(n), 0);
   const Loop test = loop(op, dtype);
   if (!test || !is_inexact(dtype)) return;
@@ -51,23 +52,26 @@ Kinds kinds_of(DType dtype, const std::byte* data, std::int64_t n) {
 }
 
 bool divides(Op op) {
-  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod || op == Op::Reciprocal ||
-         op == Op::Power || op == Op::FloatPower;
+  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
+         op == Op::Reciprocal || op == Op::Power || op == Op::FloatPower;
 }
 
 // An exact infinity: a zero divisor, a zero to a negative power, log(0), atanh(1).
 bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
-  if (op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal) return inputs[0].zero[e] != 0;
+  if (op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal)
+    return inputs[0].zero[e] != 0;
   if (divides(op)) return inputs[1].zero[e] != 0;
   return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
 }
 
 // What an op's values say, as status flags.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
-                           const std::vector<std::vector<std::byte>>& in, const std::vector<std::byte>& out) {
+                           const std::vector<std::vector<std::byte>>& in,
+                           const std::vector<std::byte>& out) {
   const Kinds result = kinds_of(signature.out, out.data(), n);
   std::vector<Kinds> inputs;
-  for (std::size_t k = 0; k < in.size(); ++k) inputs.push_back(kinds_of(signature.in[k], in[k].data(), n));
+  for (std::size_t k = 0; k < in.size(); ++k)
+    inputs.push_back(kinds_of(signature.in[k], in[k].data(), n));
   const Kinds& last = inputs.back();
   const bool integer = !is_inexact(signature.out);
   unsigned flags = 0;
@@ -90,14 +94,16 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
 }
 
 // The rows [begin, end) of a window along one axis, dense.
-void pack_part(const Access& a, std::int64_t axis, std::int64_t begin, std::int64_t end, std::vector<std::byte>& dense) {
+void pack_part(const Access& a, std::int64_t axis, std::int64_t begin, std::int64_t end,
+               std::vector<std::byte>& dense) {
   std::vector<std::int64_t> shape(a.layout->shape().begin(), a.layout->shape().end());
   const std::byte* data = a.base->data + a.offset;
   if (!shape.empty()) {
     shape[static_cast<std::size_t>(axis)] = end - begin;
     data += begin * a.layout->strides()[static_cast<std::size_t>(axis)];
   }
-  const LayoutRef part = LayoutRef::adopt(make_layout(shape, a.layout->strides(), a.layout->item_size()));
+  const LayoutRef part =
+      LayoutRef::adopt(make_layout(shape, a.layout->strides(), a.layout->item_size()));
   dense.resize(static_cast<std::size_t>(part->size() * part->item_size()));
   pack(dense.data(), data, *part);
 }
@@ -107,18 +113,22 @@ bool same_access(const Access& a, const Access& b) {
 }
 
 // Are the group's inputs still what they were?
-bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& launch, const std::vector<Base*>& slots) {
+bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+                   const std::vector<Base*>& slots) {
   for (std::size_t k = 0; k < nodes.size(); ++k)
     for (int j = 0; j < nodes[k]->inputs; ++j) {
       const Access& in = nodes[k]->in[j];
       if (!in.base) continue;
-      const bool made_here = std::any_of(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(k),
-                                         [&](const Node* n) { return same_access(n->out, in); });
+      const bool made_here =
+          std::any_of(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(k),
+                      [&](const Node* n) { return same_access(n->out, in); });
       if (made_here) continue;
       const bool shadowed = std::any_of(launch.shadows.begin(), launch.shadows.end(),
                                         [&](const auto& s) { return slots[s.slot] == in.base; });
       bool overwritten = false;
-      for (const Node* n : nodes) for_each_access(*n, [&](const Access& a, bool w) { overwritten |= w && a.base == in.base; });
+      for (const Node* n : nodes)
+        for_each_access(*n,
+                        [&](const Access& a, bool w) { overwritten |= w && a.base == in.base; });
       if ((overwritten && !shadowed) || !in.base->data) return false;
     }
   return true;
@@ -127,7 +137,8 @@ bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& laun
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
  public:
-  Replay(const std::vector<const Node*>& nodes, std::vector<unsigned>& found) : nodes_(nodes), found_(found) {}
+  Replay(const std::vector<const Node*>& nodes, std::vector<unsigned>& found)
+      : nodes_(nodes), found_(found) {}
 
   void run() {
     std::span<const std::int64_t> space;
@@ -140,23 +151,29 @@ class Replay {
       if (space[k] > space[axis]) axis = k;
     }
     const std::int64_t extent = space.empty() ? 1 : space[axis];
-    const std::int64_t rows = std::max<std::int64_t>(1, chunk_elements / std::max<std::int64_t>(1, total / extent));
+    const std::int64_t rows =
+        std::max<std::int64_t>(1, chunk_elements / std::max<std::int64_t>(1, total / extent));
     for (std::int64_t begin = 0; begin < extent; begin += rows)
       chunk(space, static_cast<std::int64_t>(axis), begin, std::min(extent, begin + rows));
   }
 
  private:
-  void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin, std::int64_t end) {
+  void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,
+             std::int64_t end) {
     std::vector<std::pair<const Access*, std::vector<std::byte>>> made;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       const Node& node = *nodes_[k];
       const auto mine = domain(node);
-      if (node.kind != NodeKind::Elementwise || !std::equal(mine.begin(), mine.end(), space.begin(), space.end())) continue;
+      if (node.kind != NodeKind::Elementwise ||
+          !std::equal(mine.begin(), mine.end(), space.begin(), space.end()))
+        continue;
       std::int64_t n = 1;
-      for (std::size_t j = 0; j < space.size(); ++j) n *= static_cast<std::int64_t>(j) == axis ? end - begin : space[j];
+      for (std::size_t j = 0; j < space.size(); ++j)
+        n *= static_cast<std::int64_t>(j) == axis ? end - begin : space[j];
       std::vector<std::vector<std::byte>> in(node.inputs);
       bool known = true;
-      for (std::size_t j = 0; j < node.inputs && known; ++j) known = input(node, j, axis, begin, end, n, made, in[j]);
+      for (std::size_t j = 0; j < node.inputs && known; ++j)
+        known = input(node, j, axis, begin, end, n, made, in[j]);
       if (!known) continue;
       std::vector<std::byte> out(static_cast<std::size_t>(n * size_of(node.signature.out)));
       void* args[1 + max_inputs] = {out.data()};
@@ -170,8 +187,10 @@ class Replay {
     }
   }
 
-  bool input(const Node& node, std::size_t j, std::int64_t axis, std::int64_t begin, std::int64_t end, std::int64_t n,
-             const std::vector<std::pair<const Access*, std::vector<std::byte>>>& made, std::vector<std::byte>& dense) {
+  bool input(const Node& node, std::size_t j, std::int64_t axis, std::int64_t begin,
+             std::int64_t end, std::int64_t n,
+             const std::vector<std::pair<const Access*, std::vector<std::byte>>>& made,
+             std::vector<std::byte>& dense) {
     const Access& a = node.in[j];
     const DType type = node.signature.in[j];
     if (!a.base) {
@@ -179,7 +198,8 @@ class Replay {
       const Scalar& value = node.constants[a.offset];
       const std::vector<std::byte> one(value.bytes, value.bytes + size_of(value.dtype));
       const std::vector<std::byte> element = cast(one, value.dtype, type, 1);
-      for (std::int64_t e = 0; e < n; ++e) dense.insert(dense.end(), element.begin(), element.end());
+      for (std::int64_t e = 0; e < n; ++e)
+        dense.insert(dense.end(), element.begin(), element.end());
       return true;
     }
     for (std::size_t k = made.size(); k-- > 0;)
@@ -193,7 +213,8 @@ class Replay {
     return true;
   }
 
-  static std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to, std::int64_t n) {
+  static std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to,
+                                     std::int64_t n) {
     if (from == to) return data;
     std::vector<std::byte> result(static_cast<std::size_t>(n * size_of(to)));
     void* args[2] = {result.data(), data.data()};
@@ -207,11 +228,13 @@ class Replay {
 
 }  // namespace
 
-void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t checks, unsigned flags, bool reduction) {
+void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t checks, unsigned flags,
+                              bool reduction) {
   const auto note = [&](unsigned flag, FloatError error) {
     if ((flags & flag) == 0 || (checks & bit(error)) == 0) return;
     for (const FloatWarning& w : float_warnings)
-      if (w.error == error && w.op == op && w.source.code == position.code && w.source.instruction == position.instruction)
+      if (w.error == error && w.op == op && w.source.code == position.code &&
+          w.source.instruction == position.instruction)
         return;
     float_warnings.push_back({error, op, position, reduction});
   };
@@ -220,7 +243,8 @@ void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t check
   note(flag_invalid, FloatError::Invalid);
 }
 
-void Engine::note_small(Op op, const Signature& signature, void* const* args, std::int64_t n, unsigned splat, unsigned flags) {
+void Engine::note_small(Op op, const Signature& signature, void* const* args, std::int64_t n,
+                        unsigned splat, unsigned flags) {
   const auto bytes_of = [&](int k, DType dtype) {
     const auto* data = static_cast<const std::byte*>(args[k]);
     const auto item = static_cast<std::size_t>(size_of(dtype));

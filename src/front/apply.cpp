@@ -28,7 +28,8 @@ int kind_of(const Argument& a) {
 std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> arguments) {
   OperandType types[max_inputs];
   for (std::size_t k = 0; k < arguments.size(); ++k)
-    types[k] = {arguments[k].array ? arguments[k].array->dtype() : arguments[k].scalar.dtype, arguments[k].weak};
+    types[k] = {arguments[k].array ? arguments[k].array->dtype() : arguments[k].scalar.dtype,
+                arguments[k].weak};
   return resolve(op, {types, arguments.size()});
 }
 
@@ -37,7 +38,8 @@ Signature signature_of(Op op, std::span<const Argument> arguments) {
   std::optional<Signature> result;
   if (arguments.size() <= 2) {
     const int second = arguments.size() == 2 ? kind_of(arguments[1]) : 0;
-    KnownSignature& entry = known[static_cast<std::size_t>((static_cast<int>(op) * kinds + kind_of(arguments[0])) * kinds + second)];
+    KnownSignature& entry = known[static_cast<std::size_t>(
+        (static_cast<int>(op) * kinds + kind_of(arguments[0])) * kinds + second)];
     if (entry.state == 0) {
       result = resolve_arguments(op, arguments);
       entry.state = result ? 1 : 2;
@@ -49,28 +51,44 @@ Signature signature_of(Op op, std::span<const Argument> arguments) {
     if (result) return *result;
   }
   throw TypeError(text("ufunc '", info(op).numpy_name,
-                       "' not supported for the input types, and the inputs could not be safely coerced to any supported "
+                       "' not supported for the input types, and the inputs could not be safely "
+                       "coerced to any supported "
                        "types according to the casting rule ''safe''"));
 }
 
 template <class T>
 bool fits(std::int64_t value) {
-  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>) return value >= 0;
-  else return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
-              value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
+  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>)
+    return value >= 0;
+  else
+    return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+           value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
 }
 
 bool int_fits(std::int64_t value, DType dtype) {
   switch (dtype) {
-    case DType::Int8: return fits<std::int8_t>(value);
-    case DType::Int16: return fits<std::int16_t>(value);
-    case DType::Int32: return fits<std::int32_t>(value);
-    case DType::UInt8: return fits<std::uint8_t>(value);
-    case DType::UInt16: return fits<std::uint16_t>(value);
-    case DType::UInt32: return fits<std::uint32_t>(value);
-    case DType::UInt64: return fits<std::uint64_t>(value);
-    case DType::Bool: case DType::Int64: case DType::Float16: case DType::Float32: case DType::Float64:
-    case DType::Complex64: case DType::Complex128: return true;
+    case DType::Int8:
+      return fits<std::int8_t>(value);
+    case DType::Int16:
+      return fits<std::int16_t>(value);
+    case DType::Int32:
+      return fits<std::int32_t>(value);
+    case DType::UInt8:
+      return fits<std::uint8_t>(value);
+    case DType::UInt16:
+      return fits<std::uint16_t>(value);
+    case DType::UInt32:
+      return fits<std::uint32_t>(value);
+    case DType::UInt64:
+      return fits<std::uint64_t>(value);
+    case DType::Bool:
+    case DType::Int64:
+    case DType::Float16:
+    case DType::Float32:
+    case DType::Float64:
+    case DType::Complex64:
+    case DType::Complex128:
+      return true;
   }
   return true;
 }
@@ -79,7 +97,8 @@ bool int_fits(std::int64_t value, DType dtype) {
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
-    throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ", info(dtype).name));
+    throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ",
+                         info(dtype).name));
   Scalar result;
   result.dtype = dtype;
   void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
@@ -89,7 +108,7 @@ Scalar converted(const Argument& a, DType dtype) {
 
 // The result of an op on these arguments: shape, and layout if it is to be fresh.
 struct Space {
-  LayoutRef layout;   // of a fresh result
+  LayoutRef layout;      // of a fresh result
   bool uniform = false;  // every array argument has this very layout
 };
 
@@ -122,8 +141,8 @@ Space space_of(std::span<const Argument> arguments, DType result) {
 bool same_elements(const Access& a, const Access& b) { return relate(a, b) == Relation::Same; }
 
 // Computes at once if everything is small and there; false if not.
-bool try_small(Op op, const Signature& signature, const Array& out, std::span<const Argument> arguments,
-               std::span<const Scalar> scalars) {
+bool try_small(Op op, const Signature& signature, const Array& out,
+               std::span<const Argument> arguments, std::span<const Scalar> scalars) {
   Engine& engine = Engine::get();
   if (out.size() * size_of(out.dtype()) > engine.settings.immediate_bytes) return false;
   Base* target = out.base();
@@ -148,10 +167,14 @@ bool try_small(Op op, const Signature& signature, const Array& out, std::span<co
     } else {
       inputs[k] = {data, nullptr, a.dtype()};
     }
-    if (a.base() == target && !(same_elements(access_of(out), {a.base(), broadcast[k].get() ? broadcast[k].get() : a.layout(), a.offset(), a.dtype()}))) {
+    if (a.base() == target &&
+        !(same_elements(access_of(out),
+                        {a.base(), broadcast[k].get() ? broadcast[k].get() : a.layout(), a.offset(),
+                         a.dtype()}))) {
       // The op must see the elements from before: a dense copy of the input.
       const std::int64_t count = inputs[k].layout ? out.size() : 1;
-      copies[k] = std::make_unique<std::byte[]>(static_cast<std::size_t>(count * size_of(a.dtype())));
+      copies[k] =
+          std::make_unique<std::byte[]>(static_cast<std::size_t>(count * size_of(a.dtype())));
       if (inputs[k].layout) {
         pack(copies[k].get(), data, *inputs[k].layout);
         broadcast[k] = LayoutRef::adopt(make_contiguous(out.shape(), size_of(a.dtype())));
@@ -163,17 +186,19 @@ bool try_small(Op op, const Signature& signature, const Array& out, std::span<co
     }
   }
   const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
-  compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(), {inputs, arguments.size()},
-                want_flags);
+  compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(),
+                {inputs, arguments.size()}, want_flags);
   ++engine.statistics.immediate;
   return true;
 }
 
 // Masked: the op sees ones where the mask is false, and the target keeps its elements there.
-Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options, const Signature& signature) {
+Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options,
+                  const Signature& signature) {
   const Array& mask = *options.where;
   if (mask.dtype() != DType::Bool)
-    throw TypeError(text("Cannot cast array data from dtype('", info(mask.dtype()).name, "') to dtype('bool') according to the rule 'safe'"));
+    throw TypeError(text("Cannot cast array data from dtype('", info(mask.dtype()).name,
+                         "') to dtype('bool') according to the rule 'safe'"));
   std::vector<std::span<const std::int64_t>> shapes{mask.shape()};
   std::vector<const Layout*> layouts{mask.layout()};
   for (const Argument& a : arguments)
@@ -185,7 +210,8 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
   if (options.out) {
     target = *options.out;
   } else {
-    target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)), signature.out);
+    target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)),
+                   signature.out);
   }
   std::vector<Array> held;
   std::vector<Argument> masked;
@@ -198,7 +224,8 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
   }
   const Array result = apply(op, masked, {.signature = signature});
   const Signature select{{DType::Bool, target.dtype(), target.dtype()}, target.dtype()};
-  apply(Op::Select, {mask, result, target}, {.out = &target, .signature = select, .casting = Casting::Unsafe});
+  apply(Op::Select, {mask, result, target},
+        {.out = &target, .signature = select, .casting = Casting::Unsafe});
   return target;
 }
 
@@ -216,7 +243,8 @@ std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::
         std::string words = "operands could not be broadcast together with shapes";
         for (const auto& shape : shapes) {
           words += " (";
-          for (std::size_t j = 0; j < shape.size(); ++j) words += (j ? "," : "") + std::to_string(shape[j]);
+          for (std::size_t j = 0; j < shape.size(); ++j)
+            words += (j ? "," : "") + std::to_string(shape[j]);
           words += shape.size() == 1 ? ",)" : ")";
         }
         throw ValueError(words + " ");
@@ -226,8 +254,11 @@ std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::
   return result;
 }
 
-LayoutRef result_layout(std::span<const std::int64_t> shape, std::span<const Layout* const> operands, int item_size) {
-  const bool plain = std::all_of(operands.begin(), operands.end(), [](const Layout* l) { return l->c_contiguous() || l->ndim() <= 1; });
+LayoutRef result_layout(std::span<const std::int64_t> shape,
+                        std::span<const Layout* const> operands, int item_size) {
+  const bool plain = std::all_of(operands.begin(), operands.end(), [](const Layout* l) {
+    return l->c_contiguous() || l->ndim() <= 1;
+  });
   if (plain || shape.size() <= 1) return LayoutRef::adopt(make_contiguous(shape, item_size));
   std::vector<std::vector<std::int64_t>> strides;
   std::vector<std::span<const std::int64_t>> views;
@@ -256,8 +287,8 @@ void check_writable(const Array& a) {
   if (!a.writable()) throw ValueError("output array is read-only");
 }
 
-void record_elementwise(Op op, const Signature& signature, const Access& out, std::span<const Access> inputs,
-                        std::span<const Scalar> constants) {
+void record_elementwise(Op op, const Signature& signature, const Access& out,
+                        std::span<const Access> inputs, std::span<const Scalar> constants) {
   bool overlaps = false;
   for (const Access& in : inputs)
     if (in.base && in.base == out.base && relate(in, out) == Relation::Overlap) overlaps = true;
@@ -265,7 +296,8 @@ void record_elementwise(Op op, const Signature& signature, const Access& out, st
   check(constants.size() <= static_cast<std::size_t>(max_constants), "a node has few constants");
   Array buffer;
   if (overlaps)
-    buffer = fresh(LayoutRef::adopt(make_contiguous(out.layout->shape(), size_of(signature.out))), signature.out);
+    buffer = fresh(LayoutRef::adopt(make_contiguous(out.layout->shape(), size_of(signature.out))),
+                   signature.out);
   Node& node = engine.open_node();
   node.op = op;
   node.inputs = static_cast<std::uint8_t>(inputs.size());
@@ -297,7 +329,9 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
     if ((layout && a->layout() != layout) || a->dtype() != signature.in[k]) return {};
     layout = a->layout();
   }
-  if (!layout || !layout->c_contiguous() || layout->size() == 0 || layout->item_size() != size_of(signature.out)) return {};
+  if (!layout || !layout->c_contiguous() || layout->size() == 0 ||
+      layout->item_size() != size_of(signature.out))
+    return {};
   layout = layout->contiguous();
   Engine& engine = Engine::get();
   Scalar constants[max_constants];
@@ -368,8 +402,9 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
   if (options.out) {
     check_writable(*options.out);
     if (!can_cast(signature.out, options.out->dtype(), options.casting))
-      throw TypeError(text("Cannot cast ufunc '", info(op).numpy_name, "' output from dtype('", info(signature.out).name,
-                           "') to dtype('", info(options.out->dtype()).name, "') with casting rule 'same_kind'"));
+      throw TypeError(text("Cannot cast ufunc '", info(op).numpy_name, "' output from dtype('",
+                           info(signature.out).name, "') to dtype('",
+                           info(options.out->dtype()).name, "') with casting rule 'same_kind'"));
   }
   if (options.where) return apply_where(op, arguments, options, signature);
   Space space;
@@ -384,7 +419,8 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
       if (!std::equal(shape.begin(), shape.end(), together.begin(), together.end()))
         throw ValueError("non-broadcastable output operand");
     }
-    if (overlaps_itself(*options.out->layout())) throw ValueError("output array has overlapping elements");
+    if (overlaps_itself(*options.out->layout()))
+      throw ValueError("output array has overlapping elements");
   } else {
     space = space_of(arguments, signature.out);
   }
@@ -408,15 +444,18 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
       constants[constant++] = scalars[k];
     }
   }
-  if (constant > static_cast<std::size_t>(max_constants)) {  // three numbers: one element is all of them
+  if (constant >
+      static_cast<std::size_t>(max_constants)) {  // three numbers: one element is all of them
     Scalar single;
     single.dtype = signature.out;
-    void* args[1 + max_inputs] = {single.bytes, constants[0].bytes, constants[1].bytes, constants[2].bytes};
+    void* args[1 + max_inputs] = {single.bytes, constants[0].bytes, constants[1].bytes,
+                                  constants[2].bytes};
     loop(op, signature.in[op == Op::Select ? 1 : 0])(args, 1, 0);
     assign(out, Argument(single));
     return out;
   }
-  record_elementwise(op, signature, access_of(out), {inputs, arguments.size()}, {constants, constant});
+  record_elementwise(op, signature, access_of(out), {inputs, arguments.size()},
+                     {constants, constant});
   return out;
 }
 
@@ -424,30 +463,38 @@ Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions
   return apply(op, std::span<const Argument>(arguments.begin(), arguments.size()), options);
 }
 
-// ---- copies ---------------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 
 void assign(const Array& target, const Argument& value, const Array* where) {
   Locked lock(Engine::lock());
   if (!target.writable()) throw ValueError("assignment destination is read-only");
   const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
   Argument source = value;
-  if (!value.array && value.scalar.dtype != target.dtype()) source = Argument(converted(value, target.dtype()));
+  if (!value.array && value.scalar.dtype != target.dtype())
+    source = Argument(converted(value, target.dtype()));
   if (value.array && value.array->ndim() > target.ndim()) {
     // Leading axes of extent 1 may go.
     const auto shape = value.array->shape();
     const std::size_t extra = shape.size() - static_cast<std::size_t>(target.ndim());
-    if (!std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(extra), [](std::int64_t n) { return n == 1; }))
+    if (!std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(extra),
+                     [](std::int64_t n) { return n == 1; }))
       throw ValueError("could not broadcast input array into shape");
-    const Array trimmed = window(*value.array, shape.subspan(extra), value.array->strides().subspan(extra), value.array->offset(), from);
+    const Array trimmed =
+        window(*value.array, shape.subspan(extra), value.array->strides().subspan(extra),
+               value.array->offset(), from);
     return assign(target, trimmed, where);
   }
   const DType type = value.array ? from : target.dtype();
   if (where) {
     const Signature select{{DType::Bool, target.dtype(), target.dtype()}, target.dtype()};
-    apply(Op::Select, {*where, source, target}, {.out = &target, .signature = select, .casting = Casting::Unsafe});
+    apply(Op::Select, {*where, source, target},
+          {.out = &target, .signature = select, .casting = Casting::Unsafe});
     return;
   }
-  apply(Op::Copy, {source}, {.out = &target, .signature = Signature{{type, type, type}, type}, .casting = Casting::Unsafe});
+  apply(Op::Copy, {source},
+        {.out = &target,
+         .signature = Signature{{type, type, type}, type},
+         .casting = Casting::Unsafe});
 }
 
 namespace {

@@ -61,16 +61,18 @@ Array empty(std::span<const std::int64_t> shape, DType dtype) {
   return fresh(LayoutRef::adopt(make_contiguous(shape, size_of(dtype))), dtype);
 }
 
-Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, DType dtype) {
+Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                    DType dtype) {
   Locked lock(Engine::lock());
   return fresh(LayoutRef::adopt(make_layout(shape, strides, size_of(dtype))), dtype);
 }
 
-Array wrap(const Foreign& memory, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
-           DType dtype) {
+Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
+           std::span<const std::int64_t> strides, DType dtype) {
   Locked lock(Engine::lock());
   LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
-  const std::int64_t offset = static_cast<std::byte*>(memory.data) - static_cast<std::byte*>(memory.memory);
+  const std::int64_t offset =
+      static_cast<std::byte*>(memory.data) - static_cast<std::byte*>(memory.memory);
   const ByteRange range = byte_range(*layout);
   check(layout->size() == 0 || (offset + range.low >= 0 && offset + range.high <= memory.bytes),
         "a wrapped window lies inside its memory");
@@ -95,7 +97,7 @@ void drain_released() {
     if (release) release(owner);
 }
 
-// ---- windows ----------------------------------------------------------------------------------------
+// ---- windows ------------------------------------------------------------------------------------
 
 namespace {
 
@@ -107,12 +109,13 @@ Array window_of(const Array& a, LayoutRef layout, std::int64_t offset, DType dty
 
 }  // namespace
 
-Array window(const Array& a, std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
-             std::int64_t byte_offset, DType dtype) {
+Array window(const Array& a, std::span<const std::int64_t> shape,
+             std::span<const std::int64_t> strides, std::int64_t byte_offset, DType dtype) {
   Locked lock(Engine::lock());
   LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
   const ByteRange range = byte_range(*layout);
-  if (layout->size() != 0 && (byte_offset + range.low < 0 || byte_offset + range.high > a.base()->bytes))
+  if (layout->size() != 0 &&
+      (byte_offset + range.low < 0 || byte_offset + range.high > a.base()->bytes))
     throw ValueError("strides is incompatible with shape of requested array and size of buffer");
   return window_of(a, std::move(layout), byte_offset, dtype);
 }
@@ -125,14 +128,17 @@ Array transpose(const Array& a, std::span<const int> axes) {
     shape[k] = a.shape()[static_cast<std::size_t>(axes[k])];
     strides[k] = a.strides()[static_cast<std::size_t>(axes[k])];
   }
-  return window_of(a, LayoutRef::adopt(make_layout({shape, axes.size()}, {strides, axes.size()}, size_of(a.dtype()))),
+  return window_of(a,
+                   LayoutRef::adopt(make_layout({shape, axes.size()}, {strides, axes.size()},
+                                                size_of(a.dtype()))),
                    a.offset(), a.dtype());
 }
 
 LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> shape) {
   const auto from = layout.shape();
   if (std::equal(from.begin(), from.end(), shape.begin(), shape.end())) return LayoutRef(&layout);
-  if (from.size() > shape.size()) throw ValueError("input operand has more dimensions than allowed by the axis remapping");
+  if (from.size() > shape.size())
+    throw ValueError("input operand has more dimensions than allowed by the axis remapping");
   std::int64_t strides[max_dimensions];
   const std::size_t lead = shape.size() - from.size();
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -169,14 +175,16 @@ Array slice(const Array& a, std::span<const AxisSlice> axes) {
       offset += s.start * stride;
       continue;
     }
-    check(s.count == 0 || (s.start >= 0 && s.start < a.shape()[k] && s.start + (s.count - 1) * s.step >= 0 &&
-                           s.start + (s.count - 1) * s.step < a.shape()[k]),
+    check(s.count == 0 ||
+              (s.start >= 0 && s.start < a.shape()[k] && s.start + (s.count - 1) * s.step >= 0 &&
+               s.start + (s.count - 1) * s.step < a.shape()[k]),
           "a slice lies inside its axis");
     if (s.count > 0) offset += s.start * stride;
     shape[n] = s.count;
     strides[n++] = stride * s.step;
   }
-  return window_of(a, LayoutRef::adopt(make_layout({shape, n}, {strides, n}, size_of(a.dtype()))), offset, a.dtype());
+  return window_of(a, LayoutRef::adopt(make_layout({shape, n}, {strides, n}, size_of(a.dtype()))),
+                   offset, a.dtype());
 }
 
 std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t> shape) {
@@ -185,7 +193,8 @@ std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t
   for (std::int64_t n : shape) size *= n;
   check(size == a.size(), "a reshape keeps the number of elements");
   if (a.c_contiguous())
-    return window_of(a, LayoutRef::adopt(make_contiguous(shape, size_of(a.dtype()))), a.offset(), a.dtype());
+    return window_of(a, LayoutRef::adopt(make_contiguous(shape, size_of(a.dtype()))), a.offset(),
+                     a.dtype());
   // NumPy's _attempt_nocopy_reshape: match runs of old axes with runs of new axes.
   std::vector<std::int64_t> old_shape, old_strides;
   for (std::size_t k = 0; k < a.shape().size(); ++k)
@@ -213,11 +222,12 @@ std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t
   }
   const std::int64_t last = ni >= 1 ? strides[ni - 1] : size_of(a.dtype());
   for (; ni < shape.size(); ++ni) strides[ni] = last;
-  return window_of(a, LayoutRef::adopt(make_layout(shape, {strides, shape.size()}, size_of(a.dtype()))), a.offset(),
-                   a.dtype());
+  return window_of(
+      a, LayoutRef::adopt(make_layout(shape, {strides, shape.size()}, size_of(a.dtype()))),
+      a.offset(), a.dtype());
 }
 
-// ---- values -----------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 void eval() {
   Locked lock(Engine::lock());
@@ -281,7 +291,7 @@ bool may_share_memory(const Array& a, const Array& b) {
 
 void set_source(SourcePosition position) { Engine::get().source = position; }
 
-// ---- settings and figures ------------------------------------------------------------------------------
+// ---- settings and figures -----------------------------------------------------------------------
 
 Statistics statistics() {
   Locked lock(Engine::lock());

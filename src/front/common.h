@@ -24,13 +24,14 @@ LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> s
 std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes);
 
 // The layout of a fresh elementwise result: NumPy's order='K' over these operands (all broadcast to `shape`).
-LayoutRef result_layout(std::span<const std::int64_t> shape, std::span<const Layout* const> operands, int item_size);
+LayoutRef result_layout(std::span<const std::int64_t> shape,
+                        std::span<const Layout* const> operands, int item_size);
 
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);
 
 // Records out = op(inputs), all of out's shape; buffers through a fresh array where out overlaps an input at other elements.
-void record_elementwise(Op op, const Signature& signature, const Access& out, std::span<const Access> inputs,
-                        std::span<const Scalar> constants);
+void record_elementwise(Op op, const Signature& signature, const Access& out,
+                        std::span<const Access> inputs, std::span<const Scalar> constants);
 
 }  // namespace frit

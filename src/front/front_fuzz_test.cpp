@@ -21,7 +21,7 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-// ---- the reference -----------------------------------------------------------------------------
+// ---- the reference ------------------------------------------------------------------------------
 
 using Bytes = std::shared_ptr<std::vector<std::byte>>;
 
@@ -89,7 +89,8 @@ View dense(const Extents& shape, DType dtype) {
     v.strides[k] = stride;
     stride *= std::max<std::int64_t>(shape[k], 1);
   }
-  v.memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(std::max<std::int64_t>(v.size(), 1) * size_of(dtype)));
+  v.memory = std::make_shared<std::vector<std::byte>>(
+      static_cast<std::size_t>(std::max<std::int64_t>(v.size(), 1) * size_of(dtype)));
   return v;
 }
 
@@ -113,7 +114,7 @@ Scalar apply_to(Op op, const Signature& signature, const Scalar* inputs) {
   return result;
 }
 
-// ---- programs ------------------------------------------------------------------------------------
+// ---- programs -----------------------------------------------------------------------------------
 
 struct Random {
   std::uint64_t state;
@@ -124,7 +125,9 @@ struct Random {
     z = (z ^ z >> 27) * 0x94D049BB133111EBull;
     return z ^ z >> 31;
   }
-  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)); }
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
+  }
   std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
   bool one_in(std::int64_t n) { return below(n) == 0; }
 };
@@ -133,7 +136,8 @@ struct Difference : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-constexpr DType dtypes[] = {DType::Float64, DType::Int64, DType::Float64, DType::Int32, DType::Float32, DType::UInt8, DType::Bool};
+constexpr DType dtypes[] = {DType::Float64, DType::Int64, DType::Float64, DType::Int32,
+                            DType::Float32, DType::UInt8, DType::Bool};
 
 // One program: step k draws from its own numbers, so that a step can be left out without changing what the others draw.
 class Program {
@@ -147,16 +151,40 @@ class Program {
     random_.next();
     if (held_.empty()) return make();
     switch (random_.below(24)) {
-      case 0: case 1: return make();
-      case 2: case 3: case 4: case 5: return look();
-      case 6: case 7: case 8: case 9: case 10: return compute(false);
-      case 11: case 12: case 13: case 14: case 15: return compute(true);
-      case 16: case 17: return fold();
-      case 18: return fill();
-      case 19: return scan();
-      case 20: case 21: return forget();
-      case 22: return expose();
-      default: return check_one();
+      case 0:
+      case 1:
+        return make();
+      case 2:
+      case 3:
+      case 4:
+      case 5:
+        return look();
+      case 6:
+      case 7:
+      case 8:
+      case 9:
+      case 10:
+        return compute(false);
+      case 11:
+      case 12:
+      case 13:
+      case 14:
+      case 15:
+        return compute(true);
+      case 16:
+      case 17:
+        return fold();
+      case 18:
+        return fill();
+      case 19:
+        return scan();
+      case 20:
+      case 21:
+        return forget();
+      case 22:
+        return expose();
+      default:
+        return check_one();
     }
   }
 
@@ -181,7 +209,9 @@ class Program {
     store(view, values);
     hold(array, view);
   }
-  Held& pick() { return held_[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(held_.size())))]; }
+  Held& pick() {
+    return held_[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(held_.size())))];
+  }
 
   static std::string shape_text(const Extents& shape) {
     std::string words = "(";
@@ -192,7 +222,11 @@ class Program {
   Extents random_shape() {
     const std::int64_t ndim = random_.below(4);
     Extents shape;
-    const std::int64_t largest = large_ ? (ndim == 1 ? 90'000 : ndim == 2 ? 400 : 40) : random_.one_in(6) ? 40 : 6;
+    const std::int64_t largest = large_              ? (ndim == 1   ? 90'000
+                                                        : ndim == 2 ? 400
+                                                                    : 40)
+                                 : random_.one_in(6) ? 40
+                                                     : 6;
     for (std::int64_t k = 0; k < ndim; ++k)
       shape.push_back(random_.one_in(12) ? random_.below(2) : random_.between(1, largest));
     return shape;
@@ -204,10 +238,12 @@ class Program {
     View v = dense(shape, dtype);
     std::vector<Scalar> values;
     for (std::int64_t k = 0; k < v.size(); ++k)
-      values.push_back(cast(Scalar::of(DType::Int64, random_.between(dtype == DType::UInt8 ? 0 : -9, 9)), dtype));
+      values.push_back(cast(
+          Scalar::of(DType::Int64, random_.between(dtype == DType::UInt8 ? 0 : -9, 9)), dtype));
     store(v, values);
     const Array a = empty(shape, dtype);
-    std::memcpy(begin_export(a), v.memory->data(), static_cast<std::size_t>(v.size() * size_of(dtype)));
+    std::memcpy(begin_export(a), v.memory->data(),
+                static_cast<std::size_t>(v.size() * size_of(dtype)));
     end_export(a.base());
     log_ << "a" << names_ << " = new " << info(dtype).name << shape_text(shape) << "\n";
     hold(a, v);
@@ -264,13 +300,16 @@ class Program {
         if (ndim < 2) break;
         std::vector<int> axes(ndim);
         std::iota(axes.begin(), axes.end(), 0);
-        std::rotate(axes.begin(), axes.begin() + random_.between(1, static_cast<std::int64_t>(ndim) - 1), axes.end());
+        std::rotate(axes.begin(),
+                    axes.begin() + random_.between(1, static_cast<std::int64_t>(ndim) - 1),
+                    axes.end());
         View v = from.view;
         for (std::size_t k = 0; k < ndim; ++k) {
           v.shape[k] = from.view.shape[static_cast<std::size_t>(axes[k])];
           v.strides[k] = from.view.strides[static_cast<std::size_t>(axes[k])];
         }
-        log_ << "a" << names_ << " = transpose(a" << from.name << "), first axis " << axes[0] << "\n";
+        log_ << "a" << names_ << " = transpose(a" << from.name << "), first axis " << axes[0]
+             << "\n";
         return hold(transpose(from.array, axes), v);
       }
       case 1: {
@@ -283,7 +322,8 @@ class Program {
         log_ << "a" << names_ << " = flat window of a" << from.name << "\n";
         return hold(*window, v);
       }
-      default: break;
+      default:
+        break;
     }
     log_ << "a" << names_ << " = ";
     const auto [array, view] = slice_of(from, {});
@@ -295,12 +335,14 @@ class Program {
   std::optional<std::pair<Array, View>> operand(const Extents& shape) {
     for (int tries = 0; tries < 6; ++tries) {
       const Held& from = pick();
-      const auto lead = static_cast<std::int64_t>(shape.size()) - static_cast<std::int64_t>(from.view.shape.size());
+      const auto lead = static_cast<std::int64_t>(shape.size()) -
+                        static_cast<std::int64_t>(from.view.shape.size());
       if (lead < 0) continue;
       std::vector<std::int64_t> counts;
       bool fits = true;
       for (std::size_t k = 0; k < from.view.shape.size(); ++k) {
-        const std::int64_t wanted = shape[static_cast<std::size_t>(lead) + k], have = from.view.shape[k];
+        const std::int64_t wanted = shape[static_cast<std::size_t>(lead) + k],
+                           have = from.view.shape[k];
         fits &= have >= wanted || have == 1;
         counts.push_back(have == 1 ? 1 : wanted);
       }
@@ -312,8 +354,9 @@ class Program {
   }
 
   void compute(bool in_place) {
-    static constexpr Op ops[] = {Op::Add, Op::Subtract, Op::Maximum, Op::Minimum, Op::Add, Op::Multiply,
-                                 Op::Less, Op::Select, Op::Negative, Op::Copy, Op::Square};
+    static constexpr Op ops[] = {Op::Add,      Op::Subtract, Op::Maximum, Op::Minimum,
+                                 Op::Add,      Op::Multiply, Op::Less,    Op::Select,
+                                 Op::Negative, Op::Copy,     Op::Square};
     const Op op = ops[random_.below(std::size(ops))];
     const Held shape_giver = pick();
     if (in_place && !shape_giver.view.writable) return;
@@ -321,8 +364,10 @@ class Program {
     std::pair<Array, View> target{shape_giver.array, shape_giver.view};
     if (in_place) {
       log_ << "out ";
-      if (random_.one_in(2)) target = slice_of(shape_giver, {});
-      else log_ << "a" << shape_giver.name;
+      if (random_.one_in(2))
+        target = slice_of(shape_giver, {});
+      else
+        log_ << "a" << shape_giver.name;
       shape = target.second.shape;
     } else {
       log_ << "a" << names_;
@@ -355,10 +400,14 @@ class Program {
         inputs.push_back(elements(spread(found->second, shape)));
         types.push_back({found->second.dtype, Weak::No});
       } else {
-        const Scalar s = op == Op::Select && k == 0 ? Scalar::of(DType::Bool, static_cast<std::uint8_t>(random_.below(2)))
-                                                    : Scalar::of(DType::Float64, static_cast<double>(random_.between(-5, 5)));
+        const Scalar s =
+            op == Op::Select && k == 0
+                ? Scalar::of(DType::Bool, static_cast<std::uint8_t>(random_.below(2)))
+                : Scalar::of(DType::Float64, static_cast<double>(random_.between(-5, 5)));
         arguments.emplace_back(s);
-        inputs.emplace_back(static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())), s);
+        inputs.emplace_back(static_cast<std::size_t>(std::accumulate(
+                                shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>())),
+                            s);
         types.push_back({s.dtype, Weak::No});
         log_ << "scalar " << (s.dtype == DType::Bool ? s.as<bool>() : s.as<double>());
       }
@@ -377,7 +426,8 @@ class Program {
     std::vector<Scalar> values;
     const std::size_t n = inputs[0].size();
     for (std::size_t x = 0; x < n; ++x) {
-      const Scalar args[3] = {inputs[0][x], count > 1 ? inputs[1][x] : Scalar{}, count > 2 ? inputs[2][x] : Scalar{}};
+      const Scalar args[3] = {inputs[0][x], count > 1 ? inputs[1][x] : Scalar{},
+                              count > 2 ? inputs[2][x] : Scalar{}};
       values.push_back(op == Op::Copy ? args[0] : apply_to(op, *signature, args));
     }
     if (in_place) {
@@ -390,7 +440,10 @@ class Program {
       if (op == Op::Copy && !mask)
         assign(target.first, arguments[0]);
       else
-        frit::apply(op, arguments, {.out = &target.first, .where = mask ? &mask->first : nullptr, .casting = Casting::Unsafe});
+        frit::apply(op, arguments,
+                    {.out = &target.first,
+                     .where = mask ? &mask->first : nullptr,
+                     .casting = Casting::Unsafe});
       return;
     }
     hold_fresh(frit::apply(op, arguments), dense(shape, signature->out), values);
@@ -432,7 +485,9 @@ class Program {
       kept.push_back(reduced ? 1 : in.shape[k]);
       if (!reduced || keepdims) shape.push_back(kept.back());
     }
-    const DType dtype = op == Op::Add && !is_inexact(in.dtype) ? (is_unsigned(in.dtype) ? DType::UInt64 : DType::Int64) : in.dtype;
+    const DType dtype = op == Op::Add && !is_inexact(in.dtype)
+                            ? (is_unsigned(in.dtype) ? DType::UInt64 : DType::Int64)
+                            : in.dtype;
     View v = dense(kept, dtype);
     std::vector<Scalar> values(static_cast<std::size_t>(v.size()), *neutral_of(op, dtype));
     View numbers = dense(kept, DType::Int64);  // of the result that an element belongs to
@@ -449,7 +504,8 @@ class Program {
     log_ << "a" << names_ << " = reduce " << info(op).name << "(a" << from.name << ") axes";
     for (int axis : axes) log_ << " " << axis;
     log_ << (keepdims ? " keepdims\n" : "\n");
-    hold_fresh(reduce(op, from.array, {.axes = axes, .all_axes = false, .keepdims = keepdims}), dense(shape, dtype), values);
+    hold_fresh(reduce(op, from.array, {.axes = axes, .all_axes = false, .keepdims = keepdims}),
+               dense(shape, dtype), values);
   }
 
   void fill() {
@@ -467,7 +523,8 @@ class Program {
     const Held from = pick();
     const View& in = from.view;
     if (in.shape.empty() || in.dtype == DType::Bool || !is_exact(elements(in))) return;
-    const auto axis = static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(in.shape.size())));
+    const auto axis =
+        static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(in.shape.size())));
     View v = dense(in.shape, in.dtype);
     store(v, elements(in));
     for (std::int64_t k = 1; k < in.shape[axis]; ++k) {
@@ -519,8 +576,9 @@ class Program {
     const auto expected = elements(held.view);
     const Extents shape(held.array.shape().begin(), held.array.shape().end());
     if (shape != held.view.shape || held.array.dtype() != held.view.dtype)
-      throw Difference(frit::text("a", held.name, " has another shape or type: ", info(held.array.dtype()).name, shape_text(shape),
-                                  " for ", info(held.view.dtype).name, shape_text(held.view.shape)));
+      throw Difference(frit::text(
+          "a", held.name, " has another shape or type: ", info(held.array.dtype()).name,
+          shape_text(shape), " for ", info(held.view.dtype).name, shape_text(held.view.shape)));
     if (held.array.size() == 0) return;
     const std::byte* data = read(held.array);
     View got = held.view;
@@ -534,9 +592,11 @@ class Program {
       have.dtype = got.dtype;
       std::memcpy(have.bytes, data + at, item);
       if (std::memcmp(have.bytes, want.bytes, item) == 0) return;
-      const double w = cast(want, DType::Float64).as<double>(), h = cast(have, DType::Float64).as<double>();
+      const double w = cast(want, DType::Float64).as<double>(),
+                   h = cast(have, DType::Float64).as<double>();
       if (w != w && h != h) return;
-      throw Difference(frit::text("a", held.name, " differs at element ", static_cast<std::int64_t>(x - 1), ": ", std::to_string(h),
+      throw Difference(frit::text("a", held.name, " differs at element ",
+                                  static_cast<std::int64_t>(x - 1), ": ", std::to_string(h),
                                   " instead of ", std::to_string(w)));
     });
   }
@@ -549,7 +609,7 @@ class Program {
   std::ostringstream log_;
 };
 
-// ---- running and shortening ------------------------------------------------------------------------
+// ---- running and shortening ---------------------------------------------------------------------
 
 struct Outcome {
   bool failed = false;
@@ -571,7 +631,8 @@ std::string shortest(std::uint64_t seed, bool large, std::vector<std::size_t> st
   for (std::size_t chunk = steps.size() / 2; chunk > 0; chunk /= 2)
     for (std::size_t k = 0; k + chunk <= steps.size();) {
       std::vector<std::size_t> fewer = steps;
-      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k), fewer.begin() + static_cast<std::ptrdiff_t>(k + chunk));
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k),
+                  fewer.begin() + static_cast<std::ptrdiff_t>(k + chunk));
       if (run(seed, large, fewer).failed)
         steps = std::move(fewer);
       else
@@ -601,7 +662,8 @@ void fuzz(Tier tier, std::int64_t programs, bool large) {
     std::vector<std::size_t> steps(large ? 16 : 30);
     std::iota(steps.begin(), steps.end(), 0u);
     if (!run(seed, large, steps).failed) continue;
-    ADD_FAILURE() << "seed " << seed << (large ? ", large" : "") << ":\n" << shortest(seed, large, steps);
+    ADD_FAILURE() << "seed " << seed << (large ? ", large" : "") << ":\n"
+                  << shortest(seed, large, steps);
     return;
   }
 }

@@ -25,14 +25,16 @@ Array array_of(const std::vector<double>& values, Shape shape = {}) {
 }
 
 std::vector<double> values_of(const Array& a) {
-  const Array dense = a.c_contiguous() && a.dtype() == DType::Float64 ? a : astype(a, DType::Float64, 'C');
+  const Array dense =
+      a.c_contiguous() && a.dtype() == DType::Float64 ? a : astype(a, DType::Float64, 'C');
   const auto* p = reinterpret_cast<const double*>(read(dense));
   return {p, p + dense.size()};
 }
 
 std::vector<double> ramp(std::size_t n) {
   std::vector<double> v(n);
-  for (std::size_t k = 0; k < n; ++k) v[k] = std::sin(static_cast<double>(k)) * 3 + 0.25 * static_cast<double>(k % 17);
+  for (std::size_t k = 0; k < n; ++k)
+    v[k] = std::sin(static_cast<double>(k)) * 3 + 0.25 * static_cast<double>(k % 17);
   return v;
 }
 
@@ -50,7 +52,9 @@ class EachTier : public testing::TestWithParam<Tier> {
   void TearDown() override { set_tier(Tier::Automatic); }
 };
 INSTANTIATE_TEST_SUITE_P(Tiers, EachTier, testing::Values(Tier::Interpreter, Tier::Compiled),
-                         [](const auto& i) { return i.param == Tier::Interpreter ? "interpreter" : "compiled"; });
+                         [](const auto& i) {
+                           return i.param == Tier::Interpreter ? "interpreter" : "compiled";
+                         });
 
 constexpr std::size_t large = 100'003;
 
@@ -66,7 +70,9 @@ TEST_P(EachTier, a_chain_of_elementwise_ops_is_one_kernel_without_temporaries) {
   const auto before = statistics();
   const auto result = values_of(y);
   const auto after = statistics();
-  EXPECT_EQ(after.interpreted_launches + after.compiled_launches - before.interpreted_launches - before.compiled_launches, 1);
+  EXPECT_EQ(after.interpreted_launches + after.compiled_launches - before.interpreted_launches -
+                before.compiled_launches,
+            1);
   for (std::size_t k = 0; k < large; ++k) {
     const double c = x[k] * 2.0 + 1.0;
     ASSERT_EQ(result[k], std::sqrt(c * c));
@@ -102,13 +108,16 @@ TEST_P(EachTier, a_stencil_in_place_in_a_loop_is_one_kernel_a_round_and_one_plan
   auto x = ramp(rows * columns);
   const Array u = array_of(x, {rows, columns});
   const auto inner = [&](std::int64_t di, std::int64_t dj) {
-    const AxisSlice s[2] = {{.start = 1 + di, .step = 1, .count = rows - 2}, {.start = 1 + dj, .step = 1, .count = columns - 2}};
+    const AxisSlice s[2] = {{.start = 1 + di, .step = 1, .count = rows - 2},
+                            {.start = 1 + dj, .step = 1, .count = columns - 2}};
     return slice(u, s);
   };
   const auto round = [&] {
     const Array center = inner(0, 0);
-    const Array sum = apply(Op::Add, {apply(Op::Add, {inner(-1, 0), inner(1, 0)}), apply(Op::Add, {inner(0, -1), inner(0, 1)})});
-    const Array change = apply(Op::Multiply, {apply(Op::Subtract, {sum, apply(Op::Multiply, {center, 4.0})}), 0.1});
+    const Array sum = apply(Op::Add, {apply(Op::Add, {inner(-1, 0), inner(1, 0)}),
+                                      apply(Op::Add, {inner(0, -1), inner(0, 1)})});
+    const Array change =
+        apply(Op::Multiply, {apply(Op::Subtract, {sum, apply(Op::Multiply, {center, 4.0})}), 0.1});
     apply(Op::Add, {center, change}, {.out = &center});
     eval();
   };
@@ -121,7 +130,9 @@ TEST_P(EachTier, a_stencil_in_place_in_a_loop_is_one_kernel_a_round_and_one_plan
   EXPECT_EQ(s.plan_hits, rounds - 1);
   for (int t = 0; t < rounds; ++t) {
     auto old = x;
-    const auto at = [&](std::int64_t i, std::int64_t j) { return old[static_cast<std::size_t>(i * columns + j)]; };
+    const auto at = [&](std::int64_t i, std::int64_t j) {
+      return old[static_cast<std::size_t>(i * columns + j)];
+    };
     for (std::int64_t i = 1; i + 1 < rows; ++i)
       for (std::int64_t j = 1; j + 1 < columns; ++j) {
         const double sum = (at(i - 1, j) + at(i + 1, j)) + (at(i, j - 1) + at(i, j + 1));
@@ -153,13 +164,17 @@ double pairwise(const double* a, std::int64_t n) {
 }
 
 TEST_P(EachTier, sums_have_numpys_order_whatever_the_size) {
-  for (std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{100}, std::size_t{5000}, std::size_t{32769}, large, std::size_t{1'234'567}}) {
+  for (std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{100}, std::size_t{5000},
+                        std::size_t{32769}, large, std::size_t{1'234'567}}) {
     const auto x = ramp(n);
     const Array a = array_of(x);
     auto scaled = x;
     for (double& v : scaled) v *= 1.5;
-    EXPECT_EQ(values_of(reduce(Op::Add, a))[0], pairwise(x.data(), static_cast<std::int64_t>(n))) << n;
-    EXPECT_EQ(values_of(reduce(Op::Add, apply(Op::Multiply, {a, 1.5})))[0], pairwise(scaled.data(), static_cast<std::int64_t>(n))) << n;
+    EXPECT_EQ(values_of(reduce(Op::Add, a))[0], pairwise(x.data(), static_cast<std::int64_t>(n)))
+        << n;
+    EXPECT_EQ(values_of(reduce(Op::Add, apply(Op::Multiply, {a, 1.5})))[0],
+              pairwise(scaled.data(), static_cast<std::int64_t>(n)))
+        << n;
   }
 }
 
@@ -185,7 +200,8 @@ TEST_P(EachTier, a_row_softmax_is_one_kernel) {
     for (double& v : row) v = (v - top) * (v - top);
     const double sum = pairwise(row.data(), columns);
     for (std::int64_t j = 0; j < columns; ++j)
-      ASSERT_EQ(result[static_cast<std::size_t>(i * columns + j)], row[static_cast<std::size_t>(j)] / sum);
+      ASSERT_EQ(result[static_cast<std::size_t>(i * columns + j)],
+                row[static_cast<std::size_t>(j)] / sum);
   }
 }
 
@@ -193,7 +209,9 @@ TEST_P(EachTier, reductions_over_each_axis_of_three) {
   const Shape shape{17, 40, 23};
   const auto x = ramp(17 * 40 * 23);
   const Array a = array_of(x, shape);
-  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) { return x[static_cast<std::size_t>((i * 40 + j) * 23 + k)]; };
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return x[static_cast<std::size_t>((i * 40 + j) * 23 + k)];
+  };
   for (int axis = 0; axis < 3; ++axis) {
     const int axes[1] = {axis};
     const auto sums = values_of(reduce(Op::Add, a, {.axes = axes, .all_axes = false}));

@@ -14,8 +14,8 @@ constexpr std::int64_t part_elements = 1 << 14;
 
 // Index arrays as dense int64 offsets (in bytes) into the indexed window, checked.
 struct Offsets {
-  std::vector<std::int64_t> shape;   // of the indices, broadcast
-  std::vector<std::int64_t> bytes;   // one an index tuple
+  std::vector<std::int64_t> shape;  // of the indices, broadcast
+  std::vector<std::int64_t> bytes;  // one an index tuple
 };
 
 std::int64_t index_at(const std::byte* p, DType dtype) {
@@ -25,23 +25,37 @@ std::int64_t index_at(const std::byte* p, DType dtype) {
     return static_cast<std::int64_t>(x);
   };
   switch (dtype) {
-    case DType::Int8: return as(std::int8_t{});
-    case DType::Int16: return as(std::int16_t{});
-    case DType::Int32: return as(std::int32_t{});
-    case DType::Int64: return as(std::int64_t{});
-    case DType::UInt8: return as(std::uint8_t{});
-    case DType::UInt16: return as(std::uint16_t{});
-    case DType::UInt32: return as(std::uint32_t{});
-    case DType::UInt64: return as(std::uint64_t{});
-    case DType::Bool: case DType::Float16: case DType::Float32: case DType::Float64:
-    case DType::Complex64: case DType::Complex128: break;
+    case DType::Int8:
+      return as(std::int8_t{});
+    case DType::Int16:
+      return as(std::int16_t{});
+    case DType::Int32:
+      return as(std::int32_t{});
+    case DType::Int64:
+      return as(std::int64_t{});
+    case DType::UInt8:
+      return as(std::uint8_t{});
+    case DType::UInt16:
+      return as(std::uint16_t{});
+    case DType::UInt32:
+      return as(std::uint32_t{});
+    case DType::UInt64:
+      return as(std::uint64_t{});
+    case DType::Bool:
+    case DType::Float16:
+    case DType::Float32:
+    case DType::Float64:
+    case DType::Complex64:
+    case DType::Complex128:
+      break;
   }
   throw IndexError("arrays used as indices must be of integer (or boolean) type");
 }
 
 Offsets offsets_of(const Array& a, std::span<const Array> indices) {
   if (static_cast<int>(indices.size()) > a.ndim())
-    throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ", indices.size(), " were indexed"));
+    throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
+                          indices.size(), " were indexed"));
   std::vector<std::span<const std::int64_t>> shapes;
   for (const Array& i : indices) shapes.push_back(i.shape());
   Offsets result;
@@ -66,7 +80,8 @@ Offsets offsets_of(const Array& a, std::span<const Array> indices) {
       const std::int64_t asked = index_at(data + j * item, index.dtype());
       const std::int64_t position = asked < 0 ? asked + extent : asked;
       if (position < 0 || position >= extent)
-        throw IndexError(text("index ", asked, " is out of bounds for axis ", k, " with size ", extent));
+        throw IndexError(
+            text("index ", asked, " is out of bounds for axis ", k, " with size ", extent));
       result.bytes[static_cast<std::size_t>(j)] += position * stride;
     }
   }
@@ -75,44 +90,56 @@ Offsets offsets_of(const Array& a, std::span<const Array> indices) {
 
 // The axes of `a` behind the indexed ones.
 LayoutRef rest_layout(const Array& a, std::size_t indexed) {
-  return LayoutRef::adopt(make_layout(a.shape().subspan(indexed), a.strides().subspan(indexed), size_of(a.dtype())));
+  return LayoutRef::adopt(
+      make_layout(a.shape().subspan(indexed), a.strides().subspan(indexed), size_of(a.dtype())));
 }
 
 struct ForParts {
   template <class Work>  // work(begin, end)
   static void run(std::int64_t n, std::int64_t elements_each, Work&& work) {
     ThreadPool& pool = ThreadPool::get();
-    const std::int64_t parts =
-        std::clamp<std::int64_t>(n * std::max<std::int64_t>(elements_each, 1) / part_elements, 1, pool.threads() * 4);
+    const std::int64_t parts = std::clamp<std::int64_t>(
+        n * std::max<std::int64_t>(elements_each, 1) / part_elements, 1, pool.threads() * 4);
     struct Context {
       Work& work;
       std::int64_t n, parts;
     } context{work, n, parts};
-    pool.run(parts, [](void* p, std::int64_t k) {
-      auto& c = *static_cast<Context*>(p);
-      c.work(c.n * k / c.parts, c.n * (k + 1) / c.parts);
-    }, &context);
+    pool.run(
+        parts,
+        [](void* p, std::int64_t k) {
+          auto& c = *static_cast<Context*>(p);
+          c.work(c.n * k / c.parts, c.n * (k + 1) / c.parts);
+        },
+        &context);
   }
 };
 
 template <class Unit>
-void gather_units(std::byte* out, const std::byte* data, const std::int64_t* offsets, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t k = begin; k < end; ++k) std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Unit)), data + offsets[k], sizeof(Unit));
+void gather_units(std::byte* out, const std::byte* data, const std::int64_t* offsets,
+                  std::int64_t begin, std::int64_t end) {
+  for (std::int64_t k = begin; k < end; ++k)
+    std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Unit)), data + offsets[k], sizeof(Unit));
 }
 
 struct Unit16 {
   std::uint64_t parts[2];
 };
 
-void gather_elements(std::byte* out, const std::byte* data, const std::vector<std::int64_t>& offsets, int item) {
+void gather_elements(std::byte* out, const std::byte* data,
+                     const std::vector<std::int64_t>& offsets, int item) {
   const auto n = static_cast<std::int64_t>(offsets.size());
   ForParts::run(n, 1, [&](std::int64_t begin, std::int64_t end) {
     switch (item) {
-      case 1: return gather_units<std::uint8_t>(out, data, offsets.data(), begin, end);
-      case 2: return gather_units<std::uint16_t>(out, data, offsets.data(), begin, end);
-      case 4: return gather_units<std::uint32_t>(out, data, offsets.data(), begin, end);
-      case 8: return gather_units<std::uint64_t>(out, data, offsets.data(), begin, end);
-      case 16: return gather_units<Unit16>(out, data, offsets.data(), begin, end);
+      case 1:
+        return gather_units<std::uint8_t>(out, data, offsets.data(), begin, end);
+      case 2:
+        return gather_units<std::uint16_t>(out, data, offsets.data(), begin, end);
+      case 4:
+        return gather_units<std::uint32_t>(out, data, offsets.data(), begin, end);
+      case 8:
+        return gather_units<std::uint64_t>(out, data, offsets.data(), begin, end);
+      case 16:
+        return gather_units<Unit16>(out, data, offsets.data(), begin, end);
     }
   });
 }
@@ -136,15 +163,16 @@ Array gather(const Array& a, std::span<const Array> indices) {
     return out;
   }
   const std::int64_t row = rest->size() * item;
-  ForParts::run(static_cast<std::int64_t>(offsets.bytes.size()), rest->size(), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::byte* from = data + offsets.bytes[static_cast<std::size_t>(k)];
-      if (rest->c_contiguous())
-        std::memcpy(to + k * row, from, static_cast<std::size_t>(row));
-      else
-        pack(to + k * row, from, *rest);
-    }
-  });
+  ForParts::run(static_cast<std::int64_t>(offsets.bytes.size()), rest->size(),
+                [&](std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t k = begin; k < end; ++k) {
+                    const std::byte* from = data + offsets.bytes[static_cast<std::size_t>(k)];
+                    if (rest->c_contiguous())
+                      std::memcpy(to + k * row, from, static_cast<std::size_t>(row));
+                    else
+                      pack(to + k * row, from, *rest);
+                  }
+                });
   return out;
 }
 
@@ -189,7 +217,8 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   if (!a.writable()) throw ValueError("assignment destination is read-only");
   Engine& engine = Engine::get();
   const Loop combine = loop(op, a.dtype());
-  if (!combine || info(op).inputs != 2) throw TypeError(text("no native ", info(op).numpy_name, ".at for ", info(a.dtype()).name));
+  if (!combine || info(op).inputs != 2)
+    throw TypeError(text("no native ", info(op).numpy_name, ".at for ", info(a.dtype()).name));
   const Offsets offsets = offsets_of(a, indices);
   const LayoutRef rest = rest_layout(a, indices.size());
   const Array dense = value_for(a, offsets, *rest, value);
@@ -203,13 +232,14 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   for (std::size_t k = 0; k < offsets.bytes.size(); ++k) {
     std::byte* element = to + offsets.bytes[k];
     pack(before.data(), element, *rest);
-    void* args[3] = {before.data(), before.data(), const_cast<std::byte*>(from + static_cast<std::int64_t>(k) * row)};
+    void* args[3] = {before.data(), before.data(),
+                     const_cast<std::byte*>(from + static_cast<std::int64_t>(k) * row)};
     combine(args, rest->size(), 0);
     unpack(element, *rest, before.data());
   }
 }
 
-// ---- masks ------------------------------------------------------------------------------------------------
+// ---- masks --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -228,7 +258,8 @@ std::vector<std::int64_t> true_positions(const std::byte* mask, std::int64_t n) 
   });
   for (std::size_t b = 1; b < counts.size(); ++b) counts[b] += counts[b - 1];
   // One more, so that the branch-free loop may write behind the last.
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(counts.back()) + static_cast<std::size_t>(blocks) + 1);
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(counts.back()) +
+                                      static_cast<std::size_t>(blocks) + 1);
   const std::int64_t total = counts.back();
   ForParts::run(blocks, block, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = begin; b < end; ++b) {
@@ -278,10 +309,12 @@ void to_byte_offsets(std::vector<std::int64_t>& positions, const Array& a, std::
 
 void check_mask(const Array& a, const Array& mask) {
   if (mask.ndim() > a.ndim())
-    throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ", mask.ndim(), " were indexed"));
+    throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
+                          mask.ndim(), " were indexed"));
   for (std::size_t k = 0; k < mask.shape().size(); ++k)
     if (mask.shape()[k] != a.shape()[k])
-      throw IndexError(text("boolean index did not match indexed array along axis ", k, "; size of axis is ", a.shape()[k],
+      throw IndexError(text("boolean index did not match indexed array along axis ", k,
+                            "; size of axis is ", a.shape()[k],
                             " but size of corresponding boolean axis is ", mask.shape()[k]));
 }
 
@@ -308,7 +341,8 @@ Array compress(const Array& a, const Array& mask) {
     return out;
   }
   const std::int64_t row = rest->size() * item;
-  for (std::size_t k = 0; k < positions.size(); ++k) pack(to + static_cast<std::int64_t>(k) * row, data + positions[k], *rest);
+  for (std::size_t k = 0; k < positions.size(); ++k)
+    pack(to + static_cast<std::int64_t>(k) * row, data + positions[k], *rest);
   return out;
 }
 
@@ -325,7 +359,8 @@ std::vector<Array> nonzero(const Array& a) {
   auto* rows = reinterpret_cast<std::int64_t*>(table.base()->data);
   std::vector<Array> result;
   for (std::size_t k = 0; k < axes; ++k)
-    result.push_back(window(table, shape, strides, n > 0 ? 8 * static_cast<std::int64_t>(k) : 0, DType::Int64));
+    result.push_back(
+        window(table, shape, strides, n > 0 ? 8 * static_cast<std::int64_t>(k) : 0, DType::Int64));
   ForParts::run(n, static_cast<std::int64_t>(axes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = begin; j < end; ++j) {
       std::int64_t rest = positions[static_cast<std::size_t>(j)];

@@ -23,18 +23,20 @@ Scalar converted(const Scalar& value, DType dtype) {
 
 // Code for these is much better when the number is known.
 bool wants_literal(Op op, std::size_t argument) {
-  return argument == 1 && (op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod || op == Op::Power ||
-                           op == Op::LeftShift || op == Op::RightShift);
+  return argument == 1 && (op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
+                           op == Op::Power || op == Op::LeftShift || op == Op::RightShift);
 }
 
 }  // namespace
 
-// ---- values -------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
-KernelState::KernelState(std::span<const std::int64_t> shape) : extents(shape.begin(), shape.end()) {
+KernelState::KernelState(std::span<const std::int64_t> shape)
+    : extents(shape.begin(), shape.end()) {
   for (std::int64_t extent : shape)
     if (extent < 0) throw ValueError(text("KernelBuilder: an extent is negative: ", extent));
-  if (shape.size() > static_cast<std::size_t>(max_dimensions)) throw ValueError(text("KernelBuilder: more than ", max_dimensions, " axes"));
+  if (shape.size() > static_cast<std::size_t>(max_dimensions))
+    throw ValueError(text("KernelBuilder: more than ", max_dimensions, " axes"));
   routine.rank = static_cast<std::int32_t>(shape.size());
   routine.body.values.assign(shape.size(), DType::Int64);
   block_of_.assign(shape.size(), 0);
@@ -42,8 +44,10 @@ KernelState::KernelState(std::span<const std::int64_t> shape) : extents(shape.be
 }
 
 void KernelState::check_open() const {
-  if (stage_ == Stage::Recorded) throw ValueError("KernelBuilder: the kernel has been recorded; make a new one");
-  if (stage_ == Stage::Broken) throw ValueError("KernelBuilder: an error stopped the writing of this kernel; make a new one");
+  if (stage_ == Stage::Recorded)
+    throw ValueError("KernelBuilder: the kernel has been recorded; make a new one");
+  if (stage_ == Stage::Broken)
+    throw ValueError("KernelBuilder: an error stopped the writing of this kernel; make a new one");
 }
 
 Expression KernelState::add(Instr instr, DType dtype) {
@@ -63,11 +67,14 @@ void KernelState::check_value(const Expression& x) const {
   if (x.kernel_ != this) throw ValueError("KernelBuilder: a value of another kernel");
   const std::int32_t block = block_of_[at(x.value_)];
   if (std::none_of(open_.begin(), open_.end(), [&](const Open& o) { return o.number == block; }))
-    throw ValueError("KernelBuilder: a value made inside a loop_, if_ or while_ is used outside of it: keep it in a local");
+    throw ValueError(
+        "KernelBuilder: a value made inside a loop_, if_ or while_ is used outside of it: keep it "
+        "in a local");
 }
 
 ValueId KernelState::literal_in_type(const Expression& x, DType dtype) {
-  if (dtype == DType::Int64 && x.weak_ == Weak::Int) return integer(x.literal_.as<std::int64_t>()).value_;
+  if (dtype == DType::Int64 && x.weak_ == Weak::Int)
+    return integer(x.literal_.as<std::int64_t>()).value_;
   Instr instr;
   instr.kind = InstrKind::Constant;
   instr.constant = converted(x.literal_, dtype);
@@ -103,7 +110,9 @@ ValueId KernelState::in_type(const Expression& x, DType dtype) {
   return add(std::move(instr), dtype).value_;
 }
 
-Expression KernelState::cast(const Expression& x, DType dtype) { return Expression(this, in_type(x, dtype)); }
+Expression KernelState::cast(const Expression& x, DType dtype) {
+  return Expression(this, in_type(x, dtype));
+}
 
 Expression KernelState::compute(Op op, std::span<const Expression> arguments) {
   check_open();
@@ -113,14 +122,17 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments) {
   OperandType types[max_inputs];
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     check_value(arguments[k]);
-    types[k] = arguments[k].is_literal() ? OperandType{arguments[k].literal_.dtype, arguments[k].weak_}
-                                         : OperandType{type_of(arguments[k].value_)};
+    types[k] = arguments[k].is_literal()
+                   ? OperandType{arguments[k].literal_.dtype, arguments[k].weak_}
+                   : OperandType{type_of(arguments[k].value_)};
   }
   const auto signature = resolve(op, {types, arguments.size()});
   if (!signature || !frit::loop(op, signature->in[op == Op::Select ? 1 : 0])) {
     std::string words;
-    for (std::size_t k = 0; k < arguments.size(); ++k) words += (k ? ", " : "") + std::string(info(types[k].dtype).name);
-    throw TypeError(text(row.name, ": not possible in a kernel for ", words, "; cast the operands"));
+    for (std::size_t k = 0; k < arguments.size(); ++k)
+      words += (k ? ", " : "") + std::string(info(types[k].dtype).name);
+    throw TypeError(
+        text(row.name, ": not possible in a kernel for ", words, "; cast the operands"));
   }
   Instr instr;
   instr.kind = InstrKind::Apply;
@@ -143,22 +155,25 @@ ValueId KernelState::stored_value(const Expression& x, DType dtype, const char* 
   check_value(x);
   const DType from = x.is_literal() ? x.literal_.dtype : type_of(x.value_);
   const bool fits = x.is_literal() && x.weak_ != Weak::No
-                        ? !(x.weak_ == Weak::Float && !is_inexact(dtype)) && !(x.weak_ == Weak::Complex && !is_complex(dtype)) &&
+                        ? !(x.weak_ == Weak::Float && !is_inexact(dtype)) &&
+                              !(x.weak_ == Weak::Complex && !is_complex(dtype)) &&
                               !(x.weak_ == Weak::Int && is_bool(dtype))
                         : can_cast(from, dtype, Casting::SameKind);
   if (!fits)
-    throw TypeError(text(what, ": ", info(from).name, " does not go into ", info(dtype).name, " without a cast: cast(x, DType::..)"));
+    throw TypeError(text(what, ": ", info(from).name, " does not go into ", info(dtype).name,
+                         " without a cast: cast(x, DType::..)"));
   return in_type(x, dtype);
 }
 
 ValueId KernelState::condition(const Expression& x, const char* what) {
   check_value(x);
   const DType type = x.is_literal() ? x.literal_.dtype : type_of(x.value_);
-  if (!is_bool(type)) throw TypeError(text(what, ": the condition is ", info(type).name, ", not bool: compare it"));
+  if (!is_bool(type))
+    throw TypeError(text(what, ": the condition is ", info(type).name, ", not bool: compare it"));
   return in_type(x, DType::Bool);
 }
 
-// ---- places -------------------------------------------------------------------------------------------
+// ---- places -------------------------------------------------------------------------------------
 
 std::int32_t KernelState::add_parameter(const Array& a, ParameterUse use) {
   check_open();
@@ -166,7 +181,8 @@ std::int32_t KernelState::add_parameter(const Array& a, ParameterUse use) {
   const bool written = use != ParameterUse::Input;
   if (written) {
     check_writable(a);
-    if (overlaps_itself(*a.layout())) throw ValueError("KernelBuilder: a written array has overlapping elements");
+    if (overlaps_itself(*a.layout()))
+      throw ValueError("KernelBuilder: a written array has overlapping elements");
   }
   parameters.push_back({a, use});
   routine.body.operands.push_back({.dtype = a.dtype(), .written = written});
@@ -196,17 +212,21 @@ void KernelState::write_local(std::int32_t number, const Expression& value) {
   add(std::move(instr));
 }
 
-Address KernelState::address(std::int32_t parameter, std::span<const Expression> indices, const char* what) {
+Address KernelState::address(std::int32_t parameter, std::span<const Expression> indices,
+                             const char* what) {
   check_open();
   const Array& a = parameters[at(parameter)].array;
   if (indices.size() != static_cast<std::size_t>(a.ndim()))
-    throw IndexError(text(what, ": ", indices.size(), " indices for an array of ", a.ndim(), " dimensions"));
+    throw IndexError(
+        text(what, ": ", indices.size(), " indices for an array of ", a.ndim(), " dimensions"));
   Address result{.operand = parameter, .terms = {}};
   for (std::size_t k = 0; k < indices.size(); ++k) {
     check_value(indices[k]);
-    const DType type = indices[k].is_literal() ? indices[k].literal_.dtype : type_of(indices[k].value_);
+    const DType type =
+        indices[k].is_literal() ? indices[k].literal_.dtype : type_of(indices[k].value_);
     if (!is_integer(type))
-      throw TypeError(text(what, ": index ", k, " is ", info(type).name, ", not an integer: cast(x, DType::Int64)"));
+      throw TypeError(text(what, ": index ", k, " is ", info(type).name,
+                           ", not an integer: cast(x, DType::Int64)"));
     result.terms.push_back({in_type(indices[k], DType::Int64), static_cast<std::int32_t>(k)});
   }
   return result;
@@ -222,18 +242,20 @@ Expression KernelState::load(std::int32_t parameter, std::span<const Expression>
   return add(std::move(instr), parameters[at(parameter)].array.dtype());
 }
 
-void KernelState::store(std::int32_t parameter, std::span<const Expression> indices, const Expression& value) {
+void KernelState::store(std::int32_t parameter, std::span<const Expression> indices,
+                        const Expression& value) {
   Instr instr;
   instr.kind = InstrKind::Store;
   instr.address = address(parameter, indices, "store");
   if (parameters[at(parameter)].use == ParameterUse::Input)
-    throw ValueError("store: the array was given as input, which is only read: use output or inout");
+    throw ValueError(
+        "store: the array was given as input, which is only read: use output or inout");
   instr.args[0] = stored_value(value, parameters[at(parameter)].array.dtype(), "store");
   instr.number = accesses++;
   add(std::move(instr));
 }
 
-// ---- structure ----------------------------------------------------------------------------------------
+// ---- structure ----------------------------------------------------------------------------------
 
 template <class Write>
 Block KernelState::nested(Write&& write, ValueId visible) {
@@ -250,14 +272,16 @@ Block KernelState::nested(Write&& write, ValueId visible) {
   return block;
 }
 
-void KernelState::loop(const Expression& begin, const Expression& end, const std::function<void(Expression)>& body) {
+void KernelState::loop(const Expression& begin, const Expression& end,
+                       const std::function<void(Expression)>& body) {
   Instr instr;
   instr.kind = InstrKind::Loop;
   int k = 0;
   for (const Expression* bound : {&begin, &end}) {
     check_value(*bound);
     const DType type = bound->is_literal() ? bound->literal_.dtype : type_of(bound->value_);
-    if (!is_integer(type)) throw TypeError(text("loop: a bound is ", info(type).name, ", not an integer"));
+    if (!is_integer(type))
+      throw TypeError(text("loop: a bound is ", info(type).name, ", not an integer"));
     instr.args[k++] = in_type(*bound, DType::Int64);
   }
   instr.result = static_cast<ValueId>(routine.body.values.size());
@@ -267,7 +291,8 @@ void KernelState::loop(const Expression& begin, const Expression& end, const std
   add(std::move(instr));
 }
 
-void KernelState::branch(const Expression& x, const std::function<void()>& body, const std::function<void()>& otherwise) {
+void KernelState::branch(const Expression& x, const std::function<void()>& body,
+                         const std::function<void()>& otherwise) {
   Instr instr;
   instr.kind = InstrKind::If;
   instr.args[0] = condition(x, "if_");
@@ -276,19 +301,24 @@ void KernelState::branch(const Expression& x, const std::function<void()>& body,
   add(std::move(instr));
 }
 
-void KernelState::repeat(const std::function<Expression()>& test, const std::function<void()>& body) {
+void KernelState::repeat(const std::function<Expression()>& test,
+                         const std::function<void()>& body) {
   check_open();
   Instr instr;
   instr.kind = InstrKind::While;
   instr.number = add_local(DType::Bool);
-  instr.other = nested([&] { write_local(instr.number, Expression(this, condition(test(), "while_"))); });
+  instr.other =
+      nested([&] { write_local(instr.number, Expression(this, condition(test(), "while_"))); });
   instr.body = nested(body);
   add(std::move(instr));
 }
 
-std::size_t KernelState::reduce(Op op, const Expression& value, std::vector<int> axes, bool all_axes) {
+std::size_t KernelState::reduce(Op op, const Expression& value, std::vector<int> axes,
+                                bool all_axes) {
   check_value(value);
-  if (open_.size() != 1) throw ValueError("reduce: belongs to the outermost block of a kernel, not inside a loop, if_ or while_");
+  if (open_.size() != 1)
+    throw ValueError(
+        "reduce: belongs to the outermost block of a kernel, not inside a loop, if_ or while_");
   for (int axis : axes)
     if (axis < 0 || axis >= routine.rank || std::count(axes.begin(), axes.end(), axis) > 1)
       throw ValueError(text("reduce: axis ", axis, " of a kernel with ", routine.rank, " axes"));
@@ -298,11 +328,15 @@ std::size_t KernelState::reduce(Op op, const Expression& value, std::vector<int>
   std::vector<Expression> indices;
   for (std::int32_t k = 0; k < routine.rank; ++k) indices.emplace_back(this, k);
   store(parameter, indices, value);
-  reductions.push_back({.op = op, .all_axes = all_axes, .axes = std::move(axes), .parameter = parameter, .result = {}});
+  reductions.push_back({.op = op,
+                        .all_axes = all_axes,
+                        .axes = std::move(axes),
+                        .parameter = parameter,
+                        .result = {}});
   return reductions.size() - 1;
 }
 
-// ---- the public classes -------------------------------------------------------------------------------
+// ---- the public classes -------------------------------------------------------------------------
 
 DType Expression::dtype() const { return kernel_ ? kernel_->type_of(value_) : literal_.dtype; }
 
@@ -310,8 +344,10 @@ KernelState* KernelState::owner(const Expression& x) { return x.kernel_; }
 
 Expression compute(Op op, std::initializer_list<Expression> arguments) {
   for (const Expression& x : arguments)
-    if (KernelState* kernel = KernelState::owner(x)) return kernel->compute(op, {arguments.begin(), arguments.size()});
-  throw ValueError(text(info(op).name, ": literals only: an expression belongs to a kernel by one of its operands"));
+    if (KernelState* kernel = KernelState::owner(x))
+      return kernel->compute(op, {arguments.begin(), arguments.size()});
+  throw ValueError(text(
+      info(op).name, ": literals only: an expression belongs to a kernel by one of its operands"));
 }
 Expression cast(const Expression& x, DType dtype) {
   if (KernelState* kernel = KernelState::owner(x)) return kernel->cast(x, dtype);
@@ -332,58 +368,76 @@ const KernelBuilder::Element& KernelBuilder::Element::operator=(const Expression
 
 Expression KernelBuilder::Parameter::extent(int axis) const {
   const auto shape = kernel_->parameters[at(number_)].array.shape();
-  if (axis < 0 || at(axis) >= shape.size()) throw IndexError(frit::text("extent: axis ", axis, " of an array of ", shape.size(), " dimensions"));
+  if (axis < 0 || at(axis) >= shape.size())
+    throw IndexError(
+        frit::text("extent: axis ", axis, " of an array of ", shape.size(), " dimensions"));
   return kernel_->integer(shape[at(axis)]);
 }
 
 const Array& KernelBuilder::Total::array() const {
   const Array& result = kernel_->reductions[number_].result;
-  if (!result) throw ValueError("the result of a reduction is there when its kernel has been recorded");
+  if (!result)
+    throw ValueError("the result of a reduction is there when its kernel has been recorded");
   return result;
 }
 
-KernelBuilder::KernelBuilder(std::span<const std::int64_t> extents) : state_(std::make_unique<KernelState>(extents)) {}
+KernelBuilder::KernelBuilder(std::span<const std::int64_t> extents)
+    : state_(std::make_unique<KernelState>(extents)) {}
 KernelBuilder::KernelBuilder(KernelBuilder&&) noexcept = default;
 KernelBuilder& KernelBuilder::operator=(KernelBuilder&&) noexcept = default;
 KernelBuilder::~KernelBuilder() = default;
 
-KernelBuilder::Parameter KernelBuilder::input(const Array& a) { return {state_.get(), state_->add_parameter(a, ParameterUse::Input)}; }
-KernelBuilder::Parameter KernelBuilder::output(const Array& a) { return {state_.get(), state_->add_parameter(a, ParameterUse::Output)}; }
-KernelBuilder::Parameter KernelBuilder::inout(const Array& a) { return {state_.get(), state_->add_parameter(a, ParameterUse::InOut)}; }
+KernelBuilder::Parameter KernelBuilder::input(const Array& a) {
+  return {state_.get(), state_->add_parameter(a, ParameterUse::Input)};
+}
+KernelBuilder::Parameter KernelBuilder::output(const Array& a) {
+  return {state_.get(), state_->add_parameter(a, ParameterUse::Output)};
+}
+KernelBuilder::Parameter KernelBuilder::inout(const Array& a) {
+  return {state_.get(), state_->add_parameter(a, ParameterUse::InOut)};
+}
 
 Expression KernelBuilder::axis(int number) {
   state_->check_open();
   if (number < 0 || number >= state_->routine.rank)
-    throw IndexError(frit::text("axis: number ", number, " of a kernel with ", state_->routine.rank, " axes"));
+    throw IndexError(
+        frit::text("axis: number ", number, " of a kernel with ", state_->routine.rank, " axes"));
   return Expression(state_.get(), number);
 }
 Expression KernelBuilder::extent(int number) {
   if (number < 0 || number >= state_->routine.rank)
-    throw IndexError(frit::text("extent: axis ", number, " of a kernel with ", state_->routine.rank, " axes"));
+    throw IndexError(
+        frit::text("extent: axis ", number, " of a kernel with ", state_->routine.rank, " axes"));
   return state_->integer(state_->extents[at(number)]);
 }
 Expression KernelBuilder::scalar(const Scalar& value) { return state_->scalar(value); }
 
-KernelBuilder::Local KernelBuilder::local(const Expression& initial) { return local(initial.dtype(), initial); }
+KernelBuilder::Local KernelBuilder::local(const Expression& initial) {
+  return local(initial.dtype(), initial);
+}
 KernelBuilder::Local KernelBuilder::local(DType dtype, const Expression& initial) {
   const Local result(state_.get(), state_->add_local(dtype));
   return result = initial;
 }
 
-void KernelBuilder::loop(const Expression& begin, const Expression& end, const std::function<void(Expression)>& body) {
+void KernelBuilder::loop(const Expression& begin, const Expression& end,
+                         const std::function<void(Expression)>& body) {
   state_->loop(begin, end, body);
 }
-void KernelBuilder::if_(const Expression& condition, const std::function<void()>& body, const std::function<void()>& otherwise) {
+void KernelBuilder::if_(const Expression& condition, const std::function<void()>& body,
+                        const std::function<void()>& otherwise) {
   state_->branch(condition, body, otherwise);
 }
-void KernelBuilder::while_(const std::function<Expression()>& condition, const std::function<void()>& body) {
+void KernelBuilder::while_(const std::function<Expression()>& condition,
+                           const std::function<void()>& body) {
   state_->repeat(condition, body);
 }
 
 KernelBuilder::Total KernelBuilder::reduce(Op op, const Expression& value) {
   return {state_.get(), state_->reduce(op, value, {}, true)};
 }
-KernelBuilder::Total KernelBuilder::reduce(Op op, const Expression& value, std::initializer_list<int> axes) {
+KernelBuilder::Total KernelBuilder::reduce(Op op, const Expression& value,
+                                           std::initializer_list<int> axes) {
   return {state_.get(), state_->reduce(op, value, axes, false)};
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 std::vector<double> ramp(std::size_t n) {
   std::vector<double> v(n);
-  for (std::size_t k = 0; k < n; ++k) v[k] = std::sin(static_cast<double>(k)) * 3 + 0.25 * static_cast<double>(k % 17);
+  for (std::size_t k = 0; k < n; ++k)
+    v[k] = std::sin(static_cast<double>(k)) * 3 + 0.25 * static_cast<double>(k % 17);
   return v;
 }
 
@@ -45,7 +46,9 @@ class Kernels : public testing::TestWithParam<Tier> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Tiers, Kernels, testing::Values(Tier::Interpreter, Tier::Compiled),
-                         [](const auto& i) { return i.param == Tier::Interpreter ? "interpreter" : "compiled"; });
+                         [](const auto& i) {
+                           return i.param == Tier::Interpreter ? "interpreter" : "compiled";
+                         });
 
 constexpr std::int64_t rows = 63, columns = 70;
 
@@ -59,14 +62,20 @@ TEST_P(Kernels, a_stencil_reads_its_neighbours) {
   KernelBuilder k({rows - 2, columns - 2});
   const auto U = k.input(u), V = k.output(v);
   const auto i = k.axis(0) + 1, j = k.axis(1) + 1;
-  V(i, j) = U(i, j) + 0.25 * (U(i - 1, j) + U(i + 1, j) + U(i, j - 1) + U(i, j + 1) - 4.0 * U(i, j));
+  V(i, j) =
+      U(i, j) + 0.25 * (U(i - 1, j) + U(i + 1, j) + U(i, j - 1) + U(i, j + 1) - 4.0 * U(i, j));
   k.record();
   const auto result = values<double>(v);
   for (std::int64_t p = 0; p < rows; ++p)
     for (std::int64_t q = 0; q < columns; ++q) {
       const bool inner = p > 0 && q > 0 && p < rows - 1 && q < columns - 1;
-      const double sum = inner ? ((((at(x, p - 1, q) + at(x, p + 1, q)) + at(x, p, q - 1)) + at(x, p, q + 1)) - 4.0 * at(x, p, q)) : 0;
-      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + q)], inner ? at(x, p, q) + 0.25 * sum : 0.0) << p << " " << q;
+      const double sum =
+          inner ? ((((at(x, p - 1, q) + at(x, p + 1, q)) + at(x, p, q - 1)) + at(x, p, q + 1)) -
+                   4.0 * at(x, p, q))
+                : 0;
+      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + q)],
+                inner ? at(x, p, q) + 0.25 * sum : 0.0)
+          << p << " " << q;
     }
 }
 
@@ -77,7 +86,8 @@ TEST_P(Kernels, conditions_keep_neighbours_inside) {
   const auto U = k.input(u), V = k.output(v);
   const auto i = k.axis(0), j = k.axis(1);
   const auto s = k.local(0.0);
-  k.if_(i > 0 && j < columns - 1, [&] { s = U(i - 1, j + 1); }, [&] { s = -1.0; });
+  k.if_(
+      i > 0 && j < columns - 1, [&] { s = U(i - 1, j + 1); }, [&] { s = -1.0; });
   k.if_(i != 0, [&] { s += 1.0; });
   V(i, j) = s + U(i, j);
   k.record();
@@ -86,7 +96,8 @@ TEST_P(Kernels, conditions_keep_neighbours_inside) {
     for (std::int64_t q = 0; q < columns; ++q) {
       double expected = p > 0 && q < columns - 1 ? at(x, p - 1, q + 1) : -1.0;
       if (p != 0) expected += 1.0;
-      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + q)], expected + at(x, p, q)) << p << " " << q;
+      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + q)], expected + at(x, p, q))
+          << p << " " << q;
     }
 }
 
@@ -111,7 +122,8 @@ TEST_P(Kernels, while_runs_each_point_as_long_as_it_wants) {
   const auto result = values<std::int64_t>(counts);
   for (std::int64_t p = 0; p < n; ++p)
     for (std::int64_t q = 0; q < n; ++q) {
-      const double a = -2.0 + static_cast<double>(p) * (3.0 / n), b = -1.5 + static_cast<double>(q) * (3.0 / n);
+      const double a = -2.0 + static_cast<double>(p) * (3.0 / n),
+                   b = -1.5 + static_cast<double>(q) * (3.0 / n);
       double x = 0, y = 0;
       std::int64_t count = 0;
       while (x * x + y * y <= 4.0 && count < most) {
@@ -126,7 +138,8 @@ TEST_P(Kernels, while_runs_each_point_as_long_as_it_wants) {
 
 TEST_P(Kernels, an_inner_loop_makes_a_matrix_vector_product) {
   auto m = ramp(rows * columns), x = ramp(columns);
-  const Array a = array_of(m, {rows, columns}), b = array_of(x, {columns}), y = empty(std::vector<std::int64_t>{rows}, DType::Float64);
+  const Array a = array_of(m, {rows, columns}), b = array_of(x, {columns}),
+              y = empty(std::vector<std::int64_t>{rows}, DType::Float64);
   KernelBuilder k({rows});
   const auto A = k.input(a), B = k.input(b), Y = k.output(y);
   const auto i = k.axis(0);
@@ -177,11 +190,12 @@ TEST_P(Kernels, rows_are_written_by_inner_loops) {
     double sum = 0;
     for (std::int64_t t = 0; t < columns; ++t) sums.push_back(sum += at(m, p, t));
     for (std::int64_t t = 0; t < columns; ++t)
-      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + t)], sums[static_cast<std::size_t>(t)] / sum);
+      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + t)],
+                sums[static_cast<std::size_t>(t)] / sum);
   }
 }
 
-// ---- fusion ---------------------------------------------------------------------------------------------
+// ---- fusion -------------------------------------------------------------------------------------
 
 TEST_P(Kernels, a_kernel_between_two_expressions_is_one_launch_without_temporaries) {
   constexpr std::int64_t n = 40'000;
@@ -230,7 +244,8 @@ TEST_P(Kernels, stores_under_conditions_fuse_through_memory) {
   }
   const auto result = values<double>(z);
   EXPECT_EQ(launches(), 1);
-  for (std::size_t p = 0; p < n; ++p) ASSERT_EQ(result[p], (x[p] + 1.0 > 3.0 ? 100.0 : x[p] + 1.0) * 2.0);
+  for (std::size_t p = 0; p < n; ++p)
+    ASSERT_EQ(result[p], (x[p] + 1.0 > 3.0 ? 100.0 : x[p] + 1.0) * 2.0);
 }
 
 TEST_P(Kernels, a_sum_of_a_kernels_values_is_folded_where_they_are_made) {
@@ -271,10 +286,12 @@ TEST_P(Kernels, rows_of_a_kernel_are_reduced_and_used_again) {
   const auto top = values<double>(tops.array());
   const auto total = values<double>(sum(w, 1));
   for (std::int64_t p = 0; p < rows; ++p) {
-    EXPECT_EQ(top[static_cast<std::size_t>(p)], *std::max_element(&at(x, p, 0), &at(x, p, 0) + columns));
+    EXPECT_EQ(top[static_cast<std::size_t>(p)],
+              *std::max_element(&at(x, p, 0), &at(x, p, 0) + columns));
     for (std::int64_t q = 0; q < columns; ++q) {
       const double v = q < 3 ? at(x, p, q) : at(x, p, q) * at(x, p, q);
-      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + q)], v / total[static_cast<std::size_t>(p)]);
+      ASSERT_EQ(result[static_cast<std::size_t>(p * columns + q)],
+                v / total[static_cast<std::size_t>(p)]);
     }
   }
 }
@@ -299,7 +316,8 @@ TEST_P(Kernels, another_scalar_or_size_needs_no_other_code) {
     const auto result = values<double>(y);
     double sum = 0;
     for (std::int64_t t = 0; t < n - 100; ++t) sum += x[static_cast<std::size_t>(t)];
-    for (std::size_t p = 0; p + 1 < static_cast<std::size_t>(n); ++p) ASSERT_EQ(result[p], x[p + 1] * factor + sum);
+    for (std::size_t p = 0; p + 1 < static_cast<std::size_t>(n); ++p)
+      ASSERT_EQ(result[p], x[p + 1] * factor + sum);
     EXPECT_EQ(statistics().plan_misses, round == 1 ? 0 : 1) << round;
     if (GetParam() == Tier::Compiled) {
       const Statistics now = statistics();
@@ -311,7 +329,7 @@ TEST_P(Kernels, another_scalar_or_size_needs_no_other_code) {
   }
 }
 
-// ---- indices ----------------------------------------------------------------------------------------------
+// ---- indices ------------------------------------------------------------------------------------
 
 TEST_P(Kernels, computed_indices_gather) {
   constexpr std::int64_t n = 1000, m = 77;
@@ -334,7 +352,8 @@ TEST_P(Kernels, an_index_that_leaves_its_array_is_an_error_and_touches_nothing) 
   for (std::int64_t k = 0; k < n; ++k) index[static_cast<std::size_t>(k)] = k;
   index[40] = 100;
   index[41] = -1;
-  const Array all = zeros({n + 20}), v = part(all, 10, n), idx = array_of(index, {n}), u = array_of(ramp(n), {n});
+  const Array all = zeros({n + 20}), v = part(all, 10, n), idx = array_of(index, {n}),
+              u = array_of(ramp(n), {n});
   KernelBuilder k({n});
   const auto U = k.input(u), I = k.input(idx), V = k.inout(v);
   V(I(k.axis(0))) = U(I(k.axis(0))) + 7.0;
@@ -367,7 +386,8 @@ TEST_P(Kernels, indices_from_locals_are_held_inside) {
 TEST_P(Kernels, a_histogram_counts_in_order) {
   constexpr std::int64_t n = 5000, bins = 13;
   std::vector<std::int64_t> index(n), expected(bins, 0);
-  for (std::size_t k = 0; k < n; ++k) ++expected[static_cast<std::size_t>(index[k] = static_cast<std::int64_t>(k * k % bins))];
+  for (std::size_t k = 0; k < n; ++k)
+    ++expected[static_cast<std::size_t>(index[k] = static_cast<std::int64_t>(k * k % bins))];
   const Array idx = array_of(index, {n}), counts = zeros({bins}, DType::Int64);
   KernelBuilder k({n});
   const auto I = k.input(idx), C = k.inout(counts);
@@ -386,7 +406,8 @@ TEST_P(Kernels, points_that_depend_on_one_another_run_in_order) {
   U(i, j) = 0.5 * (U(i - 1, j) + U(i, j - 1));
   k.record();
   for (std::int64_t p = 1; p < rows; ++p)
-    for (std::int64_t q = 1; q < columns; ++q) at(x, p, q) = 0.5 * (at(x, p - 1, q) + at(x, p, q - 1));
+    for (std::int64_t q = 1; q < columns; ++q)
+      at(x, p, q) = 0.5 * (at(x, p - 1, q) + at(x, p, q - 1));
   EXPECT_EQ(values<double>(u), x);
 }
 
@@ -394,7 +415,8 @@ TEST_P(Kernels, an_input_is_read_as_it_was_even_where_it_is_written) {
   constexpr std::int64_t n = 5000;
   for (const std::int64_t shift : {0, 1, 3}) {
     const auto x = ramp(n);
-    const Array base = array_of(x, {n}), u = part(base, 0, n - shift), v = part(base, shift, n - shift);
+    const Array base = array_of(x, {n}), u = part(base, 0, n - shift),
+                v = part(base, shift, n - shift);
     KernelBuilder k({n - shift});
     const auto U = k.input(u), V = k.output(v);
     const auto i = k.axis(0);
@@ -403,7 +425,9 @@ TEST_P(Kernels, an_input_is_read_as_it_was_even_where_it_is_written) {
     k.record();
     const auto result = values<double>(base);
     for (std::int64_t p = 0; p < n; ++p)
-      ASSERT_EQ(result[static_cast<std::size_t>(p)], p < shift ? x[static_cast<std::size_t>(p)] : x[static_cast<std::size_t>(p - shift)] + 1.0)
+      ASSERT_EQ(
+          result[static_cast<std::size_t>(p)],
+          p < shift ? x[static_cast<std::size_t>(p)] : x[static_cast<std::size_t>(p - shift)] + 1.0)
           << shift;
   }
 }
@@ -442,7 +466,8 @@ TEST_P(Kernels, transposed_windows_and_smaller_types) {
   k.record();
   const auto result = values<std::int32_t>(y);
   for (std::int32_t p = 0; p < columns; ++p)
-    for (std::int32_t q = 0; q < rows; ++q) ASSERT_EQ(result[static_cast<std::size_t>(p * rows + q)], q * columns + p + 1);
+    for (std::int32_t q = 0; q < rows; ++q)
+      ASSERT_EQ(result[static_cast<std::size_t>(p * rows + q)], q * columns + p + 1);
 }
 
 TEST_P(Kernels, no_axes_and_no_points) {
@@ -458,7 +483,7 @@ TEST_P(Kernels, no_axes_and_no_points) {
   EXPECT_EQ(values<double>(y), (std::vector<double>{0.0, 5.0, 0.0}));
 }
 
-// ---- errors -----------------------------------------------------------------------------------------------
+// ---- errors -------------------------------------------------------------------------------------
 
 TEST(KernelErrors, are_thrown_where_the_mistake_is_written) {
   const Array a = zeros({4, 5}), row = zeros({5}), flags = zeros({5}, DType::Bool);
@@ -466,25 +491,36 @@ TEST(KernelErrors, are_thrown_where_the_mistake_is_written) {
     KernelBuilder k({4, 5});
     try {
       mistake(k);
-    } catch (const IndexError& e) { return std::string("IndexError: ") + e.what();
-    } catch (const TypeError& e) { return std::string("TypeError: ") + e.what();
-    } catch (const ValueError& e) { return std::string("ValueError: ") + e.what();
+    } catch (const IndexError& e) {
+      return std::string("IndexError: ") + e.what();
+    } catch (const TypeError& e) {
+      return std::string("TypeError: ") + e.what();
+    } catch (const ValueError& e) {
+      return std::string("ValueError: ") + e.what();
     }
     return "";
   };
   using K = KernelBuilder&;
-  EXPECT_EQ(message([&](K k) { static_cast<void>(static_cast<Expression>(k.input(a)(k.axis(0)))); }), "IndexError: load: 1 indices for an array of 2 dimensions");
+  EXPECT_EQ(
+      message([&](K k) { static_cast<void>(static_cast<Expression>(k.input(a)(k.axis(0)))); }),
+      "IndexError: load: 1 indices for an array of 2 dimensions");
   EXPECT_EQ(message([&](K k) { k.axis(2); }), "IndexError: axis: number 2 of a kernel with 2 axes");
-  EXPECT_EQ(message([&](K k) { static_cast<void>(static_cast<Expression>(k.input(row)(k.scalar(1.5)))); }),
+  EXPECT_EQ(message([&](K k) {
+              static_cast<void>(static_cast<Expression>(k.input(row)(k.scalar(1.5))));
+            }),
             "TypeError: load: index 0 is float64, not an integer: cast(x, DType::Int64)");
-  EXPECT_EQ(message([&](K k) { k.input(row).store({k.axis(1)}, 1.0); }),
-            "ValueError: store: the array was given as input, which is only read: use output or inout");
-  EXPECT_EQ(message([&](K k) { static_cast<void>(static_cast<Expression>(k.output(row)(k.axis(1)))); }),
-            "ValueError: load: the array was given as output, which is only written: use inout");
+  EXPECT_EQ(
+      message([&](K k) { k.input(row).store({k.axis(1)}, 1.0); }),
+      "ValueError: store: the array was given as input, which is only read: use output or inout");
+  EXPECT_EQ(
+      message([&](K k) { static_cast<void>(static_cast<Expression>(k.output(row)(k.axis(1)))); }),
+      "ValueError: load: the array was given as output, which is only written: use inout");
   EXPECT_EQ(message([&](K k) { k.output(flags).store({k.axis(1)}, k.scalar(1.5)); }),
             "TypeError: store: float64 does not go into bool without a cast: cast(x, DType::..)");
-  EXPECT_EQ(message([&](K k) { k.if_(k.axis(0), [] {}); }), "TypeError: if_: the condition is int64, not bool: compare it");
-  EXPECT_EQ(message([&](K k) { k.loop(0, k.scalar(2.0), [](Expression) {}); }), "TypeError: loop: a bound is float64, not an integer");
+  EXPECT_EQ(message([&](K k) { k.if_(k.axis(0), [] {}); }),
+            "TypeError: if_: the condition is int64, not bool: compare it");
+  EXPECT_EQ(message([&](K k) { k.loop(0, k.scalar(2.0), [](Expression) {}); }),
+            "TypeError: loop: a bound is float64, not an integer");
   EXPECT_EQ(message([&](K k) { static_cast<void>(k.scalar(2.0) << 1); }),
             "TypeError: LeftShift: not possible in a kernel for float64, int64; cast the operands");
   EXPECT_EQ(message([&](K k) {
@@ -492,7 +528,8 @@ TEST(KernelErrors, are_thrown_where_the_mistake_is_written) {
               k.loop(0, 2, [&](Expression t) { inside = t + 1; });
               (void)(inside + 1);
             }),
-            "ValueError: KernelBuilder: a value made inside a loop_, if_ or while_ is used outside of it: keep it in a local");
+            "ValueError: KernelBuilder: a value made inside a loop_, if_ or while_ is used outside "
+            "of it: keep it in a local");
   EXPECT_EQ(message([&](K k) {
               KernelBuilder other({2});
               (void)(k.axis(0) + other.axis(0));
@@ -502,21 +539,23 @@ TEST(KernelErrors, are_thrown_where_the_mistake_is_written) {
               k.output(row).store({k.axis(1) + 1}, 1.0);
               k.record();
             }),
-            "IndexError: index 1 to 5 is out of bounds for axis 0 with size 5 of array 0 in a kernel: guard the access with if_, or "
+            "IndexError: index 1 to 5 is out of bounds for axis 0 with size 5 of array 0 in a "
+            "kernel: guard the access with if_, or "
             "make the kernel's axes smaller");
   EXPECT_EQ(message([&](K k) {
               k.record();
               k.record();
             }),
             "ValueError: KernelBuilder: the kernel has been recorded; make a new one");
-  EXPECT_EQ(message([&](K k) {
-              try {
-                k.loop(0, 2, [&](Expression) { throw std::runtime_error("mine"); });
-              } catch (const std::runtime_error&) {
-              }
-              k.record();
-            }),
-            "ValueError: KernelBuilder: an error stopped the writing of this kernel; make a new one");
+  EXPECT_EQ(
+      message([&](K k) {
+        try {
+          k.loop(0, 2, [&](Expression) { throw std::runtime_error("mine"); });
+        } catch (const std::runtime_error&) {
+        }
+        k.record();
+      }),
+      "ValueError: KernelBuilder: an error stopped the writing of this kernel; make a new one");
   EXPECT_THROW(KernelBuilder({-1}), ValueError);
 }
 

@@ -23,12 +23,13 @@ void for_each_access(const Block& block, bool repeated, Visit&& visit) {
   }
 }
 
-// ---- indices that are checked while the kernel runs ----------------------------------------------------
+// ---- indices that are checked while the kernel runs ---------------------------------------------
 
 // Rewrites a block: indices that may leave their axis are held inside it; a store through one is left out, and the local `bad` set.
 class IndexGuard {
  public:
-  IndexGuard(Routine& routine, std::vector<std::int64_t>& integers, std::span<const KernelParameter> parameters,
+  IndexGuard(Routine& routine, std::vector<std::int64_t>& integers,
+             std::span<const KernelParameter> parameters,
              const std::vector<std::vector<InBounds>>& bounds)
       : routine_(routine), integers_(integers), parameters_(parameters), bounds_(bounds) {
     routine_.body.locals.push_back(DType::Bool);
@@ -74,15 +75,20 @@ class IndexGuard {
     ValueId all_inside = no_value;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (bounds_[at(instr.number)][d] != InBounds::Unknown) continue;
-      if (shape[d] == 0) throw IndexError(text("kernel: an index into axis ", d, " of an array without elements"));
+      if (shape[d] == 0)
+        throw IndexError(text("kernel: an index into axis ", d, " of an array without elements"));
       const ValueId asked = instr.address.terms[d].index;
-      const ValueId held = apply(Op::Maximum, DType::Int64, apply(Op::Minimum, DType::Int64, asked, integer(shape[d] - 1)), integer(0));
+      const ValueId held =
+          apply(Op::Maximum, DType::Int64,
+                apply(Op::Minimum, DType::Int64, asked, integer(shape[d] - 1)), integer(0));
       const ValueId inside = apply(Op::Equal, DType::Bool, asked, held);
       instr.address.terms[d].index = held;
-      all_inside = all_inside == no_value ? inside : apply(Op::LogicalAnd, DType::Bool, all_inside, inside);
+      all_inside =
+          all_inside == no_value ? inside : apply(Op::LogicalAnd, DType::Bool, all_inside, inside);
     }
     if (all_inside == no_value) return to_->push_back(std::move(instr));
-    write_bad(apply(Op::LogicalOr, DType::Bool, read_bad(), apply(Op::LogicalNot, DType::Bool, all_inside)));
+    write_bad(apply(Op::LogicalOr, DType::Bool, read_bad(),
+                    apply(Op::LogicalNot, DType::Bool, all_inside)));
     if (instr.kind == InstrKind::Load) return to_->push_back(std::move(instr));
     Instr guard;
     guard.kind = InstrKind::If;
@@ -150,18 +156,22 @@ class KernelRecorder {
     routine_.body.code = std::move(state_.open_.front().block);
     std::int64_t points = 1;
     for (std::int64_t extent : state_.extents) points *= extent;
-    const bool stores = std::any_of(state_.parameters.begin(), state_.parameters.end(),
-                                    [](const KernelParameter& p) { return p.use != ParameterUse::Input; });
+    const bool stores =
+        std::any_of(state_.parameters.begin(), state_.parameters.end(),
+                    [](const KernelParameter& p) { return p.use != ParameterUse::Input; });
     if (points > 0 && stores) {
       copy_aliased_inputs();
       const std::vector<std::vector<InBounds>> bounds = find_bounds();
       const Array flags = guard_indices(bounds);
       record_node(bounds);
       if (flags && item(frit::reduce(Op::LogicalOr, flags)).as<std::uint8_t>())
-        throw IndexError("an index computed in a kernel is out of bounds: those elements were neither read nor written, all others were");
+        throw IndexError(
+            "an index computed in a kernel is out of bounds: those elements were neither read nor "
+            "written, all others were");
     }
     for (KernelReduction& r : state_.reductions)
-      r.result = frit::reduce(r.op, state_.parameters[at(r.parameter)].array, {.axes = r.axes, .all_axes = r.all_axes});
+      r.result = frit::reduce(r.op, state_.parameters[at(r.parameter)].array,
+                              {.axes = r.axes, .all_axes = r.all_axes});
   }
 
  private:
@@ -177,7 +187,8 @@ class KernelRecorder {
       }
       const bool clashes = [&] {
         for (std::size_t out = 0; out < state_.parameters.size(); ++out)
-          if (state_.parameters[out].use != ParameterUse::Input && may_share_memory(array(in), array(out)) && !read_before_written(in, out))
+          if (state_.parameters[out].use != ParameterUse::Input &&
+              may_share_memory(array(in), array(out)) && !read_before_written(in, out))
             return true;
         return false;
       }();
@@ -188,15 +199,19 @@ class KernelRecorder {
   // Two wraps of one foreign buffer have no base in common by which their order could be kept.
   void refuse_hidden_overlap(std::size_t written) {
     for (std::size_t other = 0; other < state_.parameters.size(); ++other)
-      if (state_.parameters[other].use != ParameterUse::Input && !array(other).same_base(array(written)) &&
-          may_share_memory(array(other), array(written)))
-        throw ValueError("kernel: two written arrays share foreign memory: wrap it once, and use windows of that array");
+      if (state_.parameters[other].use != ParameterUse::Input &&
+          !array(other).same_base(array(written)) && may_share_memory(array(other), array(written)))
+        throw ValueError(
+            "kernel: two written arrays share foreign memory: wrap it once, and use windows of "
+            "that array");
   }
 
   // Both are one window, touched only at the point itself, and every read stands before the first write.
   bool read_before_written(std::size_t in, std::size_t out) {
     const Array &a = array(in), &b = array(out);
-    if (!a.same_base(b) || a.layout() != b.layout() || a.offset() != b.offset() || a.dtype() != b.dtype()) return false;
+    if (!a.same_base(b) || a.layout() != b.layout() || a.offset() != b.offset() ||
+        a.dtype() != b.dtype())
+      return false;
     bool holds = a.ndim() == routine_.rank, written = false;
     for_each_access(routine_.body.code, false, [&](const Instr& instr, bool repeated) {
       const std::size_t parameter = at(instr.address.operand);
@@ -213,18 +228,21 @@ class KernelRecorder {
   std::vector<std::vector<InBounds>> find_bounds() {
     std::vector<std::span<const std::int64_t>> shapes;
     for (const KernelParameter& p : state_.parameters) shapes.push_back(p.array.shape());
-    auto bounds = check_bounds({.routine = routine_,
-                                .extents = state_.extents,
-                                .integers = state_.integers,
-                                .shapes = shapes,
-                                .contents = [&](std::int32_t parameter) { return contents(array(at(parameter))); }});
+    auto bounds = check_bounds(
+        {.routine = routine_,
+         .extents = state_.extents,
+         .integers = state_.integers,
+         .shapes = shapes,
+         .contents = [&](std::int32_t parameter) { return contents(array(at(parameter))); }});
     bounds.resize(at(state_.accesses));
     return bounds;
   }
 
   static std::optional<Range> contents(const Array& a) {
     if (a.size() == 0) return std::nullopt;
-    const auto as_int64 = [](const Array& x) { return item(astype(x, DType::Int64)).as<std::int64_t>(); };
+    const auto as_int64 = [](const Array& x) {
+      return item(astype(x, DType::Int64)).as<std::int64_t>();
+    };
     const Array low = frit::reduce(Op::Minimum, a), high = frit::reduce(Op::Maximum, a);
     const Range range{as_int64(low), as_int64(high)};
     if (range.low > range.high) return std::nullopt;  // uint64 beyond int64
@@ -233,9 +251,10 @@ class KernelRecorder {
 
   // The array of flags, if some index must be checked while the kernel runs.
   Array guard_indices(const std::vector<std::vector<InBounds>>& bounds) {
-    const bool any = std::any_of(bounds.begin(), bounds.end(), [](const std::vector<InBounds>& axes) {
-      return std::find(axes.begin(), axes.end(), InBounds::Unknown) != axes.end();
-    });
+    const bool any =
+        std::any_of(bounds.begin(), bounds.end(), [](const std::vector<InBounds>& axes) {
+          return std::find(axes.begin(), axes.end(), InBounds::Unknown) != axes.end();
+        });
     if (!any) return {};
     const std::size_t before = state_.parameters.size();
     const Array flags = empty(state_.extents, DType::Bool);
@@ -243,7 +262,8 @@ class KernelRecorder {
     state_.parameters.push_back({flags, ParameterUse::Output});
     routine_.body.operands.push_back({.dtype = DType::Bool, .written = true});
     routine_.parameter_ranks.push_back(routine_.rank);
-    IndexGuard(routine_, state_.integers, checked, bounds).run(static_cast<std::int32_t>(before), state_.accesses++);
+    IndexGuard(routine_, state_.integers, checked, bounds)
+        .run(static_cast<std::int32_t>(before), state_.accesses++);
     return flags;
   }
 
@@ -259,8 +279,8 @@ class KernelRecorder {
       use->parameters.push_back({p.array.base(), LayoutRef(p.array.layout()), p.array.offset()});
     analyse(*use);
     for (std::size_t n = 0; n < bounds.size(); ++n)
-      use->accesses[n].always_inside =
-          std::all_of(bounds[n].begin(), bounds[n].end(), [](InBounds b) { return b == InBounds::Always; });
+      use->accesses[n].always_inside = std::all_of(
+          bounds[n].begin(), bounds[n].end(), [](InBounds b) { return b == InBounds::Always; });
 
     auto site = std::make_unique<CallSite>();
     std::vector<bool> touched(use->parameters.size());
@@ -291,13 +311,16 @@ class KernelRecorder {
     auto& numbers = is_store ? site.output_accesses : site.input_accesses;
     for (std::int32_t known : numbers) {
       const RoutineAccess& other = use.accesses[at(known)];
-      if (other.instr->address.operand != parameter || other.is_window != access.is_window) continue;
-      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides)) return;
+      if (other.instr->address.operand != parameter || other.is_window != access.is_window)
+        continue;
+      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides))
+        return;
     }
     const RoutineParameter& p = use.parameters[at(parameter)];
     const DType dtype = routine_.body.operands[at(parameter)].dtype;
     if (access.is_window) {
-      site.layouts.push_back(LayoutRef::adopt(make_layout(state_.extents, access.strides, size_of(dtype))));
+      site.layouts.push_back(
+          LayoutRef::adopt(make_layout(state_.extents, access.strides, size_of(dtype))));
       list.push_back({p.base, site.layouts.back().get(), access.offset, dtype});
     } else {
       list.push_back({p.base, p.layout.get(), p.offset, dtype});
@@ -311,7 +334,8 @@ class KernelRecorder {
 
 void KernelState::record() {
   check_open();
-  if (open_.size() != 1) throw ValueError("record: called inside a loop, if_ or while_ of the kernel");
+  if (open_.size() != 1)
+    throw ValueError("record: called inside a loop, if_ or while_ of the kernel");
   Locked lock(Engine::lock());
   stage_ = Stage::Broken;  // until it is recorded
   KernelRecorder(*this).run();

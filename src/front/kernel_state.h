@@ -33,10 +33,13 @@ class KernelState {
   Expression cast(const Expression& x, DType dtype);
   Expression integer(std::int64_t value);
   Expression scalar(const Scalar& value);
-  DType type_of(std::int32_t value) const { return routine.body.values[static_cast<std::size_t>(value)]; }
+  DType type_of(std::int32_t value) const {
+    return routine.body.values[static_cast<std::size_t>(value)];
+  }
   // The value in this type; literals are converted here. Refuses values of other kernels and of closed blocks.
   ValueId in_type(const Expression& x, DType dtype);
-  ValueId stored_value(const Expression& x, DType dtype, const char* what);  // as in_type, where NumPy's same_kind cast is allowed
+  ValueId stored_value(const Expression& x, DType dtype,
+                       const char* what);  // as in_type, where NumPy's same_kind cast is allowed
   ValueId condition(const Expression& x, const char* what);
 
   // ---- places ----
@@ -48,8 +51,10 @@ class KernelState {
   void store(std::int32_t parameter, std::span<const Expression> indices, const Expression& value);
 
   // ---- structure ----
-  void loop(const Expression& begin, const Expression& end, const std::function<void(Expression)>& body);
-  void branch(const Expression& condition, const std::function<void()>& body, const std::function<void()>& otherwise);
+  void loop(const Expression& begin, const Expression& end,
+            const std::function<void(Expression)>& body);
+  void branch(const Expression& condition, const std::function<void()>& body,
+              const std::function<void()>& otherwise);
   void repeat(const std::function<Expression()>& condition, const std::function<void()>& body);
   std::size_t reduce(Op op, const Expression& value, std::vector<int> axes, bool all_axes);
 

@@ -41,33 +41,46 @@ void* blas_library() {
 }
 
 Gemm gemm_for(DType dtype) {
-  const char* letter = dtype == DType::Float32 ? "s" : dtype == DType::Float64 ? "d" : dtype == DType::Complex64 ? "c" : dtype == DType::Complex128 ? "z" : nullptr;
+  const char* letter = dtype == DType::Float32      ? "s"
+                       : dtype == DType::Float64    ? "d"
+                       : dtype == DType::Complex64  ? "c"
+                       : dtype == DType::Complex128 ? "z"
+                                                    : nullptr;
   if (!letter || !blas_library()) return {};
   const std::string name = std::string("cblas_") + letter + "gemm";
-  for (const auto& [symbol, wide] : {std::pair{"scipy_" + name + "64_", true}, {name + "64_", true}, {"scipy_" + name, false}, {name, false}})
+  for (const auto& [symbol, wide] : {std::pair{"scipy_" + name + "64_", true},
+                                     {name + "64_", true},
+                                     {"scipy_" + name, false},
+                                     {name, false}})
     if (void* f = dlsym(blas_library(), symbol.c_str())) return {f, wide};
   return {};
 }
 
 template <class Int>
-void call_gemm(void* f, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const void* a, const void* b, void* c) {
+void call_gemm(void* f, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const void* a,
+               const void* b, void* c) {
   const auto M = static_cast<Int>(m), N = static_cast<Int>(n), K = static_cast<Int>(k);
   const Int lda = std::max<Int>(K, 1), ldb = std::max<Int>(N, 1), ldc = std::max<Int>(N, 1);
   const Scalar one = scalar_of(dtype, 1), zero = scalar_of(dtype, 0);
   if (dtype == DType::Float32) {
-    using F = void (*)(int, int, int, Int, Int, Int, float, const void*, Int, const void*, Int, float, void*, Int);
+    using F = void (*)(int, int, int, Int, Int, Int, float, const void*, Int, const void*, Int,
+                       float, void*, Int);
     reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
   } else if (dtype == DType::Float64) {
-    using F = void (*)(int, int, int, Int, Int, Int, double, const void*, Int, const void*, Int, double, void*, Int);
+    using F = void (*)(int, int, int, Int, Int, Int, double, const void*, Int, const void*, Int,
+                       double, void*, Int);
     reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, 1.0, a, lda, b, ldb, 0.0, c, ldc);
   } else {
-    using F = void (*)(int, int, int, Int, Int, Int, const void*, const void*, Int, const void*, Int, const void*, void*, Int);
-    reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, one.bytes, a, lda, b, ldb, zero.bytes, c, ldc);
+    using F = void (*)(int, int, int, Int, Int, Int, const void*, const void*, Int, const void*,
+                       Int, const void*, void*, Int);
+    reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, one.bytes, a, lda, b, ldb, zero.bytes,
+                           c, ldc);
   }
 }
 
 // One product of dense row-major matrices.
-void multiply_dense(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a, const std::byte* b, std::byte* c) {
+void multiply_dense(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a,
+                    const std::byte* b, std::byte* c) {
   const Gemm gemm = gemm_for(dtype);
   if (gemm.function && m > 0 && n > 0 && k > 0) {
     if (gemm.wide)
@@ -82,7 +95,8 @@ void multiply_dense(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
   std::memset(c, 0, static_cast<std::size_t>(m * n * item));
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < k; ++j) {
-      void* product[3] = {row.data(), const_cast<std::byte*>(a + (i * k + j) * item), const_cast<std::byte*>(b + j * n * item)};
+      void* product[3] = {row.data(), const_cast<std::byte*>(a + (i * k + j) * item),
+                          const_cast<std::byte*>(b + j * n * item)};
       times(product, n, 1);
       void* sum[3] = {c + i * n * item, c + i * n * item, row.data()};
       plus(sum, n, 0);
@@ -97,8 +111,8 @@ class MatmulCall final : public Call {
   void run(std::span<std::byte* const> pointers) const override {
     const std::int64_t item = size_of(dtype_);
     for (std::int64_t t = 0; t < batches_; ++t)
-      multiply_dense(dtype_, m_, n_, k_, pointers[1] + t * m_ * k_ * item, pointers[2] + t * k_ * n_ * item,
-                     pointers[0] + t * m_ * n_ * item);
+      multiply_dense(dtype_, m_, n_, k_, pointers[1] + t * m_ * k_ * item,
+                     pointers[2] + t * k_ * n_ * item, pointers[0] + t * m_ * n_ * item);
   }
 
  private:
@@ -118,7 +132,9 @@ Array dense_batches(const Array& a, DType dtype, const std::vector<std::int64_t>
 Array matmul(const Array& a, const Array& b, const Array* out) {
   Locked lock(Engine::lock());
   if (a.ndim() == 0 || b.ndim() == 0)
-    throw ValueError("matmul: Input operand does not have enough dimensions (has 0, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)");
+    throw ValueError(
+        "matmul: Input operand does not have enough dimensions (has 0, gufunc core with signature "
+        "(n?,k),(k,m?)->(n?,m?) requires 1)");
   const DType dtype = promote(a.dtype(), b.dtype());
   if (is_bool(dtype) || dtype == DType::Float16) throw TypeError("no native matmul of this type");
   const bool row_vector = a.ndim() == 1, column_vector = b.ndim() == 1;
@@ -131,13 +147,17 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   const std::size_t la = left.shape().size(), lb = right.shape().size();
   const std::int64_t m = left.shape()[la - 2], k = left.shape()[la - 1], n = right.shape()[lb - 1];
   if (right.shape()[lb - 2] != k)
-    throw ValueError(text("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size ",
-                          right.shape()[lb - 2], " is different from ", k, ")"));
-  const std::span<const std::int64_t> stacks[2] = {left.shape().first(la - 2), right.shape().first(lb - 2)};
+    throw ValueError(
+        text("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+             "signature (n?,k),(k,m?)->(n?,m?) (size ",
+             right.shape()[lb - 2], " is different from ", k, ")"));
+  const std::span<const std::int64_t> stacks[2] = {left.shape().first(la - 2),
+                                                   right.shape().first(lb - 2)};
   std::vector<std::int64_t> shape = broadcast_shapes(stacks);
   std::int64_t batches = 1;
   for (std::int64_t e : shape) batches *= e;
-  std::vector<std::int64_t> left_shape = shape, right_shape = shape, result_shape = shape, full_shape = shape;
+  std::vector<std::int64_t> left_shape = shape, right_shape = shape, result_shape = shape,
+                            full_shape = shape;
   left_shape.insert(left_shape.end(), {m, k});
   right_shape.insert(right_shape.end(), {k, n});
   full_shape.insert(full_shape.end(), {m, n});
@@ -145,7 +165,8 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   if (!column_vector) result_shape.push_back(n);
   const Array result = empty(full_shape, dtype);
   if (result.size() > 0) {
-    const Array inputs[2] = {dense_batches(left, dtype, left_shape), dense_batches(right, dtype, right_shape)};
+    const Array inputs[2] = {dense_batches(left, dtype, left_shape),
+                             dense_batches(right, dtype, right_shape)};
     if (k == 0)
       assign(result, Argument(scalar_of(dtype, 0)));
     else

@@ -23,7 +23,8 @@ DType default_reduce_dtype(Op op, DType dtype) {
 }
 
 std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
-  if (options.all_axes) return a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1;
+  if (options.all_axes)
+    return a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1;
   std::uint64_t mask = 0;
   for (int axis : options.axes) {
     check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
@@ -33,12 +34,13 @@ std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
 }
 
 struct ResultShape {
-  std::vector<std::int64_t> shape;      // of the result
-  std::vector<std::int64_t> strides;    // of the result, over the input's axes: 0 where reduced
+  std::vector<std::int64_t> shape;    // of the result
+  std::vector<std::int64_t> strides;  // of the result, over the input's axes: 0 where reduced
 };
 
 // NumPy lays the result out in the order of the input's axes.
-ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, int item, std::vector<std::int64_t>& own_strides) {
+ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, int item,
+                            std::vector<std::int64_t>& own_strides) {
   const auto n = static_cast<std::size_t>(a.ndim());
   ResultShape r;
   r.strides.assign(n, 0);
@@ -78,7 +80,8 @@ DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
     }
     ++reduced;
     const bool joins = k + 1 == order.size() ||
-                       a.strides()[axis] == a.strides()[static_cast<std::size_t>(order[k + 1])] * a.shape()[static_cast<std::size_t>(order[k + 1])];
+                       a.strides()[axis] == a.strides()[static_cast<std::size_t>(order[k + 1])] *
+                                                a.shape()[static_cast<std::size_t>(order[k + 1])];
     if (!seen_kept && joins) ++in_tree;
   }
   if (reduced == in_tree) return DType::Float32;
@@ -98,7 +101,8 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
   engine.allocate(out.base());
   Scalar folded;
   fold(folded.bytes, a.base()->data + a.offset(), a.size());
-  void* args[3] = {out.base()->data + out.offset(), const_cast<std::byte*>(initial.bytes), folded.bytes};
+  void* args[3] = {out.base()->data + out.offset(), const_cast<std::byte*>(initial.bytes),
+                   folded.bytes};
   combine(args, 1, 0);
   ++engine.statistics.immediate;
   return true;
@@ -113,27 +117,33 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     plain.out = nullptr;
     const Array result = reduce(op, a, plain);
     check_writable(*options.out);
-    if (!std::equal(result.shape().begin(), result.shape().end(), options.out->shape().begin(), options.out->shape().end()))
+    if (!std::equal(result.shape().begin(), result.shape().end(), options.out->shape().begin(),
+                    options.out->shape().end()))
       throw ValueError("output parameter for reduction operation has the wrong shape");
     assign(*options.out, result);
     return *options.out;
   }
   const DType dtype = options.dtype ? *options.dtype : default_reduce_dtype(op, a.dtype());
-  if (!loop(op, dtype)) throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
+  if (!loop(op, dtype))
+    throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
   const std::optional<Scalar> neutral = neutral_of(op, dtype);
-  if (!neutral) throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
+  if (!neutral)
+    throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
   const std::uint64_t mask = axes_mask(a, options);
   if (options.where) {
     const bool any_order = is_integer(dtype) || is_bool(dtype) || has(op, Reorderable);
     if (!any_order) throw TypeError("no native masked reduction in this order");
     if (!options.initial && !identity_of(op, dtype))
-      throw ValueError(text("reduction operation '", info(op).numpy_name,
-                            "' does not have an identity, so to use a where mask one has to specify 'initial'"));
+      throw ValueError(
+          text("reduction operation '", info(op).numpy_name,
+               "' does not have an identity, so to use a where mask one has to specify 'initial'"));
     const Signature select{{DType::Bool, dtype, dtype}, dtype};
-    const Array masked = apply(Op::Select, {*options.where, a, Argument(*neutral)}, {.signature = select, .casting = Casting::Unsafe});
+    const Array masked = apply(Op::Select, {*options.where, a, Argument(*neutral)},
+                               {.signature = select, .casting = Casting::Unsafe});
     ReduceOptions plain = options;
     plain.where = nullptr;
-    if (!std::equal(masked.shape().begin(), masked.shape().end(), a.shape().begin(), a.shape().end()))
+    if (!std::equal(masked.shape().begin(), masked.shape().end(), a.shape().begin(),
+                    a.shape().end()))
       throw ValueError("where mask does not broadcast to the reduced array");
     return reduce(op, masked, plain);
   }
@@ -144,9 +154,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     std::int64_t results = 1;
     for (std::int64_t n : result.shape) results *= n;
     if (results != 0)
-      throw ValueError(text("zero-size array to reduction operation ", info(op).numpy_name, " which has no identity"));
+      throw ValueError(text("zero-size array to reduction operation ", info(op).numpy_name,
+                            " which has no identity"));
   }
-  const Array out = fresh(LayoutRef::adopt(make_layout(result.shape, own_strides, size_of(dtype))), dtype);
+  const Array out =
+      fresh(LayoutRef::adopt(make_layout(result.shape, own_strides, size_of(dtype))), dtype);
   if (out.size() == 0) return out;
   const DType working = working_type(op, dtype, a, mask);
   // NumPy starts a sum from +0, so that a sum of negative zeros is +0.
@@ -163,9 +175,13 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     assign(out, Argument(initial));
     return out;
   }
-  const bool all = mask == (a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1);
-  if (all && working == dtype && out.base()->pending == 0 && try_small_fold(op, a, out, dtype, initial)) return out;
-  const LayoutRef out_layout = LayoutRef::adopt(make_layout(a.shape(), result.strides, size_of(dtype)));
+  const bool all =
+      mask == (a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1);
+  if (all && working == dtype && out.base()->pending == 0 &&
+      try_small_fold(op, a, out, dtype, initial))
+    return out;
+  const LayoutRef out_layout =
+      LayoutRef::adopt(make_layout(a.shape(), result.strides, size_of(dtype)));
   Node& node = Engine::get().open_node();
   node.kind = NodeKind::Reduce;
   node.op = op;
@@ -181,7 +197,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   return out;
 }
 
-// ---- scans --------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -204,7 +220,8 @@ void for_each_lane(const Layout& layout, int axis, const std::byte* data, Row&& 
   }
 }
 
-void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride, std::int64_t n, int item) {
+void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                  std::int64_t from_stride, std::int64_t n, int item) {
   for (std::int64_t k = 0; k < n; ++k)
     std::memcpy(to + k * to_stride, from + k * from_stride, static_cast<std::size_t>(item));
 }
@@ -220,17 +237,20 @@ class ScanCall final : public Call {
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], item = size_of(dtype_);
     const std::int64_t in_stride = in_->strides()[along], out_stride = out_->strides()[along];
-    std::vector<std::byte> dense(in_stride == item && out_stride == item ? 0 : static_cast<std::size_t>(n * item));
-    for_each_lane(*in_, axis_, pointers[1], [&](const std::byte* in, std::int64_t, const std::vector<std::int64_t>& index) {
-      std::int64_t offset = 0;
-      for (std::size_t k = 0; k < index.size(); ++k) offset += index[k] * out_->strides()[k];
-      std::byte* out = pointers[0] + offset;
-      Scalar carry = start;
-      if (dense.empty()) return scan(out, in, carry.bytes, n);
-      copy_strided(dense.data(), item, in, in_stride, n, static_cast<int>(item));
-      scan(dense.data(), dense.data(), carry.bytes, n);
-      copy_strided(out, out_stride, dense.data(), item, n, static_cast<int>(item));
-    });
+    std::vector<std::byte> dense(
+        in_stride == item && out_stride == item ? 0 : static_cast<std::size_t>(n * item));
+    for_each_lane(*in_, axis_, pointers[1],
+                  [&](const std::byte* in, std::int64_t, const std::vector<std::int64_t>& index) {
+                    std::int64_t offset = 0;
+                    for (std::size_t k = 0; k < index.size(); ++k)
+                      offset += index[k] * out_->strides()[k];
+                    std::byte* out = pointers[0] + offset;
+                    Scalar carry = start;
+                    if (dense.empty()) return scan(out, in, carry.bytes, n);
+                    copy_strided(dense.data(), item, in, in_stride, n, static_cast<int>(item));
+                    scan(dense.data(), dense.data(), carry.bytes, n);
+                    copy_strided(out, out_stride, dense.data(), item, n, static_cast<int>(item));
+                  });
   }
 
  private:
@@ -253,13 +273,16 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
   if (out && out->dtype() == type && out->base() != in.base()) {
     result = *out;
     check_writable(result);
-    if (!std::equal(a.shape().begin(), a.shape().end(), result.shape().begin(), result.shape().end()))
+    if (!std::equal(a.shape().begin(), a.shape().end(), result.shape().begin(),
+                    result.shape().end()))
       throw ValueError("provided out is the wrong size for the accumulation.");
   } else {
     result = fresh(LayoutRef::adopt(make_contiguous(a.shape(), size_of(type))), type);
   }
   if (a.size() > 0)
-    record_call(std::make_shared<ScanCall>(op, type, LayoutRef(in.layout()), LayoutRef(result.layout()), axis), {&result, 1}, {&in, 1});
+    record_call(std::make_shared<ScanCall>(op, type, LayoutRef(in.layout()),
+                                           LayoutRef(result.layout()), axis),
+                {&result, 1}, {&in, 1});
   if (out && !result.same_base(*out)) {
     assign(*out, result);
     return *out;
@@ -267,7 +290,7 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
   return result;
 }
 
-// ---- arg-extremes ------------------------------------------------------------------------------------------
+// ---- arg-extremes -------------------------------------------------------------------------------
 
 namespace {
 
@@ -309,11 +332,14 @@ struct ComplexReader {
     return {parts[0], parts[1]};
   }
   static bool is_nan(Value x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
-  static bool less(Value x, Value y) { return x.real() < y.real() || (x.real() == y.real() && x.imag() < y.imag()); }
+  static bool less(Value x, Value y) {
+    return x.real() < y.real() || (x.real() == y.real() && x.imag() < y.imag());
+  }
 };
 
 template <class R>
-std::int64_t first_extreme(const std::byte* data, std::int64_t stride, std::int64_t n, Extreme which) {
+std::int64_t first_extreme(const std::byte* data, std::int64_t stride, std::int64_t n,
+                           Extreme which) {
   auto best = R::get(data);
   std::int64_t at = 0;
   if (R::is_nan(best)) return 0;
@@ -332,20 +358,34 @@ using ExtremeLoop = std::int64_t (*)(const std::byte*, std::int64_t, std::int64_
 
 ExtremeLoop extreme_loop(DType dtype) {
   switch (dtype) {
-    case DType::Bool: return first_extreme<Reader<std::uint8_t>>;
-    case DType::Int8: return first_extreme<Reader<std::int8_t>>;
-    case DType::Int16: return first_extreme<Reader<std::int16_t>>;
-    case DType::Int32: return first_extreme<Reader<std::int32_t>>;
-    case DType::Int64: return first_extreme<Reader<std::int64_t>>;
-    case DType::UInt8: return first_extreme<Reader<std::uint8_t>>;
-    case DType::UInt16: return first_extreme<Reader<std::uint16_t>>;
-    case DType::UInt32: return first_extreme<Reader<std::uint32_t>>;
-    case DType::UInt64: return first_extreme<Reader<std::uint64_t>>;
-    case DType::Float16: return first_extreme<HalfReader>;
-    case DType::Float32: return first_extreme<Reader<float>>;
-    case DType::Float64: return first_extreme<Reader<double>>;
-    case DType::Complex64: return first_extreme<ComplexReader<float>>;
-    case DType::Complex128: return first_extreme<ComplexReader<double>>;
+    case DType::Bool:
+      return first_extreme<Reader<std::uint8_t>>;
+    case DType::Int8:
+      return first_extreme<Reader<std::int8_t>>;
+    case DType::Int16:
+      return first_extreme<Reader<std::int16_t>>;
+    case DType::Int32:
+      return first_extreme<Reader<std::int32_t>>;
+    case DType::Int64:
+      return first_extreme<Reader<std::int64_t>>;
+    case DType::UInt8:
+      return first_extreme<Reader<std::uint8_t>>;
+    case DType::UInt16:
+      return first_extreme<Reader<std::uint16_t>>;
+    case DType::UInt32:
+      return first_extreme<Reader<std::uint32_t>>;
+    case DType::UInt64:
+      return first_extreme<Reader<std::uint64_t>>;
+    case DType::Float16:
+      return first_extreme<HalfReader>;
+    case DType::Float32:
+      return first_extreme<Reader<float>>;
+    case DType::Float64:
+      return first_extreme<Reader<double>>;
+    case DType::Complex64:
+      return first_extreme<ComplexReader<float>>;
+    case DType::Complex128:
+      return first_extreme<ComplexReader<double>>;
   }
   return nullptr;
 }
@@ -357,26 +397,32 @@ class ExtremeCall final : public Call {
   std::string_view name() const override { return which_ == Extreme::Max ? "argmax" : "argmin"; }
   void run(std::span<std::byte* const> pointers) const override {
     const auto along = static_cast<std::size_t>(axis_);
-    const std::int64_t n = in_->shape()[along], stride = in_->strides()[along], item = size_of(dtype_);
+    const std::int64_t n = in_->shape()[along], stride = in_->strides()[along],
+                       item = size_of(dtype_);
     const ExtremeLoop find = extreme_loop(dtype_);
     const ReduceLoop fold = reduce_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
-    for_each_lane(*in_, axis_, pointers[1], [&](const std::byte* in, std::int64_t lane, const auto&) {
-      std::int64_t at = stride == item && n >= 4 * block && fold ? find_by_blocks(find, fold, in, n) : find(in, stride, n, which_);
-      std::memcpy(pointers[0] + lane * 8, &at, 8);
-    });
+    for_each_lane(*in_, axis_, pointers[1],
+                  [&](const std::byte* in, std::int64_t lane, const auto&) {
+                    std::int64_t at = stride == item && n >= 4 * block && fold
+                                          ? find_by_blocks(find, fold, in, n)
+                                          : find(in, stride, n, which_);
+                    std::memcpy(pointers[0] + lane * 8, &at, 8);
+                  });
   }
 
  private:
   static constexpr std::int64_t block = 512;
 
   // The vectorised reduction finds the block that holds the extreme; only that one is searched.
-  std::int64_t find_by_blocks(ExtremeLoop find, ReduceLoop fold, const std::byte* in, std::int64_t n) const {
+  std::int64_t find_by_blocks(ExtremeLoop find, ReduceLoop fold, const std::byte* in,
+                              std::int64_t n) const {
     const std::int64_t item = size_of(dtype_), blocks = (n + block - 1) / block;
     std::vector<std::byte> folded(static_cast<std::size_t>(blocks * item));
     for (std::int64_t k = 0; k < blocks; ++k)
       fold(folded.data() + k * item, in + k * block * item, std::min(block, n - k * block));
     const std::int64_t which = find(folded.data(), item, blocks, which_);
-    return which * block + find(in + which * block * item, item, std::min(block, n - which * block), which_);
+    return which * block +
+           find(in + which * block * item, item, std::min(block, n - which * block), which_);
   }
 
   Extreme which_;
@@ -390,7 +436,8 @@ class ExtremeCall final : public Call {
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
   Locked lock(Engine::lock());
   if (a.size() == 0)
-    throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin", " of an empty sequence"));
+    throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin",
+                          " of an empty sequence"));
   Array in = a;
   int along = 0;
   std::vector<std::int64_t> shape;
@@ -409,11 +456,13 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
     }
   }
   const Array out = empty(shape, DType::Int64);
-  record_call(std::make_shared<ExtremeCall>(which, in.dtype(), LayoutRef(in.layout()), along), {&out, 1}, {&in, 1});
+  record_call(std::make_shared<ExtremeCall>(which, in.dtype(), LayoutRef(in.layout()), along),
+              {&out, 1}, {&in, 1});
   return out;
 }
 
-void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs, std::span<const Array> inputs) {
+void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs,
+                 std::span<const Array> inputs) {
   Locked lock(Engine::lock());
   auto site = std::make_unique<CallSite>();
   site->call = std::move(call);

@@ -30,8 +30,8 @@ class Temporaries {
 
 }  // namespace
 
-void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout, DType out_dtype,
-                       std::span<const SmallInput> inputs, bool want_flags) {
+void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
+                   DType out_dtype, std::span<const SmallInput> inputs, bool want_flags) {
   Temporaries temporaries;
   const std::int64_t n = out_layout.size();
   void* args[1 + max_inputs];
@@ -66,7 +66,8 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
       Engine::get().note_small(op, signature, args, n, splat, flags);
   if (direct) return;
   if (out_dtype != signature.out) {
-    std::byte* converted = out_layout.c_contiguous() ? out : temporaries.take(n * size_of(out_dtype));
+    std::byte* converted =
+        out_layout.c_contiguous() ? out : temporaries.take(n * size_of(out_dtype));
     void* cast_args[2] = {converted, result};
     cast_loop(signature.out, out_dtype)(cast_args, n, 0);
     result = converted;

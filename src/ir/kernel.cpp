@@ -17,7 +17,7 @@ const Instr& parallel_loop(const Kernel& kernel) {
   return kernel.code.back();
 }
 
-// ---- variance -------------------------------------------------------------------------------
+// ---- variance -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -41,7 +41,9 @@ class VarianceSpread {
     bool in_vector = false;
     bool masked = false;  // only some of the lanes come here
   };
-  bool value(ValueId id) const { return id != no_value && found_.values[static_cast<std::size_t>(id)]; }
+  bool value(ValueId id) const {
+    return id != no_value && found_.values[static_cast<std::size_t>(id)];
+  }
   void mark_value(ValueId id) { found_.values[static_cast<std::size_t>(id)] = true; }
   void mark_local(std::int32_t number) {
     if (found_.locals[static_cast<std::size_t>(number)]) return;
@@ -105,7 +107,7 @@ class VarianceSpread {
 
 Variance variance_of(const Kernel& kernel) { return VarianceSpread(kernel).run(); }
 
-// ---- serialize ------------------------------------------------------------------------------
+// ---- serialize ----------------------------------------------------------------------------------
 
 namespace {
 
@@ -152,7 +154,8 @@ class Serializer {
     for (ValueId arg : instr.args) number(arg);
     number(instr.number);
     if (instr.kind == InstrKind::Constant)
-      bytes_.append(reinterpret_cast<const char*>(instr.constant.bytes), sizeof instr.constant.bytes);
+      bytes_.append(reinterpret_cast<const char*>(instr.constant.bytes),
+                    sizeof instr.constant.bytes);
     number(instr.address.operand);
     count(instr.address.terms.size());
     for (const Term& term : instr.address.terms) {

@@ -56,7 +56,18 @@ inline constexpr ValueId no_value = -1;
 inline constexpr std::int32_t unit_stride = -1;
 
 enum class InstrKind : std::uint8_t {
-  Constant, ScalarArg, IntegerArg, Apply, Cast, Load, Store, ReadLocal, WriteLocal, Loop, If, While,
+  Constant,
+  ScalarArg,
+  IntegerArg,
+  Apply,
+  Cast,
+  Load,
+  Store,
+  ReadLocal,
+  WriteLocal,
+  Loop,
+  If,
+  While,
 };
 
 struct Term {
@@ -82,18 +93,18 @@ using Block = std::vector<Instr>;
 
 struct Instr {
   InstrKind kind{};
-  Op op{};                      // Apply
-  bool parallel = false;        // Loop
-  bool vector = false;          // Loop
-  bool streaming = false;       // Store: the memory is not read again soon and is larger than the cache
+  Op op{};                 // Apply
+  bool parallel = false;   // Loop
+  bool vector = false;     // Loop
+  bool streaming = false;  // Store: the memory is not read again soon and is larger than the cache
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
-  std::int32_t number = -1;     // argument or local
-  Scalar constant;              // Constant
-  Address address;              // Load, Store
+  std::int32_t number = -1;           // argument or local
+  Scalar constant;                    // Constant
+  Address address;                    // Load, Store
   std::vector<Reduction> reductions;  // Loop
-  Block body;                   // Loop, If, While
-  Block other;                  // If: else; While: the condition
+  Block body;                         // Loop, If, While
+  Block other;                        // If: else; While: the condition
 };
 
 struct Operand {

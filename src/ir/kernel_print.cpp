@@ -130,22 +130,48 @@ class Printer {
 
   void constant(const Scalar& scalar) {
     switch (scalar.dtype) {
-      case DType::Bool: out_ << (scalar.as<std::uint8_t>() ? "true" : "false"); return;
-      case DType::Int8: out_ << int{scalar.as<std::int8_t>()}; return;
-      case DType::Int16: out_ << scalar.as<std::int16_t>(); return;
-      case DType::Int32: out_ << scalar.as<std::int32_t>(); return;
-      case DType::Int64: out_ << scalar.as<std::int64_t>(); return;
-      case DType::UInt8: out_ << unsigned{scalar.as<std::uint8_t>()}; return;
-      case DType::UInt16: out_ << scalar.as<std::uint16_t>(); return;
-      case DType::UInt32: out_ << scalar.as<std::uint32_t>(); return;
-      case DType::UInt64: out_ << scalar.as<std::uint64_t>(); return;
+      case DType::Bool:
+        out_ << (scalar.as<std::uint8_t>() ? "true" : "false");
+        return;
+      case DType::Int8:
+        out_ << int{scalar.as<std::int8_t>()};
+        return;
+      case DType::Int16:
+        out_ << scalar.as<std::int16_t>();
+        return;
+      case DType::Int32:
+        out_ << scalar.as<std::int32_t>();
+        return;
+      case DType::Int64:
+        out_ << scalar.as<std::int64_t>();
+        return;
+      case DType::UInt8:
+        out_ << unsigned{scalar.as<std::uint8_t>()};
+        return;
+      case DType::UInt16:
+        out_ << scalar.as<std::uint16_t>();
+        return;
+      case DType::UInt32:
+        out_ << scalar.as<std::uint32_t>();
+        return;
+      case DType::UInt64:
+        out_ << scalar.as<std::uint64_t>();
+        return;
       case DType::Float16:
         out_ << "half 0x" << std::hex << scalar.as<std::uint16_t>() << std::dec;
         return;
-      case DType::Float32: out_ << scalar.as<float>(); return;
-      case DType::Float64: out_ << scalar.as<double>(); return;
-      case DType::Complex64: out_ << scalar.as<std::complex<float>>(); return;
-      case DType::Complex128: out_ << scalar.as<std::complex<double>>(); return;
+      case DType::Float32:
+        out_ << scalar.as<float>();
+        return;
+      case DType::Float64:
+        out_ << scalar.as<double>();
+        return;
+      case DType::Complex64:
+        out_ << scalar.as<std::complex<float>>();
+        return;
+      case DType::Complex128:
+        out_ << scalar.as<std::complex<double>>();
+        return;
     }
   }
 

@@ -46,7 +46,8 @@ Kernel row_kernel() {
 
 TEST(KernelPrint, shows_one_instruction_a_line_and_nesting_by_indentation) {
   EXPECT_EQ(print(row_kernel()),
-            "kernel x0 float64, x1 float64 written, s0 float64, n0 int64, n1 int64, n2 int64, l0 float64\n"
+            "kernel x0 float64, x1 float64 written, s0 float64, n0 int64, n1 int64, n2 int64, l0 "
+            "float64\n"
             "v0 int64 = 0\n"
             "v1 int64 = n0\n"
             "v2 float64 = s0\n"
@@ -68,8 +69,10 @@ TEST(KernelPrint, shows_branches_whiles_casts_and_scratch) {
   const ValueId yes = make.constant(DType::Bool, std::uint8_t{1});
   make.parallel_vector([&](ValueId i) {
     const ValueId value = make.cast(DType::Int32, make.load(x, {{i}}));
-    make.if_else(yes, [&] { make.write(go, yes); }, [&] { make.cast(DType::Float64, value); });
-    make.while_do(go, [&] { make.write(go, yes); }, [&] { make.read(go); });
+    make.if_else(
+        yes, [&] { make.write(go, yes); }, [&] { make.cast(DType::Float64, value); });
+    make.while_do(
+        go, [&] { make.write(go, yes); }, [&] { make.read(go); });
   });
   EXPECT_EQ(print(make.kernel()),
             "kernel x0 float32 written scratch at n0, n0 int64, l0 bool\n"
@@ -106,7 +109,8 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   expect_changed([](Kernel& k) { k.code[3].constant = Scalar::of(DType::Float64, 0.25); });
   expect_changed([](Kernel& k) { k.code[4].vector = true; });
   expect_changed([](Kernel& k) { k.code[4].body[1].reductions[0].op = Op::Multiply; });
-  expect_changed([](Kernel& k) { k.code[4].body[1].body[0].address.terms[1].stride = unit_stride; });
+  expect_changed(
+      [](Kernel& k) { k.code[4].body[1].body[0].address.terms[1].stride = unit_stride; });
   expect_changed([](Kernel& k) { k.code[4].body[1].body[0].address.terms.pop_back(); });
   expect_changed([](Kernel& k) { k.code[4].body[1].body[1].op = Op::Multiply; });
   expect_changed([](Kernel& k) { k.code[4].body[3].streaming = true; });
@@ -141,7 +145,9 @@ TEST(KernelVariance, follows_the_vector_index_through_values_locals_and_masks) {
   EXPECT_EQ(refusal(make.unverified()),
             "frit: internal error: a value is used where it is visible");
   const Variance variance = variance_of(make.unverified());
-  const auto varies = [&](ValueId id) { return bool{variance.values[static_cast<std::size_t>(id)]}; };
+  const auto varies = [&](ValueId id) {
+    return bool{variance.values[static_cast<std::size_t>(id)]};
+  };
   EXPECT_TRUE(varies(element));
   EXPECT_TRUE(varies(compared));
   EXPECT_TRUE(varies(read_before_write));
@@ -219,7 +225,8 @@ TEST(KernelVerify, refuses_reductions_with_different_trees_in_one_loop) {
   const ValueId i = make.constant(DType::Complex128, std::complex<double>(0, 1));
   make.parallel([&](ValueId) {
     make.vector_loop(zero, zero, [&](ValueId j) {
-      return std::vector<Reduction>{{Op::Add, j, count}, {Op::Add, one, real}, {Op::Add, i, complex}};
+      return std::vector<Reduction>{
+          {Op::Add, j, count}, {Op::Add, one, real}, {Op::Add, i, complex}};
     });
   });
   expect_refused(make, "the reductions of a loop have the same tree");

@@ -94,7 +94,8 @@ class Verifier {
         return;
       case InstrKind::Store:
         address(instr.address);
-        check(kernel_.operands[index(instr.address.operand)].written, "a Store's operand is written");
+        check(kernel_.operands[index(instr.address.operand)].written,
+              "a Store's operand is written");
         check(type_of(instr.args[0]) == kernel_.operands[index(instr.address.operand)].dtype,
               "a Store's value has its operand's type");
         return;

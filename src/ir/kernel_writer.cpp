@@ -12,7 +12,8 @@ namespace {
 bool same_pure(const Instr& a, const Instr& b) {
   if (a.kind != b.kind || a.op != b.op || a.number != b.number) return false;
   if (!std::equal(a.args, a.args + 3, b.args)) return false;
-  return a.constant.dtype == b.constant.dtype && std::memcmp(a.constant.bytes, b.constant.bytes, 16) == 0;
+  return a.constant.dtype == b.constant.dtype &&
+         std::memcmp(a.constant.bytes, b.constant.bytes, 16) == 0;
 }
 
 // Swapped inputs give the same bits: not so for complex products, nor for the maximum of 0.0 and -0.0.
@@ -71,7 +72,8 @@ ValueId KernelWriter::new_value(DType dtype, std::size_t level) {
 
 ValueId KernelWriter::pure(Instr instr, DType type, std::size_t level) {
   for (std::size_t k = known_.size(); k-- > 0;)
-    if (same_pure(known_[k].instr, instr) && type_of(known_[k].instr.result) == type) return known_[k].instr.result;
+    if (same_pure(known_[k].instr, instr) && type_of(known_[k].instr.result) == type)
+      return known_[k].instr.result;
   instr.result = new_value(type, level);
   known_.push_back({instr, level});
   const ValueId result = instr.result;
@@ -97,7 +99,8 @@ ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c
     instr.args[k++] = arg;
     level = std::max(level, level_of(arg));
   }
-  if (k == 2 && swaps(op, type_of(a)) && instr.args[0] > instr.args[1]) std::swap(instr.args[0], instr.args[1]);
+  if (k == 2 && swaps(op, type_of(a)) && instr.args[0] > instr.args[1])
+    std::swap(instr.args[0], instr.args[1]);
   return pure(std::move(instr), result, level);
 }
 
@@ -117,7 +120,8 @@ ValueId KernelWriter::load(const Address& address) {
   for (const Term& term : address.terms) level = std::max(level, level_of(term.index));
   // The root block holds only set-up: a load needs the parallel loop around it.
   level = std::max<std::size_t>(level, 1);
-  instr.result = new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, level);
+  instr.result =
+      new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, level);
   const ValueId result = instr.result;
   blocks_[level].push_back(std::move(instr));
   return result;
@@ -127,7 +131,8 @@ ValueId KernelWriter::load_here(const Address& address) {
   Instr instr;
   instr.kind = InstrKind::Load;
   instr.address = address;
-  instr.result = new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, depth());
+  instr.result =
+      new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, depth());
   const ValueId result = instr.result;
   blocks_.back().push_back(std::move(instr));
   return result;

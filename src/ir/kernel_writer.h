@@ -14,10 +14,12 @@ class KernelWriter {
   // ---- arguments ----
   std::int32_t operand(DType dtype, bool written);
   std::int32_t scratch_operand(DType dtype, std::int32_t offset_integer);
-  void mark_written(std::int32_t operand) { kernel_.operands[static_cast<std::size_t>(operand)].written = true; }
-  std::int32_t integer();                    // a new integer argument; its number
+  void mark_written(std::int32_t operand) {
+    kernel_.operands[static_cast<std::size_t>(operand)].written = true;
+  }
+  std::int32_t integer();  // a new integer argument; its number
   ValueId integer_value(std::int32_t number);
-  ValueId scalar(DType dtype);               // a new scalar argument; its value
+  ValueId scalar(DType dtype);  // a new scalar argument; its value
   std::int32_t local(DType dtype);
 
   // ---- values: pure instructions stand as far out as their arguments allow, and once ----
@@ -62,7 +64,7 @@ class KernelWriter {
   void forget_above(std::size_t level);
 
   struct Open {
-    Instr instr;       // the loop, if or while being written
+    Instr instr;  // the loop, if or while being written
     bool in_other = false;
   };
   Kernel kernel_;

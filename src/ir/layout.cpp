@@ -23,7 +23,8 @@ struct Description {
   std::uint64_t hash;
 };
 
-std::uint64_t hash_of(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size) {
+std::uint64_t hash_of(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                      int item_size) {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(item_size), shape.size());
   for (std::int64_t n : shape) hash = mix(hash, static_cast<std::uint64_t>(n));
   for (std::int64_t s : strides) hash = mix(hash, static_cast<std::uint64_t>(s));
@@ -37,17 +38,20 @@ std::int64_t size_of_shape(std::span<const std::int64_t> shape, int item_size) {
     if (n < 0) throw ValueError("negative dimensions are not allowed");
     if (n == 0) empty = true;
     std::int64_t factor = n == 0 ? 1 : n;
-    if (__builtin_mul_overflow(size, factor, &size)) throw ValueError("Maximum allowed dimension exceeded");
+    if (__builtin_mul_overflow(size, factor, &size))
+      throw ValueError("Maximum allowed dimension exceeded");
   }
   std::int64_t bytes;
   if (__builtin_mul_overflow(size, static_cast<std::int64_t>(item_size), &bytes))
-    throw ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
+    throw ValueError(
+        "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible "
+        "size.");
   return empty ? 0 : size;
 }
 
 // Axes of extent 1 have no say; an empty window is contiguous both ways.
-bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size,
-                   bool fortran) {
+bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                   int item_size, bool fortran) {
   std::int64_t expected = item_size;
   const std::size_t n = shape.size();
   for (std::int64_t extent : shape)
@@ -88,10 +92,11 @@ struct LayoutTable {
     return *table;
   }
 
-  const Layout* intern(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size) {
+  const Layout* intern(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                       int item_size) {
     if (shape.size() > static_cast<std::size_t>(max_dimensions))
-      throw ValueError(text("maximum supported dimension for an ndarray is currently ", max_dimensions, ", found ",
-                            shape.size()));
+      throw ValueError(text("maximum supported dimension for an ndarray is currently ",
+                            max_dimensions, ", found ", shape.size()));
     const Description description{shape, strides, item_size, hash_of(shape, strides, item_size)};
     if (auto found = layouts.find(description); found != layouts.end()) {
       (*found)->retain();
@@ -126,15 +131,16 @@ void Layout::forget(const Layout* layout) {
   ::operator delete(const_cast<Layout*>(layout));
 }
 
-const Layout* make_layout(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size) {
+const Layout* make_layout(std::span<const std::int64_t> shape,
+                          std::span<const std::int64_t> strides, int item_size) {
   check(shape.size() == strides.size(), "a layout has one stride for each axis");
   return LayoutTable::get().intern(shape, strides, item_size);
 }
 
 const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size) {
   if (shape.size() > static_cast<std::size_t>(max_dimensions))
-    throw ValueError(text("maximum supported dimension for an ndarray is currently ", max_dimensions, ", found ",
-                          shape.size()));
+    throw ValueError(text("maximum supported dimension for an ndarray is currently ",
+                          max_dimensions, ", found ", shape.size()));
   std::int64_t strides[max_dimensions];
   std::int64_t stride = item_size;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -150,7 +156,8 @@ const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size
 
 // NumPy's npyiter_find_best_axis_ordering: a stable insertion sort from the innermost axis outwards, in which the
 // operands vote and a stride of 0 abstains.
-void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim, std::span<int> order) {
+void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim,
+                     std::span<int> order) {
   int inner_first[max_dimensions];
   for (int k = 0; k < ndim; ++k) inner_first[k] = ndim - 1 - k;
   for (int i = 1; i < ndim; ++i) {

@@ -17,7 +17,9 @@ class Layout {
   bool c_contiguous() const { return c_contiguous_; }  // for this item size, as NumPy's flag
   bool f_contiguous() const { return f_contiguous_; }
   int item_size() const { return item_size_; }
-  std::span<const std::int64_t> shape() const { return {dimensions(), static_cast<std::size_t>(ndim_)}; }
+  std::span<const std::int64_t> shape() const {
+    return {dimensions(), static_cast<std::size_t>(ndim_)};
+  }
   std::span<const std::int64_t> strides() const {
     return {dimensions() + ndim_, static_cast<std::size_t>(ndim_)};
   }
@@ -46,7 +48,8 @@ class Layout {
 };
 
 // Both return a layout with one reference for the caller. Throw ValueError for too many dimensions or a size that overflows.
-const Layout* make_layout(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides, int item_size);
+const Layout* make_layout(std::span<const std::int64_t> shape,
+                          std::span<const std::int64_t> strides, int item_size);
 const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size);
 
 // A counted reference to a Layout.
@@ -91,6 +94,7 @@ ByteRange byte_range(const Layout& layout);
 
 // The order in which NumPy's iterator visits the axes of these operands (all of one rank, strides 0 where broadcast or extent
 // 1), outermost first: by falling stride, C order where that says nothing.
-void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim, std::span<int> order);
+void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim,
+                     std::span<int> order);
 
 }  // namespace frit

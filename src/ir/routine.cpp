@@ -15,11 +15,16 @@ std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 class RoutineVerifier {
  public:
   explicit RoutineVerifier(const Routine& routine)
-      : routine_(routine), body_(routine.body), visible_(routine.body.values.size()), defined_(routine.body.values.size()) {}
+      : routine_(routine),
+        body_(routine.body),
+        visible_(routine.body.values.size()),
+        defined_(routine.body.values.size()) {}
 
   void run() {
-    check(routine_.rank >= 0 && at(routine_.rank) <= body_.values.size(), "a routine has a value for each axis");
-    check(routine_.parameter_ranks.size() == body_.operands.size(), "a routine knows the rank of each parameter");
+    check(routine_.rank >= 0 && at(routine_.rank) <= body_.values.size(),
+          "a routine has a value for each axis");
+    check(routine_.parameter_ranks.size() == body_.operands.size(),
+          "a routine knows the rank of each parameter");
     for (std::int32_t k = 0; k < routine_.rank; ++k) define(k, DType::Int64);
     block(body_.code);
   }
@@ -33,14 +38,18 @@ class RoutineVerifier {
 
   void instruction(const Instr& instr) {
     switch (instr.kind) {
-      case InstrKind::Constant: return define(instr.result, instr.constant.dtype);
+      case InstrKind::Constant:
+        return define(instr.result, instr.constant.dtype);
       case InstrKind::ScalarArg:
-        check(instr.number >= 0 && at(instr.number) < body_.scalars.size(), "a scalar is in the routine's table");
+        check(instr.number >= 0 && at(instr.number) < body_.scalars.size(),
+              "a scalar is in the routine's table");
         return define(instr.result, body_.scalars[at(instr.number)]);
       case InstrKind::IntegerArg:
-        check(instr.number >= 0 && instr.number < body_.integers, "an integer is in the routine's table");
+        check(instr.number >= 0 && instr.number < body_.integers,
+              "an integer is in the routine's table");
         return define(instr.result, DType::Int64);
-      case InstrKind::Apply: return apply(instr);
+      case InstrKind::Apply:
+        return apply(instr);
       case InstrKind::Cast:
         type_of(instr.args[0]);
         return define(instr.result, body_.values[at(instr.result)]);
@@ -50,13 +59,16 @@ class RoutineVerifier {
       case InstrKind::Store:
         address(instr.address);
         check(body_.operands[at(instr.address.operand)].written, "a stored parameter is written");
-        check(type_of(instr.args[0]) == body_.operands[at(instr.address.operand)].dtype, "a stored value has its parameter's type");
+        check(type_of(instr.args[0]) == body_.operands[at(instr.address.operand)].dtype,
+              "a stored value has its parameter's type");
         return;
-      case InstrKind::ReadLocal: return define(instr.result, local_type(instr.number));
+      case InstrKind::ReadLocal:
+        return define(instr.result, local_type(instr.number));
       case InstrKind::WriteLocal:
         check(type_of(instr.args[0]) == local_type(instr.number), "a local keeps its type");
         return;
-      case InstrKind::Loop: return loop(instr);
+      case InstrKind::Loop:
+        return loop(instr);
       case InstrKind::If:
         check(type_of(instr.args[0]) == DType::Bool, "the condition of an If is Bool");
         block(instr.body);
@@ -74,13 +86,16 @@ class RoutineVerifier {
     for (int k = 0; k < row.inputs; ++k) operands[k].dtype = type_of(instr.args[k]);
     const auto signature = resolve(instr.op, {operands, at(row.inputs)});
     check(signature.has_value(), "the op of an Apply takes operands of these types");
-    for (int k = 0; k < row.inputs; ++k) check(signature->in[k] == operands[k].dtype, "the operands of an Apply have its types");
+    for (int k = 0; k < row.inputs; ++k)
+      check(signature->in[k] == operands[k].dtype, "the operands of an Apply have its types");
     define(instr.result, signature->out);
   }
 
   void loop(const Instr& instr) {
-    check(!instr.parallel && !instr.vector && instr.reductions.empty(), "a routine's loops are plain");
-    for (int k = 0; k < 2; ++k) check(type_of(instr.args[k]) == DType::Int64, "the bounds of a loop are Int64");
+    check(!instr.parallel && !instr.vector && instr.reductions.empty(),
+          "a routine's loops are plain");
+    for (int k = 0; k < 2; ++k)
+      check(type_of(instr.args[k]) == DType::Int64, "the bounds of a loop are Int64");
     const std::size_t mark = scope_.size();
     define(instr.result, DType::Int64);
     block(instr.body);
@@ -88,16 +103,20 @@ class RoutineVerifier {
   }
 
   void address(const Address& address) {
-    check(address.operand >= 0 && at(address.operand) < body_.operands.size(), "an address names a parameter");
-    check(address.terms.size() == at(routine_.parameter_ranks[at(address.operand)]), "an address has a term for each axis");
+    check(address.operand >= 0 && at(address.operand) < body_.operands.size(),
+          "an address names a parameter");
+    check(address.terms.size() == at(routine_.parameter_ranks[at(address.operand)]),
+          "an address has a term for each axis");
     for (std::size_t k = 0; k < address.terms.size(); ++k) {
       check(type_of(address.terms[k].index) == DType::Int64, "an index is Int64");
-      check(at(address.terms[k].stride) == k, "the terms of an address are in the order of the axes");
+      check(at(address.terms[k].stride) == k,
+            "the terms of an address are in the order of the axes");
     }
   }
 
   DType type_of(ValueId id) const {
-    check(id >= 0 && at(id) < body_.values.size() && visible_[at(id)], "a value is used where it is visible");
+    check(id >= 0 && at(id) < body_.values.size() && visible_[at(id)],
+          "a value is used where it is visible");
     return body_.values[at(id)];
   }
   DType local_type(std::int32_t number) const {
@@ -135,9 +154,11 @@ std::shared_ptr<const Routine> intern(Routine routine) {
   key += ";" + serialize(routine.body);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   verify(routine);
-  if (known.size() >= most_interned) known.clear();  // later equals get a new id: plans are made anew, never mixed up
+  if (known.size() >= most_interned)
+    known.clear();  // later equals get a new id: plans are made anew, never mixed up
   routine.id = next_id++;
-  return known.emplace(std::move(key), std::make_shared<const Routine>(std::move(routine))).first->second;
+  return known.emplace(std::move(key), std::make_shared<const Routine>(std::move(routine)))
+      .first->second;
 }
 
 }  // namespace frit

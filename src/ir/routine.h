@@ -20,10 +20,10 @@
 namespace frit {
 
 struct Routine {
-  std::int32_t rank = 0;                       // parallel axes
-  std::vector<std::int32_t> parameter_ranks;   // axes of each array parameter
-  Kernel body;                                 // operands: the parameters
-  std::uint64_t id = 0;                        // given by intern: equal ids, equal routines
+  std::int32_t rank = 0;                      // parallel axes
+  std::vector<std::int32_t> parameter_ranks;  // axes of each array parameter
+  Kernel body;                                // operands: the parameters
+  std::uint64_t id = 0;                       // given by intern: equal ids, equal routines
 };
 
 // Throws InternalError, naming the first rule above that does not hold.

@@ -16,7 +16,9 @@ using Wide = __int128;
 using Maybe = std::optional<Range>;
 
 Maybe narrowed_to_64(Wide low, Wide high) {
-  if (low < std::numeric_limits<std::int64_t>::min() || high > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  if (low < std::numeric_limits<std::int64_t>::min() ||
+      high > std::numeric_limits<std::int64_t>::max())
+    return std::nullopt;
   return Range{static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
 }
 
@@ -45,10 +47,14 @@ class Bounds {
     for (const Instr& instr : instructions) {
       if (instr.result != no_value) definitions_[at(instr.result)] = &instr;
       switch (instr.kind) {
-        case InstrKind::Load: case InstrKind::Store: access(instr, certain); break;
+        case InstrKind::Load:
+        case InstrKind::Store:
+          access(instr, certain);
+          break;
         case InstrKind::Loop: {
           const Maybe index = range_of(instr.result);
-          block(instr.body, certain && index && index->low <= index->high && is_constant(instr.args[0]) && is_constant(instr.args[1]));
+          block(instr.body, certain && index && index->low <= index->high &&
+                                is_constant(instr.args[0]) && is_constant(instr.args[1]));
           break;
         }
         case InstrKind::If: {
@@ -65,8 +71,14 @@ class Bounds {
           block(instr.other, false);
           block(instr.body, false);
           break;
-        case InstrKind::Constant: case InstrKind::ScalarArg: case InstrKind::IntegerArg: case InstrKind::Apply:
-        case InstrKind::Cast: case InstrKind::ReadLocal: case InstrKind::WriteLocal: break;
+        case InstrKind::Constant:
+        case InstrKind::ScalarArg:
+        case InstrKind::IntegerArg:
+        case InstrKind::Apply:
+        case InstrKind::Cast:
+        case InstrKind::ReadLocal:
+        case InstrKind::WriteLocal:
+          break;
       }
     }
   }
@@ -87,9 +99,11 @@ class Bounds {
         continue;
       }
       if (certain && plain && is_exact(form))
-        throw IndexError(text("index ", plain->low, plain->low == plain->high ? "" : text(" to ", plain->high),
-                              " is out of bounds for axis ", d, " with size ", shape[d], " of array ", instr.address.operand,
-                              " in a kernel: guard the access with if_, or make the kernel's axes smaller"));
+        throw IndexError(
+            text("index ", plain->low, plain->low == plain->high ? "" : text(" to ", plain->high),
+                 " is out of bounds for axis ", d, " with size ", shape[d], " of array ",
+                 instr.address.operand,
+                 " in a kernel: guard the access with if_, or make the kernel's axes smaller"));
       under_conditions_ = true;
       found.push_back(inside(range_of(form)) ? InBounds::WhenReached : InBounds::Unknown);
     }
@@ -100,7 +114,8 @@ class Bounds {
     return std::all_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
       if (term.first < question_.routine.rank) return true;
       const Instr* loop = definitions_[at(term.first)];
-      return loop && loop->kind == InstrKind::Loop && is_constant(loop->args[0]) && is_constant(loop->args[1]);
+      return loop && loop->kind == InstrKind::Loop && is_constant(loop->args[0]) &&
+             is_constant(loop->args[1]);
     });
   }
 
@@ -111,7 +126,8 @@ class Bounds {
     for (const auto& [value, coefficient] : form.terms) {
       const Maybe r = range_of(value);
       if (!r) return std::nullopt;
-      const Wide a = static_cast<Wide>(coefficient) * r->low, b = static_cast<Wide>(coefficient) * r->high;
+      const Wide a = static_cast<Wide>(coefficient) * r->low,
+                 b = static_cast<Wide>(coefficient) * r->high;
       low += std::min(a, b);
       high += std::max(a, b);
     }
@@ -123,7 +139,9 @@ class Bounds {
     if (!under_conditions_) return r;
     for (const Constraint& c : constraints_) {
       if (c.value != value) continue;
-      if (!r) r = Range{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+      if (!r)
+        r = Range{std::numeric_limits<std::int64_t>::min(),
+                  std::numeric_limits<std::int64_t>::max()};
       r->low = std::max(r->low, c.range.low);
       r->high = std::min(r->high, c.range.high);
     }
@@ -153,16 +171,26 @@ class Bounds {
         if (!begin || !end) return std::nullopt;
         return narrowed_to_64(begin->low, static_cast<Wide>(end->high) - 1);
       }
-      case InstrKind::Load: return contents_of(instr.address.operand);
+      case InstrKind::Load:
+        return contents_of(instr.address.operand);
       case InstrKind::Cast:
-        if (is_integer(body_.values[at(instr.args[0])]) && body_.values[at(instr.args[0])] != DType::UInt64 &&
+        if (is_integer(body_.values[at(instr.args[0])]) &&
+            body_.values[at(instr.args[0])] != DType::UInt64 &&
             body_.values[at(instr.result)] == DType::Int64)
           return argument(instr, 0);
         return std::nullopt;
       case InstrKind::Apply:
-        return body_.values[at(instr.result)] == DType::Int64 ? range_of_apply(instr) : std::nullopt;
-      case InstrKind::Constant: case InstrKind::ScalarArg: case InstrKind::IntegerArg: case InstrKind::Store:
-      case InstrKind::ReadLocal: case InstrKind::WriteLocal: case InstrKind::If: case InstrKind::While: break;
+        return body_.values[at(instr.result)] == DType::Int64 ? range_of_apply(instr)
+                                                              : std::nullopt;
+      case InstrKind::Constant:
+      case InstrKind::ScalarArg:
+      case InstrKind::IntegerArg:
+      case InstrKind::Store:
+      case InstrKind::ReadLocal:
+      case InstrKind::WriteLocal:
+      case InstrKind::If:
+      case InstrKind::While:
+        break;
     }
     return std::nullopt;
   }
@@ -170,7 +198,8 @@ class Bounds {
   Maybe range_of_apply(const Instr& instr) {
     if (instr.op == Op::Select) return hull(argument(instr, 1), argument(instr, 2));
     if (info(instr.op).inputs != 2) return std::nullopt;
-    constexpr Range all{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    constexpr Range all{std::numeric_limits<std::int64_t>::min(),
+                        std::numeric_limits<std::int64_t>::max()};
     const Maybe first = argument(instr, 0), second = argument(instr, 1);
     const Range a = first ? *first : all, b = second ? *second : all;
     const bool by_positive = b.low == b.high && b.low > 0;
@@ -178,20 +207,25 @@ class Bounds {
     if (instr.op == Op::Minimum) return Range{std::min(a.low, b.low), std::min(a.high, b.high)};
     if (instr.op == Op::Maximum) return Range{std::max(a.low, b.low), std::max(a.high, b.high)};
     if (instr.op == Op::Remainder && by_positive) return Range{0, b.low - 1};
-    if (instr.op == Op::FloorDivide && by_positive) return Range{floor_divide(a.low, b.low), floor_divide(a.high, b.low)};
+    if (instr.op == Op::FloorDivide && by_positive)
+      return Range{floor_divide(a.low, b.low), floor_divide(a.high, b.low)};
     if (instr.op != Op::Multiply) return std::nullopt;
     const Wide products[] = {static_cast<Wide>(a.low) * b.low, static_cast<Wide>(a.low) * b.high,
                              static_cast<Wide>(a.high) * b.low, static_cast<Wide>(a.high) * b.high};
-    return narrowed_to_64(*std::min_element(products, products + 4), *std::max_element(products, products + 4));
+    return narrowed_to_64(*std::min_element(products, products + 4),
+                          *std::max_element(products, products + 4));
   }
   static Maybe hull(const Maybe& a, const Maybe& b) {
     if (!a || !b) return std::nullopt;
     return Range{std::min(a->low, b->low), std::max(a->high, b->high)};
   }
-  static std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
+  static std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && a < 0 ? 1 : 0);
+  }
 
   Maybe contents_of(std::int32_t parameter) {
-    if (body_.operands[at(parameter)].written || !is_integer(body_.operands[at(parameter)].dtype)) return std::nullopt;
+    if (body_.operands[at(parameter)].written || !is_integer(body_.operands[at(parameter)].dtype))
+      return std::nullopt;
     auto& known = contents_[at(parameter)];
     if (!known) known = question_.contents(parameter);
     return *known;
@@ -208,7 +242,8 @@ class Bounds {
       if (!instr || instr->kind != InstrKind::Apply) continue;
       const bool joined = holds ? instr->op == Op::LogicalAnd || instr->op == Op::BitwiseAnd
                                 : instr->op == Op::LogicalOr || instr->op == Op::BitwiseOr;
-      if (joined && body_.values[at(instr->args[0])] == DType::Bool && body_.values[at(instr->args[1])] == DType::Bool) {
+      if (joined && body_.values[at(instr->args[0])] == DType::Bool &&
+          body_.values[at(instr->args[1])] == DType::Bool) {
         todo.push_back(instr->args[0]);
         todo.push_back(instr->args[1]);
         continue;
@@ -235,13 +270,17 @@ class Bounds {
   // x <= y + shift. Where one value is on only one side, with coefficient 1 or -1, it is bounded.
   void at_most(const Affine& x, const Affine& y, std::int64_t shift) {
     if (x.terms.size() + y.terms.size() != 1) return;
-    const Wide rest = static_cast<Wide>(y.constant) + shift - x.constant;  // x's term - y's term <= rest
+    const Wide rest =
+        static_cast<Wide>(y.constant) + shift - x.constant;  // x's term - y's term <= rest
     const auto& [value, coefficient] = x.terms.empty() ? y.terms[0] : x.terms[0];
     const std::int64_t signed_coefficient = x.terms.empty() ? -coefficient : coefficient;
-    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                           most = std::numeric_limits<std::int64_t>::max();
     if (rest < least || -rest > most || rest > most || -rest < least) return;
-    if (signed_coefficient == 1) constraints_.push_back({value, {least, static_cast<std::int64_t>(rest)}});
-    if (signed_coefficient == -1) constraints_.push_back({value, {static_cast<std::int64_t>(-rest), most}});
+    if (signed_coefficient == 1)
+      constraints_.push_back({value, {least, static_cast<std::int64_t>(rest)}});
+    if (signed_coefficient == -1)
+      constraints_.push_back({value, {static_cast<std::int64_t>(-rest), most}});
   }
 
   const BoundsQuestion& question_;
@@ -257,6 +296,8 @@ class Bounds {
 
 }  // namespace
 
-std::vector<std::vector<InBounds>> check_bounds(const BoundsQuestion& question) { return Bounds(question).run(); }
+std::vector<std::vector<InBounds>> check_bounds(const BoundsQuestion& question) {
+  return Bounds(question).run();
+}
 
 }  // namespace frit

@@ -16,12 +16,15 @@ std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor) {
   Affine sum;
   std::int64_t scaled;
-  if (__builtin_mul_overflow(b.constant, factor, &scaled) || __builtin_add_overflow(a.constant, scaled, &sum.constant))
+  if (__builtin_mul_overflow(b.constant, factor, &scaled) ||
+      __builtin_add_overflow(a.constant, scaled, &sum.constant))
     return std::nullopt;
   std::size_t i = 0, j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
-    const bool from_a = j == b.terms.size() || (i < a.terms.size() && a.terms[i].first <= b.terms[j].first);
-    const bool from_b = i == a.terms.size() || (j < b.terms.size() && b.terms[j].first <= a.terms[i].first);
+    const bool from_a =
+        j == b.terms.size() || (i < a.terms.size() && a.terms[i].first <= b.terms[j].first);
+    const bool from_b =
+        i == a.terms.size() || (j < b.terms.size() && b.terms[j].first <= a.terms[i].first);
     const ValueId value = from_a ? a.terms[i].first : b.terms[j].first;
     std::int64_t coefficient = from_a ? a.terms[i].second : 0;
     if (from_b && (__builtin_mul_overflow(b.terms[j].second, factor, &scaled) ||
@@ -43,17 +46,22 @@ void for_each_instr(const Block& block, int depth, Visit&& visit) {
   }
 }
 
-Affine form_of(const Instr& instr, const std::vector<Affine>& forms, std::span<const std::int64_t> integers) {
+Affine form_of(const Instr& instr, const std::vector<Affine>& forms,
+               std::span<const std::int64_t> integers) {
   const Affine itself{.constant = 0, .terms = {{instr.result, 1}}};
-  if (instr.kind == InstrKind::Constant) return {.constant = instr.constant.as<std::int64_t>(), .terms = {}};
-  if (instr.kind == InstrKind::IntegerArg) return {.constant = integers[at(instr.number)], .terms = {}};
+  if (instr.kind == InstrKind::Constant)
+    return {.constant = instr.constant.as<std::int64_t>(), .terms = {}};
+  if (instr.kind == InstrKind::IntegerArg)
+    return {.constant = integers[at(instr.number)], .terms = {}};
   if (instr.kind != InstrKind::Apply) return itself;
   const auto form = [&](int k) -> const Affine& { return forms[at(instr.args[k])]; };
   if (instr.op == Op::Add) return add(form(0), form(1), 1).value_or(itself);
   if (instr.op == Op::Subtract) return add(form(0), form(1), -1).value_or(itself);
   if (instr.op == Op::Negative) return add({}, form(0), -1).value_or(itself);
-  if (instr.op == Op::Multiply && form(1).terms.empty()) return add({}, form(0), form(1).constant).value_or(itself);
-  if (instr.op == Op::Multiply && form(0).terms.empty()) return add({}, form(1), form(0).constant).value_or(itself);
+  if (instr.op == Op::Multiply && form(1).terms.empty())
+    return add({}, form(0), form(1).constant).value_or(itself);
+  if (instr.op == Op::Multiply && form(0).terms.empty())
+    return add({}, form(1), form(0).constant).value_or(itself);
   return itself;
 }
 
@@ -78,10 +86,12 @@ class Analysis {
 
   void add_access(const Instr& instr, int depth) {
     const RoutineParameter& parameter = use_.parameters[at(instr.address.operand)];
-    RoutineAccess access{.instr = &instr, .is_window = true, .at_top = depth == 0, .offset = parameter.offset};
+    RoutineAccess access{
+        .instr = &instr, .is_window = true, .at_top = depth == 0, .offset = parameter.offset};
     Affine bytes;
     for (std::size_t k = 0; k < instr.address.terms.size(); ++k) {
-      const auto sum = add(bytes, forms_[at(instr.address.terms[k].index)], parameter.layout->strides()[k]);
+      const auto sum =
+          add(bytes, forms_[at(instr.address.terms[k].index)], parameter.layout->strides()[k]);
       check(sum.has_value(), "an index stays within 64 bits");
       bytes = *sum;
     }
@@ -110,8 +120,13 @@ class Analysis {
     for (std::size_t k = block.size(); k-- > 0;) {
       const Instr& instr = block[k];
       switch (instr.kind) {
-        case InstrKind::Constant: case InstrKind::ScalarArg: case InstrKind::IntegerArg: case InstrKind::ReadLocal: break;
-        case InstrKind::Apply: case InstrKind::Cast:
+        case InstrKind::Constant:
+        case InstrKind::ScalarArg:
+        case InstrKind::IntegerArg:
+        case InstrKind::ReadLocal:
+          break;
+        case InstrKind::Apply:
+        case InstrKind::Cast:
           if (use_.needed[at(instr.result)])
             for (ValueId arg : instr.args) need(arg);
           break;
@@ -122,8 +137,12 @@ class Analysis {
           need(instr.args[0]);
           need_address(instr);
           break;
-        case InstrKind::WriteLocal: need(instr.args[0]); break;
-        case InstrKind::Loop: case InstrKind::If: case InstrKind::While:
+        case InstrKind::WriteLocal:
+          need(instr.args[0]);
+          break;
+        case InstrKind::Loop:
+        case InstrKind::If:
+        case InstrKind::While:
           mark_needed(instr.body);
           mark_needed(instr.other);
           need(instr.args[0]);
@@ -157,14 +176,23 @@ class Analysis {
       for (ValueId arg : instr.args)
         if (arg != no_value) mask |= use_.axes_of[at(arg)];
       switch (instr.kind) {
-        case InstrKind::Constant: case InstrKind::ScalarArg: case InstrKind::IntegerArg: break;
-        case InstrKind::Apply: case InstrKind::Cast: use_.axes_of[at(instr.result)] = mask; break;
+        case InstrKind::Constant:
+        case InstrKind::ScalarArg:
+        case InstrKind::IntegerArg:
+          break;
+        case InstrKind::Apply:
+        case InstrKind::Cast:
+          use_.axes_of[at(instr.result)] = mask;
+          break;
         case InstrKind::Load:
           for (const Term& term : instr.address.terms) mask |= use_.axes_of[at(term.index)];
           use_.axes_of[at(instr.result)] = mask;
           break;
-        case InstrKind::Store: break;
-        case InstrKind::ReadLocal: use_.axes_of[at(instr.result)] = locals_[at(instr.number)]; break;
+        case InstrKind::Store:
+          break;
+        case InstrKind::ReadLocal:
+          use_.axes_of[at(instr.result)] = locals_[at(instr.number)];
+          break;
         case InstrKind::WriteLocal:
           mask |= around;
           if ((locals_[at(instr.number)] | mask) != locals_[at(instr.number)]) {
@@ -197,9 +225,11 @@ class Analysis {
       for (const RoutineAccess& other : use_.accesses) {
         const Base* base = parameter_of(store).base;
         if (parameter_of(other).base != base || &other == &store) continue;
-        const bool same_window = store.is_window && other.is_window && store.offset == other.offset && store.strides == other.strides;
+        const bool same_window = store.is_window && other.is_window &&
+                                 store.offset == other.offset && store.strides == other.strides;
         if (!same_window && !never_meet(store, other)) {
-          if (same_array(store, other) ? !stays_at_its_point(store, other) : may_meet(store, other)) use_.in_order = true;
+          if (same_array(store, other) ? !stays_at_its_point(store, other) : may_meet(store, other))
+            use_.in_order = true;
           // Other elements of the same memory: each store is seen by the loads behind it.
           if (same_array(store, other) || may_meet(store, other)) make_immediate(base);
         }
@@ -211,12 +241,15 @@ class Analysis {
         if (store.instr->kind == InstrKind::Store) make_immediate(parameter_of(store).base);
   }
 
-  const RoutineParameter& parameter_of(const RoutineAccess& a) const { return use_.parameters[at(a.instr->address.operand)]; }
+  const RoutineParameter& parameter_of(const RoutineAccess& a) const {
+    return use_.parameters[at(a.instr->address.operand)];
+  }
   bool same_array(const RoutineAccess& a, const RoutineAccess& b) const {
     const RoutineParameter &x = parameter_of(a), &y = parameter_of(b);
     return a.instr->address.operand == b.instr->address.operand ||
            (x.offset == y.offset && x.layout.get() == y.layout.get() &&
-            body_.operands[at(a.instr->address.operand)].dtype == body_.operands[at(b.instr->address.operand)].dtype);
+            body_.operands[at(a.instr->address.operand)].dtype ==
+                body_.operands[at(b.instr->address.operand)].dtype);
   }
   void make_immediate(const Base* base) {
     for (std::size_t k = 0; k < use_.parameters.size(); ++k)
@@ -270,9 +303,13 @@ class Analysis {
       bool owned = false;
       for (std::size_t d = 0; d < a.instr->address.terms.size() && !owned; ++d) {
         if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
-        const Affine &x = forms_[at(a.instr->address.terms[d].index)], &y = forms_[at(b.instr->address.terms[d].index)];
-        const auto moves_with_axis = [&](const Affine& f) { return f.terms.size() == 1 && f.terms[0].first == axis; };
-        owned = moves_with_axis(x) && moves_with_axis(y) && x.constant == y.constant && x.terms[0].second == y.terms[0].second;
+        const Affine &x = forms_[at(a.instr->address.terms[d].index)],
+                     &y = forms_[at(b.instr->address.terms[d].index)];
+        const auto moves_with_axis = [&](const Affine& f) {
+          return f.terms.size() == 1 && f.terms[0].first == axis;
+        };
+        owned = moves_with_axis(x) && moves_with_axis(y) && x.constant == y.constant &&
+                x.terms[0].second == y.terms[0].second;
       }
       if (!owned) return false;
     }
@@ -289,7 +326,9 @@ class Analysis {
       if (instr.kind == InstrKind::Loop) {
         const Affine &begin = forms_[at(instr.args[0])], &end = forms_[at(instr.args[1])];
         const bool known = begin.terms.empty() && end.terms.empty();
-        rounds = known ? std::max(0.0, static_cast<double>(end.constant) - static_cast<double>(begin.constant)) : 16;
+        rounds = known ? std::max(0.0, static_cast<double>(end.constant) -
+                                           static_cast<double>(begin.constant))
+                       : 16;
       }
       cost += rounds * (cost_of(instr.body) + cost_of(instr.other));
     }

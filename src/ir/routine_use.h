@@ -26,7 +26,7 @@ struct Affine {
 std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers);
 
 struct RoutineParameter {
-  Base* base = nullptr;     // null: nothing in the body touches it
+  Base* base = nullptr;  // null: nothing in the body touches it
   LayoutRef layout;
   std::int64_t offset = 0;  // bytes
 };
@@ -36,11 +36,12 @@ struct RoutineAccess {
   const Instr* instr = nullptr;
   // Every index is a sum of axes: over the axes, the elements are a window, and each point touches its own element of it.
   bool is_window = false;
-  bool at_top = false;           // in the outermost block: every point comes here once
-  bool always_inside = false;    // its memory may be touched at every point, wherever the instruction stands
-  std::int64_t offset = 0;       // bytes, from the base's first byte
+  bool at_top = false;  // in the outermost block: every point comes here once
+  bool always_inside =
+      false;  // its memory may be touched at every point, wherever the instruction stands
+  std::int64_t offset = 0;                                   // bytes, from the base's first byte
   std::vector<std::pair<ValueId, std::int64_t>> terms = {};  // value and its bytes a unit
-  std::vector<std::int64_t> strides = {};  // of the window, bytes an axis
+  std::vector<std::int64_t> strides = {};                    // of the window, bytes an axis
 };
 
 struct RoutineUse {
@@ -52,17 +53,20 @@ struct RoutineUse {
 
   // ---- found by analyse() ----
   std::vector<RoutineAccess> accesses;
-  std::vector<bool> needed;             // values that something other than an address of its own sum depends on
-  std::vector<std::uint64_t> axes_of;   // by value: the axes along which it differs
-  std::vector<bool> immediate;          // by parameter: stores go to memory at once, in the order of the body
-  bool in_order = false;     // points depend on one another: they run one after another, the last axis fastest
-  bool uses_index = false;   // the axes must stay as they are
-  double cost = 0;           // estimated operations a point
+  std::vector<bool>
+      needed;  // values that something other than an address of its own sum depends on
+  std::vector<std::uint64_t> axes_of;  // by value: the axes along which it differs
+  std::vector<bool>
+      immediate;  // by parameter: stores go to memory at once, in the order of the body
+  bool in_order =
+      false;  // points depend on one another: they run one after another, the last axis fastest
+  bool uses_index = false;  // the axes must stay as they are
+  double cost = 0;          // estimated operations a point
 };
 
 void analyse(RoutineUse& use);
 
-// ---- bounds ------------------------------------------------------------------------------------------
+// ---- bounds -------------------------------------------------------------------------------------
 
 struct Range {
   std::int64_t low = 0, high = 0;
@@ -71,14 +75,15 @@ struct Range {
 struct BoundsQuestion {
   const Routine& routine;
   std::span<const std::int64_t> extents, integers;
-  std::span<const std::span<const std::int64_t>> shapes;                 // of the parameters
-  std::function<std::optional<Range>(std::int32_t parameter)> contents;  // the smallest and largest element of an integer parameter
+  std::span<const std::span<const std::int64_t>> shapes;  // of the parameters
+  std::function<std::optional<Range>(std::int32_t parameter)>
+      contents;  // the smallest and largest element of an integer parameter
 };
 // For each access (by Instr::number) and axis of its parameter: can the index leave the axis?
 // Throws IndexError where it certainly does.
 enum class InBounds : std::uint8_t {
-  Always,      // at every point of the axes, whatever the conditions around it
-  WhenReached, // because of the conditions around it
+  Always,       // at every point of the axes, whatever the conditions around it
+  WhenReached,  // because of the conditions around it
   Unknown,
 };
 std::vector<std::vector<InBounds>> check_bounds(const BoundsQuestion& question);

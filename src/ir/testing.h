@@ -30,7 +30,9 @@ class KernelMaker {
 
   // ---- the kernel's tables: each returns a number for load, store, scalar_arg, integer_arg, read, write ----
   int operand(DType dtype) { return add(kernel_.operands, Operand{.dtype = dtype}); }
-  int written(DType dtype) { return add(kernel_.operands, Operand{.dtype = dtype, .written = true}); }
+  int written(DType dtype) {
+    return add(kernel_.operands, Operand{.dtype = dtype, .written = true});
+  }
   int scratch(DType dtype, int offset_integer) {
     return add(kernel_.operands,
                Operand{.dtype = dtype, .written = true, .scratch_offset = offset_integer});
@@ -52,9 +54,7 @@ class KernelMaker {
     return emit(of(InstrKind::ScalarArg, number),
                 kernel_.scalars[static_cast<std::size_t>(number)]);
   }
-  ValueId integer_arg(int number) {
-    return emit(of(InstrKind::IntegerArg, number), DType::Int64);
-  }
+  ValueId integer_arg(int number) { return emit(of(InstrKind::IntegerArg, number), DType::Int64); }
   ValueId apply(Op op, ValueId a, ValueId b = no_value, ValueId c = no_value) {
     const ValueId args[] = {a, b, c};
     OperandType operands[3] = {};
@@ -79,8 +79,7 @@ class KernelMaker {
     return emit(std::move(instr), kernel_.operands[static_cast<std::size_t>(operand)].dtype);
   }
   ValueId read(int local) {
-    return emit(of(InstrKind::ReadLocal, local),
-                kernel_.locals[static_cast<std::size_t>(local)]);
+    return emit(of(InstrKind::ReadLocal, local), kernel_.locals[static_cast<std::size_t>(local)]);
   }
 
   // ---- instructions that do something ---------------------------------------------------------
@@ -191,7 +190,8 @@ class KernelMaker {
   }
 
   Kernel kernel_;
-  std::vector<Block*> open_;  // blocks being written; the inner ones belong to instructions on the C++ stack
+  std::vector<Block*>
+      open_;  // blocks being written; the inner ones belong to instructions on the C++ stack
 };
 
 // The arguments of one launch, and its private scratch memory.

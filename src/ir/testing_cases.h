@@ -51,9 +51,10 @@ inline Outcome run(const Case& launch, Backend& backend, int parts = 1) {
   Outcome outcome{launch.buffers, 0};
   std::vector<void*> pointers;
   for (const Case::Place& place : launch.places)
-    pointers.push_back(place.buffer < 0 ? nullptr
-                                        : outcome.buffers[static_cast<std::size_t>(place.buffer)].bytes.data() +
-                                              place.offset);
+    pointers.push_back(place.buffer < 0
+                           ? nullptr
+                           : outcome.buffers[static_cast<std::size_t>(place.buffer)].bytes.data() +
+                                 place.offset);
   struct alignas(64) Line {
     std::byte bytes[64];
   };
@@ -87,12 +88,18 @@ inline bool same_half(const std::byte* x, const std::byte* y) {
 // Bit for bit, but every NaN equals every other.
 inline bool same_element(DType dtype, const std::byte* x, const std::byte* y) {
   switch (dtype) {
-    case DType::Float16: return detail::same_half(x, y);
-    case DType::Float32: return detail::same_float<float>(x, y);
-    case DType::Float64: return detail::same_float<double>(x, y);
-    case DType::Complex64: return detail::same_float<float>(x, y) && detail::same_float<float>(x + 4, y + 4);
-    case DType::Complex128: return detail::same_float<double>(x, y) && detail::same_float<double>(x + 8, y + 8);
-    default: return std::memcmp(x, y, static_cast<std::size_t>(size_of(dtype))) == 0;
+    case DType::Float16:
+      return detail::same_half(x, y);
+    case DType::Float32:
+      return detail::same_float<float>(x, y);
+    case DType::Float64:
+      return detail::same_float<double>(x, y);
+    case DType::Complex64:
+      return detail::same_float<float>(x, y) && detail::same_float<float>(x + 4, y + 4);
+    case DType::Complex128:
+      return detail::same_float<double>(x, y) && detail::same_float<double>(x + 8, y + 8);
+    default:
+      return std::memcmp(x, y, static_cast<std::size_t>(size_of(dtype))) == 0;
   }
 }
 
@@ -115,7 +122,8 @@ inline void expect_same_buffers(const std::vector<Buffer>& expected, const std::
 
 // What `tested` leaves in memory equals what `oracle` does, and it raises no IEEE flag that the oracle does not:
 // not for lanes that a branch leaves out.
-inline void expect_same(const Case& launch, Backend& oracle, Backend& tested, const std::string& name) {
+inline void expect_same(const Case& launch, Backend& oracle, Backend& tested,
+                        const std::string& name) {
   const std::string what = name + "\n" + print(launch.kernel);
   const Outcome expected = run(launch, oracle);
   const Outcome got = run(launch, tested);
@@ -126,7 +134,7 @@ inline void expect_same(const Case& launch, Backend& oracle, Backend& tested, co
   expect_same_buffers(expected.buffers, run(launch, tested, 3).buffers, what + "in three parts");
 }
 
-// ---- random launches ------------------------------------------------------------------------
+// ---- random launches ----------------------------------------------------------------------------
 
 // Writes a random Kernel that keeps the rules of kernel.h, with data for it. The iteration space is one vector loop, or rows of
 // vector loops. Operands are either an iteration's own (each iteration touches its own elements only, through one or
@@ -178,13 +186,18 @@ class RandomCase {
                              : std::normal_distribution<double>(0, 100)(random_);
     const double y = static_cast<double>(pick(-8, 8)) / 2;
     switch (dtype) {
-      case DType::Bool: return Scalar::of(dtype, static_cast<std::uint8_t>(pick(0, 1)));
-      case DType::Float16: return Scalar::of(dtype, static_cast<std::uint16_t>(pick(0, 0xffff)));
-      case DType::Float32: return Scalar::of(dtype, static_cast<float>(x));
-      case DType::Float64: return Scalar::of(dtype, x);
+      case DType::Bool:
+        return Scalar::of(dtype, static_cast<std::uint8_t>(pick(0, 1)));
+      case DType::Float16:
+        return Scalar::of(dtype, static_cast<std::uint16_t>(pick(0, 0xffff)));
+      case DType::Float32:
+        return Scalar::of(dtype, static_cast<float>(x));
+      case DType::Float64:
+        return Scalar::of(dtype, x);
       case DType::Complex64:
         return Scalar::of(dtype, std::complex<float>(static_cast<float>(x), static_cast<float>(y)));
-      case DType::Complex128: return Scalar::of(dtype, std::complex<double>(x, y));
+      case DType::Complex128:
+        return Scalar::of(dtype, std::complex<double>(x, y));
       default: {
         const std::int64_t value = small ? pick(-4, 9) : pick(INT64_MIN, INT64_MAX);
         Scalar scalar{.dtype = dtype};
@@ -194,7 +207,8 @@ class RandomCase {
     }
   }
   static const std::vector<double>& specials() {
-    static const std::vector<double> list = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e300, -1e-300, 5e-324};
+    static const std::vector<double> list = {0.0, -0.0,  INFINITY, -INFINITY,
+                                             NAN, 1e300, -1e-300,  5e-324};
     return list;
   }
   int add_buffer(DType dtype, std::int64_t elements) {
@@ -231,7 +245,8 @@ class RandomCase {
           list.push_back(static_cast<DType>(k));
       return list;
     }();
-    if (case_.flags_agree) return chance(70) ? DType::Float64 : chance(50) ? DType::Float32 : DType::Int64;
+    if (case_.flags_agree)
+      return chance(70) ? DType::Float64 : chance(50) ? DType::Float32 : DType::Int64;
     return chance(50) ? favourite_ : one_of(all);
   }
   void set_up() {
@@ -240,7 +255,8 @@ class RandomCase {
     for (std::int64_t k = pick(0, 2); k > 0; --k) {
       const std::int64_t length = pick(1, 20), width = chance(50) ? 1 : columns_;
       const DType dtype = random_dtype();
-      tables_.push_back({make_.operand(dtype), length, integer_number(width * size_of(dtype)), width > 1});
+      tables_.push_back(
+          {make_.operand(dtype), length, integer_number(width * size_of(dtype)), width > 1});
       case_.places.push_back({add_buffer(dtype, length * width), 0});
     }
     if (has_rows_ && chance(50)) {
@@ -248,7 +264,8 @@ class RandomCase {
       const int offset = integer_number(static_cast<std::int64_t>(scratch_bytes_));
       scratch_.push_back({make_.scratch(dtype, offset), -1, unit_stride, -1});
       case_.places.push_back({});
-      scratch_bytes_ += (static_cast<std::size_t>(columns_ * size_of(dtype)) + 63) & ~std::size_t{63};
+      scratch_bytes_ +=
+          (static_cast<std::size_t>(columns_ * size_of(dtype)) + 63) & ~std::size_t{63};
     }
     for (std::int64_t k = pick(0, 2); k > 0; --k) {
       const DType dtype = random_dtype();
@@ -262,11 +279,16 @@ class RandomCase {
   ValueId constant(DType dtype) {
     const Scalar element = random_element(dtype);
     switch (size_of(dtype)) {
-      case 1: return make_.constant(dtype, element.as<std::uint8_t>());
-      case 2: return make_.constant(dtype, element.as<std::uint16_t>());
-      case 4: return make_.constant(dtype, element.as<std::uint32_t>());
-      case 8: return make_.constant(dtype, element.as<std::uint64_t>());
-      default: return make_.constant(dtype, element.as<std::complex<double>>());
+      case 1:
+        return make_.constant(dtype, element.as<std::uint8_t>());
+      case 2:
+        return make_.constant(dtype, element.as<std::uint16_t>());
+      case 4:
+        return make_.constant(dtype, element.as<std::uint32_t>());
+      case 8:
+        return make_.constant(dtype, element.as<std::uint64_t>());
+      default:
+        return make_.constant(dtype, element.as<std::complex<double>>());
     }
   }
   // A window of rows x columns x depth, in some order of axes, perhaps with gaps, perhaps reversed.
@@ -337,8 +359,9 @@ class RandomCase {
 
   // One instruction an element, without a rare case.
   static bool is_plain(Op op) {
-    static const std::vector<Op> plain = {Op::Add,  Op::Subtract, Op::Multiply,   Op::TrueDivide, Op::Sqrt,
-                                          Op::Less, Op::Equal,    Op::LogicalAnd, Op::Negative,   Op::Select};
+    static const std::vector<Op> plain = {Op::Add,      Op::Subtract, Op::Multiply, Op::TrueDivide,
+                                          Op::Sqrt,     Op::Less,     Op::Equal,    Op::LogicalAnd,
+                                          Op::Negative, Op::Select};
     return std::find(plain.begin(), plain.end(), op) != plain.end();
   }
 
@@ -358,7 +381,9 @@ class RandomCase {
       for (std::int64_t k = pick(1, 2); k > 0; --k) store();
     });
   }
-  DType local_type(int local) const { return make_.unverified().locals[static_cast<std::size_t>(local)]; }
+  DType local_type(int local) const {
+    return make_.unverified().locals[static_cast<std::size_t>(local)];
+  }
 
   void write_rows(ValueId row) {
     row_ = row;
@@ -366,17 +391,18 @@ class RandomCase {
       if (!scratch_.empty()) fill_scratch();
       for (std::int64_t loops = pick(1, 3); loops > 0; --loops) {
         std::vector<Reduction> reductions = start_reductions(3);
-        make_.vector_loop(chance(80) ? zero_ : integer(pick(0, 3)), column_count_, [&](ValueId lane) {
-          lane_ = lane;
-          scope([&] {
-            for (int local : lane_locals_) write_lane(local);
-            values_.push_back(lane_);
-            statements(pick(1, 6), 3);
-            if (reductions.empty() || chance(50)) store();
-            finish_reductions(reductions);
-          });
-          return reductions;
-        });
+        make_.vector_loop(chance(80) ? zero_ : integer(pick(0, 3)), column_count_,
+                          [&](ValueId lane) {
+                            lane_ = lane;
+                            scope([&] {
+                              for (int local : lane_locals_) write_lane(local);
+                              values_.push_back(lane_);
+                              statements(pick(1, 6), 3);
+                              if (reductions.empty() || chance(50)) store();
+                              finish_reductions(reductions);
+                            });
+                            return reductions;
+                          });
         read_reduced(reductions);
         if (chance(50)) random_apply();
       }
@@ -395,8 +421,8 @@ class RandomCase {
   }
   // Locals with their starts; the values come from the loop's body.
   std::vector<Reduction> start_reductions(std::int64_t most) {
-    static const std::vector<Op> ops = {Op::Add,     Op::Add,     Op::Multiply, Op::Maximum,
-                                        Op::Minimum, Op::Subtract};
+    static const std::vector<Op> ops = {Op::Add,     Op::Add,     Op::Multiply,
+                                        Op::Maximum, Op::Minimum, Op::Subtract};
     std::vector<Reduction> reductions;
     int tree = 0;
     for (std::int64_t k = pick(0, most); k > 0; --k) {
@@ -465,11 +491,13 @@ class RandomCase {
     if (chance(50)) {  // uniform, or by lane modulo
       const ValueId low = make_.apply(Op::Maximum, index, zero_);
       const ValueId last = make_.constant(table.length - 1);
-      values_.push_back(make_.load(table.operand, table_address(table, make_.apply(Op::Minimum, low, last))));
+      values_.push_back(
+          make_.load(table.operand, table_address(table, make_.apply(Op::Minimum, low, last))));
       return;
     }
-    const ValueId inside = make_.apply(Op::LogicalAnd, make_.apply(Op::Greater, length, index),
-                                       make_.apply(Op::Less, make_.constant(std::int64_t{-1}), index));
+    const ValueId inside =
+        make_.apply(Op::LogicalAnd, make_.apply(Op::Greater, length, index),
+                    make_.apply(Op::Less, make_.constant(std::int64_t{-1}), index));
     make_.if_then(inside, [&] {
       scope([&] {
         values_.push_back(make_.load(table.operand, table_address(table, index)));
@@ -479,7 +507,8 @@ class RandomCase {
   }
   ValueId random_condition() {
     if (chance(30)) return value_of(DType::Bool);
-    const ValueId bits = make_.apply(Op::BitwiseAnd, lane_, make_.constant(std::int64_t{1} << pick(0, 3)));
+    const ValueId bits =
+        make_.apply(Op::BitwiseAnd, lane_, make_.constant(std::int64_t{1} << pick(0, 3)));
     return make_.apply(Op::Greater, chance(80) ? bits : value_of(DType::Int64), zero_);
   }
   void branch(int nesting) {

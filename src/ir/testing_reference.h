@@ -152,10 +152,9 @@ class ReferenceKernel final : public Executable {
 
   std::byte* address(const Address& address, State& state) const {
     const Operand& operand = kernel_.operands[static_cast<std::size_t>(address.operand)];
-    std::byte* memory =
-        operand.scratch_offset < 0
-            ? static_cast<std::byte*>(state.arguments.pointers[address.operand])
-            : state.scratch + state.arguments.integers[operand.scratch_offset];
+    std::byte* memory = operand.scratch_offset < 0
+                            ? static_cast<std::byte*>(state.arguments.pointers[address.operand])
+                            : state.scratch + state.arguments.integers[operand.scratch_offset];
     for (const Term& term : address.terms)
       memory += state.value(term.index).as<std::int64_t>() *
                 (term.stride == unit_stride ? size_of(operand.dtype)
@@ -166,7 +165,8 @@ class ReferenceKernel final : public Executable {
   void run_loop(const Instr& loop, State& state) const {
     const std::int64_t begin =
         loop.parallel ? state.begin : state.value(loop.args[0]).as<std::int64_t>();
-    const std::int64_t end = loop.parallel ? state.end : state.value(loop.args[1]).as<std::int64_t>();
+    const std::int64_t end =
+        loop.parallel ? state.end : state.value(loop.args[1]).as<std::int64_t>();
     std::vector<std::vector<Scalar>> reduced(loop.reductions.size());
     for (std::int64_t i = begin; i < end; ++i) {
       state.value(loop.result) = Scalar::of(DType::Int64, i);
@@ -207,11 +207,16 @@ class ReferenceKernel final : public Executable {
           for (const Scalar& value : values) wide.push_back(cast(value, DType::Float32));
           return cast(sum<float>(wide), DType::Float16);
         }
-        case DType::Float32: return sum<float>(values);
-        case DType::Float64: return sum<double>(values);
-        case DType::Complex64: return sum<std::complex<float>>(values);
-        case DType::Complex128: return sum<std::complex<double>>(values);
-        default: break;
+        case DType::Float32:
+          return sum<float>(values);
+        case DType::Float64:
+          return sum<double>(values);
+        case DType::Complex64:
+          return sum<std::complex<float>>(values);
+        case DType::Complex128:
+          return sum<std::complex<double>>(values);
+        default:
+          break;
       }
     Scalar result = values[0];
     for (std::size_t k = 1; k < values.size(); ++k) result = combine(op, result, values[k]);

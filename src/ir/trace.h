@@ -18,18 +18,18 @@ namespace frit {
 // Counted by hand, under the engine's lock.
 class Base {
  public:
-  std::byte* data = nullptr;   // null: promised, not allocated
+  std::byte* data = nullptr;  // null: promised, not allocated
   std::int64_t bytes = 0;
   std::int32_t references = 0;  // handles + pending accesses
   std::int32_t handles = 0;     // Arrays: somebody can see it
   std::int32_t exports = 0;     // somebody outside holds its address
   std::int32_t pending = 0;     // accesses by pending nodes
   std::int32_t pending_writes = 0;
-  std::uint32_t slot = 0;       // its number in the current segment of the trace,
-  std::uint64_t segment = 0;    // if this is that segment's number
-  bool foreign = false;         // memory of somebody else's
+  std::uint32_t slot = 0;     // its number in the current segment of the trace,
+  std::uint64_t segment = 0;  // if this is that segment's number
+  bool foreign = false;       // memory of somebody else's
   bool writable = true;
-  void* owner = nullptr;        // released when the base dies
+  void* owner = nullptr;  // released when the base dies
   void (*release)(void*) = nullptr;
 };
 
@@ -37,7 +37,8 @@ class Base {
 // iota_input, the index along the node's only axis.
 struct Access {
   Base* base = nullptr;
-  const Layout* layout = nullptr;  // of the node's domain: as many axes as the node's iteration space
+  const Layout* layout =
+      nullptr;  // of the node's domain: as many axes as the node's iteration space
   std::int64_t offset = 0;
   DType dtype = DType::Float64;
 };
@@ -45,9 +46,9 @@ inline constexpr std::int64_t iota_input = -1;
 
 enum class NodeKind : std::uint8_t {
   Elementwise,  // out[i] = op(in[0][i], ..): inputs are cast to signature.in, the result from signature.out
-  Reduce,       // out[i] = reduction of in[0] over the axes in `reduced`, combined with `initial`; strides of out are 0 there
-  Call,         // an opaque step
-  Routine,      // a user's own kernel
+  Reduce,  // out[i] = reduction of in[0] over the axes in `reduced`, combined with `initial`; strides of out are 0 there
+  Call,    // an opaque step
+  Routine,  // a user's own kernel
 };
 
 inline constexpr int max_inputs = 3;
@@ -68,12 +69,12 @@ struct Node {
   NodeKind kind = NodeKind::Elementwise;
   Op op{};
   std::uint8_t inputs = 0;
-  std::uint8_t float_checks = 0;   // FloatErrors that somebody wants to hear of
+  std::uint8_t float_checks = 0;  // FloatErrors that somebody wants to hear of
   Signature signature{};
-  std::uint64_t reduced = 0;       // Reduce: bit k: axis k of the domain
-  Access out;                      // Routine: only its layout counts: the domain
+  std::uint64_t reduced = 0;  // Reduce: bit k: axis k of the domain
+  Access out;                 // Routine: only its layout counts: the domain
   Access in[max_inputs];
-  Scalar constants[max_constants]; // Reduce: constants[0] is the initial value
+  Scalar constants[max_constants];  // Reduce: constants[0] is the initial value
   SourcePosition source;
   std::unique_ptr<CallSite> site;  // Call, Routine
 };

@@ -15,8 +15,10 @@ F polynomial(const F (&c)[count], F x) {
   return sum;
 }
 
-template <class F> struct Exponential;
-template <> struct Exponential<double> {
+template <class F>
+struct Exponential;
+template <>
+struct Exponential<double> {
   // Adding this rounds to an integer, which then stands in the low bits.
   static constexpr double rounder = 0x1.8p52;
   static constexpr double log2_e = 0x1.71547652b82fep+0;
@@ -36,12 +38,14 @@ template <> struct Exponential<double> {
       0x1.5d87fe7880441p-10, 0x1.430913093a10fp-13, 0x1.ffcbfd0180bb4p-17, 0x1.62bfd4fe48ea4p-20,
       0x1.b523dc17d3518p-24, 0x1.e6055974795f2p-28, 0x1.eb5b6dba908d7p-32};
 };
-template <> struct Exponential<float> {
+template <>
+struct Exponential<float> {
   static constexpr float rounder = 0x1.8p23f;
   static constexpr float log2_e = 0x1.715476p0f;
   static constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
   static constexpr float highest = 89, lowest = -104, lowest_expm1 = -20;
-  static constexpr float highest_sinh = 89.42f, highest_tanh = 10, small = 0x1p-13f, tiny = 0x1p-25f;
+  static constexpr float highest_sinh = 89.42f, highest_tanh = 10, small = 0x1p-13f,
+                         tiny = 0x1p-25f;
   static constexpr float highest_exp2 = 129, lowest_exp2 = -151;
   static constexpr float rest[] = {0x1p-1f, 0x1.5554dcp-3f, 0x1.55556ap-5f, 0x1.120c8ep-7f,
                                    0x1.6cad2ap-10f};
@@ -87,7 +91,8 @@ F scaled(F p, F n, F n_rounder) {
   using Bits = typename Format<F>::Bits;
   F first_rounder = fused_multiply_add(n, (F)0.5, C::rounder);
   F first = first_rounder - C::rounder;
-  F half_way = from_bits<F>((Bits)(bits_of(p) + (bits_of(first_rounder) << Format<F>::stored_digits)));
+  F half_way =
+      from_bits<F>((Bits)(bits_of(p) + (bits_of(first_rounder) << Format<F>::stored_digits)));
   return half_way * power_of_rounded(n_rounder - first);
 }
 
@@ -174,7 +179,7 @@ F tanh_of(F x) {
   return pick(is_nan(x), x, copy_sign(whole, x));
 }
 
-// ---- the error function -----------------------------------------------------------------------------
+// ---- the error function -------------------------------------------------------------------------
 
 struct ErrorFunction {
   // erf(x) / x in x^2, |x| <= 1

@@ -10,27 +10,65 @@
 namespace frit::formula {
 namespace {  // see mathematics.h
 
-// ---- integers ---------------------------------------------------------------------------------
+// ---- integers -----------------------------------------------------------------------------------
 
-template <class T> struct UnsignedOf;
-template <> struct UnsignedOf<int8> { using type = uint8; };
-template <> struct UnsignedOf<int16> { using type = uint16; };
-template <> struct UnsignedOf<int32> { using type = uint32; };
-template <> struct UnsignedOf<int64> { using type = uint64; };
-template <> struct UnsignedOf<uint8> { using type = uint8; };
-template <> struct UnsignedOf<uint16> { using type = uint16; };
-template <> struct UnsignedOf<uint32> { using type = uint32; };
-template <> struct UnsignedOf<uint64> { using type = uint64; };
-template <class T> using Unsigned = typename UnsignedOf<T>::type;
+template <class T>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<int8> {
+  using type = uint8;
+};
+template <>
+struct UnsignedOf<int16> {
+  using type = uint16;
+};
+template <>
+struct UnsignedOf<int32> {
+  using type = uint32;
+};
+template <>
+struct UnsignedOf<int64> {
+  using type = uint64;
+};
+template <>
+struct UnsignedOf<uint8> {
+  using type = uint8;
+};
+template <>
+struct UnsignedOf<uint16> {
+  using type = uint16;
+};
+template <>
+struct UnsignedOf<uint32> {
+  using type = uint32;
+};
+template <>
+struct UnsignedOf<uint64> {
+  using type = uint64;
+};
+template <class T>
+using Unsigned = typename UnsignedOf<T>::type;
 
-template <class T> constexpr bool is_signed_integer = (T)-1 < (T)0;
-template <class T> constexpr T smallest = (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1));
+template <class T>
+constexpr bool is_signed_integer = (T)-1 < (T)0;
+template <class T>
+constexpr T smallest = (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1));
 
 // The float type in which the quotient of two T, rounded down, is exact. 64-bit integers have none.
-template <class T> struct QuotientOf { using type = float; };
-template <> struct QuotientOf<int32> { using type = double; };
-template <> struct QuotientOf<uint32> { using type = double; };
-template <class T> using Quotient = typename QuotientOf<T>::type;
+template <class T>
+struct QuotientOf {
+  using type = float;
+};
+template <>
+struct QuotientOf<int32> {
+  using type = double;
+};
+template <>
+struct QuotientOf<uint32> {
+  using type = double;
+};
+template <class T>
+using Quotient = typename QuotientOf<T>::type;
 
 // y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop the division.
 template <class T>
@@ -177,7 +215,7 @@ uint8 count_ones(T x) {
 }
 inline uint8 count_ones(int x) { return (uint8)__builtin_popcount((uint32)x); }
 
-// ---- conversions ------------------------------------------------------------------------------
+// ---- conversions --------------------------------------------------------------------------------
 
 // What x86's conversion instructions give, out of range too. LLVM defines only conversions that are in range,
 // and its ways to the other widths differ between vectors and scalars; to int32 and int64 it uses the instructions.
@@ -252,7 +290,7 @@ F floor_divide_whole(F x, F y) {
   return floor_divide_of(x, y, fmod_whole(x, y));
 }
 
-// ---- steps ----------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 template <class F>
 F heaviside_of(F x, F at_zero) {
@@ -261,7 +299,7 @@ F heaviside_of(F x, F at_zero) {
   return is_nan(x) ? x : value;
 }
 
-// ---- complex numbers --------------------------------------------------------------------------
+// ---- complex numbers ----------------------------------------------------------------------------
 // Division by Smith's method, in NumPy's order of operations.
 
 template <class F>
@@ -354,7 +392,7 @@ bool complex_fmin_takes_x(F x_re, F x_im, F y_re, F y_im) {
   return is_nan(y_re) | is_nan(y_im) | complex_less_equal(x_re, x_im, y_re, y_im);
 }
 
-// ---- the format of floats ---------------------------------------------------------------------
+// ---- the format of floats -----------------------------------------------------------------------
 
 template <class F>
 F next_after(F x, F y) {

@@ -9,18 +9,24 @@ namespace {
 
 template <Op op, Part part, class Result, class... Arguments>
 Result part_or_unreachable(Arguments... arguments) {
-  if constexpr (has_part<op, part, Arguments...>) return (Result)part_of<op, part>(arguments...);
-  else __builtin_unreachable();
+  if constexpr (has_part<op, part, Arguments...>)
+    return (Result)part_of<op, part>(arguments...);
+  else
+    __builtin_unreachable();
 }
 template <Op op, DType d, class... Arguments>
 Output<op, d> value_or_unreachable(Arguments... arguments) {
-  if constexpr (has_formula<op, d>) return value_of<op, d>(arguments...);
-  else __builtin_unreachable();
+  if constexpr (has_formula<op, d>)
+    return value_of<op, d>(arguments...);
+  else
+    __builtin_unreachable();
 }
 template <Op op, DType d, class... Arguments>
 uint8 rare_or_unreachable(Arguments... arguments) {
-  if constexpr (has_rare<op, d>) return is_rare<op, d>(arguments...);
-  else __builtin_unreachable();
+  if constexpr (has_rare<op, d>)
+    return is_rare<op, d>(arguments...);
+  else
+    __builtin_unreachable();
 }
 
 }  // namespace
@@ -50,26 +56,26 @@ uint8 rare_or_unreachable(Arguments... arguments) {
   extern "C" Result frit_##Name##_##suffix(FRIT_PARTS_##inputs(P)) {                       \
     return part_or_unreachable<Op::Name, Part::part, Result>(FRIT_PASS_PARTS_##inputs(P)); \
   }
-#define FRIT_COMPLEX(Name, inputs, D, P, suffix)                         \
-  FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix##_re, P, Re)             \
-  FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix##_im, P, Im)             \
-  FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix##_rare, uint8, Rare)     \
+#define FRIT_COMPLEX(Name, inputs, D, P, suffix)                     \
+  FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix##_re, P, Re)         \
+  FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix##_im, P, Im)         \
+  FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix##_rare, uint8, Rare) \
   FRIT_COMPLEX_FUNCTION(Name, inputs, P, suffix, FRIT_OUTPUT(Name, D), Real)
 #define FRIT_OUTPUT(Name, D) Output<Op::Name, DType::D>
 
-#define FRIT_OP(Name, numpy_name, inputs, ...)  \
-  FRIT_REAL(Name, inputs, Bool, bool)           \
-  FRIT_REAL(Name, inputs, Int8, b)              \
-  FRIT_REAL(Name, inputs, Int16, h)             \
-  FRIT_REAL(Name, inputs, Int32, i)             \
-  FRIT_REAL(Name, inputs, Int64, l)             \
-  FRIT_REAL(Name, inputs, UInt8, B)             \
-  FRIT_REAL(Name, inputs, UInt16, H)            \
-  FRIT_REAL(Name, inputs, UInt32, I)            \
-  FRIT_REAL(Name, inputs, UInt64, L)            \
-  FRIT_REAL(Name, inputs, Float16, e)           \
-  FRIT_REAL(Name, inputs, Float32, f)           \
-  FRIT_REAL(Name, inputs, Float64, d)           \
+#define FRIT_OP(Name, numpy_name, inputs, ...)    \
+  FRIT_REAL(Name, inputs, Bool, bool)             \
+  FRIT_REAL(Name, inputs, Int8, b)                \
+  FRIT_REAL(Name, inputs, Int16, h)               \
+  FRIT_REAL(Name, inputs, Int32, i)               \
+  FRIT_REAL(Name, inputs, Int64, l)               \
+  FRIT_REAL(Name, inputs, UInt8, B)               \
+  FRIT_REAL(Name, inputs, UInt16, H)              \
+  FRIT_REAL(Name, inputs, UInt32, I)              \
+  FRIT_REAL(Name, inputs, UInt64, L)              \
+  FRIT_REAL(Name, inputs, Float16, e)             \
+  FRIT_REAL(Name, inputs, Float32, f)             \
+  FRIT_REAL(Name, inputs, Float64, d)             \
   FRIT_COMPLEX(Name, inputs, Complex64, float, F) \
   FRIT_COMPLEX(Name, inputs, Complex128, double, D)
 #include "ops/op.def"
@@ -77,22 +83,22 @@ uint8 rare_or_unreachable(Arguments... arguments) {
 
 // A complex number to a real type: its real part; a real number to a complex type: the parts x and 0. The
 // code generators do that; the casts here are between real types.
-#define FRIT_CAST(From, from, To, to)                                       \
+#define FRIT_CAST(From, from, To, to)                                             \
   extern "C" Element<DType::To> frit_cast_##from##_##to(Element<DType::From> x) { \
-    return converted<DType::To, DType::From>(x);                            \
+    return converted<DType::To, DType::From>(x);                                  \
   }
-#define FRIT_CASTS(From, from)        \
-  FRIT_CAST(From, from, Bool, bool)   \
-  FRIT_CAST(From, from, Int8, b)      \
-  FRIT_CAST(From, from, Int16, h)     \
-  FRIT_CAST(From, from, Int32, i)     \
-  FRIT_CAST(From, from, Int64, l)     \
-  FRIT_CAST(From, from, UInt8, B)     \
-  FRIT_CAST(From, from, UInt16, H)    \
-  FRIT_CAST(From, from, UInt32, I)    \
-  FRIT_CAST(From, from, UInt64, L)    \
-  FRIT_CAST(From, from, Float16, e)   \
-  FRIT_CAST(From, from, Float32, f)   \
+#define FRIT_CASTS(From, from)      \
+  FRIT_CAST(From, from, Bool, bool) \
+  FRIT_CAST(From, from, Int8, b)    \
+  FRIT_CAST(From, from, Int16, h)   \
+  FRIT_CAST(From, from, Int32, i)   \
+  FRIT_CAST(From, from, Int64, l)   \
+  FRIT_CAST(From, from, UInt8, B)   \
+  FRIT_CAST(From, from, UInt16, H)  \
+  FRIT_CAST(From, from, UInt32, I)  \
+  FRIT_CAST(From, from, UInt64, L)  \
+  FRIT_CAST(From, from, Float16, e) \
+  FRIT_CAST(From, from, Float32, f) \
   FRIT_CAST(From, from, Float64, d)
 FRIT_CASTS(Bool, bool)
 FRIT_CASTS(Int8, b)

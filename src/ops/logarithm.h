@@ -7,8 +7,10 @@
 namespace frit::formula {
 namespace {  // see machine.h
 
-template <class F> struct Logarithm;
-template <> struct Logarithm<double> {
+template <class F>
+struct Logarithm;
+template <>
+struct Logarithm<double> {
   static constexpr double ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
   static constexpr double log2_e_high = 0x1.71547652b82fep+0, log2_e_low = 0x1.777d0ffda0d24p-56;
   static constexpr double log10_e_high = 0x1.bcb7b1526e50ep-2, log10_e_low = 0x1.95355baaafad3p-57;
@@ -18,11 +20,12 @@ template <> struct Logarithm<double> {
   static constexpr double integer_bits = 0x1p52;  // its low bits are an integer's
   static constexpr double tiny = 0x1p-54, large = 0x1p28;
   // (log((1 + s) / (1 - s)) / s - 2) / s^2 in s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1)
-  static constexpr double rest[] = {0x1.5555555555558p-1, 0x1.999999999531bp-2, 0x1.2492492defcd8p-2,
-                                    0x1.c71c62e51dd4bp-3, 0x1.7462b5147d5bap-3, 0x1.39fe4d7604323p-3,
-                                    0x1.2b5958e1e12dbp-3};
+  static constexpr double rest[] = {
+      0x1.5555555555558p-1, 0x1.999999999531bp-2, 0x1.2492492defcd8p-2, 0x1.c71c62e51dd4bp-3,
+      0x1.7462b5147d5bap-3, 0x1.39fe4d7604323p-3, 0x1.2b5958e1e12dbp-3};
 };
-template <> struct Logarithm<float> {
+template <>
+struct Logarithm<float> {
   static constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
   static constexpr float log2_e_high = 0x1.715476p0f, log2_e_low = 0x1.4ae0cp-26f;
   static constexpr float log10_e_high = 0x1.bcb7b2p-2f, log10_e_low = -0x1.5b235ep-27f;
@@ -55,7 +58,8 @@ struct LogarithmParts {
 template <class F>
 LogarithmParts<F> logarithm_parts(F x) {
   using Format = Format<F>;
-  bool denormal = (typename Format::Int)bits_of(x) < (typename Format::Int)bits_of(Format::smallest_normal);
+  bool denormal =
+      (typename Format::Int)bits_of(x) < (typename Format::Int)bits_of(Format::smallest_normal);
   LogarithmParts<F> parts(pick(denormal, x * Format::two_to_digits, x));
   parts.k = pick(denormal, parts.k - (F)Format::digits, parts.k);
   return parts;
@@ -150,7 +154,7 @@ F log1p_of(F x) {
   return pick(magnitude_below(x, Logarithm<F>::tiny), x, value);
 }
 
-// ---- inverse hyperbolic functions -----------------------------------------------------------------
+// ---- inverse hyperbolic functions ---------------------------------------------------------------
 
 template <class F>
 F arcsinh_of(F x) {
@@ -183,7 +187,7 @@ F arctanh_of(F x) {
   return pick(is_nan(x) | (x == 0), x, copy_sign(result, x));
 }
 
-// ---- sums of logarithms ---------------------------------------------------------------------------
+// ---- sums of logarithms -------------------------------------------------------------------------
 
 // x - y, but x of equal infinities: the exponent of y is taken away.
 template <class F>

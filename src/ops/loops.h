@@ -13,9 +13,9 @@ struct LoopTable {
 };
 
 // x86-64's levels: SSE4.2; AVX2 with FMA and F16C; AVX-512. On other machines there is one, "base".
-#define FRIT_DECLARE_LEVEL(level)                 \
-  void fill_plain_##level(LoopTable& table);       \
-  void fill_costly_##level(LoopTable& table);      \
+#define FRIT_DECLARE_LEVEL(level)             \
+  void fill_plain_##level(LoopTable& table);  \
+  void fill_costly_##level(LoopTable& table); \
   void fill_reductions_##level(LoopTable& table);
 #if defined(__x86_64__)
 FRIT_DECLARE_LEVEL(v2)

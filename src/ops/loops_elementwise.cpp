@@ -24,8 +24,10 @@ struct Operand {
   T one;
   explicit Operand(const void* p) : data((const T*)p), one(splat ? *(const T*)p : T()) {}
   FRIT_ACCESS T operator[](int64 i) const {
-    if constexpr (splat) return one;
-    else return data[i];
+    if constexpr (splat)
+      return one;
+    else
+      return data[i];
   }
 };
 
@@ -38,7 +40,9 @@ struct Real {
   Output<op, d>* out;
 
   explicit Real(void* const* args)
-      : x(args[1]), y(args[inputs > 1 ? 2 : 1]), z(args[inputs > 2 ? 3 : 1]),
+      : x(args[1]),
+        y(args[inputs > 1 ? 2 : 1]),
+        z(args[inputs > 2 ? 3 : 1]),
         out((Output<op, d>*)args[0]) {}
 
   void formula(int64 begin, int64 end) const {
@@ -89,14 +93,20 @@ struct Pairs {
   const T* data;
   T one_re, one_im;
   explicit Pairs(const void* p)
-      : data((const T*)p), one_re(splat ? data[0] : T()), one_im(splat && complex ? data[1] : T()) {}
+      : data((const T*)p),
+        one_re(splat ? data[0] : T()),
+        one_im(splat && complex ? data[1] : T()) {}
   FRIT_ACCESS T re(int64 i) const {
-    if constexpr (splat) return one_re;
-    else return data[complex ? 2 * i : i];
+    if constexpr (splat)
+      return one_re;
+    else
+      return data[complex ? 2 * i : i];
   }
   FRIT_ACCESS T im(int64 i) const {
-    if constexpr (splat || !complex) return one_im;
-    else return data[2 * i + 1];
+    if constexpr (splat || !complex)
+      return one_im;
+    else
+      return data[2 * i + 1];
   }
 };
 
@@ -112,7 +122,9 @@ struct Complex {
   Output<op, d>* out;
 
   explicit Complex(void* const* args)
-      : x(args[1]), y(args[inputs > 1 ? 2 : 1]), z(args[inputs > 2 ? 3 : 1]),
+      : x(args[1]),
+        y(args[inputs > 1 ? 2 : 1]),
+        z(args[inputs > 2 ? 3 : 1]),
         out((Output<op, d>*)args[0]) {}
 
   template <Part part>
@@ -154,22 +166,28 @@ struct Complex {
 
 template <Op op, DType d, unsigned splat>
 constexpr bool rare_exists = [] {
-  if constexpr (complex_type(d)) return Complex<op, d, splat>::rare;
-  else return has_rare<op, d>;
+  if constexpr (complex_type(d))
+    return Complex<op, d, splat>::rare;
+  else
+    return has_rare<op, d>;
 }();
 
 template <Op op, DType d, unsigned splat>
 void run(void* const* args, int64 n) {
   using Elements = decltype([] {
-    if constexpr (complex_type(d)) return (Complex<op, d, splat>*)nullptr;
-    else return (Real<op, d, splat>*)nullptr;
+    if constexpr (complex_type(d))
+      return (Complex<op, d, splat>*)nullptr;
+    else
+      return (Real<op, d, splat>*)nullptr;
   }());
   const __remove_pointer(Elements) elements(args);
   if constexpr (rare_exists<op, d, splat>) {
     for (int64 begin = 0; begin < n; begin += block) {
       int64 end = n - begin < block ? n : begin + block;
-      if (elements.any_rare(begin, end)) elements.whole(begin, end);
-      else elements.formula(begin, end);
+      if (elements.any_rare(begin, end))
+        elements.whole(begin, end);
+      else
+        elements.formula(begin, end);
     }
   } else {
     elements.formula(0, n);
@@ -199,10 +217,10 @@ void run_once(void* const* args, int64 n) {
 
 // Where the inputs may change places, bit for bit: not in complex products, nor in a maximum of 0.0 and -0.0.
 template <Op op, DType d>
-constexpr bool inputs_swap =
-    (Formula<op>::flags & Commutative) != 0 &&
-    ((!float_type(d) && !complex_type(d)) || Formula<op>::rule != TypeRule::Same ||
-     (float_type(d) && (op == Op::Add || op == Op::Multiply)));
+constexpr bool inputs_swap = (Formula<op>::flags & Commutative) != 0 &&
+                             ((!float_type(d) && !complex_type(d)) ||
+                              Formula<op>::rule != TypeRule::Same ||
+                              (float_type(d) && (op == Op::Add || op == Op::Multiply)));
 
 template <Op op, DType d>
 void elementwise_loop(void* const* args, int64 n, unsigned splat) {
@@ -222,17 +240,23 @@ void elementwise_loop(void* const* args, int64 n, unsigned splat) {
   }
   if constexpr (inputs == 3) {
     switch (splat) {
-      case 1: return run<op, d, 1>(args, n);
-      case 2: return run<op, d, 2>(args, n);
-      case 3: return run<op, d, 3>(args, n);
-      case 4: return run<op, d, 4>(args, n);
-      case 5: return run<op, d, 5>(args, n);
-      case 6: return run<op, d, 6>(args, n);
+      case 1:
+        return run<op, d, 1>(args, n);
+      case 2:
+        return run<op, d, 2>(args, n);
+      case 3:
+        return run<op, d, 3>(args, n);
+      case 4:
+        return run<op, d, 4>(args, n);
+      case 5:
+        return run<op, d, 5>(args, n);
+      case 6:
+        return run<op, d, 6>(args, n);
     }
   }
 }
 
-// ---- casts ------------------------------------------------------------------------------------
+// ---- casts --------------------------------------------------------------------------------------
 
 template <DType from, DType to, bool splat>
 void cast(void* const* args, int64 n) {
@@ -255,8 +279,10 @@ void cast(void* const* args, int64 n) {
 }
 template <DType from, DType to>
 void cast_loop_of(void* const* args, int64 n, unsigned splat) {
-  if (splat != 0) cast<from, to, true>(args, n);
-  else cast<from, to, false>(args, n);
+  if (splat != 0)
+    cast<from, to, true>(args, n);
+  else
+    cast<from, to, false>(args, n);
 }
 
 // ---- the tables ---------------------------------------------------------------------------------
@@ -288,7 +314,8 @@ void fill_casts(LoopTable& table) {
 
 }  // namespace
 
-void FRIT_AT_LEVEL(FRIT_AT_LEVEL(fill_, FRIT_PART), FRIT_AT_LEVEL(_, FRIT_LEVEL))(LoopTable& table) {
+void FRIT_AT_LEVEL(FRIT_AT_LEVEL(fill_, FRIT_PART),
+                   FRIT_AT_LEVEL(_, FRIT_LEVEL))(LoopTable& table) {
 #define FRIT_OP(Name, ...) fill_row<Op::Name>(table);
 #include "ops/op.def"
 #undef FRIT_OP

@@ -16,8 +16,7 @@ struct Number {
   void store(void* data, int64 i) const { ((P*)data)[i] = value; }
 };
 template <DType d>
-  requires(complex_type(d))
-struct Number<d> {
+requires(complex_type(d)) struct Number<d> {
   using P = Element<d>;
   P re, im;
   static Number load(const void* data, int64 i) {
@@ -36,7 +35,8 @@ Number<d> combined(Number<d> x, Number<d> y) {
     return {part_of<op, Part::Re>(x.re, x.im, y.re, y.im, P(), P()),
             part_of<op, Part::Im>(x.re, x.im, y.re, y.im, P(), P())};
   } else if constexpr (has_rare<op, d>) {
-    if (is_rare<op, d>(x.value, y.value, P())) return {whole_value_of<op, d>(x.value, y.value, P())};
+    if (is_rare<op, d>(x.value, y.value, P()))
+      return {whole_value_of<op, d>(x.value, y.value, P())};
     return {value_of<op, d>(x.value, y.value, P())};
   } else {
     return {value_of<op, d>(x.value, y.value, P())};
@@ -44,21 +44,20 @@ Number<d> combined(Number<d> x, Number<d> y) {
 }
 
 template <Op op, DType d>
-constexpr bool reducible = Formula<op>::inputs == 2 && has_formula<op, d> &&
-                           Formula<op>::rule != TypeRule::Exponent &&
-                           output_type(Formula<op>::rule, d) == d;
+constexpr bool reducible = Formula<op>::inputs == 2 &&
+                           has_formula<op, d>&& Formula<op>::rule !=
+                               TypeRule::Exponent&& output_type(Formula<op>::rule, d) == d;
 
 // float16 is reduced in float and rounded once, by the ops for which NumPy does so (Add too, below).
 template <Op op, DType d>
-constexpr bool wide_half = d == DType::Float16 && (op == Op::Subtract || op == Op::Multiply ||
-                                                   op == Op::TrueDivide);
+constexpr bool wide_half = d == DType::Float16 &&
+                           (op == Op::Subtract || op == Op::Multiply || op == Op::TrueDivide);
 
 template <Op op, DType d>
 void reduce_half(void* out, const void* in, int64 n) {
   const auto* data = (const half*)in;
   float sum = data[0];
-  for (int64 i = 1; i < n; ++i)
-    sum = value_of<op, DType::Float32>(sum, (float)data[i], 0.0f);
+  for (int64 i = 1; i < n; ++i) sum = value_of<op, DType::Float32>(sum, (float)data[i], 0.0f);
   *(half*)out = (half)sum;
 }
 
@@ -99,7 +98,7 @@ void reduce_floats_any_order(void* out, const void* in, int64 n) {
   *(Element<d>*)out = results[0];
 }
 
-// ---- NumPy's pairwise sum -------------------------------------------------------------------------
+// ---- NumPy's pairwise sum -----------------------------------------------------------------------
 // Over the parts of complex numbers it is the same tree: the accumulators take real and imaginary parts in turn.
 
 // float16 sums in float and rounds at the end.
@@ -174,12 +173,16 @@ template <Op op, DType d>
 void fill_entry(LoopTable& table) {
   if constexpr (reducible<op, d>) {
     ReduceLoop& reduction = table.reductions[(int)op][(int)d];
-    if constexpr (op == Op::Add && (float_type(d) || complex_type(d))) reduction = reduce_pairwise<d>;
-    else if constexpr (!float_type(d) && !complex_type(d) && !has_rare<op, d>) reduction = reduce_integers<op, d>;
+    if constexpr (op == Op::Add && (float_type(d) || complex_type(d)))
+      reduction = reduce_pairwise<d>;
+    else if constexpr (!float_type(d) && !complex_type(d) && !has_rare<op, d>)
+      reduction = reduce_integers<op, d>;
     else if constexpr (float_type(d) && (Formula<op>::flags & Reorderable) != 0)
       reduction = reduce_floats_any_order<op, d>;
-    else if constexpr (wide_half<op, d>) reduction = reduce_half<op, d>;
-    else reduction = reduce_in_order<op, d>;
+    else if constexpr (wide_half<op, d>)
+      reduction = reduce_half<op, d>;
+    else
+      reduction = reduce_in_order<op, d>;
     table.scans[(int)op][(int)d] = scan<op, d>;
   }
 }

@@ -21,17 +21,20 @@ using uint32 = unsigned int;
 using uint64 = unsigned long;
 using half = _Float16;
 
-// ---- the format -------------------------------------------------------------------------------
+// ---- the format ---------------------------------------------------------------------------------
 
-template <class F> struct Format;
-template <> struct Format<float> {
+template <class F>
+struct Format;
+template <>
+struct Format<float> {
   using Bits = uint32;
   using Int = int32;
   static constexpr float huge = 0x1p127f;
   static constexpr int digits = 24, stored_digits = 23, bias = 127, exponent_mask = 0xff;
   static constexpr float two_to_digits = 0x1p24f, smallest_normal = 0x1p-126f;
 };
-template <> struct Format<double> {
+template <>
+struct Format<double> {
   using Bits = uint64;
   using Int = int64;
   static constexpr double huge = 0x1p1023;
@@ -111,7 +114,7 @@ bool magnitude_below(F x, F limit) {
   return (typename Format<F>::Int)bits_of(absolute(x)) < (typename Format<F>::Int)bits_of(limit);
 }
 
-// ---- raising flags --------------------------------------------------------------------------------
+// ---- raising flags ------------------------------------------------------------------------------
 // An optimiser may fold arithmetic on constants, and may compute both sides of a select for all elements. Hence these take
 // their digits from x and choose the exponent in integers: what they compute is harmless unless `condition` holds.
 
@@ -120,7 +123,8 @@ template <class F>
 F digits_behind(bool condition, typename Format<F>::Bits leading, F x) {
   using Bits = typename Format<F>::Bits;
   constexpr Bits digits = ((Bits)1 << (Format<F>::stored_digits - 1)) - 1;
-  return from_bits<F>((Bits)((bits_of(x) & digits) | pick(condition, leading, (Bits)bits_of((F)1))));
+  return from_bits<F>(
+      (Bits)((bits_of(x) & digits) | pick(condition, leading, (Bits)bits_of((F)1))));
 }
 // Infinity and the flag overflow if the condition holds, else some number of at least 1.
 template <class F>
@@ -131,7 +135,8 @@ F overflow_if(bool condition, F x) {
 // NaN and the flag invalid if the condition holds (by a signalling NaN), else some number.
 template <class F>
 F invalid_if(bool condition, F x) {
-  F signalling = digits_behind(condition, (typename Format<F>::Bits)(bits_of(infinity_of<F>()) | 1), x);
+  F signalling =
+      digits_behind(condition, (typename Format<F>::Bits)(bits_of(infinity_of<F>()) | 1), x);
   return signalling + signalling;
 }
 

@@ -9,7 +9,7 @@
 
 namespace frit {
 
-// ---- the tables -------------------------------------------------------------------------------
+// ---- the tables ---------------------------------------------------------------------------------
 
 const DTypeInfo& info(DType dtype) {
   static constexpr DTypeInfo table[] = {
@@ -34,9 +34,16 @@ const OpInfo& info(Op op) {
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define COMPLEX_RARE(...)
-#define FRIT_OP(Name, numpy_name, inputs, rule, flags, identity, types, ...)                   \
-  {#Name,  numpy_name, inputs,            TypeRule::rule, static_cast<std::uint32_t>(flags), \
-   Identity::identity, types, "" __VA_ARGS__, #__VA_ARGS__},
+#define FRIT_OP(Name, numpy_name, inputs, rule, flags, identity, types, ...) \
+  {#Name,                                                                    \
+   numpy_name,                                                               \
+   inputs,                                                                   \
+   TypeRule::rule,                                                           \
+   static_cast<std::uint32_t>(flags),                                        \
+   Identity::identity,                                                       \
+   types,                                                                    \
+   "" __VA_ARGS__,                                                           \
+   #__VA_ARGS__},
   static constexpr OpInfo table[] = {
 #include "ops/op.def"
   };
@@ -61,12 +68,22 @@ std::optional<Op> op_by_numpy_name(std::string_view name) {
     std::string_view alias, name;
   };
   static constexpr Alias aliases[] = {
-      {"true_divide", "divide"},   {"mod", "remainder"},   {"abs", "absolute"},
-      {"conj", "conjugate"},       {"pow", "power"},       {"acos", "arccos"},
-      {"acosh", "arccosh"},        {"asin", "arcsin"},     {"asinh", "arcsinh"},
-      {"atan", "arctan"},          {"atan2", "arctan2"},   {"atanh", "arctanh"},
-      {"bitwise_invert", "invert"}, {"bitwise_not", "invert"},
-      {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+      {"true_divide", "divide"},
+      {"mod", "remainder"},
+      {"abs", "absolute"},
+      {"conj", "conjugate"},
+      {"pow", "power"},
+      {"acos", "arccos"},
+      {"acosh", "arccosh"},
+      {"asin", "arcsin"},
+      {"asinh", "arcsinh"},
+      {"atan", "arctan"},
+      {"atan2", "arctan2"},
+      {"atanh", "arctanh"},
+      {"bitwise_invert", "invert"},
+      {"bitwise_not", "invert"},
+      {"bitwise_left_shift", "left_shift"},
+      {"bitwise_right_shift", "right_shift"},
   };
   if (name.empty()) return std::nullopt;
   for (const Alias& a : aliases)
@@ -91,24 +108,37 @@ Scalar number(DType dtype, double value) {
 
 std::optional<Scalar> scalar_of(DType dtype, double value) {
   switch (dtype) {
-    case DType::Bool: return number<std::uint8_t>(dtype, value != 0);
-    case DType::Int8: return number<std::int8_t>(dtype, value);
-    case DType::Int16: return number<std::int16_t>(dtype, value);
-    case DType::Int32: return number<std::int32_t>(dtype, value);
-    case DType::Int64: return number<std::int64_t>(dtype, value);
-    case DType::UInt8: return number<std::uint8_t>(dtype, value);
-    case DType::UInt16: return number<std::uint16_t>(dtype, value);
-    case DType::UInt32: return number<std::uint32_t>(dtype, value);
-    case DType::UInt64: return number<std::uint64_t>(dtype, value);
+    case DType::Bool:
+      return number<std::uint8_t>(dtype, value != 0);
+    case DType::Int8:
+      return number<std::int8_t>(dtype, value);
+    case DType::Int16:
+      return number<std::int16_t>(dtype, value);
+    case DType::Int32:
+      return number<std::int32_t>(dtype, value);
+    case DType::Int64:
+      return number<std::int64_t>(dtype, value);
+    case DType::UInt8:
+      return number<std::uint8_t>(dtype, value);
+    case DType::UInt16:
+      return number<std::uint16_t>(dtype, value);
+    case DType::UInt32:
+      return number<std::uint32_t>(dtype, value);
+    case DType::UInt64:
+      return number<std::uint64_t>(dtype, value);
     case DType::Float16: {
       // Only 0, 1 and -infinity are asked for.
       int bits = value == 0 ? 0 : value == 1 ? 0x3c00 : 0xfc00;
       return Scalar::of(dtype, static_cast<std::uint16_t>(bits));
     }
-    case DType::Float32: return number<float>(dtype, value);
-    case DType::Float64: return number<double>(dtype, value);
-    case DType::Complex64: return Scalar::of(dtype, std::complex<float>(static_cast<float>(value)));
-    case DType::Complex128: return Scalar::of(dtype, std::complex<double>(value));
+    case DType::Float32:
+      return number<float>(dtype, value);
+    case DType::Float64:
+      return number<double>(dtype, value);
+    case DType::Complex64:
+      return Scalar::of(dtype, std::complex<float>(static_cast<float>(value)));
+    case DType::Complex128:
+      return Scalar::of(dtype, std::complex<double>(value));
   }
   return std::nullopt;
 }
@@ -117,11 +147,14 @@ std::optional<Scalar> scalar_of(DType dtype, double value) {
 
 std::optional<Scalar> identity_of(Op op, DType dtype) {
   switch (info(op).identity) {
-    case Identity::None: return std::nullopt;
+    case Identity::None:
+      return std::nullopt;
     case Identity::Zero:
-    case Identity::False: return scalar_of(dtype, 0);
+    case Identity::False:
+      return scalar_of(dtype, 0);
     case Identity::One:
-    case Identity::True: return scalar_of(dtype, 1);
+    case Identity::True:
+      return scalar_of(dtype, 1);
     case Identity::AllOnes:
       if (is_bool(dtype)) return scalar_of(dtype, 1);
       if (!is_integer(dtype)) return std::nullopt;
@@ -138,7 +171,7 @@ std::optional<Scalar> identity_of(Op op, DType dtype) {
   return std::nullopt;
 }
 
-// ---- types ------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------
 
 DType real_of(DType dtype) {
   if (dtype == DType::Complex64) return DType::Float32;
@@ -155,11 +188,16 @@ DType complex_of(DType real) {
 // The smallest float type that holds all values of an integer type, as far as NumPy promises it.
 DType float_for(DType dtype) {
   if (!is_integer(dtype) && !is_bool(dtype)) return real_of(dtype);
-  return size_of(dtype) == 1 ? DType::Float16 : size_of(dtype) == 2 ? DType::Float32 : DType::Float64;
+  return size_of(dtype) == 1   ? DType::Float16
+         : size_of(dtype) == 2 ? DType::Float32
+                               : DType::Float64;
 }
 
 DType signed_of_size(int size) {
-  return size <= 1 ? DType::Int8 : size == 2 ? DType::Int16 : size == 4 ? DType::Int32 : DType::Int64;
+  return size <= 1   ? DType::Int8
+         : size == 2 ? DType::Int16
+         : size == 4 ? DType::Int32
+                     : DType::Int64;
 }
 
 DType promote_integers(DType a, DType b) {
@@ -185,7 +223,8 @@ bool can_cast(DType from, DType to, Casting casting) {
   if (casting == Casting::No || casting == Casting::Equiv) return false;
   if (promote(from, to) == to) return true;
   if (casting == Casting::Safe) return false;
-  constexpr std::string_view order = "biufc";  // SameKind: never down in kind; but unsigned from signed is refused
+  constexpr std::string_view order =
+      "biufc";  // SameKind: never down in kind; but unsigned from signed is refused
   auto rank = [&](DType d) { return order.find(info(d).kind); };
   if (is_unsigned(from) && is_signed(to)) return true;
   if (is_signed(from) && is_unsigned(to)) return false;
@@ -198,9 +237,12 @@ DType strong_type(const OperandType& operand, std::optional<DType> others) {
   if (operand.weak == Weak::No) return operand.dtype;
   bool has_kind = others && !is_bool(*others);
   switch (operand.weak) {
-    case Weak::No: break;
-    case Weak::Int: return has_kind ? *others : DType::Int64;
-    case Weak::Float: return has_kind && is_inexact(*others) ? *others : DType::Float64;
+    case Weak::No:
+      break;
+    case Weak::Int:
+      return has_kind ? *others : DType::Int64;
+    case Weak::Float:
+      return has_kind && is_inexact(*others) ? *others : DType::Float64;
     case Weak::Complex:
       if (!has_kind || !is_inexact(*others)) return DType::Complex128;
       return is_complex(*others) ? *others : complex_of(*others);
@@ -214,13 +256,18 @@ DType output_of(TypeRule rule, DType in) {
     case TypeRule::FloatOnly:
     case TypeRule::TrueDivide:
     case TypeRule::Select:
-    case TypeRule::Exponent: return in;
+    case TypeRule::Exponent:
+      return in;
     case TypeRule::Compare:
     case TypeRule::Predicate:
-    case TypeRule::Logical: return DType::Bool;
-    case TypeRule::RealOfComplex: return real_of(in);
-    case TypeRule::FloatToInt: return DType::Int32;
-    case TypeRule::ToUInt8: return DType::UInt8;
+    case TypeRule::Logical:
+      return DType::Bool;
+    case TypeRule::RealOfComplex:
+      return real_of(in);
+    case TypeRule::FloatToInt:
+      return DType::Int32;
+    case TypeRule::ToUInt8:
+      return DType::UInt8;
   }
   return in;
 }
@@ -273,7 +320,8 @@ std::optional<Signature> resolve(Op op, std::span<const OperandType> operands) {
   if (!in) return std::nullopt;
 
   // ldexp(3, array): NumPy takes the Python integer for the smallest type.
-  if (row.rule == TypeRule::Exponent && operands[0].weak == Weak::Int && operands[1].weak == Weak::No)
+  if (row.rule == TypeRule::Exponent && operands[0].weak == Weak::Int &&
+      operands[1].weak == Weak::No)
     in = DType::Float16;
 
   Signature signature{{*in, *in, *in}, output_of(row.rule, *in)};
@@ -289,7 +337,7 @@ std::optional<Signature> resolve(Op op, std::span<const OperandType> operands) {
   return signature;
 }
 
-// ---- loops ------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 const LoopTable* loops_of(std::string_view level) {
 #if defined(__x86_64__)
@@ -373,7 +421,7 @@ std::int64_t pairwise_split(DType dtype, std::int64_t n) {
   return (half - half % 8) / parts;
 }
 
-// ---- formulas ---------------------------------------------------------------------------------
+// ---- formulas -----------------------------------------------------------------------------------
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 namespace frit {
 
-// ---- element types --------------------------------------------------------------------------
+// ---- element types ------------------------------------------------------------------------------
 
 enum class DType : std::uint8_t {
 #define FRIT_DTYPE(Name, name, code, kind, size, type) Name,
@@ -73,7 +73,7 @@ struct Scalar {
   }
 };
 
-// ---- ops ------------------------------------------------------------------------------------
+// ---- ops ----------------------------------------------------------------------------------------
 
 enum class Op : std::uint8_t {
 #define FRIT_OP(Name, ...) Name,
@@ -88,23 +88,25 @@ inline constexpr int op_count = 0
     ;
 
 enum class TypeRule : std::uint8_t {
-  Same,        // (T, ..) -> T
-  Compare,     // (T, T) -> bool
-  Predicate,   // (T) -> bool
-  FloatOnly,   // integers become the smallest float that NumPy takes; (F, ..) -> F
-  TrueDivide,  // as FloatOnly, but every integer pair becomes float64
-  Logical,     // (T, T) -> bool, any T
+  Same,           // (T, ..) -> T
+  Compare,        // (T, T) -> bool
+  Predicate,      // (T) -> bool
+  FloatOnly,      // integers become the smallest float that NumPy takes; (F, ..) -> F
+  TrueDivide,     // as FloatOnly, but every integer pair becomes float64
+  Logical,        // (T, T) -> bool, any T
   RealOfComplex,  // complex T -> its real type, others T -> T (absolute)
-  Select,      // (bool, T, T) -> T
-  Exponent,    // (F, int) -> F (ldexp)
-  FloatToInt,  // (F) -> int32 (the exponent that frexp gives)
-  ToUInt8,     // (T) -> uint8 (bitwise_count)
+  Select,         // (bool, T, T) -> T
+  Exponent,       // (F, int) -> F (ldexp)
+  FloatToInt,     // (F) -> int32 (the exponent that frexp gives)
+  ToUInt8,        // (T) -> uint8 (bitwise_count)
 };
 
 enum OpFlag : std::uint32_t {
   NoFlags = 0,
-  Commutative = 1u << 0,  // swapping the inputs gives the same bits, but for the last bit of complex products (NumPy
-                          // fuses one half of them), for NaN, and for the sign of a zero in Maximum and its like
+  Commutative =
+      1u
+      << 0,  // swapping the inputs gives the same bits, but for the last bit of complex products (NumPy
+             // fuses one half of them), for NaN, and for the sign of a zero in Maximum and its like
   MayWarn = 1u << 1,      // can raise an IEEE flag on some input
   NumPyUfunc = 1u << 2,   // is a ufunc of NumPy's namespace
   Reorderable = 1u << 3,  // a reduction by this op may run in any order, bit for bit, on every type
@@ -123,9 +125,11 @@ struct OpInfo {
   TypeRule rule;
   std::uint32_t flags;
   Identity identity;
-  std::string_view numpy_types;  // the type characters (of the first input) that NumPy has loops for
-  std::string_view types;        // those of them that have formulas here, in NumPy's order
-  std::string_view source;  // the formulas' text, as written in the row (C); for GPU dialects and docs
+  std::string_view
+      numpy_types;         // the type characters (of the first input) that NumPy has loops for
+  std::string_view types;  // those of them that have formulas here, in NumPy's order
+  std::string_view
+      source;  // the formulas' text, as written in the row (C); for GPU dialects and docs
 };
 
 const OpInfo& info(Op op);
@@ -150,14 +154,14 @@ struct Signature {
 // {Int64, UInt64} or the reverse, which no loop or formula here covers: ask NumPy. nullopt where NumPy raises a TypeError (no loop).
 std::optional<Signature> resolve(Op op, std::span<const OperandType> operands);
 
-// ---- ready-made loops (the interpreter's, compiled ahead of time per ISA) ----------------------
+// ---- ready-made loops (the interpreter's, compiled ahead of time per ISA) -----------------------
 
 // args[0] is the output, args[1..] the inputs; all contiguous with n elements, except input k where bit k
 // of `splat` is set (k = 0 for the first input): that one is a single element. The output may be the same
 // memory as an input that is not a splat; it must not overlap one otherwise. Bool elements are bytes 0/1.
 // Complex elements are interleaved pairs.
 using Loop = void (*)(void* const* args, std::int64_t n, unsigned splat);
-Loop loop(Op op, DType in);  // nullptr where the op has no formula for this type
+Loop loop(Op op, DType in);            // nullptr where the op has no formula for this type
 Loop cast_loop(DType from, DType to);  // as astype: C's conversions, out-of-range as x86 does them
 
 // out = the reduction of in[0..n), n >= 1, contiguous, in NumPy's own order for one inner loop (float and complex
@@ -174,7 +178,7 @@ ScanLoop scan_loop(Op op, DType dtype);
 // Length of the first half where NumPy's pairwise sum splits n elements of `dtype`, or 0 where n is a leaf.
 std::int64_t pairwise_split(DType dtype, std::int64_t n);
 
-// ---- formulas for the code generators ---------------------------------------------------------
+// ---- formulas for the code generators -----------------------------------------------------------
 
 // LLVM bitcode (built by clang from the op table) of one straight-line function a formula: no branches, calls to
 // LLVM intrinsics only, no memory. Complex types: two functions, suffix "_re" and "_im", each
@@ -182,13 +186,13 @@ std::int64_t pairwise_split(DType dtype, std::int64_t n);
 std::span<const char> formula_bitcode();
 // A complex op whose result is real or bool (equal, absolute) has one function, without suffix.
 // Select takes (bool, y.., z..). Ldexp's second argument is i64.
-std::string formula_symbol(Op op, DType in);          // "frit_Add_d"; the type bool is written "bool"
-std::string cast_symbol(DType from, DType to);        // "frit_cast_l_d"; between real types only
+std::string formula_symbol(Op op, DType in);    // "frit_Add_d"; the type bool is written "bool"
+std::string cast_symbol(DType from, DType to);  // "frit_cast_l_d"; between real types only
 
 // Some formulas hold for most inputs only (fmod of a long quotient, sin of a huge angle, gcd). The bitcode then also has
 // a function of this name, with the same arguments, which gives i8 1 where the formula's value is
 // NOT the answer: loop(op, in) must compute that element (it is right everywhere). No such function: the formula
 // is always right.
-std::string rare_symbol(Op op, DType in);             // "frit_Fmod_d_rare"; complex: "frit_Exp_D_rare"
+std::string rare_symbol(Op op, DType in);  // "frit_Fmod_d_rare"; complex: "frit_Exp_D_rare"
 
 }  // namespace frit

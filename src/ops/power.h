@@ -27,20 +27,22 @@ inline double hypotenuse(double x, double y) {
   double p_square = p * p;
   double root = square_root(fused_multiply_add(q, q, p_square));
   double root_square = root * root;
-  double error = fused_multiply_add(-q, q, root_square - p_square) +
-                 (fused_multiply_add(root, root, -root_square) - fused_multiply_add(p, p, -p_square));
+  double error =
+      fused_multiply_add(-q, q, root_square - p_square) +
+      (fused_multiply_add(root, root, -root_square) - fused_multiply_add(p, p, -p_square));
   double corrected = (root - error / pick(root == 0, 1.0, root + root)) * up;
   return pick(infinite, infinity_of<double>(), corrected);
 }
 
-// ---- cube roots -----------------------------------------------------------------------------------
+// ---- cube roots ---------------------------------------------------------------------------------
 
 // The reciprocal cube root of m by polynomial, improved by a step of third order; from its square the root, made
 // good by one step on the exact error: k^3 gives k.
 inline double cbrt_of(double x) {
   // m^(-1/3) in m, 1 <= m < 2
-  static constexpr double start[] = {0x1.c7f365bd286f4p0,  -0x1.90e741fc8214cp0, 0x1.3e68b9b41b9f5p0,
-                                     -0x1.321c5eb425b51p-1, 0x1.3fa269bb2cf75p-3, -0x1.16d6f13b19c36p-6};
+  static constexpr double start[] = {0x1.c7f365bd286f4p0,  -0x1.90e741fc8214cp0,
+                                     0x1.3e68b9b41b9f5p0,  -0x1.321c5eb425b51p-1,
+                                     0x1.3fa269bb2cf75p-3, -0x1.16d6f13b19c36p-6};
   double size = absolute(x);
   bool denormal = magnitude_below(x, 0x1p-1022);
   double normal = pick(denormal, size * 0x1p54, size);
@@ -70,14 +72,14 @@ inline double cbrt_of(double x) {
 }
 inline float cbrt_of(float x) { return (float)cbrt_of((double)x); }
 
-// ---- powers ---------------------------------------------------------------------------------------
+// ---- powers -------------------------------------------------------------------------------------
 
 struct Powers {
   static constexpr double third_high = 0x1.5555555555555p-2, third_low = 0x1.5555555555555p-56;
   // ((atanh(s) / s - 1) / s^2 - 1/3) / s^2 in s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1)
-  static constexpr double rest[] = {0x1.999999999999ep-3, 0x1.249249248e6e2p-3, 0x1.c71c71d7b093ep-4,
-                                    0x1.745d0a08ee2c6p-4, 0x1.3b18b3a34c12dp-4, 0x1.10193b4743f9cp-4,
-                                    0x1.0872e230a460dp-4};
+  static constexpr double rest[] = {
+      0x1.999999999999ep-3, 0x1.249249248e6e2p-3, 0x1.c71c71d7b093ep-4, 0x1.745d0a08ee2c6p-4,
+      0x1.3b18b3a34c12dp-4, 0x1.10193b4743f9cp-4, 0x1.0872e230a460dp-4};
 };
 
 // A sum of two doubles.
@@ -159,8 +161,8 @@ inline float power_of(float x, float y) {
   bool ordinary = is_finite(x) & is_finite(y) & (x != 0);
   double size = pick(ordinary, absolute(x), 1.0f), exponent = pick(ordinary, y, 0.0f);
   LogarithmParts<double> parts(size);
-  double log = scaled_logarithm(parts, Logarithm<double>::log2_e_high, Logarithm<double>::log2_e_low,
-                                1.0, 0.0);
+  double log = scaled_logarithm(parts, Logarithm<double>::log2_e_high,
+                                Logarithm<double>::log2_e_low, 1.0, 0.0);
   double value = exponential2_of(clamped(exponent * log, -1000.0, 1000.0), 0.0);
   return with_limits_of_power(x, y, (float)value);
 }

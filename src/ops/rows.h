@@ -11,11 +11,15 @@ namespace {  // see mathematics.h
 
 using namespace formula;
 
-// ---- element types ----------------------------------------------------------------------------
+// ---- element types ------------------------------------------------------------------------------
 
-template <DType d> struct ElementOf;
-#define FRIT_ELEMENT(Name, Type) \
-  template <> struct ElementOf<DType::Name> { using type = Type; };
+template <DType d>
+struct ElementOf;
+#define FRIT_ELEMENT(Name, Type)  \
+  template <>                     \
+  struct ElementOf<DType::Name> { \
+    using type = Type;            \
+  };
 FRIT_ELEMENT(Bool, uint8)
 FRIT_ELEMENT(Int8, int8)
 FRIT_ELEMENT(Int16, int16)
@@ -28,10 +32,11 @@ FRIT_ELEMENT(UInt64, uint64)
 FRIT_ELEMENT(Float16, half)
 FRIT_ELEMENT(Float32, float)
 FRIT_ELEMENT(Float64, double)
-FRIT_ELEMENT(Complex64, float)     // of a part
+FRIT_ELEMENT(Complex64, float)  // of a part
 FRIT_ELEMENT(Complex128, double)
 #undef FRIT_ELEMENT
-template <DType d> using Element = typename ElementOf<d>::type;
+template <DType d>
+using Element = typename ElementOf<d>::type;
 
 constexpr bool complex_type(DType d) { return d == DType::Complex64 || d == DType::Complex128; }
 constexpr bool signed_type(DType d) { return d >= DType::Int8 && d <= DType::Int64; }
@@ -43,22 +48,23 @@ constexpr DType part_type(DType d) {
   return d == DType::Complex64 ? DType::Float32 : d == DType::Complex128 ? DType::Float64 : d;
 }
 
-// ---- the rows ---------------------------------------------------------------------------------
+// ---- the rows -----------------------------------------------------------------------------------
 
-template <Op op> struct Formula;
+template <Op op>
+struct Formula;
 
-#define FRIT_MEMBER(name, ...)                                        \
-  template <class X, class Y, class Z>                                \
+#define FRIT_MEMBER(name, ...)                                                         \
+  template <class X, class Y, class Z>                                                 \
   static auto name([[maybe_unused]] X x, [[maybe_unused]] Y y, [[maybe_unused]] Z z) { \
-    using T [[maybe_unused]] = X;                                     \
-    return __VA_ARGS__;                                               \
+    using T [[maybe_unused]] = X;                                                      \
+    return __VA_ARGS__;                                                                \
   }
-#define FRIT_COMPLEX_MEMBER(name, ...)                                                        \
-  template <class X, class Y>                                                                 \
-  static auto name([[maybe_unused]] X x_re, [[maybe_unused]] X x_im, [[maybe_unused]] Y y_re, \
+#define FRIT_COMPLEX_MEMBER(name, ...)                                                          \
+  template <class X, class Y>                                                                   \
+  static auto name([[maybe_unused]] X x_re, [[maybe_unused]] X x_im, [[maybe_unused]] Y y_re,   \
                    [[maybe_unused]] Y y_im, [[maybe_unused]] Y z_re, [[maybe_unused]] Y z_im) { \
-    using T [[maybe_unused]] = Y;                                                             \
-    return __VA_ARGS__;                                                                       \
+    using T [[maybe_unused]] = Y;                                                               \
+    return __VA_ARGS__;                                                                         \
   }
 #define BOOL(...) FRIT_MEMBER(boolean, __VA_ARGS__)
 #define SIGNED(...) FRIT_MEMBER(signed_integer, __VA_ARGS__)
@@ -73,11 +79,12 @@ template <Op op> struct Formula;
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
   FRIT_MEMBER(real_is_rare, (bool)(condition)) FRIT_MEMBER(real_whole, __VA_ARGS__)
-#define COMPLEX_RARE(condition, re, im)                        \
-  FRIT_COMPLEX_MEMBER(complex_is_rare, (bool)(condition))      \
+#define COMPLEX_RARE(condition, re, im)                   \
+  FRIT_COMPLEX_MEMBER(complex_is_rare, (bool)(condition)) \
   FRIT_COMPLEX_MEMBER(complex_whole_re, re) FRIT_COMPLEX_MEMBER(complex_whole_im, im)
 #define FRIT_OP(Name, numpy_name_, inputs_, rule_, flags_, identity_, types_, ...) \
-  template <> struct Formula<Op::Name> {                                           \
+  template <>                                                                      \
+  struct Formula<Op::Name> {                                                       \
     static constexpr int inputs = inputs_;                                         \
     static constexpr TypeRule rule = TypeRule::rule_;                              \
     static constexpr unsigned flags = flags_;                                      \
@@ -100,7 +107,7 @@ template <Op op> struct Formula;
 #undef FRIT_MEMBER
 #undef FRIT_COMPLEX_MEMBER
 
-// ---- one element ------------------------------------------------------------------------------
+// ---- one element --------------------------------------------------------------------------------
 
 constexpr DType input_type(TypeRule rule, DType d, int k) {
   if (rule == TypeRule::Select && k == 0) return DType::Bool;
@@ -113,21 +120,31 @@ constexpr DType output_type(TypeRule rule, DType d) {
     case TypeRule::FloatOnly:
     case TypeRule::TrueDivide:
     case TypeRule::Select:
-    case TypeRule::Exponent: return d;
+    case TypeRule::Exponent:
+      return d;
     case TypeRule::Compare:
     case TypeRule::Predicate:
-    case TypeRule::Logical: return DType::Bool;
-    case TypeRule::RealOfComplex: return part_type(d);
-    case TypeRule::FloatToInt: return DType::Int32;
-    case TypeRule::ToUInt8: return DType::UInt8;
+    case TypeRule::Logical:
+      return DType::Bool;
+    case TypeRule::RealOfComplex:
+      return part_type(d);
+    case TypeRule::FloatToInt:
+      return DType::Int32;
+    case TypeRule::ToUInt8:
+      return DType::UInt8;
   }
 }
-template <Op op, DType d, int k> using Input = Element<input_type(Formula<op>::rule, d, k)>;
-template <Op op, DType d> using Output = Element<output_type(Formula<op>::rule, d)>;
+template <Op op, DType d, int k>
+using Input = Element<input_type(Formula<op>::rule, d, k)>;
+template <Op op, DType d>
+using Output = Element<output_type(Formula<op>::rule, d)>;
 template <Op op, DType d>
 constexpr bool complex_output = complex_type(output_type(Formula<op>::rule, d));
 
-template <class T> T widened(T x) { return x; }
+template <class T>
+T widened(T x) {
+  return x;
+}
 inline float widened(half x) { return x; }
 
 // The formula's own result, not yet of the output's type; void where the row has no formula for the type.
@@ -142,7 +159,8 @@ auto formula_of(X x, Y y, Z z) {
     if constexpr (requires { F::unsigned_integer(x, y, z); }) return F::unsigned_integer(x, y, z);
   } else if constexpr (d == DType::Float16 && requires { F::half_precision(x, y, z); }) {
     return F::half_precision(x, y, z);
-  } else if constexpr (d == DType::Float64 && requires(double w) { F::double_precision(w, w, w); }) {
+  } else if constexpr (d == DType::Float64 &&
+                       requires(double w) { F::double_precision(w, w, w); }) {
     return F::double_precision(x, y, z);
   } else if constexpr (float_type(d)) {
     if constexpr (requires { F::real(widened(x), widened(y), widened(z)); })
@@ -156,10 +174,11 @@ constexpr bool has_formula = [] {
   if constexpr (complex_type(d)) {
     using X = Input<op, d, 0>;
     using P = Element<d>;
-    return requires(X x, P y) { F::complex_re(x, x, y, y, y, y); } ||
-           requires(X x, P y) { F::complex_real(x, x, y, y, y, y); };
+    return requires(X x, P y) { F::complex_re(x, x, y, y, y, y); }
+    || requires(X x, P y) { F::complex_real(x, x, y, y, y, y); };
   } else {
-    using Result = decltype(formula_of<op, d>(Input<op, d, 0>(), Input<op, d, 1>(), Input<op, d, 2>()));
+    using Result =
+        decltype(formula_of<op, d>(Input<op, d, 0>(), Input<op, d, 1>(), Input<op, d, 2>()));
     return !__is_same(Result, void);
   }
 }();
@@ -167,7 +186,8 @@ constexpr bool has_formula = [] {
 template <Op op, DType d>
 constexpr bool has_rare = [] {
   using F = Formula<op>;
-  if constexpr (d == DType::Bool || !has_formula<op, d>) return false;
+  if constexpr (d == DType::Bool || !has_formula<op, d>)
+    return false;
   else if constexpr (complex_type(d))
     return requires(Element<d> y) { F::complex_is_rare(y, y, y, y, y, y); };
   else if constexpr (!float_type(d))
@@ -185,8 +205,10 @@ Output<op, d> value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) 
 }
 template <Op op, DType d>
 bool is_rare(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
-  if constexpr (float_type(d)) return Formula<op>::real_is_rare(widened(x), widened(y), widened(z));
-  else return Formula<op>::integer_is_rare(x, y, z);
+  if constexpr (float_type(d))
+    return Formula<op>::real_is_rare(widened(x), widened(y), widened(z));
+  else
+    return Formula<op>::integer_is_rare(x, y, z);
 }
 template <Op op, DType d>
 Output<op, d> whole_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
@@ -222,9 +244,12 @@ constexpr bool has_part = !__is_same(decltype(part_of<op, part>(Arguments()...))
 template <DType to, DType from>
 Element<to> converted(Element<from> x) {
   using To = Element<to>;
-  if constexpr (to == DType::Bool) return x != 0;
-  else if constexpr (!float_type(from) || float_type(to)) return (To)x;
-  else return to_integer_as_x86<To>(widened(x));
+  if constexpr (to == DType::Bool)
+    return x != 0;
+  else if constexpr (!float_type(from) || float_type(to))
+    return (To)x;
+  else
+    return to_integer_as_x86<To>(widened(x));
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 namespace frit::formula {
 namespace {  // see machine.h
 
-template <class F> struct Trigonometry;
-template <> struct Trigonometry<double> {
+template <class F>
+struct Trigonometry;
+template <>
+struct Trigonometry<double> {
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   // pi / 2 in three parts.
   static constexpr double high = 0x1.921fb54442d18p+0, middle = 0x1.1a62633145c07p-54,
@@ -23,11 +25,13 @@ template <> struct Trigonometry<double> {
                                       0x1.a01a019f37a4ep-16, -0x1.27e4fa0213fd3p-22,
                                       0x1.1eeb56f12ca4bp-29, -0x1.9072de2e6f4eap-37};
 };
-template <> struct Trigonometry<float> {
+template <>
+struct Trigonometry<float> {
   static constexpr float two_over_pi = 0x1.45f306p-1f;
   static constexpr float high = 0x1.921fb6p0f, middle = -0x1.777a5cp-25f, low = -0x1.ee59dap-50f;
   static constexpr float limit = 0x1p17f;
-  static constexpr float sine[] = {-0x1.555556p-3f, 0x1.111198p-7f, -0x1.a08304p-13f, 0x1.877072p-19f};
+  static constexpr float sine[] = {-0x1.555556p-3f, 0x1.111198p-7f, -0x1.a08304p-13f,
+                                   0x1.877072p-19f};
   static constexpr float cosine[] = {0x1.555554p-5f, -0x1.6c129cp-10f, 0x1.9bc644p-16f};
 };
 
@@ -105,7 +109,8 @@ F tangent_of(ReducedAngle<F> r) {
   F half_z = (F)0.5 * z;
   F half_z_low = fused_multiply_add((F)0.5 * r.angle, r.angle, -half_z) + r.angle * r.tail;
   F near = (F)1 - half_z;
-  F cosine_rest = fused_multiply_add(z * z, polynomial(C::cosine, z), ((F)1 - near) - half_z) - half_z_low;
+  F cosine_rest =
+      fused_multiply_add(z * z, polynomial(C::cosine, z), ((F)1 - near) - half_z) - half_z_low;
   F cosine = near + cosine_rest;
   F cosine_low = (near - cosine) + cosine_rest;
 
@@ -114,7 +119,8 @@ F tangent_of(ReducedAngle<F> r) {
   F below = pick(odd, sine, cosine), below_low = pick(odd, sine_low, cosine_low);
   F inverse = (F)1 / below;
   F quotient = above * inverse;
-  F rest = fused_multiply_add(-quotient, below, above) + fused_multiply_add(-quotient, below_low, above_low);
+  F rest = fused_multiply_add(-quotient, below, above) +
+           fused_multiply_add(-quotient, below_low, above_low);
   return fused_multiply_add(rest, inverse, quotient);
 }
 inline double tan_of(double x) {
@@ -122,17 +128,31 @@ inline double tan_of(double x) {
   return pick(x == 0, x, value);
 }
 
-// ---- angles of any size ---------------------------------------------------------------------------
+// ---- angles of any size -------------------------------------------------------------------------
 // Payne and Hanek: of the product with 2 / pi only the bits that matter, in integers. By loops: for FLOAT_RARE.
 
 inline uint64 bits_of_two_over_pi(int from) {
-  static const uint64 words[] = {
-      0,
-      0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-      0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-      0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-      0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
-      0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+  static const uint64 words[] = {0,
+                                 0xa2f9836e4e441529,
+                                 0xfc2757d1f534ddc0,
+                                 0xdb6295993c439041,
+                                 0xfe5163abdebbc561,
+                                 0xb7246e3a424dd2e0,
+                                 0x06492eea09d1921c,
+                                 0xfe1deb1cb129a73e,
+                                 0xe88235f52ebb4484,
+                                 0xe99c7026b45f7e41,
+                                 0x3991d639835339f4,
+                                 0x9c845f8bbdf9283b,
+                                 0x1ff897ffde05980f,
+                                 0xef2f118b5a0a6d1f,
+                                 0x6d367ecf27cb09b7,
+                                 0x4f463f669e5fea2d,
+                                 0x7527bac7ebe5f17b,
+                                 0x3d0739f78a5292ea,
+                                 0x6bfb5fb11f8d5d08,
+                                 0x56033046fc7b6bab,
+                                 0xf0cfbc209af4361d};
   int word = (from + 64) / 64, shift = (from + 64) % 64;
   return shift == 0 ? words[word] : words[word] << shift | words[word + 1] >> (64 - shift);
 }
@@ -146,14 +166,14 @@ inline uint64 bits_of_two_over_pi(int from) {
   using Wide = unsigned __int128;
   Wide low = (Wide)significand * bits_of_two_over_pi(from + 128);
   Wide middle = (Wide)significand * bits_of_two_over_pi(from + 64) + (uint64)(low >> 64);
-  uint64 words[3] = {significand * bits_of_two_over_pi(from) + (uint64)(middle >> 64), (uint64)middle,
-                     (uint64)low};
+  uint64 words[3] = {significand * bits_of_two_over_pi(from) + (uint64)(middle >> 64),
+                     (uint64)middle, (uint64)low};
   uint64 quadrant = (words[0] + ((uint64)1 << 61)) >> 62;  // to nearest
   int64 top = (int64)(words[0] - (quadrant << 62));
   // The signed fraction as a sum of two doubles, from pieces that are exact.
-  double pieces[6] = {(double)(top >> 32) * 0x1p-30,        (double)(uint32)top * 0x1p-62,
-                      (double)(words[1] >> 32) * 0x1p-94,   (double)(uint32)words[1] * 0x1p-126,
-                      (double)(words[2] >> 32) * 0x1p-158,  (double)(uint32)words[2] * 0x1p-190};
+  double pieces[6] = {(double)(top >> 32) * 0x1p-30,       (double)(uint32)top * 0x1p-62,
+                      (double)(words[1] >> 32) * 0x1p-94,  (double)(uint32)words[1] * 0x1p-126,
+                      (double)(words[2] >> 32) * 0x1p-158, (double)(uint32)words[2] * 0x1p-190};
   double high = 0, rest = 0;
   for (double piece : pieces) {
     double sum = high + piece;
@@ -167,7 +187,8 @@ inline uint64 bits_of_two_over_pi(int from) {
   double sum = angle + tail;
   double sum_tail = (angle - sum) + tail;
   bool negative = sign_bit(x);
-  return {negative ? 0 - quadrant : quadrant, negative ? -sum : sum, negative ? -sum_tail : sum_tail};
+  return {negative ? 0 - quadrant : quadrant, negative ? -sum : sum,
+          negative ? -sum_tail : sum_tail};
 }
 
 inline double sin_whole(double x) {
@@ -192,7 +213,7 @@ inline float tan_whole(float x) {
   return (float)(angle_is_rare((double)x) ? tan_whole((double)x) : tan_of((double)x));
 }
 
-// ---- inverse functions ------------------------------------------------------------------------------
+// ---- inverse functions --------------------------------------------------------------------------
 
 struct Arcs {
   static constexpr double quarter_high = 0x1.921fb54442d18p-1, quarter_low = 0x1.1a62633145c07p-55;
@@ -201,9 +222,9 @@ struct Arcs {
   static constexpr double tan_eighth = 0x1.a827999fcef34p-2;  // of pi / 8
   // (atan(t) / t - 1) / t^2 in t^2, |t| <= tan(pi / 8)
   static constexpr double tangent[] = {
-      -0x1.5555555555555p-2, 0x1.9999999999429p-3,  -0x1.249249243d5dbp-3, 0x1.c71c7188ab98fp-4,
-      -0x1.745d0b99ded28p-4, 0x1.3b126bbc60fafp-4,  -0x1.10fae2a77b01cp-4, 0x1.dfecbcef0e29fp-5,
-      -0x1.a0b80a4b8f9b8p-5, 0x1.41b2dd159d0b3p-5,  -0x1.3ae613233315fp-6};
+      -0x1.5555555555555p-2, 0x1.9999999999429p-3, -0x1.249249243d5dbp-3, 0x1.c71c7188ab98fp-4,
+      -0x1.745d0b99ded28p-4, 0x1.3b126bbc60fafp-4, -0x1.10fae2a77b01cp-4, 0x1.dfecbcef0e29fp-5,
+      -0x1.a0b80a4b8f9b8p-5, 0x1.41b2dd159d0b3p-5, -0x1.3ae613233315fp-6};
   // (asin(t) / t - 1) / t^2 in t^2, |t| <= 1/2
   static constexpr double sine[] = {
       0x1.555555555554ep-3, 0x1.3333333337233p-4, 0x1.6db6db67f6d9fp-5,  0x1.f1c71fbd29fb8p-6,

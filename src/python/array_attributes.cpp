@@ -64,20 +64,26 @@ int set_strides(PyObject* self, PyObject* value, void*) {
   });
 }
 
-PyObject* dtype(PyObject* self, void*) { return Py_NewRef(as_object(descriptor_of(array_behind(self).dtype()))); }
+PyObject* dtype(PyObject* self, void*) {
+  return Py_NewRef(as_object(descriptor_of(array_behind(self).dtype())));
+}
 int set_dtype(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
     const Ref real = real_array(array_of(self));
     checked_status(PyObject_SetAttrString(real.get(), "dtype", value));
     std::optional<Array> wrapped = wrap_ndarray(real.get());
-    if (!wrapped) raise(PyExc_TypeError, "frit: an array cannot become one of dtype %R in place; use .view()", value);
+    if (!wrapped)
+      raise(PyExc_TypeError, "frit: an array cannot become one of dtype %R in place; use .view()",
+            value);
     array_of(self).array = std::move(*wrapped);
   });
 }
 
 PyObject* ndim(PyObject* self, void*) { return PyLong_FromLong(array_behind(self).ndim()); }
 PyObject* size(PyObject* self, void*) { return PyLong_FromLongLong(array_behind(self).size()); }
-PyObject* item_size(PyObject* self, void*) { return PyLong_FromLong(size_of(array_behind(self).dtype())); }
+PyObject* item_size(PyObject* self, void*) {
+  return PyLong_FromLong(size_of(array_behind(self).dtype()));
+}
 PyObject* byte_count(PyObject* self, void*) {
   return PyLong_FromLongLong(array_behind(self).size() * size_of(array_behind(self).dtype()));
 }
@@ -99,7 +105,8 @@ PyObject* matrix_transposed(PyObject* self, void*) {
 
 Array part_of_complex(const Array& array, bool imaginary) {
   const DType part = real_of(array.dtype());
-  return window(array, array.shape(), array.strides(), array.offset() + (imaginary ? size_of(part) : 0), part);
+  return window(array, array.shape(), array.strides(),
+                array.offset() + (imaginary ? size_of(part) : 0), part);
 }
 
 PyObject* real_part(PyObject* self, void*) {
@@ -127,7 +134,8 @@ int set_part(PyObject* self, PyObject* value, const char* name, bool imaginary) 
       if (!value || (imaginary && !is_complex(array.dtype()))) throw Unfit{"not settable"};
       const Array target = is_complex(array.dtype()) ? part_of_complex(array, imaginary) : array;
       Operand operand;
-      if (!read_operand(value, operand) || operand.argument.weak != Weak::No) throw Unfit{"a value needs NumPy's conversion"};
+      if (!read_operand(value, operand) || operand.argument.weak != Weak::No)
+        throw Unfit{"a value needs NumPy's conversion"};
       assign(target, operand.argument);
       settle_warnings();
     } catch (const Unfit&) {
@@ -137,10 +145,14 @@ int set_part(PyObject* self, PyObject* value, const char* name, bool imaginary) 
     }
   });
 }
-int set_real(PyObject* self, PyObject* value, void*) { return set_part(self, value, "real", false); }
-int set_imaginary(PyObject* self, PyObject* value, void*) { return set_part(self, value, "imag", true); }
+int set_real(PyObject* self, PyObject* value, void*) {
+  return set_part(self, value, "real", false);
+}
+int set_imaginary(PyObject* self, PyObject* value, void*) {
+  return set_part(self, value, "imag", true);
+}
 
-// ---- the outside ------------------------------------------------------------------------------------
+// ---- the outside --------------------------------------------------------------------------------
 
 PyObject* flags(PyObject* self, void*) {
   return guarded([&] { return new_flags(self); });
@@ -170,7 +182,8 @@ PyObject* pinned_real(PyObject* self) {
 }
 template <const char* const* name>
 PyObject* get_pinned(PyObject* self, void*) {
-  return guarded([&] { return PyObject_GetAttrString(Ref::steal(pinned_real(self)).get(), *name); });
+  return guarded(
+      [&] { return PyObject_GetAttrString(Ref::steal(pinned_real(self)).get(), *name); });
 }
 constexpr const char* ctypes_name = "ctypes";
 constexpr const char* interface_name = "__array_interface__";

@@ -11,17 +11,18 @@ namespace {
 
 // numpy.ndarray.name for real arrays and ours alike: np.ndarray.sum(x), super().__new__ and so on.
 struct UnboundObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   PyObject* ours;  // null where Array has no such method
   PyObject* real;
 };
 PyTypeObject* unbound_type = nullptr;
 
-PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t count, PyObject* names) {
+PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t count,
+                       PyObject* names) {
   const auto& self = *reinterpret_cast<UnboundObject*>(object);
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
-  if (self.ours && positional > 0 && is_array(values[0])) return PyObject_Vectorcall(self.ours, values, count, names);
+  if (self.ours && positional > 0 && is_array(values[0]))
+    return PyObject_Vectorcall(self.ours, values, count, names);
   return PyObject_Vectorcall(self.real, values, count, names);
 }
 
@@ -55,7 +56,8 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
   }
   const bool creates = PyUnicode_CompareWithASCIIString(name, "__new__") == 0;
   if (creates) return PyObject_GetAttr(numpy.ndarray, name);
-  const bool is_method = Py_IS_TYPE(ours.get(), &PyMethodDescr_Type) || Py_IS_TYPE(ours.get(), &PyWrapperDescr_Type);
+  const bool is_method =
+      Py_IS_TYPE(ours.get(), &PyMethodDescr_Type) || Py_IS_TYPE(ours.get(), &PyWrapperDescr_Type);
   if (!is_method) return ours.release();
   Ref real = Ref::steal(PyObject_GetAttr(numpy.ndarray, name));
   if (!real) {
@@ -75,7 +77,8 @@ PyObject* construct_array(PyObject*, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Ref real_arguments = real_deep(arguments);
     const Ref real_keywords = keywords ? real_deep(keywords) : Ref{};
-    return object_of_ndarray(checked(PyObject_Call(numpy.ndarray, real_arguments.get(), real_keywords.get())));
+    return object_of_ndarray(
+        checked(PyObject_Call(numpy.ndarray, real_arguments.get(), real_keywords.get())));
   });
 }
 
@@ -88,7 +91,8 @@ PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywo
     const Ref real_bases = checked(PyTuple_New(PyTuple_GET_SIZE(bases)));
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k) {
       PyObject* base = PyTuple_GET_ITEM(bases, k);
-      PyTuple_SET_ITEM(real_bases.get(), k, Py_NewRef(base == as_object(array_type) ? numpy.ndarray : base));
+      PyTuple_SET_ITEM(real_bases.get(), k,
+                       Py_NewRef(base == as_object(array_type) ? numpy.ndarray : base));
     }
     // The metaclass that the real bases ask for.
     PyTypeObject* winner = &PyType_Type;
@@ -96,7 +100,8 @@ PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywo
       PyTypeObject* candidate = Py_TYPE(PyTuple_GET_ITEM(real_bases.get(), k));
       if (PyType_IsSubtype(candidate, winner)) winner = candidate;
     }
-    const Ref real_arguments = checked(PyTuple_Pack(3, PyTuple_GET_ITEM(arguments, 0), real_bases.get(), PyTuple_GET_ITEM(arguments, 2)));
+    const Ref real_arguments = checked(PyTuple_Pack(
+        3, PyTuple_GET_ITEM(arguments, 0), real_bases.get(), PyTuple_GET_ITEM(arguments, 2)));
     return PyObject_Call(as_object(winner), real_arguments.get(), keywords);
   });
 }
@@ -114,15 +119,17 @@ PyObject* subclass_check(PyObject* type, PyObject* candidate) {
 
 void make_unbound_type() {
   static PyMemberDef members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET, offsetof(UnboundObject, call), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(UnboundObject, call), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_unbound)},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_descr_get, reinterpret_cast<void*>(bind_unbound)},
                          {Py_tp_getattro, reinterpret_cast<void*>(unbound_attribute)},
                          {Py_tp_members, members},
                          {0, nullptr}};
-  PyType_Spec spec = {"frit._core.UnboundMethod", sizeof(UnboundObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec = {
+      "frit._core.UnboundMethod", sizeof(UnboundObject), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   unbound_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
 }
 
@@ -140,7 +147,8 @@ PyTypeObject* make_array_metaclass() {
                          {0, nullptr}};
   PyType_Spec spec = {"frit._core.ArrayType", 0, 0, Py_TPFLAGS_DEFAULT, slots};
   const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
-  return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
+  return reinterpret_cast<PyTypeObject*>(
+      checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
 }
 
 }  // namespace frit::python

@@ -20,7 +20,8 @@ bool is_given(PyObject* object) { return object && object != Py_None; }
 Shape integers_of(const Arguments& arguments) {
   if (arguments.positional == 1) return shape_operand(arguments.values[0]);
   Shape result;
-  for (Py_ssize_t k = 0; k < arguments.positional; ++k) result.push_back(integer_operand(arguments.values[k]));
+  for (Py_ssize_t k = 0; k < arguments.positional; ++k)
+    result.push_back(integer_operand(arguments.values[k]));
   return result;
 }
 
@@ -71,8 +72,10 @@ struct Flatten {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"flatten in memory order"};
       layout = 'A';
     }
-    const bool fortran = layout == 'F' || (layout == 'A' && array.f_contiguous() && !array.c_contiguous());
-    return new_array(reshaped(copy(array, fortran ? 'F' : 'C'), {array.size()}, fortran ? 'F' : 'C').array);
+    const bool fortran =
+        layout == 'F' || (layout == 'A' && array.f_contiguous() && !array.c_contiguous());
+    return new_array(
+        reshaped(copy(array, fortran ? 'F' : 'C'), {array.size()}, fortran ? 'F' : 'C').array);
   }
 };
 
@@ -89,7 +92,8 @@ struct Transpose {
     std::uint64_t seen = 0;
     for (std::int64_t axis : given) {
       const std::int64_t normal = axis < 0 ? axis + array.ndim() : axis;
-      if (normal < 0 || normal >= array.ndim() || (seen >> normal & 1)) throw Unfit{"axes don't match array"};
+      if (normal < 0 || normal >= array.ndim() || (seen >> normal & 1))
+        throw Unfit{"axes don't match array"};
       seen |= std::uint64_t{1} << normal;
       axes.push_back(static_cast<int>(normal));
     }
@@ -121,8 +125,10 @@ struct Squeeze {
     Shape shape, strides;
     for (int k = 0; k < array.ndim(); ++k) {
       const auto extent = array.shape()[static_cast<std::size_t>(k)];
-      const bool named_axis = !any && (axes.all || std::ranges::find(axes.axes, k) != axes.axes.end());
-      if (named_axis && extent != 1) throw Unfit{"cannot select an axis to squeeze out which has size not equal to one"};
+      const bool named_axis =
+          !any && (axes.all || std::ranges::find(axes.axes, k) != axes.axes.end());
+      if (named_axis && extent != 1)
+        throw Unfit{"cannot select an axis to squeeze out which has size not equal to one"};
       if (named_axis || (any && extent == 1)) continue;
       shape.push_back(extent);
       strides.push_back(array.strides()[static_cast<std::size_t>(k)]);
@@ -134,16 +140,21 @@ struct Squeeze {
 struct AsType {
   static constexpr const char* name = "astype";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [dtype, order, casting, subok, copies] = named(arguments, {"dtype", "order", "casting", "subok", "copy"});
+    const auto [dtype, order, casting, subok, copies] =
+        named(arguments, {"dtype", "order", "casting", "subok", "copy"});
     const std::optional<DType> wanted = requested_dtype(dtype);
     if (!wanted) throw Unfit{"astype without a dtype"};
-    if (casting && PyUnicode_Check(casting) && PyUnicode_CompareWithASCIIString(casting, "unsafe") != 0) throw Unfit{"astype with casting="};
+    if (casting && PyUnicode_Check(casting) &&
+        PyUnicode_CompareWithASCIIString(casting, "unsafe") != 0)
+      throw Unfit{"astype with casting="};
     const Array& array = array_behind(self);
-    if (is_complex(array.dtype()) && !is_complex(*wanted) && !is_bool(*wanted)) throw Unfit{"complex values lose their imaginary part"};
+    if (is_complex(array.dtype()) && !is_complex(*wanted) && !is_bool(*wanted))
+      throw Unfit{"complex values lose their imaginary part"};
     const char layout = order_operand(order, 'K');
     if (!flag_operand(copies, true) && *wanted == array.dtype()) {
-      const bool fits = layout == 'K' || (layout == 'A' && (array.c_contiguous() || array.f_contiguous())) ||
-                        (layout == 'C' && array.c_contiguous()) || (layout == 'F' && array.f_contiguous());
+      const bool fits =
+          layout == 'K' || (layout == 'A' && (array.c_contiguous() || array.f_contiguous())) ||
+          (layout == 'C' && array.c_contiguous()) || (layout == 'F' && array.f_contiguous());
       if (fits) return Py_NewRef(self);
     }
     return new_array(astype(array, *wanted, layout));
@@ -183,7 +194,8 @@ struct Item {
       if (arguments.keywords() != 0) throw Unfit{"item with keywords"};
       const Shape index = integers_of(arguments);
       if (index.size() == 1 && array.ndim() != 1) throw Unfit{"item by flat index"};
-      if (static_cast<int>(index.size()) != array.ndim()) throw Unfit{"incorrect number of indices for array"};
+      if (static_cast<int>(index.size()) != array.ndim())
+        throw Unfit{"incorrect number of indices for array"};
       for (std::size_t k = 0; k < index.size(); ++k) {
         const std::int64_t normal = index[k] < 0 ? index[k] + array.shape()[k] : index[k];
         if (normal < 0 || normal >= array.shape()[k]) throw Unfit{"index is out of bounds"};
@@ -202,8 +214,10 @@ struct OnReal {
   static constexpr const char* name = *method_name;
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments.values, arguments.values + arguments.positional + arguments.keywords());
-    return call_numpy(ndarray_method(name), {values.data(), arguments.positional + 1, arguments.names});
+    values.insert(values.end(), arguments.values,
+                  arguments.values + arguments.positional + arguments.keywords());
+    return call_numpy(ndarray_method(name),
+                      {values.data(), arguments.positional + 1, arguments.names});
   }
 };
 constexpr const char* tolist_name = "tolist";
@@ -222,10 +236,13 @@ struct View {
     const Array& array = array_behind(self);
     const bool same_class = !type || type == as_object(array_type) || type == numpy.ndarray;
     if (!same_class) throw Unfit{"a view of another class"};
-    if (!dtype || dtype == as_object(array_type) || dtype == numpy.ndarray) return new_view(Array(array), array_of(self));
+    if (!dtype || dtype == as_object(array_type) || dtype == numpy.ndarray)
+      return new_view(Array(array), array_of(self));
     const std::optional<DType> wanted = requested_dtype(dtype);
-    if (!wanted || size_of(*wanted) != size_of(array.dtype())) throw Unfit{"a view with another item size"};
-    return new_view(window(array, array.shape(), array.strides(), array.offset(), *wanted), array_of(self));
+    if (!wanted || size_of(*wanted) != size_of(array.dtype()))
+      throw Unfit{"a view with another item size"};
+    return new_view(window(array, array.shape(), array.strides(), array.offset(), *wanted),
+                    array_of(self));
   }
 };
 
@@ -273,11 +290,13 @@ struct Take {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [indices, axis, out, mode] = named(arguments, {"indices", "axis", "out", "mode"});
     if (!indices || is_given(out)) throw Unfit{"take with out="};
-    if (mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "raise") != 0) throw Unfit{"take with mode="};
+    if (mode && PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, "raise") != 0)
+      throw Unfit{"take with mode="};
     const Array& array = array_behind(self);
     const Array index = array_operand(indices);
     if (!is_integer(index.dtype())) throw Unfit{"take by other than integers"};
-    if (is_given(axis)) return new_result(take_along(array, index, axis_operand(axis, array.ndim())));
+    if (is_given(axis))
+      return new_result(take_along(array, index, axis_operand(axis, array.ndim())));
     return new_result(take_along(reshaped(array, {array.size()}, 'C').array, index, 0));
   }
 };
@@ -297,7 +316,8 @@ struct Repeat {
       source = reshaped(source, {source.size()}, 'C').array;
     // Each element as a run of `count`: one more axis with stride 0, copied and folded into its neighbour.
     const auto at = static_cast<std::ptrdiff_t>(along) + 1;
-    Shape shape(source.shape().begin(), source.shape().end()), strides(source.strides().begin(), source.strides().end());
+    Shape shape(source.shape().begin(), source.shape().end()),
+        strides(source.strides().begin(), source.strides().end());
     Shape folded = shape;
     folded[static_cast<std::size_t>(along)] *= count;
     shape.insert(shape.begin() + at, count);
@@ -337,7 +357,8 @@ struct Round {
     const auto [decimals, out] = named(arguments, {"decimals", "out"});
     const Array& array = array_behind(self);
     const std::int64_t places = decimals ? integer_operand(decimals) : 0;
-    if (is_given(out) || places != 0 || is_complex(array.dtype()) || is_bool(array.dtype())) throw Unfit{"round to decimal places"};
+    if (is_given(out) || places != 0 || is_complex(array.dtype()) || is_bool(array.dtype()))
+      throw Unfit{"round to decimal places"};
     if (is_integer(array.dtype())) return new_array(copy(array, 'K'));
     return new_result(apply(Op::Rint, {array}));
   }
@@ -385,25 +406,30 @@ struct Resize {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     bool checks_references = true;
     for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
-      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0) throw Unfit{"resize with other keywords"};
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0)
+        throw Unfit{"resize with other keywords"};
       checks_references = PyObject_IsTrue(arguments.values[arguments.positional + k]) == 1;
     }
     if (arguments.positional == 0) return Py_NewRef(Py_None);
     ArrayObject& object = array_of(self);
     const Array& old = object.array;
-    if (object.owner || old.base()->foreign) raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
+    if (object.owner || old.base()->foreign)
+      raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
     if (object.weak_references || (checks_references && old.base()->handles > 1))
       raise(PyExc_ValueError,
-            "cannot resize an array that references or is referenced\nby another array in this way.\nUse the np.resize "
+            "cannot resize an array that references or is referenced\nby another array in this "
+            "way.\nUse the np.resize "
             "function or refcheck=False");
     const Shape shape = integers_of(arguments);
-    if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; })) throw Unfit{"all elements of shape must be non-negative"};
+    if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; }))
+      throw Unfit{"all elements of shape must be non-negative"};
     const Array made = full(shape, Scalar{.dtype = old.dtype()});
     const std::int64_t kept[1] = {std::min(old.size(), made.size())};
     const std::int64_t stride[1] = {size_of(old.dtype())};
     const Array flat = old.c_contiguous() ? old : copy(old, 'K');
     if (kept[0] > 0)
-      assign(window(made, kept, stride, 0, made.dtype()), window(flat, kept, stride, flat.offset(), flat.dtype()));
+      assign(window(made, kept, stride, 0, made.dtype()),
+             window(flat, kept, stride, flat.offset(), flat.dtype()));
     object.array = made;
     return Py_NewRef(Py_None);
   }
@@ -430,7 +456,8 @@ Reshaped reshaped(const Array& array, Shape shape, char order) {
     known *= *open;
   }
   if (known != array.size()) throw Unfit{"cannot reshape array"};
-  const bool fortran = order == 'F' || (order == 'A' && array.f_contiguous() && !array.c_contiguous());
+  const bool fortran =
+      order == 'F' || (order == 'A' && array.f_contiguous() && !array.c_contiguous());
   if (fortran) {
     // In Fortran order a reshape is a C-order reshape of the transposes.
     std::ranges::reverse(shape);
@@ -442,17 +469,35 @@ Reshaped reshaped(const Array& array, Shape shape, char order) {
 }
 
 std::vector<PyMethodDef> array_methods() {
-  return {method_row<Reshape>(),   method_row<Ravel>(),      method_row<Flatten>(),
-          method_row<Transpose>(), method_row<SwapAxes>(),   method_row<Squeeze>(),
-          method_row<AsType>(),    method_row<Copy>(),       method_row<Fill>(),
-          method_row<Item>(),      method_row<View>(),       method_row<Dot>(),
-          method_row<Clip>(),      method_row<Take>(),       method_row<Repeat>(),
-          method_row<Nonzero>(),   method_row<Conjugate>(),  method_row<Conjugate>("conj"),
-          method_row<Round>(),     method_row<Diagonal>(),   method_row<SetFlags>(),
-          method_row<Resize>(),    method_row<OnReal<&tolist_name>>(),
-          method_row<OnReal<&tobytes_name>>(),       method_row<OnReal<&tofile_name>>(),
-          method_row<OnReal<&sort_name>>(),          method_row<OnReal<&argsort_name>>(),
-          method_row<OnReal<&searchsorted_name>>(),  method_row<OnReal<&partition_name>>(),
+  return {method_row<Reshape>(),
+          method_row<Ravel>(),
+          method_row<Flatten>(),
+          method_row<Transpose>(),
+          method_row<SwapAxes>(),
+          method_row<Squeeze>(),
+          method_row<AsType>(),
+          method_row<Copy>(),
+          method_row<Fill>(),
+          method_row<Item>(),
+          method_row<View>(),
+          method_row<Dot>(),
+          method_row<Clip>(),
+          method_row<Take>(),
+          method_row<Repeat>(),
+          method_row<Nonzero>(),
+          method_row<Conjugate>(),
+          method_row<Conjugate>("conj"),
+          method_row<Round>(),
+          method_row<Diagonal>(),
+          method_row<SetFlags>(),
+          method_row<Resize>(),
+          method_row<OnReal<&tolist_name>>(),
+          method_row<OnReal<&tobytes_name>>(),
+          method_row<OnReal<&tofile_name>>(),
+          method_row<OnReal<&sort_name>>(),
+          method_row<OnReal<&argsort_name>>(),
+          method_row<OnReal<&searchsorted_name>>(),
+          method_row<OnReal<&partition_name>>(),
           method_row<OnReal<&argpartition_name>>()};
 }
 

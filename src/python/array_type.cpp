@@ -54,7 +54,7 @@ void dealloc_array(PyObject* object) {
   if (owned) drain_released();
 }
 
-// ---- as text, as a sequence -----------------------------------------------------------------------
+// ---- as text, as a sequence ---------------------------------------------------------------------
 
 PyObject* represent(PyObject* object) {
   return guarded([&] { return PyObject_Repr(real_array(array_of(object)).get()); });
@@ -76,9 +76,12 @@ Py_ssize_t length(PyObject* object) {
 PyObject* sequence_item(PyObject* object, Py_ssize_t index) {
   return guarded([&]() -> PyObject* {
     const Array& array = array_of(object).array;
-    if (array.ndim() == 0) raise(PyExc_IndexError, "too many indices for array: array is 0-dimensional, but 1 were indexed");
+    if (array.ndim() == 0)
+      raise(PyExc_IndexError,
+            "too many indices for array: array is 0-dimensional, but 1 were indexed");
     if (index < 0 || index >= array.shape()[0])
-      raise(PyExc_IndexError, "index %zd is out of bounds for axis 0 with size %zd", index, static_cast<Py_ssize_t>(array.shape()[0]));
+      raise(PyExc_IndexError, "index %zd is out of bounds for axis 0 with size %zd", index,
+            static_cast<Py_ssize_t>(array.shape()[0]));
     return get_row(object, index);
   });
 }
@@ -98,8 +101,7 @@ Py_hash_t no_hash(PyObject* object) {
 }
 
 struct Rows {
-  PyObject_HEAD
-  PyObject* array;
+  PyObject_HEAD PyObject* array;
   std::int64_t next;
 };
 PyTypeObject* rows_type = nullptr;
@@ -133,20 +135,24 @@ void make_rows_type() {
                          {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
                          {Py_tp_iternext, reinterpret_cast<void*>(next_row)},
                          {0, nullptr}};
-  PyType_Spec spec = {"frit._core.Rows", sizeof(Rows), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec = {"frit._core.Rows", sizeof(Rows), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   rows_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
 }
 
-// ---- the buffer protocol: NumPy answers for the real array on our memory ---------------------------
+// ---- the buffer protocol: NumPy answers for the real array on our memory ------------------------
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = nullptr;
   int status = -1;
-  if (guarded_status([&] { status = PyObject_GetBuffer(real_array(array_of(object)).get(), view, flags); }) < 0) return -1;
+  if (guarded_status([&] {
+        status = PyObject_GetBuffer(real_array(array_of(object)).get(), view, flags);
+      }) < 0)
+    return -1;
   return status;
 }
 
-// ---- attributes and methods that are not ours come from ndarray -------------------------------------
+// ---- attributes and methods that are not ours come from ndarray ---------------------------------
 
 void add_ndarray_rest(PyObject* type) {
   const Ref names = checked(PyObject_Dir(numpy.ndarray));
@@ -197,7 +203,9 @@ void make_array_type(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
   std::vector<PyType_Slot> slots;
-  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  const auto add = [&](int slot, auto function) {
+    slots.push_back({slot, reinterpret_cast<void*>(function)});
+  };
   add(Py_tp_dealloc, dealloc_array);
   add(Py_tp_repr, represent);
   add(Py_tp_str, as_text);

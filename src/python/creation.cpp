@@ -18,10 +18,14 @@ struct Made {
   char order;
 };
 
-Made read_made(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* device, PyObject* like) {
+Made read_made(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* device,
+               PyObject* like) {
   if (!shape || is_given(like)) throw Unfit{"like="};
-  if (is_given(device) && !(PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0)) throw Unfit{"device="};
-  Made made{shape_operand(shape), requested_dtype(dtype).value_or(DType::Float64), order_operand(order, 'C')};
+  if (is_given(device) &&
+      !(PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0))
+    throw Unfit{"device="};
+  Made made{shape_operand(shape), requested_dtype(dtype).value_or(DType::Float64),
+            order_operand(order, 'C')};
   if (made.order != 'C' && made.order != 'F') throw Unfit{"order="};
   for (std::int64_t extent : made.shape)
     if (extent < 0) throw Unfit{"negative dimensions are not allowed"};
@@ -56,13 +60,16 @@ Scalar number(std::int64_t value, DType dtype) {
 }
 
 Made read_plain(const Arguments& arguments) {
-  const auto [shape, dtype, order, device, like] = named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
+  const auto [shape, dtype, order, device, like] =
+      named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
   return read_made(shape, dtype, order, device, like);
 }
 
 struct Empty {
   static constexpr const char* name = "empty";
-  static PyObject* run(const Arguments& arguments) { return new_array(empty_made(read_plain(arguments))); }
+  static PyObject* run(const Arguments& arguments) {
+    return new_array(empty_made(read_plain(arguments)));
+  }
 };
 struct Zeros {
   static constexpr const char* name = "zeros";
@@ -93,7 +100,8 @@ DType dtype_of_scalar(PyObject* value) {
 struct Full {
   static constexpr const char* name = "full";
   static PyObject* run(const Arguments& arguments) {
-    const auto [shape, value, dtype, order, device, like] = named(arguments, {"shape", "fill_value", "dtype", "order", "device", "like"}, 4);
+    const auto [shape, value, dtype, order, device, like] =
+        named(arguments, {"shape", "fill_value", "dtype", "order", "device", "like"}, 4);
     if (!value) throw Unfit{"full takes a value"};
     Made made = read_made(shape, dtype, order, device, like);
     if (is_scalar(value)) {
@@ -120,8 +128,10 @@ struct Arange {
   }
 
   static PyObject* run(const Arguments& arguments) {
-    auto [start, stop, step, dtype, device, like] = named(arguments, {"start", "stop", "step", "dtype", "device", "like"}, 4);
-    if (is_given(device) || is_given(like) || (start && start == Py_None)) throw Unfit{"arange with device= or like="};
+    auto [start, stop, step, dtype, device, like] =
+        named(arguments, {"start", "stop", "step", "dtype", "device", "like"}, 4);
+    if (is_given(device) || is_given(like) || (start && start == Py_None))
+      throw Unfit{"arange with device= or like="};
     if (!is_given(stop)) {
       stop = start;
       start = nullptr;
@@ -138,9 +148,11 @@ struct Arange {
     }
     const DType natural = is_float ? DType::Float64 : DType::Int64;
     const DType type = requested_dtype(dtype).value_or(natural);
-    const bool computes = type == DType::Float64 || type == DType::Float32 || ((type == DType::Int64 || type == DType::Int32) && !is_float);
+    const bool computes = type == DType::Float64 || type == DType::Float32 ||
+                          ((type == DType::Int64 || type == DType::Int32) && !is_float);
     if (!computes) throw Unfit{"arange in another dtype"};
-    return new_array(is_float ? floats(start, stop, step, type) : integers(start, stop, step, type));
+    return new_array(is_float ? floats(start, stop, step, type)
+                              : integers(start, stop, step, type));
   }
 
   // NumPy fills with the difference of the first two elements, not with the step that was asked for.
@@ -148,32 +160,38 @@ struct Arange {
     if (!(length < 4e15)) throw Unfit{"a length that only NumPy judges"};
     Scalar step;
     step.dtype = first.dtype;
-    void* operands[3] = {step.bytes, const_cast<std::byte*>(second.bytes), const_cast<std::byte*>(first.bytes)};
+    void* operands[3] = {step.bytes, const_cast<std::byte*>(second.bytes),
+                         const_cast<std::byte*>(first.bytes)};
     loop(Op::Subtract, first.dtype)(operands, 1, 0);
     return frit::arange(first, step, std::max<std::int64_t>(static_cast<std::int64_t>(length), 0));
   }
 
   static Array integers(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
-    const std::int64_t first = start ? integer_operand(start) : 0, last = integer_operand(stop), by = step ? integer_operand(step) : 1;
+    const std::int64_t first = start ? integer_operand(start) : 0, last = integer_operand(stop),
+                       by = step ? integer_operand(step) : 1;
     constexpr std::int64_t limit = std::int64_t{1} << 53;
-    if (by == 0 || std::abs(first) > limit || std::abs(last) > limit || std::abs(by) > limit) throw Unfit{"a length that only NumPy judges"};
+    if (by == 0 || std::abs(first) > limit || std::abs(last) > limit || std::abs(by) > limit)
+      throw Unfit{"a length that only NumPy judges"};
     const double length = std::ceil(static_cast<double>(last - first) / static_cast<double>(by));
-    if (dtype == DType::Int32 && (first != static_cast<std::int32_t>(first) || first + by != static_cast<std::int32_t>(first + by)))
+    if (dtype == DType::Int32 && (first != static_cast<std::int32_t>(first) ||
+                                  first + by != static_cast<std::int32_t>(first + by)))
       throw Unfit{"an integer is out of bounds"};
     return filled_between(number(first, dtype), number(first + by, dtype), length);
   }
 
   static Array floats(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
-    const double first = start ? value_of(start) : 0.0, last = value_of(stop), by = step ? value_of(step) : 1.0;
+    const double first = start ? value_of(start) : 0.0, last = value_of(stop),
+                 by = step ? value_of(step) : 1.0;
     const double length = std::ceil((last - first) / by);
     const auto element = [dtype](double value) {
-      return dtype == DType::Float32 ? Scalar::of(dtype, static_cast<float>(value)) : Scalar::of(dtype, value);
+      return dtype == DType::Float32 ? Scalar::of(dtype, static_cast<float>(value))
+                                     : Scalar::of(dtype, value);
     };
     return filled_between(element(first), element(first + by), length);
   }
 };
 
-// ---- array and asarray ----------------------------------------------------------------------------
+// ---- array and asarray --------------------------------------------------------------------------
 
 struct ArrayFunction {
   static constexpr const char* name = "array";
@@ -196,12 +214,16 @@ struct ArrayFunction {
     const Array source = array_operand(object);
     const char layout = order_operand(order, 'K');
     const bool same = !wanted || *wanted == source.dtype();
-    const bool laid_out = layout == 'K' || layout == 'A' || (layout == 'C' && source.c_contiguous()) || (layout == 'F' && source.f_contiguous());
+    const bool laid_out = layout == 'K' || layout == 'A' ||
+                          (layout == 'C' && source.c_contiguous()) ||
+                          (layout == 'F' && source.f_contiguous());
     const std::int64_t least = ndmin ? integer_operand(ndmin) : 0;
-    const bool may_share = copies && copies != Py_True && (copies == Py_None || PyObject_IsTrue(copies) == 0);
+    const bool may_share =
+        copies && copies != Py_True && (copies == Py_None || PyObject_IsTrue(copies) == 0);
     if (may_share && same && laid_out && is_array(object)) return at_least(source, least, object);
     if (may_share && copies != Py_None) throw Unfit{"a copy is needed and forbidden"};
-    if (!same && is_complex(source.dtype()) && !is_complex(*wanted)) throw Unfit{"complex values lose their imaginary part"};
+    if (!same && is_complex(source.dtype()) && !is_complex(*wanted))
+      throw Unfit{"complex values lose their imaginary part"};
     return at_least(astype(source, wanted.value_or(source.dtype()), layout), least, nullptr);
   }
 
@@ -212,7 +234,8 @@ struct ArrayFunction {
     Shape shape(static_cast<std::size_t>(least - array.ndim()), 1), strides(shape.size(), 0);
     shape.insert(shape.end(), array.shape().begin(), array.shape().end());
     strides.insert(strides.end(), array.strides().begin(), array.strides().end());
-    const std::int64_t outer = array.ndim() > 0 ? array.strides()[0] * array.shape()[0] : size_of(array.dtype());
+    const std::int64_t outer =
+        array.ndim() > 0 ? array.strides()[0] * array.shape()[0] : size_of(array.dtype());
     std::fill(strides.begin(), strides.end() - array.ndim(), outer);
     Array wide = window(array, shape, strides, array.offset(), array.dtype());
     return object ? new_view(std::move(wide), array_of(object)) : new_array(std::move(wide));
@@ -220,13 +243,17 @@ struct ArrayFunction {
 
   // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer positions.
   static PyObject* by_numpy(const Arguments& arguments) {
-    static constexpr const char* names[] = {"object", "dtype", "copy", "order", "subok", "ndmin", "like"};
+    static constexpr const char* names[] = {"object", "dtype", "copy", "order",
+                                            "subok",  "ndmin", "like"};
     if (arguments.positional <= 2) return call_numpy(numpy_function(name), arguments);
-    if (arguments.keywords() > 0 || arguments.positional > static_cast<Py_ssize_t>(std::size(names))) throw Unfit{"too many arguments"};
+    if (arguments.keywords() > 0 ||
+        arguments.positional > static_cast<Py_ssize_t>(std::size(names)))
+      throw Unfit{"too many arguments"};
     static PyObject* keyword_names[std::size(names)] = {};
     const Ref keywords = checked(PyTuple_New(arguments.positional - 2));
     for (Py_ssize_t k = 2; k < arguments.positional; ++k) {
-      if (!keyword_names[k]) keyword_names[k] = checked(PyUnicode_InternFromString(names[k])).release();
+      if (!keyword_names[k])
+        keyword_names[k] = checked(PyUnicode_InternFromString(names[k])).release();
       PyTuple_SET_ITEM(keywords.get(), k - 2, Py_NewRef(keyword_names[k]));
     }
     return call_numpy(numpy_function(name), {arguments.values, 2, keywords.get()});
@@ -252,7 +279,11 @@ PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t positional, PyO
 }  // namespace
 
 std::vector<PyMethodDef> creation_functions() {
-  return {function_row<Empty>(), function_row<Zeros>(), function_row<Ones>(), function_row<Full>(), function_row<Arange>(),
+  return {function_row<Empty>(),
+          function_row<Zeros>(),
+          function_row<Ones>(),
+          function_row<Full>(),
+          function_row<Arange>(),
           function_row<ArrayFunction>(),
           {"asarray", as_c_function(asarray), METH_FASTCALL | METH_KEYWORDS, nullptr}};
 }

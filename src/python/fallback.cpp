@@ -10,7 +10,7 @@
 namespace frit::python {
 namespace {
 
-// ---- the record of fallbacks ------------------------------------------------------------------
+// ---- the record of fallbacks --------------------------------------------------------------------
 
 enum class Mode : std::uint8_t { Silent, Warn, Error };
 
@@ -31,7 +31,8 @@ struct Place {
 struct PlaceHash {
   std::size_t operator()(const Place& place) const {
     const auto word = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-    return (word(place.name) * 31 + word(place.at.code)) * 31 + static_cast<std::size_t>(place.at.instruction);
+    return (word(place.name) * 31 + word(place.at.code)) * 31 +
+           static_cast<std::size_t>(place.at.instruction);
   }
 };
 
@@ -55,25 +56,29 @@ void count_fallback(const char* name, const char* reason) {
   record.reason = reason ? reason : "NumPy accepts what Frit refused";
   record.line = resolve_source(at);
   if (records().mode != Mode::Warn) return;
-  const Ref message = checked(PyUnicode_FromFormat("%s was done by NumPy: %s", name, record.reason.c_str()));
+  const Ref message =
+      checked(PyUnicode_FromFormat("%s was done by NumPy: %s", name, record.reason.c_str()));
   const Ref file = checked(PyUnicode_FromString(record.line.filename.c_str()));
   PyObject* category = records().warning_class ? records().warning_class : PyExc_UserWarning;
-  checked_status(PyErr_WarnExplicitObject(category, message.get(), file.get(), record.line.line, nullptr, nullptr));
+  checked_status(PyErr_WarnExplicitObject(category, message.get(), file.get(), record.line.line,
+                                          nullptr, nullptr));
 }
 
 void refuse_if_asked(const char* name, const char* reason) {
   if (records().mode != Mode::Error) return;
   PyObject* type = records().error_class ? records().error_class : PyExc_RuntimeError;
-  raise(type, "%s would be done by NumPy: %s", name, reason ? reason : "NumPy accepts what Frit refused");
+  raise(type, "%s would be done by NumPy: %s", name,
+        reason ? reason : "NumPy accepts what Frit refused");
 }
 
-// ---- arguments ------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 constexpr int deepest = 16;
 
 bool may_hold_ours(PyObject* object) {
-  return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) || PyType_Check(object) ||
-         PyTuple_CheckExact(object) || PyList_CheckExact(object) || PyDict_CheckExact(object);
+  return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) ||
+         PyType_Check(object) || PyTuple_CheckExact(object) || PyList_CheckExact(object) ||
+         PyDict_CheckExact(object);
 }
 
 // The real objects that stand for ours in one call.
@@ -114,7 +119,8 @@ class Stand {
     }
     if (!changed) return Ref::borrow(tuple);
     Ref result = checked(PyTuple_New(n));
-    for (Py_ssize_t k = 0; k < n; ++k) PyTuple_SET_ITEM(result.get(), k, items[static_cast<std::size_t>(k)].release());
+    for (Py_ssize_t k = 0; k < n; ++k)
+      PyTuple_SET_ITEM(result.get(), k, items[static_cast<std::size_t>(k)].release());
     return result;
   }
 
@@ -157,12 +163,14 @@ PyObject* ours_of_result(Ref result, const Stand& stand) {
   if (PyTuple_CheckExact(result.get())) {
     // Results with out=(a, b): the originals again.
     bool any = false;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result.get()); ++k) any |= stand.original(PyTuple_GET_ITEM(result.get(), k)) != nullptr;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result.get()); ++k)
+      any |= stand.original(PyTuple_GET_ITEM(result.get(), k)) != nullptr;
     if (!any) return object_of_result(std::move(result));
     const Py_ssize_t n = PyTuple_GET_SIZE(result.get());
     Ref items = checked(PyTuple_New(n));
     for (Py_ssize_t k = 0; k < n; ++k)
-      PyTuple_SET_ITEM(items.get(), k, ours_of_result(Ref::borrow(PyTuple_GET_ITEM(result.get(), k)), stand));
+      PyTuple_SET_ITEM(items.get(), k,
+                       ours_of_result(Ref::borrow(PyTuple_GET_ITEM(result.get(), k)), stand));
     return items.release();
   }
   return object_of_result(std::move(result));
@@ -181,13 +189,16 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
     std::vector<Ref> held_more(count > few ? count : 0);
     std::vector<PyObject*> more(count > few ? count + 1 : 0);
     Ref* held = count > few ? held_more.data() : held_here;
-    PyObject** values = (count > few ? more.data() : here) + 1;  // the callee may use the slot before the first
+    PyObject** values =
+        (count > few ? more.data() : here) + 1;  // the callee may use the slot before the first
     for (std::size_t k = 0; k < count; ++k) {
       held[k] = stand.real(arguments.values[k]);
       values[k] = held[k].get();
     }
-    result = Ref::steal(PyObject_Vectorcall(function, values, static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                            arguments.names));
+    result = Ref::steal(PyObject_Vectorcall(
+        function, values,
+        static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+        arguments.names));
     if (!result) throw PythonError{};
     // While the arguments are held: a result that is one of them is recognised by its address.
     result = Ref::steal(ours_of_result(std::move(result), stand));
@@ -196,7 +207,8 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
   return result.release();
 }
 
-PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments, const char* reason) {
+PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
+                    const char* reason) {
   if (reason) {
     refuse_if_asked(name, reason);
     count_fallback(name, reason);
@@ -216,8 +228,9 @@ Ref real_deep(PyObject* object) {
 PyObject* fallback_records() {
   Ref list = checked(PyList_New(0));
   for (const auto& [place, record] : records().places) {
-    const Ref item = checked(Py_BuildValue("(ssiLs)", record.name.c_str(), record.line.filename.c_str(), record.line.line,
-                                           static_cast<long long>(record.count), record.reason.c_str()));
+    const Ref item = checked(Py_BuildValue(
+        "(ssiLs)", record.name.c_str(), record.line.filename.c_str(), record.line.line,
+        static_cast<long long>(record.count), record.reason.c_str()));
     checked_status(PyList_Append(list.get(), item.get()));
   }
   return list.release();
@@ -234,7 +247,8 @@ void set_fallback_mode(PyObject* mode, PyObject* error_class, PyObject* warning_
   Records& all = records();
   all.mode = name == "silent" ? Mode::Silent : name == "warn" ? Mode::Warn : Mode::Error;
   if (error_class && error_class != Py_None) Py_XSETREF(all.error_class, Py_NewRef(error_class));
-  if (warning_class && warning_class != Py_None) Py_XSETREF(all.warning_class, Py_NewRef(warning_class));
+  if (warning_class && warning_class != Py_None)
+    Py_XSETREF(all.warning_class, Py_NewRef(warning_class));
 }
 
 }  // namespace frit::python

@@ -11,10 +11,12 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments);
 
 // The same as a fallback: counted under `name` at the user's line, and refused under FRIT_FALLBACK=error.
 // Without a reason it is the replay of a call that failed: not counted unless NumPy succeeds after all.
-PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments, const char* reason);
+PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
+                    const char* reason);
 
 template <class... Objects>
-PyObject* fall_back_on(const char* name, PyObject* function, const char* reason, Objects*... objects) {
+PyObject* fall_back_on(const char* name, PyObject* function, const char* reason,
+                       Objects*... objects) {
   PyObject* const values[] = {objects...};
   return fall_back(name, function, {values, sizeof...(Objects), nullptr}, reason);
 }

@@ -8,30 +8,30 @@ namespace frit::python {
 namespace {
 
 struct FallbackObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   PyObject* dictionary;
   PyObject* weak_references;
   PyObject* function;
-  PyObject* name;        // str
+  PyObject* name;  // str
   const char* reason;
-  bool is_method;        // binds to an instance of Array
+  bool is_method;  // binds to an instance of Array
 };
 PyTypeObject* fallback_type = nullptr;
 PyTypeObject* property_type = nullptr;
 
 struct PropertyObject {
-  PyObject_HEAD
-  PyObject* name;
+  PyObject_HEAD PyObject* name;
   const char* text;
 };
 
 FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<FallbackObject*>(object); }
 
-PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count, PyObject* names) {
+PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count,
+                        PyObject* names) {
   const FallbackObject& self = fallback_of(object);
   return guarded([&] {
-    return fall_back(PyUnicode_AsUTF8(self.name), self.function, {values, PyVectorcall_NARGS(count), names}, self.reason);
+    return fall_back(PyUnicode_AsUTF8(self.name), self.function,
+                     {values, PyVectorcall_NARGS(count), names}, self.reason);
   });
 }
 
@@ -56,7 +56,8 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
   const Ref dictionary = checked(PyDict_New());
   self.dictionary = dictionary.get();
   Py_INCREF(self.dictionary);
-  for (const char* attribute : {"__name__", "__qualname__", "__doc__", "__module__", "__signature__", "__text_signature__"})
+  for (const char* attribute :
+       {"__name__", "__qualname__", "__doc__", "__module__", "__signature__", "__text_signature__"})
     copy_attribute(self.dictionary, function, attribute);
   checked_status(PyDict_SetItemString(self.dictionary, "__wrapped__", function));
   return object;
@@ -65,7 +66,9 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   static const char* const names[] = {"name", "numpy_function", "hook", nullptr};
   PyObject *name = nullptr, *function = nullptr, *hook = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|O", const_cast<char**>(names), &name, &function, &hook)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|O", const_cast<char**>(names), &name,
+                                   &function, &hook))
+    return nullptr;
   return guarded([&] { return make(name, function, false).release(); });
 }
 
@@ -100,7 +103,9 @@ PyObject* represent(PyObject* object) {
 }
 
 // Pickled by name, as a function is.
-PyObject* reduce_pickle(PyObject* object, PyObject*) { return PyObject_GetAttrString(object, "__qualname__"); }
+PyObject* reduce_pickle(PyObject* object, PyObject*) {
+  return PyObject_GetAttrString(object, "__qualname__");
+}
 
 // ---- properties ---------------------------------------------------------------------------------
 
@@ -116,8 +121,11 @@ int set_property(PyObject* object, PyObject* instance, PyObject* value) {
   const auto& self = *reinterpret_cast<PropertyObject*>(object);
   return guarded_status([&] {
     PyObject* setattr = PyDict_GetItemString(PyEval_GetBuiltins(), value ? "setattr" : "delattr");
-    const Ref done = value ? Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native", instance, self.name, value))
-                           : Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native", instance, self.name));
+    const Ref done =
+        value ? Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native",
+                                        instance, self.name, value))
+              : Ref::steal(fall_back_on(self.text, setattr, "this attribute is not native",
+                                        instance, self.name));
   });
 }
 void dealloc_property(PyObject* object) {
@@ -147,9 +155,11 @@ void make_fallback_types(PyObject* module) {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(FallbackObject, call), READONLY, nullptr},
       {"__dictoffset__", T_PYSSIZET, offsetof(FallbackObject, dictionary), READONLY, nullptr},
-      {"__weaklistoffset__", T_PYSSIZET, offsetof(FallbackObject, weak_references), READONLY, nullptr},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(FallbackObject, weak_references), READONLY,
+       nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce_pickle, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef attributes[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -172,8 +182,10 @@ void make_fallback_types(PyObject* module) {
                                   {Py_tp_descr_set, reinterpret_cast<void*>(set_property)},
                                   {0, nullptr}};
   PyType_Spec property_spec = {"frit._core.FallbackProperty", sizeof(PropertyObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, property_slots};
-  property_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               property_slots};
+  property_type =
+      reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
   checked_status(PyModule_AddObjectRef(module, "Fallback", as_object(fallback_type)));
 }
 

@@ -10,13 +10,25 @@ namespace frit::python {
 namespace {
 
 struct FlagsObject {
-  PyObject_HEAD
-  PyObject* array;
+  PyObject_HEAD PyObject* array;
 };
 PyTypeObject* flags_type = nullptr;
 
 enum class Flag : std::uint8_t {
-  CContiguous, FContiguous, OwnData, Writeable, Aligned, WritebackIfCopy, Contiguous, Fortran, Fnc, Forc, Behaved, CArray, FArray, Num,
+  CContiguous,
+  FContiguous,
+  OwnData,
+  Writeable,
+  Aligned,
+  WritebackIfCopy,
+  Contiguous,
+  Fortran,
+  Fnc,
+  Forc,
+  Behaved,
+  CArray,
+  FArray,
+  Num,
 };
 
 struct FlagName {
@@ -54,22 +66,38 @@ PyObject* value_of(const ArrayObject& object, Flag flag) {
   const bool c = (mask & NPY_ARRAY_C_CONTIGUOUS) != 0, f = (mask & NPY_ARRAY_F_CONTIGUOUS) != 0;
   const bool writeable = (mask & NPY_ARRAY_WRITEABLE) != 0;
   switch (flag) {
-    case Flag::CContiguous: case Flag::Contiguous: return PyBool_FromLong(c);
-    case Flag::FContiguous: case Flag::Fortran: return PyBool_FromLong(f);
-    case Flag::OwnData: return PyBool_FromLong((mask & NPY_ARRAY_OWNDATA) != 0);
-    case Flag::Writeable: case Flag::Behaved: return PyBool_FromLong(writeable);
-    case Flag::Aligned: return Py_NewRef(Py_True);
-    case Flag::WritebackIfCopy: return Py_NewRef(Py_False);
-    case Flag::Fnc: return PyBool_FromLong(f && !c);
-    case Flag::Forc: return PyBool_FromLong(f || c);
-    case Flag::CArray: return PyBool_FromLong(c && writeable);
-    case Flag::FArray: return PyBool_FromLong(f && !c && writeable);
-    case Flag::Num: return PyLong_FromLong(mask);
+    case Flag::CContiguous:
+    case Flag::Contiguous:
+      return PyBool_FromLong(c);
+    case Flag::FContiguous:
+    case Flag::Fortran:
+      return PyBool_FromLong(f);
+    case Flag::OwnData:
+      return PyBool_FromLong((mask & NPY_ARRAY_OWNDATA) != 0);
+    case Flag::Writeable:
+    case Flag::Behaved:
+      return PyBool_FromLong(writeable);
+    case Flag::Aligned:
+      return Py_NewRef(Py_True);
+    case Flag::WritebackIfCopy:
+      return Py_NewRef(Py_False);
+    case Flag::Fnc:
+      return PyBool_FromLong(f && !c);
+    case Flag::Forc:
+      return PyBool_FromLong(f || c);
+    case Flag::CArray:
+      return PyBool_FromLong(c && writeable);
+    case Flag::FArray:
+      return PyBool_FromLong(f && !c && writeable);
+    case Flag::Num:
+      return PyLong_FromLong(mask);
   }
   return nullptr;
 }
 
-const ArrayObject& array_behind(PyObject* flags) { return array_of(reinterpret_cast<FlagsObject*>(flags)->array); }
+const ArrayObject& array_behind(PyObject* flags) {
+  return array_of(reinterpret_cast<FlagsObject*>(flags)->array);
+}
 
 PyObject* get_flag(PyObject* self, void* flag) {
   return value_of(array_behind(self), static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
@@ -79,8 +107,10 @@ void set_writeable(PyObject* array, PyObject* value) {
   const int truth = PyObject_IsTrue(value);
   if (truth < 0) throw PythonError{};
   ArrayObject& object = array_of(array);
-  const bool owner_allows = object.array.writable() && (!object.owner || !is_array(object.owner) || !array_of(object.owner).read_only);
-  if (truth && !owner_allows) raise(PyExc_ValueError, "cannot set WRITEABLE flag to True of this array");
+  const bool owner_allows = object.array.writable() && (!object.owner || !is_array(object.owner) ||
+                                                        !array_of(object.owner).read_only);
+  if (truth && !owner_allows)
+    raise(PyExc_ValueError, "cannot set WRITEABLE flag to True of this array");
   object.read_only = truth == 0;
 }
 
@@ -88,7 +118,8 @@ int set_flag(PyObject* self, PyObject* value, void* flag) {
   return guarded_status([&] {
     PyObject* array = reinterpret_cast<FlagsObject*>(self)->array;
     if (!value) raise(PyExc_AttributeError, "Cannot delete flags writeable attribute");
-    if (static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)) == Flag::Writeable) return set_writeable(array, value);
+    if (static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)) == Flag::Writeable)
+      return set_writeable(array, value);
     const int truth = PyObject_IsTrue(value);
     if (truth < 0) throw PythonError{};
     if (static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)) == Flag::Aligned && truth) return;
@@ -97,7 +128,9 @@ int set_flag(PyObject* self, PyObject* value, void* flag) {
 }
 
 std::optional<Flag> flag_of_key(PyObject* key) {
-  const Ref text = PyBytes_Check(key) ? Ref::steal(PyUnicode_FromEncodedObject(key, "ascii", nullptr)) : Ref::borrow(key);
+  const Ref text = PyBytes_Check(key)
+                       ? Ref::steal(PyUnicode_FromEncodedObject(key, "ascii", nullptr))
+                       : Ref::borrow(key);
   if (!text || !PyUnicode_Check(text.get())) {
     PyErr_Clear();
     return std::nullopt;
@@ -129,13 +162,16 @@ int set_key(PyObject* self, PyObject* key, PyObject* value) {
 PyObject* represent(PyObject* self) {
   const int mask = mask_of(array_behind(self));
   const auto word = [&](int bit) { return (mask & bit) != 0 ? "True" : "False"; };
-  return PyUnicode_FromFormat("  C_CONTIGUOUS : %s\n  F_CONTIGUOUS : %s\n  OWNDATA : %s\n  WRITEABLE : %s\n  ALIGNED : %s\n  WRITEBACKIFCOPY : False\n",
-                              word(NPY_ARRAY_C_CONTIGUOUS), word(NPY_ARRAY_F_CONTIGUOUS), word(NPY_ARRAY_OWNDATA),
-                              word(NPY_ARRAY_WRITEABLE), word(NPY_ARRAY_ALIGNED));
+  return PyUnicode_FromFormat(
+      "  C_CONTIGUOUS : %s\n  F_CONTIGUOUS : %s\n  OWNDATA : %s\n  WRITEABLE : %s\n  ALIGNED : "
+      "%s\n  WRITEBACKIFCOPY : False\n",
+      word(NPY_ARRAY_C_CONTIGUOUS), word(NPY_ARRAY_F_CONTIGUOUS), word(NPY_ARRAY_OWNDATA),
+      word(NPY_ARRAY_WRITEABLE), word(NPY_ARRAY_ALIGNED));
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int comparison) {
-  if ((comparison != Py_EQ && comparison != Py_NE) || !Py_IS_TYPE(other, flags_type)) return Py_NewRef(Py_NotImplemented);
+  if ((comparison != Py_EQ && comparison != Py_NE) || !Py_IS_TYPE(other, flags_type))
+    return Py_NewRef(Py_NotImplemented);
   const bool equal = mask_of(array_behind(self)) == mask_of(array_behind(other));
   return PyBool_FromLong(equal == (comparison == Py_EQ));
 }
@@ -150,9 +186,11 @@ void dealloc(PyObject* object) {
 void make_flags_type() {
   static std::vector<PyGetSetDef> attributes;
   for (std::size_t k = 0; k < flag_names.size(); ++k) {
-    const bool settable = k == static_cast<std::size_t>(Flag::Writeable) || k == static_cast<std::size_t>(Flag::Aligned) ||
+    const bool settable = k == static_cast<std::size_t>(Flag::Writeable) ||
+                          k == static_cast<std::size_t>(Flag::Aligned) ||
                           k == static_cast<std::size_t>(Flag::WritebackIfCopy);
-    attributes.push_back({flag_names[k].attribute, get_flag, settable ? set_flag : nullptr, nullptr, reinterpret_cast<void*>(k)});
+    attributes.push_back({flag_names[k].attribute, get_flag, settable ? set_flag : nullptr, nullptr,
+                          reinterpret_cast<void*>(k)});
   }
   attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},

@@ -17,11 +17,13 @@ struct Where {
   static constexpr const char* name = "where";
   static PyObject* run(const Arguments& arguments) {
     if (arguments.keywords() != 0 || arguments.positional != 3) {
-      if (arguments.positional == 1 && arguments.keywords() == 0) return indices(arguments.values[0]);
+      if (arguments.positional == 1 && arguments.keywords() == 0)
+        return indices(arguments.values[0]);
       throw Unfit{"where takes one or three arguments"};
     }
     Operand mask, x, y;
-    if (!read_operand(arguments.values[0], mask) || !read_operand(arguments.values[1], x) || !read_operand(arguments.values[2], y))
+    if (!read_operand(arguments.values[0], mask) || !read_operand(arguments.values[1], x) ||
+        !read_operand(arguments.values[2], y))
       throw Unfit{"an operand is of a foreign type"};
     // NumPy's where gives an array always: numbers stand as 0-d arrays.
     if (!mask.argument.array) throw Unfit{"where on a single condition"};
@@ -35,12 +37,15 @@ struct Where {
   }
 };
 
-bool is_name(PyObject* text, const char* name) { return PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, name) == 0; }
+bool is_name(PyObject* text, const char* name) {
+  return PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, name) == 0;
+}
 
 struct CopyTo {
   static constexpr const char* name = "copyto";
   static PyObject* run(const Arguments& arguments) {
-    const auto [target_object, source, casting, where] = named(arguments, {"dst", "src", "casting", "where"});
+    const auto [target_object, source, casting, where] =
+        named(arguments, {"dst", "src", "casting", "where"});
     if (!target_object || !source) throw Unfit{"copyto takes two arrays"};
     const Array target = target_operand(target_object);
     Operand value;
@@ -50,13 +55,16 @@ struct CopyTo {
     const Argument& a = value.argument;
     if (a.weak != Weak::No) {
       const std::optional<Scalar> element = element_value(source, target.dtype());
-      const bool loses = (a.weak == Weak::Float && !is_inexact(target.dtype())) || (a.weak == Weak::Int && is_bool(target.dtype()));
+      const bool loses = (a.weak == Weak::Float && !is_inexact(target.dtype())) ||
+                         (a.weak == Weak::Int && is_bool(target.dtype()));
       if (!element || (loses && !unsafe)) throw Unfit{"a value needs NumPy's conversion"};
       value.argument = Argument(*element);
     } else {
       const DType from = a.array ? a.array->dtype() : a.scalar.dtype;
-      if (!can_cast(from, target.dtype(), unsafe ? Casting::Unsafe : Casting::SameKind)) throw Unfit{"copyto needs a cast that casting= forbids"};
-      if (is_complex(from) && !is_complex(target.dtype())) throw Unfit{"complex values lose their imaginary part"};
+      if (!can_cast(from, target.dtype(), unsafe ? Casting::Unsafe : Casting::SameKind))
+        throw Unfit{"copyto needs a cast that casting= forbids"};
+      if (is_complex(from) && !is_complex(target.dtype()))
+        throw Unfit{"complex values lose their imaginary part"};
     }
     if (!where || where == Py_True) {
       assign(target, value.argument);
@@ -73,19 +81,25 @@ struct CopyTo {
 struct Concatenate {
   static constexpr const char* name = "concatenate";
   static PyObject* run(const Arguments& arguments) {
-    const auto [sequence, axis_object, out, dtype, casting] = named(arguments, {"arrays", "axis", "out", "dtype", "casting"}, 3);
-    if (!sequence || is_given(out) || is_given(dtype) || (casting && !is_name(casting, "same_kind"))) throw Unfit{"concatenate with out= or dtype="};
-    if (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence)) throw Unfit{"concatenate of other than a list or tuple"};
+    const auto [sequence, axis_object, out, dtype, casting] =
+        named(arguments, {"arrays", "axis", "out", "dtype", "casting"}, 3);
+    if (!sequence || is_given(out) || is_given(dtype) ||
+        (casting && !is_name(casting, "same_kind")))
+      throw Unfit{"concatenate with out= or dtype="};
+    if (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence))
+      throw Unfit{"concatenate of other than a list or tuple"};
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
     if (n == 0) throw Unfit{"need at least one array to concatenate"};
     std::vector<Array> parts;
-    for (Py_ssize_t k = 0; k < n; ++k) parts.push_back(array_operand(PySequence_Fast_GET_ITEM(sequence, k)));
+    for (Py_ssize_t k = 0; k < n; ++k)
+      parts.push_back(array_operand(PySequence_Fast_GET_ITEM(sequence, k)));
     const bool flat = axis_object == Py_None;
     if (flat)
       for (Array& part : parts) part = reshaped(part, {part.size()}, 'C').array;
     const int ndim = parts[0].ndim();
     if (ndim == 0) throw Unfit{"zero-dimensional arrays cannot be concatenated"};
-    const auto axis = static_cast<std::size_t>(flat || !axis_object ? 0 : axis_operand(axis_object, ndim));
+    const auto axis =
+        static_cast<std::size_t>(flat || !axis_object ? 0 : axis_operand(axis_object, ndim));
     return new_array(joined(parts, axis));
   }
 
@@ -119,7 +133,8 @@ struct Concatenate {
     Shape shape(parts[0].shape().begin(), parts[0].shape().end());
     shape[axis] = 0;
     for (const Array& part : parts) {
-      if (part.ndim() != static_cast<int>(shape.size())) throw Unfit{"arrays of different dimensions"};
+      if (part.ndim() != static_cast<int>(shape.size()))
+        throw Unfit{"arrays of different dimensions"};
       for (std::size_t k = 0; k < shape.size(); ++k)
         if (k != axis && part.shape()[k] != shape[k]) throw Unfit{"arrays of different shapes"};
       shape[axis] += part.shape()[axis];
@@ -147,10 +162,12 @@ struct BroadcastTo {
   static PyObject* run(const Arguments& arguments) {
     const auto [object, shape, subok] = named(arguments, {"array", "shape", "subok"});
     if (!object || !shape) throw Unfit{"broadcast_to takes an array and a shape"};
-    const Ref source = is_array(object) ? Ref::borrow(object) : Ref::steal(new_array(array_operand(object)));
+    const Ref source =
+        is_array(object) ? Ref::borrow(object) : Ref::steal(new_array(array_operand(object)));
     const Array& array = array_of(source.get()).array;
     const Shape wanted = shape_operand(shape);
-    if (std::ranges::any_of(wanted, [](std::int64_t n) { return n < 0; })) throw Unfit{"all elements of broadcast shape must be non-negative"};
+    if (std::ranges::any_of(wanted, [](std::int64_t n) { return n < 0; }))
+      throw Unfit{"all elements of broadcast shape must be non-negative"};
     PyObject* view = new_view(broadcast_to(array, wanted), array_of(source.get()));
     array_of(view).read_only = true;
     return view;
@@ -166,14 +183,17 @@ struct CountNonzero {
     const Axes axes = axes_operand(axis, array.ndim());
     const bool keeps = flag_operand(keepdims, false);
     const Array mask = is_bool(array.dtype()) ? array : astype(array, DType::Bool);
-    return new_result(reduce(Op::Add, mask, {.axes = axes.span(), .all_axes = axes.all, .keepdims = keeps, .dtype = DType::Int64}));
+    return new_result(reduce(
+        Op::Add, mask,
+        {.axes = axes.span(), .all_axes = axes.all, .keepdims = keeps, .dtype = DType::Int64}));
   }
 };
 
 struct NonzeroFunction {
   static constexpr const char* name = "nonzero";
   static PyObject* run(const Arguments& arguments) {
-    if (arguments.positional != 1 || arguments.keywords() != 0) throw Unfit{"nonzero takes an array"};
+    if (arguments.positional != 1 || arguments.keywords() != 0)
+      throw Unfit{"nonzero takes an array"};
     return Where::indices(arguments.values[0]);
   }
 };
@@ -181,12 +201,15 @@ struct NonzeroFunction {
 struct MayShareMemory {
   static constexpr const char* name = "may_share_memory";
   static PyObject* run(const Arguments& arguments) {
-    if (arguments.positional != 2 || !is_array(arguments.values[0]) || !is_array(arguments.values[1])) throw Unfit{"memory of other objects"};
-    return PyBool_FromLong(may_share_memory(array_of(arguments.values[0]).array, array_of(arguments.values[1]).array));
+    if (arguments.positional != 2 || !is_array(arguments.values[0]) ||
+        !is_array(arguments.values[1]))
+      throw Unfit{"memory of other objects"};
+    return PyBool_FromLong(
+        may_share_memory(array_of(arguments.values[0]).array, array_of(arguments.values[1]).array));
   }
 };
 
-// ---- to and from NumPy -------------------------------------------------------------------------------
+// ---- to and from NumPy --------------------------------------------------------------------------
 
 PyObject* to_numpy(PyObject*, PyObject* object) {
   note_source();
@@ -202,7 +225,8 @@ PyObject* wrap_result(PyObject*, PyObject* object) {
 }
 
 // call_numpy(name, function, *args, **kwargs): one fallback, counted; with None for the name, not counted.
-PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t positional,
+                              PyObject* names) {
   note_source();
   return guarded([&]() -> PyObject* {
     if (positional < 2 || (!PyUnicode_Check(values[0]) && values[0] != Py_None))
@@ -211,24 +235,26 @@ PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t pos
     PyObject* name = Py_NewRef(values[0]);
     PyUnicode_InternInPlace(&name);
     const Ref kept = Ref::steal(name);
-    return fall_back(PyUnicode_AsUTF8(kept.get()), values[1], {values + 2, positional - 2, names}, "this function is not native");
+    return fall_back(PyUnicode_AsUTF8(kept.get()), values[1], {values + 2, positional - 2, names},
+                     "this function is not native");
   });
 }
 
 }  // namespace
 
 std::vector<PyMethodDef> array_functions() {
-  return {function_row<Where>(),
-          function_row<CopyTo>(),
-          function_row<Concatenate>(),
-          function_row<BroadcastTo>(),
-          function_row<CountNonzero>(),
-          function_row<NonzeroFunction>(),
-          function_row<MayShareMemory>(),
-          {"to_numpy", to_numpy, METH_O, nullptr},
-          {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
-          {"wrap_result", wrap_result, METH_O, nullptr},
-          {"call_numpy", as_c_function(call_numpy_function), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+  return {
+      function_row<Where>(),
+      function_row<CopyTo>(),
+      function_row<Concatenate>(),
+      function_row<BroadcastTo>(),
+      function_row<CountNonzero>(),
+      function_row<NonzeroFunction>(),
+      function_row<MayShareMemory>(),
+      {"to_numpy", to_numpy, METH_O, nullptr},
+      {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
+      {"wrap_result", wrap_result, METH_O, nullptr},
+      {"call_numpy", as_c_function(call_numpy_function), METH_FASTCALL | METH_KEYWORDS, nullptr}};
 }
 
 }  // namespace frit::python

@@ -18,14 +18,17 @@ struct Item {
   PyObject* slice = nullptr;
   Array array = {};
   int axes() const {  // of the array that it takes
-    return kind == Kind::NewAxis || kind == Kind::Ellipsis ? 0 : kind == Kind::Mask ? array.ndim() : 1;
+    return kind == Kind::NewAxis || kind == Kind::Ellipsis ? 0
+           : kind == Kind::Mask                            ? array.ndim()
+                                                           : 1;
   }
 };
 
 bool is_integer_key(PyObject* key) {
   if (PyLong_CheckExact(key)) return true;
   if (PyBool_Check(key)) return false;
-  return PyArray_IsScalar(key, Integer) || (is_scalar(key) && is_integer(scalar_of(key).array.dtype())) || PyLong_Check(key);
+  return PyArray_IsScalar(key, Integer) ||
+         (is_scalar(key) && is_integer(scalar_of(key).array.dtype())) || PyLong_Check(key);
 }
 
 Item read_item(PyObject* key) {
@@ -34,7 +37,8 @@ Item read_item(PyObject* key) {
   if (key == Py_None) return {.kind = Kind::NewAxis};
   if (key == Py_Ellipsis) return {.kind = Kind::Ellipsis};
   if (PyBool_Check(key) || PyArray_IsScalar(key, Bool)) throw Unfit{"an index is a single bool"};
-  if (is_array(key) || PyArray_CheckExact(key) || PyList_CheckExact(key) || PyTuple_CheckExact(key)) {
+  if (is_array(key) || PyArray_CheckExact(key) || PyList_CheckExact(key) ||
+      PyTuple_CheckExact(key)) {
     Array array = index_operand(key);
     if (is_bool(array.dtype())) {
       if (array.ndim() == 0) throw Unfit{"an index is a single bool"};
@@ -74,7 +78,8 @@ std::vector<Item> read_items(PyObject* key, int ndim) {
   const auto missing = static_cast<std::size_t>(ndim - used);
   auto at = items.end();
   if (ellipsis) {
-    at = std::find_if(items.begin(), items.end(), [](const Item& item) { return item.kind == Kind::Ellipsis; });
+    at = std::find_if(items.begin(), items.end(),
+                      [](const Item& item) { return item.kind == Kind::Ellipsis; });
     at = items.erase(at);
   }
   items.insert(at, missing, Item{.kind = Kind::Slice});
@@ -138,7 +143,8 @@ IndexKey read_key(const Array& array, PyObject* key) {
   bool together = true, closed = false;
   std::size_t axis = 0;
   for (Item& item : items) {
-    const bool array_like = item.kind == Kind::Indices || item.kind == Kind::Mask || (advanced && item.kind == Kind::Integer);
+    const bool array_like = item.kind == Kind::Indices || item.kind == Kind::Mask ||
+                            (advanced && item.kind == Kind::Integer);
     if (array_like) {
       if (place < 0) place = static_cast<int>(rest.shape.size());
       if (closed) together = false;
@@ -157,7 +163,8 @@ IndexKey read_key(const Array& array, PyObject* key) {
       case Kind::Integer: {
         const std::int64_t index = checked_index(item.integer, array.shape()[axis]);
         if (advanced)
-          taken.push_back({array.shape()[axis], array.strides()[axis], full({}, Scalar::of(DType::Int64, index))});
+          taken.push_back({array.shape()[axis], array.strides()[axis],
+                           full({}, Scalar::of(DType::Int64, index))});
         else
           rest.offset += index * array.strides()[axis];
         ++axis;
@@ -168,7 +175,8 @@ IndexKey read_key(const Array& array, PyObject* key) {
         ++axis;
         break;
       case Kind::Mask: {
-        if (!std::ranges::equal(item.array.shape(), array.shape().subspan(axis, item.array.shape().size())))
+        if (!std::ranges::equal(item.array.shape(),
+                                array.shape().subspan(axis, item.array.shape().size())))
           throw Unfit{"a mask of another shape"};
         for (Array& indices : nonzero(item.array)) {
           taken.push_back({array.shape()[axis], array.strides()[axis], std::move(indices)});
@@ -176,13 +184,17 @@ IndexKey read_key(const Array& array, PyObject* key) {
         }
         break;
       }
-      case Kind::Ellipsis: break;
+      case Kind::Ellipsis:
+        break;
     }
   }
   IndexKey result;
   // Only integers, one an axis, and no ellipsis: one element.
-  const bool only_integers = std::ranges::all_of(items, [](const Item& item) { return item.kind == Kind::Integer; });
-  const std::size_t given = PyTuple_Check(key) ? static_cast<std::size_t>(PyTuple_GET_SIZE(key)) : key == Py_Ellipsis ? 0 : 1;
+  const bool only_integers =
+      std::ranges::all_of(items, [](const Item& item) { return item.kind == Kind::Integer; });
+  const std::size_t given = PyTuple_Check(key)   ? static_cast<std::size_t>(PyTuple_GET_SIZE(key))
+                            : key == Py_Ellipsis ? 0
+                                                 : 1;
   result.is_scalar = only_integers && given == items.size() && key != Py_Ellipsis;
   result.front_axes = advanced && together ? place : 0;
   Shape shape, strides;

@@ -6,11 +6,14 @@
 namespace frit::python {
 
 struct IndexKey {
-  Array basic;                // the window after integers, slices, None and ...; integers beside index arrays count as those
-  std::vector<Array> arrays;  // the index arrays (integers), for axes first_axis.. of `basic`, which are its leading axes
-  int front_axes = 0;         // where the result's broadcast axes go: in front of this many of the other axes ..
-                              // (0: they stay in front)
-  bool is_scalar = false;     // full integer key: one element
+  Array
+      basic;  // the window after integers, slices, None and ...; integers beside index arrays count as those
+  std::vector<Array>
+      arrays;  // the index arrays (integers), for axes first_axis.. of `basic`, which are its leading axes
+  int front_axes =
+      0;  // where the result's broadcast axes go: in front of this many of the other axes ..
+          // (0: they stay in front)
+  bool is_scalar = false;  // full integer key: one element
 };
 
 // Throws Unfit for what NumPy should judge.

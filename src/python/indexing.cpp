@@ -14,7 +14,7 @@
 namespace frit::python {
 namespace {
 
-// ---- one element, by integers: as fast as NumPy ------------------------------------------------
+// ---- one element, by integers: as fast as NumPy -------------------------------------------------
 
 // The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some other key.
 bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
@@ -67,7 +67,7 @@ bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   return true;
 }
 
-// ---- reading ---------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 // The order of axes that puts the first `count` axes behind `front` of the others; or, backwards, the reverse.
 std::vector<int> moved_axes(int ndim, int count, int front) {
@@ -94,7 +94,7 @@ PyObject* get_native(PyObject* self, PyObject* key) {
   return new_view(read.basic, array_of(self));
 }
 
-// ---- writing -----------------------------------------------------------------------------------
+// ---- writing ------------------------------------------------------------------------------------
 
 // What an assignment takes: a number as an element of the target's type, or an array.
 struct Value {
@@ -110,7 +110,8 @@ Value read_value(PyObject* object, DType dtype) {
   }
   if (is_plain_scalar(object)) throw Unfit{"a value needs NumPy's conversion"};
   value.held = array_operand(object);
-  if (is_complex(value.held.dtype()) && !is_complex(dtype)) throw Unfit{"complex values lose their imaginary part"};
+  if (is_complex(value.held.dtype()) && !is_complex(dtype))
+    throw Unfit{"complex values lose their imaginary part"};
   value.argument = Argument(value.held);
   return value;
 }
@@ -123,17 +124,20 @@ Array value_in_front(const Array& value, const IndexKey& key) {
   Shape index_shape(static_cast<std::size_t>(broadcast_ndim), 1);
   for (const Array& indices : key.arrays)
     for (std::size_t k = 0; k < indices.shape().size(); ++k) {
-      std::int64_t& extent = index_shape[static_cast<std::size_t>(broadcast_ndim) - indices.shape().size() + k];
+      std::int64_t& extent =
+          index_shape[static_cast<std::size_t>(broadcast_ndim) - indices.shape().size() + k];
       if (indices.shape()[k] != 1) extent = indices.shape()[k];
     }
   const auto rest = key.basic.shape().subspan(key.arrays.size());
   const auto front = static_cast<std::size_t>(key.front_axes);
   Shape full_shape(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(front));
   full_shape.insert(full_shape.end(), index_shape.begin(), index_shape.end());
-  full_shape.insert(full_shape.end(), rest.begin() + static_cast<std::ptrdiff_t>(front), rest.end());
+  full_shape.insert(full_shape.end(), rest.begin() + static_cast<std::ptrdiff_t>(front),
+                    rest.end());
   Array source = value;
   while (source.ndim() > static_cast<int>(full_shape.size()) && source.shape()[0] == 1)
-    source = window(source, source.shape().subspan(1), source.strides().subspan(1), source.offset(), source.dtype());
+    source = window(source, source.shape().subspan(1), source.strides().subspan(1), source.offset(),
+                    source.dtype());
   const Array wide = broadcast_to(source, full_shape);
   std::vector<int> order;
   for (int k = 0; k < broadcast_ndim; ++k) order.push_back(key.front_axes + k);
@@ -144,8 +148,10 @@ Array value_in_front(const Array& value, const IndexKey& key) {
 
 void assign_masked(const Array& array, const Array& mask, const Value& value) {
   const auto axes = static_cast<std::size_t>(mask.ndim());
-  if (mask.ndim() > array.ndim() || !std::ranges::equal(mask.shape(), array.shape().first(axes))) throw Unfit{"a mask of another shape"};
-  Shape shape(mask.shape().begin(), mask.shape().end()), strides(mask.strides().begin(), mask.strides().end());
+  if (mask.ndim() > array.ndim() || !std::ranges::equal(mask.shape(), array.shape().first(axes)))
+    throw Unfit{"a mask of another shape"};
+  Shape shape(mask.shape().begin(), mask.shape().end()),
+      strides(mask.strides().begin(), mask.strides().end());
   shape.resize(static_cast<std::size_t>(array.ndim()), 1);
   strides.resize(static_cast<std::size_t>(array.ndim()), 0);
   const Array wide = window(mask, shape, strides, mask.offset(), DType::Bool);
@@ -158,7 +164,8 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
   if (const std::optional<Array> mask = mask_key(key))
-    if (!value.argument.array || value.argument.array->ndim() == 0) return assign_masked(array, *mask, value);
+    if (!value.argument.array || value.argument.array->ndim() == 0)
+      return assign_masked(array, *mask, value);
   const IndexKey read = read_key(array, key);
   if (read.arrays.empty()) return assign(read.basic, value.argument);
   if (value.argument.array && value.argument.array->ndim() > 0 && read.front_axes > 0)
@@ -173,14 +180,18 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   std::int64_t offset;
   if (element_offset(array, key, offset)) {
     if (is_ready(array)) [[likely]] {
-      return guarded([&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
+      return guarded(
+          [&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
     }
     note_source();
     return guarded([&] { return make_scalar(evaluate(array) + offset, array.dtype()); });
   }
   note_source();
   return native_or([&] { return get_native(self, key); },
-                   [&](const char* reason) { return fall_back_on("getitem", operator_function("getitem"), reason, self, key); });
+                   [&](const char* reason) {
+                     return fall_back_on("getitem", operator_function("getitem"), reason, self,
+                                         key);
+                   });
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
@@ -214,7 +225,8 @@ PyObject* get_row(PyObject* self, std::int64_t index) {
     const std::byte* data = is_ready(array) ? array.base()->data + array.offset() : evaluate(array);
     return make_scalar(data + index * array.strides()[0], array.dtype());
   }
-  return new_view(window(array, array.shape().subspan(1), array.strides().subspan(1), array.offset() + index * array.strides()[0], array.dtype()),
+  return new_view(window(array, array.shape().subspan(1), array.strides().subspan(1),
+                         array.offset() + index * array.strides()[0], array.dtype()),
                   array_of(self));
 }
 

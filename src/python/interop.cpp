@@ -11,11 +11,10 @@
 namespace frit::python {
 namespace {
 
-// ---- exports: the base object of a real ndarray on our memory ---------------------------------
+// ---- exports: the base object of a real ndarray on our memory -----------------------------------
 
 struct ExportObject {
-  PyObject_HEAD
-  Array array;
+  PyObject_HEAD Array array;
 };
 
 PyTypeObject* export_type = nullptr;
@@ -47,7 +46,7 @@ Ref new_export(const Array& array, std::byte*& data) {
 
 PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
 
-// ---- wraps -----------------------------------------------------------------------------------------
+// ---- wraps --------------------------------------------------------------------------------------
 
 struct Range {
   std::byte* low = nullptr;
@@ -84,9 +83,9 @@ void release_owner(void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); }
 
 // Where an ndarray's memory comes from: the end of its chain of bases.
 struct Origin {
-  PyObject* owner = nullptr;        // keeps the memory alive; what overlapping arrays have in common
-  ExportObject* ours = nullptr;     // it is memory of ours
-  ArrayObject* buffer = nullptr;    // likewise, through the buffer protocol
+  PyObject* owner = nullptr;      // keeps the memory alive; what overlapping arrays have in common
+  ExportObject* ours = nullptr;   // it is memory of ours
+  ArrayObject* buffer = nullptr;  // likewise, through the buffer protocol
 };
 
 Origin origin_of(PyObject* ndarray) {
@@ -138,7 +137,8 @@ struct Geometry {
 
 Geometry geometry_of(PyArrayObject* array) {
   const int n = PyArray_NDIM(array);
-  return {Shape(PyArray_DIMS(array), PyArray_DIMS(array) + n), Shape(PyArray_STRIDES(array), PyArray_STRIDES(array) + n)};
+  return {Shape(PyArray_DIMS(array), PyArray_DIMS(array) + n),
+          Shape(PyArray_STRIDES(array), PyArray_STRIDES(array) + n)};
 }
 
 Array window_at(const Array& whole, const Range& range, PyArrayObject* array, DType dtype) {
@@ -200,9 +200,10 @@ Ref real_array(const Array& array, bool writable) {
   PyArray_Descr* descriptor = descriptor_of(array.dtype());
   Py_INCREF(as_object(descriptor));
   static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
-  PyObject* real = PyArray_NewFromDescr(
-      &PyArray_Type, descriptor, array.ndim(), const_cast<npy_intp*>(array.shape().data()),
-      const_cast<npy_intp*>(array.strides().data()), data, writable ? NPY_ARRAY_WRITEABLE : 0, nullptr);
+  PyObject* real = PyArray_NewFromDescr(&PyArray_Type, descriptor, array.ndim(),
+                                        const_cast<npy_intp*>(array.shape().data()),
+                                        const_cast<npy_intp*>(array.strides().data()), data,
+                                        writable ? NPY_ARRAY_WRITEABLE : 0, nullptr);
   Ref result = checked(real);
   checked_status(PyArray_SetBaseObject(ndarray_of(real), base.release()));
   return result;
@@ -244,7 +245,8 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
 namespace {
 
 bool holds_arrays(PyObject* object) {
-  return PyArray_CheckExact(object) || PyTuple_Check(object) || PyList_CheckExact(object) || PyDict_CheckExact(object);
+  return PyArray_CheckExact(object) || PyTuple_Check(object) || PyList_CheckExact(object) ||
+         PyDict_CheckExact(object);
 }
 
 PyObject* object_of_tuple(Ref tuple) {
@@ -287,14 +289,16 @@ PyObject* object_of_result(Ref result, int others) {
     while (PyDict_Next(object, &position, &key, &value)) {
       if (!holds_arrays(value)) continue;
       const Ref ours = Ref::steal(object_of_result(Ref::borrow(value)));
-      checked_status(PyDict_SetItem(object, key, ours.get()));  // of a present key: does not move entries
+      checked_status(
+          PyDict_SetItem(object, key, ours.get()));  // of a present key: does not move entries
     }
   }
   return result.release();
 }
 
 PyObject* converted_by_numpy(PyObject* object) {
-  return object_of_ndarray(checked(PyArray_FromAny(object, nullptr, 0, 0, NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr)));
+  return object_of_ndarray(checked(PyArray_FromAny(
+      object, nullptr, 0, 0, NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr)));
 }
 
 void release_foreign(Array array) {
@@ -318,10 +322,12 @@ Ref real_object(PyObject* object) {
 }
 
 void make_export_type() {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_export)},
-                         {Py_tp_doc, const_cast<char*>("Memory of a Frit array that a real ndarray stands on.")},
-                         {0, nullptr}};
-  PyType_Spec spec = {"frit._core.Export", sizeof(ExportObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_export)},
+      {Py_tp_doc, const_cast<char*>("Memory of a Frit array that a real ndarray stands on.")},
+      {0, nullptr}};
+  PyType_Spec spec = {"frit._core.Export", sizeof(ExportObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   export_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
 }
 

@@ -11,11 +11,13 @@
 namespace frit::python {
 
 // numpy.ndarray.name(self, ...).
-inline PyObject* call_real_method(const char* name, PyObject* self, const Arguments& arguments, const char* reason) {
+inline PyObject* call_real_method(const char* name, PyObject* self, const Arguments& arguments,
+                                  const char* reason) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
   std::vector<PyObject*> values{self};
   values.insert(values.end(), arguments.values, arguments.values + count);
-  return fall_back(name, ndarray_method(name), {values.data(), arguments.positional + 1, arguments.names}, reason);
+  return fall_back(name, ndarray_method(name),
+                   {values.data(), arguments.positional + 1, arguments.names}, reason);
 }
 
 // A method is a struct with `name` and `run(self, arguments)`, which may throw Unfit.
@@ -34,7 +36,8 @@ PyObject* method(PyObject* self, PyObject* const* values, Py_ssize_t positional,
 
 template <class Method>
 PyMethodDef method_row(const char* name = Method::name) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method<Method>)), METH_FASTCALL | METH_KEYWORDS, nullptr};
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method<Method>)),
+          METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
 // A function is written the same way, without self; numpy.name is its fallback.
@@ -48,17 +51,22 @@ PyObject* function(PyObject*, PyObject* const* values, Py_ssize_t positional, Py
         settle_warnings();
         return result.release();
       },
-      [&](const char* reason) { return fall_back(Function::name, numpy_function(Function::name), arguments, reason); });
+      [&](const char* reason) {
+        return fall_back(Function::name, numpy_function(Function::name), arguments, reason);
+      });
 }
 
 template <class Function>
 PyMethodDef function_row() {
-  return {Function::name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function<Function>)), METH_FASTCALL | METH_KEYWORDS, nullptr};
+  return {Function::name,
+          reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function<Function>)),
+          METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
 // The arguments under these names, in this order; the first `most_positional` may be given by position.
 template <std::size_t count>
-std::array<PyObject*, count> named(const Arguments& arguments, const char* const (&names)[count], std::size_t most_positional = count) {
+std::array<PyObject*, count> named(const Arguments& arguments, const char* const (&names)[count],
+                                   std::size_t most_positional = count) {
   std::array<PyObject*, count> slots;
   sort_arguments(arguments, names, most_positional, slots);
   return slots;

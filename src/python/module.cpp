@@ -79,11 +79,14 @@ void eval_object(nb::handle object) {
 }
 
 FloatMode float_mode(int mode) {
-  if (mode < 0 || mode > static_cast<int>(FloatMode::Log)) throw nb::value_error("set_float_state: modes are 0 to 5");
+  if (mode < 0 || mode > static_cast<int>(FloatMode::Log))
+    throw nb::value_error("set_float_state: modes are 0 to 5");
   return static_cast<FloatMode>(mode);
 }
 
-nb::tuple source_line(const SourceLine& line) { return nb::make_tuple(line.filename, line.line, line.function); }
+nb::tuple source_line(const SourceLine& line) {
+  return nb::make_tuple(line.filename, line.line, line.function);
+}
 
 void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle float_handler) {
   if (!functions.is_none()) set_functions(functions.ptr());
@@ -118,23 +121,38 @@ void add_types(nb::module_& module) {
 }
 
 void add_engine(nb::module_& m) {
-  m.def("eval", eval_object, "array"_a = nb::none(), "Computes what is pending; with an array, at least what that needs.");
-  m.def("is_pending", [](nb::handle object) {
-    const Array* array = array_behind(object);
-    return array && is_pending(*array);
-  }, "array"_a, "Whether something recorded still has to write the array.");
-  m.def("is_exported", [](nb::handle object) {
-    const Array* array = array_behind(object);
-    return array && is_exported(*array);
-  }, "array"_a, "Whether others can see the array's memory, so that all work on it is immediate.");
+  m.def("eval", eval_object, "array"_a = nb::none(),
+        "Computes what is pending; with an array, at least what that needs.");
+  m.def(
+      "is_pending",
+      [](nb::handle object) {
+        const Array* array = array_behind(object);
+        return array && is_pending(*array);
+      },
+      "array"_a, "Whether something recorded still has to write the array.");
+  m.def(
+      "is_exported",
+      [](nb::handle object) {
+        const Array* array = array_behind(object);
+        return array && is_exported(*array);
+      },
+      "array"_a, "Whether others can see the array's memory, so that all work on it is immediate.");
   m.def("has_pending", has_pending, "Whether anything is recorded and not computed.");
-  m.def("explain", [](nb::handle) { return explain(); }, "array"_a = nb::none());
-  m.def("explain_dot", [](nb::handle) { return explain_dot(); }, "array"_a = nb::none());
+  m.def(
+      "explain", [](nb::handle) { return explain(); }, "array"_a = nb::none());
+  m.def(
+      "explain_dot", [](nb::handle) { return explain_dot(); }, "array"_a = nb::none());
   m.def("statistics", statistics_as_dict);
   m.def("reset_statistics", reset_statistics);
   m.def("threads", threads);
   m.def("set_threads", set_threads, "n"_a);
-  m.def("set_lazy", [](bool lazy) { nb::gil_scoped_release released; set_lazy(lazy); }, "lazy"_a);
+  m.def(
+      "set_lazy",
+      [](bool lazy) {
+        nb::gil_scoped_release released;
+        set_lazy(lazy);
+      },
+      "lazy"_a);
   m.def("set_tier", set_tier_by_name, "tier"_a);
   m.def("wait_for_compiler", wait_for_compiler, nb::call_guard<nb::gil_scoped_release>());
   m.def("flush_caches", flush_caches);
@@ -142,19 +160,32 @@ void add_engine(nb::module_& m) {
 }
 
 void add_door(nb::module_& m) {
-  m.def("fallbacks", [] { return nb::steal(translated(fallback_records)); },
-        "The fallbacks so far: (name, filename, line, count, reason).");
+  m.def(
+      "fallbacks", [] { return nb::steal(translated(fallback_records)); },
+      "The fallbacks so far: (name, filename, line, count, reason).");
   m.def("reset_fallbacks", reset_fallback_records);
-  m.def("set_fallback_mode", [](nb::handle mode, nb::handle error_class, nb::handle warning_class) {
-    translated([&] { set_fallback_mode(mode.ptr(), error_class.ptr(), warning_class.ptr()); });
-  }, "mode"_a, "error_class"_a = nb::none(), "warning_class"_a = nb::none());
-  m.def("set_float_state", [](int divide, int over, int under, int invalid, bool immediate) {
-    set_float_state({float_mode(divide), float_mode(over), float_mode(under), float_mode(invalid), immediate});
-  }, "divide"_a, "over"_a, "under"_a, "invalid"_a, "immediate"_a = false);
-  m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(), "namespace"_a = nb::none(), "float_handler"_a = nb::none());
-  m.def("set_package_folders", [](std::vector<std::string> folders) { set_package_folders(std::move(folders)); }, "folders"_a);
-  m.def("current_source", [] { return source_line(resolve_source(current_source())); },
-        "Filename, line and function of the user's code that is running.");
+  m.def(
+      "set_fallback_mode",
+      [](nb::handle mode, nb::handle error_class, nb::handle warning_class) {
+        translated([&] { set_fallback_mode(mode.ptr(), error_class.ptr(), warning_class.ptr()); });
+      },
+      "mode"_a, "error_class"_a = nb::none(), "warning_class"_a = nb::none());
+  m.def(
+      "set_float_state",
+      [](int divide, int over, int under, int invalid, bool immediate) {
+        set_float_state({float_mode(divide), float_mode(over), float_mode(under),
+                         float_mode(invalid), immediate});
+      },
+      "divide"_a, "over"_a, "under"_a, "invalid"_a, "immediate"_a = false);
+  m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(),
+        "namespace"_a = nb::none(), "float_handler"_a = nb::none());
+  m.def(
+      "set_package_folders",
+      [](std::vector<std::string> folders) { set_package_folders(std::move(folders)); },
+      "folders"_a);
+  m.def(
+      "current_source", [] { return source_line(resolve_source(current_source())); },
+      "Filename, line and function of the user's code that is running.");
 }
 
 }  // namespace

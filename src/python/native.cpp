@@ -16,13 +16,12 @@ namespace frit::python {
 namespace {
 
 enum Flag : long {
-  calls_back = 1,      // it runs functions of the user's, which must not run twice: no replay of errors
+  calls_back = 1,  // it runs functions of the user's, which must not run twice: no replay of errors
   takes_anything = 2,  // it converts operands itself: no check of them
 };
 
 struct NativeObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   PyObject* dictionary;
   PyObject* weak_references;
   PyObject* ours;
@@ -35,13 +34,13 @@ PyObject* unfit_class = nullptr;
 
 NativeObject& native_of(PyObject* object) { return *reinterpret_cast<NativeObject*>(object); }
 
-// ---- operands -------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
 enum class Kind : std::uint8_t { Plain, Ndarray, Foreign };
 
 bool is_number_or_text(PyObject* object) {
-  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object) ||
-         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object) ||
+         PyComplex_CheckExact(object) || PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
 }
 
 bool has_array_function(PyObject* object) {
@@ -49,18 +48,22 @@ bool has_array_function(PyObject* object) {
 }
 
 Kind kind_of(PyObject* object, bool look_inside) {
-  if (is_array(object) || object == Py_None || is_number_or_text(object) || is_scalar(object)) return Kind::Plain;
+  if (is_array(object) || object == Py_None || is_number_or_text(object) || is_scalar(object))
+    return Kind::Plain;
   if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
     if (!look_inside) return Kind::Plain;
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k)
-      if (kind_of(PySequence_Fast_GET_ITEM(object, k), false) == Kind::Foreign) return Kind::Foreign;
+      if (kind_of(PySequence_Fast_GET_ITEM(object, k), false) == Kind::Foreign)
+        return Kind::Foreign;
     return Kind::Plain;
   }
   if (PyArray_CheckExact(object))
-    return dtype_of(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))) ? Kind::Ndarray : Kind::Foreign;
+    return dtype_of(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))) ? Kind::Ndarray
+                                                                             : Kind::Foreign;
   if (PyArray_Check(object)) return Kind::Foreign;
-  if (object == numpy.no_value || object == Py_Ellipsis || PyType_Check(object) || PyArray_IsScalar(object, Generic) ||
-      PyArray_DescrCheck(object) || PySlice_Check(object) || PyRange_Check(object) || PyDict_CheckExact(object))
+  if (object == numpy.no_value || object == Py_Ellipsis || PyType_Check(object) ||
+      PyArray_IsScalar(object, Generic) || PyArray_DescrCheck(object) || PySlice_Check(object) ||
+      PyRange_Check(object) || PyDict_CheckExact(object))
     return Kind::Plain;
   return PyCallable_Check(object) && !has_array_function(object) ? Kind::Plain : Kind::Foreign;
 }
@@ -76,11 +79,12 @@ Kind kind_of_all(const Arguments& arguments) {
   return all;
 }
 
-// ---- the call ---------------------------------------------------------------------------------
+// ---- the call -----------------------------------------------------------------------------------
 
 Ref call_ours(const NativeObject& self, const Arguments& arguments) {
-  return Ref::steal(
-      PyObject_Vectorcall(self.ours, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
+  return Ref::steal(PyObject_Vectorcall(self.ours, arguments.values,
+                                        static_cast<std::size_t>(arguments.positional),
+                                        arguments.names));
 }
 
 // With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own object again.
@@ -102,7 +106,8 @@ Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
 bool is_replayed(const NativeObject& self) {
   if (PyErr_ExceptionMatches(unfit_class)) return true;
   if ((self.flags & calls_back) != 0) return false;
-  for (PyObject* type : {PyExc_TypeError, PyExc_ValueError, PyExc_IndexError, PyExc_AttributeError, PyExc_NotImplementedError})
+  for (PyObject* type : {PyExc_TypeError, PyExc_ValueError, PyExc_IndexError, PyExc_AttributeError,
+                         PyExc_NotImplementedError})
     if (PyErr_ExceptionMatches(type)) return true;
   return false;
 }
@@ -120,13 +125,15 @@ std::string take_reason() {
   return letters && *letters ? letters : "an operand is not native";
 }
 
-PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t flags_and_count, PyObject* names) {
+PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t flags_and_count,
+                      PyObject* names) {
   const NativeObject& self = native_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
   return guarded([&]() -> PyObject* {
     const char* name = PyUnicode_AsUTF8(self.name);
     const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
-    if (kind == Kind::Foreign) return fall_back(name, self.function, arguments, "an operand is of a foreign type");
+    if (kind == Kind::Foreign)
+      return fall_back(name, self.function, arguments, "an operand is of a foreign type");
     Ref result = kind == Kind::Plain ? call_ours(self, arguments) : call_wrapped(self, arguments);
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
@@ -141,7 +148,8 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   static const char* const names[] = {"name", "ours", "numpy_function", "flags", nullptr};
   PyObject *name = nullptr, *ours = nullptr, *function = nullptr;
   long flags = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOO|l", const_cast<char**>(names), &name, &ours, &function, &flags))
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOO|l", const_cast<char**>(names), &name,
+                                   &ours, &function, &flags))
     return nullptr;
   return guarded([&] {
     Ref object = checked(native_type->tp_alloc(native_type, 0));
@@ -183,27 +191,35 @@ void dealloc(PyObject* object) {
 }
 
 // By its name in frit.numpy, as functions are.
-PyObject* reduce(PyObject* object, PyObject*) { return PyObject_GetAttrString(object, "__qualname__"); }
+PyObject* reduce(PyObject* object, PyObject*) {
+  return PyObject_GetAttrString(object, "__qualname__");
+}
 
 PyObject* represent(PyObject* object) {
-  return PyUnicode_FromFormat("<function %U at %p>", native_of(object).name, static_cast<void*>(object));
+  return PyUnicode_FromFormat("<function %U at %p>", native_of(object).name,
+                              static_cast<void*>(object));
 }
 
 }  // namespace
 
 void make_native_type(PyObject* module) {
-  unfit_class = checked(PyErr_NewExceptionWithDoc("frit._core.Unfit",
-                                                  "Raised by a native function, before any effect, where NumPy should do the call.",
-                                                  nullptr, nullptr))
-                    .release();
+  unfit_class =
+      checked(PyErr_NewExceptionWithDoc(
+                  "frit._core.Unfit",
+                  "Raised by a native function, before any effect, where NumPy should do the call.",
+                  nullptr, nullptr))
+          .release();
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(NativeObject, call), READONLY, nullptr},
       {"__dictoffset__", T_PYSSIZET, offsetof(NativeObject, dictionary), READONLY, nullptr},
-      {"__weaklistoffset__", T_PYSSIZET, offsetof(NativeObject, weak_references), READONLY, nullptr},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(NativeObject, weak_references), READONLY,
+       nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyGetSetDef attributes[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+  static PyGetSetDef attributes[] = {
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},

@@ -9,13 +9,26 @@ namespace frit::python {
 namespace {
 
 enum class Slot : std::uint8_t {
-  Add, Subtract, Multiply, TrueDivide, FloorDivide, Remainder, Power, Matmul, LeftShift, RightShift, And, Or, Xor, Divmod,
+  Add,
+  Subtract,
+  Multiply,
+  TrueDivide,
+  FloorDivide,
+  Remainder,
+  Power,
+  Matmul,
+  LeftShift,
+  RightShift,
+  And,
+  Or,
+  Xor,
+  Divmod,
 };
 
 struct Operator {
-  const char* name;          // in the module `operator`
+  const char* name;  // in the module `operator`
   const char* inplace_name;
-  Op op;                     // not used by Matmul and Divmod
+  Op op;  // not used by Matmul and Divmod
 };
 
 constexpr Operator operators[] = {
@@ -70,14 +83,17 @@ PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 // A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that it stands for.
 bool both_known(PyObject* left, PyObject* right) {
   const auto known = [](PyObject* object) {
-    if (is_scalar(object)) return scalar_of(object).value != nullptr || is_ready(scalar_of(object).array);
+    if (is_scalar(object))
+      return scalar_of(object).value != nullptr || is_ready(scalar_of(object).array);
     return is_plain_scalar(object);
   };
   return known(left) && known(right);
 }
 
 PyObject* on_scalars(Slot slot, PyObject* left, PyObject* right) {
-  const auto value = [](PyObject* object) { return is_scalar(object) ? scalar_value(scalar_of(object)) : object; };
+  const auto value = [](PyObject* object) {
+    return is_scalar(object) ? scalar_value(scalar_of(object)) : object;
+  };
   PyObject* const values[] = {value(left), value(right)};
   return checked(PyObject_Vectorcall(function_of(slot), values, 2, nullptr)).release();
 }
@@ -118,9 +134,11 @@ PyObject* finished(Array result) {
 
 PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
   if (slot == Slot::Power)
-    if (const std::optional<Op> op = fast_power(left, right)) return finished(apply(*op, {array_of(left).array}));
+    if (const std::optional<Op> op = fast_power(left, right))
+      return finished(apply(*op, {array_of(left).array}));
   Operand x, y;
-  if (!read_operand(left, x) || !read_operand(right, y)) throw Unfit{"an operand is of a foreign type"};
+  if (!read_operand(left, x) || !read_operand(right, y))
+    throw Unfit{"an operand is of a foreign type"};
   if (slot == Slot::Matmul) return finished(matrix_product(x, y));
   const Argument arguments[2] = {x.argument, y.argument};
   if (slot == Slot::Divmod) return divided_pair(arguments);
@@ -131,11 +149,14 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
 PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
   return native_or(
       [&] {
-        if ((is_scalar(left) || is_scalar(right)) && both_known(left, right)) return on_scalars(slot, left, right);
+        if ((is_scalar(left) || is_scalar(right)) && both_known(left, right))
+          return on_scalars(slot, left, right);
         if (is_ours(left) && defers_to(right, false)) return not_implemented();
         return binary_native(slot, left, right);
       },
-      [&](const char* reason) { return fall_back_on(row(slot).name, function_of(slot), reason, left, right); });
+      [&](const char* reason) {
+        return fall_back_on(row(slot).name, function_of(slot), reason, left, right);
+      });
 }
 
 template <Slot slot>
@@ -167,7 +188,7 @@ PyObject* power(PyObject* left, PyObject* right, PyObject* modulo) {
   return binary<Slot::Power>(left, right);
 }
 
-// ---- in place ------------------------------------------------------------------------------------
+// ---- in place -----------------------------------------------------------------------------------
 
 PyObject* inplace_native(Slot slot, PyObject* left, PyObject* right) {
   check_writable(array_of(left));
@@ -182,7 +203,8 @@ PyObject* inplace_native(Slot slot, PyObject* left, PyObject* right) {
   Operand y;
   if (!read_operand(right, y)) throw Unfit{"an operand is of a foreign type"};
   if (slot == Slot::Matmul) {
-    if (!y.argument.array || target.ndim() != 2 || y.argument.array->ndim() != 2) throw Unfit{"in-place matmul of other than matrices"};
+    if (!y.argument.array || target.ndim() != 2 || y.argument.array->ndim() != 2)
+      throw Unfit{"in-place matmul of other than matrices"};
     matmul(target, *y.argument.array, &target);
   } else {
     const Argument arguments[2] = {target, y.argument};
@@ -204,15 +226,20 @@ PyObject* inplace(PyObject* left, PyObject* right) {
         return inplace_native(slot, left, right);
       },
       [&](const char* reason) {
-        return fall_back_on(row(slot).inplace_name, operator_function(row(slot).inplace_name), reason, left, right);
+        return fall_back_on(row(slot).inplace_name, operator_function(row(slot).inplace_name),
+                            reason, left, right);
       });
 }
 
-PyObject* inplace_power(PyObject* left, PyObject* right, PyObject*) { return inplace<Slot::Power>(left, right); }
+PyObject* inplace_power(PyObject* left, PyObject* right, PyObject*) {
+  return inplace<Slot::Power>(left, right);
+}
 
-// ---- one operand ------------------------------------------------------------------------------------
+// ---- one operand --------------------------------------------------------------------------------
 
-const Array& own_array(PyObject* object) { return is_array(object) ? array_of(object).array : scalar_of(object).array; }
+const Array& own_array(PyObject* object) {
+  return is_array(object) ? array_of(object).array : scalar_of(object).array;
+}
 
 template <Op op>
 PyObject* unary(PyObject* object, const char* name) {
@@ -225,14 +252,16 @@ PyObject* unary(PyObject* object, const char* name) {
         }
         return finished(apply(op, {own_array(object)}));
       },
-      [&](const char* reason) { return fall_back_on(name, operator_function(name), reason, object); });
+      [&](const char* reason) {
+        return fall_back_on(name, operator_function(name), reason, object);
+      });
 }
 PyObject* negative(PyObject* object) { return unary<Op::Negative>(object, "neg"); }
 PyObject* positive(PyObject* object) { return unary<Op::Positive>(object, "pos"); }
 PyObject* absolute(PyObject* object) { return unary<Op::Absolute>(object, "abs"); }
 PyObject* invert(PyObject* object) { return unary<Op::Invert>(object, "invert"); }
 
-// ---- values ---------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 // The element of an array that has only one, as a NumPy scalar; null without error where it has more or none.
 Ref only_element(PyObject* object) {
@@ -277,14 +306,16 @@ PyObject* to_int(PyObject* object) {
   return converted_element(object, "int", [](PyObject* element) { return PyNumber_Long(element); });
 }
 PyObject* to_float(PyObject* object) {
-  return converted_element(object, "float", [](PyObject* element) { return PyNumber_Float(element); });
+  return converted_element(object, "float",
+                           [](PyObject* element) { return PyNumber_Float(element); });
 }
 
 PyObject* to_index(PyObject* object) {
   note_source();
   return guarded([&]() -> PyObject* {
     const Array& array = own_array(object);
-    const Ref element = is_integer(array.dtype()) && array.ndim() == 0 ? only_element(object) : Ref{};
+    const Ref element =
+        is_integer(array.dtype()) && array.ndim() == 0 ? only_element(object) : Ref{};
     if (element) return PyNumber_Index(element.get());
     return call_numpy_on(operator_function("index"), object);
   });
@@ -294,8 +325,9 @@ struct Comparison {
   Op op;
   const char* name;
 };
-constexpr Comparison comparisons[] = {{Op::Less, "lt"},  {Op::LessEqual, "le"}, {Op::Equal, "eq"},
-                                      {Op::NotEqual, "ne"}, {Op::Greater, "gt"}, {Op::GreaterEqual, "ge"}};
+constexpr Comparison comparisons[] = {{Op::Less, "lt"},    {Op::LessEqual, "le"},
+                                      {Op::Equal, "eq"},   {Op::NotEqual, "ne"},
+                                      {Op::Greater, "gt"}, {Op::GreaterEqual, "ge"}};
 
 }  // namespace
 
@@ -307,9 +339,10 @@ std::optional<Op> power_shortcut(const Argument& base, const Argument& exponent)
   const DType dtype = base.array->dtype();
   if (dtype != DType::Float32 && dtype != DType::Float64) return std::nullopt;
   if (exponent.weak == Weak::No && exponent.scalar.dtype != dtype) return std::nullopt;
-  const double value = exponent.weak == Weak::Int                ? static_cast<double>(exponent.scalar.as<std::int64_t>())
-                       : exponent.scalar.dtype == DType::Float32 ? static_cast<double>(exponent.scalar.as<float>())
-                                                                 : exponent.scalar.as<double>();
+  const double value =
+      exponent.weak == Weak::Int ? static_cast<double>(exponent.scalar.as<std::int64_t>())
+      : exponent.scalar.dtype == DType::Float32 ? static_cast<double>(exponent.scalar.as<float>())
+                                                : exponent.scalar.as<double>();
   if (value == 2.0) return Op::Square;
   if (value == 0.5) return Op::Sqrt;
   if (value == -1.0) return Op::Reciprocal;
@@ -344,7 +377,8 @@ Array power_of(const Argument& base, const Argument& exponent, const ApplyOption
       note_power_source();
       return apply(*op, {base}, options);
     }
-  if (has_negative_exponent(base, exponent)) throw frit::ValueError("Integers to negative integer powers are not allowed.");
+  if (has_negative_exponent(base, exponent))
+    throw frit::ValueError("Integers to negative integer powers are not allowed.");
   return apply(Op::Power, {base, exponent}, options);
 }
 
@@ -354,21 +388,28 @@ PyObject* rich_compare(PyObject* left, PyObject* right, int comparison) {
   return native_or(
       [&]() -> PyObject* {
         if (is_scalar(left) && (is_plain_scalar(right) || is_scalar(right)))
-          return PyObject_RichCompare(scalar_value(scalar_of(left)), is_scalar(right) ? scalar_value(scalar_of(right)) : right, comparison);
+          return PyObject_RichCompare(scalar_value(scalar_of(left)),
+                                      is_scalar(right) ? scalar_value(scalar_of(right)) : right,
+                                      comparison);
         Operand y;
         if (!read_operand(right, y)) {
           if (defers_to(right, false)) return not_implemented();
-          if (is_scalar(left)) return PyObject_RichCompare(scalar_value(scalar_of(left)), right, comparison);
+          if (is_scalar(left))
+            return PyObject_RichCompare(scalar_value(scalar_of(left)), right, comparison);
           throw Unfit{"an operand is of a foreign type"};
         }
         const Argument arguments[2] = {own_array(left), y.argument};
         return finished(apply(which.op, arguments));
       },
-      [&](const char* reason) { return fall_back_on(which.name, operator_function(which.name), reason, left, right); });
+      [&](const char* reason) {
+        return fall_back_on(which.name, operator_function(which.name), reason, left, right);
+      });
 }
 
 void add_number_slots(std::vector<PyType_Slot>& slots) {
-  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  const auto add = [&](int slot, auto function) {
+    slots.push_back({slot, reinterpret_cast<void*>(function)});
+  };
   add(Py_nb_add, binary<Slot::Add>);
   add(Py_nb_subtract, binary<Slot::Subtract>);
   add(Py_nb_multiply, binary<Slot::Multiply>);
@@ -395,7 +436,9 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
 }
 
 void add_inplace_slots(std::vector<PyType_Slot>& slots) {
-  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  const auto add = [&](int slot, auto function) {
+    slots.push_back({slot, reinterpret_cast<void*>(function)});
+  };
   add(Py_nb_inplace_add, inplace<Slot::Add>);
   add(Py_nb_inplace_subtract, inplace<Slot::Subtract>);
   add(Py_nb_inplace_multiply, inplace<Slot::Multiply>);

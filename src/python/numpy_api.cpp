@@ -17,47 +17,78 @@ PyTypeObject* scalar_types[dtype_count];
 
 constexpr int type_number_of(DType dtype) {
   switch (dtype) {
-    case DType::Bool: return NPY_BOOL;
-    case DType::Int8: return NPY_INT8;
-    case DType::Int16: return NPY_INT16;
-    case DType::Int32: return NPY_INT32;
-    case DType::Int64: return NPY_INT64;
-    case DType::UInt8: return NPY_UINT8;
-    case DType::UInt16: return NPY_UINT16;
-    case DType::UInt32: return NPY_UINT32;
-    case DType::UInt64: return NPY_UINT64;
-    case DType::Float16: return NPY_HALF;
-    case DType::Float32: return NPY_FLOAT32;
-    case DType::Float64: return NPY_FLOAT64;
-    case DType::Complex64: return NPY_COMPLEX64;
-    case DType::Complex128: return NPY_COMPLEX128;
+    case DType::Bool:
+      return NPY_BOOL;
+    case DType::Int8:
+      return NPY_INT8;
+    case DType::Int16:
+      return NPY_INT16;
+    case DType::Int32:
+      return NPY_INT32;
+    case DType::Int64:
+      return NPY_INT64;
+    case DType::UInt8:
+      return NPY_UINT8;
+    case DType::UInt16:
+      return NPY_UINT16;
+    case DType::UInt32:
+      return NPY_UINT32;
+    case DType::UInt64:
+      return NPY_UINT64;
+    case DType::Float16:
+      return NPY_HALF;
+    case DType::Float32:
+      return NPY_FLOAT32;
+    case DType::Float64:
+      return NPY_FLOAT64;
+    case DType::Complex64:
+      return NPY_COMPLEX64;
+    case DType::Complex128:
+      return NPY_COMPLEX128;
   }
   return NPY_NOTYPE;
 }
 
 std::optional<DType> dtype_of_number(int number) {
   switch (number) {
-    case NPY_BOOL: return DType::Bool;
-    case NPY_BYTE: return DType::Int8;
-    case NPY_UBYTE: return DType::UInt8;
-    case NPY_SHORT: return DType::Int16;
-    case NPY_USHORT: return DType::UInt16;
-    case NPY_INT: return DType::Int32;
-    case NPY_UINT: return DType::UInt32;
+    case NPY_BOOL:
+      return DType::Bool;
+    case NPY_BYTE:
+      return DType::Int8;
+    case NPY_UBYTE:
+      return DType::UInt8;
+    case NPY_SHORT:
+      return DType::Int16;
+    case NPY_USHORT:
+      return DType::UInt16;
+    case NPY_INT:
+      return DType::Int32;
+    case NPY_UINT:
+      return DType::UInt32;
     case NPY_LONG:
-    case NPY_LONGLONG: return DType::Int64;
+    case NPY_LONGLONG:
+      return DType::Int64;
     case NPY_ULONG:
-    case NPY_ULONGLONG: return DType::UInt64;
-    case NPY_HALF: return DType::Float16;
-    case NPY_FLOAT: return DType::Float32;
-    case NPY_DOUBLE: return DType::Float64;
-    case NPY_CFLOAT: return DType::Complex64;
-    case NPY_CDOUBLE: return DType::Complex128;
-    default: return std::nullopt;
+    case NPY_ULONGLONG:
+      return DType::UInt64;
+    case NPY_HALF:
+      return DType::Float16;
+    case NPY_FLOAT:
+      return DType::Float32;
+    case NPY_DOUBLE:
+      return DType::Float64;
+    case NPY_CFLOAT:
+      return DType::Complex64;
+    case NPY_CDOUBLE:
+      return DType::Complex128;
+    default:
+      return std::nullopt;
   }
 }
 
-PyObject* attribute(PyObject* object, const char* name) { return checked(PyObject_GetAttrString(object, name)).release(); }
+PyObject* attribute(PyObject* object, const char* name) {
+  return checked(PyObject_GetAttrString(object, name)).release();
+}
 
 // One cache for each owner; the functions live as long as the process.
 PyObject* kept_attribute(PyObject* owner, const char* name) {
@@ -89,7 +120,7 @@ PyObject* numpy_function(const char* name) { return kept_attribute(numpy.module,
 PyObject* operator_function(const char* name) { return kept_attribute(numpy.operators, name); }
 PyObject* ndarray_method(const char* name) { return kept_attribute(numpy.ndarray, name); }
 
-// ---- dtypes -----------------------------------------------------------------------------------
+// ---- dtypes -------------------------------------------------------------------------------------
 
 std::optional<DType> dtype_of(const PyArray_Descr* descriptor) {
   if (!PyArray_ISNBO(descriptor->byteorder)) return std::nullopt;
@@ -109,11 +140,13 @@ std::optional<DType> requested_dtype(PyObject* object) {
     dtype = DType::Int64;
   } else if (object == as_object(&PyBool_Type)) {
     dtype = DType::Bool;
-  } else if (PyType_Check(object) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
+  } else if (PyType_Check(object) &&
+             PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
     // A class of dtypes, such as numpy.dtypes.Float64DType: its one instance.
     const Ref instance = Ref::steal(PyObject_CallNoArgs(object));
     if (!instance) PyErr_Clear();
-    if (instance && PyArray_DescrCheck(instance.get())) dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()));
+    if (instance && PyArray_DescrCheck(instance.get()))
+      dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()));
   } else {
     PyArray_Descr* descriptor = nullptr;
     if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) {
@@ -144,15 +177,29 @@ PyObject* allocate_scalar(DType dtype, const std::byte* value) {
 
 PyObject* make_scalar(const std::byte* value, DType dtype) {
   switch (dtype) {
-    case DType::Bool: return Py_NewRef(*value != std::byte{0} ? PyArrayScalar_True : PyArrayScalar_False);
-    case DType::Int32: return allocate_scalar<PyIntScalarObject, std::int32_t>(dtype, value);
-    case DType::Int64: return allocate_scalar<PyLongScalarObject, std::int64_t>(dtype, value);
-    case DType::Float32: return allocate_scalar<PyFloatScalarObject, float>(dtype, value);
-    case DType::Float64: return allocate_scalar<PyDoubleScalarObject, double>(dtype, value);
-    case DType::Int8: case DType::Int16: case DType::UInt8: case DType::UInt16: case DType::UInt32:
-    case DType::UInt64: case DType::Float16: case DType::Complex64: case DType::Complex128: break;
+    case DType::Bool:
+      return Py_NewRef(*value != std::byte{0} ? PyArrayScalar_True : PyArrayScalar_False);
+    case DType::Int32:
+      return allocate_scalar<PyIntScalarObject, std::int32_t>(dtype, value);
+    case DType::Int64:
+      return allocate_scalar<PyLongScalarObject, std::int64_t>(dtype, value);
+    case DType::Float32:
+      return allocate_scalar<PyFloatScalarObject, float>(dtype, value);
+    case DType::Float64:
+      return allocate_scalar<PyDoubleScalarObject, double>(dtype, value);
+    case DType::Int8:
+    case DType::Int16:
+    case DType::UInt8:
+    case DType::UInt16:
+    case DType::UInt32:
+    case DType::UInt64:
+    case DType::Float16:
+    case DType::Complex64:
+    case DType::Complex128:
+      break;
   }
-  return checked(PyArray_Scalar(const_cast<std::byte*>(value), descriptor_of(dtype), nullptr)).release();
+  return checked(PyArray_Scalar(const_cast<std::byte*>(value), descriptor_of(dtype), nullptr))
+      .release();
 }
 
 std::optional<Scalar> numpy_scalar_value(PyObject* object) {
@@ -198,18 +245,30 @@ std::optional<Scalar> cast_element(const Scalar& value, DType dtype) {
 
 std::optional<Scalar> integer_value(long long value, DType dtype) {
   switch (dtype) {
-    case DType::Bool: return Scalar::of(dtype, static_cast<std::uint8_t>(value != 0));
-    case DType::Int8: return integer_element<std::int8_t>(value, dtype);
-    case DType::Int16: return integer_element<std::int16_t>(value, dtype);
-    case DType::Int32: return integer_element<std::int32_t>(value, dtype);
-    case DType::Int64: return integer_element<std::int64_t>(value, dtype);
-    case DType::UInt8: return integer_element<std::uint8_t>(value, dtype);
-    case DType::UInt16: return integer_element<std::uint16_t>(value, dtype);
-    case DType::UInt32: return integer_element<std::uint32_t>(value, dtype);
-    case DType::UInt64: return integer_element<std::uint64_t>(value, dtype);
-    case DType::Float64: case DType::Complex128:
+    case DType::Bool:
+      return Scalar::of(dtype, static_cast<std::uint8_t>(value != 0));
+    case DType::Int8:
+      return integer_element<std::int8_t>(value, dtype);
+    case DType::Int16:
+      return integer_element<std::int16_t>(value, dtype);
+    case DType::Int32:
+      return integer_element<std::int32_t>(value, dtype);
+    case DType::Int64:
+      return integer_element<std::int64_t>(value, dtype);
+    case DType::UInt8:
+      return integer_element<std::uint8_t>(value, dtype);
+    case DType::UInt16:
+      return integer_element<std::uint16_t>(value, dtype);
+    case DType::UInt32:
+      return integer_element<std::uint32_t>(value, dtype);
+    case DType::UInt64:
+      return integer_element<std::uint64_t>(value, dtype);
+    case DType::Float64:
+    case DType::Complex128:
       return cast_element(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
-    case DType::Float16: case DType::Float32: case DType::Complex64:
+    case DType::Float16:
+    case DType::Float32:
+    case DType::Complex64:
       // Beyond 2^53 NumPy goes through double, beyond the type's range it warns.
       if (value > 65504 || value < -65504) return std::nullopt;
       return cast_element(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
@@ -227,8 +286,10 @@ std::optional<Scalar> float_value(double value, DType dtype) {
   }
   if (std::isfinite(value) && dtype != DType::Complex128) {
     const double largest = dtype == DType::Float16 ? 65504.0 : 3.4028234e38;
-    const double smallest = dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;  // below it may warn of underflow
-    if (std::fabs(value) > largest || (value != 0 && std::fabs(value) < smallest)) return std::nullopt;
+    const double smallest =
+        dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;  // below it may warn of underflow
+    if (std::fabs(value) > largest || (value != 0 && std::fabs(value) < smallest))
+      return std::nullopt;
   }
   return cast_element(Scalar::of(DType::Float64, value), dtype);
 }
@@ -244,18 +305,23 @@ std::optional<Scalar> element_value(PyObject* object, DType dtype) {
     return integer_value(value, dtype);
   }
   if (PyBool_Check(object))
-    return cast_element(Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True)), dtype);
+    return cast_element(Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True)),
+                        dtype);
   if (PyComplex_CheckExact(object)) {
     if (!is_complex(dtype)) return std::nullopt;
     const Py_complex value = PyComplex_AsCComplex(object);
-    return cast_element(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)), dtype);
+    return cast_element(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)),
+                        dtype);
   }
   const std::optional<Scalar> value = numpy_scalar_value(object);
   if (!value) return std::nullopt;
-  if (value->dtype == dtype || can_cast(value->dtype, dtype, Casting::Safe)) return cast_element(*value, dtype);
+  if (value->dtype == dtype || can_cast(value->dtype, dtype, Casting::Safe))
+    return cast_element(*value, dtype);
   if (value->dtype == DType::Float64) return float_value(value->as<double>(), dtype);
-  if (value->dtype == DType::Int64 && !is_integer(dtype)) return integer_value(value->as<std::int64_t>(), dtype);
-  if (is_integer(value->dtype) && is_integer(dtype)) return cast_element(*value, dtype);  // wraps, as NumPy's does
+  if (value->dtype == DType::Int64 && !is_integer(dtype))
+    return integer_value(value->as<std::int64_t>(), dtype);
+  if (is_integer(value->dtype) && is_integer(dtype))
+    return cast_element(*value, dtype);  // wraps, as NumPy's does
   return std::nullopt;
 }
 

@@ -12,12 +12,12 @@ void import_numpy();
 
 // Python objects that live as long as the process.
 struct NumPy {
-  PyObject* module = nullptr;        // numpy
-  PyObject* ndarray = nullptr;       // numpy.ndarray
-  PyObject* ufunc = nullptr;         // numpy.ufunc
-  PyObject* no_value = nullptr;      // numpy._NoValue
-  PyObject* operators = nullptr;     // the module `operator`
-  PyObject* array_ufunc = nullptr;   // the string "__array_ufunc__", and so on
+  PyObject* module = nullptr;       // numpy
+  PyObject* ndarray = nullptr;      // numpy.ndarray
+  PyObject* ufunc = nullptr;        // numpy.ufunc
+  PyObject* no_value = nullptr;     // numpy._NoValue
+  PyObject* operators = nullptr;    // the module `operator`
+  PyObject* array_ufunc = nullptr;  // the string "__array_ufunc__", and so on
   PyObject* array_priority = nullptr;
   PyObject* array_function = nullptr;
 };

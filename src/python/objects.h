@@ -10,18 +10,17 @@ namespace frit::python {
 
 // The user's ndarray.
 struct ArrayObject {
-  PyObject_HEAD
-  PyObject* weak_references;
-  PyObject* owner;    // NumPy's .base: whose memory this is a window on; null: its own
-  PyObject* pinned;   // a real ndarray that keeps the memory in place, once somebody asked for its raw address
+  PyObject_HEAD PyObject* weak_references;
+  PyObject* owner;  // NumPy's .base: whose memory this is a window on; null: its own
+  PyObject*
+      pinned;  // a real ndarray that keeps the memory in place, once somebody asked for its raw address
   Array array;
-  bool read_only;     // this window must not be written through
+  bool read_only;  // this window must not be written through
 };
 
 // A full reduction's result, or any 0-d result: computed when somebody looks.
 struct ScalarObject {
-  PyObject_HEAD
-  PyObject* weak_references;
+  PyObject_HEAD PyObject* weak_references;
   PyObject* value;  // the NumPy scalar, once known
   Array array;      // 0-d
 };
@@ -33,7 +32,9 @@ extern PyTypeObject* ufunc_type;
 inline bool is_array(PyObject* object) { return Py_IS_TYPE(object, array_type); }
 inline bool is_scalar(PyObject* object) { return Py_IS_TYPE(object, scalar_type); }
 inline ArrayObject& array_of(PyObject* object) { return *reinterpret_cast<ArrayObject*>(object); }
-inline ScalarObject& scalar_of(PyObject* object) { return *reinterpret_cast<ScalarObject*>(object); }
+inline ScalarObject& scalar_of(PyObject* object) {
+  return *reinterpret_cast<ScalarObject*>(object);
+}
 
 // A new reference. `owner` is borrowed; a view's own owner is looked through, as NumPy does.
 PyObject* new_array(Array array);
@@ -53,12 +54,14 @@ PyObject* scalar_value(ScalarObject& scalar);
 // pending becomes so only under the GIL.
 inline bool is_ready(const Array& array) {
   Base* base = array.base();
-  return std::atomic_ref(base->pending_writes).load(std::memory_order_acquire) == 0 && base->data != nullptr;
+  return std::atomic_ref(base->pending_writes).load(std::memory_order_acquire) == 0 &&
+         base->data != nullptr;
 }
 // Nothing recorded reads or writes it either.
 inline bool is_idle(const Array& array) {
   Base* base = array.base();
-  return std::atomic_ref(base->pending).load(std::memory_order_acquire) == 0 && base->data != nullptr;
+  return std::atomic_ref(base->pending).load(std::memory_order_acquire) == 0 &&
+         base->data != nullptr;
 }
 
 // Computes the array's elements (without the GIL if that may take long), and warns of what went wrong.
@@ -70,7 +73,8 @@ void issue_float_warnings();
 extern bool float_errors_are_immediate;
 // After every native call.
 inline void settle_warnings() {
-  if (float_errors_are_immediate || has_float_warnings()) [[unlikely]] issue_float_warnings();
+  if (float_errors_are_immediate || has_float_warnings()) [[unlikely]]
+    issue_float_warnings();
 }
 
 // Makes the types, each in its file; called once, in this order.

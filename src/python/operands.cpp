@@ -22,7 +22,8 @@ bool read_rare(PyObject* object, Operand& operand) {
   }
   if (PyComplex_CheckExact(object)) {
     const Py_complex value = PyComplex_AsCComplex(object);
-    operand.argument = Argument(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)), Weak::Complex);
+    operand.argument = Argument(
+        Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)), Weak::Complex);
     return true;
   }
   if (PyArray_CheckExact(object) || PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
@@ -57,8 +58,8 @@ bool read_operand(PyObject* object, Operand& operand) {
 }
 
 bool is_plain_scalar(PyObject* object) {
-  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object) ||
-         PyArray_CheckScalar(object);
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) ||
+         PyComplex_CheckExact(object) || PyArray_CheckScalar(object);
 }
 
 Array array_operand(PyObject* object) {
@@ -70,8 +71,10 @@ Array array_operand(PyObject* object) {
     return *wrapped;
   }
   if (const std::optional<Scalar> value = numpy_scalar_value(object)) return full({}, *value);
-  const bool number = PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
-  if (!number && !PyList_CheckExact(object) && !PyTuple_CheckExact(object)) throw Unfit{"an operand is of a foreign type"};
+  const bool number = PyFloat_CheckExact(object) || PyLong_CheckExact(object) ||
+                      PyBool_Check(object) || PyComplex_CheckExact(object);
+  if (!number && !PyList_CheckExact(object) && !PyTuple_CheckExact(object))
+    throw Unfit{"an operand is of a foreign type"};
   const Ref ours = Ref::steal(converted_by_numpy(object));
   if (!is_array(ours.get())) throw Unfit{"dtype is not native"};
   return array_of(ours.get()).array;
@@ -113,7 +116,8 @@ Shape shape_operand(PyObject* object) {
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
     if (n > max_dimensions) throw Unfit{"too many dimensions"};
     Shape shape(static_cast<std::size_t>(n));
-    for (Py_ssize_t k = 0; k < n; ++k) shape[static_cast<std::size_t>(k)] = integer_operand(PySequence_Fast_GET_ITEM(object, k));
+    for (Py_ssize_t k = 0; k < n; ++k)
+      shape[static_cast<std::size_t>(k)] = integer_operand(PySequence_Fast_GET_ITEM(object, k));
     return shape;
   }
   if (PyLong_CheckExact(object) || PyIndex_Check(object)) return {integer_operand(object)};
@@ -167,11 +171,20 @@ char order_operand(PyObject* object, char absent) {
   const char* text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : nullptr;
   if (text && length == 1) {
     switch (text[0]) {
-      case 'C': case 'c': return 'C';
-      case 'F': case 'f': return 'F';
-      case 'A': case 'a': return 'A';
-      case 'K': case 'k': return 'K';
-      default: break;
+      case 'C':
+      case 'c':
+        return 'C';
+      case 'F':
+      case 'f':
+        return 'F';
+      case 'A':
+      case 'a':
+        return 'A';
+      case 'K':
+      case 'k':
+        return 'K';
+      default:
+        break;
     }
   }
   throw Unfit{"not an order"};
@@ -187,7 +200,8 @@ Array target_operand(PyObject* object) {
     return array_of(object).array;
   }
   if (!PyArray_CheckExact(object)) throw Unfit{"an output is of a foreign type"};
-  if (!PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(object))) throw Unfit{"the array is read-only"};
+  if (!PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(object)))
+    throw Unfit{"the array is read-only"};
   std::optional<Array> wrapped = wrap_ndarray(object);
   if (!wrapped) throw Unfit{"dtype is not native"};
   return *wrapped;

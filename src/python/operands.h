@@ -8,7 +8,7 @@ namespace frit::python {
 // One operand of an op. Holds what had to be made for it.
 struct Operand {
   Argument argument{Scalar{}};
-  Array held;                 // an ndarray that was wrapped, a list that was converted
+  Array held;  // an ndarray that was wrapped, a list that was converted
 };
 
 // Reads an array, a lazy or NumPy scalar, a Python number, an exact ndarray, a list or tuple. False (no error) for

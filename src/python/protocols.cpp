@@ -14,12 +14,13 @@ namespace {
 PyObject* functions_of_door = nullptr;
 PyObject* namespace_of_door = nullptr;
 
-// ---- NumPy's dispatch ------------------------------------------------------------------------------
+// ---- NumPy's dispatch ---------------------------------------------------------------------------
 
 // An operand that decides for itself: no call of ours may settle it.
 bool has_own_say(PyObject* object) {
-  if (is_array(object) || is_scalar(object) || PyArray_CheckExact(object) || is_plain_scalar(object) || PyList_CheckExact(object) ||
-      PyTuple_CheckExact(object) || object == Py_None)
+  if (is_array(object) || is_scalar(object) || PyArray_CheckExact(object) ||
+      is_plain_scalar(object) || PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
+      object == Py_None)
     return false;
   const Ref special = Ref::steal(PyObject_GetAttr(as_object(Py_TYPE(object)), numpy.array_ufunc));
   if (!special) PyErr_Clear();
@@ -38,14 +39,18 @@ PyObject* array_ufunc(PyObject* self, PyObject* const* values, Py_ssize_t count,
     const Arguments arguments{values + 2, count - 2, names};
     PyObject* ours = ufunc_for(values[0]);
     const bool is_call = std::string_view(method) == "__call__";
-    if (ours) return is_call ? call_ufunc(ufunc_of(ours), arguments) : call_ufunc_method(ufunc_of(ours), method, arguments);
-    const Ref function = is_call ? Ref::borrow(values[0]) : checked(PyObject_GetAttr(values[0], values[1]));
+    if (ours)
+      return is_call ? call_ufunc(ufunc_of(ours), arguments)
+                     : call_ufunc_method(ufunc_of(ours), method, arguments);
+    const Ref function =
+        is_call ? Ref::borrow(values[0]) : checked(PyObject_GetAttr(values[0], values[1]));
     const Ref name = checked(PyObject_GetAttrString(values[0], "__name__"));
     PyObject* text = name.get();
     Py_INCREF(text);
     PyUnicode_InternInPlace(&text);
     const Ref kept = Ref::steal(text);
-    return fall_back(PyUnicode_AsUTF8(kept.get()), function.get(), arguments, "a ufunc of another library");
+    return fall_back(PyUnicode_AsUTF8(kept.get()), function.get(), arguments,
+                     "a ufunc of another library");
   });
 }
 
@@ -66,7 +71,8 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
     }
     const Ref real_arguments = real_deep(arguments);
     const Ref real_keywords = real_deep(keywords);
-    return object_of_result(checked(PyObject_Call(function, real_arguments.get(), real_keywords.get())));
+    return object_of_result(
+        checked(PyObject_Call(function, real_arguments.get(), real_keywords.get())));
   });
 }
 
@@ -75,12 +81,15 @@ PyObject* array_namespace(PyObject*, PyObject*, PyObject*) {
   return PyImport_ImportModule("frit.numpy");
 }
 
-// ---- conversion ------------------------------------------------------------------------------------
+// ---- conversion ---------------------------------------------------------------------------------
 
 // The real array's method of this name, with our arguments, its result as it is.
 PyObject* call_on_real(Ref real, const char* name, const Arguments& arguments) {
   const Ref function = checked(PyObject_GetAttrString(real.get(), name));
-  return checked(PyObject_Vectorcall(function.get(), arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names)).release();
+  return checked(PyObject_Vectorcall(function.get(), arguments.values,
+                                     static_cast<std::size_t>(arguments.positional),
+                                     arguments.names))
+      .release();
 }
 
 template <const char* const* name>
@@ -115,7 +124,9 @@ PyObject* copy_array(PyObject* self, PyObject*) {
   return guarded([&] { return new_array(copy(array_of(self).array, 'K')); });
 }
 
-PyObject* class_item(PyObject*, PyObject* key) { return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "O", key); }
+PyObject* class_item(PyObject*, PyObject* key) {
+  return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "O", key);
+}
 
 template <class Function>
 PyCFunction as_function(Function function) {
@@ -129,19 +140,20 @@ void set_functions(PyObject* functions) { Py_XSETREF(functions_of_door, Py_NewRe
 void set_namespace(PyObject* module) { Py_XSETREF(namespace_of_door, Py_NewRef(module)); }
 
 std::vector<PyMethodDef> array_protocol_methods() {
-  return {{"__array_ufunc__", as_function(array_ufunc), fast, nullptr},
-          {"__array_function__", as_function(array_function), fast, nullptr},
-          {"__array_namespace__", as_function(array_namespace), METH_VARARGS | METH_KEYWORDS, nullptr},
-          {"__array__", as_function(real_method<&array_name>), fast, nullptr},
-          {"__dlpack__", as_function(real_method<&dlpack_name>), fast, nullptr},
-          {"__dlpack_device__", as_function(real_method<&dlpack_device_name>), fast, nullptr},
-          {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
-          {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
-          {"__format__", as_function(real_method<&format_name>), fast, nullptr},
-          {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
-          {"__copy__", copy_array, METH_NOARGS, nullptr},
-          {"__deepcopy__", copy_array, METH_O, nullptr},
-          {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
+  return {
+      {"__array_ufunc__", as_function(array_ufunc), fast, nullptr},
+      {"__array_function__", as_function(array_function), fast, nullptr},
+      {"__array_namespace__", as_function(array_namespace), METH_VARARGS | METH_KEYWORDS, nullptr},
+      {"__array__", as_function(real_method<&array_name>), fast, nullptr},
+      {"__dlpack__", as_function(real_method<&dlpack_name>), fast, nullptr},
+      {"__dlpack_device__", as_function(real_method<&dlpack_device_name>), fast, nullptr},
+      {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
+      {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
+      {"__format__", as_function(real_method<&format_name>), fast, nullptr},
+      {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+      {"__copy__", copy_array, METH_NOARGS, nullptr},
+      {"__deepcopy__", copy_array, METH_O, nullptr},
+      {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
 }
 
 std::vector<PyMethodDef> scalar_protocol_methods() {

@@ -43,15 +43,16 @@ std::size_t slot_named(PyObject* name, std::span<const char* const> names) {
   const char* text = PyUnicode_AsUTF8AndSize(name, &length);
   if (!text) throw PythonError{};
   for (std::size_t k = 0; k < names.size(); ++k)
-    if (std::strlen(names[k]) == static_cast<std::size_t>(length) && std::memcmp(names[k], text, static_cast<std::size_t>(length)) == 0)
+    if (std::strlen(names[k]) == static_cast<std::size_t>(length) &&
+        std::memcmp(names[k], text, static_cast<std::size_t>(length)) == 0)
       return k;
   throw Unfit{"an argument of this name is not native"};
 }
 
 }  // namespace
 
-void sort_arguments(const Arguments& arguments, std::span<const char* const> names, std::size_t most_positional,
-                    std::span<PyObject*> slots) {
+void sort_arguments(const Arguments& arguments, std::span<const char* const> names,
+                    std::size_t most_positional, std::span<PyObject*> slots) {
   for (PyObject*& slot : slots) slot = nullptr;
   const auto positional = static_cast<std::size_t>(arguments.positional);
   if (positional > most_positional) throw Unfit{"too many arguments"};

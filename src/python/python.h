@@ -124,8 +124,8 @@ struct Arguments {
 
 // Sorts arguments into `slots` by name, as a Python signature would. The first `most_positional` names may be
 // given by position. Absent ones stay null. Throws Unfit for anything that does not match: NumPy words the error.
-void sort_arguments(const Arguments& arguments, std::span<const char* const> names, std::size_t most_positional,
-                    std::span<PyObject*> slots);
+void sort_arguments(const Arguments& arguments, std::span<const char* const> names,
+                    std::size_t most_positional, std::span<PyObject*> slots);
 
 // Releases the GIL while it lives, and takes it again.
 class WithoutGil {

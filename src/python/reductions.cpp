@@ -44,7 +44,9 @@ struct Reduced {
     else
       for (int k : axes.axes) count *= array.shape()[static_cast<std::size_t>(k)];
   }
-  ReduceOptions options() const { return {.axes = axes.span(), .all_axes = axes.all, .keepdims = keepdims}; }
+  ReduceOptions options() const {
+    return {.axes = axes.span(), .all_axes = axes.all, .keepdims = keepdims};
+  }
 };
 
 // sum / count, through the type that NumPy's loop has for (sum, int64), and back.
@@ -57,7 +59,8 @@ Array divided(const Array& sum, std::int64_t count) {
   const Scalar whole = Scalar::of(DType::Int64, count);
   void* cast[2] = {divisor.bytes, const_cast<std::byte*>(whole.bytes)};
   cast_loop(DType::Int64, wide)(cast, 1, 0);
-  const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)}, {.signature = Signature{{wide, wide, wide}, wide}});
+  const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)},
+                               {.signature = Signature{{wide, wide, wide}, wide}});
   return wide == dtype ? quotient : astype(quotient, dtype);
 }
 
@@ -70,60 +73,82 @@ Array mean_of(const Array& array, const Reduced& reduced, std::optional<DType> d
 
 template <Op op>
 PyObject* reduction(PyObject* self, const Arguments& arguments, bool takes_dtype) {
-  static constexpr const char* with_dtype[] = {"axis", "dtype", "out", "keepdims", "initial", "where"};
+  static constexpr const char* with_dtype[] = {"axis",     "dtype",   "out",
+                                               "keepdims", "initial", "where"};
   static constexpr const char* without[] = {"axis", "out", "keepdims", "initial", "where"};
-  if (arguments.positional == 0 && arguments.keywords() == 0) return new_result(reduce(op, array_of(self).array));
+  if (arguments.positional == 0 && arguments.keywords() == 0)
+    return new_result(reduce(op, array_of(self).array));
   ReductionArguments given;
   if (takes_dtype) {
     const auto slots = named(arguments, with_dtype);
     given = {slots[0], slots[1], slots[2], slots[3], slots[4], slots[5]};
   } else {
     const auto slots = named(arguments, without);
-    given = {.axis = slots[0], .out = slots[1], .keepdims = slots[2], .initial = slots[3], .where = slots[4]};
+    given = {.axis = slots[0],
+             .out = slots[1],
+             .keepdims = slots[2],
+             .initial = slots[3],
+             .where = slots[4]};
   }
   return reduce_native(op, array_of(self).array, given);
 }
 
 struct Sum {
   static constexpr const char* name = "sum";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Add>(self, arguments, true); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return reduction<Op::Add>(self, arguments, true);
+  }
 };
 struct Product {
   static constexpr const char* name = "prod";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Multiply>(self, arguments, true); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return reduction<Op::Multiply>(self, arguments, true);
+  }
 };
 struct Minimum {
   static constexpr const char* name = "min";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Minimum>(self, arguments, false); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return reduction<Op::Minimum>(self, arguments, false);
+  }
 };
 struct Maximum {
   static constexpr const char* name = "max";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return reduction<Op::Maximum>(self, arguments, false); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return reduction<Op::Maximum>(self, arguments, false);
+  }
 };
 
 template <Op op>
 PyObject* truth_reduction(PyObject* self, const Arguments& arguments) {
   const auto slots = named(arguments, {"axis", "out", "keepdims", "where"}, 3);
-  return reduce_native(op, array_of(self).array, {.axis = slots[0], .out = slots[1], .keepdims = slots[2], .where = slots[3]});
+  return reduce_native(
+      op, array_of(self).array,
+      {.axis = slots[0], .out = slots[1], .keepdims = slots[2], .where = slots[3]});
 }
 struct Any {
   static constexpr const char* name = "any";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return truth_reduction<Op::LogicalOr>(self, arguments); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return truth_reduction<Op::LogicalOr>(self, arguments);
+  }
 };
 struct All {
   static constexpr const char* name = "all";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return truth_reduction<Op::LogicalAnd>(self, arguments); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return truth_reduction<Op::LogicalAnd>(self, arguments);
+  }
 };
 
 struct Mean {
   static constexpr const char* name = "mean";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis, dtype, out, keepdims, where] = named(arguments, {"axis", "dtype", "out", "keepdims", "where"}, 4);
+    const auto [axis, dtype, out, keepdims, where] =
+        named(arguments, {"axis", "dtype", "out", "keepdims", "where"}, 4);
     if (is_given(out) || is_mask(where)) throw Unfit{"mean with out= or where="};
     const Array& array = array_of(self).array;
     const Reduced reduced(array, axis, keepdims);
     if (reduced.count == 0) throw Unfit{"mean of an empty slice"};
-    if (array.ndim() == 0 && is_given(axis)) throw Unfit{"mean over an axis of an array without axes"};
+    if (array.ndim() == 0 && is_given(axis))
+      throw Unfit{"mean over an axis of an array without axes"};
     std::optional<DType> wanted = requested_dtype(dtype);
     if (wanted && !is_inexact(*wanted)) throw Unfit{"mean in an integer type"};
     const bool rounds_to_half = !wanted && array.dtype() == DType::Float16;
@@ -136,9 +161,10 @@ struct Mean {
 
 // The squared distance from the mean, summed and divided: NumPy's _var.
 Array variance(PyObject* self, const Arguments& arguments) {
-  const auto [axis, dtype, out, ddof, keepdims, where, mean, correction] =
-      named(arguments, {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}, 5);
-  if (is_given(out) || is_mask(where) || is_given(mean) || is_given(correction)) throw Unfit{"var with out=, where= or mean="};
+  const auto [axis, dtype, out, ddof, keepdims, where, mean, correction] = named(
+      arguments, {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}, 5);
+  if (is_given(out) || is_mask(where) || is_given(mean) || is_given(correction))
+    throw Unfit{"var with out=, where= or mean="};
   const Array& array = array_of(self).array;
   const Reduced reduced(array, axis, keepdims);
   const std::int64_t less = ddof ? integer_operand(ddof) : 0;
@@ -155,9 +181,11 @@ Array variance(PyObject* self, const Arguments& arguments) {
   if (is_complex(distance.dtype())) {
     const DType part = real_of(distance.dtype());
     const auto part_of = [&](std::int64_t offset) {
-      return window(distance, distance.shape(), distance.strides(), distance.offset() + offset, part);
+      return window(distance, distance.shape(), distance.strides(), distance.offset() + offset,
+                    part);
     };
-    square = apply(Op::Add, {apply(Op::Square, {part_of(0)}), apply(Op::Square, {part_of(size_of(part))})});
+    square = apply(Op::Add,
+                   {apply(Op::Square, {part_of(0)}), apply(Op::Square, {part_of(size_of(part))})});
   } else {
     square = apply(Op::Square, {distance});
   }
@@ -168,7 +196,9 @@ Array variance(PyObject* self, const Arguments& arguments) {
 
 struct Variance {
   static constexpr const char* name = "var";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return new_result(variance(self, arguments)); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return new_result(variance(self, arguments));
+  }
 };
 struct Deviation {
   static constexpr const char* name = "std";
@@ -188,11 +218,15 @@ PyObject* arg_extreme_of(PyObject* self, const Arguments& arguments) {
 }
 struct ArgMin {
   static constexpr const char* name = "argmin";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return arg_extreme_of<Extreme::Min>(self, arguments); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return arg_extreme_of<Extreme::Min>(self, arguments);
+  }
 };
 struct ArgMax {
   static constexpr const char* name = "argmax";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return arg_extreme_of<Extreme::Max>(self, arguments); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return arg_extreme_of<Extreme::Max>(self, arguments);
+  }
 };
 
 template <Op op>
@@ -214,11 +248,15 @@ PyObject* scan(PyObject* self, const Arguments& arguments) {
 }
 struct CumulativeSum {
   static constexpr const char* name = "cumsum";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return scan<Op::Add>(self, arguments); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return scan<Op::Add>(self, arguments);
+  }
 };
 struct CumulativeProduct {
   static constexpr const char* name = "cumprod";
-  static PyObject* run(PyObject* self, const Arguments& arguments) { return scan<Op::Multiply>(self, arguments); }
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    return scan<Op::Multiply>(self, arguments);
+  }
 };
 
 }  // namespace
@@ -247,9 +285,18 @@ PyObject* reduce_native(Op op, const Array& array, const ReductionArguments& arg
 }
 
 std::vector<PyMethodDef> array_reduction_methods() {
-  return {method_row<Sum>(),      method_row<Product>(),   method_row<Minimum>(), method_row<Maximum>(),
-          method_row<Any>(),      method_row<All>(),       method_row<Mean>(),    method_row<Variance>(),
-          method_row<Deviation>(), method_row<ArgMin>(),   method_row<ArgMax>(),  method_row<CumulativeSum>(),
+  return {method_row<Sum>(),
+          method_row<Product>(),
+          method_row<Minimum>(),
+          method_row<Maximum>(),
+          method_row<Any>(),
+          method_row<All>(),
+          method_row<Mean>(),
+          method_row<Variance>(),
+          method_row<Deviation>(),
+          method_row<ArgMin>(),
+          method_row<ArgMax>(),
+          method_row<CumulativeSum>(),
           method_row<CumulativeProduct>()};
 }
 

@@ -53,7 +53,9 @@ PyObject* get_attribute(PyObject* object, PyObject* name) {
 }
 
 // The attributes that need no value.
-PyObject* dtype(PyObject* object) { return Py_NewRef(as_object(descriptor_of(scalar_of(object).array.dtype()))); }
+PyObject* dtype(PyObject* object) {
+  return Py_NewRef(as_object(descriptor_of(scalar_of(object).array.dtype())));
+}
 
 PyObject* own_attribute(PyObject* object, PyObject* name) {
   const char* text = PyUnicode_AsUTF8(name);
@@ -67,7 +69,8 @@ PyObject* own_attribute(PyObject* object, PyObject* name) {
   if (wanted == "ndim") return PyLong_FromLong(0);
   if (wanted == "size") return PyLong_FromLong(1);
   if (wanted == "shape") return PyTuple_New(0);
-  if (wanted == "__array_ufunc__" || wanted == "__array_function__" || wanted == "_frit_array") return PyObject_GenericGetAttr(object, name);
+  if (wanted == "__array_ufunc__" || wanted == "__array_function__" || wanted == "_frit_array")
+    return PyObject_GenericGetAttr(object, name);
   return get_attribute(object, name);
 }
 
@@ -78,7 +81,8 @@ PyObject* subscript(PyObject* object, PyObject* key) {
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = nullptr;
   int status = -1;
-  if (guarded_status([&] { status = PyObject_GetBuffer(value_of(object), view, flags); }) < 0) return -1;
+  if (guarded_status([&] { status = PyObject_GetBuffer(value_of(object), view, flags); }) < 0)
+    return -1;
   return status;
 }
 
@@ -116,13 +120,15 @@ PyObject* new_scalar_result(Array array) {
 }
 
 void make_scalar_type(PyObject* module) {
-  static PyMemberDef members[] = {
-      {"__weaklistoffset__", T_PYSSIZET, offsetof(ScalarObject, weak_references), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
+  static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET,
+                                   offsetof(ScalarObject, weak_references), READONLY, nullptr},
+                                  {nullptr, 0, 0, 0, nullptr}};
   static std::vector<PyMethodDef> methods = scalar_protocol_methods();
   methods.push_back({nullptr, nullptr, 0, nullptr});
   std::vector<PyType_Slot> slots;
-  const auto add = [&](int slot, auto function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
+  const auto add = [&](int slot, auto function) {
+    slots.push_back({slot, reinterpret_cast<void*>(function)});
+  };
   add(Py_tp_dealloc, dealloc);
   add(Py_tp_repr, represent);
   add(Py_tp_str, as_text);
@@ -134,7 +140,8 @@ void make_scalar_type(PyObject* module) {
   slots.push_back({Py_tp_methods, methods.data()});
   add_number_slots(slots);
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {"frit._core.Scalar", sizeof(ScalarObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  PyType_Spec spec = {"frit._core.Scalar", sizeof(ScalarObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
   scalar_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
   checked_status(PyModule_AddObjectRef(module, "Scalar", as_object(scalar_type)));
 }

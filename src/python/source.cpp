@@ -77,7 +77,8 @@ SourcePosition find_source() {
   PyThreadState* thread = PyThreadState_GET();
   for (_PyInterpreterFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
     if (_PyFrame_IsIncomplete(frame)) continue;
-    if (is_user_code(frame->f_code)) return {frame->f_code, static_cast<std::int32_t>(_PyInterpreterFrame_LASTI(frame))};
+    if (is_user_code(frame->f_code))
+      return {frame->f_code, static_cast<std::int32_t>(_PyInterpreterFrame_LASTI(frame))};
   }
   return {};
 }
@@ -127,7 +128,9 @@ void note_power_source() {
   power_sources.emplace(at.code, at.instruction);
 }
 
-bool is_power_source(SourcePosition position) { return power_sources.contains({position.code, position.instruction}); }
+bool is_power_source(SourcePosition position) {
+  return power_sources.contains({position.code, position.instruction});
+}
 
 SourcePosition current_source() { return find_source(); }
 

@@ -25,7 +25,8 @@ struct Options {
 };
 
 Options read_options(const Arguments& arguments) {
-  static constexpr const char* names[] = {"out", "where", "dtype", "casting", "order", "subok", "signature", "sig"};
+  static constexpr const char* names[] = {"out",   "where", "dtype",     "casting",
+                                          "order", "subok", "signature", "sig"};
   PyObject* slots[std::size(names)];
   sort_arguments({arguments.values + arguments.positional, 0, arguments.names}, names, 0, slots);
   auto [out, where, dtype, casting, order, subok, signature, sig] = slots;
@@ -57,8 +58,8 @@ struct Call {
   bool masked = false;
   std::optional<DType> dtype;
   Casting casting = Casting::SameKind;
-  bool plain = true;                  // every operand is a plain number: NumPy's business
-  bool wants_array = false;           // out=...: an array, even if it is 0-d
+  bool plain = true;         // every operand is a plain number: NumPy's business
+  bool wants_array = false;  // out=...: an array, even if it is 0-d
 
   const Array* target(int k) const { return outs[k] ? &targets[k] : nullptr; }
 };
@@ -82,7 +83,8 @@ void read_outs(const UFuncObject& ufunc, PyObject* out, Call& call) {
 
 void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call) {
   const auto given = static_cast<int>(arguments.positional);
-  if (given < ufunc.inputs || given > ufunc.inputs + ufunc.outputs) throw Unfit{"another number of arguments"};
+  if (given < ufunc.inputs || given > ufunc.inputs + ufunc.outputs)
+    throw Unfit{"another number of arguments"};
   for (int k = 0; k < ufunc.inputs; ++k) {
     PyObject* object = arguments.values[k];
     if (!read_operand(object, call.inputs[k])) throw Unfit{"an operand is of a foreign type"};
@@ -113,17 +115,21 @@ void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call)
 std::optional<Signature> signature_for(Op op, const Call& call) {
   if (!call.dtype) return std::nullopt;
   const TypeRule rule = info(op).rule;
-  if (rule != TypeRule::Same && rule != TypeRule::FloatOnly && rule != TypeRule::TrueDivide) throw Unfit{"dtype= for this ufunc"};
+  if (rule != TypeRule::Same && rule != TypeRule::FloatOnly && rule != TypeRule::TrueDivide)
+    throw Unfit{"dtype= for this ufunc"};
   OperandType types[most_inputs];
   const auto inputs = static_cast<std::size_t>(info(op).inputs);
   for (std::size_t k = 0; k < inputs; ++k) types[k] = {*call.dtype};
   const std::optional<Signature> signature = resolve(op, {types, inputs});
-  if (!signature || signature->out != *call.dtype || signature->in[0] != *call.dtype) throw Unfit{"dtype= without such a loop"};
+  if (!signature || signature->out != *call.dtype || signature->in[0] != *call.dtype)
+    throw Unfit{"dtype= without such a loop"};
   for (std::size_t k = 0; k < inputs; ++k) {
     const Argument& a = call.inputs[k].argument;
     const bool fits = a.weak != Weak::No ? a.weak == Weak::Int || is_inexact(*call.dtype)
-                                         : can_cast(a.array ? a.array->dtype() : a.scalar.dtype, *call.dtype, call.casting);
-    if (!fits || (a.weak == Weak::Complex && !is_complex(*call.dtype))) throw Unfit{"dtype= needs a cast that casting= forbids"};
+                                         : can_cast(a.array ? a.array->dtype() : a.scalar.dtype,
+                                                    *call.dtype, call.casting);
+    if (!fits || (a.weak == Weak::Complex && !is_complex(*call.dtype)))
+      throw Unfit{"dtype= needs a cast that casting= forbids"};
   }
   return signature;
 }
@@ -140,12 +146,14 @@ void check_input_casts(Op op, const Call& call) {
   const std::optional<Signature> signature = resolve(op, {types, inputs});
   if (!signature) throw Unfit{"no loop"};
   for (std::size_t k = 0; k < inputs; ++k)
-    if (types[k].weak == Weak::No && !can_cast(types[k].dtype, signature->in[k], call.casting)) throw Unfit{"casting= forbids this loop"};
+    if (types[k].weak == Weak::No && !can_cast(types[k].dtype, signature->in[k], call.casting))
+      throw Unfit{"casting= forbids this loop"};
 }
 
 Array apply_op(Op op, const Call& call, int output = 0) {
   const auto inputs = static_cast<std::size_t>(info(op).inputs);
-  Argument arguments[most_inputs] = {call.inputs[0].argument, call.inputs[1].argument, call.inputs[2].argument};
+  Argument arguments[most_inputs] = {call.inputs[0].argument, call.inputs[1].argument,
+                                     call.inputs[2].argument};
   check_input_casts(op, call);
   const ApplyOptions options{.out = call.target(output),
                              .where = call.masked ? &call.mask : nullptr,
@@ -176,9 +184,11 @@ Array matmul_of(const Call& call) {
   if (!left || !right) throw Unfit{"matmul of a number"};
   const Array* target = call.target(0);
   if (!target) return matmul(*left, *right);
-  if (!can_cast(promote(left->dtype(), right->dtype()), target->dtype(), call.casting)) throw Unfit{"matmul into another dtype"};
+  if (!can_cast(promote(left->dtype(), right->dtype()), target->dtype(), call.casting))
+    throw Unfit{"matmul into another dtype"};
   const Array product = matmul(*left, *right);
-  if (!std::ranges::equal(product.shape(), target->shape())) throw Unfit{"matmul into another shape"};
+  if (!std::ranges::equal(product.shape(), target->shape()))
+    throw Unfit{"matmul into another shape"};
   assign(*target, product);
   return *target;
 }
@@ -186,10 +196,12 @@ Array matmul_of(const Call& call) {
 Array clip_of(const Call& call) {
   if (call.masked || call.dtype) throw Unfit{"clip with dtype="};
   if (!call.inputs[0].argument.array) throw Unfit{"clip of a number"};
-  const Array result = clipped(*call.inputs[0].argument.array, call.inputs[1].argument, call.inputs[2].argument);
+  const Array result =
+      clipped(*call.inputs[0].argument.array, call.inputs[1].argument, call.inputs[2].argument);
   const Array* target = call.target(0);
   if (!target) return result;
-  if (!can_cast(result.dtype(), target->dtype(), call.casting) || !std::ranges::equal(result.shape(), target->shape()))
+  if (!can_cast(result.dtype(), target->dtype(), call.casting) ||
+      !std::ranges::equal(result.shape(), target->shape()))
     throw Unfit{"clip into another array"};
   assign(*target, result);
   return *target;
@@ -197,27 +209,38 @@ Array clip_of(const Call& call) {
 
 PyObject* call_native(const UFuncObject& ufunc, const Call& call) {
   switch (ufunc.native) {
-    case Native::Op: return result_object(call, 0, apply_op(ufunc.op, call));
-    case Native::Matmul: return result_object(call, 0, matmul_of(call));
-    case Native::Clip: return result_object(call, 0, clip_of(call));
-    case Native::Divmod: return pair_of(call, Op::FloorDivide, Op::Remainder);
-    case Native::Modf: return pair_of(call, Op::ModfFractional, Op::ModfIntegral);
-    case Native::Frexp: return pair_of(call, Op::FrexpMantissa, Op::FrexpExponent);
-    case Native::No: break;
+    case Native::Op:
+      return result_object(call, 0, apply_op(ufunc.op, call));
+    case Native::Matmul:
+      return result_object(call, 0, matmul_of(call));
+    case Native::Clip:
+      return result_object(call, 0, clip_of(call));
+    case Native::Divmod:
+      return pair_of(call, Op::FloorDivide, Op::Remainder);
+    case Native::Modf:
+      return pair_of(call, Op::ModfFractional, Op::ModfIntegral);
+    case Native::Frexp:
+      return pair_of(call, Op::FrexpMantissa, Op::FrexpExponent);
+    case Native::No:
+      break;
   }
   throw Unfit{"this ufunc is not native"};
 }
 
 // The shortest path: one or two operands, arrays of ours or Python floats, and nothing else.
 PyObject* call_simple(const UFuncObject& ufunc, const Arguments& arguments) {
-  if (ufunc.native != Native::Op || arguments.names || arguments.positional != ufunc.inputs || ufunc.op == Op::Power) return nullptr;
+  if (ufunc.native != Native::Op || arguments.names || arguments.positional != ufunc.inputs ||
+      ufunc.op == Op::Power)
+    return nullptr;
   if (ufunc.inputs == 1) {
     if (!is_array(arguments.values[0])) return nullptr;
     const Argument x[1] = {array_of(arguments.values[0]).array};
     return new_result(apply(ufunc.op, x));
   }
-  if (ufunc.inputs != 2 || !is_array(arguments.values[0]) || !is_array(arguments.values[1])) return nullptr;
-  const Argument both[2] = {array_of(arguments.values[0]).array, array_of(arguments.values[1]).array};
+  if (ufunc.inputs != 2 || !is_array(arguments.values[0]) || !is_array(arguments.values[1]))
+    return nullptr;
+  const Argument both[2] = {array_of(arguments.values[0]).array,
+                            array_of(arguments.values[1]).array};
   return new_result(apply(ufunc.op, both));
 }
 
@@ -229,13 +252,18 @@ bool is_all_plain(const UFuncObject& ufunc, const Arguments& arguments) {
 }
 
 PyObject* call_real(const UFuncObject& ufunc, const Arguments& arguments) {
-  return checked(PyObject_Vectorcall(ufunc.real, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names)).release();
+  return checked(PyObject_Vectorcall(ufunc.real, arguments.values,
+                                     static_cast<std::size_t>(arguments.positional),
+                                     arguments.names))
+      .release();
 }
 
 }  // namespace
 
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
-  const auto dtype_of_argument = [](const Argument& a) { return OperandType{a.array ? a.array->dtype() : a.scalar.dtype, a.weak}; };
+  const auto dtype_of_argument = [](const Argument& a) {
+    return OperandType{a.array ? a.array->dtype() : a.scalar.dtype, a.weak};
+  };
   // All three decide on the type.
   const OperandType pair[2] = {{x.dtype()}, dtype_of_argument(low)};
   const std::optional<Signature> first = resolve(Op::Maximum, pair);
@@ -244,15 +272,19 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const std::optional<Signature> second = resolve(Op::Minimum, rest);
   if (!second) throw Unfit{"no loop"};
   const DType dtype = second->out;
-  const ApplyOptions same{.signature = Signature{{dtype, dtype, dtype}, dtype}, .casting = Casting::Unsafe};
+  const ApplyOptions same{.signature = Signature{{dtype, dtype, dtype}, dtype},
+                          .casting = Casting::Unsafe};
   const ApplyOptions compare{.signature = Signature{{dtype, dtype, dtype}, DType::Bool}};
-  const ApplyOptions select{.signature = Signature{{DType::Bool, dtype, dtype}, dtype}, .casting = Casting::Unsafe};
+  const ApplyOptions select{.signature = Signature{{DType::Bool, dtype, dtype}, dtype},
+                            .casting = Casting::Unsafe};
   const Array raised = apply(Op::Maximum, {x, low}, same);
   if (!is_inexact(dtype)) return apply(Op::Minimum, {raised, high}, same);
   // Where an element equals its bound NumPy takes the bound, which shows in the sign of zero.
-  const Array above = apply(Op::Select, {apply(Op::LessEqual, {x, low}, compare), low, raised}, select);
+  const Array above =
+      apply(Op::Select, {apply(Op::LessEqual, {x, low}, compare), low, raised}, select);
   const Array lowered = apply(Op::Minimum, {above, high}, same);
-  return apply(Op::Select, {apply(Op::GreaterEqual, {above, high}, compare), high, lowered}, select);
+  return apply(Op::Select, {apply(Op::GreaterEqual, {above, high}, compare), high, lowered},
+               select);
 }
 
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
@@ -272,23 +304,28 @@ PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
                        settle_warnings();
                        return Py_NewRef(result.get());
                      },
-                     [&](const char* reason) { return fall_back(ufunc.name, ufunc.real, arguments, reason); }))
+                     [&](const char* reason) {
+                       return fall_back(ufunc.name, ufunc.real, arguments, reason);
+                     }))
       .release();
 }
 
-// ---- reduce, accumulate, outer, at --------------------------------------------------------------------
+// ---- reduce, accumulate, outer, at --------------------------------------------------------------
 
 namespace {
 
 Op reducing_op(const UFuncObject& ufunc) {
-  if (ufunc.native != Native::Op || ufunc.inputs != 2) throw Unfit{"this ufunc does not reduce natively"};
+  if (ufunc.native != Native::Op || ufunc.inputs != 2)
+    throw Unfit{"this ufunc does not reduce natively"};
   const TypeRule rule = info(ufunc.op).rule;
-  if (rule != TypeRule::Same && rule != TypeRule::Logical && rule != TypeRule::FloatOnly) throw Unfit{"this ufunc does not reduce natively"};
+  if (rule != TypeRule::Same && rule != TypeRule::Logical && rule != TypeRule::FloatOnly)
+    throw Unfit{"this ufunc does not reduce natively"};
   return ufunc.op;
 }
 
 PyObject* reduce_method(const UFuncObject& ufunc, const Arguments& arguments) {
-  static constexpr const char* names[] = {"array", "axis", "dtype", "out", "keepdims", "initial", "where"};
+  static constexpr const char* names[] = {"array",    "axis",    "dtype", "out",
+                                          "keepdims", "initial", "where"};
   PyObject* slots[std::size(names)];
   sort_arguments(arguments, names, std::size(names), slots);
   if (!slots[0]) throw Unfit{"reduce takes an array"};
@@ -298,7 +335,13 @@ PyObject* reduce_method(const UFuncObject& ufunc, const Arguments& arguments) {
   PyObject* axis = slots[1] ? slots[1] : zero;
   const bool inexact_loop = info(op).rule == TypeRule::FloatOnly;
   if (inexact_loop && !is_inexact(array.dtype())) throw Unfit{"a float reduction of integers"};
-  return reduce_native(op, array, {.axis = axis, .dtype = slots[2], .out = slots[3], .keepdims = slots[4], .initial = slots[5], .where = slots[6]});
+  return reduce_native(op, array,
+                       {.axis = axis,
+                        .dtype = slots[2],
+                        .out = slots[3],
+                        .keepdims = slots[4],
+                        .initial = slots[5],
+                        .where = slots[6]});
 }
 
 PyObject* accumulate_method(const UFuncObject& ufunc, const Arguments& arguments) {
@@ -310,18 +353,22 @@ PyObject* accumulate_method(const UFuncObject& ufunc, const Arguments& arguments
   const Array array = array_operand(slots[0]);
   const int axis = slots[1] ? axis_operand(slots[1], array.ndim()) : 0;
   if (array.ndim() == 0) throw Unfit{"cannot accumulate on a scalar"};
-  if (info(op).rule == TypeRule::FloatOnly && !is_inexact(array.dtype())) throw Unfit{"a float scan of integers"};
+  if (info(op).rule == TypeRule::FloatOnly && !is_inexact(array.dtype()))
+    throw Unfit{"a float scan of integers"};
   return new_array(accumulate(op, array, axis, requested_dtype(slots[2])));
 }
 
 PyObject* outer_method(const UFuncObject& ufunc, const Arguments& arguments) {
-  if (arguments.positional != 2 || ufunc.inputs != 2 || ufunc.native == Native::Matmul) throw Unfit{"outer of other than two operands"};
+  if (arguments.positional != 2 || ufunc.inputs != 2 || ufunc.native == Native::Matmul)
+    throw Unfit{"outer of other than two operands"};
   const Array left = array_operand(arguments.values[0]);
   const Array right = array_operand(arguments.values[1]);
-  Shape shape(left.shape().begin(), left.shape().end()), strides(left.strides().begin(), left.strides().end());
+  Shape shape(left.shape().begin(), left.shape().end()),
+      strides(left.strides().begin(), left.strides().end());
   shape.resize(shape.size() + right.shape().size(), 1);
   strides.resize(shape.size(), 0);
-  const Ref column = Ref::steal(new_array(window(left, shape, strides, left.offset(), left.dtype())));
+  const Ref column =
+      Ref::steal(new_array(window(left, shape, strides, left.offset(), left.dtype())));
   std::vector<PyObject*> values{column.get(), arguments.values[1]};
   values.insert(values.end(), arguments.values + 2, arguments.values + 2 + arguments.keywords());
   Call call;
@@ -334,21 +381,27 @@ PyObject* outer_method(const UFuncObject& ufunc, const Arguments& arguments) {
 
 PyObject* at_method(const UFuncObject& ufunc, const Arguments& arguments) {
   if (arguments.keywords() != 0 || arguments.positional != 3) throw Unfit{"at with one operand"};
-  if (ufunc.native != Native::Op || ufunc.inputs != 2 || info(ufunc.op).rule != TypeRule::Same) throw Unfit{"this ufunc has no native at"};
+  if (ufunc.native != Native::Op || ufunc.inputs != 2 || info(ufunc.op).rule != TypeRule::Same)
+    throw Unfit{"this ufunc has no native at"};
   const Array target = target_operand(arguments.values[0]);
   const Array index = index_operand(arguments.values[1]);
-  if (!is_integer(index.dtype()) || target.ndim() < 1) throw Unfit{"at by other than one index array"};
+  if (!is_integer(index.dtype()) || target.ndim() < 1)
+    throw Unfit{"at by other than one index array"};
   Operand value;
   if (!read_operand(arguments.values[2], value)) throw Unfit{"an operand is of a foreign type"};
-  const OperandType types[2] = {{target.dtype()},
-                                {value.argument.array ? value.argument.array->dtype() : value.argument.scalar.dtype, value.argument.weak}};
+  const OperandType types[2] = {
+      {target.dtype()},
+      {value.argument.array ? value.argument.array->dtype() : value.argument.scalar.dtype,
+       value.argument.weak}};
   const std::optional<Signature> signature = resolve(ufunc.op, types);
-  if (!signature || signature->out != target.dtype() || signature->in[0] != target.dtype()) throw Unfit{"at in another dtype"};
+  if (!signature || signature->out != target.dtype() || signature->in[0] != target.dtype())
+    throw Unfit{"at in another dtype"};
   scatter_apply(ufunc.op, target, {&index, 1}, value.argument);
   return Py_NewRef(Py_None);
 }
 
-PyObject* method_native(const UFuncObject& ufunc, std::string_view method, const Arguments& arguments) {
+PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
+                        const Arguments& arguments) {
   if (method == "reduce") return reduce_method(ufunc, arguments);
   if (method == "accumulate") return accumulate_method(ufunc, arguments);
   if (method == "outer") return outer_method(ufunc, arguments);

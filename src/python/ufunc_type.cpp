@@ -21,9 +21,12 @@ std::unordered_map<PyObject*, PyObject*>& ufuncs_by_real() {
   return *table;
 }
 
-PyObject* vectorcall(PyObject* object, PyObject* const* values, std::size_t count, PyObject* names) {
+PyObject* vectorcall(PyObject* object, PyObject* const* values, std::size_t count,
+                     PyObject* names) {
   note_source();
-  return guarded([&] { return call_ufunc(ufunc_of(object), {values, PyVectorcall_NARGS(count), names}); });
+  return guarded([&] {
+    return call_ufunc(ufunc_of(object), {values, PyVectorcall_NARGS(count), names});
+  });
 }
 
 template <const char* const* name>
@@ -42,8 +45,10 @@ PyObject* represent(PyObject* self) { return PyObject_Repr(ufunc_of(self).real);
 // nin, types, signature, __doc__, resolve_dtypes and so on are the real one's.
 PyObject* get_attribute(PyObject* self, PyObject* name) {
   if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) return Py_NewRef(numpy.ufunc);
-  for (const char* real_first : {"__doc__", "__name__", "__qualname__", "__module__", "__signature__"})
-    if (PyUnicode_CompareWithASCIIString(name, real_first) == 0) return PyObject_GetAttr(ufunc_of(self).real, name);
+  for (const char* real_first :
+       {"__doc__", "__name__", "__qualname__", "__module__", "__signature__"})
+    if (PyUnicode_CompareWithASCIIString(name, real_first) == 0)
+      return PyObject_GetAttr(ufunc_of(self).real, name);
   PyObject* found = PyObject_GenericGetAttr(self, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
   PyErr_Clear();
@@ -135,17 +140,19 @@ PyObject* ufunc_for(PyObject* real) {
 PyObject* all_ufuncs() { return ufuncs_by_name; }
 
 void make_ufunc_type(PyObject* module) {
-  static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(UFuncObject, call), READONLY, nullptr},
-                                  {"__dictoffset__", T_PYSSIZET, offsetof(UFuncObject, dictionary), READONLY, nullptr},
-                                  {nullptr, 0, 0, 0, nullptr}};
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(UFuncObject, call), READONLY, nullptr},
+      {"__dictoffset__", T_PYSSIZET, offsetof(UFuncObject, dictionary), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
   constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
-  static PyMethodDef methods[] = {{"reduce", as_function(ufunc_method<&reduce_name>), fast, nullptr},
-                                  {"accumulate", as_function(ufunc_method<&accumulate_name>), fast, nullptr},
-                                  {"outer", as_function(ufunc_method<&outer_name>), fast, nullptr},
-                                  {"at", as_function(ufunc_method<&at_name>), fast, nullptr},
-                                  {"reduceat", as_function(ufunc_method<&reduceat_name>), fast, nullptr},
-                                  {"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"reduce", as_function(ufunc_method<&reduce_name>), fast, nullptr},
+      {"accumulate", as_function(ufunc_method<&accumulate_name>), fast, nullptr},
+      {"outer", as_function(ufunc_method<&outer_name>), fast, nullptr},
+      {"at", as_function(ufunc_method<&at_name>), fast, nullptr},
+      {"reduceat", as_function(ufunc_method<&reduceat_name>), fast, nullptr},
+      {"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
@@ -155,8 +162,9 @@ void make_ufunc_type(PyObject* module) {
                          {Py_tp_methods, methods},
                          {Py_tp_members, members},
                          {0, nullptr}};
-  PyType_Spec spec = {"numpy.ufunc", sizeof(UFuncObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Spec spec = {
+      "numpy.ufunc", sizeof(UFuncObject), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   ufunc_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
   ufuncs_by_name = checked(PyDict_New()).release();
   add_ufuncs_of("numpy._core.umath");

@@ -11,13 +11,12 @@ namespace frit::python {
 enum class Native : std::uint8_t { No, Op, Matmul, Divmod, Modf, Frexp, Clip };
 
 struct UFuncObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   PyObject* dictionary;
-  PyObject* real;      // numpy's
+  PyObject* real;  // numpy's
   const char* name;
   Native native;
-  Op op;               // for Native::Op
+  Op op;  // for Native::Op
   int inputs, outputs;
 };
 inline UFuncObject& ufunc_of(PyObject* object) { return *reinterpret_cast<UFuncObject*>(object); }

@@ -17,10 +17,14 @@ unsigned bit(FloatError error) { return static_cast<unsigned>(error); }
 
 const char* words_of(FloatError error) {
   switch (error) {
-    case FloatError::DivideByZero: return "divide by zero";
-    case FloatError::Overflow: return "overflow";
-    case FloatError::Underflow: return "underflow";
-    case FloatError::Invalid: return "invalid value";
+    case FloatError::DivideByZero:
+      return "divide by zero";
+    case FloatError::Overflow:
+      return "overflow";
+    case FloatError::Underflow:
+      return "underflow";
+    case FloatError::Invalid:
+      return "invalid value";
   }
   return "";
 }
@@ -28,10 +32,14 @@ const char* words_of(FloatError error) {
 // NumPy's name of the kind of error, as errstate takes it.
 const char* kind_of(FloatError error) {
   switch (error) {
-    case FloatError::DivideByZero: return "divide";
-    case FloatError::Overflow: return "over";
-    case FloatError::Underflow: return "under";
-    case FloatError::Invalid: return "invalid";
+    case FloatError::DivideByZero:
+      return "divide";
+    case FloatError::Overflow:
+      return "over";
+    case FloatError::Underflow:
+      return "under";
+    case FloatError::Invalid:
+      return "invalid";
   }
   return "";
 }
@@ -39,10 +47,14 @@ const char* kind_of(FloatError error) {
 FloatMode mode_of(FloatError error) {
   const FloatState& state = thread_state;
   switch (error) {
-    case FloatError::DivideByZero: return state.divide;
-    case FloatError::Overflow: return state.over;
-    case FloatError::Underflow: return state.under;
-    case FloatError::Invalid: return state.invalid;
+    case FloatError::DivideByZero:
+      return state.divide;
+    case FloatError::Overflow:
+      return state.over;
+    case FloatError::Underflow:
+      return state.under;
+    case FloatError::Invalid:
+      return state.invalid;
   }
   return FloatMode::Ignore;
 }
@@ -51,9 +63,12 @@ FloatMode mode_of(FloatError error) {
 const char* name_of(const FloatWarning& warning) {
   const Op op = warning.op;
   if (warning.reduction) return "reduce";
-  if ((op == Op::Reciprocal || op == Op::Sqrt || op == Op::Square) && is_power_source(warning.source)) return "power";
+  if ((op == Op::Reciprocal || op == Op::Sqrt || op == Op::Square) &&
+      is_power_source(warning.source))
+    return "power";
   const std::string_view name = info(op).numpy_name;
-  return name.empty() ? "cast" : name.data();  // the only op without a ufunc that may warn is a conversion
+  return name.empty() ? "cast"
+                      : name.data();  // the only op without a ufunc that may warn is a conversion
 }
 
 // The registry in which `warnings` notes what it has shown of this file.
@@ -84,23 +99,28 @@ Ref registry_of(const SourceLine& line, Ref& module_name) {
 }
 
 void warn(const FloatWarning& warning, const SourceLine& line, const char* name) {
-  const Ref message = checked(PyUnicode_FromFormat("%s encountered in %s", words_of(warning.error), name));
-  const Ref file = checked(PyUnicode_FromString(line.filename.empty() ? "sys" : line.filename.c_str()));
+  const Ref message =
+      checked(PyUnicode_FromFormat("%s encountered in %s", words_of(warning.error), name));
+  const Ref file =
+      checked(PyUnicode_FromString(line.filename.empty() ? "sys" : line.filename.c_str()));
   Ref module_name;
   const Ref registry = registry_of(line, module_name);
-  checked_status(PyErr_WarnExplicitObject(PyExc_RuntimeWarning, message.get(), file.get(), line.line > 0 ? line.line : 1,
-                                          module_name.get(), registry.get()));
+  checked_status(PyErr_WarnExplicitObject(PyExc_RuntimeWarning, message.get(), file.get(),
+                                          line.line > 0 ? line.line : 1, module_name.get(),
+                                          registry.get()));
 }
 
 void handle(const FloatWarning& warning) {
   const FloatMode mode = mode_of(warning.error);
   if (mode == FloatMode::Ignore) return;
   const char* name = name_of(warning);
-  if (mode == FloatMode::Raise) raise(PyExc_FloatingPointError, "%s encountered in %s", words_of(warning.error), name);
+  if (mode == FloatMode::Raise)
+    raise(PyExc_FloatingPointError, "%s encountered in %s", words_of(warning.error), name);
   const SourceLine line = resolve_source(warning.source);
   if (mode == FloatMode::Warn) return warn(warning, line, name);
   if (!float_handler) return;
-  checked(PyObject_CallFunction(float_handler, "ssisi", kind_of(warning.error), name, static_cast<int>(mode), line.filename.c_str(), line.line));
+  checked(PyObject_CallFunction(float_handler, "ssisi", kind_of(warning.error), name,
+                                static_cast<int>(mode), line.filename.c_str(), line.line));
 }
 
 }  // namespace
@@ -109,7 +129,8 @@ void set_float_state(const FloatState& state) {
   thread_state = state;
   float_errors_are_immediate = state.immediate;
   unsigned mask = 0;
-  for (FloatError error : {FloatError::DivideByZero, FloatError::Overflow, FloatError::Underflow, FloatError::Invalid})
+  for (FloatError error :
+       {FloatError::DivideByZero, FloatError::Overflow, FloatError::Underflow, FloatError::Invalid})
     if (mode_of(error) != FloatMode::Ignore) mask |= bit(error);
   set_float_checks(mask);
 }

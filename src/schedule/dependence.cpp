@@ -87,7 +87,8 @@ void add_axes(const Layout& layout, std::vector<Unknown>& unknowns) {
 bool boxes_meet(std::int64_t offset_a, const Layout& a, std::int64_t offset_b, const Layout& b) {
   if (a.size() == 0 || b.size() == 0) return false;
   const ByteRange range_a = byte_range(a), range_b = byte_range(b);
-  if (offset_a + range_a.high <= offset_b + range_b.low || offset_b + range_b.high <= offset_a + range_a.low)
+  if (offset_a + range_a.high <= offset_b + range_b.low ||
+      offset_b + range_b.high <= offset_a + range_a.low)
     return false;
   const bool dense_a = range_a.high - range_a.low == a.size() * a.item_size();
   const bool dense_b = range_b.high - range_b.low == b.size() * b.item_size();
@@ -115,7 +116,8 @@ Relation relate(const Access& a, const Access& b) {
       if (same) return Relation::Same;
     }
   }
-  return boxes_meet(a.offset, *a.layout, b.offset, *b.layout) ? Relation::Overlap : Relation::Disjoint;
+  return boxes_meet(a.offset, *a.layout, b.offset, *b.layout) ? Relation::Overlap
+                                                              : Relation::Disjoint;
 }
 
 bool overlaps_itself(const Layout& layout) {
@@ -128,7 +130,8 @@ bool overlaps_itself(const Layout& layout) {
     if (stride == 0) return true;
     axes.push_back({stride, layout.shape()[k] - 1});
   }
-  std::sort(axes.begin(), axes.end(), [](const Unknown& x, const Unknown& y) { return x.coefficient < y.coefficient; });
+  std::sort(axes.begin(), axes.end(),
+            [](const Unknown& x, const Unknown& y) { return x.coefficient < y.coefficient; });
   std::int64_t reach = layout.item_size();
   for (const Unknown& axis : axes) {
     if (axis.coefficient < reach) return true;  // conservative: may or may not

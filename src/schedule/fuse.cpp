@@ -16,11 +16,11 @@ namespace frit {
 namespace {
 
 constexpr std::size_t most_members = 160;
-constexpr std::size_t most_windows = 36;      // memory operands of a group
-constexpr std::int64_t longest_row = 8192;    // elements of a row that is passed over more than once
+constexpr std::size_t most_windows = 36;    // memory operands of a group
+constexpr std::int64_t longest_row = 8192;  // elements of a row that is passed over more than once
 constexpr std::size_t most_windows_of_strangers = 10;
 constexpr std::size_t most_candidates = 12;
-constexpr std::int64_t small_space = 1 << 15; // elements: here a shared launch always pays
+constexpr std::int64_t small_space = 1 << 15;  // elements: here a shared launch always pays
 
 bool is_ordered(Op op, DType dtype) {
   return !is_integer(dtype) && !is_bool(dtype) && !has(op, Reorderable);
@@ -42,15 +42,18 @@ struct ReductionShape {
 };
 
 bool same_window(const Window& a, const Window& b, const std::vector<std::int64_t>& extents) {
-  if (a.slot != b.slot || a.offset != b.offset || a.dtype != b.dtype || a.whole || b.whole) return false;
+  if (a.slot != b.slot || a.offset != b.offset || a.dtype != b.dtype || a.whole || b.whole)
+    return false;
   for (std::size_t k = 0; k < extents.size(); ++k)
     if (extents[k] > 1 && a.strides[k] != b.strides[k]) return false;
   return true;
 }
 
-bool merges_axes(const Window& w, const std::vector<int>& axes, const std::vector<std::int64_t>& extents) {
+bool merges_axes(const Window& w, const std::vector<int>& axes,
+                 const std::vector<std::int64_t>& extents) {
   for (std::size_t k = 0; k + 1 < axes.size(); ++k) {
-    const auto outer = static_cast<std::size_t>(axes[k]), inner = static_cast<std::size_t>(axes[k + 1]);
+    const auto outer = static_cast<std::size_t>(axes[k]),
+               inner = static_cast<std::size_t>(axes[k + 1]);
     if (w.strides[outer] != w.strides[inner] * extents[inner]) return false;
   }
   return true;
@@ -63,7 +66,9 @@ ReductionShape shape_of_reduction(const Layout& input, std::uint64_t reduced) {
   for (int axis : shape.order)
     if (!(reduced >> axis & 1)) kept *= input.shape()[static_cast<std::size_t>(axis)];
   const bool inner_is_reduced = shape.order.empty() || (reduced >> shape.order.back() & 1);
-  shape.kind = kept == 1 ? GroupKind::Fold : inner_is_reduced ? GroupKind::Rows : GroupKind::Columns;
+  shape.kind = kept == 1          ? GroupKind::Fold
+               : inner_is_reduced ? GroupKind::Rows
+                                  : GroupKind::Columns;
   if (shape.kind == GroupKind::Columns || shape.order.empty()) return shape;
   std::size_t first = shape.order.size() - 1;
   const auto extents = input.shape(), strides = input.strides();
@@ -98,7 +103,8 @@ class Fuser {
       std::uint32_t best = UINT32_MAX;
       Attempt best_attempt;
       std::size_t tried = 0;
-      for (std::uint32_t g = static_cast<std::uint32_t>(groups_.size()); g-- > first && tried < most_candidates; ++tried) {
+      for (std::uint32_t g = static_cast<std::uint32_t>(groups_.size());
+           g-- > first && tried < most_candidates; ++tried) {
         std::optional<Attempt> attempt = try_join(g, number);
         if (!attempt) continue;
         if (best == UINT32_MAX || attempt->shared > best_attempt.shared) {
@@ -119,7 +125,8 @@ class Fuser {
       for (std::size_t k = list.size(); k-- > 0;) {
         const Touch& t = list[k];
         if (t.group < first || !(is_write || t.is_write())) continue;
-        if (boxes_meet(a.offset, *a.layout, t.access->offset, *t.access->layout)) first = std::max(first, t.group);
+        if (boxes_meet(a.offset, *a.layout, t.access->offset, *t.access->layout))
+          first = std::max(first, t.group);
       }
     });
     return first;
@@ -148,11 +155,13 @@ class Fuser {
     if (!fit_space(group, node, attempt)) return refuse("another iteration space");
     make_windows(group.extents, attempt.shape ? node.reduced : group.reduced, node, attempt.member);
     if (!tree_holds(group, node, attempt)) return refuse("the order of a float sum would change");
-    if (!relations_hold(g, group, attempt)) return refuse("reads or writes overlap at another iteration");
+    if (!relations_hold(g, group, attempt))
+      return refuse("reads or writes overlap at another iteration");
     if (attempt.member.phase > 0 && row_length(group, attempt) > longest_row)
       return refuse("rows are too long to stay in cache");
     // What comes may join both: strangers share a loop as long as it has few streams of memory.
-    if (attempt.shared == 0 && windows_[g].size() > most_windows_of_strangers && space_of(group) > small_space)
+    if (attempt.shared == 0 && windows_[g].size() > most_windows_of_strangers &&
+        space_of(group) > small_space)
       return refuse("nothing in common, and many operands");
     return attempt;
   }
@@ -175,7 +184,8 @@ class Fuser {
   // Sets the member's level, and the shape that a reduction gives the group.
   bool fit_space(const Group& group, const Node& node, Attempt& attempt) const {
     const auto space = domain(node);
-    const bool full = std::equal(space.begin(), space.end(), group.extents.begin(), group.extents.end());
+    const bool full =
+        std::equal(space.begin(), space.end(), group.extents.begin(), group.extents.end());
     if (node.kind == NodeKind::Reduce) {
       if (!full) return false;
       attempt.member.level = Level::Reduce;
@@ -185,8 +195,8 @@ class Fuser {
         attempt.shape = std::move(shape);
         return true;
       }
-      return group.kind == shape.kind && group.reduced == node.reduced && group.order == shape.order &&
-             (group.tree == shape.tree);
+      return group.kind == shape.kind && group.reduced == node.reduced &&
+             group.order == shape.order && (group.tree == shape.tree);
     }
     if (full) {
       attempt.member.level = Level::Full;
@@ -212,7 +222,8 @@ class Fuser {
     return true;
   }
 
-  Window make_window(const Access& a, const std::vector<std::int64_t>& extents, std::uint64_t reduced) const {
+  Window make_window(const Access& a, const std::vector<std::int64_t>& extents,
+                     std::uint64_t reduced) const {
     Window w;
     w.dtype = a.dtype;
     if (!a.base) {
@@ -236,26 +247,31 @@ class Fuser {
     return w;
   }
 
-  void make_windows(const std::vector<std::int64_t>& extents, std::uint64_t reduced, const Node& node,
-                    Member& member) const {
+  void make_windows(const std::vector<std::int64_t>& extents, std::uint64_t reduced,
+                    const Node& node, Member& member) const {
     if (node.kind == NodeKind::Routine) return make_routine_windows(extents, node, member);
     member.out = make_window(node.out, extents, reduced);
-    for (int k = 0; k < node.inputs; ++k) member.in.push_back(make_window(node.in[k], extents, reduced));
+    for (int k = 0; k < node.inputs; ++k)
+      member.in.push_back(make_window(node.in[k], extents, reduced));
   }
 
-  void make_routine_windows(const std::vector<std::int64_t>& extents, const Node& node, Member& member) const {
+  void make_routine_windows(const std::vector<std::int64_t>& extents, const Node& node,
+                            Member& member) const {
     const CallSite& site = *node.site;
     const auto window_of = [&](const Access& a, std::int32_t number) {
       const RoutineAccess& access = site.routine->accesses[static_cast<std::size_t>(number)];
-      Window w{.slot = a.base->slot, .offset = a.offset, .dtype = a.dtype, .strides = access.strides};
+      Window w{
+          .slot = a.base->slot, .offset = a.offset, .dtype = a.dtype, .strides = access.strides};
       if (!access.is_window) {
         w.strides.assign(extents.size(), 0);
         w.whole = std::max<std::int64_t>(1, a.layout->size() * a.layout->item_size());
       }
-      w.immediate = site.routine->immediate[static_cast<std::size_t>(access.instr->address.operand)];
+      w.immediate =
+          site.routine->immediate[static_cast<std::size_t>(access.instr->address.operand)];
       return w;
     };
-    for (std::size_t k = 0; k < site.inputs.size(); ++k) member.in.push_back(window_of(site.inputs[k], site.input_accesses[k]));
+    for (std::size_t k = 0; k < site.inputs.size(); ++k)
+      member.in.push_back(window_of(site.inputs[k], site.input_accesses[k]));
     for (std::size_t k = 0; k < site.outputs.size(); ++k)
       member.outs.push_back(window_of(site.outputs[k], site.output_accesses[k]));
   }
@@ -264,11 +280,14 @@ class Fuser {
   bool tree_holds(const Group& group, const Node& node, const Attempt& attempt) const {
     const std::vector<int>& tree = attempt.shape ? attempt.shape->tree : group.tree;
     if (tree.size() < 2) return true;
-    const bool ordered = group.ordered || (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0]));
+    const bool ordered = group.ordered || (node.kind == NodeKind::Reduce &&
+                                           is_ordered(node.op, node.signature.in[0]));
     if (!ordered) return true;
     if (group.keeps_axes || keeps_axes(node)) return false;
     const auto holds = [&](const Member& m) {
-      if (m.level == Level::Full && m.out.slot != no_slot && !merges_axes(m.out, tree, group.extents)) return false;
+      if (m.level == Level::Full && m.out.slot != no_slot &&
+          !merges_axes(m.out, tree, group.extents))
+        return false;
       for (const Window& w : m.outs)
         if (!w.whole && !merges_axes(w, tree, group.extents)) return false;
       for (const Window& w : m.in)
@@ -292,18 +311,23 @@ class Fuser {
         const bool same = same_window(w, theirs, group.extents);
         // Neighbouring windows of one base are in the cache together.
         if (!same && !is_write && !t.is_write()) attempt.shared += a.layout->item_size();
-        if (same) attempt.shared += a.layout->size() * a.layout->item_size() * (t.is_write() ? 2 : 1);
+        if (same)
+          attempt.shared += a.layout->size() * a.layout->item_size() * (t.is_write() ? 2 : 1);
         if (!is_write && !t.is_write()) continue;
-        if (!same && !boxes_meet(a.offset, *a.layout, t.access->offset, *t.access->layout)) continue;
+        if (!same && !boxes_meet(a.offset, *a.layout, t.access->offset, *t.access->layout))
+          continue;
         const bool after_reduction = other.level == Level::Reduce && t.is_write();
-        if (kind != GroupKind::Rows && (after_reduction || (member.level == Level::Reduce && is_write))) return false;
+        if (kind != GroupKind::Rows &&
+            (after_reduction || (member.level == Level::Reduce && is_write)))
+          return false;
         if (!same) {
           if (!(is_write && !t.is_write())) return false;
           if (!can_shadow(group, attempt, w)) return false;
           continue;
         }
         // A loop that touches what a row step made, or read, comes after that row step.
-        const bool made_behind = other.level == Level::Row || (other.level == Level::Reduce && t.is_write());
+        const bool made_behind =
+            other.level == Level::Row || (other.level == Level::Reduce && t.is_write());
         const int behind = member.level != Level::Row && made_behind ? 1 : 0;
         member.phase = std::max(member.phase, other.phase + behind);
       }
@@ -313,7 +337,8 @@ class Fuser {
       const CallSite& site = *node.site;
       // What goes to memory at once can't go to new memory.
       const auto is_shadowed = [&](const Window& w) {
-        return w.immediate && std::find(group.shadowed.begin(), group.shadowed.end(), w.slot) != group.shadowed.end();
+        return w.immediate && std::find(group.shadowed.begin(), group.shadowed.end(), w.slot) !=
+                                  group.shadowed.end();
       };
       if (std::any_of(member.in.begin(), member.in.end(), is_shadowed) ||
           std::any_of(member.outs.begin(), member.outs.end(), is_shadowed))
@@ -325,7 +350,8 @@ class Fuser {
       return windows_[g].size() < most_windows;
     }
     for (std::size_t k = 0; k < member.in.size(); ++k)
-      if (member.in[k].slot != no_slot && !check_access(node.in[k], member.in[k], false)) return false;
+      if (member.in[k].slot != no_slot && !check_access(node.in[k], member.in[k], false))
+        return false;
     return check_access(node.out, member.out, true) && windows_[g].size() < most_windows;
   }
 
@@ -334,7 +360,9 @@ class Fuser {
     return m.outs.empty() ? m.out : m.outs[static_cast<std::size_t>(-1 - t.input)];
   }
 
-  static bool keeps_axes(const Node& node) { return node.kind == NodeKind::Routine && node.site->routine->uses_index; }
+  static bool keeps_axes(const Node& node) {
+    return node.kind == NodeKind::Routine && node.site->routine->uses_index;
+  }
 
   // Windows that are likely to be memory operands of the group's kernel.
   void count_window(std::uint32_t g, const Access& a) {
@@ -349,11 +377,15 @@ class Fuser {
   // May this in-place write go to new memory of its base?
   bool can_shadow(const Group& group, Attempt& attempt, const Window& w) {
     const Member& member = attempt.member;
-    if (group.kind != GroupKind::Map || attempt.shape || member.level != Level::Full || w.whole || w.immediate) return false;
+    if (group.kind != GroupKind::Map || attempt.shape || member.level != Level::Full || w.whole ||
+        w.immediate)
+      return false;
     const SlotState& slot = segment_.slots[w.slot];
     if (slot.pinned || !slot.has_data) return false;
-    if (std::find(attempt.shadows.begin(), attempt.shadows.end(), w.slot) != attempt.shadows.end()) return true;
-    if (std::find(group.shadowed.begin(), group.shadowed.end(), w.slot) != group.shadowed.end()) return true;
+    if (std::find(attempt.shadows.begin(), attempt.shadows.end(), w.slot) != attempt.shadows.end())
+      return true;
+    if (std::find(group.shadowed.begin(), group.shadowed.end(), w.slot) != group.shadowed.end())
+      return true;
     // Nobody in the group has written this base, and the node itself reads it only where it writes.
     for (const Touch& t : touches_[w.slot])
       if (t.group == index_of(group) && t.is_write()) return false;
@@ -368,7 +400,9 @@ class Fuser {
     return true;
   }
 
-  std::uint32_t index_of(const Group& group) const { return static_cast<std::uint32_t>(&group - groups_.data()); }
+  std::uint32_t index_of(const Group& group) const {
+    return static_cast<std::uint32_t>(&group - groups_.data());
+  }
 
   void join(std::uint32_t g, Attempt attempt) {
     Group& group = groups_[g];
@@ -379,7 +413,8 @@ class Fuser {
       group.tree = std::move(attempt.shape->tree);
       group.reduced = node.reduced;
     }
-    if (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0])) group.ordered = true;
+    if (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0]))
+      group.ordered = true;
     group.keeps_axes |= keeps_axes(node);
     group.shadowed.insert(group.shadowed.end(), attempt.shadows.begin(), attempt.shadows.end());
     add(g, std::move(attempt.member));
@@ -391,12 +426,16 @@ class Fuser {
     const auto index = static_cast<std::uint32_t>(group.members.size());
     if (node.site) {
       std::int16_t number = 0;
-      for (const Access& a : node.site->inputs) touches_[a.base->slot].push_back({g, index, number++, &a});
+      for (const Access& a : node.site->inputs)
+        touches_[a.base->slot].push_back({g, index, number++, &a});
       number = -1;
-      for (const Access& a : node.site->outputs) touches_[a.base->slot].push_back({g, index, number--, &a});
+      for (const Access& a : node.site->outputs)
+        touches_[a.base->slot].push_back({g, index, number--, &a});
     } else {
       for (int k = 0; k < node.inputs; ++k)
-        if (node.in[k].base) touches_[node.in[k].base->slot].push_back({g, index, static_cast<std::int16_t>(k), &node.in[k]});
+        if (node.in[k].base)
+          touches_[node.in[k].base->slot].push_back(
+              {g, index, static_cast<std::int16_t>(k), &node.in[k]});
       touches_[node.out.base->slot].push_back({g, index, -1, &node.out});
     }
     for_each_access(node, [&](const Access& a, bool) { count_window(g, a); });
@@ -434,7 +473,8 @@ class Fuser {
   const Segment& segment_;
   std::vector<Group> groups_;
   std::vector<std::vector<Touch>> touches_;  // by slot, in order
-  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> windows_;  // by group: slot and offset
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>>
+      windows_;  // by group: slot and offset
   std::string why_;
 };
 
@@ -460,7 +500,8 @@ std::vector<int> reduction_order(const Layout& layout) {
   return result;
 }
 
-bool grid_of(const Window& window, const std::vector<std::int64_t>& extents, std::int64_t base_bytes, Grid& grid) {
+bool grid_of(const Window& window, const std::vector<std::int64_t>& extents,
+             std::int64_t base_bytes, Grid& grid) {
   grid = {};
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // stride, count; by falling stride
   for (std::size_t k = 0; k < extents.size(); ++k)

@@ -50,12 +50,13 @@ enum class GroupKind : std::uint8_t {
 struct Group {
   GroupKind kind = GroupKind::Map;
   std::vector<std::int64_t> extents;
-  std::uint64_t reduced = 0;        // bit k: axis k is reduced (Rows, Columns, Fold)
-  std::vector<int> order;           // Rows, Columns, Fold: axes in NumPy's order for the reduction, outermost first, without extent 1
-  std::vector<int> tree;            // those at its end that NumPy runs as one inner loop
-  bool ordered = false;             // a reduction's order matters (float Add, float Multiply)
-  bool in_order = false;            // a Map whose points run one after another: a user's kernel of its own
-  bool keeps_axes = false;          // somebody uses the axes' indices: none may be merged
+  std::uint64_t reduced = 0;  // bit k: axis k is reduced (Rows, Columns, Fold)
+  std::vector<int>
+      order;  // Rows, Columns, Fold: axes in NumPy's order for the reduction, outermost first, without extent 1
+  std::vector<int> tree;    // those at its end that NumPy runs as one inner loop
+  bool ordered = false;     // a reduction's order matters (float Add, float Multiply)
+  bool in_order = false;    // a Map whose points run one after another: a user's kernel of its own
+  bool keeps_axes = false;  // somebody uses the axes' indices: none may be merged
   std::vector<Member> members;
   std::vector<std::uint32_t> shadowed;  // slots written to a shadow
   std::string why;
@@ -71,6 +72,7 @@ std::vector<int> reduction_order(const Layout& layout);
 struct Grid {
   std::vector<std::int64_t> extents, starts, counts;
 };
-bool grid_of(const Window& window, const std::vector<std::int64_t>& extents, std::int64_t base_bytes, Grid& grid);
+bool grid_of(const Window& window, const std::vector<std::int64_t>& extents,
+             std::int64_t base_bytes, Grid& grid);
 
 }  // namespace frit

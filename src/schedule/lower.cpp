@@ -11,13 +11,14 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t column_block = 512;        // elements of an accumulator row
-constexpr std::int64_t few_columns = 4;           // columns that have a local each
-constexpr std::int64_t fold_at_once = 1 << 15;    // elements that one part folds
-constexpr std::int64_t fold_grain = 1 << 15;      // elements of one part of a larger fold
-constexpr std::int64_t shortest_vector = 16;      // a shorter innermost loop is not the one for vectors
-constexpr std::int64_t streaming_from = 24 << 20; // bytes of a launch: larger than the caches
-constexpr std::int64_t short_row = 7;             // rows up to here are summed one after another (NumPy's n < 8)
+constexpr std::int64_t column_block = 512;      // elements of an accumulator row
+constexpr std::int64_t few_columns = 4;         // columns that have a local each
+constexpr std::int64_t fold_at_once = 1 << 15;  // elements that one part folds
+constexpr std::int64_t fold_grain = 1 << 15;    // elements of one part of a larger fold
+constexpr std::int64_t shortest_vector = 16;  // a shorter innermost loop is not the one for vectors
+constexpr std::int64_t streaming_from = 24 << 20;  // bytes of a launch: larger than the caches
+constexpr std::int64_t short_row =
+    7;  // rows up to here are summed one after another (NumPy's n < 8)
 constexpr std::int64_t short_row_any_order = 32;
 
 double cost_of(Op op) { return has(op, Costly) ? 1.5 : 0.08; }
@@ -29,7 +30,7 @@ struct Axis {
   int inner() const { return members.back(); }
   // While a kernel is written:
   ValueId index = no_value;
-  bool lanes = false;        // the vector loop's own index
+  bool lanes = false;  // the vector loop's own index
 };
 
 class Body final : public RoutineHost {
@@ -41,11 +42,21 @@ class Body final : public RoutineHost {
 
   void lower() {
     switch (group_.kind) {
-      case GroupKind::Map: map(); break;
-      case GroupKind::Rows: rows(); break;
-      case GroupKind::Columns: columns(); break;
-      case GroupKind::Fold: fold(); break;
-      case GroupKind::Call: check(false, "a call is not lowered"); break;
+      case GroupKind::Map:
+        map();
+        break;
+      case GroupKind::Rows:
+        rows();
+        break;
+      case GroupKind::Columns:
+        columns();
+        break;
+      case GroupKind::Fold:
+        fold();
+        break;
+      case GroupKind::Call:
+        check(false, "a call is not lowered");
+        break;
     }
   }
 
@@ -54,17 +65,21 @@ class Body final : public RoutineHost {
 
   const Node& node_of(const Member& m) const { return segment_.nodes[m.node]; }
   bool in_memory(std::uint32_t slot) const {
-    return slot != no_slot && (segment_.slots[slot].has_data || uses_[slot].held || uses_[slot].stored);
+    return slot != no_slot &&
+           (segment_.slots[slot].has_data || uses_[slot].held || uses_[slot].stored);
   }
   bool stored(std::uint32_t slot) const { return uses_[slot].stored; }
   bool same(const Window& a, const Window& b) const {
-    if (a.slot != b.slot || a.offset != b.offset || a.dtype != b.dtype || a.whole || b.whole) return false;
+    if (a.slot != b.slot || a.offset != b.offset || a.dtype != b.dtype || a.whole || b.whole)
+      return false;
     for (std::size_t k = 0; k < group_.extents.size(); ++k)
       if (group_.extents[k] > 1 && a.strides[k] != b.strides[k]) return false;
     return true;
   }
   std::int64_t extent_of(int axis) const { return group_.extents[static_cast<std::size_t>(axis)]; }
-  static std::int64_t stride_of(const Window& w, int axis) { return w.strides[static_cast<std::size_t>(axis)]; }
+  static std::int64_t stride_of(const Window& w, int axis) {
+    return w.strides[static_cast<std::size_t>(axis)];
+  }
   bool is_reduced(int axis) const { return (group_.reduced >> axis & 1) != 0; }
 
   void collect_memory_windows() {
@@ -172,7 +187,8 @@ class Body final : public RoutineHost {
         return b.operand;
       }
     const auto kind = shadow ? Binding::Kind::Shadow : Binding::Kind::Slot;
-    const std::int32_t operand = add_operand(w.dtype, write, {.kind = kind, .slot = w.slot, .offset = w.offset});
+    const std::int32_t operand =
+        add_operand(w.dtype, write, {.kind = kind, .slot = w.slot, .offset = w.offset});
     bound_.push_back({&w, shadow, operand});
     return operand;
   }
@@ -240,7 +256,8 @@ class Body final : public RoutineHost {
   ValueId value_of(const Window& w) {
     if (const Current* c = find(full_, w)) return c->value;
     if (const Current* c = find(rows_, w)) return c->value;
-    if (const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& k) { return same(*k.window, w); });
+    if (const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                       [&](const Kept& k) { return same(*k.window, w); });
         kept != kept_.end()) {
       const ValueId value = writer_.load(kept_address(*kept));
       full_.push_back({&w, value, false});
@@ -254,10 +271,12 @@ class Body final : public RoutineHost {
   ValueId compute(const Member& m) {
     const Node& node = node_of(m);
     ValueId args[max_inputs] = {no_value, no_value, no_value};
-    for (int k = 0; k < node.inputs; ++k) args[k] = writer_.cast(resolve(m, k), node.signature.in[k]);
+    for (int k = 0; k < node.inputs; ++k)
+      args[k] = writer_.cast(resolve(m, k), node.signature.in[k]);
     cost_ += cost_of(node.op);
     const ValueId result =
-        node.op == Op::Copy ? args[0] : writer_.apply(node.op, node.signature.out, args[0], args[1], args[2]);
+        node.op == Op::Copy ? args[0]
+                            : writer_.apply(node.op, node.signature.out, args[0], args[1], args[2]);
     return writer_.cast(result, m.out.dtype);
   }
 
@@ -287,14 +306,17 @@ class Body final : public RoutineHost {
     return axes;
   }
   ValueId routine_scalar(std::int32_t number) override {
-    step_.scalars.push_back({.node = routine_->node, .constant = static_cast<std::uint16_t>(number)});
-    return writer_.scalar(node_of(*routine_).site->routine->scalars[static_cast<std::size_t>(number)].dtype);
+    step_.scalars.push_back(
+        {.node = routine_->node, .constant = static_cast<std::uint16_t>(number)});
+    return writer_.scalar(
+        node_of(*routine_).site->routine->scalars[static_cast<std::size_t>(number)].dtype);
   }
   std::int32_t new_integer(std::int64_t value) override { return add_integer(value); }
   ValueId read(const Window& w) override { return value_of(w); }
   ValueId register_of(const Window& w) override {
-    const bool known = find(full_, w) || find(rows_, w) ||
-                       std::any_of(kept_.begin(), kept_.end(), [&](const Kept& k) { return same(*k.window, w); });
+    const bool known =
+        find(full_, w) || find(rows_, w) ||
+        std::any_of(kept_.begin(), kept_.end(), [&](const Kept& k) { return same(*k.window, w); });
     return known ? value_of(w) : no_value;
   }
   void write(const Window& w, ValueId value) override { set(full_, w, value); }
@@ -305,7 +327,9 @@ class Body final : public RoutineHost {
       std::erase_if(*values, [&](const Current& c) { return same(*c.window, w); });
     }
   }
-  Address window_address(const Window& w, MemoryAccess how) override { return address(w, how == MemoryAccess::Write); }
+  Address window_address(const Window& w, MemoryAccess how) override {
+    return address(w, how == MemoryAccess::Write);
+  }
   std::int32_t whole_operand(const Window& w, std::int64_t offset, MemoryAccess how) override {
     const bool write = how == MemoryAccess::Write;
     for (const WholeOperand& known : whole_)
@@ -313,7 +337,8 @@ class Body final : public RoutineHost {
         if (write) writer_.mark_written(known.operand);
         return known.operand;
       }
-    const std::int32_t operand = add_operand(w.dtype, write, {.kind = Binding::Kind::Slot, .slot = w.slot, .offset = offset});
+    const std::int32_t operand = add_operand(
+        w.dtype, write, {.kind = Binding::Kind::Slot, .slot = w.slot, .offset = offset});
     whole_.push_back({w.slot, offset, w.dtype, operand});
     return operand;
   }
@@ -323,7 +348,8 @@ class Body final : public RoutineHost {
     for (Current& c : values) {
       if (!c.written) continue;
       c.written = false;
-      if (stored(c.window->slot)) writer_.store(address(*c.window, true), c.value, streams(*c.window));
+      if (stored(c.window->slot))
+        writer_.store(address(*c.window, true), c.value, streams(*c.window));
     }
   }
 
@@ -435,7 +461,8 @@ class Body final : public RoutineHost {
   }
 
   // Vectors along an innermost axis of a few elements would be slow: the longest axis serves instead.
-  static void put_longest_last(std::vector<Axis>& axes, std::int64_t long_enough = shortest_vector) {
+  static void put_longest_last(std::vector<Axis>& axes,
+                               std::int64_t long_enough = shortest_vector) {
     if (axes.size() < 2 || axes.back().extent >= long_enough) return;
     std::size_t longest = axes.size() - 1;
     for (std::size_t k = 0; k < axes.size(); ++k)
@@ -499,7 +526,8 @@ class Body final : public RoutineHost {
     // What NumPy does not take as one inner loop must stay apart.
     std::vector<int> outer, tree;
     for (int axis : axes)
-      (std::find(group_.tree.begin(), group_.tree.end(), axis) == group_.tree.end() ? outer : tree).push_back(axis);
+      (std::find(group_.tree.begin(), group_.tree.end(), axis) == group_.tree.end() ? outer : tree)
+          .push_back(axis);
     std::vector<Axis> merged;
     for (int axis : outer) merged.push_back({.members = {axis}, .extent = extent_of(axis)});
     for (Axis& axis : merge(tree)) merged.push_back(std::move(axis));
@@ -538,8 +566,9 @@ class Body final : public RoutineHost {
   // One pass over the row: values that a later pass needs are kept in scratch memory, unless they are stored anyway.
   void row_loop(int phase, std::vector<Axis>& inner) {
     std::vector<Accumulator> accumulators = accumulators_of(phase);
-    const bool empty = std::none_of(group_.members.begin(), group_.members.end(),
-                                    [&](const Member& m) { return m.phase == phase && m.level != Level::Row; });
+    const bool empty =
+        std::none_of(group_.members.begin(), group_.members.end(),
+                     [&](const Member& m) { return m.phase == phase && m.level != Level::Row; });
     if (empty) return;
     for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
     if (inner.empty()) {  // rows of one element
@@ -551,7 +580,8 @@ class Body final : public RoutineHost {
       point(phase, accumulators);
       end_of_row_body(phase, inner);
       std::vector<Reduction> reductions;
-      for (Accumulator& a : accumulators) reductions.push_back({node_of(*a.member).op, a.value, a.local});
+      for (Accumulator& a : accumulators)
+        reductions.push_back({node_of(*a.member).op, a.value, a.local});
       close(std::move(reductions));
       for (std::size_t k = 1; k < inner.size(); ++k) close();
     }
@@ -566,7 +596,8 @@ class Body final : public RoutineHost {
 
   void end_of_row_body(int phase, const std::vector<Axis>& inner) {
     for (Current& c : full_)
-      if (c.written && !stored(c.window->slot) && needed_after(*c.window, phase)) keep(*c.window, c.value, inner);
+      if (c.written && !stored(c.window->slot) && needed_after(*c.window, phase))
+        keep(*c.window, c.value, inner);
     flush(full_);
   }
 
@@ -584,7 +615,9 @@ class Body final : public RoutineHost {
     Kept row{.window = &w, .operand = -1, .strides = {}};
     std::int64_t elements = 1;
     for (std::size_t k = inner.size(); k-- > 0;) {
-      row.strides.insert(row.strides.begin(), k + 1 == inner.size() ? unit_stride : add_integer(elements * size_of(w.dtype)));
+      row.strides.insert(row.strides.begin(), k + 1 == inner.size()
+                                                  ? unit_stride
+                                                  : add_integer(elements * size_of(w.dtype)));
       elements *= inner[k].extent;
     }
     row.operand = scratch(w.dtype, elements);
@@ -595,7 +628,8 @@ class Body final : public RoutineHost {
   Address kept_address(const Kept& row) const {
     Address result{.operand = row.operand, .terms = {}};
     const std::size_t outer = nest_.size() - row.strides.size();
-    for (std::size_t k = 0; k < row.strides.size(); ++k) result.terms.push_back({nest_[outer + k]->index, row.strides[k]});
+    for (std::size_t k = 0; k < row.strides.size(); ++k)
+      result.terms.push_back({nest_[outer + k]->index, row.strides[k]});
     return result;
   }
 
@@ -605,7 +639,8 @@ class Body final : public RoutineHost {
       if (m.level == Level::Row) set(rows_, m.out, compute(m));
       if (m.level == Level::Reduce)
         for (const Accumulator& a : pending_)
-          if (a.member == &m) set(rows_, m.out, writer_.cast(writer_.read_local(a.local), m.out.dtype));
+          if (a.member == &m)
+            set(rows_, m.out, writer_.cast(writer_.read_local(a.local), m.out.dtype));
     }
   }
 
@@ -643,7 +678,8 @@ class Body final : public RoutineHost {
       // initial op (the row's reduction), as NumPy combines them
       const ValueId initial = scalar(*a.member, 0);
       const ValueId row = writer_.read_local(a.local);
-      writer_.write_local(a.local, writer_.apply(node_of(*a.member).op, writer_.type_of(row), initial, row));
+      writer_.write_local(a.local,
+                          writer_.apply(node_of(*a.member).op, writer_.type_of(row), initial, row));
       pending_.push_back(a);
     }
     row_step(0);
@@ -670,15 +706,18 @@ class Body final : public RoutineHost {
     const ValueId size = writer_.constant_int(column_block);
     const ValueId begin = writer_.apply(Op::Multiply, DType::Int64, kept.back().index, size);
     const ValueId bound = writer_.apply(Op::Add, DType::Int64, begin, size);
-    const ValueId end = writer_.apply(Op::Minimum, DType::Int64, bound, integer_value(column.extent));
+    const ValueId end =
+        writer_.apply(Op::Minimum, DType::Int64, bound, integer_value(column.extent));
     nest_.pop_back();  // the block itself is no axis of any window
     std::vector<Accumulator> accumulators = accumulators_of(0);
     std::vector<std::int32_t> rows;
-    for (const Accumulator& a : accumulators) rows.push_back(scratch(type_of_reduction(*a.member), column_block));
+    for (const Accumulator& a : accumulators)
+      rows.push_back(scratch(type_of_reduction(*a.member), column_block));
     const auto in_row = [&](std::size_t k) {
       const std::int64_t item = size_of(type_of_reduction(*accumulators[k].member));
       if (row_shift_.size() <= k) row_shift_.push_back(add_integer(-item));
-      return Address{.operand = rows[k], .terms = {{column.index, unit_stride}, {begin, row_shift_[k]}}};
+      return Address{.operand = rows[k],
+                     .terms = {{column.index, unit_stride}, {begin, row_shift_[k]}}};
     };
     const auto over_columns = [&](auto&& write) {
       column.lanes = true;
@@ -688,15 +727,16 @@ class Body final : public RoutineHost {
       close();
     };
     over_columns([&] {
-      for (std::size_t k = 0; k < rows.size(); ++k) writer_.store(in_row(k), scalar(*accumulators[k].member, 0));
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        writer_.store(in_row(k), scalar(*accumulators[k].member, 0));
     });
     for (Axis& axis : serial) open(axis, false);
     over_columns([&] {
       point(0, accumulators);
       for (std::size_t k = 0; k < rows.size(); ++k) {
         const ValueId before = writer_.load(in_row(k));
-        const ValueId after =
-            writer_.apply(node_of(*accumulators[k].member).op, writer_.type_of(before), before, accumulators[k].value);
+        const ValueId after = writer_.apply(node_of(*accumulators[k].member).op,
+                                            writer_.type_of(before), before, accumulators[k].value);
         writer_.store(in_row(k), after);
       }
       flush(full_);
@@ -706,7 +746,8 @@ class Body final : public RoutineHost {
     over_columns([&] {
       for (std::size_t k = 0; k < rows.size(); ++k) {
         const Member& m = *accumulators[k].member;
-        if (stored(m.out.slot)) writer_.store(address(m.out, true), writer_.cast(writer_.load(in_row(k)), m.out.dtype));
+        if (stored(m.out.slot))
+          writer_.store(address(m.out, true), writer_.cast(writer_.load(in_row(k)), m.out.dtype));
       }
     });
     writer_.close_loop();
@@ -753,7 +794,8 @@ class Body final : public RoutineHost {
       column.index = writer_.constant_int(j);
       for (const Accumulator& a : columns[static_cast<std::size_t>(j)])
         if (stored(a.member->out.slot))
-          writer_.store(address(a.member->out, true), writer_.cast(writer_.read_local(a.local), a.member->out.dtype));
+          writer_.store(address(a.member->out, true),
+                        writer_.cast(writer_.read_local(a.local), a.member->out.dtype));
     }
     nest_.pop_back();
     if (!outer.empty()) close();
@@ -773,7 +815,8 @@ class Body final : public RoutineHost {
       if (m.level == Level::Reduce) {
         const Op op = node_of(m).op;
         const DType type = type_of_reduction(m);
-        if (is_inexact(type) && !has(op, Reorderable) && tree_class(op, type) == 0) one_after_another = true;
+        if (is_inexact(type) && !has(op, Reorderable) && tree_class(op, type) == 0)
+          one_after_another = true;
       }
     if (total <= fold_at_once || one_after_another || axes.empty()) return fold_at_one_go(axes);
     if (axes.size() > 1) return fold_rows(axes);
@@ -805,7 +848,8 @@ class Body final : public RoutineHost {
 
   std::vector<Reduction> reductions_of(const std::vector<Accumulator>& accumulators) const {
     std::vector<Reduction> result;
-    for (const Accumulator& a : accumulators) result.push_back({node_of(*a.member).op, a.value, a.local});
+    for (const Accumulator& a : accumulators)
+      result.push_back({node_of(*a.member).op, a.value, a.local});
     return result;
   }
 
@@ -814,12 +858,15 @@ class Body final : public RoutineHost {
     std::int32_t operand;
   };
 
-  std::vector<Partial> partials_for(const std::vector<Accumulator>& accumulators, std::int64_t count) {
+  std::vector<Partial> partials_for(const std::vector<Accumulator>& accumulators,
+                                    std::int64_t count) {
     std::vector<Partial> result;
     for (const Accumulator& a : accumulators) {
       const DType type = type_of_reduction(*a.member);
       const std::uint32_t slot = new_temporary(count * size_of(type));
-      result.push_back({slot, add_operand(type, true, {.kind = Binding::Kind::Slot, .slot = slot, .offset = 0})});
+      result.push_back(
+          {slot,
+           add_operand(type, true, {.kind = Binding::Kind::Slot, .slot = slot, .offset = 0})});
     }
     return result;
   }
@@ -830,14 +877,16 @@ class Body final : public RoutineHost {
     Axis& inner = axes.back();
     open_flat(outer);
     const ValueId row = row_number(outer);
-    fold_body(inner, writer_.constant_int(0), writer_.integer_value(extent_argument(inner)), row, step_.extent);
+    fold_body(inner, writer_.constant_int(0), writer_.integer_value(extent_argument(inner)), row,
+              step_.extent);
     add_combines(step_.extent, 0, 0);
   }
 
   ValueId row_number(const std::vector<Axis>& outer) {
     ValueId row = outer[0].index;
     for (std::size_t k = 1; k < outer.size(); ++k) {
-      const ValueId scaled = writer_.apply(Op::Multiply, DType::Int64, row, integer_value(outer[k].extent));
+      const ValueId scaled =
+          writer_.apply(Op::Multiply, DType::Int64, row, integer_value(outer[k].extent));
       row = writer_.apply(Op::Add, DType::Int64, scaled, outer[k].index);
     }
     return row;
@@ -858,7 +907,8 @@ class Body final : public RoutineHost {
       writer_.store({.operand = partials[k].operand, .terms = {{part, unit_stride}}},
                     writer_.read_local(accumulators[k].local));
     close_flat();
-    for (std::size_t k = 0; k < accumulators.size(); ++k) folded_.push_back({accumulators[k].member, partials[k].slot});
+    for (std::size_t k = 0; k < accumulators.size(); ++k)
+      folded_.push_back({accumulators[k].member, partials[k].slot});
   }
 
   // The parts are nodes of NumPy's tree over the whole extent; the combination goes on up the same tree.
@@ -881,9 +931,10 @@ class Body final : public RoutineHost {
     const auto table = static_cast<std::uint32_t>(plan_.tables.size() - 1);
     const ValueId part = writer_.open_parallel(false);
     step_.extent = parts;
-    const std::int32_t operand = add_operand(DType::Int64, false, {.kind = Binding::Kind::Table, .slot = table, .offset = 0});
-    const std::int32_t operand_next =
-        add_operand(DType::Int64, false, {.kind = Binding::Kind::Table, .slot = table, .offset = 8});
+    const std::int32_t operand = add_operand(
+        DType::Int64, false, {.kind = Binding::Kind::Table, .slot = table, .offset = 0});
+    const std::int32_t operand_next = add_operand(
+        DType::Int64, false, {.kind = Binding::Kind::Table, .slot = table, .offset = 8});
     const ValueId begin = writer_.load({.operand = operand, .terms = {{part, unit_stride}}});
     const ValueId end = writer_.load({.operand = operand_next, .terms = {{part, unit_stride}}});
     fold_body(axis, begin, end, part, parts);
@@ -913,15 +964,17 @@ class Body final : public RoutineHost {
       Step step;
       step.kind = StepKind::Combine;
       const bool tree = tree_class(node.op, type_of_reduction(*member)) != 0;
-      step.combine = {.op = node.op,
-                      .dtype = type_of_reduction(*member),
-                      .out_dtype = member->out.dtype,
-                      .partials = slot,
-                      .count = parts,
-                      .tree_extent = tree ? tree_extent : 0,
-                      .tree_grain = grain,
-                      .initial = {.node = member->node, .constant = 0},
-                      .out = {.kind = Binding::Kind::Slot, .slot = member->out.slot, .offset = member->out.offset}};
+      step.combine = {
+          .op = node.op,
+          .dtype = type_of_reduction(*member),
+          .out_dtype = member->out.dtype,
+          .partials = slot,
+          .count = parts,
+          .tree_extent = tree ? tree_extent : 0,
+          .tree_grain = grain,
+          .initial = {.node = member->node, .constant = 0},
+          .out = {
+              .kind = Binding::Kind::Slot, .slot = member->out.slot, .offset = member->out.offset}};
       plan_.steps.push_back(std::move(step));
     }
   }
@@ -933,7 +986,9 @@ class Body final : public RoutineHost {
     std::vector<const Window*> seen;
     std::int64_t bytes = 0;
     for (const Window* w : memory_) {
-      if (std::any_of(seen.begin(), seen.end(), [&](const Window* s) { return s->slot == w->slot && same(*s, *w); })) continue;
+      if (std::any_of(seen.begin(), seen.end(),
+                      [&](const Window* s) { return s->slot == w->slot && same(*s, *w); }))
+        continue;
       seen.push_back(w);
       std::int64_t size = size_of(w->dtype);
       for (std::size_t k = 0; k < group_.extents.size(); ++k)
@@ -959,7 +1014,8 @@ class Body final : public RoutineHost {
     step_.elements = 1;
     for (std::int64_t e : group_.extents) step_.elements *= e;
     step_.bytes = traffic();
-    step_.cost = static_cast<double>(step_.elements) * cost_ + static_cast<double>(step_.bytes) * 0.04;
+    step_.cost =
+        static_cast<double>(step_.elements) * cost_ + static_cast<double>(step_.bytes) * 0.04;
     for (std::uint32_t slot : group_.shadowed) step_.shadows.push_back({slot, border_of(slot)});
     Step step;
     step.kind = StepKind::Launch;
@@ -979,7 +1035,8 @@ class Body final : public RoutineHost {
           if (w.slot == slot) written = &w;
       }
     Grid grid;
-    check(written && grid_of(*written, group_.extents, segment_.slots[slot].bytes, grid), "a shadow has a grid");
+    check(written && grid_of(*written, group_.extents, segment_.slots[slot].bytes, grid),
+          "a shadow has a grid");
     const std::int64_t item = size_of(written->dtype);
     std::vector<std::int64_t> pitch(grid.extents.size() + 1, item);
     for (std::size_t k = grid.extents.size(); k-- > 0;) pitch[k] = pitch[k + 1] * grid.extents[k];
@@ -989,18 +1046,25 @@ class Body final : public RoutineHost {
     std::vector<std::int64_t> outer_offsets{0};
     for (std::size_t k = 0; k < grid.extents.size(); ++k) {
       const std::int64_t before = grid.starts[k] * pitch[k + 1];
-      const std::int64_t behind = (grid.extents[k] - grid.starts[k] - grid.counts[k]) * pitch[k + 1];
+      const std::int64_t behind =
+          (grid.extents[k] - grid.starts[k] - grid.counts[k]) * pitch[k + 1];
       const std::int64_t behind_start = (grid.starts[k] + grid.counts[k]) * pitch[k + 1];
       for (std::int64_t offset : outer_offsets) {
-        if (before > 0) boxes.push_back({.offset = offset, .rows = rows, .row_stride = k ? pitch[k] : 0, .bytes = before});
+        if (before > 0)
+          boxes.push_back(
+              {.offset = offset, .rows = rows, .row_stride = k ? pitch[k] : 0, .bytes = before});
         if (behind > 0)
-          boxes.push_back({.offset = offset + behind_start, .rows = rows, .row_stride = k ? pitch[k] : 0, .bytes = behind});
+          boxes.push_back({.offset = offset + behind_start,
+                           .rows = rows,
+                           .row_stride = k ? pitch[k] : 0,
+                           .bytes = behind});
       }
       // Descend: rows of the next axis are the window's points on this one.
       if (k + 1 < grid.extents.size()) {
         std::vector<std::int64_t> deeper;
         for (std::int64_t offset : outer_offsets)
-          for (std::int64_t r = 0; r < rows; ++r) deeper.push_back(offset + r * (k ? pitch[k] : 0) + grid.starts[k] * pitch[k + 1]);
+          for (std::int64_t r = 0; r < rows; ++r)
+            deeper.push_back(offset + r * (k ? pitch[k] : 0) + grid.starts[k] * pitch[k + 1]);
         outer_offsets = std::move(deeper);
         rows = grid.counts[k];
       }
@@ -1029,15 +1093,15 @@ class Body final : public RoutineHost {
   double cost_ = 0;
   bool streaming_ = false;
   std::vector<const Window*> memory_;
-  std::vector<const Axis*> nest_;            // the axes of the loops that are open
+  std::vector<const Axis*> nest_;  // the axes of the loops that are open
   std::vector<Bound> bound_;
   std::vector<StrideArgument> stride_arguments_;
-  std::vector<Current> full_, rows_;         // values of windows: in the loop body, in the row
+  std::vector<Current> full_, rows_;  // values of windows: in the loop body, in the row
   std::vector<Kept> kept_;
   std::vector<Accumulator> pending_;
   std::vector<Folded> folded_;
   std::vector<WholeOperand> whole_;
-  const Member* routine_ = nullptr;          // the one being lowered
+  const Member* routine_ = nullptr;  // the one being lowered
   std::vector<std::int32_t> row_shift_;
 };
 

@@ -11,11 +11,16 @@ std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 class RoutineLowering {
  public:
   RoutineLowering(const CallSite& site, const Member& member, RoutineHost& host)
-      : use_(*site.routine), body_(use_.routine->body), member_(member), host_(host), writer_(host.writer()) {
+      : use_(*site.routine),
+        body_(use_.routine->body),
+        member_(member),
+        host_(host),
+        writer_(host.writer()) {
     values_.assign(body_.values.size(), no_value);
     for (DType dtype : body_.locals) locals_.push_back(writer_.local(dtype));
     windows_.assign(use_.accesses.size(), nullptr);
-    for (std::size_t n = 0; n < use_.accesses.size(); ++n) windows_[n] = find_window(site, use_.accesses[n]);
+    for (std::size_t n = 0; n < use_.accesses.size(); ++n)
+      windows_[n] = find_window(site, use_.accesses[n]);
   }
 
   void run() {
@@ -34,8 +39,11 @@ class RoutineLowering {
     const auto& numbers = is_store ? site.output_accesses : site.input_accesses;
     for (std::size_t k = 0; k < windows.size(); ++k) {
       const RoutineAccess& other = use_.accesses[at(numbers[k])];
-      if (other.instr->address.operand != access.instr->address.operand || other.is_window != access.is_window) continue;
-      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides)) return &windows[k];
+      if (other.instr->address.operand != access.instr->address.operand ||
+          other.is_window != access.is_window)
+        continue;
+      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides))
+        return &windows[k];
     }
     check(false, "each access of a routine has a window");
     return nullptr;
@@ -54,20 +62,31 @@ class RoutineLowering {
   void define(const Instr& instr, ValueId id) { values_[at(instr.result)] = id; }
 
   void instruction(const Instr& instr, Place place) {
-    if (instr.result != no_value && instr.kind != InstrKind::Loop && !use_.needed[at(instr.result)]) return;
+    if (instr.result != no_value && instr.kind != InstrKind::Loop && !use_.needed[at(instr.result)])
+      return;
     switch (instr.kind) {
-      case InstrKind::Constant: return define(instr, writer_.constant(instr.constant));
-      case InstrKind::ScalarArg: return define(instr, host_.routine_scalar(instr.number));
-      case InstrKind::IntegerArg: return define(instr, writer_.integer_value(integer(use_.integers[at(instr.number)])));
+      case InstrKind::Constant:
+        return define(instr, writer_.constant(instr.constant));
+      case InstrKind::ScalarArg:
+        return define(instr, host_.routine_scalar(instr.number));
+      case InstrKind::IntegerArg:
+        return define(instr, writer_.integer_value(integer(use_.integers[at(instr.number)])));
       case InstrKind::Apply:
-        return define(instr, writer_.apply(instr.op, body_.values[at(instr.result)], value(instr.args[0]), value(instr.args[1]),
-                                           value(instr.args[2])));
-      case InstrKind::Cast: return define(instr, writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]));
-      case InstrKind::Load: return define(instr, load(instr, place));
-      case InstrKind::Store: return store(instr, place);
-      case InstrKind::ReadLocal: return define(instr, writer_.read_local(locals_[at(instr.number)]));
-      case InstrKind::WriteLocal: return writer_.write_local(locals_[at(instr.number)], value(instr.args[0]));
-      case InstrKind::Loop: return loop(instr);
+        return define(instr,
+                      writer_.apply(instr.op, body_.values[at(instr.result)], value(instr.args[0]),
+                                    value(instr.args[1]), value(instr.args[2])));
+      case InstrKind::Cast:
+        return define(instr, writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]));
+      case InstrKind::Load:
+        return define(instr, load(instr, place));
+      case InstrKind::Store:
+        return store(instr, place);
+      case InstrKind::ReadLocal:
+        return define(instr, writer_.read_local(locals_[at(instr.number)]));
+      case InstrKind::WriteLocal:
+        return writer_.write_local(locals_[at(instr.number)], value(instr.args[0]));
+      case InstrKind::Loop:
+        return loop(instr);
       case InstrKind::If:
         writer_.open_if(value(instr.args[0]));
         block(instr.body, Place::Nested);
@@ -93,7 +112,8 @@ class RoutineLowering {
   ValueId load(const Instr& instr, Place place) {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
     const Window& window = *windows_[at(instr.number)];
-    if (!access.is_window || window.immediate) return writer_.load_here(address(instr, MemoryAccess::Read));
+    if (!access.is_window || window.immediate)
+      return writer_.load_here(address(instr, MemoryAccess::Read));
     if (place == Place::Top || access.always_inside) return host_.read(window);
     if (const ValueId known = host_.register_of(window); known != no_value) return known;
     return writer_.load_here(address(instr, MemoryAccess::Read));
@@ -118,7 +138,8 @@ class RoutineLowering {
     for (const auto& [id, stride] : access.terms) {
       const bool is_axis = id < use_.routine->rank;
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
-      const bool own_lane = is_axis && (host_.lane_axes() >> id & 1) && stride == size_of(window.dtype);
+      const bool own_lane =
+          is_axis && (host_.lane_axes() >> id & 1) && stride == size_of(window.dtype);
       result.terms.push_back({value(id), own_lane ? unit_stride : integer(stride)});
     }
     return result;
@@ -140,11 +161,13 @@ class RoutineLowering {
     const std::int32_t counter = writer_.local(DType::Int64);
     writer_.write_local(counter, begin);
     writer_.open_while();
-    writer_.begin_while_body(writer_.apply(Op::Less, DType::Bool, writer_.read_local(counter), end));
+    writer_.begin_while_body(
+        writer_.apply(Op::Less, DType::Bool, writer_.read_local(counter), end));
     const ValueId index = writer_.read_local(counter);
     define(instr, index);
     block(instr.body, Place::Nested);
-    writer_.write_local(counter, writer_.apply(Op::Add, DType::Int64, index, writer_.constant_int(1)));
+    writer_.write_local(counter,
+                        writer_.apply(Op::Add, DType::Int64, index, writer_.constant_int(1)));
     writer_.close_while();
   }
 

@@ -16,16 +16,19 @@ class RoutineHost {
   virtual ~RoutineHost() = default;
   virtual KernelWriter& writer() = 0;
   virtual ValueId axis_index(std::int32_t axis) = 0;
-  virtual std::uint64_t lane_axes() const = 0;          // bit k: axis k differs between the lanes of the vector loop
+  virtual std::uint64_t lane_axes()
+      const = 0;  // bit k: axis k differs between the lanes of the vector loop
   virtual ValueId routine_scalar(std::int32_t number) = 0;
   virtual std::int32_t new_integer(std::int64_t value) = 0;  // number of a new integer argument
   // The window's value, in a register if it is there; else loaded, and kept for later.
   virtual ValueId read(const Window& window) = 0;
   virtual ValueId register_of(const Window& window) = 0;        // no_value: only in memory
   virtual void write(const Window& window, ValueId value) = 0;  // kept in a register, stored later
-  virtual void settle(const Window& window) = 0;                // stores what is not stored yet; from now on memory is the value
+  virtual void settle(
+      const Window& window) = 0;  // stores what is not stored yet; from now on memory is the value
   virtual Address window_address(const Window& window, MemoryAccess access) = 0;
-  virtual std::int32_t whole_operand(const Window& window, std::int64_t offset, MemoryAccess access) = 0;
+  virtual std::int32_t whole_operand(const Window& window, std::int64_t offset,
+                                     MemoryAccess access) = 0;
 };
 
 void lower_routine(const CallSite& site, const Member& member, RoutineHost& host);

@@ -44,7 +44,8 @@ std::vector<std::uint32_t> slots_of(const Step& step, const Segment& segment) {
       use(used, step.combine.out.slot);
       break;
     case StepKind::Call:
-      for_each_access(segment.nodes[step.node], [&](const Access& a, bool) { use(used, a.base->slot); });
+      for_each_access(segment.nodes[step.node],
+                      [&](const Access& a, bool) { use(used, a.base->slot); });
       break;
   }
   return used;
@@ -65,7 +66,8 @@ void place_memory(const Segment& segment, Plan& plan) {
       if (!temporary && !segment.slots[slot].has_data) ++plan.contracted;
       continue;
     }
-    if (temporary || !segment.slots[slot].has_data) plan.steps[first[slot]].allocate.push_back(slot);
+    if (temporary || !segment.slots[slot].has_data)
+      plan.steps[first[slot]].allocate.push_back(slot);
     if (temporary || (!segment.slots[slot].alive && !segment.slots[slot].pinned))
       plan.steps[last[slot]].deallocate.push_back(slot);
   }
@@ -94,7 +96,9 @@ std::vector<bool> needed_nodes(const Segment& segment) {
 void count_bytes(const Segment& segment, Plan& plan) {
   std::vector<bool> read(segment.slots.size()), written(segment.slots.size());
   for (const Node& node : segment.nodes)
-    for_each_access(node, [&](const Access& a, bool is_write) { (is_write ? written : read)[a.base->slot] = true; });
+    for_each_access(node, [&](const Access& a, bool is_write) {
+      (is_write ? written : read)[a.base->slot] = true;
+    });
   for (std::size_t slot = 0; slot < segment.slots.size(); ++slot) {
     const SlotState& s = segment.slots[slot];
     if (read[slot] && s.has_data) plan.bytes_least += s.bytes;

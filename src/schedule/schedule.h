@@ -35,8 +35,8 @@ struct Segment {
 struct Binding {
   enum class Kind : std::uint8_t { Slot, Shadow, Table, Scratch };
   Kind kind = Kind::Slot;
-  std::uint32_t slot = 0;    // Table: index in Plan::tables
-  std::int64_t offset = 0;   // bytes
+  std::uint32_t slot = 0;   // Table: index in Plan::tables
+  std::int64_t offset = 0;  // bytes
 };
 
 struct ScalarBinding {
@@ -61,12 +61,12 @@ struct LaunchStep {
   std::vector<Binding> operands;
   std::vector<std::int64_t> integers;
   std::vector<ScalarBinding> scalars;
-  std::int64_t extent = 0;        // of the parallel loop
-  std::int64_t granule = 1;       // parts are multiples of this many iterations
+  std::int64_t extent = 0;   // of the parallel loop
+  std::int64_t granule = 1;  // parts are multiples of this many iterations
   std::int64_t scratch_bytes = 0;
-  std::int64_t elements = 0;      // innermost iterations in all
-  std::int64_t bytes = 0;         // memory traffic
-  double cost = 0;                // estimated nanoseconds on one core, compiled
+  std::int64_t elements = 0;  // innermost iterations in all
+  std::int64_t bytes = 0;     // memory traffic
+  double cost = 0;            // estimated nanoseconds on one core, compiled
   // In-place updates whose neighbours are still read: the base gets new memory. Its part outside the written window is
   // copied first; afterwards the shadow becomes the base's memory.
   struct Shadow {
@@ -80,39 +80,40 @@ struct CombineStep {
   Op op{};
   DType dtype{};
   DType out_dtype{};
-  std::uint32_t partials = 0;     // slot
+  std::uint32_t partials = 0;  // slot
   std::int64_t count = 0;
-  std::int64_t tree_extent = 0;   // > 0: the partials are the leaves of the pairwise tree over this many elements,
-  std::int64_t tree_grain = 0;    // cut where at most this many are left
+  std::int64_t tree_extent =
+      0;  // > 0: the partials are the leaves of the pairwise tree over this many elements,
+  std::int64_t tree_grain = 0;  // cut where at most this many are left
   ScalarBinding initial;
   Binding out;
 };
 
 struct Step {
   StepKind kind = StepKind::Launch;
-  std::uint32_t group = 0;                  // index in Plan::groups
-  std::uint32_t node = 0;                   // Call
+  std::uint32_t group = 0;  // index in Plan::groups
+  std::uint32_t node = 0;   // Call
   LaunchStep launch;
   CombineStep combine;
-  std::vector<std::uint32_t> allocate;      // slots that get memory before this step,
-  std::vector<std::uint32_t> deallocate;    // and slots that nobody needs after it
+  std::vector<std::uint32_t> allocate;    // slots that get memory before this step,
+  std::vector<std::uint32_t> deallocate;  // and slots that nobody needs after it
 };
 
 struct GroupSummary {
   std::vector<std::uint32_t> nodes;
-  std::string why;                 // why it is not part of the group before it
-  std::int64_t bytes_moved = 0;    // memory traffic of its launch
+  std::string why;               // why it is not part of the group before it
+  std::int64_t bytes_moved = 0;  // memory traffic of its launch
 };
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<std::int64_t> temporaries;   // bytes of each of the plan's own slots
+  std::vector<std::int64_t> temporaries;  // bytes of each of the plan's own slots
   std::vector<std::vector<std::int64_t>> tables;
   std::vector<GroupSummary> groups;
-  std::vector<std::uint32_t> unneeded;     // nodes whose results nobody can see: not run
-  std::int64_t bytes_moved = 0;            // by all launches
-  std::int64_t bytes_least = 0;            // each base read once and written once
-  std::int64_t contracted = 0;             // bases that got no memory
+  std::vector<std::uint32_t> unneeded;  // nodes whose results nobody can see: not run
+  std::int64_t bytes_moved = 0;         // by all launches
+  std::int64_t bytes_least = 0;         // each base read once and written once
+  std::int64_t contracted = 0;          // bases that got no memory
 };
 
 std::shared_ptr<const Plan> make_plan(const Segment& segment);

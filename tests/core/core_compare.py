@@ -22,7 +22,11 @@ def described(x: Any) -> Any:
         return (type(x).__name__, [described(y) for y in x])
     real = _core.to_numpy(x)
     if isinstance(real, numpy.ndarray):
-        strides = None if real.size == 0 else tuple(s for s, n in zip(real.strides, real.shape, strict=True) if n > 1)
+        strides = (
+            None
+            if real.size == 0
+            else tuple(s for s, n in zip(real.strides, real.shape, strict=True) if n > 1)
+        )
         return ("array", real.dtype.str, real.shape, strides, real.flags.writeable, bits(real))
     if isinstance(real, numpy.generic):
         return (type(real).__name__, bits(numpy.asarray(real)))
@@ -57,7 +61,9 @@ def in_steps(a: Any, b: Any) -> int:
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
         if len(a) == 6 and a[0] == "array" and a[:5] == b[:5] and a[1][1] in "fc":
             real = numpy.dtype("f" + str(int(a[1][2:]) // (2 if a[1][1] == "c" else 1)))
-            return max(steps_between(x, y, real) for x, y in zip(parts(a[5]), parts(b[5]), strict=True))
+            return max(
+                steps_between(x, y, real) for x, y in zip(parts(a[5]), parts(b[5]), strict=True)
+            )
         return max((in_steps(x, y) for x, y in zip(a, b, strict=True)), default=0)
     return 0 if a == b else 2**63
 

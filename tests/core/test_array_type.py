@@ -11,8 +11,40 @@ from core_compare import check, check_within, ours
 from frit import _core
 
 DTYPES = ["?", "b", "h", "i", "l", "B", "H", "I", "L", "e", "f", "d", "F", "D"]
-BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor", "lt", "le", "eq", "ne", "gt", "ge"]
-INPLACE = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "ilshift", "irshift", "iand", "ior", "ixor"]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and_",
+    "or_",
+    "xor",
+    "lt",
+    "le",
+    "eq",
+    "ne",
+    "gt",
+    "ge",
+]
+INPLACE = [
+    "iadd",
+    "isub",
+    "imul",
+    "itruediv",
+    "ifloordiv",
+    "imod",
+    "ipow",
+    "ilshift",
+    "irshift",
+    "iand",
+    "ior",
+    "ixor",
+]
 
 
 def sample(code: str, n: int = 6) -> numpy.ndarray:
@@ -27,7 +59,26 @@ def test_operators_promote_and_compute_as_numpy(name, left):
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("number", [0, 1, -1, 2, 300, 2**40, 2**63, 2**70, 0.5, -2.0, 1j, True, numpy.float32(2), numpy.int8(3), numpy.float64(0.5)])
+@pytest.mark.parametrize(
+    "number",
+    [
+        0,
+        1,
+        -1,
+        2,
+        300,
+        2**40,
+        2**63,
+        2**70,
+        0.5,
+        -2.0,
+        1j,
+        True,
+        numpy.float32(2),
+        numpy.int8(3),
+        numpy.float64(0.5),
+    ],
+)
 def test_operators_take_numbers_weakly_or_strongly_as_numpy(name, number):
     # Powers are within 4 ulp of the true value, and so is NumPy's.
     steps = 8 if name == "pow" else 0
@@ -41,7 +92,9 @@ def test_in_place_operators_keep_the_object_and_its_dtype(name):
     steps = 8 if name == "ipow" else 0
     for left in DTYPES:
         for right in ["?", "b", "l", "f", "D"]:
-            check_within(steps, lambda x, y: getattr(operator, name)(x, y), sample(left), sample(right))
+            check_within(
+                steps, lambda x, y: getattr(operator, name)(x, y), sample(left), sample(right)
+            )
         check_within(steps, lambda x: getattr(operator, name)(x, 2), sample(left))
         check_within(steps, lambda x: getattr(operator, name)(x, 1.5), sample(left))
     x = ours(sample("l"))
@@ -50,7 +103,25 @@ def test_in_place_operators_keep_the_object_and_its_dtype(name):
     assert x is before
 
 
-@pytest.mark.parametrize("action", [operator.neg, operator.pos, operator.abs, operator.invert, bool, int, float, complex, operator.index, len, hash, list, repr, str])
+@pytest.mark.parametrize(
+    "action",
+    [
+        operator.neg,
+        operator.pos,
+        operator.abs,
+        operator.invert,
+        bool,
+        int,
+        float,
+        complex,
+        operator.index,
+        len,
+        hash,
+        list,
+        repr,
+        str,
+    ],
+)
 def test_unary_operators_and_conversions(action):
     for code in DTYPES:
         for shape in [(), (1,), (3,), (2, 3), (0,), (1, 1)]:
@@ -74,8 +145,19 @@ def test_shapes_that_do_not_fit_raise_numpys_words():
 def test_divmod_and_matmul():
     for code in ["b", "l", "L", "f", "d"]:
         check(divmod, sample(code), sample(code)[::-1])
-    for a, b in [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 2)), ((0, 3), (3, 2))]:
-        check(operator.matmul, numpy.arange(numpy.prod(a, dtype=int)).reshape(a) + 0.5, numpy.arange(numpy.prod(b, dtype=int)).reshape(b) - 1.0)
+    for a, b in [
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 2)),
+        ((2, 3), (3, 4)),
+        ((5, 2, 3), (3, 2)),
+        ((0, 3), (3, 2)),
+    ]:
+        check(
+            operator.matmul,
+            numpy.arange(numpy.prod(a, dtype=int)).reshape(a) + 0.5,
+            numpy.arange(numpy.prod(b, dtype=int)).reshape(b) - 1.0,
+        )
 
 
 class Defers:
@@ -106,10 +188,33 @@ def test_other_classes_have_their_say():
         x -= Defers()
 
 
-@pytest.mark.parametrize("name", ["shape", "strides", "dtype", "ndim", "size", "itemsize", "nbytes", "T", "real", "imag", "flags", "mT"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "shape",
+        "strides",
+        "dtype",
+        "ndim",
+        "size",
+        "itemsize",
+        "nbytes",
+        "T",
+        "real",
+        "imag",
+        "flags",
+        "mT",
+    ],
+)
 def test_attributes(name):
-    for x in [numpy.ones(()), numpy.arange(6.0), numpy.arange(6).reshape(2, 3), numpy.ones((2, 3), "F")]:
-        check(lambda a: repr(getattr(a, name)) if name in ("flags", "dtype") else getattr(a, name), x)
+    for x in [
+        numpy.ones(()),
+        numpy.arange(6.0),
+        numpy.arange(6).reshape(2, 3),
+        numpy.ones((2, 3), "F"),
+    ]:
+        check(
+            lambda a: repr(getattr(a, name)) if name in ("flags", "dtype") else getattr(a, name), x
+        )
 
 
 def set_attribute(x, name, value):
@@ -153,17 +258,112 @@ def test_read_only_arrays_and_their_views_refuse_writes():
 
 
 METHODS = [
-    "a.reshape(-1)", "a.reshape(2, -1)", "a.reshape((6, 2), order='F')", "a.reshape(5)", "a.reshape(-1, -1)", "a.ravel()", "a.ravel('F')", "a.ravel('K')",
-    "a.flatten()", "a.flatten('F')", "a.transpose()", "a.transpose(1, 0)", "a.transpose((0, 0))", "a.swapaxes(0, 1)", "a.swapaxes(0, 5)", "a.squeeze()",
-    "a.reshape(3, 1, 4).squeeze(1)", "a.squeeze(0)", "a.astype('f4')", "a.astype(int)", "a.astype('O').tolist()", "a.astype('U3')", "a.astype(bool, copy=False)",
-    "a.copy()", "a.copy('F')", "a.T.copy()", "a.T.copy('K')", "a.fill(3)", "a.fill('x')", "a.item(3)", "a.item(1, 2)", "a.item()", "a.item(99)", "a.tolist()", "a.tobytes()",
-    "a.view('i8')", "a.view('f4')", "a.sum()", "a.sum(0)", "a.sum(1, keepdims=True)", "a.sum((0, 1))", "a.sum(2)", "a.sum((0, 0))", "a.sum(dtype='f4')", "a.sum(initial=5)",
-    "a.sum(where=a > 2)", "a.prod(0)", "a.min()", "a.max(1)", "a.min(initial=-5)", "a.any()", "a.all(0)", "a.mean()", "a.mean(0)", "a.mean(1, keepdims=True)", "a.var()", "a.var(0, ddof=1)",
-    "a.var(ddof=20)", "a.std(1)", "a.argmin()", "a.argmax(1)", "a.argmax(axis=0, keepdims=True)", "a.cumsum()", "a.cumsum(1)", "a.cumprod(0)", "a.dot(a.T)", "a.dot(2.0)", "a.clip(2, 5)", "a.clip(None, 4)",
-    "a.clip(3)", "a.clip()", "a.round()", "a.round(1)", "a.take([0, 3])", "a.take([[0, 1]], axis=1)", "a.take(99)", "a.take(99, mode='wrap')", "a.repeat(2)", "a.repeat(3, axis=1)", "a.repeat([1, 2, 0], axis=0)",
-    "a.conj()", "a.conjugate()", "a.sort(0)", "a.argsort(1)", "a.searchsorted(3)", "a.diagonal()", "a.diagonal(1)", "a.trace()", "a.ptp()", "a.nonsense",
-    "a.partition(2)", "a.compress([True, False, True], axis=0)", "a.choose([a, a])", "a.byteswap()", "a.put([0, 1], 9)", "a.swapaxes(1, 0) + 1", "a.flat[3]", "list(a.flat)",
-    "a.__array__()", "a.__array__('f4')", "len(a.data)", "3.0 in a", "99 in a", "a.sum(out=a[0])", "a.mean(out=a[0], axis=0)", "a.max(axis=0, out=a[1])",
+    "a.reshape(-1)",
+    "a.reshape(2, -1)",
+    "a.reshape((6, 2), order='F')",
+    "a.reshape(5)",
+    "a.reshape(-1, -1)",
+    "a.ravel()",
+    "a.ravel('F')",
+    "a.ravel('K')",
+    "a.flatten()",
+    "a.flatten('F')",
+    "a.transpose()",
+    "a.transpose(1, 0)",
+    "a.transpose((0, 0))",
+    "a.swapaxes(0, 1)",
+    "a.swapaxes(0, 5)",
+    "a.squeeze()",
+    "a.reshape(3, 1, 4).squeeze(1)",
+    "a.squeeze(0)",
+    "a.astype('f4')",
+    "a.astype(int)",
+    "a.astype('O').tolist()",
+    "a.astype('U3')",
+    "a.astype(bool, copy=False)",
+    "a.copy()",
+    "a.copy('F')",
+    "a.T.copy()",
+    "a.T.copy('K')",
+    "a.fill(3)",
+    "a.fill('x')",
+    "a.item(3)",
+    "a.item(1, 2)",
+    "a.item()",
+    "a.item(99)",
+    "a.tolist()",
+    "a.tobytes()",
+    "a.view('i8')",
+    "a.view('f4')",
+    "a.sum()",
+    "a.sum(0)",
+    "a.sum(1, keepdims=True)",
+    "a.sum((0, 1))",
+    "a.sum(2)",
+    "a.sum((0, 0))",
+    "a.sum(dtype='f4')",
+    "a.sum(initial=5)",
+    "a.sum(where=a > 2)",
+    "a.prod(0)",
+    "a.min()",
+    "a.max(1)",
+    "a.min(initial=-5)",
+    "a.any()",
+    "a.all(0)",
+    "a.mean()",
+    "a.mean(0)",
+    "a.mean(1, keepdims=True)",
+    "a.var()",
+    "a.var(0, ddof=1)",
+    "a.var(ddof=20)",
+    "a.std(1)",
+    "a.argmin()",
+    "a.argmax(1)",
+    "a.argmax(axis=0, keepdims=True)",
+    "a.cumsum()",
+    "a.cumsum(1)",
+    "a.cumprod(0)",
+    "a.dot(a.T)",
+    "a.dot(2.0)",
+    "a.clip(2, 5)",
+    "a.clip(None, 4)",
+    "a.clip(3)",
+    "a.clip()",
+    "a.round()",
+    "a.round(1)",
+    "a.take([0, 3])",
+    "a.take([[0, 1]], axis=1)",
+    "a.take(99)",
+    "a.take(99, mode='wrap')",
+    "a.repeat(2)",
+    "a.repeat(3, axis=1)",
+    "a.repeat([1, 2, 0], axis=0)",
+    "a.conj()",
+    "a.conjugate()",
+    "a.sort(0)",
+    "a.argsort(1)",
+    "a.searchsorted(3)",
+    "a.diagonal()",
+    "a.diagonal(1)",
+    "a.trace()",
+    "a.ptp()",
+    "a.nonsense",
+    "a.partition(2)",
+    "a.compress([True, False, True], axis=0)",
+    "a.choose([a, a])",
+    "a.byteswap()",
+    "a.put([0, 1], 9)",
+    "a.swapaxes(1, 0) + 1",
+    "a.flat[3]",
+    "list(a.flat)",
+    "a.__array__()",
+    "a.__array__('f4')",
+    "len(a.data)",
+    "3.0 in a",
+    "99 in a",
+    "a.sum(out=a[0])",
+    "a.mean(out=a[0], axis=0)",
+    "a.max(axis=0, out=a[1])",
 ]
 
 
@@ -174,7 +374,20 @@ def test_methods(text):
         check(action, numpy.arange(12).reshape(3, 4).astype(code))
 
 
-@pytest.mark.parametrize("action", ["a.sum()", "a.mean()", "a.max()", "a.min(0)", "a.argmax()", "a.var()", "a.prod(1)", "a.any()", "a.cumsum()"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        "a.sum()",
+        "a.mean()",
+        "a.max()",
+        "a.min(0)",
+        "a.argmax()",
+        "a.var()",
+        "a.prod(1)",
+        "a.any()",
+        "a.cumsum()",
+    ],
+)
 def test_methods_of_empty_arrays(action):
     for shape in [(0,), (0, 3), (3, 0)]:
         check(eval("lambda a: " + action), numpy.ones(shape))
@@ -191,8 +404,16 @@ def test_resize_in_place():
 
 def test_the_class_stands_for_ndarray():
     x = ours(numpy.ones(3))
-    assert isinstance(x, _core.Array) and isinstance(numpy.ones(3), _core.Array) and not isinstance([1], _core.Array)
-    assert issubclass(numpy.matrix, _core.Array) and issubclass(_core.Array, _core.Array) and not issubclass(int, _core.Array)
+    assert (
+        isinstance(x, _core.Array)
+        and isinstance(numpy.ones(3), _core.Array)
+        and not isinstance([1], _core.Array)
+    )
+    assert (
+        issubclass(numpy.matrix, _core.Array)
+        and issubclass(_core.Array, _core.Array)
+        and not issubclass(int, _core.Array)
+    )
     assert repr(_core.Array) == "<class 'numpy.ndarray'>"
     assert type(_core.Array((2, 3), "f4")) is _core.Array and _core.Array((2,), int).shape == (2,)
     check(lambda b: _core.Array((2,), buffer=b, offset=8), numpy.arange(4.0))
@@ -212,7 +433,11 @@ def test_a_class_statement_subclasses_the_real_ndarray():
             return "sum", super().sum(*args, **kwargs)
 
     t = Tagged([1.0, 2.0], "blue")
-    assert isinstance(t, numpy.ndarray) and isinstance(t, _core.Array) and Tagged.__mro__[1] is numpy.ndarray
+    assert (
+        isinstance(t, numpy.ndarray)
+        and isinstance(t, _core.Array)
+        and Tagged.__mro__[1] is numpy.ndarray
+    )
     assert (t + 1).tag == "blue" and t.sum() == ("sum", 3.0)
     mixed = ours(numpy.ones(2)) + t
     assert type(mixed) is Tagged and mixed.tolist() == [2.0, 3.0]

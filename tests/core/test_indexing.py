@@ -7,30 +7,114 @@ import pytest
 from core_compare import check
 
 KEYS = [
-    "0", "-1", "3", "-4", "1, 2", "1, -1", "5, 0", "1, 2, 3", "1, 2, 3, 4", "...", "()", "None", "..., 0", "0, ...", "..., ...", "None, 0, ..., None", ":", "::2", "::-1", "1:1", "5:2:-1",
-    ":, 1", ":, None", "1:, ::2, -1", "[0, 2]", "[0, -1], 1", "[0, 1], [1, 2]", "[0, 1], [1, 2], [0, 0]", ":, [0, 2]", ":, [0, 2], 1", "[0, 1], :, [1, 0]", "0, :, [1, 0]", "[[0], [1]], [0, 1]",
-    "..., [1, 0]", "[], 0", "[]", "[9]", "[0.5]", "1.0", "'a'", "True", "False", "None, [0, 1]", "[True, False, True]", "[True, False]", ":, [True, False, True, True]", "[True, False, True], 1",
-    "[True, False, True], [0, 1]", "np.array([0, 1])", "np.array(1)", "np.array([True, False, True])", "np.int64(1)", "np.int8(1), np.uint8(2)", "np.array([[0, 1], [2, 0]])", "slice(None, 2)",
-    "np.array([0, 1], dtype='u1')", "np.array([1.0])", "[0, 1], None", "None, [0, 1], :, [0, 1]", "[0], ..., [0]", "slice(0.5)", "10**30", "2**62",
+    "0",
+    "-1",
+    "3",
+    "-4",
+    "1, 2",
+    "1, -1",
+    "5, 0",
+    "1, 2, 3",
+    "1, 2, 3, 4",
+    "...",
+    "()",
+    "None",
+    "..., 0",
+    "0, ...",
+    "..., ...",
+    "None, 0, ..., None",
+    ":",
+    "::2",
+    "::-1",
+    "1:1",
+    "5:2:-1",
+    ":, 1",
+    ":, None",
+    "1:, ::2, -1",
+    "[0, 2]",
+    "[0, -1], 1",
+    "[0, 1], [1, 2]",
+    "[0, 1], [1, 2], [0, 0]",
+    ":, [0, 2]",
+    ":, [0, 2], 1",
+    "[0, 1], :, [1, 0]",
+    "0, :, [1, 0]",
+    "[[0], [1]], [0, 1]",
+    "..., [1, 0]",
+    "[], 0",
+    "[]",
+    "[9]",
+    "[0.5]",
+    "1.0",
+    "'a'",
+    "True",
+    "False",
+    "None, [0, 1]",
+    "[True, False, True]",
+    "[True, False]",
+    ":, [True, False, True, True]",
+    "[True, False, True], 1",
+    "[True, False, True], [0, 1]",
+    "np.array([0, 1])",
+    "np.array(1)",
+    "np.array([True, False, True])",
+    "np.int64(1)",
+    "np.int8(1), np.uint8(2)",
+    "np.array([[0, 1], [2, 0]])",
+    "slice(None, 2)",
+    "np.array([0, 1], dtype='u1')",
+    "np.array([1.0])",
+    "[0, 1], None",
+    "None, [0, 1], :, [0, 1]",
+    "[0], ..., [0]",
+    "slice(0.5)",
+    "10**30",
+    "2**62",
 ]
 
 
 def key_of(text: str):
-    return eval(f"K[{text}]", {"K": type("K", (), {"__getitem__": lambda self, key: key})(), "np": numpy})
+    return eval(
+        f"K[{text}]", {"K": type("K", (), {"__getitem__": lambda self, key: key})(), "np": numpy}
+    )
 
 
 @pytest.mark.parametrize("text", KEYS)
 def test_reading(text):
     key = key_of(text)
-    for x in [numpy.arange(60.0).reshape(3, 4, 5), numpy.arange(60, dtype="i4").reshape(5, 4, 3).T, numpy.arange(3), numpy.ones(())]:
+    for x in [
+        numpy.arange(60.0).reshape(3, 4, 5),
+        numpy.arange(60, dtype="i4").reshape(5, 4, 3).T,
+        numpy.arange(3),
+        numpy.ones(()),
+    ]:
         check(lambda a: a[key], x)
 
 
 @pytest.mark.parametrize("text", KEYS)
-@pytest.mark.parametrize("value", [7, 2.5, [1], "x", None, numpy.float32(3), 300, numpy.arange(5.0), numpy.ones((1, 1, 5)), numpy.ones((7, 7)), 1j])
+@pytest.mark.parametrize(
+    "value",
+    [
+        7,
+        2.5,
+        [1],
+        "x",
+        None,
+        numpy.float32(3),
+        300,
+        numpy.arange(5.0),
+        numpy.ones((1, 1, 5)),
+        numpy.ones((7, 7)),
+        1j,
+    ],
+)
 def test_writing(text, value):
     key = key_of(text)
-    for x in [numpy.arange(60.0).reshape(3, 4, 5), numpy.arange(60, dtype="i1").reshape(5, 4, 3).T, numpy.arange(3)]:
+    for x in [
+        numpy.arange(60.0).reshape(3, 4, 5),
+        numpy.arange(60, dtype="i1").reshape(5, 4, 3).T,
+        numpy.arange(3),
+    ]:
         check(lambda a: a.__setitem__(key, value), x)
 
 
@@ -38,12 +122,40 @@ def test_masks_that_are_arrays():
     x = numpy.arange(12.0).reshape(3, 4)
     for mask in [x > 5, x[:, 0] > 3, x > 99, x[0] > 1]:
         check(lambda a, m: a[m], x, mask)
-        for value in [0, numpy.nan, [1.0, 2.0], numpy.arange(6.0), numpy.arange(4.0), numpy.ones(0)]:
+        for value in [
+            0,
+            numpy.nan,
+            [1.0, 2.0],
+            numpy.arange(6.0),
+            numpy.arange(4.0),
+            numpy.ones(0),
+        ]:
             check(lambda a, m: a.__setitem__(m, value), x, mask)
             check(lambda a, m: a.__setitem__((m, ...), value), x, mask)
 
 
-@pytest.mark.parametrize("value", [numpy.nan, numpy.inf, 1e300, -1, 2**31, 2**63, 1.9, -1.9, True, 1 + 2j, numpy.float64(1e300), numpy.int64(300), numpy.float32("nan"), 65519.0, 65520.0, 1e-45, 5e-324])
+@pytest.mark.parametrize(
+    "value",
+    [
+        numpy.nan,
+        numpy.inf,
+        1e300,
+        -1,
+        2**31,
+        2**63,
+        1.9,
+        -1.9,
+        True,
+        1 + 2j,
+        numpy.float64(1e300),
+        numpy.int64(300),
+        numpy.float32("nan"),
+        65519.0,
+        65520.0,
+        1e-45,
+        5e-324,
+    ],
+)
 def test_an_element_takes_a_number_as_numpy_converts_it(value):
     for code in ["?", "b", "B", "i", "l", "L", "e", "f", "d", "F", "D"]:
         check(lambda a: a.__setitem__(0, value), numpy.zeros(2, code))

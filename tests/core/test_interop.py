@@ -29,7 +29,9 @@ def test_an_export_shares_memory_and_ends_with_the_last_real_array():
     assert not _core.is_exported(x)
 
 
-@pytest.mark.parametrize("view", [lambda a: a, lambda a: a[2:5], lambda a: a.reshape(2, 4).T, lambda a: a[::-2]])
+@pytest.mark.parametrize(
+    "view", [lambda a: a, lambda a: a[2:5], lambda a: a.reshape(2, 4).T, lambda a: a[::-2]]
+)
 def test_an_op_recorded_before_an_export_sees_the_values_from_before(view):
     x = ours(numpy.arange(8.0))
     y = view(x) + 1
@@ -79,14 +81,27 @@ def test_read_only_memory_stays_so():
     real = numpy.frombuffer(b"12345678", dtype="u1")
     x = _core.asarray(real)
     assert not x.flags.writeable
-    for write in [lambda: x.__setitem__(0, 1), lambda: x.__iadd__(1), lambda: x.fill(0), lambda: _core.ufuncs["add"](x, 1, out=x), lambda: x.setflags(write=True)]:
+    for write in [
+        lambda: x.__setitem__(0, 1),
+        lambda: x.__iadd__(1),
+        lambda: x.fill(0),
+        lambda: _core.ufuncs["add"](x, 1, out=x),
+        lambda: x.setflags(write=True),
+    ]:
         with pytest.raises(ValueError):
             write()
     assert real.tobytes() == b"12345678"
 
 
 def test_other_dtypes_stay_real():
-    for real in [numpy.array([object()]), numpy.array(["a"]), numpy.array(["2020"], "M8[Y]"), numpy.ones(2, ">f8"), numpy.zeros(2, [("a", int)]), numpy.ones(2, "g")]:
+    for real in [
+        numpy.array([object()]),
+        numpy.array(["a"]),
+        numpy.array(["2020"], "M8[Y]"),
+        numpy.ones(2, ">f8"),
+        numpy.zeros(2, [("a", int)]),
+        numpy.ones(2, "g"),
+    ]:
         assert _core.asarray(real) is real
     assert type(_core.asarray(numpy.ma.array([1.0]))) is numpy.ma.MaskedArray
 
@@ -115,7 +130,11 @@ def test_dlpack_both_ways():
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickles_are_numpys_bytes(protocol):
-    for real in [numpy.arange(6.0).reshape(2, 3), numpy.ones((2, 3), "F", order="F"), numpy.zeros((0, 2), "i1")]:
+    for real in [
+        numpy.arange(6.0).reshape(2, 3),
+        numpy.ones((2, 3), "F", order="F"),
+        numpy.zeros((0, 2), "i1"),
+    ]:
         x = _core.asarray(real)
         assert pickle.dumps(x, protocol) == pickle.dumps(real, protocol)
         assert (pickle.loads(pickle.dumps(x, protocol)) == real).all()
@@ -142,7 +161,11 @@ def test_a_fallback_computes_wraps_and_counts():
     _core.reset_fallbacks()
     x = ours(numpy.array([[2.0, 0.0], [0.0, 4.0]]))
     inverse = _core.call_numpy("inv", numpy.linalg.inv, x)
-    assert type(inverse) is _core.Array and inverse.tolist() == [[0.5, 0.0], [0.0, 0.25]] and not _core.is_exported(inverse)
+    assert (
+        type(inverse) is _core.Array
+        and inverse.tolist() == [[0.5, 0.0], [0.0, 0.25]]
+        and not _core.is_exported(inverse)
+    )
     (entry,) = [f for f in _core.fallbacks() if f[0] == "inv"]
     assert entry[1] == __file__ and entry[3] == 1
     _core.reset_fallbacks()
@@ -153,7 +176,12 @@ def test_a_fallback_returns_views_and_outputs_as_ours():
     rolled = _core.call_numpy("moveaxis", numpy.moveaxis, x, 0, 1)
     rolled[0, 0] = 50
     assert type(rolled) is _core.Array and x[0, 0] == 50
-    assert _core.call_numpy("cumsum", numpy.cumsum, ours(numpy.ones(2)), out=(out := ours(numpy.zeros(2)))) is out
+    assert (
+        _core.call_numpy(
+            "cumsum", numpy.cumsum, ours(numpy.ones(2)), out=(out := ours(numpy.zeros(2)))
+        )
+        is out
+    )
     assert out.tolist() == [1.0, 2.0]
     del rolled
     gc.collect()
@@ -170,7 +198,11 @@ def test_fallbacks_look_into_lists_and_tuples():
 
     result = _core.call_numpy("f", function, [x, (x,)], key={"deep": x})
     (args, kwargs) = seen[0]
-    assert type(args[0][0]) is numpy.ndarray and type(args[0][1][0]) is numpy.ndarray and type(kwargs["key"]["deep"]) is numpy.ndarray
+    assert (
+        type(args[0][0]) is numpy.ndarray
+        and type(args[0][1][0]) is numpy.ndarray
+        and type(kwargs["key"]["deep"]) is numpy.ndarray
+    )
     assert type(result[0]["a"]) is _core.Array and type(result[1][0]) is _core.Array
     _core.reset_fallbacks()
 
@@ -180,7 +212,9 @@ def test_refused_fallbacks_raise_and_say_why():
     try:
         with pytest.raises(LookupError, match="inv"):
             _core.call_numpy("inv", numpy.linalg.inv, ours(numpy.eye(2)))
-        with pytest.raises(ValueError, match="could not be broadcast"):  # an error of the user's is no fallback
+        with pytest.raises(
+            ValueError, match="could not be broadcast"
+        ):  # an error of the user's is no fallback
             ours(numpy.ones(2)) + ours(numpy.ones(3))
     finally:
         _core.set_fallback_mode("silent", RuntimeError)

@@ -37,29 +37,61 @@ def count():
 
 
 def test_its_class_is_numpys_and_asking_for_it_computes_nothing(total):
-    assert isinstance(total, float) and isinstance(total, numpy.float64) and isinstance(total, numpy.floating)
+    assert (
+        isinstance(total, float)
+        and isinstance(total, numpy.float64)
+        and isinstance(total, numpy.floating)
+    )
     assert not isinstance(total, int) and not isinstance(total, numpy.integer)
-    assert total.dtype == numpy.float64 and total.shape == () and total.ndim == 0 and total.size == 1
+    assert (
+        total.dtype == numpy.float64 and total.shape == () and total.ndim == 0 and total.size == 1
+    )
     assert _core.is_pending(total)
 
 
 def test_conversions(total, count):
-    assert float(total) == 2.0 * N and int(total) == 2 * N and complex(total) == 2.0 * N and bool(total)
+    assert (
+        float(total) == 2.0 * N
+        and int(total) == 2 * N
+        and complex(total) == 2.0 * N
+        and bool(total)
+    )
     assert operator.index(count) == 2 * N and list(range(10))[count - 2 * N + 3] == 3
-    assert math.sqrt(total) == math.sqrt(2.0 * N) and round(total, -3) == round(numpy.float64(2.0 * N), -3)
+    assert math.sqrt(total) == math.sqrt(2.0 * N) and round(total, -3) == round(
+        numpy.float64(2.0 * N), -3
+    )
     with pytest.raises(TypeError):
         operator.index(total)
 
 
 def test_text_hash_and_equality(total):
     real = numpy.float64(2.0 * N)
-    assert (repr(total), str(total), f"{total:.3e}", hash(total)) == (repr(real), str(real), f"{real:.3e}", hash(real))
-    assert total == real and real == total and total < 1e9 and not total > 1e9 and {total: 1}[real] == 1
+    assert (repr(total), str(total), f"{total:.3e}", hash(total)) == (
+        repr(real),
+        str(real),
+        f"{real:.3e}",
+        hash(real),
+    )
+    assert (
+        total == real
+        and real == total
+        and total < 1e9
+        and not total > 1e9
+        and {total: 1}[real] == 1
+    )
     assert total != "x" and total is not None and (total == None) is False  # noqa: E711
 
 
 def test_arithmetic_stays_lazy(total):
-    for result in [total + 1, 2.0 * total, total / total, -total, abs(total), total**2, total + total]:
+    for result in [
+        total + 1,
+        2.0 * total,
+        total / total,
+        -total,
+        abs(total),
+        total**2,
+        total + total,
+    ]:
         assert type(result) is _core.Scalar and _core.is_pending(result)
     mean = total / N
     assert float(mean) == 2.0
@@ -67,7 +99,11 @@ def test_arithmetic_stays_lazy(total):
 
 def test_arithmetic_with_arrays_gives_arrays(total):
     x = ours(numpy.arange(3.0))
-    for result, expected in [(x + total, numpy.arange(3.0) + 2.0 * N), (total - x, 2.0 * N - numpy.arange(3.0)), (x < total, [True] * 3)]:
+    for result, expected in [
+        (x + total, numpy.arange(3.0) + 2.0 * N),
+        (total - x, 2.0 * N - numpy.arange(3.0)),
+        (x < total, [True] * 3),
+    ]:
         assert type(result) is _core.Array and result.tolist() == list(expected)
 
 
@@ -92,7 +128,12 @@ def test_pickles_and_copies_are_numpys(total):
 
 
 def test_attributes_and_methods_are_delegated(total):
-    assert total.item() == 2.0 * N and type(total.item()) is float and total.is_integer() and total.astype("i8") == 2 * N
+    assert (
+        total.item() == 2.0 * N
+        and type(total.item()) is float
+        and total.is_integer()
+        and total.astype("i8") == 2 * N
+    )
     with pytest.raises(AttributeError, match="numpy.float64"):
         total.nonsense  # noqa: B018
 

@@ -11,32 +11,110 @@ from core_compare import check, ours
 from frit import _core
 
 NATIVE_ARGUMENTS = [
-    "u(x, y)", "u(x, y, out=z)", "u(x, y, z)", "u(x, y, out=(z,))", "u(x, y, z, out=z)", "u(x, y, where=m, out=z)", "u(x, y, where=True)", "u(x, y, dtype='f4')", "u(x, y, dtype=complex)",
-    "u(x, y, dtype=object)", "u(x, y, casting='no')", "u(x, y, casting='unsafe', out=k)", "u(x, y, out=k)", "u(x, k, casting='safe')", "u(x, y, order='F')", "u(x, y, subok=False)", "u(x)", "u()",
-    "u(x, y, nonsense=1)", "u(x, y, out=w)", "u(x, [1, 2, 3])", "u(2, 3)", "u(2.5, np.float32(2))", "u(x, None)", "u(x, 'a')", "u(x, y, out=...)", "u(x, y, axis=0)", "u(x, y, sig='ff->f')",
-    "u(x, y, signature=(None, None, 'f'))", "u.reduce(x)", "u.reduce(q)", "u.reduce(q, axis=1)", "u.reduce(q, axis=None)", "u.reduce(q, axis=(0, 1))", "u.reduce(q, keepdims=True)", "u.reduce(x, initial=2)",
-    "u.reduce(x, where=m, initial=1)", "u.reduce(x, dtype='f4')", "u.reduce(q, out=x)", "u.reduce(q, axis=5)", "u.reduce(np.float64(3))", "u.accumulate(x)", "u.accumulate(q, axis=1)", "u.accumulate(q, 1, 'f4')",
-    "u.outer(x, y)", "u.outer(x, 2)", "u.reduceat(x, [0, 1])", "u.at(x, [0, 0, 1], 2.0)", "u.at(x, 1, y[0])",
+    "u(x, y)",
+    "u(x, y, out=z)",
+    "u(x, y, z)",
+    "u(x, y, out=(z,))",
+    "u(x, y, z, out=z)",
+    "u(x, y, where=m, out=z)",
+    "u(x, y, where=True)",
+    "u(x, y, dtype='f4')",
+    "u(x, y, dtype=complex)",
+    "u(x, y, dtype=object)",
+    "u(x, y, casting='no')",
+    "u(x, y, casting='unsafe', out=k)",
+    "u(x, y, out=k)",
+    "u(x, k, casting='safe')",
+    "u(x, y, order='F')",
+    "u(x, y, subok=False)",
+    "u(x)",
+    "u()",
+    "u(x, y, nonsense=1)",
+    "u(x, y, out=w)",
+    "u(x, [1, 2, 3])",
+    "u(2, 3)",
+    "u(2.5, np.float32(2))",
+    "u(x, None)",
+    "u(x, 'a')",
+    "u(x, y, out=...)",
+    "u(x, y, axis=0)",
+    "u(x, y, sig='ff->f')",
+    "u(x, y, signature=(None, None, 'f'))",
+    "u.reduce(x)",
+    "u.reduce(q)",
+    "u.reduce(q, axis=1)",
+    "u.reduce(q, axis=None)",
+    "u.reduce(q, axis=(0, 1))",
+    "u.reduce(q, keepdims=True)",
+    "u.reduce(x, initial=2)",
+    "u.reduce(x, where=m, initial=1)",
+    "u.reduce(x, dtype='f4')",
+    "u.reduce(q, out=x)",
+    "u.reduce(q, axis=5)",
+    "u.reduce(np.float64(3))",
+    "u.accumulate(x)",
+    "u.accumulate(q, axis=1)",
+    "u.accumulate(q, 1, 'f4')",
+    "u.outer(x, y)",
+    "u.outer(x, 2)",
+    "u.reduceat(x, [0, 1])",
+    "u.at(x, [0, 0, 1], 2.0)",
+    "u.at(x, 1, y[0])",
 ]
 
 
-@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "subtract", "divide", "logical_and", "less", "hypot", "power"])
+@pytest.mark.parametrize(
+    "name",
+    ["add", "multiply", "maximum", "subtract", "divide", "logical_and", "less", "hypot", "power"],
+)
 @pytest.mark.parametrize("text", NATIVE_ARGUMENTS)
 def test_arguments_and_methods_mean_what_numpy_means(name, text):
     real, native = getattr(numpy, name), _core.ufuncs[name]
 
     def action(x, y, z, k, m, q, w):
         # The same text with the ufunc that belongs to the kind of arrays.
-        return eval(text, {"u": native if type(x) is _core.Array else real, "x": x, "y": y, "z": z, "k": k, "m": m, "q": q, "w": w, "np": numpy})
+        return eval(
+            text,
+            {
+                "u": native if type(x) is _core.Array else real,
+                "x": x,
+                "y": y,
+                "z": z,
+                "k": k,
+                "m": m,
+                "q": q,
+                "w": w,
+                "np": numpy,
+            },
+        )
 
     values = numpy.array([1.0, 2.0, 3.0])
-    check(action, values, values[::-1] + 1, numpy.zeros(3), numpy.zeros(3, int), values > 1.5, numpy.arange(1.0, 7.0).reshape(2, 3), numpy.zeros((2, 2)))
+    check(
+        action,
+        values,
+        values[::-1] + 1,
+        numpy.zeros(3),
+        numpy.zeros(3, int),
+        values > 1.5,
+        numpy.arange(1.0, 7.0).reshape(2, 3),
+        numpy.zeros((2, 2)),
+    )
 
 
 @pytest.mark.parametrize("name", sorted(_core.ufuncs))
 def test_every_ufunc_has_the_attributes_of_numpys(name):
     ufunc, real = _core.ufuncs[name], getattr(numpy._core.umath, name)
-    for attribute in ["nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "__name__", "__doc__"]:
+    for attribute in [
+        "nin",
+        "nout",
+        "nargs",
+        "ntypes",
+        "types",
+        "identity",
+        "signature",
+        "__name__",
+        "__doc__",
+    ]:
         assert getattr(ufunc, attribute) == getattr(real, attribute), attribute
     assert isinstance(ufunc, numpy.ufunc) and repr(ufunc) == repr(real)
     if hasattr(numpy, name):
@@ -59,19 +137,35 @@ def test_two_results(name):
 def test_clip_and_matmul_are_ufuncs():
     x = numpy.array([-0.0, 0.0, 1.0, numpy.nan, 5.0])
     for low, high in [(0.0, 1.0), (-0.0, 2), (numpy.nan, 1), (3, 1), (0, numpy.inf)]:
-        check(lambda a: (_core.ufuncs["clip"] if type(a) is _core.Array else numpy._core.umath.clip)(a, low, high), x)
-    check(lambda a, b: (_core.ufuncs["matmul"] if type(a) is _core.Array else numpy.matmul)(a, b), numpy.ones((2, 3)), numpy.ones((3, 2)))
+        check(
+            lambda a: (_core.ufuncs["clip"] if type(a) is _core.Array else numpy._core.umath.clip)(
+                a, low, high
+            ),
+            x,
+        )
+    check(
+        lambda a, b: (_core.ufuncs["matmul"] if type(a) is _core.Array else numpy.matmul)(a, b),
+        numpy.ones((2, 3)),
+        numpy.ones((3, 2)),
+    )
 
 
 def test_real_arrays_give_ours():
     result = _core.ufuncs["add"](numpy.arange(3.0), numpy.arange(3.0))
     assert type(result) is _core.Array and result.tolist() == [0.0, 2.0, 4.0]
     out = numpy.zeros(3)
-    assert _core.ufuncs["add"](numpy.arange(3.0), 1, out=out) is out and out.tolist() == [1.0, 2.0, 3.0]
+    assert _core.ufuncs["add"](numpy.arange(3.0), 1, out=out) is out and out.tolist() == [
+        1.0,
+        2.0,
+        3.0,
+    ]
 
 
 def test_plain_numbers_give_numpys_scalars():
-    assert type(_core.ufuncs["sin"](1.0)) is numpy.float64 and type(_core.ufuncs["add"](1, 2)) is numpy.int64
+    assert (
+        type(_core.ufuncs["sin"](1.0)) is numpy.float64
+        and type(_core.ufuncs["add"](1, 2)) is numpy.int64
+    )
 
 
 def test_numpys_own_ufuncs_give_ours_for_our_operands():

@@ -46,12 +46,15 @@ def checked(rounds, n=100_000):
             y = {0: lambda: y, 1: lambda: y[::-1] * 2, 2: lambda: numpy.where(y > 3, y, -y), 3: lambda: numpy.exp(-abs(y)) + y[0]}[k % 4]()
         assert numpy.allclose(numpy.asarray(got), y, rtol=1e-14, atol=1e-14), k
 """
-STORING = WORK + """
+STORING = (
+    WORK
+    + """
 checked(12)
 _core.wait_for_compiler()
 s = _core.statistics()
 print(s["kernels_compiled"], s["kernels_loaded"])
 """
+)
 
 
 def counts(done: subprocess.CompletedProcess[str]) -> tuple[int, int]:
@@ -59,7 +62,7 @@ def counts(done: subprocess.CompletedProcess[str]) -> tuple[int, int]:
     return compiled, loaded
 
 
-# ---- memory -----------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [3_000, 300_000])
@@ -114,7 +117,7 @@ def test_an_array_larger_than_memory_is_a_memory_error_when_asked_for(process):
     """)
 
 
-# ---- cache files --------------------------------------------------------------------------------------
+# ---- cache files ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -137,7 +140,9 @@ def test_the_second_process_compiles_nothing(process, stored):
     assert (folder / "kernels").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("way", ["one bit", "zeros", "half", "empty", "header", "longer", "text", "another's"])
+@pytest.mark.parametrize(
+    "way", ["one bit", "zeros", "half", "empty", "header", "longer", "text", "another's"]
+)
 def test_a_damaged_file_is_rebuilt(way, process, stored):
     folder, files = stored
     chance = random.Random(7)
@@ -193,7 +198,9 @@ def test_files_of_another_user_are_not_loaded(process, stored):
     assert run_stored(process, folder) == (len(files), 0)
 
 
-@pytest.mark.parametrize("setting", ["unwritable", "file", "no home", "relative", "missing parents", "full device"])
+@pytest.mark.parametrize(
+    "setting", ["unwritable", "file", "no home", "relative", "missing parents", "full device"]
+)
 def test_without_a_usable_cache_folder_everything_works(setting, process, tmp_path):
     environment = {"FRIT_TIER": "compiled"}
     if setting == "unwritable":
@@ -217,7 +224,12 @@ def test_a_read_only_home(process, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     home.chmod(0o500)
-    environment = {"FRIT_TIER": "compiled", "HOME": str(home), "FRIT_CACHE_DIR": "", "XDG_CACHE_HOME": ""}
+    environment = {
+        "FRIT_TIER": "compiled",
+        "HOME": str(home),
+        "FRIT_CACHE_DIR": "",
+        "XDG_CACHE_HOME": "",
+    }
     compiled, loaded = counts(process(STORING, **environment))
     assert compiled >= 6 and loaded == 0
 
@@ -225,11 +237,14 @@ def test_a_read_only_home(process, tmp_path):
 def test_killed_in_mid_write_leaves_a_cache_that_works(process, tmp_path):
     folder = tmp_path / "cache"
     program = tmp_path / "victim.py"
-    program.write_text(textwrap.dedent(STORING.replace("checked(12)", "print('go', flush=True); checked(40)")))
+    program.write_text(
+        textwrap.dedent(STORING.replace("checked(12)", "print('go', flush=True); checked(40)"))
+    )
     chance = random.Random(3)
     for _ in range(8):
         victim = subprocess.Popen(
-            [sys.executable, str(program)], stdout=subprocess.PIPE,
+            [sys.executable, str(program)],
+            stdout=subprocess.PIPE,
             env={**os.environ, "FRIT_TIER": "compiled", "FRIT_CACHE_DIR": str(folder)},
         )
         assert victim.stdout and victim.stdout.readline() == b"go\n"
@@ -245,17 +260,24 @@ def test_many_processes_fill_one_cache(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(STORING)
     environment = {**os.environ, "FRIT_TIER": "compiled", "FRIT_CACHE_DIR": str(tmp_path / "cache")}
-    running = [subprocess.Popen([sys.executable, str(program)], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(program)], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
     results = [p.communicate()[0].split() for p in running]
     assert [p.returncode for p in running] == [0] * 4
     assert len({int(c) + int(n) for c, n in results}) == 1
 
 
-# ---- processes --------------------------------------------------------------------------------------------
+# ---- processes -----------------------------------------------------------------------------------
 
 
 def test_fork_in_mid_compile(process):
-    done = process(WORK + """
+    done = process(
+        WORK
+        + """
 import os
 checked(2)
 for k in range(10):
@@ -277,12 +299,17 @@ for k in range(10):
     assert float(pending[5]) == float(pending[6])
     assert os.waitpid(child, 0)[1] == 0, "the child"
 print("ok")
-""", FRIT_CACHE="0", timeout=300)
+""",
+        FRIT_CACHE="0",
+        timeout=300,
+    )
     assert done.stdout == "ok\n"
 
 
 def test_fork_while_other_threads_evaluate(process):
-    done = process(WORK + """
+    done = process(
+        WORK
+        + """
 import os, threading
 stop = False
 def busy(k):
@@ -304,7 +331,10 @@ for k in range(15):
 stop = True
 for t in threads: t.join()
 print("ok")
-""", FRIT_CACHE="0", timeout=300)
+""",
+        FRIT_CACHE="0",
+        timeout=300,
+    )
     assert done.stdout == "ok\n"
 
 
@@ -326,11 +356,16 @@ ENDINGS = {
 def test_exits_in_mid_compile(ending, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        WORK + "x = np.ones(300_000)\nfor k in range(int(sys.argv[1])):\n    y = work(k, x)\n    float(y[3])\n" + ENDINGS[ending]
+        WORK
+        + "x = np.ones(300_000)\nfor k in range(int(sys.argv[1])):\n    y = work(k, x)\n    float(y[3])\n"
+        + ENDINGS[ending]
     )
     for k in range(max(EXITS // len(ENDINGS), 2)):
         done = subprocess.run(
-            [sys.executable, "-X", "faulthandler", str(program), str(1 + k % 7)], capture_output=True, text=True, timeout=60,
+            [sys.executable, "-X", "faulthandler", str(program), str(1 + k % 7)],
+            capture_output=True,
+            text=True,
+            timeout=60,
             env={**os.environ, "FRIT_CACHE": "0", "FRIT_TIER": "automatic"},
         )
         expected = {"an exception": 1, "SIGTERM": -signal.SIGTERM}.get(ending, 0)
@@ -351,11 +386,13 @@ def test_work_for_memory_that_others_own_is_done_at_exit(process, tmp_path):
     assert (numpy.load(path) == 4).all()
 
 
-# ---- signals ------------------------------------------------------------------------------------------------
+# ---- signals -------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_in_a_long_evaluation(process):
-    done = process(WORK + """
+    done = process(
+        WORK
+        + """
 import signal, time
 clock = time.perf_counter
 for attempt in range(6):
@@ -376,12 +413,16 @@ for attempt in range(6):
     assert float(total.sum()) == 0 and float(x.sum()) == 400_000
     checked(3)
 print("ok")
-""", timeout=120)
+""",
+        timeout=120,
+    )
     assert done.stdout == "ok\n"
 
 
 def test_signals_during_every_kind_of_call_leave_the_engine_whole(process):
-    done = process(WORK + """
+    done = process(
+        WORK
+        + """
 import signal
 interrupts = 0
 signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -400,11 +441,13 @@ assert interrupts > 0
 assert (numpy.asarray(x) == real).all()
 checked(4)
 print("ok")
-""", timeout=120)
+""",
+        timeout=120,
+    )
     assert done.stdout == "ok\n"
 
 
-# ---- threads ------------------------------------------------------------------------------------------------
+# ---- threads -------------------------------------------------------------------------------------
 
 
 def test_50_threads_record_and_read_at_once(tier):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-HEADER = '''\
+HEADER = """\
 # usage: python this_script.py numpy|frit     (the outputs must not differ)
 import sys, warnings, numpy
 np = numpy if sys.argv[1:] == ["numpy"] else __import__("frit.numpy").numpy
@@ -35,7 +35,7 @@ def attempt(f):
     except Exception as e: print("   ", type(e).__name__, e)
 
 {enter}
-'''
+"""
 
 NUMBERS = '''\
 def numbers(seed, shape, dtype, kind):
@@ -71,16 +71,75 @@ DTYPES = (
 ARITHMETIC = ["+", "-", "*", "+", "-", "*", "/", "//", "%"]
 COMPARISONS = ["<", "<=", ">", ">=", "==", "!="]
 BITWISE = ["&", "|", "^"]
-UNARY = ["-{}", "abs({})", "np.square({})", "np.sqrt(abs({}))", "np.sign({})", "np.negative({})", "np.rint({})",
-         "np.floor({})", "np.isnan({})", "np.isfinite({})", "({}).astype('float64')", "({}).astype('float32')",
-         "np.logical_not({})", "({} ** 2)", "np.conj({})", "({}).real", "np.signbit(({}).real)", "({}).copy()",
-         "np.nan_to_num({})", "np.reciprocal(({}) * 1.0)", "np.trunc({})", "np.ceil({})"]
-BINARY = ["np.maximum", "np.minimum", "np.fmax", "np.fmin", "np.add", "np.multiply", "np.subtract", "np.true_divide",
-          "np.less", "np.equal", "np.logical_and", "np.logical_or", "np.logical_xor", "np.copysign", "np.floor_divide",
-          "np.remainder", "np.fmod", "np.greater_equal", "np.not_equal", "np.heaviside"]
+UNARY = [
+    "-{}",
+    "abs({})",
+    "np.square({})",
+    "np.sqrt(abs({}))",
+    "np.sign({})",
+    "np.negative({})",
+    "np.rint({})",
+    "np.floor({})",
+    "np.isnan({})",
+    "np.isfinite({})",
+    "({}).astype('float64')",
+    "({}).astype('float32')",
+    "np.logical_not({})",
+    "({} ** 2)",
+    "np.conj({})",
+    "({}).real",
+    "np.signbit(({}).real)",
+    "({}).copy()",
+    "np.nan_to_num({})",
+    "np.reciprocal(({}) * 1.0)",
+    "np.trunc({})",
+    "np.ceil({})",
+]
+BINARY = [
+    "np.maximum",
+    "np.minimum",
+    "np.fmax",
+    "np.fmin",
+    "np.add",
+    "np.multiply",
+    "np.subtract",
+    "np.true_divide",
+    "np.less",
+    "np.equal",
+    "np.logical_and",
+    "np.logical_or",
+    "np.logical_xor",
+    "np.copysign",
+    "np.floor_divide",
+    "np.remainder",
+    "np.fmod",
+    "np.greater_equal",
+    "np.not_equal",
+    "np.heaviside",
+]
 # Compared within a few units in the last place, where they are read; never the input of an exact operation.
-MATHEMATICS = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
-               "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt"]
+MATHEMATICS = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "cbrt",
+]
 
 
 @dataclass
@@ -91,7 +150,14 @@ class Program:
 
     def script(self) -> str:
         enter = "" if self.warns else "np.errstate(all='ignore').__enter__()"
-        lines = [HEADER.format(tier=self.tier, filter="always" if self.warns else "ignore", numbers=NUMBERS, enter=enter)]
+        lines = [
+            HEADER.format(
+                tier=self.tier,
+                filter="always" if self.warns else "ignore",
+                numbers=NUMBERS,
+                enter=enter,
+            )
+        ]
         names: list[str] = []
         for statement in self.statements:
             first = statement.split("(")[0]
@@ -99,7 +165,9 @@ class Program:
                 lines += [f"print({statement!r})", f"attempt(lambda: show{statement[4:]})"]
                 continue
             lines += ["try:", *("    " + line for line in statement.splitlines())]
-            lines.append(f"except Exception as e: print({statement.splitlines()[0]!r}, type(e).__name__, e)")
+            lines.append(
+                f"except Exception as e: print({statement.splitlines()[0]!r}, type(e).__name__, e)"
+            )
             word = statement.split(" = ")[0]
             if word.isidentifier() and word not in names:
                 names.append(word)
@@ -118,7 +186,12 @@ class Maker:
         self.kinds = kinds
         self.program = program
         self.count = 0
-        self.scope: dict[str, Any] = {"np": numpy, "numpy": numpy, "data": numbers, "numbers": numbers}
+        self.scope: dict[str, Any] = {
+            "np": numpy,
+            "numpy": numpy,
+            "data": numbers,
+            "numbers": numbers,
+        }
         self.scope["read"] = self.scope["near"] = lambda x: None
         self.random = random.Random(0)
 
@@ -145,7 +218,11 @@ class Maker:
             pass  # the exception is what Frit has to match
 
     def names(self) -> list[str]:
-        return [n for n, x in self.scope.items() if n[0] in "ans" and n[1:].isdigit() and isinstance(x, (numpy.ndarray, numpy.generic))]
+        return [
+            n
+            for n, x in self.scope.items()
+            if n[0] in "ans" and n[1:].isdigit() and isinstance(x, (numpy.ndarray, numpy.generic))
+        ]
 
     def arrays(self) -> list[str]:
         return [n for n in self.names() if isinstance(self.scope[n], numpy.ndarray)]
@@ -175,7 +252,11 @@ class Maker:
             return (r.randint(2100, 17500),)
         if ndim == 2:
             return self.pick([(70, 61), (131, 130), (3, 5000), (2600, 3), (64, 64)])
-        return self.pick([(13, 14, 15), (26, 27, 25), (3, 4, 700), (1, 60, 61)]) if ndim == 3 else (7, 8, 9, 10)
+        return (
+            self.pick([(13, 14, 15), (26, 27, 25), (3, 4, 700), (1, 60, 61)])
+            if ndim == 3
+            else (7, 8, 9, 10)
+        )
 
     # ---- pieces -------------------------------------------------------------------------------
 
@@ -189,7 +270,9 @@ class Maker:
             elif way == 3 and not whole:
                 parts.append(str(r.randint(-n, n - 1)))
             elif way == 4:
-                parts.append(self.pick(["1:", ":-1", "1:-1", "::2", "1::2", "::-1", "::3", "-2:0:-1"]))
+                parts.append(
+                    self.pick(["1:", ":-1", "1:-1", "::2", "1::2", "::-1", "::3", "-2:0:-1"])
+                )
             elif way == 5:
                 parts.append(self.pick(["1:-1", ":-1", "1:"]))
             else:
@@ -226,8 +309,24 @@ class Maker:
         return f"{name}[{self.basic_key(x.shape)}]"
 
     def scalar(self) -> str:
-        return self.pick(["2", "3", "-1", "0.5", "2.0", "1", "np.float32(1.5)", "np.float64(0.25)", "np.int8(3)", "np.int64(2)",
-                          "7", "True", "0.1", "(1+2j)" if self.one_in(6) else "4"])
+        return self.pick(
+            [
+                "2",
+                "3",
+                "-1",
+                "0.5",
+                "2.0",
+                "1",
+                "np.float32(1.5)",
+                "np.float64(0.25)",
+                "np.int8(3)",
+                "np.int64(2)",
+                "7",
+                "True",
+                "0.1",
+                "(1+2j)" if self.one_in(6) else "4",
+            ]
+        )
 
     def operand(self, shape: tuple[int, ...]) -> str:
         """An expression that broadcasts to the shape."""
@@ -327,7 +426,11 @@ class Maker:
                 return None
             text = self.view(self.pick(arrays))
             x = self.value(text)
-            if isinstance(x, numpy.ndarray) and x.base is not x and (x.flags.writeable or self.one_in(10)):
+            if (
+                isinstance(x, numpy.ndarray)
+                and x.base is not x
+                and (x.flags.writeable or self.one_in(10))
+            ):
                 if x.size == 0 or not _overlaps_itself(x):
                     return text
         return None
@@ -364,10 +467,28 @@ class Maker:
         if len(names) > self.most_names:
             return self.emit(f"del {self.pick(names)}")
         ways: list[tuple[int, Callable[[], None]]] = [
-            (2, self.create), (6, self.make_view), (14, self.compute), (14, self.update), (6, self.call_ufunc),
-            (8, self.assign), (4, self.masked_set), (4, self.fancy_set), (5, self.index), (10, self.reduce), (3, self.scan),
-            (4, self.shape_function), (3, self.convert), (3, self.forget), (7, self.read), (3, self.export), (2, self.copy_functions),
-            (3, self.loop), (2, self.scalar_variable), (2, self.ufunc_methods), (2, self.mathematics), (1, self.linear),
+            (2, self.create),
+            (6, self.make_view),
+            (14, self.compute),
+            (14, self.update),
+            (6, self.call_ufunc),
+            (8, self.assign),
+            (4, self.masked_set),
+            (4, self.fancy_set),
+            (5, self.index),
+            (10, self.reduce),
+            (3, self.scan),
+            (4, self.shape_function),
+            (3, self.convert),
+            (3, self.forget),
+            (7, self.read),
+            (3, self.export),
+            (2, self.copy_functions),
+            (3, self.loop),
+            (2, self.scalar_variable),
+            (2, self.ufunc_methods),
+            (2, self.mathematics),
+            (1, self.linear),
         ]
         total = sum(weight for weight, _ in ways)
         at = self.random.randrange(total)
@@ -391,12 +512,16 @@ class Maker:
         elif way == 3:
             self.emit(f"{name} = np.linspace(-1, 3, {r.randint(0, 3000)})")
         elif way == 4:
-            self.emit(f"{name} = np.asarray(numbers({r.randrange(1000)}, {shape}, '{dtype}', '{self.pick(self.kinds)}'))")
+            self.emit(
+                f"{name} = np.asarray(numbers({r.randrange(1000)}, {shape}, '{dtype}', '{self.pick(self.kinds)}'))"
+            )
         elif way == 5 and self.arrays():
             other = self.pick(self.arrays())
             self.emit(f"{name} = np.{self.pick(['zeros_like', 'ones_like'])}({other})")
         else:
-            self.emit(f"{name} = data({r.randrange(1000)}, {shape}, '{dtype}', '{self.pick(self.kinds)}')")
+            self.emit(
+                f"{name} = data({r.randrange(1000)}, {shape}, '{dtype}', '{self.pick(self.kinds)}')"
+            )
 
     def make_view(self) -> None:
         if not self.arrays():
@@ -414,7 +539,9 @@ class Maker:
         if way == 3:
             return self.emit(f"{name} = np.squeeze({source})")
         if way == 4 and x.ndim < 4:
-            return self.emit(f"{name} = np.broadcast_to({source}, {(self.random.randint(1, 3), *x.shape)})")
+            return self.emit(
+                f"{name} = np.broadcast_to({source}, {(self.random.randint(1, 3), *x.shape)})"
+            )
         if way == 5 and x.ndim > 1:
             return self.emit(f"{name} = np.swapaxes({source}, 0, -1)")
         if way == 6:
@@ -424,7 +551,11 @@ class Maker:
         if way == 8 and x.size and x.size % 2 == 0:
             return self.emit(f"{name} = {source}.reshape(2, -1)")
         if way == 9 and x.ndim == 2:
-            return self.emit(f"{name} = {source}.diagonal()" if self.one_in(2) else f"{name} = np.flip({source}, 1)")
+            return self.emit(
+                f"{name} = {source}.diagonal()"
+                if self.one_in(2)
+                else f"{name} = np.flip({source}, 1)"
+            )
         return self.emit(f"{name} = {self.view(source)}")
 
     def compute(self) -> None:
@@ -440,7 +571,9 @@ class Maker:
         if target is None:
             return self.create()
         x = self.value(target)
-        op = self.pick(["+=", "-=", "*=", "+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=", "**="])
+        op = self.pick(
+            ["+=", "-=", "*=", "+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=", "**="]
+        )
         if op == "**=":
             text = "2"
         elif op in ("+=", "-=", "*=") and not self.one_in(3):
@@ -458,15 +591,28 @@ class Maker:
         if target is None:
             return self.create()
         x = self.value(target)
-        function = self.pick(BINARY[:8] + ["np.add", "np.multiply", "np.subtract"] * 2 + ["np.less", "np.logical_and"])
+        function = self.pick(
+            BINARY[:8]
+            + ["np.add", "np.multiply", "np.subtract"] * 2
+            + ["np.less", "np.logical_and"]
+        )
         a, b = self.operand(x.shape), self.operand(x.shape)
         words = [f"out={target}"]
         if self.one_in(3):
-            mask = self.expression(x.shape, 1) if self.one_in(4) else f"{self.operand(x.shape)} > {self.scalar()}"
+            mask = (
+                self.expression(x.shape, 1)
+                if self.one_in(4)
+                else f"{self.operand(x.shape)} > {self.scalar()}"
+            )
             result = self.value(f"{function}({a}, {b})")
             inputs = [self.value(t) for t in (a, b)]
             # NumPy casts the hidden elements of an overlapping output of another type to and fro.
-            if result is None or (result.dtype != x.dtype and any(numpy.may_share_memory(x, y) for y in inputs if isinstance(y, numpy.ndarray))):
+            if result is None or (
+                result.dtype != x.dtype
+                and any(
+                    numpy.may_share_memory(x, y) for y in inputs if isinstance(y, numpy.ndarray)
+                )
+            ):
                 return
             words.append(f"where={mask}")
         if self.one_in(5):
@@ -526,7 +672,9 @@ class Maker:
         if n > 1 and self.one_in(2):
             other = self.random.randrange(n)
             if other != at:
-                parts[other] = self.pick([self.index_text(shape[other]), "1:", "0" if shape[other] else ":", "::-1"])
+                parts[other] = self.pick(
+                    [self.index_text(shape[other]), "1:", "0" if shape[other] else ":", "::-1"]
+                )
         while parts[-1] == ":" and self.one_in(2):
             parts.pop()
         return ", ".join(parts)
@@ -542,7 +690,9 @@ class Maker:
         if window is None:
             return self.emit(f"{name}[{key}] = 1")
         if self.one_in(3):
-            return self.emit(f"{name}[{key}] {self.pick(['+=', '-=', '*='])} {self.pick(['1', '2', '3'])}")
+            return self.emit(
+                f"{name}[{key}] {self.pick(['+=', '-=', '*='])} {self.pick(['1', '2', '3'])}"
+            )
         text = self.scalar() if self.one_in(2) else self.expression(window.shape, 1)
         if self.whole_in(text, x.dtype):
             self.emit(f"{name}[{key}] = {text}")
@@ -572,8 +722,26 @@ class Maker:
             return
         ndim = numpy.ndim(x)
         kind = numpy.asarray(x).dtype.kind
-        function = self.pick(["sum", "sum", "sum", "max", "min", "mean", "any", "all", "prod", "argmax", "argmin", "var", "std",
-                              "count_nonzero", "sum", "ptp"])
+        function = self.pick(
+            [
+                "sum",
+                "sum",
+                "sum",
+                "max",
+                "min",
+                "mean",
+                "any",
+                "all",
+                "prod",
+                "argmax",
+                "argmin",
+                "var",
+                "std",
+                "count_nonzero",
+                "sum",
+                "ptp",
+            ]
+        )
         words = [f"axis={self.axis(ndim)}"]
         if function in ("argmax", "argmin", "ptp", "count_nonzero") and "," in words[0]:
             words = ["axis=None"]
@@ -584,9 +752,13 @@ class Maker:
         if function in ("sum", "max", "any", "all", "mean") and self.one_in(8):
             words.append(f"where={self.operand(numpy.shape(x))} > 0")
             if function == "max":
-                words.append("initial=-5") if not any(w.startswith("initial") for w in words) else None
+                words.append("initial=-5") if not any(
+                    w.startswith("initial") for w in words
+                ) else None
         if function in ("sum", "mean", "prod") and self.one_in(8):
-            words.append(f"dtype='{self.pick(['float64', 'float32', 'int64'] if kind != 'c' else ['complex128'])}'")
+            words.append(
+                f"dtype='{self.pick(['float64', 'float32', 'int64'] if kind != 'c' else ['complex128'])}'"
+            )
             if kind == "f" and "int64" in words[-1]:
                 words.pop()
         if function in ("var", "std") and self.one_in(2):
@@ -635,7 +807,11 @@ class Maker:
         if x is None or (numpy.asarray(x).dtype.kind == "c" and numpy.dtype(dtype).kind != "c"):
             return
         if self.whole_in(text, numpy.dtype(dtype)):
-            self.emit(f"{self.fresh()} = {text}.astype('{dtype}')" if not self.one_in(3) else f"{self.fresh()} = {text}.copy()")
+            self.emit(
+                f"{self.fresh()} = {text}.astype('{dtype}')"
+                if not self.one_in(3)
+                else f"{self.fresh()} = {text}.copy()"
+            )
 
     def forget(self) -> None:
         self.emit(f"del {self.pick(self.names())}")
@@ -653,7 +829,9 @@ class Maker:
             return self.emit(f"read({text}.tolist())")
         if way == 3 and x.ndim and x.size:
             key = ", ".join(str(self.random.randrange(n)) for n in x.shape)
-            return self.emit(f"read({name}[{key}])" if self.one_in(2) else f"read({name}.item({key}))")
+            return self.emit(
+                f"read({name}[{key}])" if self.one_in(2) else f"read({name}.item({key}))"
+            )
         if way == 4:
             return self.emit(f"read(bool(({text} > 1).any()))")
         if way == 5:
@@ -707,7 +885,11 @@ class Maker:
 
     def loop(self) -> None:
         """A few rounds of one update: the same plan again."""
-        arrays = [a for a in self.arrays() if self.scope[a].ndim and self.scope[a].shape[0] > 3 and self.scope[a].flags.writeable]
+        arrays = [
+            a
+            for a in self.arrays()
+            if self.scope[a].ndim and self.scope[a].shape[0] > 3 and self.scope[a].flags.writeable
+        ]
         if not arrays:
             return self.create()
         a = self.pick(arrays)
@@ -722,8 +904,12 @@ class Maker:
             f"{a} *= {weight}",
             f"{a} += i",
             f"{a}[i] = {a}[i + 1] + i",
-            f"{a}[1:-1] = {a}[:-2]; {a} -= 1" if x.dtype.kind not in "ub" else f"{a}[1:-1] = {a}[2:]",
-            f"t = {a}[1:] - {a}[:-1]; {a}[1:] = t; {a}[:-1] = t" if x.dtype.kind != "b" else f"{a}[i] = {a}[-1]",
+            f"{a}[1:-1] = {a}[:-2]; {a} -= 1"
+            if x.dtype.kind not in "ub"
+            else f"{a}[1:-1] = {a}[2:]",
+            f"t = {a}[1:] - {a}[:-1]; {a}[1:] = t; {a}[:-1] = t"
+            if x.dtype.kind != "b"
+            else f"{a}[i] = {a}[-1]",
         ]
         self.emit(f"for i in range({rounds}):\n    {self.pick(bodies)}")
 
@@ -735,7 +921,9 @@ class Maker:
         s, t = self.fresh("s"), self.fresh("s")
         self.emit(f"{s} = {text}")
         if s in self.scope:
-            self.emit(f"{t} = {s}\n{s} += 1" if self.one_in(2) else f"{t} = {s} * 2 - {self.scalar()}")
+            self.emit(
+                f"{t} = {s}\n{s} += 1" if self.one_in(2) else f"{t} = {s} * 2 - {self.scalar()}"
+            )
 
     def ufunc_methods(self) -> None:
         name = self.pick(self.names())
@@ -745,13 +933,17 @@ class Maker:
             return
         n = x.shape[0]
         way = self.random.randrange(5)
-        ufunc = self.pick(["np.add", "np.multiply", "np.maximum", "np.minimum", "np.subtract", "np.logical_or"])
+        ufunc = self.pick(
+            ["np.add", "np.multiply", "np.maximum", "np.minimum", "np.subtract", "np.logical_or"]
+        )
         if way == 0:
             return self.emit(f"{self.fresh()} = {ufunc}.reduce({text}, axis={self.axis(x.ndim)})")
         if way == 1:
             return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text})")
         if way == 2 and x.size < 700:
-            return self.emit(f"{self.fresh()} = {ufunc}.outer({text}, {self.pick(['np.arange(3)', 'np.arange(2.0)', '[1, 2]'])})")
+            return self.emit(
+                f"{self.fresh()} = {ufunc}.outer({text}, {self.pick(['np.arange(3)', 'np.arange(2.0)', '[1, 2]'])})"
+            )
         if way == 3 and x.flags.writeable:
             return self.emit(f"{ufunc}.at({text}, {self.index_text(n)}, 2)")
         cut = sorted(self.random.sample(range(n), min(n, 2)))
@@ -765,27 +957,46 @@ class Maker:
             return
         function = self.pick(MATHEMATICS)
         argument = text if self.one_in(2) else f"(abs({text}) % 1)"
-        self.emit(f"near(np.{function}({argument}))" if self.one_in(2) else f"near(np.{function}({argument}) * 2)")
+        self.emit(
+            f"near(np.{function}({argument}))"
+            if self.one_in(2)
+            else f"near(np.{function}({argument}) * 2)"
+        )
 
     def linear(self) -> None:
         a = self.pick(self.names())
         x = self.scope[a]
         if x.ndim == 0 or x.ndim > 2 or x.dtype.kind not in "iu" or x.size > 50_000:
             return
-        self.emit(f"{self.fresh()} = {a} @ {a}.T" if x.ndim == 2 and x.shape[0] < 140 else f"{self.fresh()} = np.dot({a}.ravel(), {a}.ravel())")
+        self.emit(
+            f"{self.fresh()} = {a} @ {a}.T"
+            if x.ndim == 2 and x.shape[0] < 140
+            else f"{self.fresh()} = np.dot({a}.ravel(), {a}.ravel())"
+        )
 
 
 def _overlaps_itself(x: numpy.ndarray) -> bool:
     return any(stride == 0 and n > 1 for stride, n in zip(x.strides, x.shape, strict=True)) or (
-        x.ndim > 0 and x.size > 1 and numpy.lib.array_utils.byte_bounds(x)[1] - numpy.lib.array_utils.byte_bounds(x)[0] < x.nbytes
+        x.ndim > 0
+        and x.size > 1
+        and numpy.lib.array_utils.byte_bounds(x)[1] - numpy.lib.array_utils.byte_bounds(x)[0]
+        < x.nbytes
     )
 
 
 def _numpy_copies_right(target: Any, value: Any) -> bool:
     """NumPy copies overlapping windows of one dimension and unlike strides without a buffer, and wrongly."""
-    if not isinstance(target, numpy.ndarray) or not isinstance(value, numpy.ndarray) or target.ndim != 1:
+    if (
+        not isinstance(target, numpy.ndarray)
+        or not isinstance(value, numpy.ndarray)
+        or target.ndim != 1
+    ):
         return True
-    return value.ndim == 0 or value.strides[-1] == target.strides[0] or not numpy.may_share_memory(target, value)
+    return (
+        value.ndim == 0
+        or value.strides[-1] == target.strides[0]
+        or not numpy.may_share_memory(target, value)
+    )
 
 
 def make(seeds: list[int], size: str, kinds: tuple[str, ...], tier: str, warns: bool) -> Program:

@@ -36,10 +36,20 @@ class Worker:
 
     def start(self) -> subprocess.Popen[str]:
         self.errors = open(self.folder / "errors.txt", "w+")  # noqa: SIM115
-        environment = {**os.environ, "FRIT_CACHE_DIR": str(self.folder / "cache"), "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+        environment = {
+            **os.environ,
+            "FRIT_CACHE_DIR": str(self.folder / "cache"),
+            "PYTHONPATH": os.pathsep.join(
+                [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+            ),
+        }
         return subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("worker.py"))],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            env=environment,
         )
 
     def check(self, program: programs.Program) -> str | None:
@@ -75,8 +85,13 @@ def test_a_random_program_does_what_numpy_does(shard: int, tmp_path: Path) -> No
 
     @hypothesis_seed(SEED * SHARDS + shard)
     @settings(
-        max_examples=max(PROGRAMS // SHARDS, 1), deadline=None, database=None, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck), phases=(Phase.generate, Phase.shrink), print_blob=False,
+        max_examples=max(PROGRAMS // SHARDS, 1),
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+        print_blob=False,
     )
     @given(
         tier=st.sampled_from(["interpreter", "automatic", "interpreter", "compiled"]),
@@ -92,7 +107,9 @@ def test_a_random_program_does_what_numpy_does(shard: int, tmp_path: Path) -> No
         program = programs.make(seeds, size, kinds, tier, warns == 1)
         found = worker.check(program)
         if found is not None:
-            raise AssertionError(f"seed {SEED}, shard {shard}, tier {tier}: {found}\n\n{'-' * 80}\n{program.script()}")
+            raise AssertionError(
+                f"seed {SEED}, shard {shard}, tier {tier}: {found}\n\n{'-' * 80}\n{program.script()}"
+            )
         before.append(program)
 
     try:
@@ -104,6 +121,8 @@ def test_a_random_program_does_what_numpy_does(shard: int, tmp_path: Path) -> No
             raise
         path = Path(os.environ.get("FRIT_FUZZ_FAILURES", folder)) / f"history-{SEED}-{shard}.json"
         path.write_text(json.dumps([vars(p) for p in before]))
-        pytest.fail(f"failed once, not again: depends on the programs before it, kept in {path}\n{error!r}")
+        pytest.fail(
+            f"failed once, not again: depends on the programs before it, kept in {path}\n{error!r}"
+        )
     finally:
         worker.stop()

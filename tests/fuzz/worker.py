@@ -26,7 +26,9 @@ MOST_TEXT = 600
 
 def described(value: Any) -> tuple[Any, ...]:
     """What a user can see of a value."""
-    if isinstance(value, (numpy.ndarray, numpy.generic)) or type(value).__module__.startswith(("frit", "numpy")):
+    if isinstance(value, (numpy.ndarray, numpy.generic)) or type(value).__module__.startswith(
+        ("frit", "numpy")
+    ):
         real = numpy.array(value)
         kind = "array" if isinstance(value, frit.numpy.ndarray) else value.__class__.__name__
         return (kind, real.dtype.str, real.shape, real)
@@ -43,7 +45,11 @@ def same_bits(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
 
 def nearly(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
     with numpy.errstate(all="ignore"):
-        return (a == b) | ((a != a) & (b != b)) | (abs(a - b) <= ULPS * numpy.maximum(numpy.spacing(abs(a)), numpy.spacing(abs(b))))
+        return (
+            (a == b)
+            | ((a != a) & (b != b))
+            | (abs(a - b) <= ULPS * numpy.maximum(numpy.spacing(abs(a)), numpy.spacing(abs(b))))
+        )
 
 
 def difference(expected: tuple[Any, ...], got: tuple[Any, ...], near: bool) -> str | None:
@@ -77,7 +83,10 @@ def run(module: Any, program: programs.Program, shown: list[tuple[Any, ...]]) ->
     scope: dict[str, Any] = {"np": module, "numpy": numpy, "numbers": programs.numbers}
     scope["data"] = lambda *words: module.array(programs.numbers(*words))
     scope["read"] = scope["near"] = lambda x: shown.append(described(x))
-    with warnings.catch_warnings(record=True) as caught, module.errstate(**({} if program.warns else {"all": "ignore"})):
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        module.errstate(**({} if program.warns else {"all": "ignore"})),
+    ):
         warnings.simplefilter("always" if program.warns else "ignore")
         for statement in program.statements:
             shown.clear()

@@ -36,7 +36,7 @@ def square(np, n, dtype="float64"):
     return ramp(np, side * side, dtype).reshape(side, side)
 
 
-# ---- a read, a write, a read ----------------------------------------------------------------------
+# ---- a read, a write, a read ---------------------------------------------------------------------
 
 
 @trap
@@ -86,7 +86,7 @@ def in_place_is_seen_through_every_name(np, n):
     return x, y
 
 
-# ---- windows --------------------------------------------------------------------------------------
+# ---- windows -------------------------------------------------------------------------------------
 
 
 @trap
@@ -207,7 +207,7 @@ def a_running_window_over_a_loop(np, n):
     return a, total
 
 
-# ---- out= and where= --------------------------------------------------------------------------------
+# ---- out= and where= -----------------------------------------------------------------------------
 
 
 @trap
@@ -259,22 +259,47 @@ def a_mask_made_from_what_it_changes(np, n):
     return a, mask
 
 
-# ---- types ------------------------------------------------------------------------------------------
+# ---- types ---------------------------------------------------------------------------------------
 
 
 @trap
 def powers(np, n):
     x = ramp(np, n) + 9
     k = np.arange(n) % 7
-    return x**0, x**-1, x**0.5, x**2, np.rint(x) ** 3, x**1, k**2, k**0, raised(lambda: k**-1), x.astype("float32") ** 2
+    return (
+        x**0,
+        x**-1,
+        x**0.5,
+        x**2,
+        np.rint(x) ** 3,
+        x**1,
+        k**2,
+        k**0,
+        raised(lambda: k**-1),
+        x.astype("float32") ** 2,
+    )
 
 
 @trap
 def mixed_types(np, n):
     single, double = ramp(np, n, "float32"), ramp(np, n)
     whole = np.arange(n, dtype="int32")
-    return (single + double, single + 1, single + 1.5, single * np.float64(2), whole / 2, whole // 2, whole * 2.0, whole + single,
-            whole + np.int8(3), whole > 2.5, single == double, whole % 3, -whole, whole.astype("uint8") + whole.astype("int8"))
+    return (
+        single + double,
+        single + 1,
+        single + 1.5,
+        single * np.float64(2),
+        whole / 2,
+        whole // 2,
+        whole * 2.0,
+        whole + single,
+        whole + np.int8(3),
+        whole > 2.5,
+        single == double,
+        whole % 3,
+        -whole,
+        whole.astype("uint8") + whole.astype("int8"),
+    )
 
 
 @trap
@@ -284,7 +309,7 @@ def comparisons_are_arrays(np, n):
     return a == b, (a == b).sum(), (a != b).any(), bool((a == a).all()), a is not b
 
 
-# ---- memory that others see ----------------------------------------------------------------------------
+# ---- memory that others see ----------------------------------------------------------------------
 
 
 @trap
@@ -389,7 +414,7 @@ def functions_that_write_their_argument(np, n):
     return y, z, w, v, f
 
 
-# ---- indices --------------------------------------------------------------------------------------------
+# ---- indices -------------------------------------------------------------------------------------
 
 
 @trap
@@ -422,7 +447,7 @@ def masks_as_values(np, n):
     return a, positive, positive.sum()
 
 
-# ---- scalars -------------------------------------------------------------------------------------------
+# ---- scalars -------------------------------------------------------------------------------------
 
 
 @trap
@@ -473,7 +498,7 @@ def reductions_of_windows_in_a_loop(np, n):
     return a, *sums
 
 
-# ---- errors ----------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 @trap
@@ -522,7 +547,11 @@ def a_read_only_view_refuses(np, n):
     a = ramp(np, n)
     b = np.broadcast_to(a, (2, n))
     a.flags.writeable = False
-    words = [raised(lambda: a.__iadd__(1)), raised(lambda: b.__setitem__(0, 1)), raised(lambda: np.add(a, 1, out=a))]
+    words = [
+        raised(lambda: a.__iadd__(1)),
+        raised(lambda: b.__setitem__(0, 1)),
+        raised(lambda: np.add(a, 1, out=a)),
+    ]
     a.flags.writeable = True
     a += 1
     return a, b, words
@@ -541,7 +570,7 @@ def test_trap(function, size, tier, same):
             same(function(frit.numpy, SIZES[size]), expected, function.__name__)
 
 
-# ---- limits ------------------------------------------------------------------------------------------------
+# ---- limits --------------------------------------------------------------------------------------
 
 
 def test_a_chain_of_a_million_ops_without_a_read(tier, same):
@@ -580,7 +609,10 @@ def test_100_000_updates_in_place_hold_constant_memory(tier):
 
 
 @pytest.mark.unsanitized
-@pytest.mark.parametrize("statement", ["y = y * 0.5 + x", "x[1:] = x[:-1] * 0.5", "y = x + 1; x = y * 0.5", "x[k % 9] = k"])
+@pytest.mark.parametrize(
+    "statement",
+    ["y = y * 0.5 + x", "x[1:] = x[:-1] * 0.5", "y = x + 1; x = y * 0.5", "x[k % 9] = k"],
+)
 def test_loops_without_a_read_hold_constant_memory(statement, tier):
     import frit.numpy as np
     from frit import _core
@@ -593,10 +625,15 @@ def test_loops_without_a_read_hold_constant_memory(statement, tier):
     assert _core.statistics()["bytes_peak"] - before <= 64 << 20
     expected = {"np": numpy, "x": numpy.ones(20_000), "y": numpy.ones(20_000)}
     exec(f"for k in range(10_000):\n    {statement}", expected)
-    assert (numpy.asarray(scope["x"]) == expected["x"]).all() and (numpy.asarray(scope["y"]) == expected["y"]).all()
+    assert (numpy.asarray(scope["x"]) == expected["x"]).all() and (
+        numpy.asarray(scope["y"]) == expected["y"]
+    ).all()
 
 
-@pytest.mark.xfail(strict=False, reason="the peak is 275 MiB where 231 MiB are allowed: too much is held before the first eval")
+@pytest.mark.xfail(
+    strict=False,
+    reason="the peak is 275 MiB where 231 MiB are allowed: too much is held before the first eval",
+)
 @pytest.mark.unsanitized
 def test_means_of_many_large_inputs_hold_few_of_them(process):
     """Peak memory is at most NumPy's own and 64 MiB, though nothing is read before the end."""
@@ -623,11 +660,20 @@ def test_means_of_many_large_inputs_hold_few_of_them(process):
     assert with_frit <= with_numpy + 64
 
 
-# ---- clocks -----------------------------------------------------------------------------------------------
+# ---- clocks --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("clock", ["time.perf_counter()", "time.time()", "time.monotonic()", "time.process_time()",
-                                   "time.perf_counter_ns()", "timeit.default_timer()"])
+@pytest.mark.parametrize(
+    "clock",
+    [
+        "time.perf_counter()",
+        "time.time()",
+        "time.monotonic()",
+        "time.process_time()",
+        "time.perf_counter_ns()",
+        "timeit.default_timer()",
+    ],
+)
 def test_a_clock_sees_the_work_that_was_recorded_before_it(clock, process):
     program = f"""
         import time, timeit, datetime
@@ -644,5 +690,9 @@ def test_a_clock_sees_the_work_that_was_recorded_before_it(clock, process):
     import sys
     import textwrap
 
-    done = subprocess.run([sys.executable, "-m", "frit", "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "frit", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr

@@ -143,7 +143,7 @@ def _unequal(name: str, ours: numpy.ndarray, real: numpy.ndarray) -> Any:
     return ~((ours == real) | both_nan | close)
 
 
-# ---- where the program's calls come in -------------------------------------------------------
+# ---- where the program's calls come in -----------------------------------------------------------
 
 
 class _VerifiedUFunc:

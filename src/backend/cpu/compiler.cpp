@@ -25,7 +25,8 @@ namespace {
 // libfrit_jit lies beside the library that this function is in.
 std::string jit_path() {
   Dl_info here{};
-  if (!dladdr(reinterpret_cast<const void*>(&make_compiler), &here) || !here.dli_fname) return "libfrit_jit.so";
+  if (!dladdr(reinterpret_cast<const void*>(&make_compiler), &here) || !here.dli_fname)
+    return "libfrit_jit.so";
   const std::string own = here.dli_fname;
   const std::size_t slash = own.rfind('/');
   return (slash == std::string::npos ? "" : own.substr(0, slash + 1)) + "libfrit_jit.so";
@@ -93,7 +94,8 @@ class CompileService final : public Compiler {
  public:
   CompileService()
       : jit_path_(jit_path()),
-        disk_({.folder = cpu::cache_folder_from_environment(), .identity = cpu::code_identity(jit_path_)}) {
+        disk_({.folder = cpu::cache_folder_from_environment(),
+               .identity = cpu::code_identity(jit_path_)}) {
     ExitGuard::instance().add(this);
   }
   ~CompileService() override {
@@ -252,7 +254,8 @@ class CompileService final : public Compiler {
   const std::string jit_path_;
   cpu::DiskCache disk_;
   std::unique_ptr<Sync> sync_ = std::make_unique<Sync>();
-  std::unordered_map<std::string, Slot> slots_;  // by serialize(kernel); its keys stay where they are
+  std::unordered_map<std::string, Slot>
+      slots_;  // by serialize(kernel); its keys stay where they are
   std::vector<std::unique_ptr<const Executable>> executables_;
   std::deque<Request> queue_;
   std::unique_ptr<std::thread> thread_;

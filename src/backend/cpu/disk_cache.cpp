@@ -59,7 +59,8 @@ class Descriptor {
 
 std::string file_name(const std::string& key) {
   char name[33];
-  std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash_bytes(key, 2)),
+  std::snprintf(name, sizeof name, "%016llx%016llx",
+                static_cast<unsigned long long>(hash_bytes(key, 2)),
                 static_cast<unsigned long long>(hash_bytes(key, 3)));
   return std::string(name) + std::string(extension);
 }
@@ -93,13 +94,15 @@ std::optional<codegen::Code> from_bytes(std::string& bytes, const std::string& k
   std::memcpy(bytes.data(), &header, sizeof header);
   if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.format != format ||
       header.key_size != key.size() || header.entry >= header.code_size ||
-      bytes.size() != sizeof header + std::uint64_t{header.key_size} + 2 * std::uint64_t{header.call_outs} + header.code_size ||
+      bytes.size() != sizeof header + std::uint64_t{header.key_size} +
+                          2 * std::uint64_t{header.call_outs} + header.code_size ||
       hash_bytes(bytes, 4) != checksum || bytes.compare(sizeof header, key.size(), key) != 0)
     return std::nullopt;
   codegen::Code code{.bytes = {}, .entry = header.entry, .call_outs = {}};
   std::size_t at = sizeof header + key.size();
   for (std::uint32_t k = 0; k < header.call_outs; ++k, at += 2) {
-    const auto op = static_cast<std::uint8_t>(bytes[at]), in = static_cast<std::uint8_t>(bytes[at + 1]);
+    const auto op = static_cast<std::uint8_t>(bytes[at]),
+               in = static_cast<std::uint8_t>(bytes[at + 1]);
     if (op >= op_count || in >= dtype_count) return std::nullopt;
     code.call_outs.push_back({static_cast<Op>(op), static_cast<DType>(in)});
   }
@@ -111,7 +114,8 @@ bool is_mine(const struct stat& status) { return status.st_uid == geteuid(); }
 
 // The whole file, if it is a plain file of this user.
 std::optional<std::string> read_file(int folder, const std::string& name) {
-  const Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(
+      openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !is_mine(status) ||
       status.st_size > largest_file)
@@ -138,7 +142,8 @@ bool write_all(int file, std::string_view bytes) {
 }
 
 void make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
+  for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1))
     mkdir(path.substr(0, slash).c_str(), 0700);
   mkdir(path.c_str(), 0700);
 }
@@ -158,7 +163,8 @@ std::string cache_folder_from_environment() {
     folder = variable("XDG_CACHE_HOME") + "/frit";
   else if (!variable("HOME").empty())
     folder = variable("HOME") + "/.cache/frit";
-  if (folder.empty() || folder[0] != '/') return "";  // a relative folder would depend on where the program is
+  if (folder.empty() || folder[0] != '/')
+    return "";  // a relative folder would depend on where the program is
   return folder + "/kernels";
 }
 
@@ -172,7 +178,8 @@ std::string DiskCache::key_of(const std::string& kernel) const {
 // all descriptors, and the number would then mean something else.
 int DiskCache::open_folder() const {
   if (!is_enabled()) return -1;
-  Descriptor folder(open(settings_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Descriptor folder(
+      open(settings_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   if (folder < 0 || fstat(folder, &status) != 0 || !is_mine(status)) return -1;
   if ((status.st_mode & 0077) != 0 && fchmod(folder, 0700) != 0) return -1;
@@ -201,10 +208,11 @@ void DiskCache::store(const std::string& kernel, const codegen::Code& code) {
 
   static std::atomic<unsigned> count = 0;
   const std::string temporary = text(unfinished, getpid(), '-', count++);
-  const Descriptor file(
-      openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const Descriptor file(openat(folder, temporary.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file < 0) return;
-  if (!write_all(file, bytes) || renameat(folder, temporary.c_str(), folder, file_name(key).c_str()) != 0)
+  if (!write_all(file, bytes) ||
+      renameat(folder, temporary.c_str(), folder, file_name(key).c_str()) != 0)
     unlinkat(folder, temporary.c_str(), 0);
 }
 
@@ -224,7 +232,9 @@ void DiskCache::make_room(int folder) {
   while (const dirent* entry = readdir(listing)) {
     const std::string name = entry->d_name;
     struct stat status {};
-    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+      continue;
     if (name.starts_with(unfinished)) {
       if (now - status.st_mtim.tv_sec > 600) unlinkat(folder, name.c_str(), 0);
       continue;

@@ -18,7 +18,8 @@ class CodePages {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     size_ = (bytes.size() + page - 1) / page * page;
     memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) throw DeviceError(text("mmap of ", size_, " bytes: ", std::strerror(errno)));
+    if (memory_ == MAP_FAILED)
+      throw DeviceError(text("mmap of ", size_, " bytes: ", std::strerror(errno)));
     std::memcpy(memory_, bytes.data(), bytes.size());
     if (mprotect(memory_, size_, PROT_READ | PROT_EXEC) != 0) {
       const int error = errno;
@@ -42,7 +43,8 @@ class CompiledKernel final : public Executable {
  public:
   explicit CompiledKernel(const codegen::Code& code) : pages_(code.bytes) {
     check(code.entry < code.bytes.size(), "compiled code has its entry inside");
-    entry_ = reinterpret_cast<codegen::Entry>(reinterpret_cast<std::uintptr_t>(pages_.begin()) + code.entry);
+    entry_ = reinterpret_cast<codegen::Entry>(reinterpret_cast<std::uintptr_t>(pages_.begin()) +
+                                              code.entry);
     for (const codegen::CallOut& call_out : code.call_outs) {
       loops_.push_back(loop(call_out.op, call_out.in));
       check(loops_.back() != nullptr, "what compiled code calls exists");
@@ -50,7 +52,8 @@ class CompiledKernel final : public Executable {
   }
   void run(const LaunchArguments& arguments, std::int64_t begin, std::int64_t end,
            std::byte* scratch) const override {
-    entry_(arguments.pointers, arguments.integers, arguments.scalars, begin, end, scratch, loops_.data());
+    entry_(arguments.pointers, arguments.integers, arguments.scalars, begin, end, scratch,
+           loops_.data());
   }
 
  private:

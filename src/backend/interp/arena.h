@@ -26,12 +26,14 @@ class Arena {
         return memory;
       }
       // An empty chunk that is too small, and those behind it, make room for one that is large enough.
-      if (top_.used == 0) chunks_.resize(top_.chunk);
-      else top_ = {top_.chunk + 1, 0};
+      if (top_.used == 0)
+        chunks_.resize(top_.chunk);
+      else
+        top_ = {top_.chunk + 1, 0};
     }
     const std::size_t size = bytes < smallest ? smallest : bytes;
-    chunks_.push_back({std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(
-                           ::operator new(size, std::align_val_t{64}))),
+    chunks_.push_back({std::unique_ptr<std::byte, Free>(
+                           static_cast<std::byte*>(::operator new (size, std::align_val_t{64}))),
                        size});
     top_ = {chunks_.size() - 1, bytes};
     return chunks_.back().memory.get();
@@ -42,7 +44,7 @@ class Arena {
  private:
   static constexpr std::size_t smallest = 256 * 1024;
   struct Free {
-    void operator()(std::byte* memory) const { ::operator delete(memory, std::align_val_t{64}); }
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{64}); }
   };
   struct Chunk {
     std::unique_ptr<std::byte, Free> memory;

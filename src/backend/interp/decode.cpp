@@ -23,11 +23,12 @@ inline std::size_t at(std::int32_t number) { return static_cast<std::size_t>(num
 struct ValueFacts {
   const Instr* definition = nullptr;
   std::int32_t uses = 0;
-  std::int32_t block = 0;       // the number of the block that defines it
-  std::int32_t level = 0;       // loops around its definition
+  std::int32_t block = 0;         // the number of the block that defines it
+  std::int32_t level = 0;         // loops around its definition
   std::int32_t region_level = 0;  // regions of lanes around its definition
-  Position death = -1;          // last use; a use in a loop behind the definition lasts to the loop's end
-  Position next_write = never;  // Load, ReadLocal: the next instruction that may change what was read
+  Position death = -1;  // last use; a use in a loop behind the definition lasts to the loop's end
+  Position next_write =
+      never;  // Load, ReadLocal: the next instruction that may change what was read
   bool consumed_in_place = false;  // some use could take it over as its destination's content
 };
 
@@ -224,9 +225,11 @@ class Surveyor {
     Position& first = survey_.local_first[at(number)];
     first = std::min(first, position_);
     survey_.local_last[at(number)] = position_;
-    for (std::int32_t region : regions_) use_local(survey_.regions[at(region)].locals, number, written);
+    for (std::int32_t region : regions_)
+      use_local(survey_.regions[at(region)].locals, number, written);
   }
-  static void use_local(std::vector<RegionFacts::Local>& locals, std::int32_t number, bool written) {
+  static void use_local(std::vector<RegionFacts::Local>& locals, std::int32_t number,
+                        bool written) {
     for (RegionFacts::Local& local : locals)
       if (local.number == number) {
         local.written |= written;
@@ -268,9 +271,11 @@ class Surveyor {
   Position position_ = 0;
 };
 
-// ---- the frame ------------------------------------------------------------------------------
+// ---- the frame ----------------------------------------------------------------------------------
 
-int size_class(int bytes) { return bytes <= 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4; }
+int size_class(int bytes) {
+  return bytes <= 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4;
+}
 
 // Gives out the frame's registers: one for each uniform value, and blocks of lanes, reused when what they held is dead.
 class Frame {
@@ -286,7 +291,9 @@ class Frame {
     free_[at(c)].pop_back();
     return block;
   }
-  void give_block(Register block) { free_[at(entries_[at(block - first_)].size_class)].push_back(block); }
+  void give_block(Register block) {
+    free_[at(entries_[at(block - first_)].size_class)].push_back(block);
+  }
   bool is_of_size(Register block, int bytes) const {
     return entries_[at(block - first_)].size_class == size_class(bytes);
   }
@@ -334,7 +341,7 @@ class Frame {
   std::int32_t uniforms_ = 0;
 };
 
-// ---- steps ----------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 bool is_any_order(Op op, DType dtype) {
   return has(op, Reorderable) || (!is_inexact(dtype) && has(op, Commutative));
@@ -462,9 +469,7 @@ class Decoder {
         release(arg);
   }
   // Done where its only use stands.
-  bool is_postponed(ValueId id) const {
-    return facts(id).consumed_in_place && facts(id).uses == 1;
-  }
+  bool is_postponed(ValueId id) const { return facts(id).consumed_in_place && facts(id).uses == 1; }
 
   // ---- Apply and Cast ----
   Step function_step(const Instr& instr) const {
@@ -479,7 +484,8 @@ class Decoder {
     if (instr.kind == InstrKind::Cast) {
       step.function = cast_loop(type(instr.args[0]), type(instr.result));
     } else {
-      step.function = frit::loop(instr.op, type(instr.args[info(instr.op).rule == TypeRule::Select]));
+      step.function =
+          frit::loop(instr.op, type(instr.args[info(instr.op).rule == TypeRule::Select]));
     }
     const bool is_copy = instr.kind == InstrKind::Cast && type(instr.args[0]) == type(instr.result);
     check(is_copy || step.function != nullptr, "the op table has a loop for each formula");
@@ -589,7 +595,8 @@ class Decoder {
       step.kind = StepKind::ApplyStore;
       step.access = to;
       add_hazards(step);
-      if (place.in_region || !is_contiguous(instr.address, place)) step.spare = brief_block(size(id));
+      if (place.in_region || !is_contiguous(instr.address, place))
+        step.spare = brief_block(size(id));
       stream_bytes_ += size(id);
       add(step);
       return;
@@ -682,7 +689,8 @@ class Decoder {
   // Lanes' locals keep their blocks for the whole vector loop: their content outlives an iteration of the loops inside.
   void take_locals(Position end) {
     for (std::size_t k = 0; k < kernel_.locals.size(); ++k)
-      if (variance_.locals[k] && survey_.local_first[k] <= end && survey_.local_last[k] >= position_)
+      if (variance_.locals[k] && survey_.local_first[k] <= end &&
+          survey_.local_last[k] >= position_)
         local_registers_[k] = frame_.take_block(size_of(kernel_.locals[k]));
   }
   void give_locals() {
@@ -748,7 +756,8 @@ class Decoder {
   // Several values may share one register: a local and those read from it.
   void pack(Region& region, Register outside, int bytes, bool written) {
     const auto end = program_.packed.end();
-    if (std::any_of(end - region.packed_count, end, [&](const Packed& p) { return p.outside == outside; }))
+    if (std::any_of(end - region.packed_count, end,
+                    [&](const Packed& p) { return p.outside == outside; }))
       return;
     program_.packed.push_back({outside, frame_.take_block(bytes), bytes, written});
     ++region.packed_count;
@@ -800,7 +809,9 @@ class Decoder {
     LaneBranch lanes;
     if (by_lane) {
       place.in_region = has_lane_loop_ = true;
-      lanes = {.chosen = frame_.take_block(4), .rest = frame_.take_block(4), .homes = frame_.take_block(4)};
+      lanes = {.chosen = frame_.take_block(4),
+               .rest = frame_.take_block(4),
+               .homes = frame_.take_block(4)};
       lanes.region = begin_region();
     }
     walk(instr.other, place);
@@ -843,8 +854,8 @@ class Decoder {
   const Register first_constant_;
   Frame frame_;
   Program program_;
-  std::vector<Register> registers_;         // of values
-  std::vector<Register> blocks_;            // that values own
+  std::vector<Register> registers_;          // of values
+  std::vector<Register> blocks_;             // that values own
   std::vector<ValueId> next_dying_, dying_;  // lists of values by the position of their last use
   std::vector<Register> local_registers_;
   std::vector<Register> brief_;

@@ -35,7 +35,7 @@ std::vector<T> random_numbers(std::int64_t n, unsigned seed = 1) {
 }
 std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
-// ---- elementwise ----------------------------------------------------------------------------
+// ---- elementwise --------------------------------------------------------------------------------
 
 // z = (x + y) * x - s
 template <class T>
@@ -45,7 +45,8 @@ void expect_chain(DType dtype) {
   const ValueId s = make.scalar_arg(make.scalar(dtype));
   make.parallel_vector([&](ValueId i) {
     const ValueId a = make.load(x, {{i}}), b = make.load(y, {{i}});
-    make.store(z, {{i}}, make.apply(Op::Subtract, make.apply(Op::Multiply, make.apply(Op::Add, a, b), a), s));
+    make.store(z, {{i}},
+               make.apply(Op::Subtract, make.apply(Op::Multiply, make.apply(Op::Add, a, b), a), s));
   });
   const auto executable = compile(make);
   for (std::int64_t n : {0, 1, 7, 64, 1000, 10007}) {
@@ -54,11 +55,17 @@ void expect_chain(DType dtype) {
       a[at(k)] = static_cast<T>(static_cast<float>(k % 11 - 5));
       b[at(k)] = static_cast<T>(static_cast<float>(k % 7 - 3));
     }
-    Launch().pointer(a.data()).pointer(b.data()).pointer(got.data()).scalar(dtype, T(3)).run(*executable, 0, n);
+    Launch()
+        .pointer(a.data())
+        .pointer(b.data())
+        .pointer(got.data())
+        .scalar(dtype, T(3))
+        .run(*executable, 0, n);
     for (std::int64_t k = 0; k < n; ++k) {
       const T sum = static_cast<T>(a[at(k)] + b[at(k)]);
       const T product = static_cast<T>(sum * a[at(k)]);
-      ASSERT_EQ(got[at(k)], static_cast<T>(product - T(3))) << info(dtype).name << " at " << k << " of " << n;
+      ASSERT_EQ(got[at(k)], static_cast<T>(product - T(3)))
+          << info(dtype).name << " at " << k << " of " << n;
     }
     EXPECT_EQ(got[at(n)], T(77));
   }
@@ -110,19 +117,26 @@ TEST(Interpreter, follows_any_stride) {
       std::vector<std::int32_t> got(at(2 * room)), expected = got;
       for (std::int64_t k = 0; k < n; ++k)
         expected[at(room + j * k)] = a[at(room + i * k)] * a[at(room + i * k)];
-      Launch().pointer(&a[at(room)]).pointer(&got[at(room)]).integer(4 * i).integer(4 * j).run(*executable, 0, n);
+      Launch()
+          .pointer(&a[at(room)])
+          .pointer(&got[at(room)])
+          .integer(4 * i)
+          .integer(4 * j)
+          .run(*executable, 0, n);
       ASSERT_EQ(got, expected) << i << ' ' << j;
     }
 }
 
 TEST(Interpreter, copies_elements_that_are_not_aligned) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), y = make.written(DType::Float64), step = make.integer();
+  const int x = make.operand(DType::Float64), y = make.written(DType::Float64),
+            step = make.integer();
   make.parallel_vector([&](ValueId i) { make.store(y, {{i, step}}, make.load(x, {{i, step}})); });
   std::vector<char> from(3000), to(3000);
   std::iota(from.begin(), from.end(), 1);
   Launch().pointer(&from[1]).pointer(&to[3]).integer(9).run(*compile(make), 0, 300);
-  for (std::size_t k = 0; k < 300; ++k) ASSERT_EQ(std::memcmp(&from[1 + 9 * k], &to[3 + 9 * k], 8), 0);
+  for (std::size_t k = 0; k < 300; ++k)
+    ASSERT_EQ(std::memcmp(&from[1 + 9 * k], &to[3 + 9 * k], 8), 0);
 }
 
 TEST(Interpreter, runs_parts_of_the_parallel_loop) {
@@ -136,12 +150,14 @@ TEST(Interpreter, runs_parts_of_the_parallel_loop) {
 
 TEST(Interpreter, broadcasts_rows_and_columns) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), y = make.operand(DType::Float64), z = make.written(DType::Float64);
+  const int x = make.operand(DType::Float64), y = make.operand(DType::Float64),
+            z = make.written(DType::Float64);
   const int n = make.integer(), row = make.integer();
   const ValueId zero = make.constant(std::int64_t{0}), end = make.integer_arg(n);
   make.parallel([&](ValueId i) {
     make.vector_loop(zero, end, [&](ValueId j) {
-      make.store(z, {{i, row}, {j}}, make.apply(Op::Subtract, make.load(x, {{i}}), make.load(y, {{j}})));
+      make.store(z, {{i, row}, {j}},
+                 make.apply(Op::Subtract, make.load(x, {{i}}), make.load(y, {{j}})));
     });
   });
   const auto executable = compile(make);
@@ -149,18 +165,25 @@ TEST(Interpreter, broadcasts_rows_and_columns) {
     const std::int64_t rows = 37;
     const auto a = random_numbers(rows), b = random_numbers(columns, 2);
     std::vector<double> got(at(rows * columns));
-    Launch().pointer(a.data()).pointer(b.data()).pointer(got.data()).integer(columns).integer(8 * columns).run(
-        *executable, 0, rows);
+    Launch()
+        .pointer(a.data())
+        .pointer(b.data())
+        .pointer(got.data())
+        .integer(columns)
+        .integer(8 * columns)
+        .run(*executable, 0, rows);
     for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) ASSERT_EQ(got[at(i * columns + j)], a[at(i)] - b[at(j)]);
+      for (std::int64_t j = 0; j < columns; ++j)
+        ASSERT_EQ(got[at(i * columns + j)], a[at(i)] - b[at(j)]);
   }
 }
 
-// ---- order of loads and stores --------------------------------------------------------------
+// ---- order of loads and stores ------------------------------------------------------------------
 
 TEST(Interpreter, keeps_a_loaded_value_over_a_store_to_its_place) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), same = make.written(DType::Float64), z = make.written(DType::Float64);
+  const int x = make.operand(DType::Float64), same = make.written(DType::Float64),
+            z = make.written(DType::Float64);
   make.parallel_vector([&](ValueId i) {
     const ValueId old = make.load(x, {{i}});
     make.store(same, {{i}}, make.apply(Op::Add, old, old));
@@ -171,7 +194,11 @@ TEST(Interpreter, keeps_a_loaded_value_over_a_store_to_its_place) {
     const auto start = random_numbers(n);
     auto memory = start;
     std::vector<double> got(at(n));
-    Launch().pointer(memory.data()).pointer(memory.data()).pointer(got.data()).run(*executable, 0, n);
+    Launch()
+        .pointer(memory.data())
+        .pointer(memory.data())
+        .pointer(got.data())
+        .run(*executable, 0, n);
     for (std::int64_t k = 0; k < n; ++k) {
       ASSERT_EQ(memory[at(k)], 2 * start[at(k)]);
       ASSERT_EQ(got[at(k)], start[at(k)] + (start[at(k)] + start[at(k)]));
@@ -208,7 +235,7 @@ TEST(Interpreter, keeps_a_local_that_was_read_over_a_write) {
   for (std::int64_t k = 0; k < 5000; ++k) ASSERT_EQ(got[at(k)], k * k - k);
 }
 
-// ---- reductions -----------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 // y[row] = start op reduction of x[row, :]
 struct RowReduction {
@@ -236,7 +263,13 @@ struct RowReduction {
   template <class T>
   T operator()(DType dtype, const std::vector<T>& x, std::int64_t n, T start) const {
     T got{};
-    Launch().pointer(x.data()).pointer(&got).integer(n).integer(0).scalar(dtype, start).run(*executable, 0, 1);
+    Launch()
+        .pointer(x.data())
+        .pointer(&got)
+        .integer(n)
+        .integer(0)
+        .scalar(dtype, start)
+        .run(*executable, 0, 1);
     return got;
   }
   KernelMaker make;
@@ -272,7 +305,8 @@ TEST(Interpreter, adds_in_numpys_tree_for_every_extent) {
 }
 
 TEST(Interpreter, adds_negative_zeros_to_a_negative_zero) {
-  const RowReduction by_lanes(Op::Add, DType::Float64, true), in_order(Op::Add, DType::Float64, false);
+  const RowReduction by_lanes(Op::Add, DType::Float64, true),
+      in_order(Op::Add, DType::Float64, false);
   const std::vector<double> zeros(300, -0.0);
   for (std::int64_t n : {1, 7, 8, 9, 300}) {
     EXPECT_TRUE(std::signbit(by_lanes(DType::Float64, zeros, n, -0.0))) << n;
@@ -281,7 +315,8 @@ TEST(Interpreter, adds_negative_zeros_to_a_negative_zero) {
 }
 
 TEST(Interpreter, multiplies_floats_one_after_another) {
-  const RowReduction by_lanes(Op::Multiply, DType::Float64, true), in_order(Op::Multiply, DType::Float64, false);
+  const RowReduction by_lanes(Op::Multiply, DType::Float64, true),
+      in_order(Op::Multiply, DType::Float64, false);
   auto x = random_numbers(9000);
   for (double& value : x) value = 1 + value / 100;
   double product = 1;
@@ -303,7 +338,8 @@ TEST(Interpreter, subtracts_integers_one_after_another) {
 }
 
 TEST(Interpreter, finds_extremes_and_keeps_nans) {
-  const RowReduction maximum(Op::Maximum, DType::Float64, true), minimum(Op::Minimum, DType::Float64, true);
+  const RowReduction maximum(Op::Maximum, DType::Float64, true),
+      minimum(Op::Minimum, DType::Float64, true);
   auto x = random_numbers(7000);
   EXPECT_EQ(maximum(DType::Float64, x, 7000, -100.0), *std::max_element(x.begin(), x.end()));
   EXPECT_EQ(minimum(DType::Float64, x, 7000, 100.0), *std::min_element(x.begin(), x.end()));
@@ -357,8 +393,12 @@ TEST(Interpreter, computes_a_softmax_by_rows_through_scratch) {
     const auto a = random_numbers(rows * columns);
     std::vector<double> got(a.size()), exps(at(columns));
     Launch()
-        .pointer(a.data()).pointer(got.data()).pointer(nullptr)
-        .integer(columns).integer(8 * columns).integer(128)
+        .pointer(a.data())
+        .pointer(got.data())
+        .pointer(nullptr)
+        .integer(columns)
+        .integer(8 * columns)
+        .integer(128)
         .scratch(static_cast<std::size_t>(128 + 8 * columns))
         .run(*executable, 0, rows);
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -378,10 +418,12 @@ TEST(Interpreter, computes_a_softmax_by_rows_through_scratch) {
 
 TEST(Interpreter, adds_rows_into_a_lane_local) {
   KernelMaker make;
-  const int x = make.operand(DType::Float32), y = make.written(DType::Float32), sum = make.local(DType::Float32);
+  const int x = make.operand(DType::Float32), y = make.written(DType::Float32),
+            sum = make.local(DType::Float32);
   const ValueId rows = make.integer_arg(make.integer());
   const int row = make.integer();
-  const ValueId zero = make.constant(std::int64_t{0}), nothing = make.constant(DType::Float32, 0.0f);
+  const ValueId zero = make.constant(std::int64_t{0}),
+                nothing = make.constant(DType::Float32, 0.0f);
   make.parallel_vector([&](ValueId j) {
     make.write(sum, nothing);
     make.serial_loop(zero, rows, [&](ValueId i) {
@@ -392,7 +434,12 @@ TEST(Interpreter, adds_rows_into_a_lane_local) {
   const std::int64_t m = 41, n = 3000;
   const auto a = random_numbers<float>(m * n);
   std::vector<float> got(at(n)), expected(at(n));
-  Launch().pointer(a.data()).pointer(got.data()).integer(m).integer(4 * n).run(*compile(make), 0, n);
+  Launch()
+      .pointer(a.data())
+      .pointer(got.data())
+      .integer(m)
+      .integer(4 * n)
+      .run(*compile(make), 0, n);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) expected[at(j)] += a[at(i * n + j)];
   EXPECT_EQ(got, expected);
@@ -400,7 +447,8 @@ TEST(Interpreter, adds_rows_into_a_lane_local) {
 
 TEST(Interpreter, adds_in_numpys_tree_along_a_serial_loop_in_each_lane) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), y = make.written(DType::Float64), sum = make.local(DType::Float64);
+  const int x = make.operand(DType::Float64), y = make.written(DType::Float64),
+            sum = make.local(DType::Float64);
   const ValueId rows = make.integer_arg(make.integer());
   const int row = make.integer();
   const ValueId zero = make.constant(std::int64_t{0}), start = make.constant(0.5);
@@ -419,17 +467,20 @@ TEST(Interpreter, adds_in_numpys_tree_along_a_serial_loop_in_each_lane) {
     Launch().pointer(a.data()).pointer(got.data()).integer(m).integer(8 * n).run(*executable, 0, n);
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < m; ++i) column[at(i)] = a[at(i * n + j)];
-      ASSERT_EQ(got[at(j)], m == 0 ? 0.5 : 0.5 + testing::pairwise_sum(column.data(), m)) << m << ' ' << j;
+      ASSERT_EQ(got[at(j)], m == 0 ? 0.5 : 0.5 + testing::pairwise_sum(column.data(), m))
+          << m << ' ' << j;
     }
   }
 }
 
-// ---- branches and masks ---------------------------------------------------------------------
+// ---- branches and masks -------------------------------------------------------------------------
 
 TEST(Interpreter, stores_in_both_branches_of_an_if_on_lanes) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), y = make.written(DType::Float64), z = make.written(DType::Int32);
-  const ValueId zero = make.constant(0.0), one = make.constant(DType::Int32, 1), two = make.constant(DType::Int32, 2);
+  const int x = make.operand(DType::Float64), y = make.written(DType::Float64),
+            z = make.written(DType::Int32);
+  const ValueId zero = make.constant(0.0), one = make.constant(DType::Int32, 1),
+                two = make.constant(DType::Int32, 2);
   make.parallel_vector([&](ValueId i) {
     const ValueId a = make.load(x, {{i}});
     make.if_else(
@@ -439,7 +490,8 @@ TEST(Interpreter, stores_in_both_branches_of_an_if_on_lanes) {
           make.store(z, {{i}}, one);
         },
         [&] {
-          make.if_then(make.apply(Op::Greater, a, make.constant(1.0)), [&] { make.store(z, {{i}}, two); });
+          make.if_then(make.apply(Op::Greater, a, make.constant(1.0)),
+                       [&] { make.store(z, {{i}}, two); });
           make.store(y, {{i}}, make.apply(Op::Sqrt, a));
         });
   });
@@ -461,11 +513,12 @@ TEST(Interpreter, raises_no_flags_for_lanes_that_are_not_active) {
   const ValueId zero = make.constant(0.0), one = make.constant(1.0);
   make.parallel_vector([&](ValueId i) {
     const ValueId a = make.load(x, {{i}});
-    make.if_else(make.apply(Op::Equal, a, zero), [&] { make.store(y, {{i}}, zero); },
-                 [&] {
-                   const ValueId inverse = make.apply(Op::TrueDivide, one, a);
-                   make.store(y, {{i}}, make.apply(Op::Multiply, inverse, inverse));
-                 });
+    make.if_else(
+        make.apply(Op::Equal, a, zero), [&] { make.store(y, {{i}}, zero); },
+        [&] {
+          const ValueId inverse = make.apply(Op::TrueDivide, one, a);
+          make.store(y, {{i}}, make.apply(Op::Multiply, inverse, inverse));
+        });
   });
   const auto executable = compile(make);
   std::vector<double> a(3000), got(3000);
@@ -487,12 +540,14 @@ TEST(Interpreter, draws_the_mandelbrot_set_with_a_while_on_lanes) {
   const ValueId width = make.integer_arg(make.integer()), one = make.constant(std::int64_t{1});
   const ValueId limit = make.constant(std::int64_t{200}), none = make.constant(std::int64_t{0});
   const ValueId zero = make.constant(0.0), four = make.constant(4.0), two = make.constant(2.0);
-  const ValueId step = make.constant(1.0 / 32), left = make.constant(-2.0), low = make.constant(-1.5);
+  const ValueId step = make.constant(1.0 / 32), left = make.constant(-2.0),
+                low = make.constant(-1.5);
   make.parallel_vector([&](ValueId i) {
     const ValueId column = make.apply(Op::Remainder, i, width);
     const ValueId row = make.apply(Op::FloorDivide, i, width);
     const auto point = [&](ValueId k, ValueId from) {
-      return make.apply(Op::Add, make.apply(Op::Multiply, make.cast(DType::Float64, k), step), from);
+      return make.apply(Op::Add, make.apply(Op::Multiply, make.cast(DType::Float64, k), step),
+                        from);
     };
     const ValueId cr = point(column, left), ci = point(row, low);
     make.write(zr, zero);
@@ -502,15 +557,20 @@ TEST(Interpreter, draws_the_mandelbrot_set_with_a_while_on_lanes) {
         go,
         [&] {
           const ValueId r = make.read(zr), j = make.read(zi);
-          const ValueId size = make.apply(Op::Add, make.apply(Op::Multiply, r, r), make.apply(Op::Multiply, j, j));
+          const ValueId size =
+              make.apply(Op::Add, make.apply(Op::Multiply, r, r), make.apply(Op::Multiply, j, j));
           make.write(go, make.apply(Op::LogicalAnd, make.apply(Op::Less, size, four),
                                     make.apply(Op::Less, make.read(count), limit)));
         },
         [&] {
           const ValueId r = make.read(zr), j = make.read(zi);
-          const ValueId next = make.apply(
-              Op::Add, make.apply(Op::Subtract, make.apply(Op::Multiply, r, r), make.apply(Op::Multiply, j, j)), cr);
-          make.write(zi, make.apply(Op::Add, make.apply(Op::Multiply, two, make.apply(Op::Multiply, r, j)), ci));
+          const ValueId next = make.apply(Op::Add,
+                                          make.apply(Op::Subtract, make.apply(Op::Multiply, r, r),
+                                                     make.apply(Op::Multiply, j, j)),
+                                          cr);
+          make.write(
+              zi, make.apply(Op::Add, make.apply(Op::Multiply, two, make.apply(Op::Multiply, r, j)),
+                             ci));
           make.write(zr, next);
           make.write(count, make.apply(Op::Add, make.read(count), one));
         });
@@ -520,7 +580,8 @@ TEST(Interpreter, draws_the_mandelbrot_set_with_a_while_on_lanes) {
   std::vector<std::int64_t> got(at(w * h));
   Launch().pointer(got.data()).integer(w).run(*compile(make), 0, w * h);
   for (std::int64_t i = 0; i < w * h; ++i) {
-    const double cr = static_cast<double>(i % w) / 32 - 2, ci = static_cast<double>(i / w) / 32 - 1.5;
+    const double cr = static_cast<double>(i % w) / 32 - 2,
+                 ci = static_cast<double>(i / w) / 32 - 1.5;
     double x = 0, y = 0;
     std::int64_t steps = 0;
     while (x * x + y * y < 4 && steps < 200) {
@@ -535,7 +596,8 @@ TEST(Interpreter, draws_the_mandelbrot_set_with_a_while_on_lanes) {
 
 TEST(Interpreter, gathers_and_scatters_by_computed_indices) {
   KernelMaker make;
-  const int x = make.operand(DType::Int16), p = make.operand(DType::Int64), y = make.written(DType::Int16);
+  const int x = make.operand(DType::Int16), p = make.operand(DType::Int64),
+            y = make.written(DType::Int16);
   const int stride = make.integer();
   make.parallel_vector([&](ValueId i) {
     const ValueId j = make.load(p, {{i}});
@@ -547,7 +609,12 @@ TEST(Interpreter, gathers_and_scatters_by_computed_indices) {
   std::shuffle(order.begin(), order.end(), std::mt19937(3));
   std::vector<std::int16_t> a(n), got(2 * n, -1);
   std::iota(a.begin(), a.end(), static_cast<std::int16_t>(-2000));
-  Launch().pointer(a.data()).pointer(order.data()).pointer(got.data()).integer(4).run(*compile(make), 0, n);
+  Launch()
+      .pointer(a.data())
+      .pointer(order.data())
+      .pointer(got.data())
+      .integer(4)
+      .run(*compile(make), 0, n);
   for (std::size_t k = 0; k < n; ++k) {
     ASSERT_EQ(got[2 * k], a[k]);
     ASSERT_EQ(got[2 * k + 1], -1);
@@ -557,7 +624,8 @@ TEST(Interpreter, gathers_and_scatters_by_computed_indices) {
 // The lane beyond the end would read and write outside of the arrays: address sanitizer and the guards see it.
 TEST(Interpreter, touches_no_memory_of_lanes_that_are_not_active) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), p = make.operand(DType::Int64), y = make.written(DType::Float64);
+  const int x = make.operand(DType::Float64), p = make.operand(DType::Int64),
+            y = make.written(DType::Float64);
   const ValueId n = make.integer_arg(make.integer()), next = make.constant(std::int64_t{1});
   const ValueId zero = make.constant(std::int64_t{0});
   make.parallel_vector([&](ValueId i) {
@@ -573,13 +641,19 @@ TEST(Interpreter, touches_no_memory_of_lanes_that_are_not_active) {
   constexpr std::int64_t n_active = 1000;
   const auto a = random_numbers(n_active + 1);
   std::vector<std::int64_t> order(n_active);
-  for (std::int64_t k = 0; k < n_active; ++k) order[at(k)] = k % 5 == 0 ? -(std::int64_t{1} << 50) : k;
+  for (std::int64_t k = 0; k < n_active; ++k)
+    order[at(k)] = k % 5 == 0 ? -(std::int64_t{1} << 50) : k;
   std::vector<double> got(n_active, 0.25);
-  Launch().pointer(a.data()).pointer(order.data()).pointer(got.data()).integer(n_active).run(*compile(make), 0, 6000);
+  Launch()
+      .pointer(a.data())
+      .pointer(order.data())
+      .pointer(got.data())
+      .integer(n_active)
+      .run(*compile(make), 0, 6000);
   for (std::size_t k = 0; k < n_active; ++k) ASSERT_EQ(got[k], k % 5 == 0 ? 0.25 : a[k + 1] + a[k]);
 }
 
-// ---- the tier as a whole --------------------------------------------------------------------
+// ---- the tier as a whole ------------------------------------------------------------------------
 
 TEST(Interpreter, runs_one_executable_on_several_threads) {
   KernelMaker make;
@@ -607,7 +681,8 @@ TEST(Interpreter, refuses_what_verify_refuses) {
 
 TEST(InterpreterProgram, needs_no_copies_for_a_chain_of_contiguous_operands) {
   KernelMaker make;
-  const int x = make.operand(DType::Float64), y = make.operand(DType::Float64), z = make.written(DType::Float64);
+  const int x = make.operand(DType::Float64), y = make.operand(DType::Float64),
+            z = make.written(DType::Float64);
   make.parallel_vector([&](ValueId i) {
     const ValueId a = make.load(x, {{i}}), b = make.load(y, {{i}});
     make.store(z, {{i}}, make.apply(Op::Multiply, make.apply(Op::Add, a, b), b));
@@ -640,7 +715,8 @@ TEST_P(RandomKernels, give_the_bits_of_the_reference) {
   constexpr int cases = 100;
   for (int k = 0; k < cases && !HasFatalFailure(); ++k) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * cases + k);
-    testing::expect_same(testing::RandomCase(seed).make(), reference, *interpreter, "seed " + std::to_string(seed));
+    testing::expect_same(testing::RandomCase(seed).make(), reference, *interpreter,
+                         "seed " + std::to_string(seed));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomKernels, ::testing::Range(0, 20));

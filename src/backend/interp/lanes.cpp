@@ -13,15 +13,25 @@ namespace {
 template <int bytes>
 struct Unsigned;
 template <>
-struct Unsigned<1> { using type = std::uint8_t; };
+struct Unsigned<1> {
+  using type = std::uint8_t;
+};
 template <>
-struct Unsigned<2> { using type = std::uint16_t; };
+struct Unsigned<2> {
+  using type = std::uint16_t;
+};
 template <>
-struct Unsigned<4> { using type = std::uint32_t; };
+struct Unsigned<4> {
+  using type = std::uint32_t;
+};
 template <>
-struct Unsigned<8> { using type = std::uint64_t; };
+struct Unsigned<8> {
+  using type = std::uint64_t;
+};
 template <>
-struct Unsigned<16> { using type = unsigned __int128; };
+struct Unsigned<16> {
+  using type = unsigned __int128;
+};
 
 // Elements may lie at any address: views of records do.
 template <int bytes>

@@ -15,11 +15,16 @@ struct Size {
 template <class Visit>
 inline void with_size(int size, Visit&& visit) {
   switch (size) {
-    case 1: return visit(Size<1>{});
-    case 2: return visit(Size<2>{});
-    case 4: return visit(Size<4>{});
-    case 8: return visit(Size<8>{});
-    default: return visit(Size<16>{});
+    case 1:
+      return visit(Size<1>{});
+    case 2:
+      return visit(Size<2>{});
+    case 4:
+      return visit(Size<4>{});
+    case 8:
+      return visit(Size<8>{});
+    default:
+      return visit(Size<16>{});
   }
 }
 

@@ -14,11 +14,11 @@ struct Machine::Reducing {
   const Step& step;
   const LoopDetail& detail;
   std::int32_t first_step;
-  std::int64_t begin;           // of the whole loop
+  std::int64_t begin;  // of the whole loop
   std::span<const ReductionDetail> reductions;
   std::byte* memory;
-  std::int64_t part_bytes;      // of one partial result, with room to the next
-  std::int64_t parts;           // a reduction
+  std::int64_t part_bytes;  // of one partial result, with room to the next
+  std::int64_t parts;       // a reduction
 
   std::byte* part(std::size_t reduction, std::int64_t number) const {
     return memory + (static_cast<std::int64_t>(reduction) * parts + number) * part_bytes;
@@ -39,7 +39,9 @@ struct Machine::Reducing {
   const ReductionDetail& detail_of_tree() const {
     return reductions[static_cast<std::size_t>(detail.tree - detail.first_reduction)];
   }
-  std::int64_t split(std::int64_t n) const { return pairwise_split(detail_of_tree().tree_dtype, n); }
+  std::int64_t split(std::int64_t n) const {
+    return pairwise_split(detail_of_tree().tree_dtype, n);
+  }
 };
 
 void Machine::loop(const Step& step, std::int32_t first) {
@@ -50,7 +52,7 @@ void Machine::loop(const Step& step, std::int32_t first) {
     serial_loop(step, detail, first);
 }
 
-// ---- vector loops ---------------------------------------------------------------------------
+// ---- vector loops -------------------------------------------------------------------------------
 
 void Machine::run_block(const Step& step, const LoopDetail& detail, std::int32_t first,
                         std::int64_t begin, std::int64_t lanes) {
@@ -148,7 +150,7 @@ void Machine::add_lanes(const ReductionDetail& reduction, std::byte* carry, bool
   reduction.combine(args, 1, 0);
 }
 
-// ---- serial loops ---------------------------------------------------------------------------
+// ---- serial loops -------------------------------------------------------------------------------
 
 void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32_t first) {
   const std::int64_t begin = detail.parallel ? begin_ : integer(detail.begin);
@@ -172,7 +174,8 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
                 .part_bytes = (lanes_ * 16 + 63) & ~std::int64_t{63},
                 .parts = Reducing::most_accumulators + 1};
   if (loop.has_tree())
-    for (std::int64_t n = end - begin, left = 0; (left = loop.split(n)) > 0; n -= left) ++loop.parts;
+    for (std::int64_t n = end - begin, left = 0; (left = loop.split(n)) > 0; n -= left)
+      ++loop.parts;
   loop.memory = arena_.take(count * static_cast<std::size_t>(loop.parts * loop.part_bytes));
   reduce_iterations(loop, begin, end - begin, 0);
   for (std::size_t k = 0; k < count; ++k)
@@ -182,7 +185,8 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
   arena_.release(mark);
 }
 
-void Machine::reduce_iterations(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth) {
+void Machine::reduce_iterations(const Reducing& loop, std::int64_t begin, std::int64_t n,
+                                int depth) {
   const std::int64_t left = loop.has_tree() ? loop.split(n) : 0;
   if (left == 0) return reduce_leaf(loop, begin, n, depth);
   reduce_iterations(loop, begin, left, depth);
@@ -215,7 +219,8 @@ void Machine::reduce_leaf(const Reducing& loop, std::int64_t begin, std::int64_t
 }
 
 // level = ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7))
-void Machine::add_accumulators(const Reducing& loop, std::size_t number, std::int64_t width, int depth) {
+void Machine::add_accumulators(const Reducing& loop, std::size_t number, std::int64_t width,
+                               int depth) {
   const ReductionDetail& reduction = loop.reductions[number];
   for (std::int64_t distance = 1; distance < width; distance *= 2)
     for (std::int64_t k = 0; k < width; k += 2 * distance)
@@ -247,7 +252,7 @@ void Machine::add_iteration(const ReductionDetail& reduction, std::byte* into, b
   reduction.combine_tree(args, width, 0);
 }
 
-// ---- both -----------------------------------------------------------------------------------
+// ---- both ---------------------------------------------------------------------------------------
 
 // local = op(local, reduced)
 void Machine::write_reduced(const ReductionDetail& reduction, std::byte* reduced) {

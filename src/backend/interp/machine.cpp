@@ -111,7 +111,8 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
         copy_one(reg(step.out), reg(step.in[0]), step.size);
         break;
       case StepKind::Write:
-        copy_out({reg(step.out), step.size}, reg(step.in[0]), step.splat ? 0 : step.size, step.size);
+        copy_out({reg(step.out), step.size}, reg(step.in[0]), step.splat ? 0 : step.size,
+                 step.size);
         break;
       case StepKind::Loop:
         loop(step, k + 1);
@@ -144,7 +145,7 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
   }
 }
 
-// ---- ops ------------------------------------------------------------------------------------
+// ---- ops ----------------------------------------------------------------------------------------
 
 void Machine::apply(const Step& step, std::byte* out) {
   void* const args[4] = {out, reg(step.in[0]), reg(step.in[1]), reg(step.in[2])};
@@ -163,7 +164,7 @@ void Machine::apply_store(const Step& step) {
     copy_out(to, block, step.size, step.size);
 }
 
-// ---- memory ---------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 Machine::Place Machine::lane_place(const Step& step) const {
   const Access& access = program_.accesses[static_cast<std::size_t>(step.access)];
@@ -240,7 +241,8 @@ namespace {
 void lane_offsets(std::int64_t* offsets, const Lane* places, std::int64_t stride, std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) offsets[k] = (places ? places[k] : k) * stride;
 }
-void add_offsets(std::int64_t* offsets, const std::byte* indices, std::int64_t stride, std::int64_t n) {
+void add_offsets(std::int64_t* offsets, const std::byte* indices, std::int64_t stride,
+                 std::int64_t n) {
   for (std::int64_t k = 0; k < n; ++k) {
     std::int64_t index;
     std::memcpy(&index, indices + k * 8, sizeof index);

@@ -102,13 +102,14 @@ class Machine {
   Arena& arena_;
   const Arena::Mark mark_;
   std::byte** registers_;
-  std::byte** bases_;        // of the operands
+  std::byte** bases_;  // of the operands
   const std::byte *frame_, *frame_end_;
-  std::byte* temporaries_[3] = {};  // blocks for one step
+  std::byte* temporaries_[3] = {};    // blocks for one step
   std::int64_t begin_ = 0, end_ = 0;  // of the parallel loop
-  std::int64_t lane_ = 0;    // index of the first lane
-  std::int64_t lanes_ = 1;   // in the current block
-  const Lane* places_ = nullptr;  // where lanes are packed: the number of each in the vector loop's block
+  std::int64_t lane_ = 0;             // index of the first lane
+  std::int64_t lanes_ = 1;            // in the current block
+  const Lane* places_ =
+      nullptr;  // where lanes are packed: the number of each in the vector loop's block
 };
 
 }  // namespace frit::interp

@@ -16,32 +16,43 @@ using Register = std::int32_t;
 inline constexpr Register no_register = -1;
 
 enum class StepKind : std::uint8_t {
-  Apply,         // out = function(in...), for all lanes
-  ApplyStore,    // the same, straight to memory
-  ApplyWrite,    // the same, straight to a local
-  ApplyOnce,     // the same, for uniform values
-  AddIntegers, SubtractIntegers, MultiplyIntegers,  // uniform, without a call
-  Load, LoadOnce, Gather,
-  Store, StoreOnce, Scatter,
-  Copy, CopyOnce,  // out = in[0]
-  Write,           // the lanes' local `out` = in[0]
-  Loop, If, IfLanes, While, WhileLanes,
+  Apply,       // out = function(in...), for all lanes
+  ApplyStore,  // the same, straight to memory
+  ApplyWrite,  // the same, straight to a local
+  ApplyOnce,   // the same, for uniform values
+  AddIntegers,
+  SubtractIntegers,
+  MultiplyIntegers,  // uniform, without a call
+  Load,
+  LoadOnce,
+  Gather,
+  Store,
+  StoreOnce,
+  Scatter,
+  Copy,
+  CopyOnce,  // out = in[0]
+  Write,     // the lanes' local `out` = in[0]
+  Loop,
+  If,
+  IfLanes,
+  While,
+  WhileLanes,
 };
 
 struct Step {
   StepKind kind{};
   std::uint8_t inputs = 0;
-  std::uint8_t splat = 0;         // bit k: in[k] is uniform
-  std::uint8_t size = 0;          // bytes of one element of the result, or of what is stored or copied
+  std::uint8_t splat = 0;  // bit k: in[k] is uniform
+  std::uint8_t size = 0;   // bytes of one element of the result, or of what is stored or copied
   Register out = no_register;
   Register in[3] = {0, 0, 0};
-  Register spare = no_register;   // a block of the frame for what can't be direct
-  std::int32_t access = -1;       // Load, Store ..: number of the Access
-  std::int32_t hazards = 0;       // Store ..: first Hazard, and how many
+  Register spare = no_register;  // a block of the frame for what can't be direct
+  std::int32_t access = -1;      // Load, Store ..: number of the Access
+  std::int32_t hazards = 0;      // Store ..: first Hazard, and how many
   std::int32_t hazard_count = 0;
-  std::int32_t detail = -1;       // Loop, IfLanes, WhileLanes: number of the LoopDetail or LaneBranch
-  std::int32_t middle = 0;        // If: first step of else; While: first step of the body
-  std::int32_t end = 0;           // Loop, If, While: the first step behind it
+  std::int32_t detail = -1;  // Loop, IfLanes, WhileLanes: number of the LoopDetail or LaneBranch
+  std::int32_t middle = 0;   // If: first step of else; While: first step of the body
+  std::int32_t end = 0;      // Loop, If, While: the first step behind it
   frit::Loop function = nullptr;
 };
 
@@ -70,11 +81,12 @@ struct Packed {
 };
 struct Region {
   std::int32_t first_packed = 0, packed_count = 0;
-  std::int32_t hazards = 0, hazard_count = 0;  // direct values from outside that its stores may change
+  std::int32_t hazards = 0,
+               hazard_count = 0;  // direct values from outside that its stores may change
   Register places = no_register;  // for each packed lane, its number in the vector loop's block
 };
 struct LaneBranch {
-  std::int32_t region = -1, other = -1;     // If: body and else; While: all of it
+  std::int32_t region = -1, other = -1;               // If: body and else; While: all of it
   Register chosen = no_register, rest = no_register;  // lists of lanes by the condition
   Register homes = no_register;  // While: for each packed lane, its number outside
 };
@@ -85,23 +97,23 @@ struct ReductionDetail {
   ReductionOrder order{};
   bool value_varies = false;
   bool local_varies = false;
-  std::uint8_t size = 0;        // bytes of one value
-  std::uint8_t tree_size = 0;   // bytes of one partial result
-  DType tree_dtype{};           // float16 is added as float32 and rounded once, as NumPy does
+  std::uint8_t size = 0;       // bytes of one value
+  std::uint8_t tree_size = 0;  // bytes of one partial result
+  DType tree_dtype{};          // float16 is added as float32 and rounded once, as NumPy does
   Register value = no_register;
   Register local = no_register;
-  frit::Loop combine = nullptr;        // on values
-  frit::Loop combine_tree = nullptr;   // on partial results
-  frit::Loop widen = nullptr;          // value -> partial result; null where they have one type
+  frit::Loop combine = nullptr;       // on values
+  frit::Loop combine_tree = nullptr;  // on partial results
+  frit::Loop widen = nullptr;         // value -> partial result; null where they have one type
   frit::Loop narrow = nullptr;
-  ReduceLoop reduce = nullptr;         // of a block of partial results
+  ReduceLoop reduce = nullptr;  // of a block of partial results
   ScanLoop scan = nullptr;
 };
 
 struct LoopDetail {
   bool parallel = false, vector = false;
   std::int32_t first_reduction = 0, reduction_count = 0;
-  std::int32_t tree = -1;       // the reduction whose tree orders the loop; -1: none does
+  std::int32_t tree = -1;        // the reduction whose tree orders the loop; -1: none does
   Register index = no_register;  // serial: the index; vector: the lanes' indices, or none
   Register begin = no_register, end = no_register;
 };
@@ -122,7 +134,7 @@ struct Program {
   std::int32_t scalars = 0;
   std::vector<Scalar> constants;
   std::vector<std::int32_t> frame_offsets;
-  std::int32_t lanes = 0;         // of a full block
+  std::int32_t lanes = 0;  // of a full block
   std::int32_t frame_bytes = 0;
   std::int32_t temporary_bytes = 0;  // of each of the three blocks behind the frame; 0: not needed
 };
