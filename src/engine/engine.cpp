@@ -60,6 +60,8 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
   }
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   nodes_.reserve(256);
+  pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },
+                 [] { get().after_fork_in_child(); });
 }
 
 // ---- bases --------------------------------------------------------------------------------------
