@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <mutex>
 
 #include "backend/interp/interp.h"
 #include "engine/memory.h"
@@ -278,8 +279,10 @@ void Engine::flush_caches() {
 void Engine::wait_for_compiler() { compiler_->wait(); }
 
 void Engine::shutdown() {
+  // Daemon threads may still record and evaluate, now and later.
+  const std::lock_guard locked(lock());
   compiler_->stop();
-  ThreadPool::get().stop();
+  ThreadPool::get().close();
 }
 
 void Engine::before_fork() {

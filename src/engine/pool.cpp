@@ -132,7 +132,7 @@ void ThreadPool::start() {
 }
 
 unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
-  if (parts <= 1 || threads_ <= 1) {
+  if (parts <= 1 || threads_ <= 1 || closed_) {
     clear_float_flags();
     for (std::int64_t k = 0; k < parts; ++k) part(context, k);
     return float_flags();
@@ -165,6 +165,11 @@ void ThreadPool::stop() {
   for (std::thread& t : shared_->workers) t.join();
   delete shared_;
   shared_ = nullptr;
+}
+
+void ThreadPool::close() {
+  stop();
+  closed_ = true;
 }
 
 void ThreadPool::set_threads(int n) {

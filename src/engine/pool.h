@@ -18,6 +18,8 @@ class ThreadPool {
   // In the child after fork: the threads are gone.
   void after_fork_in_child();
   void stop();
+  // At the end of the process: stops, and lets every later run be done by its caller alone.
+  void close();
 
   static ThreadPool& get();
 
@@ -27,6 +29,7 @@ class ThreadPool {
   void start();
   int threads_ = 1;
   Shared* shared_ = nullptr;  // null: no threads running
+  bool closed_ = false;
 };
 
 // Number of CPUs this process may use: affinity, cgroup quota, OMP_NUM_THREADS, FRIT_NUM_THREADS.

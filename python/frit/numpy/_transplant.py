@@ -98,7 +98,7 @@ def _public_names() -> dict[int, str]:
     """id of NumPy's public object -> its name, for what Frit has its own version of."""
     found = {id(numpy): ""}
     for name in numpy.__all__:
-        value = getattr(numpy, name)
+        value = vars(numpy).get(name)  # getattr would import submodules that nobody asked for
         ours = callable(value) and not isinstance(value, type) or value is numpy.ndarray
         if ours and not isinstance(value, types.ModuleType):
             found.setdefault(id(value), name)
@@ -120,8 +120,11 @@ class _NumPyModule(types.ModuleType):
         return value
 
 
-def translate(value: Any) -> Any:
-    """What a transplanted function sees where NumPy's own sees `value`."""
+def translate(value: Any, made: dict[int, Callable[..., Any]] | None = None) -> Any:
+    """What a transplanted function sees where NumPy's own sees `value`.
+
+    `made`: the functions of a transplant in progress, by the id of NumPy's own.
+    """
     if isinstance(value, types.ModuleType):
         return _translated_module(value)
     if value is numpy._core._multiarray_umath._array_converter:
@@ -133,7 +136,7 @@ def translate(value: Any) -> Any:
         return getattr(frit.numpy, name)
     module = getattr(value, "__module__", None) or ""
     if isinstance(value, types.FunctionType | _Dispatcher) and module.startswith("numpy"):
-        return transplant(value)
+        return transplant(value) if made is None else _transplanted_with_helpers(value, made)
     if isinstance(value, type(numpy.add)):
         return _core.ufuncs.get(value.__name__, value)
     return value
@@ -162,21 +165,31 @@ def _names_used(code: types.CodeType) -> set[str]:
 
 def transplant(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same Python function with Frit's operations in the place of NumPy's."""
+    # A function and its helpers become known together, when all have their globals: an interrupt
+    # or another thread in between must not leave one without.
+    made: dict[int, Callable[..., Any]] = {}
+    result = _transplanted_with_helpers(function, made)
+    _transplanted.update(made)
+    return result
+
+
+def _transplanted_with_helpers(
+    function: Callable[..., Any], made: dict[int, Callable[..., Any]]
+) -> Callable[..., Any]:
     source = getattr(function, "_implementation", function)
-    made = _transplanted.get(id(source))
-    if made is not None:
-        return made
+    known = _transplanted.get(id(source)) or made.get(id(source))
+    if known is not None:
+        return known
     if not isinstance(source, types.FunctionType) or source.__closure__:
         return function
     scope: dict[str, Any] = {"__builtins__": builtins, "__name__": source.__module__}
-    made = types.FunctionType(source.__code__, scope, source.__name__, source.__defaults__)
-    made.__kwdefaults__ = source.__kwdefaults__
-    made.__doc__ = source.__doc__
-    made.__qualname__ = source.__qualname__
-    made.__module__ = source.__module__
-    # Known before its globals are filled: helpers may call back.
-    _transplanted[id(source)] = made
+    copy = types.FunctionType(source.__code__, scope, source.__name__, source.__defaults__)
+    copy.__kwdefaults__ = source.__kwdefaults__
+    copy.__doc__ = source.__doc__
+    copy.__qualname__ = source.__qualname__
+    copy.__module__ = source.__module__
+    made[id(source)] = copy  # before its globals are filled: helpers may call back
     for name in _names_used(source.__code__):
         if name in source.__globals__:
-            scope[name] = translate(source.__globals__[name])
-    return made
+            scope[name] = translate(source.__globals__[name], made)
+    return copy
