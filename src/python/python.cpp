@@ -1,15 +1,45 @@
 // python.cpp: errors from C++ to Python, and the sorting of arguments.
 #include "python/python.h"
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <cstdarg>
 #include <cstring>
 #include <new>
 
 namespace frit::python {
 
+namespace {
+
+// While the interpreter is finalising, Python ends a daemon thread that asks for the GIL by unwinding its
+// stack by force, which C++ frames cannot take part in: the thread waits here for the process to end, as
+// it does from Python 3.14 on.
+[[noreturn]] void wait_for_the_end_of_the_process() noexcept {
+  for (;;) pause();
+}
+
+struct HeldWhenUnwound {
+  bool armed = true;
+  ~HeldWhenUnwound() {
+    if (armed) wait_for_the_end_of_the_process();
+  }
+};
+
+}  // namespace
+
+// noexcept would end the process before `held` could hold the thread.
+void WithoutGil::take_back() {
+  HeldWhenUnwound held;
+  PyEval_RestoreThread(state_);
+  held.armed = false;
+}
+
 void set_error_from_exception() noexcept {
   try {
     throw;
+  } catch (const abi::__forced_unwind&) {
+    wait_for_the_end_of_the_process();
   } catch (const PythonError&) {
   } catch (const Unfit& unfit) {
     PyErr_SetString(PyExc_TypeError, unfit.reason);

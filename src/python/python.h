@@ -133,9 +133,10 @@ class WithoutGil {
   WithoutGil() : state_(PyEval_SaveThread()) {}
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
-  ~WithoutGil() { PyEval_RestoreThread(state_); }
+  ~WithoutGil() { take_back(); }
 
  private:
+  void take_back();  // not noexcept: see there
   PyThreadState* state_;
 };
 
