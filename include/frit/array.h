@@ -162,6 +162,8 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
 void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const Argument& value);
 // The elements where mask is true, mask.ndim leading axes collapsed into one: evaluates the mask for the count.
 Array compress(const Array& a, const Array& mask);
+// a[mask] = values; values: broadcast to what compress gives. Evaluates the mask and the values.
+void expand(const Array& a, const Array& mask, const Argument& values);
 // The coordinates where a is true: one int64 array an axis. Evaluates a.
 std::vector<Array> nonzero(const Array& a);
 std::int64_t count_nonzero(const Array& a);  // evaluates

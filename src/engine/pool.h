@@ -1,6 +1,7 @@
 // pool.h: the threads that run launches: a small fork-join pool that survives fork.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -27,7 +28,11 @@ class ThreadPool {
   ThreadPool();
   struct Shared;
   void start();
+  void judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited);
   int threads_ = 1;
+  int alone_for_ = 0;  // launches that do not ask for other threads
+  int penalty_;        // how many they will be, next time
+  std::uint64_t generation_ = 0;
   Shared* shared_ = nullptr;  // null: no threads running
   bool closed_ = false;
 };

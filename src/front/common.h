@@ -20,6 +20,9 @@ Array fresh(LayoutRef layout, DType dtype);
 // The window of `a` broadcast to `shape` (ValueError where it does not fit); no new Array.
 LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> shape);
 
+// The axes of `a` behind the first `indexed` ones.
+LayoutRef layout_behind(const Array& a, std::size_t indexed);
+
 // NumPy's broadcast shape; throws ValueError with NumPy's words.
 std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes);
 

@@ -163,9 +163,12 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   check_writable(array_of(self));
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
-  if (const std::optional<Array> mask = mask_key(key))
-    if (!value.argument.array || value.argument.array->ndim() == 0)
+  if (const std::optional<Array> mask = mask_key(key)) {
+    const auto& values = value.argument.array;
+    if (!values || (values->ndim() <= 1 && values->size() == 1))
       return assign_masked(array, *mask, value);
+    return expand(array, *mask, value.argument);
+  }
   const IndexKey read = read_key(array, key);
   if (read.arrays.empty()) return assign(read.basic, value.argument);
   if (value.argument.array && value.argument.array->ndim() > 0 && read.front_axes > 0)
