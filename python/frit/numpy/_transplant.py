@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +21,9 @@ from frit import _core
 
 _Dispatcher = type(numpy.sum)
 _transplanted: dict[int, Callable[..., Any]] = {}
+# NumPy's function and the globals of its copy, by the function's id, until they are filled.
+_unfinished: dict[int, tuple[types.FunctionType, dict[str, Any]]] = {}
+_lock = threading.RLock()
 _modules: dict[str, types.ModuleType] = {}
 
 
@@ -120,11 +124,8 @@ class _NumPyModule(types.ModuleType):
         return value
 
 
-def translate(value: Any, made: dict[int, Callable[..., Any]] | None = None) -> Any:
-    """What a transplanted function sees where NumPy's own sees `value`.
-
-    `made`: the functions of a transplant in progress, by the id of NumPy's own.
-    """
+def translate(value: Any) -> Any:
+    """What a transplanted function sees where NumPy's own sees `value`."""
     if isinstance(value, types.ModuleType):
         return _translated_module(value)
     if value is numpy._core._multiarray_umath._array_converter:
@@ -136,7 +137,7 @@ def translate(value: Any, made: dict[int, Callable[..., Any]] | None = None) -> 
         return getattr(frit.numpy, name)
     module = getattr(value, "__module__", None) or ""
     if isinstance(value, types.FunctionType | _Dispatcher) and module.startswith("numpy"):
-        return transplant(value) if made is None else _transplanted_with_helpers(value, made)
+        return transplant(value)
     if isinstance(value, type(numpy.add)):
         return _core.ufuncs.get(value.__name__, value)
     return value
@@ -165,19 +166,17 @@ def _names_used(code: types.CodeType) -> set[str]:
 
 def transplant(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same Python function with Frit's operations in the place of NumPy's."""
-    # A function and its helpers become known together, when all have their globals: an interrupt
-    # or another thread in between must not leave one without.
-    made: dict[int, Callable[..., Any]] = {}
-    result = _transplanted_with_helpers(function, made)
-    _transplanted.update(made)
-    return result
+    with _lock:
+        outermost = not _unfinished
+        copy = _transplanted_later(function)
+        if outermost:
+            _finish_all()
+        return copy
 
 
-def _transplanted_with_helpers(
-    function: Callable[..., Any], made: dict[int, Callable[..., Any]]
-) -> Callable[..., Any]:
+def _transplanted_later(function: Callable[..., Any]) -> Callable[..., Any]:
     source = getattr(function, "_implementation", function)
-    known = _transplanted.get(id(source)) or made.get(id(source))
+    known = _transplanted.get(id(source))
     if known is not None:
         return known
     if not isinstance(source, types.FunctionType) or source.__closure__:
@@ -188,8 +187,31 @@ def _transplanted_with_helpers(
     copy.__doc__ = source.__doc__
     copy.__qualname__ = source.__qualname__
     copy.__module__ = source.__module__
-    made[id(source)] = copy  # before its globals are filled: helpers may call back
-    for name in _names_used(source.__code__):
-        if name in source.__globals__:
-            scope[name] = translate(source.__globals__[name], made)
+    _unfinished[id(source)] = source, scope
+    _transplanted[id(source)] = copy  # before its globals are filled: helpers may call back
     return copy
+
+
+def _finish_all() -> None:
+    """Fills the globals of the functions begun, and of the helpers that this begins.
+
+    An interrupt waits until all are whole: others may know them already.
+    """
+    interrupt: BaseException | None = None
+    failures = 0
+    while _unfinished:
+        try:
+            key, (source, scope) = next(reversed(_unfinished.items()))
+            for name in _names_used(source.__code__):
+                if name in source.__globals__ and name not in scope:
+                    scope[name] = translate(source.__globals__[name])
+            _unfinished.pop(key, None)
+        except BaseException as error:
+            interrupt = error
+            failures += 1
+            if failures > 10:  # no interrupt, then
+                for key in _unfinished:
+                    _transplanted.pop(key, None)
+                _unfinished.clear()
+    if interrupt is not None:
+        raise interrupt
