@@ -1,4 +1,4 @@
-// engine_bench.cpp: what the engine itself costs, without Python: recording, finding the plan again, small results, whole evals.
+// engine_bench.cpp: what the engine itself costs, without Python: recording, plans, whole evals.
 #include <benchmark/benchmark.h>
 
 #include "frit/frit.h"
@@ -34,7 +34,8 @@ void record_one_op(benchmark::State& state) {
 }
 BENCHMARK(record_one_op)->Iterations(2000);
 
-// From a re-seen trace of 20 ops to its plan: the figure is plan_ns, of all evals the part before the first step.
+// From a re-seen trace of 20 ops to its plan: the figure is plan_ns, of all evals the part before
+// the first step.
 void find_plan_again(benchmark::State& state) {
   const Array x = ones(4'000), y = ones(4'000);
   eval(chain(x, y, 20));

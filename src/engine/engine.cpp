@@ -157,7 +157,8 @@ void Engine::append_key(const Node& node) {
   key_.resize(static_cast<std::size_t>(to - key_.data()));
 }
 
-// All that a plan of a routine depends on, in full; the routine's id says how many words of each follow.
+// All that a plan of a routine depends on, in full; the routine's id says how many words of each
+// follow.
 void Engine::append_key(const RoutineUse& use) {
   key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | use.routine->id << 8);
   const auto add = [&](std::span<const std::int64_t> words) {

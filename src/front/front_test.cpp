@@ -1,4 +1,4 @@
-// front_test.cpp: programs as a C++ user writes them, on both tiers: values, mutation, aliasing, fusion and the plan cache.
+// front_test.cpp: programs as a C++ user writes them: values, mutation, fusion, plan cache.
 #include "front/common.h"
 
 #include <gtest/gtest.h>

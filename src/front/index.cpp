@@ -1,4 +1,4 @@
-// index.cpp: indexing by arrays: indices are checked at the call; then gathers and scatters run at their place in the order.
+// index.cpp: indexing by arrays: indices are checked at the call, then gathers and scatters.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -178,7 +178,8 @@ Array gather(const Array& a, std::span<const Array> indices) {
 
 namespace {
 
-// The value of an indexed assignment, dense, in the target's type and the full shape of what is assigned.
+// The value of an indexed assignment, dense, in the target's type and the full shape of what is
+// assigned.
 Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, const Argument& value) {
   std::vector<std::int64_t> shape = offsets.shape;
   shape.insert(shape.end(), rest.shape().begin(), rest.shape().end());
@@ -243,7 +244,8 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
 
 namespace {
 
-// The positions where a dense bool array is true, in order; in two passes, so that threads know where to write.
+// The positions where a dense bool array is true, in order; in two passes, so that threads know
+// where to write.
 std::vector<std::int64_t> true_positions(const std::byte* mask, std::int64_t n) {
   constexpr std::int64_t block = 1 << 14;
   const std::int64_t blocks = (n + block - 1) / block;
@@ -280,7 +282,8 @@ std::vector<std::int64_t> true_positions_of(const Array& mask) {
   return true_positions(read(dense), dense.size());
 }
 
-// Bytes from the first element of `a` to the element with this flat index over its leading `axes` axes.
+// Bytes from the first element of `a` to the element with this flat index over its leading `axes`
+// axes.
 void to_byte_offsets(std::vector<std::int64_t>& positions, const Array& a, std::size_t axes) {
   const auto shape = a.shape(), strides = a.strides();
   bool dense = true;

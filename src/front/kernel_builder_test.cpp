@@ -1,4 +1,4 @@
-// kernel_builder_test.cpp: user kernels in C++, on both tiers: values, control flow, fusion with array operations, indices and errors.
+// kernel_builder_test.cpp: user kernels: values, control flow, fusion, indices and errors.
 #include "frit/kernel_builder.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// kernel_record.cpp: from a finished kernel to a node of the trace: aliases, bounds, and what its accesses touch.
+// kernel_record.cpp: a finished kernel -> a node: aliases, bounds, and what its accesses touch.
 //
-// In order: inputs that share memory with what is written are copied; indices are checked, and where that must wait for
-// the run, the kernel gets instructions that keep each index inside and report; then the node is recorded, and the reductions.
+// In order: inputs that share memory with what is written are copied; indices are checked, and
+// where that must wait for the run, the kernel gets instructions that keep each index inside and
+// report; then the node is recorded, and the reductions.
 #include <algorithm>
 
 #include "front/common.h"
@@ -25,7 +26,8 @@ void for_each_access(const Block& block, bool repeated, Visit&& visit) {
 
 // ---- indices that are checked while the kernel runs ---------------------------------------------
 
-// Rewrites a block: indices that may leave their axis are held inside it; a store through one is left out, and the local `bad` set.
+// Rewrites a block: indices that may leave their axis are held inside it; a store through one is
+// left out, and the local `bad` set.
 class IndexGuard {
  public:
   IndexGuard(Routine& routine, std::vector<std::int64_t>& integers,
@@ -177,7 +179,8 @@ class KernelRecorder {
  private:
   Array& array(std::size_t parameter) { return state_.parameters[parameter].array; }
 
-  // ---- aliases: an input is read as it was before the kernel -------------------------------------------
+  // ---- aliases: an input is read as it was before the kernel
+  // -------------------------------------------
 
   void copy_aliased_inputs() {
     for (std::size_t in = 0; in < state_.parameters.size(); ++in) {
@@ -206,7 +209,8 @@ class KernelRecorder {
             "that array");
   }
 
-  // Both are one window, touched only at the point itself, and every read stands before the first write.
+  // Both are one window, touched only at the point itself, and every read stands before the first
+  // write.
   bool read_before_written(std::size_t in, std::size_t out) {
     const Array &a = array(in), &b = array(out);
     if (!a.same_base(b) || a.layout() != b.layout() || a.offset() != b.offset() ||
@@ -223,7 +227,8 @@ class KernelRecorder {
     return holds;
   }
 
-  // ---- bounds ----------------------------------------------------------------------------------------------
+  // ---- bounds
+  // ----------------------------------------------------------------------------------------------
 
   std::vector<std::vector<InBounds>> find_bounds() {
     std::vector<std::span<const std::int64_t>> shapes;
@@ -267,7 +272,8 @@ class KernelRecorder {
     return flags;
   }
 
-  // ---- the node ----------------------------------------------------------------------------------------------
+  // ---- the node
+  // ----------------------------------------------------------------------------------------------
 
   void record_node(const std::vector<std::vector<InBounds>>& bounds) {
     auto use = std::make_unique<RoutineUse>();
@@ -302,7 +308,8 @@ class KernelRecorder {
     Engine::get().commit();
   }
 
-  // One Access for each different window, and one for each parameter that is touched in another way.
+  // One Access for each different window, and one for each parameter that is touched in another
+  // way.
   void add_access(const RoutineUse& use, CallSite& site, std::int32_t number) {
     const RoutineAccess& access = use.accesses[at(number)];
     const std::int32_t parameter = access.instr->address.operand;

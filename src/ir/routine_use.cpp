@@ -108,7 +108,8 @@ class Analysis {
     use_.accesses[at(instr.number)] = std::move(access);
   }
 
-  // Backwards from what has an effect. Blocks are walked in reverse; locals carry needs around loops: all their writes count.
+  // Backwards from what has an effect. Blocks are walked in reverse; locals carry needs around
+  // loops: all their writes count.
   void find_needed() {
     use_.needed.assign(body_.values.size(), false);
     mark_needed(body_.code);
@@ -216,7 +217,8 @@ class Analysis {
     }
   }
 
-  // ---- dependences between points ----------------------------------------------------------------------
+  // ---- dependences between points
+  // ----------------------------------------------------------------------
 
   void find_dependences() {
     for (const RoutineAccess& store : use_.accesses) {
@@ -294,8 +296,8 @@ class Analysis {
     return apart >= size_a && apart + size_b <= step;
   }
 
-  // For two accesses of one array: do two different points always touch different elements? So it is where, for each
-  // axis, some index of both is that axis, moved by the same constant.
+  // For two accesses of one array: do two different points always touch different elements? So it
+  // is where, for each axis, some index of both is that axis, moved by the same constant.
   bool stays_at_its_point(const RoutineAccess& a, const RoutineAccess& b) const {
     const Layout& layout = *parameter_of(a).layout;
     for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {

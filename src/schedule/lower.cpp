@@ -1,4 +1,4 @@
-// lower.cpp: one function a kind of group; Body writes what they share: members' values, loads, stores.
+// lower.cpp: one function a kind of group; Body writes what they share: values, loads, stores.
 #include "schedule/lower.h"
 
 #include <algorithm>
@@ -125,7 +125,8 @@ class Body final : public RoutineHost {
     return order;
   }
 
-  // ---- arguments -----------------------------------------------------------------------------------
+  // ---- arguments
+  // -----------------------------------------------------------------------------------
 
   std::int32_t add_integer(std::int64_t value) {
     step_.integers.push_back(value);
@@ -212,7 +213,8 @@ class Body final : public RoutineHost {
     return result;
   }
 
-  // ---- values of windows ---------------------------------------------------------------------------
+  // ---- values of windows
+  // ---------------------------------------------------------------------------
 
   struct Current {
     const Window* window;
@@ -288,7 +290,8 @@ class Body final : public RoutineHost {
     lower_routine(*node_of(m).site, m, *this);
   }
 
-  // ---- what a routine asks for ----------------------------------------------------------------------
+  // ---- what a routine asks for
+  // ----------------------------------------------------------------------
 
   KernelWriter& writer() override { return writer_; }
   ValueId axis_index(std::int32_t axis) override {
@@ -353,7 +356,8 @@ class Body final : public RoutineHost {
     }
   }
 
-  // Memory that the launch does not read, and that is too large to be found in the cache afterwards.
+  // Memory that the launch does not read, and that is too large to be found in the cache
+  // afterwards.
   bool streams(const Window& w) const {
     if (!streaming_ || last_phase() > 0) return false;
     return shadowed(w.slot) || !segment_.slots[w.slot].has_data || !reads_slot(w.slot);
@@ -365,7 +369,8 @@ class Body final : public RoutineHost {
     return false;
   }
 
-  // ---- loops -----------------------------------------------------------------------------------------
+  // ---- loops
+  // -----------------------------------------------------------------------------------------
 
   std::int32_t extent_argument(const Axis& axis) { return add_integer(axis.extent); }
 
@@ -407,7 +412,8 @@ class Body final : public RoutineHost {
     nest_.clear();
   }
 
-  // ---- Map ---------------------------------------------------------------------------------------------
+  // ---- Map
+  // ---------------------------------------------------------------------------------------------
 
   void map() {
     if (group_.in_order) return map_in_order();
@@ -460,7 +466,8 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // Vectors along an innermost axis of a few elements would be slow: the longest axis serves instead.
+  // Vectors along an innermost axis of a few elements would be slow: the longest axis serves
+  // instead.
   static void put_longest_last(std::vector<Axis>& axes,
                                std::int64_t long_enough = shortest_vector) {
     if (axes.size() < 2 || axes.back().extent >= long_enough) return;
@@ -476,7 +483,8 @@ class Body final : public RoutineHost {
       if (m.phase == phase && m.level == Level::Full) run_member(m);
   }
 
-  // ---- reductions ----------------------------------------------------------------------------------------
+  // ---- reductions
+  // ----------------------------------------------------------------------------------------
 
   struct Accumulator {
     const Member* member;
@@ -541,7 +549,8 @@ class Body final : public RoutineHost {
     return merge(axes);
   }
 
-  // ---- Rows --------------------------------------------------------------------------------------------------
+  // ---- Rows
+  // --------------------------------------------------------------------------------------------------
 
   int last_phase() const {
     int last = 0;
@@ -563,7 +572,8 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // One pass over the row: values that a later pass needs are kept in scratch memory, unless they are stored anyway.
+  // One pass over the row: values that a later pass needs are kept in scratch memory, unless they
+  // are stored anyway.
   void row_loop(int phase, std::vector<Axis>& inner) {
     std::vector<Accumulator> accumulators = accumulators_of(phase);
     const bool empty =
@@ -644,7 +654,8 @@ class Body final : public RoutineHost {
     }
   }
 
-  // Rows of a few elements: many rows at a time, one lane a row, each summed one element after another.
+  // Rows of a few elements: many rows at a time, one lane a row, each summed one element after
+  // another.
   bool lanes_over_rows(const std::vector<Axis>& spine, const std::vector<Axis>& inner) const {
     if (last_phase() > 0 || spine.back().extent < shortest_vector) return false;
     std::int64_t row = 1;
@@ -689,7 +700,8 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // ---- Columns -------------------------------------------------------------------------------------------------
+  // ---- Columns
+  // -------------------------------------------------------------------------------------------------
 
   void columns() {
     std::vector<Axis> kept = kept_axes(), serial;
@@ -755,7 +767,8 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // A few columns (the coordinates of points): lanes run along the longest other axis, and each column has its own local.
+  // A few columns (the coordinates of points): lanes run along the longest other axis, and each
+  // column has its own local.
   void short_columns(std::vector<Axis>& kept, std::vector<Axis>& serial) {
     Axis column = kept.back();
     kept.pop_back();
@@ -803,7 +816,8 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // ---- Fold ------------------------------------------------------------------------------------------------------
+  // ---- Fold
+  // ------------------------------------------------------------------------------------------------------
 
   void fold() {
     std::vector<Axis> axes = group_.ordered ? reduced_axes() : merge(group_.order);
@@ -911,7 +925,8 @@ class Body final : public RoutineHost {
       folded_.push_back({accumulators[k].member, partials[k].slot});
   }
 
-  // The parts are nodes of NumPy's tree over the whole extent; the combination goes on up the same tree.
+  // The parts are nodes of NumPy's tree over the whole extent; the combination goes on up the same
+  // tree.
   void fold_tree(Axis& axis) {
     DType tree_type = DType::Int64;
     bool tree = false;
@@ -979,7 +994,8 @@ class Body final : public RoutineHost {
     }
   }
 
-  // ---- the step --------------------------------------------------------------------------------------------------
+  // ---- the step
+  // --------------------------------------------------------------------------------------------------
 
   // Bytes that the launch moves: each memory window once.
   std::int64_t traffic() const {
@@ -1041,7 +1057,8 @@ class Body final : public RoutineHost {
     std::vector<std::int64_t> pitch(grid.extents.size() + 1, item);
     for (std::size_t k = grid.extents.size(); k-- > 0;) pitch[k] = pitch[k + 1] * grid.extents[k];
     std::vector<BoxCopy> boxes;
-    // For axis k: the outer axes run over the window, axis k over what the window leaves out, the inner ones over all.
+    // For axis k: the outer axes run over the window, axis k over what the window leaves out, the
+    // inner ones over all.
     std::int64_t rows = 1;
     std::vector<std::int64_t> outer_offsets{0};
     for (std::size_t k = 0; k < grid.extents.size(); ++k) {

@@ -1,4 +1,4 @@
-// lower_routine.cpp: copies a routine's block instruction by instruction; what changes is how its memory is reached.
+// lower_routine.cpp: copies a routine's block; what changes is how its memory is reached.
 #include "schedule/lower_routine.h"
 
 #include "ir/error.h"
@@ -104,10 +104,12 @@ class RoutineLowering {
     }
   }
 
-  // Equal numbers are one argument only where the routine has one: the code must not depend on their being equal.
+  // Equal numbers are one argument only where the routine has one: the code must not depend on
+  // their being equal.
   std::int32_t integer(std::int64_t number) { return host_.new_integer(number); }
 
-  // ---- memory ------------------------------------------------------------------------------------------
+  // ---- memory
+  // ------------------------------------------------------------------------------------------
 
   ValueId load(const Instr& instr, Place place) {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
@@ -145,7 +147,8 @@ class RoutineLowering {
     return result;
   }
 
-  // ---- loops -------------------------------------------------------------------------------------------
+  // ---- loops
+  // -------------------------------------------------------------------------------------------
 
   void loop(const Instr& instr) {
     const std::uint64_t differs = use_.axes_of[at(instr.args[0])] | use_.axes_of[at(instr.args[1])];

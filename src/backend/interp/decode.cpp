@@ -1,10 +1,12 @@
-// decode.cpp: Kernel -> Program: registers by liveness, loads and stores without copies. In: Kernel. Out: Program.
+// decode.cpp: In: a Kernel. Out: a Program: registers by liveness, accesses without copies.
 //
-// Two walks in the same order, which number instructions and loop ends by position. The survey finds how often and until
-// which position each value is used; the second walk gives out registers and writes the steps.
+// Two walks in the same order, which number instructions and loop ends by position. The survey
+// finds how often and until which position each value is used; the second walk gives out registers
+// and writes the steps.
 //
-// An Apply whose only use is a store (or a write of a local) behind it in the same block is done there, so that it can
-// write to its destination; kernel.h's values never change, so doing it later gives the same result.
+// An Apply whose only use is a store (or a write of a local) behind it in the same block is done
+// there, so that it can write to its destination; kernel.h's values never change, so doing it later
+// gives the same result.
 #include <algorithm>
 #include <array>
 
@@ -27,8 +29,8 @@ struct ValueFacts {
   std::int32_t level = 0;         // loops around its definition
   std::int32_t region_level = 0;  // regions of lanes around its definition
   Position death = -1;  // last use; a use in a loop behind the definition lasts to the loop's end
-  Position next_write =
-      never;  // Load, ReadLocal: the next instruction that may change what was read
+  // Load, ReadLocal: the next instruction that may change what was read.
+  Position next_write = never;
   bool consumed_in_place = false;  // some use could take it over as its destination's content
 };
 
@@ -176,8 +178,9 @@ class Surveyor {
     value.level = static_cast<std::int32_t>(open_.size());
     value.region_level = static_cast<std::int32_t>(regions_.size());
   }
-  // -2 - the number of the outermost loop that is around this place and not around the definition, but at most
-  // `own` of the loops around both.
+  // -2 - the number of the outermost loop that is around this place and not around the definition,
+  // but
+  // at most `own` of the loops around both.
   Position end_of_loop_around(ValueId id, std::int32_t own) const {
     const std::int32_t level = survey_.values[at(id)].level;
     const auto depth = static_cast<std::int32_t>(open_.size());
@@ -277,7 +280,8 @@ int size_class(int bytes) {
   return bytes <= 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4;
 }
 
-// Gives out the frame's registers: one for each uniform value, and blocks of lanes, reused when what they held is dead.
+// Gives out the frame's registers: one for each uniform value, and blocks of lanes, reused when
+// what they held is dead.
 class Frame {
  public:
   explicit Frame(Register first) : first_(first) {}
@@ -461,7 +465,8 @@ class Decoder {
     own_block(id, block);
     return registers_[at(id)] = block;
   }
-  // The result may take over the block of an operand that dies here, if its elements have the same size.
+  // The result may take over the block of an operand that dies here, if its elements have the same
+  // size.
   void release_operands(const Instr& instr) {
     for (ValueId arg : instr.args)
       if (arg != no_value && facts(arg).death == position_ && blocks_[at(arg)] != no_register &&
@@ -686,7 +691,8 @@ class Decoder {
     step.end = static_cast<std::int32_t>(program_.steps.size());
     program_.loops[at(number)] = detail;
   }
-  // Lanes' locals keep their blocks for the whole vector loop: their content outlives an iteration of the loops inside.
+  // Lanes' locals keep their blocks for the whole vector loop: their content outlives an iteration
+  // of the loops inside.
   void take_locals(Position end) {
     for (std::size_t k = 0; k < kernel_.locals.size(); ++k)
       if (variance_.locals[k] && survey_.local_first[k] <= end &&
