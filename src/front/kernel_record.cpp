@@ -179,8 +179,7 @@ class KernelRecorder {
  private:
   Array& array(std::size_t parameter) { return state_.parameters[parameter].array; }
 
-  // ---- aliases: an input is read as it was before the kernel
-  // -------------------------------------------
+  // ---- aliases: an input is read as it was before the kernel ------------------------------------
 
   void copy_aliased_inputs() {
     for (std::size_t in = 0; in < state_.parameters.size(); ++in) {
@@ -227,8 +226,7 @@ class KernelRecorder {
     return holds;
   }
 
-  // ---- bounds
-  // ----------------------------------------------------------------------------------------------
+  // ---- bounds -----------------------------------------------------------------------------------
 
   std::vector<std::vector<InBounds>> find_bounds() {
     std::vector<std::span<const std::int64_t>> shapes;
@@ -272,8 +270,7 @@ class KernelRecorder {
     return flags;
   }
 
-  // ---- the node
-  // ----------------------------------------------------------------------------------------------
+  // ---- the node ---------------------------------------------------------------------------------
 
   void record_node(const std::vector<std::vector<InBounds>>& bounds) {
     auto use = std::make_unique<RoutineUse>();

@@ -121,8 +121,7 @@ class Bounds {
     });
   }
 
-  // ---- ranges
-  // ------------------------------------------------------------------------------------------
+  // ---- ranges -----------------------------------------------------------------------------------
 
   Maybe range_of(const Affine& form) {
     Wide low = form.constant, high = form.constant;
@@ -234,8 +233,7 @@ class Bounds {
     return *known;
   }
 
-  // ---- conditions
-  // ----------------------------------------------------------------------------------------
+  // ---- conditions -------------------------------------------------------------------------------
 
   // What is known where `condition` is (not) true: comparisons that bound a single value, joined by
   // and (or).

@@ -217,8 +217,7 @@ class Analysis {
     }
   }
 
-  // ---- dependences between points
-  // ----------------------------------------------------------------------
+  // ---- dependences between points ---------------------------------------------------------------
 
   void find_dependences() {
     for (const RoutineAccess& store : use_.accesses) {

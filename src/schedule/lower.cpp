@@ -125,8 +125,7 @@ class Body final : public RoutineHost {
     return order;
   }
 
-  // ---- arguments
-  // -----------------------------------------------------------------------------------
+  // ---- arguments --------------------------------------------------------------------------------
 
   std::int32_t add_integer(std::int64_t value) {
     step_.integers.push_back(value);
@@ -213,8 +212,7 @@ class Body final : public RoutineHost {
     return result;
   }
 
-  // ---- values of windows
-  // ---------------------------------------------------------------------------
+  // ---- values of windows ------------------------------------------------------------------------
 
   struct Current {
     const Window* window;
@@ -290,8 +288,7 @@ class Body final : public RoutineHost {
     lower_routine(*node_of(m).site, m, *this);
   }
 
-  // ---- what a routine asks for
-  // ----------------------------------------------------------------------
+  // ---- what a routine asks for ------------------------------------------------------------------
 
   KernelWriter& writer() override { return writer_; }
   ValueId axis_index(std::int32_t axis) override {
@@ -369,8 +366,7 @@ class Body final : public RoutineHost {
     return false;
   }
 
-  // ---- loops
-  // -----------------------------------------------------------------------------------------
+  // ---- loops ------------------------------------------------------------------------------------
 
   std::int32_t extent_argument(const Axis& axis) { return add_integer(axis.extent); }
 
@@ -412,8 +408,7 @@ class Body final : public RoutineHost {
     nest_.clear();
   }
 
-  // ---- Map
-  // ---------------------------------------------------------------------------------------------
+  // ---- Map --------------------------------------------------------------------------------------
 
   void map() {
     if (group_.in_order) return map_in_order();
@@ -483,8 +478,7 @@ class Body final : public RoutineHost {
       if (m.phase == phase && m.level == Level::Full) run_member(m);
   }
 
-  // ---- reductions
-  // ----------------------------------------------------------------------------------------
+  // ---- reductions -------------------------------------------------------------------------------
 
   struct Accumulator {
     const Member* member;
@@ -549,8 +543,7 @@ class Body final : public RoutineHost {
     return merge(axes);
   }
 
-  // ---- Rows
-  // --------------------------------------------------------------------------------------------------
+  // ---- Rows -------------------------------------------------------------------------------------
 
   int last_phase() const {
     int last = 0;
@@ -700,8 +693,7 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // ---- Columns
-  // -------------------------------------------------------------------------------------------------
+  // ---- Columns ----------------------------------------------------------------------------------
 
   void columns() {
     std::vector<Axis> kept = kept_axes(), serial;
@@ -816,8 +808,7 @@ class Body final : public RoutineHost {
     finish_launch();
   }
 
-  // ---- Fold
-  // ------------------------------------------------------------------------------------------------------
+  // ---- Fold -------------------------------------------------------------------------------------
 
   void fold() {
     std::vector<Axis> axes = group_.ordered ? reduced_axes() : merge(group_.order);
@@ -994,8 +985,7 @@ class Body final : public RoutineHost {
     }
   }
 
-  // ---- the step
-  // --------------------------------------------------------------------------------------------------
+  // ---- the step ---------------------------------------------------------------------------------
 
   // Bytes that the launch moves: each memory window once.
   std::int64_t traffic() const {

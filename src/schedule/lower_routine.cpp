@@ -108,8 +108,7 @@ class RoutineLowering {
   // their being equal.
   std::int32_t integer(std::int64_t number) { return host_.new_integer(number); }
 
-  // ---- memory
-  // ------------------------------------------------------------------------------------------
+  // ---- memory -----------------------------------------------------------------------------------
 
   ValueId load(const Instr& instr, Place place) {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
@@ -147,8 +146,7 @@ class RoutineLowering {
     return result;
   }
 
-  // ---- loops
-  // -------------------------------------------------------------------------------------------
+  // ---- loops ------------------------------------------------------------------------------------
 
   void loop(const Instr& instr) {
     const std::uint64_t differs = use_.axes_of[at(instr.args[0])] | use_.axes_of[at(instr.args[1])];
