@@ -1,5 +1,4 @@
 // routine_bounds.cpp: may an index leave its axis? By ranges of sums, under the conditions there.
-// it.
 #include <algorithm>
 #include <limits>
 
