@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ir/error.h"
@@ -67,10 +68,22 @@ struct Argument {
   Weak weak = Weak::No;
 
   Argument(const Array& a) : array(&a) {}
-  Argument(double x) : scalar(Scalar::of(DType::Float64, x)), weak(Weak::Float) {}
-  Argument(std::int64_t x) : scalar(Scalar::of(DType::Int64, x)), weak(Weak::Int) {}
-  Argument(int x) : Argument(static_cast<std::int64_t>(x)) {}
-  Argument(bool x) : scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(x))) {}
+  // A number takes the arrays' type where it can: an int32 array + 1 stays int32.
+  template <class T>
+  requires std::is_arithmetic_v<T> Argument(T x) {
+    if constexpr (std::is_same_v<T, bool>) {
+      scalar = Scalar::of(DType::Bool, static_cast<std::uint8_t>(x));
+    } else if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
+        if (x > static_cast<T>(INT64_MAX))
+          throw ValueError(text("a number beyond int64: ", x, "; give it as a Scalar of its type"));
+      scalar = Scalar::of(DType::Int64, static_cast<std::int64_t>(x));
+      weak = Weak::Int;
+    } else {
+      scalar = Scalar::of(DType::Float64, static_cast<double>(x));
+      weak = Weak::Float;
+    }
+  }
   Argument(Scalar s, Weak w = Weak::No) : scalar(s), weak(w) {}
 };
 

@@ -102,7 +102,7 @@ class Engine {
   Engine();
   void number(const Access& access);
   void append_key(const Node& node);
-  void append_key(const RoutineUse& use);
+  void append_key(const CallSite& routine);
   void add_access(const Access& access, bool is_write);
   void drop_access(const Access& access, bool is_write);
   void start_segment();

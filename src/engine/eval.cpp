@@ -65,7 +65,7 @@ struct Engine::Running {
   }
   const Scalar& scalar(const ScalarBinding& b) const {
     const Node& node = nodes[b.node];
-    return node.kind == NodeKind::Routine ? node.site->routine->scalars[b.constant]
+    return node.kind == NodeKind::Routine ? node.site->scalars[b.constant]
                                           : node.constants[b.constant];
   }
 };

@@ -89,6 +89,7 @@ struct Reduction {
   Op op{};
   ValueId value = no_value;
   std::int32_t local = -1;
+  bool operator==(const Reduction&) const = default;
 };
 
 struct Instr;
@@ -108,6 +109,7 @@ struct Instr {
   std::vector<Reduction> reductions;  // Loop
   Block body;                         // Loop, If, While
   Block other;                        // If: else; While: the condition
+  bool operator==(const Instr&) const = default;
 };
 
 struct Operand {
@@ -117,6 +119,7 @@ struct Operand {
   // the launch's scratch pointer + integer argument number `scratch_offset` (bytes); -1: ordinary
   // memory.
   std::int32_t scratch_offset = -1;
+  bool operator==(const Operand&) const = default;
 };
 
 struct Kernel {
@@ -126,6 +129,7 @@ struct Kernel {
   std::vector<DType> values;   // type of each value
   std::vector<DType> locals;   // type of each local
   Block code;
+  bool operator==(const Kernel&) const = default;
 };
 
 // How many tree leaves apart: two Add reductions can share a loop when their classes are equal

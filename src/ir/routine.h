@@ -34,8 +34,8 @@ void verify(const Routine& routine);
 
 std::string print(const Routine& routine);
 
-// The one routine with this structure, and its id. Ids are never used twice. Under the engine's
-// lock.
-std::shared_ptr<const Routine> intern(Routine routine);
+// The one routine with this structure, which has an id. Ids are never used twice. Under the
+// engine's lock.
+std::shared_ptr<const Routine> intern(const Routine& routine);
 
 }  // namespace frit

@@ -1,4 +1,4 @@
-// routine_use.h: a Routine with one node's extents, arrays and numbers: its memory accesses follow.
+// routine_use.h: a Routine with extents, layouts and integers, and what follows for its memory.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,6 @@
 
 namespace frit {
 
-class Base;
-
 // constant + sum of coefficient * value, over values that are not sums themselves (axes, loop
 // indices, what was computed otherwise).
 struct Affine {
@@ -27,7 +25,7 @@ struct Affine {
 std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers);
 
 struct RoutineParameter {
-  Base* base = nullptr;  // null: nothing in the body touches it
+  std::int32_t base = 0;  // equal numbers: the same memory
   LayoutRef layout;
   std::int64_t offset = 0;  // bytes
 };
@@ -46,12 +44,13 @@ struct RoutineAccess {
   std::vector<std::int64_t> strides = {};                    // of the window, bytes an axis
 };
 
+// Shared by all nodes that use the routine in this way; their memory and scalars are their own.
 struct RoutineUse {
+  std::uint64_t id = 0;  // never used twice: equal ids, equal uses
   std::shared_ptr<const Routine> routine;
   LayoutRef domain;  // its shape: the extents of the parallel axes
   std::vector<RoutineParameter> parameters;
   std::vector<std::int64_t> integers;
-  std::vector<Scalar> scalars;
 
   // ---- found by analyse() ----
   std::vector<RoutineAccess> accesses;
@@ -64,6 +63,13 @@ struct RoutineUse {
   bool in_order = false;
   bool uses_index = false;  // the axes must stay as they are
   double cost = 0;          // estimated operations a point
+  // One access (by number) for each different window, and one for each parameter that is touched in
+  // another way.
+  struct Touched {
+    std::int32_t access;
+    LayoutRef layout;  // a window's: over the domain; else its parameter's
+  };
+  std::vector<Touched> inputs, outputs;
 };
 
 void analyse(RoutineUse& use);

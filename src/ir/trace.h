@@ -62,12 +62,10 @@ inline constexpr int max_constants = 2;
 struct CallSite {
   std::shared_ptr<const Call> call;
   std::vector<Access> outputs, inputs;
-  // Routine: inputs[k] and outputs[k] are what input_accesses[k] and output_accesses[k] (numbers in
-  // routine->accesses) touch: a window over the domain, or, where `routine->accesses[..].is_window`
-  // is false, all of a parameter.
-  std::unique_ptr<const RoutineUse> routine;
-  std::vector<std::int32_t> input_accesses, output_accesses;
-  std::vector<LayoutRef> layouts;  // keeps those of the accesses until the node is committed
+  // Routine: inputs[k] and outputs[k] are what routine->inputs[k] and routine->outputs[k] touch: a
+  // window over the domain, or all of a parameter.
+  std::shared_ptr<const RoutineUse> routine;
+  std::vector<Scalar> scalars;  // the routine's
 };
 
 struct Node {

@@ -71,6 +71,7 @@ struct Scalar {
     __builtin_memcpy(s.bytes, &value, sizeof(T));
     return s;
   }
+  bool operator==(const Scalar&) const = default;  // the same type and bits
 };
 
 // ---- ops ----------------------------------------------------------------------------------------

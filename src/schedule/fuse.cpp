@@ -272,9 +272,9 @@ class Fuser {
       return w;
     };
     for (std::size_t k = 0; k < site.inputs.size(); ++k)
-      member.in.push_back(window_of(site.inputs[k], site.input_accesses[k]));
+      member.in.push_back(window_of(site.inputs[k], site.routine->inputs[k].access));
     for (std::size_t k = 0; k < site.outputs.size(); ++k)
-      member.outs.push_back(window_of(site.outputs[k], site.output_accesses[k]));
+      member.outs.push_back(window_of(site.outputs[k], site.routine->outputs[k].access));
   }
 
   // Every member's memory must run along the axes that an ordered reduction takes as one.

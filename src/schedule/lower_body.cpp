@@ -281,8 +281,7 @@ std::uint64_t Body::lane_axes() const {
 
 ValueId Body::routine_scalar(std::int32_t number) {
   step_.scalars.push_back({.node = routine_->node, .constant = static_cast<std::uint16_t>(number)});
-  return writer_.scalar(
-      node_of(*routine_).site->routine->scalars[static_cast<std::size_t>(number)].dtype);
+  return writer_.scalar(node_of(*routine_).site->scalars[static_cast<std::size_t>(number)].dtype);
 }
 
 ValueId Body::register_of(const Window& w) {

@@ -20,7 +20,7 @@ class RoutineLowering {
     for (DType dtype : body_.locals) locals_.push_back(writer_.local(dtype));
     windows_.assign(use_.accesses.size(), nullptr);
     for (std::size_t n = 0; n < use_.accesses.size(); ++n)
-      windows_[n] = find_window(site, use_.accesses[n]);
+      windows_[n] = find_window(use_.accesses[n]);
   }
 
   void run() {
@@ -32,13 +32,13 @@ class RoutineLowering {
  private:
   enum class Place : std::uint8_t { Top, Nested };
 
-  const Window* find_window(const CallSite& site, const RoutineAccess& access) const {
+  const Window* find_window(const RoutineAccess& access) const {
     if (!access.instr) return nullptr;
     const bool is_store = access.instr->kind == InstrKind::Store;
     const auto& windows = is_store ? member_.outs : member_.in;
-    const auto& numbers = is_store ? site.output_accesses : site.input_accesses;
+    const auto& touched = is_store ? use_.outputs : use_.inputs;
     for (std::size_t k = 0; k < windows.size(); ++k) {
-      const RoutineAccess& other = use_.accesses[at(numbers[k])];
+      const RoutineAccess& other = use_.accesses[at(touched[k].access)];
       if (other.instr->address.operand != access.instr->address.operand ||
           other.is_window != access.is_window)
         continue;
