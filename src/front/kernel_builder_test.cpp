@@ -280,6 +280,23 @@ TEST_P(Kernels, stores_under_conditions_fuse_through_memory) {
     ASSERT_EQ(result[p], (x[p] + 1.0 > 3.0 ? 100.0 : x[p] + 1.0) * 2.0);
 }
 
+TEST_P(Kernels, a_kernel_that_reads_through_memory_sees_what_the_one_before_it_made) {
+  const Array x = array_of(ramp(6), {6});
+  KernelBuilder first({});
+  const auto X = first.output(x);
+  X(4) = first.scalar(-0.25);
+  first.record();
+  KernelBuilder second({});
+  const auto Y = second.inout(x);
+  second.loop(0, 3, [&](Expression) { Y(1) = 7.0; });
+  Y(2) = Y(4);
+  second.record();
+  auto expected = ramp(6);
+  expected[1] = 7.0;
+  expected[2] = expected[4] = -0.25;
+  EXPECT_EQ(values<double>(x), expected);
+}
+
 TEST_P(Kernels, a_sum_of_a_kernels_values_is_folded_where_they_are_made) {
   constexpr std::int64_t n = 100'003;
   const auto x = ramp(n);

@@ -24,8 +24,9 @@ class RoutineLowering {
   }
 
   void run() {
-    for (const Window& w : member_.outs)
-      if (w.immediate && !w.whole) host_.settle(w);
+    for (const std::vector<Window>* windows : {&member_.outs, &member_.in})
+      for (const Window& w : *windows)
+        if (w.immediate && !w.whole) host_.settle(w);
     block(body_.code, Place::Top);
   }
 
