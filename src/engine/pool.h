@@ -9,8 +9,10 @@ namespace frit {
 
 class ThreadPool {
  public:
-  // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all are done.
-  // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts raised.
+  // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all
+  // are done.
+  // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts
+  // raised.
   using Part = void (*)(void* context, std::int64_t k);
   unsigned run(std::int64_t parts, Part part, void* context);
 

@@ -1,9 +1,10 @@
 // warnings.cpp: from raised status flags to the op and the source line that a warning names.
 //
-// A flag says only that some op of a launch did something. Which one, and whether it counts, is found by replaying the group
-// op by op, in chunks, and looking at the values: NaN out of no NaN is invalid, infinity out of finite numbers is a
-// division by zero or an overflow. A replay needs the launch's inputs: where the launch has overwritten them, the flags
-// are put down to the last op that may raise them.
+// A flag says only that some op of a launch did something. Which one, and whether it counts, is
+// found by replaying the group op by op, in chunks, and looking at the values: NaN out of no NaN is
+// invalid, infinity out of finite numbers is a division by zero or an overflow. A replay needs the
+// launch's inputs: where the launch has overwritten them, the flags are put down to the last op
+// that may raise them.
 #include <algorithm>
 #include <cstring>
 #include <map>

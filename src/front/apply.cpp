@@ -1,4 +1,4 @@
-// apply.cpp: elementwise ops: types, broadcasting, and the choice between now (small) and later (recorded).
+// apply.cpp: elementwise ops: types, broadcasting, and now (small) or later (recorded).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -319,8 +319,8 @@ void record_elementwise(Op op, const Signature& signature, const Access& out,
 
 namespace {
 
-// The common case, with nothing in the way: dense arrays of one layout and the op's own type, and plain numbers.
-// Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
+// The common case, with nothing in the way: dense arrays of one layout and the op's own type, and
+// plain numbers. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
 Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& signature) {
   const Layout* layout = nullptr;
   for (std::size_t k = 0; k < arguments.size(); ++k) {

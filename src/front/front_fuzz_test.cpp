@@ -1,8 +1,8 @@
-// front_fuzz_test.cpp: random programs on overlapping windows, run lazily by both tiers and, step by step, by a plain reference.
+// front_fuzz_test.cpp: random programs on overlapping windows, both tiers against a reference.
 //
-// The reference keeps its own bytes, visits windows element by element and buffers every statement; it shares with the engine
-// only the op table. FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED change how many programs run and which; a failing program
-// is made as short as it can be and printed.
+// The reference keeps its own bytes, visits windows element by element and buffers every statement;
+// it shares with the engine only the op table. FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED change how
+// many programs run and which; a failing program is made as short as it can be and printed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,7 +139,8 @@ struct Difference : std::runtime_error {
 constexpr DType dtypes[] = {DType::Float64, DType::Int64, DType::Float64, DType::Int32,
                             DType::Float32, DType::UInt8, DType::Bool};
 
-// One program: step k draws from its own numbers, so that a step can be left out without changing what the others draw.
+// One program: step k draws from its own numbers, so that a step can be left out without changing
+// what the others draw.
 class Program {
  public:
   Program(std::uint64_t seed, bool large) : seed_(seed), large_(large) {}

@@ -1,4 +1,4 @@
-// index.cpp: indexing by arrays: indices are checked at the call; then gathers and scatters run at their place in the order.
+// index.cpp: indexing by arrays: indices are checked at the call, then gathers and scatters.
 #include <algorithm>
 #include <cstring>
 
@@ -149,7 +149,8 @@ Array gather(const Array& a, std::span<const Array> indices) {
 
 namespace {
 
-// The value of an indexed assignment, dense, in the target's type and the full shape of what is assigned.
+// The value of an indexed assignment, dense, in the target's type and the full shape of what is
+// assigned.
 Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, const Argument& value) {
   std::vector<std::int64_t> shape = offsets.shape;
   shape.insert(shape.end(), rest.shape().begin(), rest.shape().end());
@@ -209,5 +210,4 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
     unpack(element, *rest, before.data());
   }
 }
-
 }  // namespace frit

@@ -1,4 +1,4 @@
-// linalg.cpp: matrix products by the process's BLAS (the one that NumPy has loaded, else OpenBLAS), as steps of the trace.
+// linalg.cpp: matrix products as steps of the trace, by the BLAS that NumPy has loaded, if any.
 #include <dlfcn.h>
 #include <link.h>
 

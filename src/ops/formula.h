@@ -1,4 +1,4 @@
-// formula.h: what the rows of op.def may call: exact arithmetic on one element, in straight-line form.
+// formula.h: what the rows of op.def may call: exact, straight-line arithmetic on an element.
 //
 // Compiled by clang only, with -fwrapv (integers wrap) and -ffp-contract=off. No library header, no
 // lookup table and no branch may be used by a function that FLOAT, INT .. name; those for the
@@ -70,7 +70,8 @@ struct QuotientOf<uint32> {
 template <class T>
 using Quotient = typename QuotientOf<T>::type;
 
-// y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop the division.
+// y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop
+// the division.
 template <class T>
 bool is_zero_divisor(T y) {
   return is_infinite(1.0 / (double)y);
@@ -217,8 +218,9 @@ inline uint8 count_ones(int x) { return (uint8)__builtin_popcount((uint32)x); }
 
 // ---- conversions --------------------------------------------------------------------------------
 
-// What x86's conversion instructions give, out of range too. LLVM defines only conversions that are in range,
-// and its ways to the other widths differ between vectors and scalars; to int32 and int64 it uses the instructions.
+// What x86's conversion instructions give, out of range too. LLVM defines only conversions that are
+// in range, and its ways to the other widths differ between vectors and scalars; to int32 and int64
+// it uses the instructions.
 template <class To, class F>
 To to_integer_as_x86(F x) {
   if constexpr (sizeof(To) < 4 || __is_same(To, int32)) {
@@ -245,7 +247,8 @@ template <class F>
 F fmod_float(F x, F y) {
   F quotient = round_to_zero(x / y);
   F rest = fused_multiply_add(-quotient, y, x);
-  // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact all the same.
+  // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact
+  // all the same.
   F size = absolute(y);
   F signed_rest = sign_bit(x) ? -rest : rest;
   F fixed = signed_rest < 0 ? signed_rest + size : signed_rest;
@@ -347,7 +350,8 @@ F complex_reciprocal_im(F x_re, F x_im) {
   return (by_real ? -rest : (F)-1) / sum;
 }
 
-// Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary one.
+// Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary
+// one.
 template <class F>
 F complex_sign_re(F x_re, F x_im) {
   F size = hypotenuse(x_re, x_im);

@@ -173,7 +173,8 @@ PyObject* data(PyObject* self, void*) {
 PyObject* device(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
 PyObject* array_priority(PyObject*, void*) { return PyFloat_FromDouble(0.0); }
 
-// A raw address has no lifetime: whoever asked for one may use it as long as the owner of the memory lives.
+// A raw address has no lifetime: whoever asked for one may use it as long as the owner of the
+// memory lives.
 PyObject* pinned_real(PyObject* self) {
   PyObject* owner = array_of(self).owner;
   ArrayObject& keeper = array_of(owner && is_array(owner) ? owner : self);

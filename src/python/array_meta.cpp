@@ -1,4 +1,4 @@
-// array_meta.cpp: the class of Array: isinstance, subclassing and construction, so that programs may use Array as numpy.ndarray.
+// array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's.
 #include <structmember.h>
 
 #include "python/array_type.h"
@@ -46,7 +46,8 @@ void dealloc_unbound(PyObject* object) {
   Py_DECREF(as_object(type));
 }
 
-// What a class attribute is for classes: methods serve both kinds of arrays; everything else is as it is.
+// What a class attribute is for classes: methods serve both kinds of arrays; everything else is as
+// it is.
 PyObject* get_attribute(PyObject* type, PyObject* name) {
   Ref ours = Ref::steal(PyType_Type.tp_getattro(type, name));
   if (!ours) {

@@ -208,7 +208,8 @@ struct Item {
   }
 };
 
-// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not counted as fallbacks.
+// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
+// counted as fallbacks.
 template <const char* const* method_name>
 struct OnReal {
   static constexpr const char* name = *method_name;
@@ -314,7 +315,8 @@ struct Repeat {
       along = axis_operand(axis, source.ndim());
     else
       source = reshaped(source, {source.size()}, 'C').array;
-    // Each element as a run of `count`: one more axis with stride 0, copied and folded into its neighbour.
+    // Each element as a run of `count`: one more axis with stride 0, copied and folded into its
+    // neighbour.
     const auto at = static_cast<std::ptrdiff_t>(along) + 1;
     Shape shape(source.shape().begin(), source.shape().end()),
         strides(source.strides().begin(), source.strides().end());

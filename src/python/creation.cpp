@@ -118,7 +118,8 @@ struct Full {
   }
 };
 
-// arange, for Python numbers whose result is int64 or float64, as NumPy computes length and elements.
+// arange, for Python numbers whose result is int64 or float64, as NumPy computes length and
+// elements.
 struct Arange {
   static constexpr const char* name = "arange";
 
@@ -155,7 +156,8 @@ struct Arange {
                               : integers(start, stop, step, type));
   }
 
-  // NumPy fills with the difference of the first two elements, not with the step that was asked for.
+  // NumPy fills with the difference of the first two elements, not with the step that was asked
+  // for.
   static Array filled_between(const Scalar& first, const Scalar& second, double length) {
     if (!(length < 4e15)) throw Unfit{"a length that only NumPy judges"};
     Scalar step;
@@ -241,7 +243,8 @@ struct ArrayFunction {
     return object ? new_view(std::move(wide), array_of(object)) : new_array(std::move(wide));
   }
 
-  // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer positions.
+  // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer
+  // positions.
   static PyObject* by_numpy(const Arguments& arguments) {
     static constexpr const char* names[] = {"object", "dtype", "copy", "order",
                                             "subok",  "ndmin", "like"};

@@ -189,8 +189,8 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
     std::vector<Ref> held_more(count > few ? count : 0);
     std::vector<PyObject*> more(count > few ? count + 1 : 0);
     Ref* held = count > few ? held_more.data() : held_here;
-    PyObject** values =
-        (count > few ? more.data() : here) + 1;  // the callee may use the slot before the first
+    // The callee may use the slot before the first.
+    PyObject** values = (count > few ? more.data() : here) + 1;
     for (std::size_t k = 0; k < count; ++k) {
       held[k] = stand.real(arguments.values[k]);
       values[k] = held[k].get();

@@ -1,4 +1,4 @@
-// fallback_types.cpp: Fallback, the callable that stands for a function or method of NumPy's that we don't do ourselves.
+// fallback_types.cpp: Fallback, a callable that stands for a function or method of NumPy's.
 #include <structmember.h>
 
 #include "python/fallback.h"

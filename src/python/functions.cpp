@@ -1,4 +1,4 @@
-// functions.cpp: where, copyto, concatenate, broadcast_to, nonzero, count_nonzero; and conversion to and from NumPy.
+// functions.cpp: where, copyto, concatenate, nonzero and others; conversion from and to NumPy.
 #include "python/functions.h"
 
 #include <algorithm>
@@ -224,7 +224,8 @@ PyObject* wrap_result(PyObject*, PyObject* object) {
   return guarded([&] { return object_of_result(Ref::borrow(object), 1); });
 }
 
-// call_numpy(name, function, *args, **kwargs): one fallback, counted; with None for the name, not counted.
+// call_numpy(name, function, *args, **kwargs): one fallback, counted; with None for the name, not
+// counted.
 PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t positional,
                               PyObject* names) {
   note_source();

@@ -44,7 +44,8 @@ Item read_item(PyObject* key) {
       if (array.ndim() == 0) throw Unfit{"an index is a single bool"};
       return {.kind = Kind::Mask, .array = std::move(array)};
     }
-    // A 0-d integer array is an integer, but the result is then a copy only if another index is an array.
+    // A 0-d integer array is an integer, but the result is then a copy only if another index is an
+    // array.
     if (array.ndim() == 0) {
       const Scalar value = item(array);
       const Ref number = Ref::steal(make_scalar(value));

@@ -16,7 +16,8 @@ namespace {
 
 // ---- one element, by integers: as fast as NumPy -------------------------------------------------
 
-// The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some other key.
+// The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some
+// other key.
 bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
   const auto shape = array.shape(), strides = array.strides();
   PyObject* const* parts = &key;
@@ -69,7 +70,8 @@ bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// The order of axes that puts the first `count` axes behind `front` of the others; or, backwards, the reverse.
+// The order of axes that puts the first `count` axes behind `front` of the others; or, backwards,
+// the reverse.
 std::vector<int> moved_axes(int ndim, int count, int front) {
   std::vector<int> order;
   for (int k = 0; k < front; ++k) order.push_back(count + k);

@@ -1,9 +1,9 @@
 // native.cpp: lets our own Python functions see the operands they are made for, and NumPy the rest.
 //
-// Native(name, ours, numpy_function, flags): Frit arrays, NumPy and Python scalars, lists of these, types, strings and
-// callables go to `ours`; exact ndarrays of a native dtype are wrapped first; with anything else (subclasses,
-// objects with __array_function__) the call is NumPy's. When `ours` raises, NumPy does the call, so that errors have
-// its words.
+// Native(name, ours, numpy_function, flags): Frit arrays, NumPy and Python scalars, lists of these,
+// types, strings and callables go to `ours`; exact ndarrays of a native dtype are wrapped first;
+// with anything else (subclasses, objects with __array_function__) the call is NumPy's. When `ours`
+// raises, NumPy does the call, so that errors have its words.
 #include "python/native.h"
 
 #include <structmember.h>
@@ -87,7 +87,8 @@ Ref call_ours(const NativeObject& self, const Arguments& arguments) {
                                         arguments.names));
 }
 
-// With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own object again.
+// With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own
+// object again.
 Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
   std::vector<Ref> held(count);

@@ -1,4 +1,4 @@
-// numbers.cpp: the number slots. The path of `array + array` and `array + number` runs no Python and makes no tuple.
+// numbers.cpp: the number slots. `array + array` or `+ number` runs no Python, makes no tuple.
 #include "python/numbers.h"
 
 #include "python/fallback.h"
@@ -80,7 +80,8 @@ bool defers_to(PyObject* other, bool inplace) {
 
 PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
-// A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that it stands for.
+// A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that
+// it stands for.
 bool both_known(PyObject* left, PyObject* right) {
   const auto known = [](PyObject* object) {
     if (is_scalar(object))
@@ -263,7 +264,8 @@ PyObject* invert(PyObject* object) { return unary<Op::Invert>(object, "invert");
 
 // ---- values -------------------------------------------------------------------------------------
 
-// The element of an array that has only one, as a NumPy scalar; null without error where it has more or none.
+// The element of an array that has only one, as a NumPy scalar; null without error where it has
+// more or none.
 Ref only_element(PyObject* object) {
   if (is_scalar(object)) return Ref::borrow(scalar_value(scalar_of(object)));
   const Array& array = array_of(object).array;
@@ -333,7 +335,8 @@ constexpr Comparison comparisons[] = {{Op::Less, "lt"},    {Op::LessEqual, "le"}
 
 namespace {
 
-// The op that NumPy's power loop of this type uses for one exponent throughout, where it is not pow itself.
+// The op that NumPy's power loop of this type uses for one exponent throughout, where it is not pow
+// itself.
 std::optional<Op> power_shortcut(const Argument& base, const Argument& exponent) {
   if (!base.array || exponent.array || exponent.weak == Weak::Complex) return std::nullopt;
   const DType dtype = base.array->dtype();

@@ -286,8 +286,8 @@ std::optional<Scalar> float_value(double value, DType dtype) {
   }
   if (std::isfinite(value) && dtype != DType::Complex128) {
     const double largest = dtype == DType::Float16 ? 65504.0 : 3.4028234e38;
-    const double smallest =
-        dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;  // below it may warn of underflow
+    // Below it may warn of underflow.
+    const double smallest = dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;
     if (std::fabs(value) > largest || (value != 0 && std::fabs(value) < smallest))
       return std::nullopt;
   }

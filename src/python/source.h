@@ -1,4 +1,4 @@
-// source.h: which line of the user's program is running: noted for every recorded op, looked up only for reports.
+// source.h: the line of the user's program that runs: noted for each op, looked up for reports.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace frit::python {
 void note_source();
 SourcePosition current_source();
 
-// The op recorded next stands for a power with one exponent throughout: warnings from here call it so.
+// The op recorded next stands for a power with one exponent throughout: warnings from here call it
+// so.
 void note_power_source();
 bool is_power_source(SourcePosition position);
 

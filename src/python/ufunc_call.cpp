@@ -1,4 +1,4 @@
-// ufunc_call.cpp: what a call of a ufunc does: arguments read, computed natively, or handed to NumPy.
+// ufunc_call.cpp: a call of a ufunc: arguments read, computed natively, or handed to NumPy.
 #include <algorithm>
 
 #include "python/array_type.h"

@@ -67,8 +67,8 @@ const char* name_of(const FloatWarning& warning) {
       is_power_source(warning.source))
     return "power";
   const std::string_view name = info(op).numpy_name;
-  return name.empty() ? "cast"
-                      : name.data();  // the only op without a ufunc that may warn is a conversion
+  // The only op without a ufunc that may warn is a conversion.
+  return name.empty() ? "cast" : name.data();
 }
 
 // The registry in which `warnings` notes what it has shown of this file.
