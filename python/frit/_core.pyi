@@ -121,3 +121,11 @@ def set_package_folders(folders: Sequence[str]) -> None:
 
 def current_source() -> tuple[str, int, str]:
     """Filename, line and function of the user's code that is running."""
+
+# ---- for tests -----------------------------------------------------------------------------------
+
+def fail_allocation(n: int) -> None:
+    """Lets the n-th allocation of an array's memory from now on fail; 0: none."""
+
+def set_immediate_bytes(n: int) -> None:
+    """Results of up to n bytes are computed at once where their inputs are ready."""

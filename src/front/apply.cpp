@@ -93,7 +93,14 @@ bool int_fits(std::int64_t value, DType dtype) {
   return true;
 }
 
-// A scalar in the type that the op works in.
+bool is_infinite(const Scalar& value) {
+  std::uint8_t answer = 0;
+  void* args[2] = {&answer, const_cast<std::byte*>(value.bytes)};
+  if (is_inexact(value.dtype)) loop(Op::Isinf, value.dtype)(args, 1, 0);
+  return answer != 0;
+}
+
+// A scalar in the type that the op works in; warns where that type is too small for it.
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
@@ -103,6 +110,10 @@ Scalar converted(const Argument& a, DType dtype) {
   result.dtype = dtype;
   void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
   cast_loop(a.scalar.dtype, dtype)(args, 1, 0);
+  if (is_infinite(result) && !is_infinite(a.scalar)) {
+    Engine& engine = Engine::get();
+    engine.note_float_flags(Op::Copy, engine.source, engine.settings.float_checks, flag_overflow);
+  }
   return result;
 }
 
@@ -395,7 +406,8 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
-  if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
+  const bool is_mixed = info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1];
+  if (is_mixed || !loop(op, signature.in[op == Op::Select ? 1 : 0]))
     throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
   if (!options.out && !options.where)
     if (Array result = apply_plain(op, arguments, signature)) return result;

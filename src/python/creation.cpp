@@ -137,7 +137,7 @@ struct Arange {
       start = nullptr;
     }
     if (!is_given(step)) step = nullptr;
-    if (!stop) throw Unfit{"arange takes a stop"};
+    if (!stop || (arguments.positional == 0 && !start)) throw Unfit{"arange takes a stop"};
     bool is_float = false;
     for (PyObject* each : {start, stop, step}) {
       if (!each) continue;
@@ -218,8 +218,8 @@ struct ArrayFunction {
                           (layout == 'C' && source.c_contiguous()) ||
                           (layout == 'F' && source.f_contiguous());
     const std::int64_t least = ndmin ? integer_operand(ndmin) : 0;
-    const bool may_share =
-        copies && copies != Py_True && (copies == Py_None || PyObject_IsTrue(copies) == 0);
+    if (copies && copies != Py_None && !PyBool_Check(copies)) throw Unfit{"copy="};
+    const bool may_share = copies == Py_None || copies == Py_False;
     if (may_share && same && laid_out && is_array(object)) return at_least(source, least, object);
     if (may_share && copies != Py_None) throw Unfit{"a copy is needed and forbidden"};
     if (!same && is_complex(source.dtype()) && !is_complex(*wanted))

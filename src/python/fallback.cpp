@@ -155,11 +155,16 @@ class Stand {
   std::vector<std::pair<PyObject*, PyObject*>> pairs_;
 };
 
+PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
+  if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
+  PyObject* viewed = stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(result.get())));
+  PyObject* object = object_of_ndarray(std::move(result));
+  if (viewed && is_array(object)) set_viewed(array_of(object), array_of(viewed));
+  return object;
+}
+
 PyObject* ours_of_result(Ref result, const Stand& stand) {
-  if (PyArray_CheckExact(result.get())) {
-    if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
-    return object_of_ndarray(std::move(result));
-  }
+  if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
   if (PyTuple_CheckExact(result.get())) {
     // Results with out=(a, b): the originals again.
     bool any = false;

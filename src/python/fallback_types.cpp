@@ -57,7 +57,7 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
   self.dictionary = dictionary.get();
   Py_INCREF(self.dictionary);
   for (const char* attribute :
-       {"__name__", "__qualname__", "__doc__", "__module__", "__signature__", "__text_signature__"})
+       {"__name__", "__qualname__", "__module__", "__signature__", "__text_signature__"})
     copy_attribute(self.dictionary, function, attribute);
   checked_status(PyDict_SetItemString(self.dictionary, "__wrapped__", function));
   return object;
@@ -105,6 +105,11 @@ PyObject* represent(PyObject* object) {
 // Pickled by name, as a function is.
 PyObject* reduce_pickle(PyObject* object, PyObject*) {
   return PyObject_GetAttrString(object, "__qualname__");
+}
+
+// As it is now: libraries change the texts of NumPy's functions.
+PyObject* documentation(PyObject* object, void*) {
+  return PyObject_GetAttrString(fallback_of(object).function, "__doc__");
 }
 
 // ---- properties ---------------------------------------------------------------------------------
@@ -162,6 +167,7 @@ void make_fallback_types(PyObject* module) {
                                   {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef attributes[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__doc__", documentation, nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},

@@ -14,6 +14,7 @@ struct IndexKey {
       0;  // where the result's broadcast axes go: in front of this many of the other axes ..
           // (0: they stay in front)
   bool is_scalar = false;  // full integer key: one element
+  bool copies = false;     // a 0-d array stands for an integer: NumPy gives no view then
 };
 
 // Throws Unfit for what NumPy should judge.

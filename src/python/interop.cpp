@@ -236,9 +236,12 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   PyObject* object = new_array(*wrapped);
   ArrayObject& made = array_of(object);
   made.read_only = !PyArray_ISWRITEABLE(array);
-  // What NumPy shows as .base: not the means by which we hold our own memory.
+  // What NumPy shows as .base: not the means by which we hold our own memory, which would keep it exported.
   PyObject* base = PyArray_BASE(array);
-  if (base && !Py_IS_TYPE(base, export_type)) made.owner = Py_NewRef(base);
+  if (!base || Py_IS_TYPE(base, export_type)) return object;
+  const Origin origin = origin_of(base);
+  made.owner =
+      origin.ours ? new_array(origin.ours->array) : Py_NewRef(origin.buffer ? origin.owner : base);
   return object;
 }
 

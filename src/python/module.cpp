@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "python/fallback.h"
 #include "python/float_state.h"
 #include "python/functions.h"
@@ -159,6 +160,24 @@ void add_engine(nb::module_& m) {
   m.def("drain_released", drain_released);
 }
 
+// For tests of what else never happens, or only to large arrays.
+void add_test_hooks(nb::module_& m) {
+  m.def(
+      "fail_allocation",
+      [](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        memory::fail_after(n);
+      },
+      "n"_a, "Lets the n-th allocation of an array's memory from now on fail; 0: none.");
+  m.def(
+      "set_immediate_bytes",
+      [](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        Engine::get().settings.immediate_bytes = n;
+      },
+      "n"_a, "Results of up to n bytes are computed at once where their inputs are ready.");
+}
+
 void add_door(nb::module_& m) {
   m.def(
       "fallbacks", [] { return nb::steal(translated(fallback_records)); },
@@ -201,5 +220,6 @@ NB_MODULE(_core, module) {
   }
   add_engine(module);
   add_door(module);
+  add_test_hooks(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shut_down));
 }

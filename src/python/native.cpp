@@ -200,6 +200,11 @@ PyObject* represent(PyObject* object) {
                               static_cast<void*>(object));
 }
 
+// As it is now: libraries change the texts of NumPy's functions.
+PyObject* documentation(PyObject* object, void*) {
+  return PyObject_GetAttrString(native_of(object).function, "__doc__");
+}
+
 }  // namespace
 
 void make_native_type(PyObject* module) {
@@ -217,6 +222,7 @@ void make_native_type(PyObject* module) {
       {nullptr, 0, 0, 0, nullptr}};
   static PyGetSetDef attributes[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__doc__", documentation, nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};

@@ -119,9 +119,23 @@ PyObject* scalar_array(PyObject* self, PyObject* const* values, Py_ssize_t count
   });
 }
 
+PyObject* scalar_complex(PyObject* self, PyObject*) {
+  note_source();
+  return guarded([&] {
+    return PyObject_CallOneArg(as_object(&PyComplex_Type), scalar_value(scalar_of(self)));
+  });
+}
+
 PyObject* copy_array(PyObject* self, PyObject*) {
   note_source();
   return guarded([&] { return new_array(copy(array_of(self).array, 'K')); });
+}
+
+PyObject* size_of_array(PyObject* self, PyObject*) {
+  const ArrayObject& object = array_of(self);
+  const bool owns = !object.owner && !object.array.base()->foreign;
+  const std::int64_t elements = owns ? object.array.size() * size_of(object.array.dtype()) : 0;
+  return PyLong_FromLongLong(static_cast<std::int64_t>(sizeof(ArrayObject)) + elements);
 }
 
 PyObject* class_item(PyObject*, PyObject* key) {
@@ -151,6 +165,7 @@ std::vector<PyMethodDef> array_protocol_methods() {
       {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
       {"__format__", as_function(real_method<&format_name>), fast, nullptr},
       {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+      {"__sizeof__", size_of_array, METH_NOARGS, nullptr},
       {"__copy__", copy_array, METH_NOARGS, nullptr},
       {"__deepcopy__", copy_array, METH_O, nullptr},
       {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
@@ -163,7 +178,7 @@ std::vector<PyMethodDef> scalar_protocol_methods() {
           {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
           {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
           {"__format__", as_function(real_method<&format_name>), fast, nullptr},
-          {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+          {"__complex__", scalar_complex, METH_NOARGS, nullptr},
           {"__round__", as_function(real_method<&round_name>), fast, nullptr}};
 }
 
