@@ -115,6 +115,7 @@ def set_hooks(
     functions: dict[Callable[..., Any], Callable[..., Any]] | None = None,
     namespace: ModuleType | None = None,
     float_handler: Callable[[str, str, int, str, int], None] | None = None,
+    stand_in: Callable[[Any], Any] | None = None,
 ) -> None: ...
 def set_package_folders(folders: Sequence[str]) -> None:
     """Folders whose code is never "the user's line"."""

@@ -403,11 +403,36 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
 
 }  // namespace
 
+namespace {
+
+// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below all unsigned numbers.
+Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& signature,
+                  const ApplyOptions& options) {
+  const std::size_t which = is_signed(signature.in[0]) ? 0 : 1;
+  const Argument& given = arguments[which];
+  const Array integers =
+      given.array ? *given.array : full({}, converted(given, signature.in[which]));
+  const Array negative = apply(Op::Less, {integers, Argument(0)});
+  const Array wide = astype(integers, DType::UInt64);
+  const Array compared =
+      which == 0 ? apply(op, {wide, arguments[1]}) : apply(op, {arguments[0], wide});
+  std::int64_t sample[2] = {which == 0 ? -1 : 0, which == 0 ? 0 : -1};
+  std::uint8_t where_negative = 0;
+  void* args[3] = {&where_negative, &sample[0], &sample[1]};
+  loop(op, DType::Int64)(args, 1, 0);
+  ApplyOptions plain = options;
+  plain.signature = Signature{{DType::Bool, DType::Bool, DType::Bool}, DType::Bool};
+  return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
+}
+
+}  // namespace
+
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
-  const bool is_mixed = info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1];
-  if (is_mixed || !loop(op, signature.in[op == Op::Select ? 1 : 0]))
+  if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
+    return apply_mixed(op, arguments, signature, options);
+  if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
     throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
   if (!options.out && !options.where)
     if (Array result = apply_plain(op, arguments, signature)) return result;

@@ -92,9 +92,10 @@ DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
 // Small, dense and there: one ready-made loop.
 bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const Scalar& initial) {
   Engine& engine = Engine::get();
-  if (!a.c_contiguous() || a.dtype() != type || out.dtype() != type) return false;
+  if (!a.c_contiguous() || out.dtype() != type) return false;
   if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
   if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
+  if (a.dtype() != type) return try_small_fold(op, astype(a, type), out, type, initial);
   const ReduceLoop fold = reduce_loop(op, type);
   const Loop combine = loop(op, type);
   if (!fold || !combine) return false;

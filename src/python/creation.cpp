@@ -182,12 +182,15 @@ struct Arange {
   static Array floats(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
     const double first = start ? value_of(start) : 0.0, last = value_of(stop),
                  by = step ? value_of(step) : 1.0;
-    const double length = std::ceil((last - first) / by);
+    const double exact = (last - first) / by;
+    // An infinite step, or one that makes the quotient vanish, still reaches the start.
+    const bool only_start = exact == 0.0 && last != first && !std::signbit(exact);
+    const double length = only_start ? 1.0 : std::ceil(exact);
     const auto element = [dtype](double value) {
       return dtype == DType::Float32 ? Scalar::of(dtype, static_cast<float>(value))
                                      : Scalar::of(dtype, value);
     };
-    return filled_between(element(first), element(first + by), length);
+    return filled_between(element(first), element(only_start ? first : first + by), length);
   }
 };
 

@@ -107,6 +107,14 @@ PyObject* reduce_pickle(PyObject* object, PyObject*) {
   return PyObject_GetAttrString(object, "__qualname__");
 }
 
+// Equal to NumPy's function, so that tables of functions by function hold for both.
+PyObject* compare(PyObject* self, PyObject* other, int comparison) {
+  if (comparison != Py_EQ && comparison != Py_NE) return Py_NewRef(Py_NotImplemented);
+  const bool equal = self == other || fallback_of(self).function == other;
+  return PyBool_FromLong(equal == (comparison == Py_EQ));
+}
+Py_hash_t hash(PyObject* self) { return PyObject_Hash(fallback_of(self).function); }
+
 // As it is now: libraries change the texts of NumPy's functions.
 PyObject* documentation(PyObject* object, void*) {
   return PyObject_GetAttrString(fallback_of(object).function, "__doc__");
@@ -176,6 +184,8 @@ void make_fallback_types(PyObject* module) {
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+                         {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_methods, methods},
                          {Py_tp_members, members},
                          {Py_tp_getset, attributes},

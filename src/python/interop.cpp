@@ -300,8 +300,13 @@ PyObject* object_of_result(Ref result, int others) {
 }
 
 PyObject* converted_by_numpy(PyObject* object) {
-  return object_of_ndarray(checked(PyArray_FromAny(
-      object, nullptr, 0, 0, NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr)));
+  Ref made = Ref::steal(PyArray_FromAny(object, nullptr, 0, 0,
+                                        NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr));
+  if (made) return object_of_ndarray(std::move(made));
+  if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw PythonError{};
+  // Once more, in the way that knows of objects whose __array__ gives an array of ours.
+  PyErr_Clear();
+  return call_numpy_on(numpy_function("asarray"), object);
 }
 
 void release_foreign(Array array) {

@@ -89,7 +89,9 @@ nb::tuple source_line(const SourceLine& line) {
   return nb::make_tuple(line.filename, line.line, line.function);
 }
 
-void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle float_handler) {
+void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle float_handler,
+               nb::handle stand_in) {
+  if (!stand_in.is_none()) set_stand_in(stand_in.ptr());
   if (!functions.is_none()) set_functions(functions.ptr());
   if (!namespace_module.is_none()) set_namespace(namespace_module.ptr());
   if (!float_handler.is_none()) set_float_handler(float_handler.ptr());
@@ -197,7 +199,7 @@ void add_door(nb::module_& m) {
       },
       "divide"_a, "over"_a, "under"_a, "invalid"_a, "immediate"_a = false);
   m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(),
-        "namespace"_a = nb::none(), "float_handler"_a = nb::none());
+        "namespace"_a = nb::none(), "float_handler"_a = nb::none(), "stand_in"_a = nb::none());
   m.def(
       "set_package_folders",
       [](std::vector<std::string> folders) { set_package_folders(std::move(folders)); },

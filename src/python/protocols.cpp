@@ -64,6 +64,8 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
     for (PyObject* slot : slots)
       if (!slot) raise(PyExc_TypeError, "__array_function__ takes 4 arguments");
     auto [function, types, arguments, keywords] = slots;
+    if (!PyTuple_CheckExact(arguments)) raise(PyExc_TypeError, "args must be a tuple.");
+    if (!PyDict_CheckExact(keywords)) raise(PyExc_TypeError, "kwargs must be a dict.");
     if (functions_of_door) {
       PyObject* ours = PyDict_GetItemWithError(functions_of_door, function);
       if (ours) return checked(PyObject_Call(ours, arguments, keywords)).release();
@@ -105,6 +107,16 @@ constexpr const char* reduce_ex_name = "__reduce_ex__";
 constexpr const char* format_name = "__format__";
 constexpr const char* complex_name = "__complex__";
 constexpr const char* round_name = "__round__";
+
+// The result of somebody's computation on arrays, as an array of this class.
+PyObject* array_wrap(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&] {
+    std::vector<PyObject*> all{self};
+    all.insert(all.end(), values, values + count + (names ? PyTuple_GET_SIZE(names) : 0));
+    return call_numpy(ndarray_method("__array_wrap__"), {all.data(), count + 1, names});
+  });
+}
 
 // A scalar is not an array with memory to share: NumPy makes one.
 PyObject* scalar_array(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
@@ -159,6 +171,7 @@ std::vector<PyMethodDef> array_protocol_methods() {
       {"__array_function__", as_function(array_function), fast, nullptr},
       {"__array_namespace__", as_function(array_namespace), METH_VARARGS | METH_KEYWORDS, nullptr},
       {"__array__", as_function(real_method<&array_name>), fast, nullptr},
+      {"__array_wrap__", as_function(array_wrap), fast, nullptr},
       {"__dlpack__", as_function(real_method<&dlpack_name>), fast, nullptr},
       {"__dlpack_device__", as_function(real_method<&dlpack_device_name>), fast, nullptr},
       {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
