@@ -19,21 +19,23 @@ PyTypeObject* unbound_type = nullptr;
 
 // A method of the real ndarray on an instance of a subclass of it, with real objects for ours: not least
 // numpy.ndarray where a program says np.ndarray.
-PyObject* call_on_subclass(PyObject* method, const Arguments& arguments) {
+Ref call_on_subclass(PyObject* method, const Arguments& arguments) {
   std::vector<Ref> held;
   std::vector<PyObject*> values;
   for (Py_ssize_t k = 0; k < arguments.positional + arguments.keywords(); ++k) {
     held.push_back(real_object(arguments.values[k]));
     values.push_back(held.back().get());
   }
-  Ref result = checked(PyObject_Vectorcall(
+  return checked(PyObject_Vectorcall(
       method, values.data(), static_cast<std::size_t>(arguments.positional), arguments.names));
-  return object_of_ndarray(std::move(result), 1);
 }
 
-// The method `view` of a class that a program derives from np.ndarray: self.view(np.ndarray) means an array of ours.
+// The method `view` of a class that a program derives from np.ndarray. self.view(np.ndarray) gives a real array: it is
+// how a subclass hands its data on to the __array_ufunc__ of the class that it comes from, NumPy's.
 PyObject* view_as(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  return guarded([&] { return call_on_subclass(ndarray_method("view"), {values, count, names}); });
+  return guarded([&] {
+    return call_on_subclass(ndarray_method("view"), {values, count, names}).release();
+  });
 }
 
 // The namespace of a class statement, with our `view` if it has none.
@@ -55,7 +57,9 @@ PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t co
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
   if (self.ours && positional > 0 && is_array(values[0]))
     return PyObject_Vectorcall(self.ours, values, count, names);
-  return guarded([&] { return call_on_subclass(self.real, {values, positional, names}); });
+  return guarded([&] {
+    return object_of_ndarray(call_on_subclass(self.real, {values, positional, names}));
+  });
 }
 
 PyObject* bind_unbound(PyObject* object, PyObject* instance, PyObject*) {
