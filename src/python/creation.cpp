@@ -59,6 +59,15 @@ Scalar number(std::int64_t value, DType dtype) {
   return result;
 }
 
+// The integer type holds the value.
+bool is_exactly(const Scalar& element, std::int64_t value) {
+  Scalar wide;
+  wide.dtype = DType::Int64;
+  void* arguments[2] = {wide.bytes, const_cast<std::byte*>(element.bytes)};
+  cast_loop(element.dtype, DType::Int64)(arguments, 1, 0);
+  return wide.as<std::int64_t>() == value && (value >= 0 || is_signed(element.dtype));
+}
+
 Made read_plain(const Arguments& arguments) {
   const auto [shape, dtype, order, device, like] =
       named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
@@ -148,8 +157,8 @@ struct Arange {
     }
     const DType natural = is_float ? DType::Float64 : DType::Int64;
     const DType type = requested_dtype(dtype).value_or(natural);
-    const bool computes = type == DType::Float64 || type == DType::Float32 ||
-                          ((type == DType::Int64 || type == DType::Int32) && !is_float);
+    const bool computes =
+        type == DType::Float64 || type == DType::Float32 || (is_integer(type) && !is_float);
     if (!computes) throw Unfit{"arange in another dtype"};
     return new_array(is_float ? floats(start, stop, step, type)
                               : integers(start, stop, step, type));
@@ -173,10 +182,10 @@ struct Arange {
     if (by == 0 || std::abs(first) > limit || std::abs(last) > limit || std::abs(by) > limit)
       throw Unfit{"a length that only NumPy judges"};
     const double length = std::ceil(static_cast<double>(last - first) / static_cast<double>(by));
-    if (dtype == DType::Int32 && (first != static_cast<std::int32_t>(first) ||
-                                  first + by != static_cast<std::int32_t>(first + by)))
+    const Scalar start_element = number(first, dtype), next = number(first + by, dtype);
+    if (is_integer(dtype) && (!is_exactly(start_element, first) || !is_exactly(next, first + by)))
       throw Unfit{"an integer is out of bounds"};
-    return filled_between(number(first, dtype), number(first + by, dtype), length);
+    return filled_between(start_element, next, length);
   }
 
   static Array floats(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {

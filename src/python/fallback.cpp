@@ -111,6 +111,9 @@ class Stand {
     return real_object(object);
   }
 
+  // Some array of ours has a stand-in.
+  bool has_arrays() const { return !pairs_.empty(); }
+
   // Ours for the real one, if it stood for one of ours.
   PyObject* original(PyObject* real) const {
     for (const auto& [stand_in, object] : pairs_)
@@ -202,6 +205,8 @@ PyObject* ours_of_result(Ref result, const Stand& stand) {
 
 }  // namespace
 
+std::int64_t numpy_calls = 0;
+
 namespace {
 
 // NumPy asked an object for its array, and was given one of ours.
@@ -234,6 +239,7 @@ PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
       held[k] = stand.real(arguments.values[k]);
       values[k] = held[k].get();
     }
+    if (stand.has_arrays()) ++numpy_calls;
     result = Ref::steal(PyObject_Vectorcall(
         function, values,
         static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,

@@ -41,6 +41,7 @@ nb::dict statistics_as_dict() {
   d["interpreted_launches"] = s.interpreted_launches;
   d["compiled_launches"] = s.compiled_launches;
   d["calls"] = s.calls;
+  d["numpy_calls"] = numpy_calls;
   d["kernels_compiled"] = s.kernels_compiled;
   d["kernels_loaded"] = s.kernels_loaded;
   d["bytes_live"] = s.bytes_live;
