@@ -115,9 +115,18 @@ def set_hooks(
     functions: dict[Callable[..., Any], Callable[..., Any]] | None = None,
     namespace: ModuleType | None = None,
     float_handler: Callable[[str, str, int, str, int], None] | None = None,
+    stand_in: Callable[[Any], Any] | None = None,
 ) -> None: ...
 def set_package_folders(folders: Sequence[str]) -> None:
     """Folders whose code is never "the user's line"."""
 
 def current_source() -> tuple[str, int, str]:
     """Filename, line and function of the user's code that is running."""
+
+# ---- for tests -----------------------------------------------------------------------------------
+
+def fail_allocation(n: int) -> None:
+    """Lets the n-th allocation of an array's memory from now on fail; 0: none."""
+
+def set_immediate_bytes(n: int) -> None:
+    """Results of up to n bytes are computed at once where their inputs are ready."""

@@ -42,7 +42,9 @@ class ThreadPool {
 // Number of CPUs this process may use: affinity, cgroup quota, OMP_NUM_THREADS, FRIT_NUM_THREADS.
 int default_threads();
 
-// Clears and reads the calling thread's sticky floating-point flags.
+// Clears and reads the calling thread's sticky floating-point flags (MXCSR).
+constexpr unsigned flag_invalid = 1u << 0, flag_divide = 1u << 2, flag_overflow = 1u << 3;
+constexpr unsigned flags_of_interest = flag_invalid | flag_divide | flag_overflow;
 void clear_float_flags();
 unsigned float_flags();
 

@@ -16,9 +16,6 @@
 namespace frit {
 namespace {
 
-// MXCSR: invalid, divide by zero, overflow.
-constexpr unsigned flag_invalid = 1u << 0, flag_divide = 1u << 2, flag_overflow = 1u << 3;
-constexpr unsigned flags_of_interest = flag_invalid | flag_divide | flag_overflow;
 constexpr std::int64_t chunk_elements = 1 << 15;
 
 std::uint8_t bit(FloatError error) { return static_cast<std::uint8_t>(error); }

@@ -93,7 +93,14 @@ bool int_fits(std::int64_t value, DType dtype) {
   return true;
 }
 
-// A scalar in the type that the op works in.
+bool is_infinite(const Scalar& value) {
+  std::uint8_t answer = 0;
+  void* args[2] = {&answer, const_cast<std::byte*>(value.bytes)};
+  if (is_inexact(value.dtype)) loop(Op::Isinf, value.dtype)(args, 1, 0);
+  return answer != 0;
+}
+
+// A scalar in the type that the op works in; warns where that type is too small for it.
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
@@ -103,6 +110,10 @@ Scalar converted(const Argument& a, DType dtype) {
   result.dtype = dtype;
   void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
   cast_loop(a.scalar.dtype, dtype)(args, 1, 0);
+  if (is_infinite(result) && !is_infinite(a.scalar)) {
+    Engine& engine = Engine::get();
+    engine.note_float_flags(Op::Copy, engine.source, engine.settings.float_checks, flag_overflow);
+  }
   return result;
 }
 
@@ -392,9 +403,35 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
 
 }  // namespace
 
+namespace {
+
+// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below all unsigned numbers.
+Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& signature,
+                  const ApplyOptions& options) {
+  const std::size_t which = is_signed(signature.in[0]) ? 0 : 1;
+  const Argument& given = arguments[which];
+  const Array integers =
+      given.array ? *given.array : full({}, converted(given, signature.in[which]));
+  const Array negative = apply(Op::Less, {integers, Argument(0)});
+  const Array wide = astype(integers, DType::UInt64);
+  const Array compared =
+      which == 0 ? apply(op, {wide, arguments[1]}) : apply(op, {arguments[0], wide});
+  std::int64_t sample[2] = {which == 0 ? -1 : 0, which == 0 ? 0 : -1};
+  std::uint8_t where_negative = 0;
+  void* args[3] = {&where_negative, &sample[0], &sample[1]};
+  loop(op, DType::Int64)(args, 1, 0);
+  ApplyOptions plain = options;
+  plain.signature = Signature{{DType::Bool, DType::Bool, DType::Bool}, DType::Bool};
+  return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
+}
+
+}  // namespace
+
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
+  if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
+    return apply_mixed(op, arguments, signature, options);
   if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
     throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
   if (!options.out && !options.where)

@@ -57,8 +57,11 @@ Offsets offsets_of(const Array& a, std::span<const Array> indices) {
   for (const Array& i : indices) shapes.push_back(i.shape());
   Offsets result;
   result.shape = broadcast_shapes(shapes);
-  std::int64_t count = 1;
-  for (std::int64_t n : result.shape) count *= n;
+  std::int64_t count = 8;  // bytes of the offsets
+  for (std::int64_t n : result.shape)
+    if (__builtin_mul_overflow(count, n, &count))
+      throw ValueError("advanced indexing operation result is too large");
+  count /= 8;
   result.bytes.assign(static_cast<std::size_t>(count), 0);
   if (count == 0) return result;
   std::vector<std::byte> dense;
@@ -200,14 +203,22 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
   const std::int64_t row = rest->size() * size_of(a.dtype());
-  std::vector<std::byte> before(static_cast<std::size_t>(row));
+  std::vector<std::byte> before(static_cast<std::size_t>(row)), after(before.size());
+  const Signature signature{{a.dtype(), a.dtype(), a.dtype()}, a.dtype()};
+  const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+  if (want_flags) clear_float_flags();
   for (std::size_t k = 0; k < offsets.bytes.size(); ++k) {
     std::byte* element = to + offsets.bytes[k];
     pack(before.data(), element, *rest);
-    void* args[3] = {before.data(), before.data(),
+    void* args[3] = {after.data(), before.data(),
                      const_cast<std::byte*>(from + static_cast<std::int64_t>(k) * row)};
     combine(args, rest->size(), 0);
-    unpack(element, *rest, before.data());
+    unpack(element, *rest, after.data());
+    if (!want_flags) continue;
+    if (const unsigned flags = float_flags(); flags & flags_of_interest) {
+      engine.note_small(op, signature, args, rest->size(), 0, flags);
+      clear_float_flags();
+    }
   }
 }
 }  // namespace frit

@@ -77,6 +77,22 @@ bool is_zero_divisor(T y) {
   return is_infinite(1.0 / (double)y);
 }
 
+// Infinite or NaN where y == 0, which raises divide-by-zero or invalid. What becomes of the quotient must hang on
+// the quotient, not on y: where y is one number for all elements, a test of y would let the optimiser drop the division.
+template <class T>
+Quotient<T> quotient_of(T x, T y) {
+  return (Quotient<T>)x / (Quotient<T>)y;
+}
+
+// y == 0, by the division that floor_divide_signed or divide_unsigned of the same numbers does.
+template <class T>
+bool has_no_quotient(T x, T y) {
+  if constexpr (sizeof(T) < 8)
+    return !is_finite(quotient_of(x, y));
+  else
+    return is_zero_divisor(y);
+}
+
 // The wide integer type into which a quotient of small integers is converted.
 template <class T>
 int64 to_integer(double quotient) {
@@ -90,9 +106,8 @@ int32 to_integer(float quotient) {
 template <class T>
 T floor_divide_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
-    using F = Quotient<T>;
-    F quotient = round_down((F)x / (F)y);
-    return (T)to_integer<T>(y == 0 ? (F)0 : quotient);
+    Quotient<T> quotient = quotient_of(x, y);
+    return (T)to_integer<T>(is_finite(quotient) ? round_down(quotient) : 0);
   } else {
     // The machine's division traps on these two divisors.
     T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
@@ -107,9 +122,8 @@ T floor_divide_signed(T x, T y) {
 template <class T>
 T divide_unsigned(T x, T y) {
   if constexpr (sizeof(T) < 8) {
-    using F = Quotient<T>;
-    F quotient = round_to_zero((F)x / (F)y);
-    return (T)to_integer<T>(y == 0 ? (F)0 : quotient);
+    Quotient<T> quotient = quotient_of(x, y);
+    return (T)to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0);
   } else {
     T quotient = x / (y == 0 ? (T)1 : y);
     return is_zero_divisor(y) ? (T)0 : quotient;
@@ -119,23 +133,22 @@ T divide_unsigned(T x, T y) {
 template <class T>
 T remainder_signed(T x, T y) {
   T rest = (T)(x - floor_divide_signed(x, y) * y);
-  return y == 0 ? (T)0 : rest;
+  return has_no_quotient(x, y) ? (T)0 : rest;
 }
 
 template <class T>
 T remainder_unsigned(T x, T y) {
   T rest = (T)(x - divide_unsigned(x, y) * y);
-  return y == 0 ? (T)0 : rest;
+  return has_no_quotient(x, y) ? (T)0 : rest;
 }
 
 // C's %: the sign of x.
 template <class T>
 T fmod_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
-    using F = Quotient<T>;
-    F quotient = round_to_zero((F)x / (F)y);
-    T rest = (T)(x - to_integer<T>(y == 0 ? (F)0 : quotient) * y);
-    return y == 0 ? (T)0 : rest;
+    Quotient<T> quotient = quotient_of(x, y);
+    T rest = (T)(x - to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0) * y);
+    return is_finite(quotient) ? rest : (T)0;
   } else {
     T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
     T rest = x - x / divisor * divisor;

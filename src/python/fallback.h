@@ -8,6 +8,11 @@ namespace frit::python {
 // Calls `function` with Frit objects replaced by real ones and wraps what comes back. A real array
 // that NumPy hands back (out=, in-place operators) becomes the very object it stood for.
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);
+// Calls so far that were handed arrays of ours, counted as fallbacks or not.
+extern std::int64_t numpy_calls;
+// Python function that makes, for an object whose __array__ gives an array of ours, one whose __array__ gives a real
+// array: NumPy takes no other.
+void set_stand_in(PyObject* function);
 
 // The same as a fallback: counted under `name` at the user's line, and refused under
 // FRIT_FALLBACK=error. Without a reason it is the replay of a call that failed: not counted unless

@@ -37,6 +37,10 @@ struct Where {
   }
 };
 
+bool is_python_number(PyObject* object) {
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyComplex_CheckExact(object);
+}
+
 bool is_name(PyObject* text, const char* name) {
   return PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, name) == 0;
 }
@@ -91,9 +95,12 @@ struct Concatenate {
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
     if (n == 0) throw Unfit{"need at least one array to concatenate"};
     std::vector<Array> parts;
-    for (Py_ssize_t k = 0; k < n; ++k)
-      parts.push_back(array_operand(PySequence_Fast_GET_ITEM(sequence, k)));
     const bool flat = axis_object == Py_None;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      PyObject* part = PySequence_Fast_GET_ITEM(sequence, k);
+      if (flat && is_python_number(part)) throw Unfit{"a Python number to be joined to arrays"};
+      parts.push_back(array_operand(part));
+    }
     if (flat)
       for (Array& part : parts) part = reshaped(part, {part.size()}, 'C').array;
     const int ndim = parts[0].ndim();

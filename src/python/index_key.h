@@ -14,6 +14,7 @@ struct IndexKey {
   // in front).
   int front_axes = 0;
   bool is_scalar = false;  // full integer key: one element
+  bool copies = false;     // a 0-d array stands for an integer: NumPy gives no view then
 };
 
 // Throws Unfit for what NumPy should judge.

@@ -105,7 +105,8 @@ std::optional<Op> fast_power(PyObject* base, PyObject* exponent) {
   if (PyLong_CheckExact(exponent)) {
     int overflow = 0;
     const long value = PyLong_AsLongAndOverflow(exponent, &overflow);
-    if (value == 2 && !is_bool(dtype)) return Op::Square;
+    if (overflow != 0) return std::nullopt;
+    if (value == 2) return Op::Square;
     if (value == -1 && is_inexact(dtype)) return Op::Reciprocal;
   } else if (PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == 0.5) {
     // Integers of 32 and 64 bits become float64 under both; a root is what the power rounds to.
@@ -120,6 +121,7 @@ Array matrix_product(const Operand& left, const Operand& right) {
 }
 
 PyObject* divided_pair(const Argument (&arguments)[2]) {
+  note_source_of(Composite::Divmod);
   Array quotient = apply(Op::FloorDivide, arguments);
   Array remainder = apply(Op::Remainder, arguments);
   settle_warnings();
@@ -296,8 +298,11 @@ template <class Convert>
 PyObject* converted_element(PyObject* object, const char* function, Convert&& convert) {
   note_source();
   return guarded([&]() -> PyObject* {
-    // 0-d arrays and scalars; NumPy warns or raises for all others.
-    const Ref element = own_array(object).ndim() == 0 ? only_element(object) : Ref{};
+    // 0-d arrays and scalars; NumPy warns or raises for all others. An array's complex element is no real number
+    // to it, though a complex scalar warns only.
+    const Array& array = own_array(object);
+    const bool converts = array.ndim() == 0 && !(is_array(object) && is_complex(array.dtype()));
+    const Ref element = converts ? only_element(object) : Ref{};
     if (element) return convert(element.get());
     PyObject* builtin = PyDict_GetItemString(PyEval_GetBuiltins(), function);
     return call_numpy_on(builtin, object);
@@ -377,7 +382,7 @@ bool has_negative_exponent(const Argument& base, const Argument& exponent) {
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options) {
   if (!options.signature)
     if (const std::optional<Op> op = power_shortcut(base, exponent)) {
-      note_power_source();
+      note_source_of(Composite::Power);
       return apply(*op, {base}, options);
     }
   if (has_negative_exponent(base, exponent))

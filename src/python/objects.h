@@ -39,6 +39,7 @@ inline ScalarObject& scalar_of(PyObject* object) {
 // A new reference. `owner` is borrowed; a view's own owner is looked through, as NumPy does.
 PyObject* new_array(Array array);
 PyObject* new_view(Array array, ArrayObject& of);
+void set_viewed(ArrayObject& view, ArrayObject& of);
 PyObject* new_scalar(Array array);
 // A NumPy scalar if the value is there already, else a lazy Scalar.
 PyObject* new_scalar_result(Array array);

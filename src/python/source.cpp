@@ -120,17 +120,19 @@ struct PositionHash {
     return reinterpret_cast<std::uintptr_t>(p.first) * 31 + static_cast<std::size_t>(p.second);
   }
 };
-std::unordered_set<std::pair<const void*, std::int32_t>, PositionHash> power_sources;
+// By Composite.
+std::unordered_set<std::pair<const void*, std::int32_t>, PositionHash> composite_sources[2];
 
 }  // namespace
 
-void note_power_source() {
+void note_source_of(Composite composite) {
   const SourcePosition at = find_source();
-  power_sources.emplace(at.code, at.instruction);
+  composite_sources[static_cast<int>(composite)].emplace(at.code, at.instruction);
 }
 
-bool is_power_source(SourcePosition position) {
-  return power_sources.contains({position.code, position.instruction});
+bool is_source_of(Composite composite, SourcePosition position) {
+  return composite_sources[static_cast<int>(composite)].contains(
+      {position.code, position.instruction});
 }
 
 SourcePosition current_source() { return find_source(); }

@@ -1,4 +1,4 @@
-// source.h: the line of the user's program that runs: noted for each op, looked up for reports.
+// source.h: which line of the user's program is running: noted for every recorded op, looked up only for reports.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@ namespace frit::python {
 void note_source();
 SourcePosition current_source();
 
-// The op recorded next stands for a power with one exponent throughout: warnings from here call it
-// so.
-void note_power_source();
-bool is_power_source(SourcePosition position);
+// The op recorded next is a part of another ufunc: a power with one exponent throughout, or divmod. Warnings from
+// here go by the ufunc's name.
+enum class Composite : std::uint8_t { Power, Divmod };
+void note_source_of(Composite composite);
+bool is_source_of(Composite composite, SourcePosition position);
 
 struct SourceLine {
   std::string filename;

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,9 +20,6 @@ from frit import _core
 
 _Dispatcher = type(numpy.sum)
 _transplanted: dict[int, Callable[..., Any]] = {}
-# NumPy's function and the globals of its copy, by the function's id, until they are filled.
-_unfinished: dict[int, tuple[types.FunctionType, dict[str, Any]]] = {}
-_lock = threading.RLock()
 _modules: dict[str, types.ModuleType] = {}
 
 
@@ -156,62 +152,33 @@ def _translated_module(module: types.ModuleType) -> Any:
     return _modules[name]
 
 
-def _names_used(code: types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names_used(constant)
-    return names
+class _Scope(dict[str, Any]):
+    """The globals of a transplanted function: each is found when the function first asks for it.
+
+    So functions may refer to one another, and an interrupt leaves none without its globals.
+    """
+
+    def __init__(self, source: types.FunctionType) -> None:
+        super().__init__(__builtins__=builtins, __name__=source.__module__)
+        self._globals = source.__globals__
+
+    def __missing__(self, name: str) -> Any:
+        value = self[name] = translate(self._globals[name])
+        return value
 
 
 def transplant(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same Python function with Frit's operations in the place of NumPy's."""
-    with _lock:
-        outermost = not _unfinished
-        copy = _transplanted_later(function)
-        if outermost:
-            _finish_all()
-        return copy
-
-
-def _transplanted_later(function: Callable[..., Any]) -> Callable[..., Any]:
     source = getattr(function, "_implementation", function)
     known = _transplanted.get(id(source))
     if known is not None:
         return known
     if not isinstance(source, types.FunctionType) or source.__closure__:
         return function
-    scope: dict[str, Any] = {"__builtins__": builtins, "__name__": source.__module__}
-    copy = types.FunctionType(source.__code__, scope, source.__name__, source.__defaults__)
+    copy = types.FunctionType(source.__code__, _Scope(source), source.__name__, source.__defaults__)
     copy.__kwdefaults__ = source.__kwdefaults__
     copy.__doc__ = source.__doc__
     copy.__qualname__ = source.__qualname__
     copy.__module__ = source.__module__
-    _unfinished[id(source)] = source, scope
-    _transplanted[id(source)] = copy  # before its globals are filled: helpers may call back
+    _transplanted[id(source)] = copy
     return copy
-
-
-def _finish_all() -> None:
-    """Fills the globals of the functions begun, and of the helpers that this begins.
-
-    An interrupt waits until all are whole: others may know them already.
-    """
-    interrupt: BaseException | None = None
-    failures = 0
-    while _unfinished:
-        try:
-            key, (source, scope) = next(reversed(_unfinished.items()))
-            for name in _names_used(source.__code__):
-                if name in source.__globals__ and name not in scope:
-                    scope[name] = translate(source.__globals__[name])
-            _unfinished.pop(key, None)
-        except BaseException as error:
-            interrupt = error
-            failures += 1
-            if failures > 10:  # no interrupt, then
-                for key in _unfinished:
-                    _transplanted.pop(key, None)
-                _unfinished.clear()
-    if interrupt is not None:
-        raise interrupt
