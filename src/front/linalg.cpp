@@ -3,8 +3,11 @@
 #include <link.h>
 
 #include <algorithm>
+#include <complex>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "front/common.h"
 #include "front/small.h"
@@ -13,13 +16,7 @@
 namespace frit {
 namespace {
 
-// CBLAS's gemm for one type, with 32- or 64-bit sizes.
-struct Gemm {
-  void* function = nullptr;
-  bool wide = false;
-};
-
-constexpr int row_major = 101, plain = 111;
+// ---- the library --------------------------------------------------------------------------------
 
 int remember_openblas(dl_phdr_info* info, std::size_t, void* found) {
   if (info->dlpi_name && std::strstr(info->dlpi_name, "openblas")) {
@@ -40,91 +37,289 @@ void* blas_library() {
   return library;
 }
 
-Gemm gemm_for(DType dtype) {
-  const char* letter = dtype == DType::Float32      ? "s"
-                       : dtype == DType::Float64    ? "d"
-                       : dtype == DType::Complex64  ? "c"
-                       : dtype == DType::Complex128 ? "z"
-                                                    : nullptr;
-  if (!letter || !blas_library()) return {};
-  const std::string name = std::string("cblas_") + letter + "gemm";
-  for (const auto& [symbol, wide] : {std::pair{"scipy_" + name + "64_", true},
-                                     {name + "64_", true},
-                                     {"scipy_" + name, false},
-                                     {name, false}})
-    if (void* f = dlsym(blas_library(), symbol.c_str())) return {f, wide};
+// The CBLAS functions for one type, all there or none; with 32- or 64-bit sizes.
+struct Blas {
+  void *dot = nullptr, *gemv = nullptr, *gemm = nullptr, *syrk = nullptr;
+  bool wide = false;
+
+  explicit operator bool() const { return gemm != nullptr; }
+};
+
+Blas find_blas(std::string_view letter, std::string_view dot) {
+  if (!blas_library()) return {};
+  const std::string prefix = "cblas_" + std::string(letter);
+  for (const auto& [before, behind, wide] : {std::tuple{"scipy_", "64_", true},
+                                             {"", "64_", true},
+                                             {"scipy_", "", false},
+                                             {"", "", false}}) {
+    const auto find = [&](std::string_view name) {
+      return dlsym(blas_library(), (before + prefix + std::string(name) + behind).c_str());
+    };
+    const Blas blas{find(dot), find("gemv"), find("gemm"), find("syrk"), wide};
+    if (blas.dot && blas.gemv && blas.gemm && blas.syrk) return blas;
+  }
   return {};
 }
 
-template <class Int>
-void call_gemm(void* f, DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const void* a,
-               const void* b, void* c) {
-  const auto M = static_cast<Int>(m), N = static_cast<Int>(n), K = static_cast<Int>(k);
-  const Int lda = std::max<Int>(K, 1), ldb = std::max<Int>(N, 1), ldc = std::max<Int>(N, 1);
-  const Scalar one = scalar_of(dtype, 1), zero = scalar_of(dtype, 0);
-  if (dtype == DType::Float32) {
-    using F = void (*)(int, int, int, Int, Int, Int, float, const void*, Int, const void*, Int,
-                       float, void*, Int);
-    reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, 1.0f, a, lda, b, ldb, 0.0f, c, ldc);
-  } else if (dtype == DType::Float64) {
-    using F = void (*)(int, int, int, Int, Int, Int, double, const void*, Int, const void*, Int,
-                       double, void*, Int);
-    reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, 1.0, a, lda, b, ldb, 0.0, c, ldc);
-  } else {
-    using F = void (*)(int, int, int, Int, Int, Int, const void*, const void*, Int, const void*,
-                       Int, const void*, void*, Int);
-    reinterpret_cast<F>(f)(row_major, plain, plain, M, N, K, one.bytes, a, lda, b, ldb, zero.bytes,
-                           c, ldc);
-  }
+template <class T>
+const Blas& blas_of();
+template <>
+const Blas& blas_of<float>() {
+  static const Blas blas = find_blas("s", "dot");
+  return blas;
+}
+template <>
+const Blas& blas_of<double>() {
+  static const Blas blas = find_blas("d", "dot");
+  return blas;
+}
+template <>
+const Blas& blas_of<std::complex<float>>() {
+  static const Blas blas = find_blas("c", "dotu_sub");
+  return blas;
+}
+template <>
+const Blas& blas_of<std::complex<double>>() {
+  static const Blas blas = find_blas("z", "dotu_sub");
+  return blas;
 }
 
-// One product of dense row-major matrices.
-void multiply_dense(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a,
-                    const std::byte* b, std::byte* c) {
-  const Gemm gemm = gemm_for(dtype);
-  if (gemm.function && m > 0 && n > 0 && k > 0) {
-    if (gemm.wide)
-      call_gemm<std::int64_t>(gemm.function, dtype, m, n, k, a, b, c);
-    else
-      call_gemm<std::int32_t>(gemm.function, dtype, m, n, k, a, b, c);
-    return;
-  }
-  const std::int64_t item = size_of(dtype);
-  const Loop times = loop(Op::Multiply, dtype), plus = loop(Op::Add, dtype);
-  std::vector<std::byte> row(static_cast<std::size_t>(n * item));
-  std::memset(c, 0, static_cast<std::size_t>(m * n * item));
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < k; ++j) {
-      void* product[3] = {row.data(), const_cast<std::byte*>(a + (i * k + j) * item),
-                          const_cast<std::byte*>(b + j * n * item)};
-      times(product, n, 1);
-      void* sum[3] = {c + i * n * item, c + i * n * item, row.data()};
-      plus(sum, n, 0);
-    }
-}
+enum Order : int { RowMajor = 101, ColumnMajor = 102 };
+enum Transpose : int { Plain = 111, Transposed = 112 };
+constexpr int upper = 121;
 
-class MatmulCall final : public Call {
+// ---- one product --------------------------------------------------------------------------------
+
+// A matrix in memory; strides in elements.
+template <class T>
+struct Matrix {
+  T* data;
+  std::int64_t rows, columns, row_stride, column_stride;
+
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+  // BLAS can read it row by row.
+  bool has_rows() const { return column_stride == 1 && row_stride >= columns; }
+  bool is_blasable() const { return has_rows() || transposed().has_rows(); }
+  std::int64_t leading() const { return has_rows() ? row_stride : column_stride; }
+};
+
+// The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the bits
+// are NumPy's too where the BLAS is.
+template <class T, class Int>
+class Product {
+  static constexpr bool is_complex = !std::is_arithmetic_v<T>;
+  using Factor = std::conditional_t<is_complex, const void*, T>;
+
  public:
-  MatmulCall(DType dtype, std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k)
-      : dtype_(dtype), batches_(batches), m_(m), n_(n), k_(k) {}
-  std::string_view name() const override { return "matmul"; }
-  void run(std::span<std::byte* const> pointers) const override {
-    const std::int64_t item = size_of(dtype_);
-    for (std::int64_t t = 0; t < batches_; ++t)
-      multiply_dense(dtype_, m_, n_, k_, pointers[1] + t * m_ * k_ * item,
-                     pointers[2] + t * k_ * n_ * item, pointers[0] + t * m_ * n_ * item);
+  explicit Product(const Blas& blas) : blas_(blas) {}
+
+  void operator()(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
+    const std::int64_t m = a.rows, n = a.columns, p = b.columns;
+    if (m == 1 && p == 1) return dot(a, b, out);
+    if (n == 1 && (m == 1 || p == 1)) return loops(a, b, out);
+    if (m == 1 && b.is_blasable() && a.column_stride >= 1)
+      return gemv(b.transposed(), a.data, a.column_stride, out.data, out.column_stride);
+    if (p == 1 && a.is_blasable() && b.row_stride >= 1)
+      return gemv(a, b.data, b.row_stride, out.data, out.row_stride);
+    if (m == 1 || n == 1 || p == 1) return loops(a, b, out);
+    std::vector<T> a_copy, b_copy;
+    multiply(blasable(a, a_copy), blasable(b, b_copy), out);
+  }
+
+  // Sums each element's products in order.
+  static void loops(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      T* to = out.data + i * out.row_stride;
+      for (std::int64_t j = 0; j < b.columns; ++j) to[j * out.column_stride] = T{};
+      for (std::int64_t k = 0; k < a.columns; ++k) {
+        const T factor = a.data[i * a.row_stride + k * a.column_stride];
+        const T* from = b.data + k * b.row_stride;
+        for (std::int64_t j = 0; j < b.columns; ++j)
+          add(to[j * out.column_stride], times(factor, from[j * b.column_stride]));
+      }
+    }
   }
 
  private:
-  DType dtype_;
-  std::int64_t batches_, m_, n_, k_;
+  // No special treatment of infinities, unlike std::complex's own.
+  static T times(T x, T y) {
+    if constexpr (is_complex)
+      return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::uint64_t{x} * y);
+    else
+      return x * y;
+  }
+  static void add(T& sum, T term) { sum = static_cast<T>(sum + term); }
+  static Int narrow(std::int64_t n) { return static_cast<Int>(n); }
+  static Factor factor(const T& value) {
+    if constexpr (is_complex)
+      return &value;
+    else
+      return value;
+  }
+
+  // By BLAS in chunks, whose sums are added in double at least.
+  void dot(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
+    using Sum = std::conditional_t<is_complex, std::complex<double>, double>;
+    constexpr std::int64_t chunk = std::int64_t{1} << 30;
+    const std::int64_t n = a.columns;
+    Sum sum{};
+    if (a.column_stride > 0 && b.row_stride > 0) {
+      for (std::int64_t k = 0; k < n; k += chunk) {
+        const Int count = narrow(std::min(chunk, n - k));
+        const T *x = a.data + k * a.column_stride, *y = b.data + k * b.row_stride;
+        T part;
+        if constexpr (is_complex) {
+          reinterpret_cast<void (*)(Int, const void*, Int, const void*, Int, void*)>(blas_.dot)(
+              count, x, narrow(a.column_stride), y, narrow(b.row_stride), &part);
+        } else {
+          part = reinterpret_cast<T (*)(Int, const T*, Int, const T*, Int)>(blas_.dot)(
+              count, x, narrow(a.column_stride), y, narrow(b.row_stride));
+        }
+        sum += static_cast<Sum>(part);
+      }
+    } else {
+      T plain_sum{};
+      for (std::int64_t k = 0; k < n; ++k)
+        add(plain_sum, times(a.data[k * a.column_stride], b.data[k * b.row_stride]));
+      sum = static_cast<Sum>(plain_sum);
+    }
+    *out.data = static_cast<T>(sum);
+  }
+
+  void gemv(const Matrix<T>& a, const T* x, std::int64_t x_stride, T* y,
+            std::int64_t y_stride) const {
+    const T one(1), zero(0);
+    reinterpret_cast<void (*)(int, int, Int, Int, Factor, const T*, Int, const T*, Int, Factor, T*,
+                              Int)>(blas_.gemv)(a.has_rows() ? ColumnMajor : RowMajor, Transposed,
+                                                narrow(a.columns), narrow(a.rows), factor(one),
+                                                a.data, narrow(a.leading()), x, narrow(x_stride),
+                                                factor(zero), y, narrow(y_stride));
+  }
+
+  // The matrix, or a dense copy in its order of axes.
+  static Matrix<T> blasable(const Matrix<T>& a, std::vector<T>& copy) {
+    if (a.is_blasable()) return a;
+    if (std::abs(a.row_stride) < std::abs(a.column_stride))
+      return blasable(a.transposed(), copy).transposed();
+    copy.resize(static_cast<std::size_t>(a.rows * a.columns));
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      for (std::int64_t k = 0; k < a.columns; ++k)
+        copy[static_cast<std::size_t>(i * a.columns + k)] =
+            a.data[i * a.row_stride + k * a.column_stride];
+    return {copy.data(), a.rows, a.columns, a.columns, 1};
+  }
+
+  void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
+    const T one(1), zero(0);
+    const int a_is = a.has_rows() ? Plain : Transposed, b_is = b.has_rows() ? Plain : Transposed;
+    const bool by_its_transpose = a.data == b.data && a.rows == b.columns &&
+                                  a.row_stride == b.column_stride &&
+                                  a.column_stride == b.row_stride && a_is != b_is;
+    if (!by_its_transpose) {
+      reinterpret_cast<void (*)(int, int, int, Int, Int, Int, Factor, const T*, Int, const T*, Int,
+                                Factor, T*, Int)>(blas_.gemm)(
+          RowMajor, a_is, b_is, narrow(a.rows), narrow(b.columns), narrow(a.columns), factor(one),
+          a.data, narrow(a.leading()), b.data, narrow(b.leading()), factor(zero), out.data,
+          narrow(out.row_stride));
+      return;
+    }
+    reinterpret_cast<void (*)(int, int, int, Int, Int, Factor, const T*, Int, Factor, T*, Int)>(
+        blas_.syrk)(RowMajor, upper, a_is, narrow(b.columns), narrow(a.columns), factor(one),
+                    a.data, narrow(a.leading()), factor(zero), out.data, narrow(out.row_stride));
+    for (std::int64_t i = 0; i < out.rows; ++i)
+      for (std::int64_t j = i + 1; j < out.columns; ++j)
+        out.data[j * out.row_stride + i] = out.data[i * out.row_stride + j];
+  }
+
+  const Blas& blas_;
 };
 
-// `a` as dense batches of matrices of this type and shape.
-Array dense_batches(const Array& a, DType dtype, const std::vector<std::int64_t>& shape) {
-  const Array wide = broadcast_to(a, shape);
-  if (wide.dtype() == dtype && wide.c_contiguous()) return wide;
-  return astype(wide, dtype, 'C');
+template <class T>
+void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+  if constexpr (std::is_integral_v<T>) {
+    Product<T, std::int64_t>::loops(a, b, out);
+  } else {
+    const Blas& blas = blas_of<T>();
+    if (!blas || a.columns == 0)
+      Product<T, std::int64_t>::loops(a, b, out);
+    else if (blas.wide)
+      Product<T, std::int64_t>{blas}(a, b, out);
+    else
+      Product<T, std::int32_t>{blas}(a, b, out);
+  }
+}
+
+// ---- stacks of products -------------------------------------------------------------------------
+
+// left @ right for each matrix of two stacks of one (broadcast) shape, into a dense stack.
+class MatmulCall final : public Call {
+ public:
+  MatmulCall(DType dtype, const Array& left, const Array& right)
+      : dtype_(dtype), left_(left.layout()), right_(right.layout()) {}
+  std::string_view name() const override { return "matmul"; }
+
+  void run(std::span<std::byte* const> pointers) const override {
+    switch (dtype_) {
+      case DType::Float32:
+        return run_as<float>(pointers);
+      case DType::Float64:
+        return run_as<double>(pointers);
+      case DType::Complex64:
+        return run_as<std::complex<float>>(pointers);
+      case DType::Complex128:
+        return run_as<std::complex<double>>(pointers);
+      case DType::Int8:
+      case DType::UInt8:
+        return run_as<std::uint8_t>(pointers);
+      case DType::Int16:
+      case DType::UInt16:
+        return run_as<std::uint16_t>(pointers);
+      case DType::Int32:
+      case DType::UInt32:
+        return run_as<std::uint32_t>(pointers);
+      case DType::Int64:
+      case DType::UInt64:
+        return run_as<std::uint64_t>(pointers);
+      case DType::Bool:
+      case DType::Float16:
+        break;
+    }
+  }
+
+ private:
+  // Unsigned integers wrap as NumPy's signed ones do.
+  template <class T>
+  void run_as(std::span<std::byte* const> pointers) const {
+    const std::size_t outer = left_->shape().size() - 2;
+    const std::int64_t m = left_->shape()[outer], n = right_->shape()[outer + 1];
+    std::int64_t batches = 1;
+    for (std::int64_t extent : left_->shape().first(outer)) batches *= extent;
+    const auto matrix = [&](const Layout& layout, std::byte* data, std::int64_t batch) {
+      for (std::size_t axis = outer; axis-- > 0;) {
+        data += batch % layout.shape()[axis] * layout.strides()[axis];
+        batch /= layout.shape()[axis];
+      }
+      constexpr auto item = static_cast<std::int64_t>(sizeof(T));
+      return Matrix<T>{reinterpret_cast<T*>(data), layout.shape()[outer], layout.shape()[outer + 1],
+                       layout.strides()[outer] / item, layout.strides()[outer + 1] / item};
+    };
+    for (std::int64_t t = 0; t < batches; ++t)
+      multiply<T>(matrix(*left_, pointers[1], t), matrix(*right_, pointers[2], t),
+                  {reinterpret_cast<T*>(pointers[0]) + t * m * n, m, n, n, 1});
+  }
+
+  DType dtype_;
+  LayoutRef left_, right_;
+};
+
+// `a` as a stack of matrices of this type and shape, its elements at whole distances.
+Array stack_of(const Array& a, DType dtype, const std::vector<std::int64_t>& shape) {
+  const bool whole = std::ranges::all_of(
+      a.strides(), [&](std::int64_t stride) { return stride % size_of(dtype) == 0; });
+  if (a.dtype() == dtype && whole) return broadcast_to(a, shape);
+  return broadcast_to(astype(a, dtype, 'C'), shape);
 }
 
 }  // namespace
@@ -154,8 +349,6 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   const std::span<const std::int64_t> stacks[2] = {left.shape().first(la - 2),
                                                    right.shape().first(lb - 2)};
   std::vector<std::int64_t> shape = broadcast_shapes(stacks);
-  std::int64_t batches = 1;
-  for (std::int64_t e : shape) batches *= e;
   std::vector<std::int64_t> left_shape = shape, right_shape = shape, result_shape = shape,
                             full_shape = shape;
   left_shape.insert(left_shape.end(), {m, k});
@@ -165,12 +358,12 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   if (!column_vector) result_shape.push_back(n);
   const Array result = empty(full_shape, dtype);
   if (result.size() > 0) {
-    const Array inputs[2] = {dense_batches(left, dtype, left_shape),
-                             dense_batches(right, dtype, right_shape)};
+    const Array inputs[2] = {stack_of(left, dtype, left_shape),
+                             stack_of(right, dtype, right_shape)};
     if (k == 0)
       assign(result, Argument(scalar_of(dtype, 0)));
     else
-      record_call(std::make_shared<MatmulCall>(dtype, batches, m, n, k), {&result, 1}, inputs);
+      record_call(std::make_shared<MatmulCall>(dtype, inputs[0], inputs[1]), {&result, 1}, inputs);
   }
   const Array shaped = *reshape_window(result, result_shape);
   if (!out) return shaped;
@@ -179,6 +372,26 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
     throw ValueError("matmul: the output has another shape than the product");
   assign(*out, shaped);
   return *out;
+}
+
+namespace {
+
+Array readable_by_blas(const Array& a) {
+  if (!is_inexact(a.dtype())) return a;
+  const std::int64_t item = size_of(a.dtype());
+  for (std::size_t k = 0; k < a.shape().size(); ++k)
+    if (a.strides()[k] < 0 || a.strides()[k] % item != 0 ||
+        (a.strides()[k] == 0 && a.shape()[k] > 1))
+      return copy(a, 'C');
+  if (a.ndim() == 2 && !a.c_contiguous() && !a.f_contiguous()) return copy(a, 'K');
+  return a;
+}
+
+}  // namespace
+
+Array dot(const Array& a, const Array& b, const Array* out) {
+  check(a.ndim() <= 2 && b.ndim() <= 2, "a dot of at most two dimensions");
+  return matmul(readable_by_blas(a), readable_by_blas(b), out);
 }
 
 }  // namespace frit

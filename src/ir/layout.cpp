@@ -1,10 +1,12 @@
 // layout.cpp: the table of interned layouts.
 #include "ir/layout.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/error.h"
@@ -85,6 +87,10 @@ struct LayoutTable {
     bool operator()(const Layout* l, const Description& d) const { return (*this)(d, l); }
   };
   std::unordered_set<const Layout*, Hash, Equal> layouts;
+  // Programs make and drop the same windows all the time: a layout that nobody uses stays until so
+  // many others were dropped after it.
+  std::array<const Layout*, 512> idle{};
+  std::size_t next_idle = 0;
 
   // Never destroyed: layouts may be released by objects that outlive static destruction.
   static LayoutTable& get() {
@@ -123,12 +129,20 @@ struct LayoutTable {
   }
 };
 
-void Layout::forget(const Layout* layout) {
-  LayoutTable::get().layouts.erase(layout);
-  const Layout* dense = layout->contiguous_;
-  if (dense != layout && dense) dense->release();
-  layout->~Layout();
-  ::operator delete(const_cast<Layout*>(layout));
+void Layout::retire(const Layout* layout) {
+  if (layout->is_queued_) return;
+  LayoutTable& table = LayoutTable::get();
+  layout->is_queued_ = true;
+  const Layout* oldest = std::exchange(table.idle[table.next_idle], layout);
+  table.next_idle = (table.next_idle + 1) % table.idle.size();
+  if (!oldest) return;
+  oldest->is_queued_ = false;
+  if (oldest->references_ > 0) return;
+  table.layouts.erase(oldest);
+  const Layout* dense = oldest->contiguous_;
+  oldest->~Layout();
+  ::operator delete(const_cast<Layout*>(oldest));
+  if (dense != oldest && dense) dense->release();
 }
 
 const Layout* make_layout(std::span<const std::int64_t> shape,

@@ -261,12 +261,12 @@ struct Dot {
       return new_result(apply(Op::Multiply, {left, operand.argument}));
     }
     const Array& right = *operand.argument.array;
-    if (right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
-    if (!is_given(out)) return new_result(matmul(left, right));
+    if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+    if (!is_given(out)) return new_result(dot(left, right));
     const Array target = target_operand(out);
     if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
       throw Unfit{"dot into another kind of array"};
-    matmul(left, right, &target);
+    dot(left, right, &target);
     return Py_NewRef(out);
   }
 };

@@ -48,6 +48,74 @@ bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
   return true;
 }
 
+// ---- windows, by slices, integers, None and ... -------------------------------------------------
+
+// A window read from a key without anything that has to be allocated.
+struct BasicWindow {
+  std::int64_t shape[max_dimensions], strides[max_dimensions];
+  std::size_t ndim = 0;
+  std::int64_t offset;
+
+  void add(std::int64_t extent, std::int64_t stride) {
+    shape[ndim] = extent;
+    strides[ndim++] = stride;
+  }
+  Array of(const Array& array) const {
+    return window(array, {shape, ndim}, {strides, ndim}, offset, array.dtype());
+  }
+};
+
+// False: some other key, a scalar result, or an error, all of which read_key knows.
+bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
+  const auto shape = array.shape(), strides = array.strides();
+  PyObject* const* parts = &key;
+  Py_ssize_t count = 1;
+  if (PyTuple_CheckExact(key)) {
+    count = PyTuple_GET_SIZE(key);
+    parts = &PyTuple_GET_ITEM(key, 0);
+  }
+  if (count + static_cast<Py_ssize_t>(shape.size()) > max_dimensions) return false;
+  std::size_t named = 0;
+  for (Py_ssize_t k = 0; k < count; ++k) named += parts[k] != Py_None && parts[k] != Py_Ellipsis;
+  if (named > shape.size()) return false;
+  result.offset = array.offset();
+  std::size_t axis = 0;
+  bool ellipsis = false;
+  const auto add_rest = [&](std::size_t n) {
+    for (; n > 0; --n, ++axis) result.add(shape[axis], strides[axis]);
+  };
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* part = parts[k];
+    if (PySlice_Check(part)) {
+      Py_ssize_t start, stop, step;
+      if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
+        PyErr_Clear();
+        return false;
+      }
+      const Py_ssize_t extent = PySlice_AdjustIndices(shape[axis], &start, &stop, step);
+      if (extent > 0) result.offset += start * strides[axis];
+      result.add(extent, strides[axis] * step);
+      ++axis;
+    } else if (PyLong_CheckExact(part)) {
+      int overflow = 0;
+      long long index = PyLong_AsLongLongAndOverflow(part, &overflow);
+      if (index < 0) index += shape[axis];
+      if (overflow != 0 || index < 0 || index >= shape[axis]) return false;
+      result.offset += index * strides[axis];
+      ++axis;
+    } else if (part == Py_None) {
+      result.add(1, 0);
+    } else if (part == Py_Ellipsis && !ellipsis) {
+      ellipsis = true;
+      add_rest(shape.size() - named);
+    } else {
+      return false;
+    }
+  }
+  add_rest(shape.size() - axis);
+  return result.ndim > 0 || ellipsis;
+}
+
 bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   const std::optional<Scalar> element = element_value(value, array.dtype());
   if (!element) return false;
@@ -112,6 +180,13 @@ Array gathered(const IndexKey& key) {
 
 PyObject* get_native(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
+  if (BasicWindow basic; read_window(array, key, basic))
+    return new_view(basic.of(array), array_of(self));
+  if (is_array(key) && array.ndim() == 1) {
+    const Array& indices = array_of(key).array;
+    if (is_integer(indices.dtype()) && indices.ndim() > 0)
+      return new_array(gather(array, {&indices, 1}));
+  }
   if (const std::optional<Array> mask = mask_key(key)) {
     if (mask->ndim() > array.ndim()) throw Unfit{"too many indices"};
     return new_array(taken_in_memory_order(array, static_cast<std::size_t>(mask->ndim()),
@@ -193,6 +268,9 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   check_writable(array_of(self));
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
+  if (BasicWindow basic; read_window(array, key, basic))
+    if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim))
+      return assign(basic.of(array), value.argument);
   if (const std::optional<Array> mask = mask_key(key)) {
     const auto& values = value.argument.array;
     if (!values || (values->ndim() <= 1 && values->size() == 1))
