@@ -72,7 +72,7 @@ TEST(Misuse, shapes_and_counts_that_do_not_fit) {
   EXPECT_THROW(apply(Op::Add, {x, x, x}), TypeError);
   EXPECT_THROW(apply(Op::Sqrt, {x, x}), TypeError);
   EXPECT_THROW(matmul(x, x), ValueError);
-  EXPECT_THROW(compress(x, three + true), IndexError);
+  EXPECT_THROW(compress(x, zeros({5}, DType::Bool)), IndexError);
   EXPECT_THROW(from_values(std::span<const double>(), {6}), ValueError);
   EXPECT_THROW(value<float>(sum(x)), TypeError);
   EXPECT_THROW(value<double>(x), ValueError);
