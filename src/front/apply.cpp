@@ -428,6 +428,13 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
 }  // namespace
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
+  if (arguments.size() != static_cast<std::size_t>(info(op).inputs)) [[unlikely]]
+    throw TypeError(
+        text(info(op).name, ": takes ", info(op).inputs, " operands, not ", arguments.size()));
+  for (const Argument& a : arguments)
+    if (a.array) check_array(*a.array);
+  if (options.out) check_array(*options.out);
+  if (options.where) check_array(*options.where);
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
   if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
@@ -503,6 +510,8 @@ Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions
 // ---- copies -------------------------------------------------------------------------------------
 
 void assign(const Array& target, const Argument& value, const Array* where) {
+  check_array(target);
+  if (value.array) check_array(*value.array);
   Locked lock(Engine::lock());
   if (!target.writable()) throw ValueError("assignment destination is read-only");
   const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
@@ -556,6 +565,7 @@ LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
 }  // namespace
 
 Array astype(const Array& a, DType dtype, char order) {
+  check_array(a);
   Locked lock(Engine::lock());
   const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
   assign(out, a);

@@ -52,6 +52,8 @@ std::int64_t index_at(const std::byte* p, DType dtype) {
 }
 
 Offsets offsets_of(const Array& a, std::span<const Array> indices) {
+  check_array(a);
+  for (const Array& i : indices) check_array(i);
   if (static_cast<int>(indices.size()) > a.ndim())
     throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
                           indices.size(), " were indexed"));
@@ -227,6 +229,7 @@ Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, cons
 }  // namespace
 
 void scatter(const Array& a, std::span<const Array> indices, const Argument& value) {
+  check_array(a);
   Locked lock(Engine::lock());
   if (!a.writable()) throw ValueError("assignment destination is read-only");
   Engine& engine = Engine::get();
@@ -250,6 +253,7 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
 }
 
 void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const Argument& value) {
+  check_array(a);
   Locked lock(Engine::lock());
   if (!a.writable()) throw ValueError("assignment destination is read-only");
   Engine& engine = Engine::get();

@@ -325,6 +325,9 @@ Array stack_of(const Array& a, DType dtype, const std::vector<std::int64_t>& sha
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const Array* out) {
+  check_array(a);
+  check_array(b);
+  if (out) check_array(*out);
   Locked lock(Engine::lock());
   if (a.ndim() == 0 || b.ndim() == 0)
     throw ValueError(

@@ -27,7 +27,8 @@ std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
     return a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1;
   std::uint64_t mask = 0;
   for (int axis : options.axes) {
-    check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
+    check_axis(axis, a.ndim());
+    if (mask >> axis & 1) throw ValueError("duplicate value in 'axis'");
     mask |= std::uint64_t{1} << axis;
   }
   return mask;
@@ -112,6 +113,9 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
 }  // namespace
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
+  check_array(a);
+  if (options.out) check_array(*options.out);
+  if (options.where) check_array(*options.where);
   Locked lock(Engine::lock());
   if (options.out) {
     ReduceOptions plain = options;
@@ -266,7 +270,9 @@ class ScanCall final : public Call {
 
 Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, const Array* out) {
   Locked lock(Engine::lock());
-  check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
+  check_array(a);
+  if (out) check_array(*out);
+  check_axis(axis, a.ndim());
   const DType type = dtype ? *dtype : default_reduce_dtype(op, a.dtype());
   if (!scan_loop(op, type) || !neutral_of(op, type))
     throw TypeError(text("no native scan by ", info(op).name, " of ", info(type).name));
@@ -436,6 +442,8 @@ class ExtremeCall final : public Call {
 }  // namespace
 
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
+  check_array(a);
+  if (axis) check_axis(*axis, a.ndim());
   Locked lock(Engine::lock());
   if (a.size() == 0)
     throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin",
@@ -465,6 +473,8 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 
 void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs,
                  std::span<const Array> inputs) {
+  for (const Array& a : outputs) check_array(a);
+  for (const Array& a : inputs) check_array(a);
   Locked lock(Engine::lock());
   auto site = std::make_unique<CallSite>();
   site->call = std::move(call);

@@ -1,9 +1,9 @@
 // layout.cpp: the table of interned layouts.
 #include "ir/layout.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <unordered_set>
 #include <utility>
@@ -81,8 +81,7 @@ struct LayoutTable {
     bool operator()(const Description& d, const Layout* l) const {
       return l->hash_ == d.hash && l->item_size_ == d.item_size &&
              static_cast<std::size_t>(l->ndim_) == d.shape.size() &&
-             std::memcmp(l->shape().data(), d.shape.data(), d.shape.size_bytes()) == 0 &&
-             std::memcmp(l->strides().data(), d.strides.data(), d.strides.size_bytes()) == 0;
+             std::ranges::equal(l->shape(), d.shape) && std::ranges::equal(l->strides(), d.strides);
     }
     bool operator()(const Layout* l, const Description& d) const { return (*this)(d, l); }
   };
@@ -116,8 +115,8 @@ struct LayoutTable {
     layout->size_ = size;
     layout->hash_ = description.hash;
     auto* dimensions = reinterpret_cast<std::int64_t*>(layout + 1);
-    std::memcpy(dimensions, shape.data(), shape.size_bytes());
-    std::memcpy(dimensions + shape.size(), strides.data(), strides.size_bytes());
+    std::ranges::copy(shape, dimensions);
+    std::ranges::copy(strides, dimensions + shape.size());
     layout->c_contiguous_ = is_contiguous(shape, strides, item_size, false);
     layout->f_contiguous_ = is_contiguous(shape, strides, item_size, true);
     layouts.insert(layout);
