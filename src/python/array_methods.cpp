@@ -424,7 +424,11 @@ struct Resize {
       if (fits) return shape;
     } catch (const Unfit&) {
     }
-    // An array of NumPy's own has the words for it.
+    refuse(arguments);
+  }
+
+  // An array of NumPy's own has the words for it.
+  [[noreturn]] static void refuse(const Arguments& arguments) {
     npy_intp none = 0;
     const Ref stand_in = checked(PyArray_SimpleNew(1, &none, NPY_DOUBLE));
     std::vector<PyObject*> values{stand_in.get()};
@@ -439,9 +443,11 @@ struct Resize {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     bool checks_references = true;
     for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
-      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0)
-        throw Unfit{"resize with other keywords"};
-      checks_references = PyObject_IsTrue(arguments.values[arguments.positional + k]) == 1;
+      PyObject* value = arguments.values[arguments.positional + k];
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0 ||
+          !(PyBool_Check(value) || PyLong_Check(value)))
+        refuse(arguments);
+      checks_references = PyObject_IsTrue(value) == 1;
     }
     if (arguments.positional == 0) return Py_NewRef(Py_None);
     ArrayObject& object = array_of(self);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "python/fallback.h"
+#include "python/flat.h"
 #include "python/numpy_api.h"
 #include "python/ufunc_type.h"
 
@@ -324,6 +325,7 @@ Ref real_object(PyObject* object) {
   if (is_array(object)) return real_array(array_of(object));
   if (is_scalar(object)) return Ref::borrow(scalar_value(scalar_of(object)));
   if (Py_IS_TYPE(object, ufunc_type)) return Ref::borrow(ufunc_of(object).real);
+  if (Py_IS_TYPE(object, flat_type)) return Ref::borrow(real_flat(object));
   if (object == as_object(array_type)) return Ref::borrow(numpy.ndarray);
   if (object == as_object(ufunc_type)) return Ref::borrow(numpy.ufunc);
   return Ref::borrow(object);

@@ -190,7 +190,16 @@ char order_operand(PyObject* object, char absent) {
   throw Unfit{"not an order"};
 }
 
-void check_writable(const ArrayObject& object) {
+void check_writable(ArrayObject& object) {
+  if (object.warns_on_write) {
+    checked_status(PyErr_WarnEx(
+        PyExc_DeprecationWarning,
+        "Numpy has detected that you (may be) writing to an array with\noverlapping memory from "
+        "np.broadcast_arrays. If this is intentional\nset the WRITEABLE flag True or make a copy "
+        "immediately before writing.",
+        1));
+    object.warns_on_write = object.read_only = false;
+  }
   if (object.read_only || !object.array.writable()) throw Unfit{"the array is read-only"};
 }
 
