@@ -10,6 +10,8 @@ allowed. A file of results holds {"numpy": version, "tests": {node: {"o": outcom
 itself, FRIT of frit.numpy, STRICT of frit.numpy under FRIT_FALLBACK=error.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import collections
@@ -22,7 +24,6 @@ from typing import Any
 
 import numpy
 
-import frit
 import frit.numpy as np
 from frit import _core
 from frit.numpy import _table
@@ -229,7 +230,7 @@ SAMPLES = {
     "array.to_device": "f('cpu')",
     "array.tofile": "f(tempfile.TemporaryFile())",
     "array.view": "f('i8')",
-}  # fmt: skip
+}
 
 # Reads the terminal, prints much, or has no call of its own.
 NOT_CALLED = frozenset(["info", "show_config", "show_runtime", "test", "bmat", "asmatrix"])
@@ -333,12 +334,11 @@ def kind_of(path: str) -> int:
     before = _core.statistics()
     result = eval(text, scope)
     after = _core.statistics()
+    del result
     if _core.fallbacks() or after["numpy_calls"] > before["numpy_calls"]:
         return BY_NUMPY
     # A call that neither records nor computes made a window, or asked for no array's elements.
-    computed = after["evals"] > before["evals"]
-    del result
-    return EVALUATES if computed else LAZY
+    return EVALUATES if after["evals"] > before["evals"] else LAZY
 
 
 def names_of(path: str) -> list[str]:
@@ -391,11 +391,10 @@ def figures(runs: list[dict[str, Any]]) -> dict[str, Any]:
     passed = [by_function({n: t for n, t in tests.items() if t["o"] == "pass"}) for tests in others]
     for node in wanted:
         name, file = node.split("[")[0], node.split("::")[0]
-        for table, key in (("categories", base[node]["cat"]), ("files", file)):
+        for table, key in (("categories", category[name]), ("files", file)):
             add(table, key, 0)
             for k, tests in enumerate(others):
                 add(table, key, 2 + 2 * k, tests.get(node, {}).get("o") == "pass")
-        del name
     for name, count in needed.items():
         for table, key in (("categories", category[name]), ("files", name.split("::")[0])):
             add(table, key, 1)
@@ -430,8 +429,14 @@ def measured(data: dict[str, Any]) -> list[str]:
     total = [sum(column) for column in zip(*categories.values(), strict=True)]
     lines = [head, rule]
     lines += [row(name, counts) for name, counts in sorted(categories.items())]
-    lines += [row("all", total), "", head.replace("tests of", "file"), rule]
-    lines += [row(f"`{name}`", counts) for name, counts in sorted(data["files"].items())]
+    short = {name: counts for name, counts in data["files"].items() if counts[2] < counts[0]}
+    lines += [row("all", total), ""]
+    lines += [
+        f"{len(data['files']) - len(short)} of {len(data['files'])} files pass whole; the others:",
+        "",
+    ]
+    lines += [head.replace("tests of", "file"), rule]
+    lines += [row(f"`{name}`", counts) for name, counts in sorted(short.items())]
     return lines
 
 
@@ -469,7 +474,7 @@ python tests/door/compatibility.py --measure base.json frit.json strict.json
 ```
 with a tool that is no part of this repository; the last column is the third run, in which NumPy did none of the work: a call that
 falls back raises an error.
-"""  # noqa: E501
+"""
 
 LIMITS = """\
 ## What differs, and why
@@ -484,7 +489,7 @@ LIMITS = """\
 | `np.longlong` | is `np.int64`: the same numbers under another name |
 | reference counts, `sys.getrefcount`, private C functions of NumPy | see Frit's objects |
 | the last bits of exp, sin, pow and their like | within 4 ulp of the true value, as NumPy's, but not NumPy's bits |
-"""  # noqa: E501
+"""
 
 
 def page() -> str:
@@ -510,7 +515,12 @@ def page() -> str:
         "",
         LIMITS,
     ]
-    lines += ["### Tests that fail", "", "Whole test functions, with the number of parameters that fail:", ""]
+    lines += [
+        "### Tests that fail",
+        "",
+        "Whole test functions, with the number of parameters that fail:",
+        "",
+    ]
     by_file = collections.defaultdict(list)
     for name, count in sorted(data["failing"].items()):
         file, _, rest = name.partition("::")
@@ -532,5 +542,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    assert frit
     sys.exit(main(sys.argv[1:]))
