@@ -8,6 +8,7 @@
 #include "python/interop.h"
 #include "python/methods.h"
 #include "python/operands.h"
+#include "python/reductions.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -276,7 +277,6 @@ struct Clip {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     auto [low, high, out] = named(arguments, {"min", "max", "out"});
     const Array& array = array_behind(self);
-    if (is_given(out)) throw Unfit{"clip with out="};
     // Python integers at or beyond the type's limits bound nothing.
     if (is_integer(array.dtype())) {
       const auto unbounded = [&](PyObject* bound) {
@@ -287,10 +287,16 @@ struct Clip {
     Operand x, y;
     if (is_given(low) && !read_operand(low, x)) throw Unfit{"an operand is of a foreign type"};
     if (is_given(high) && !read_operand(high, y)) throw Unfit{"an operand is of a foreign type"};
-    if (!is_given(low) && !is_given(high)) return new_result(apply(Op::Positive, {array}));
-    if (!is_given(low)) return new_result(apply(Op::Minimum, {array, y.argument}));
-    if (!is_given(high)) return new_result(apply(Op::Maximum, {array, x.argument}));
-    return new_result(clipped(array, x.argument, y.argument));
+    const Array result = !is_given(low) && !is_given(high) ? apply(Op::Positive, {array})
+                         : !is_given(low)                  ? apply(Op::Minimum, {array, y.argument})
+                         : !is_given(high)                 ? apply(Op::Maximum, {array, x.argument})
+                                                           : clipped(array, x.argument, y.argument);
+    if (!is_given(out)) return new_result(result);
+    const Array target = target_operand(out);
+    if (target.dtype() != result.dtype() || !std::ranges::equal(target.shape(), result.shape()))
+      throw Unfit{"clip into another kind of array"};
+    assign(target, result);
+    return Py_NewRef(out);
   }
 };
 
@@ -378,7 +384,12 @@ struct Diagonal {
   static constexpr const char* name = "diagonal";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [offset, first, second] = named(arguments, {"offset", "axis1", "axis2"});
-    const Array& array = array_behind(self);
+    PyObject* view = new_view(of(array_behind(self), offset, first, second), array_of(self));
+    array_of(view).read_only = true;
+    return view;
+  }
+
+  static Array of(const Array& array, PyObject* offset, PyObject* first, PyObject* second) {
     if (array.ndim() < 2) throw Unfit{"diag requires an array of at least two dimensions"};
     const auto one = static_cast<std::size_t>(first ? axis_operand(first, array.ndim()) : 0);
     const auto two = static_cast<std::size_t>(second ? axis_operand(second, array.ndim()) : 1);
@@ -397,9 +408,18 @@ struct Diagonal {
     }
     shape.push_back(n);
     strides.push_back(array.strides()[one] + array.strides()[two]);
-    PyObject* view = new_view(window(array, shape, strides, start, array.dtype()), array_of(self));
-    array_of(view).read_only = true;
-    return view;
+    return window(array, shape, strides, start, array.dtype());
+  }
+};
+
+struct Trace {
+  static constexpr const char* name = "trace";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [offset, first, second, dtype, out] =
+        named(arguments, {"offset", "axis1", "axis2", "dtype", "out"});
+    static PyObject* last = PyLong_FromLong(-1);
+    return reduce_native(Op::Add, Diagonal::of(array_behind(self), offset, first, second),
+                         {.axis = last, .dtype = dtype, .out = out});
   }
 };
 
@@ -534,6 +554,7 @@ std::vector<PyMethodDef> array_methods() {
           method_row<Conjugate>("conj"),
           method_row<Round>(),
           method_row<Diagonal>(),
+          method_row<Trace>(),
           method_row<SetFlags>(),
           method_row<Resize>(),
           method_row<OnReal<&tolist_name>>(),

@@ -120,7 +120,9 @@ Shape shape_operand(PyObject* object) {
       shape[static_cast<std::size_t>(k)] = integer_operand(PySequence_Fast_GET_ITEM(object, k));
     return shape;
   }
-  if (PyLong_CheckExact(object) || PyIndex_Check(object)) return {integer_operand(object)};
+  const bool is_sequence = is_array(object) && array_of(object).array.ndim() > 0;
+  if (PyLong_CheckExact(object) || (PyIndex_Check(object) && !is_sequence))
+    return {integer_operand(object)};
   const Ref sequence = Ref::steal(PySequence_Tuple(object));
   if (!sequence) {
     PyErr_Clear();
