@@ -5,8 +5,7 @@
     compatibility.py --measure BASE.json FRIT.json [STRICT.json]
                                         takes in the results of runs first, into compatibility.json
 
-What a name is, is found out by calling it on small arrays, with nothing computed at once and no fallback
-allowed. A file of results holds {"numpy": version, "tests": {node: {"o": outcome, "cat": category}}}: BASE of NumPy
+What a name is, is found out by calling it on arrays that are still to be computed. A file of results holds {"numpy": version, "tests": {node: {"o": outcome, "cat": category}}}: BASE of NumPy
 itself, FRIT of frit.numpy, STRICT of frit.numpy under FRIT_FALLBACK=error.
 """
 
@@ -16,6 +15,7 @@ from __future__ import annotations
 
 import collections
 import json
+import re
 import sys
 import types
 import warnings
@@ -50,8 +50,8 @@ SAMPLES = {
     "average": "f(x, weights=x)",
     "bincount": "f(i)",
     "block": "f([[m, m], [m, m]])",
-    "broadcast_arrays": "f(x[:3], m)",
-    "broadcast_to": "f(x, (2, 6))",
+    "broadcast_arrays": "f(x[:10], m)",
+    "broadcast_to": "f(x, (2, 200))",
     "choose": "f(i % 2, [x, x])",
     "clip": "f(x, 1, 3)",
     "compress": "f(b, x)",
@@ -114,10 +114,10 @@ SAMPLES = {
     "putmask": "f(x, b, 1.0)",
     "quantile": "f(x, 0.5)",
     "nanquantile": "f(x, 0.5)",
-    "ravel_multi_index": "f((i, i), (6, 6))",
+    "ravel_multi_index": "f((i, i), (200, 200))",
     "repeat": "f(x, 2)",
-    "reshape": "f(x, (2, 3))",
-    "resize": "f(x, (3, 4))",
+    "reshape": "f(x, (2, 100))",
+    "resize": "f(x, (2, 200))",
     "roll": "f(x, 1)",
     "rollaxis": "f(m, 1)",
     "rot90": "f(m)",
@@ -136,14 +136,14 @@ SAMPLES = {
     "transpose": "f(m)",
     "trapezoid": "f(x)",
     "tri": "f(4)",
-    "unravel_index": "f(i, (2, 3))",
+    "unravel_index": "f(i, (20, 10))",
     "unwrap": "f(x)",
     "vecdot": "f(m, m)",
     "vecmat": "f(m[0], m.T)",
     "vsplit": "f(m, 1)",
     "where": "f(b, x, x)",
     "busday_offset": "f('2020-01-01', 1)",
-    "diag_indices_from": "f(m[:3])",
+    "diag_indices_from": "f(m[:10])",
     "fromfile": "f(file_of_bytes(), 'u1')",
     "seterrcall": "f(None)",
     "unpackbits": "f(i.astype('u1'))",
@@ -220,8 +220,8 @@ SAMPLES = {
     "array.argpartition": "f(2)",
     "array.put": "f([0], [1.0])",
     "array.repeat": "f(2)",
-    "array.reshape": "f((2, 3))",
-    "array.resize": "f(6)",
+    "array.reshape": "f((2, 100))",
+    "array.resize": "f(200)",
     "array.searchsorted": "f(x)",
     "array.setfield": "f(1.0, 'f8')",
     "array.setflags": "f(write=True)",
@@ -238,11 +238,16 @@ NOT_CALLED = frozenset(["info", "show_config", "show_runtime", "test", "bmat", "
 LAZY, EVALUATES, BY_NUMPY, OWN = range(4)
 KINDS = {
     LAZY: "recorded, computed when wanted",
-    EVALUATES: "Frit's own, computes when called",
+    EVALUATES: "Frit's own, needs its operands' elements at once",
     BY_NUMPY: "NumPy does it: operands computed, results ours",
     OWN: "NumPy's own object: makes no array of ours",
 }
 
+
+# The operands of sample calls that are still to be computed when the call is made.
+PENDING = "xmqckib"
+# Larger results than this many bytes are recorded; the operands are larger.
+SMALL = 100
 
 # ---- what a name is ------------------------------------------------------------------------------
 
@@ -264,30 +269,35 @@ def operands(module: types.ModuleType) -> dict[str, Any]:
         file.seek(0)
         return file
 
+    n = 200
     real = {
-        "x": numpy.arange(1.0, 7.0),
-        "m": numpy.arange(12.0).reshape(4, 3),
-        "q": numpy.eye(3) * 2 + 1,
-        "c": numpy.arange(8.0).reshape(2, 2, 2),
-        "k": numpy.arange(1, 4),
-        "i": numpy.arange(6),
-        "b": numpy.arange(6) > 2,
+        "x": numpy.arange(1.0, n + 1) / n,
+        "m": numpy.arange(float(n)).reshape(20, 10),
+        "q": numpy.eye(12) * 2 + 1,
+        "c": numpy.arange(float(n)).reshape(2, 10, 10),
+        "k": numpy.arange(n) % 5 + 1,
+        "i": numpy.arange(n),
+        "b": numpy.arange(n) > 2,
         "s": numpy.array(["ab", "cd"]),
         "d": numpy.array(["2020-01-01", "2020-01-02"], "M8[D]"),
     }
     made = {name: module.array(value) for name, value in real.items()}
     if module is np:
         # Still to be computed, so that it shows when a function asks for their elements.
-        made |= {name: made[name] + 0 for name in "xmqcki"} | {"b": made["b"] & True}
+        made |= {name: made[name] & True if name == "b" else made[name] + 0 for name in PENDING}
     makers = {"file_of_bytes": file_of_bytes, "saved": saved}
     return made | makers | {"np": module, "io": io, "tempfile": tempfile}
+
+
+def owner_of(path: str) -> str:
+    """The operand whose method is called."""
+    return {"array.choose": "i", "array.diagonal": "m", "array.trace": "m"}.get(path, "x")
 
 
 def function_of(module: types.ModuleType, path: str, scope: dict[str, Any]) -> Any:
     head, _, name = path.rpartition(".")
     if head == "array":
-        owner = "i" if name == "choose" else "m" if name in ("diagonal", "trace") else "x"
-        return getattr(scope[owner], name)
+        return getattr(scope[owner_of(path)], name)
     owner = module
     for part in filter(None, head.split(".")):
         owner = getattr(owner, part)
@@ -334,13 +344,15 @@ def kind_of(path: str) -> int:
     scope, text = call(np, path, text)
     _core.reset_fallbacks()
     before = _core.statistics()
-    result = eval(text, scope)
+    eval(text, scope)
     after = _core.statistics()
-    del result
     if _core.fallbacks() or after["numpy_calls"] > before["numpy_calls"]:
         return BY_NUMPY
-    # A call that neither records nor computes made a window, or asked for no array's elements.
-    return EVALUATES if after["evals"] > before["evals"] else LAZY
+    # An eval runs all that is pending: it shows in the operands.
+    used = [scope[name] for name in PENDING if re.search(rf"\b{name}\b", text)]
+    if path.startswith("array."):
+        used.append(scope[owner_of(path)])
+    return LAZY if all(map(_core.is_pending, used)) else EVALUATES
 
 
 def names_of(path: str) -> list[str]:
@@ -350,7 +362,7 @@ def names_of(path: str) -> list[str]:
 
 def kinds(paths: list[str]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {kind: [] for kind in KINDS}
-    _core.set_immediate_bytes(0)
+    _core.set_immediate_bytes(SMALL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for path in paths:
@@ -455,8 +467,8 @@ This page is written by `tests/door/compatibility.py`; a test compares the two.
 NAMES = """\
 ## What each name is
 
-Found out by calling each function on small float arrays, with nothing computed at once. A function may do its work lazily
-for these and hand other calls (other dtypes, rare options) to NumPy: the report tells.
+Found out by calling each function on arrays that are still to be computed, and looking whether they still are. A function may
+do its work lazily for these calls and hand others (other dtypes, rare options) to NumPy: the report tells.
 """
 
 TESTS = """\
