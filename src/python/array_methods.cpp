@@ -59,7 +59,13 @@ struct Ravel {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
       layout = 'A';
     }
-    return view_or_new(reshaped(array, {array.size()}, layout), self);
+    const bool fortran =
+        layout == 'F' || (layout == 'A' && array.f_contiguous() && !array.c_contiguous());
+    // A view only of what lies in one piece, though more could be one.
+    const bool in_one_piece = fortran ? array.f_contiguous() : array.c_contiguous();
+    const Array source = in_one_piece ? array : copy(array, fortran ? 'F' : 'C');
+    Array flat = reshaped(source, {array.size()}, fortran ? 'F' : 'C').array;
+    return in_one_piece ? new_view(std::move(flat), array_of(self)) : new_array(std::move(flat));
   }
 };
 

@@ -240,7 +240,7 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   // What NumPy shows as .base: not the means by which we hold our own memory, which would keep it exported.
   PyObject* base = PyArray_BASE(array);
   if (!base || Py_IS_TYPE(base, export_type)) return object;
-  const Origin origin = origin_of(base);
+  const Origin origin = PyArray_Check(base) ? origin_of(base) : Origin{};
   made.owner =
       origin.ours ? new_array(origin.ours->array) : Py_NewRef(origin.buffer ? origin.owner : base);
   return object;
