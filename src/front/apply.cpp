@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "engine/pool.h"
 #include "front/common.h"
@@ -581,12 +582,36 @@ Array full(std::span<const std::int64_t> shape, const Scalar& value) {
   return out;
 }
 
+namespace {
+
+// At once, and nothing else with it.
+Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
+  const std::int64_t shape[1] = {n};
+  const DType dtype = start.dtype;
+  const Array out = empty(shape, dtype);
+  Engine::get().allocate(out.base());
+  void* elements = out.base()->data;
+  std::vector<std::int64_t> index(static_cast<std::size_t>(n));
+  std::iota(index.begin(), index.end(), 0);
+  void* converted[2] = {elements, index.data()};
+  cast_loop(DType::Int64, dtype)(converted, n, 0);
+  void* scaled[3] = {elements, elements, const_cast<std::byte*>(step.bytes)};
+  loop(Op::Multiply, dtype)(scaled, n, 2);
+  void* moved[3] = {elements, elements, const_cast<std::byte*>(start.bytes)};
+  loop(Op::Add, dtype)(moved, n, 2);
+  ++Engine::get().statistics.immediate;
+  return out;
+}
+
+}  // namespace
+
 Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   Locked lock(Engine::lock());
   const std::int64_t shape[1] = {n};
   const DType dtype = start.dtype;
+  if (n * size_of(dtype) <= Engine::get().settings.immediate_bytes)
+    return small_arange(start, step, n);
   const Array scaled = empty(shape, dtype);
-  if (n == 0) return scaled;
   const Access index{nullptr, nullptr, iota_input, DType::Int64};
   const Access first{nullptr, nullptr, 0, dtype};
   const Signature types{{dtype, dtype, dtype}, dtype};
@@ -595,7 +620,6 @@ Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   const Array out = empty(shape, dtype);
   const Access sums[2] = {first, access_of(scaled)};
   record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
-  if (n * size_of(dtype) <= Engine::get().settings.immediate_bytes) eval();
   return out;
 }
 

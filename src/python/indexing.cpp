@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "python/array_type.h"
 #include "python/fallback.h"
 #include "python/index_key.h"
 #include "python/numpy_api.h"
@@ -169,7 +170,26 @@ Array taken_in_memory_order(const Array& array, std::size_t taken, Take&& take) 
   return transpose(result, back);
 }
 
+// The index arrays, if they alone make the result's shape and all lie in Fortran order: so does the result then.
+bool is_fortran_ordered(const IndexKey& key) {
+  const auto taken = static_cast<int>(key.arrays.size());
+  int ndim = 0;
+  for (const Array& index : key.arrays) ndim = std::max(ndim, index.ndim());
+  return key.basic.ndim() == taken && ndim > 1 &&
+         std::ranges::all_of(key.arrays, [&](const Array& index) {
+           return index.ndim() == 0 ||
+                  (index.ndim() == ndim && index.f_contiguous() && !index.c_contiguous());
+         });
+}
+
+Array reversed_axes_gather(const IndexKey& key) {
+  std::vector<Array> turned;
+  for (const Array& index : key.arrays) turned.push_back(reversed_axes(index));
+  return reversed_axes(gather(key.basic, turned));
+}
+
 Array gathered(const IndexKey& key) {
+  if (is_fortran_ordered(key)) return reversed_axes_gather(key);
   const Array result =
       taken_in_memory_order(key.basic, key.arrays.size(),
                             [&](const Array& source) { return gather(source, key.arrays); });
