@@ -103,6 +103,9 @@ Scalar converted(const Argument& a, DType dtype) {
   result.dtype = dtype;
   void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
   cast_loop(a.scalar.dtype, dtype)(args, 1, 0);
+  Engine& engine = Engine::get();
+  if (engine.settings.float_checks != 0 && conversion_may_warn(a.scalar.dtype, dtype))
+    engine.note_conversion(Op::Copy, a.scalar.dtype, dtype, args[1], args[0], 1);
   return result;
 }
 
@@ -185,9 +188,8 @@ bool try_small(Op op, const Signature& signature, const Array& out,
       inputs[k].data = copies[k].get();
     }
   }
-  const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
   compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(),
-                {inputs, arguments.size()}, want_flags);
+                {inputs, arguments.size()});
   ++engine.statistics.immediate;
   return true;
 }

@@ -108,6 +108,7 @@ class MatmulCall final : public Call {
   MatmulCall(DType dtype, std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k)
       : dtype_(dtype), batches_(batches), m_(m), n_(n), k_(k) {}
   std::string_view name() const override { return "matmul"; }
+  const char* warning_name() const override { return "matmul"; }
   void run(std::span<std::byte* const> pointers) const override {
     const std::int64_t item = size_of(dtype_);
     for (std::int64_t t = 0; t < batches_; ++t)

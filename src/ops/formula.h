@@ -86,12 +86,21 @@ int32 to_integer(float quotient) {
   return (int32)quotient;
 }
 
+// Of 64 bits, as is_zero_divisor. Smaller integers are divided as floats anyway.
+template <class T>
+bool divides_by_zero(T x, T y) {
+  if constexpr (sizeof(T) < 8)
+    return !is_finite((Quotient<T>)x / (Quotient<T>)y);
+  else
+    return is_zero_divisor(y);
+}
+
 template <class T>
 T floor_divide_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
     using F = Quotient<T>;
     F quotient = round_down((F)x / (F)y);
-    return (T)to_integer<T>(y == 0 ? (F)0 : quotient);
+    return (T)to_integer<T>(divides_by_zero(x, y) ? (F)0 : quotient);
   } else {
     // The machine's division traps on these two divisors.
     T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
@@ -108,7 +117,7 @@ T divide_unsigned(T x, T y) {
   if constexpr (sizeof(T) < 8) {
     using F = Quotient<T>;
     F quotient = round_to_zero((F)x / (F)y);
-    return (T)to_integer<T>(y == 0 ? (F)0 : quotient);
+    return (T)to_integer<T>(divides_by_zero(x, y) ? (F)0 : quotient);
   } else {
     T quotient = x / (y == 0 ? (T)1 : y);
     return is_zero_divisor(y) ? (T)0 : quotient;
@@ -118,13 +127,13 @@ T divide_unsigned(T x, T y) {
 template <class T>
 T remainder_signed(T x, T y) {
   T rest = (T)(x - floor_divide_signed(x, y) * y);
-  return y == 0 ? (T)0 : rest;
+  return divides_by_zero(x, y) ? (T)0 : rest;
 }
 
 template <class T>
 T remainder_unsigned(T x, T y) {
   T rest = (T)(x - divide_unsigned(x, y) * y);
-  return y == 0 ? (T)0 : rest;
+  return divides_by_zero(x, y) ? (T)0 : rest;
 }
 
 // C's %: the sign of x.
@@ -133,8 +142,8 @@ T fmod_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
     using F = Quotient<T>;
     F quotient = round_to_zero((F)x / (F)y);
-    T rest = (T)(x - to_integer<T>(y == 0 ? (F)0 : quotient) * y);
-    return y == 0 ? (T)0 : rest;
+    T rest = (T)(x - to_integer<T>(divides_by_zero(x, y) ? (F)0 : quotient) * y);
+    return divides_by_zero(x, y) ? (T)0 : rest;
   } else {
     T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
     T rest = x - x / divisor * divisor;
@@ -234,7 +243,7 @@ To to_integer_as_x86(F x) {
 
 // ---- float division -----------------------------------------------------------------------------
 // NumPy's npy_divmod, with its fmod. fmod is exact; one rounded division finds it while the
-// quotient fits into the significand.
+// quotient fits into the significand. Signs are looked up, as < and > would raise invalid on a NaN.
 
 template <class F>
 bool quotient_is_long(F x, F y) {
@@ -244,28 +253,33 @@ bool quotient_is_long(F x, F y) {
 template <class F>
 F fmod_float(F x, F y) {
   F quotient = round_to_zero(x / y);
-  F rest = fused_multiply_add(-quotient, y, x);
+  F rest = fused_multiply_add(-quotient, pick(quotient == 0, (F)1, y), x);
   // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact all the same.
   F size = absolute(y);
   F signed_rest = sign_bit(x) ? -rest : rest;
-  F fixed = signed_rest < 0 ? signed_rest + size : signed_rest;
+  F fixed = (sign_bit(signed_rest) & (signed_rest != 0)) ? signed_rest + size : signed_rest;
   return quotient == 0 ? x : copy_sign(fixed, x);
 }
 
 // What NumPy makes of fmod's result.
 template <class F>
 F remainder_of(F x, F y, F rest) {
-  F moved = (y < 0) != (rest < 0) ? rest + y : rest;
+  F moved = sign_bit(y) != sign_bit(rest) ? rest + y : rest;
   F result = rest == 0 ? copy_sign((F)0, y) : moved;
   return y == 0 ? rest : result;
 }
+// In place of 0: NumPy takes no remainder of a division by zero, nor the flag that goes with it.
 template <class F>
-F floor_divide_of(F x, F y, F rest) {
+F nonzero(F y) {
+  return pick(y == 0, (F)1, y);
+}
+template <class F>
+F floor_divide_of(F x, F y, F divisor, F rest) {
   F quotient = x / y;
-  F exact = (x - rest) / y;
-  F down = ((rest != 0) & ((y < 0) != (rest < 0))) ? exact - 1 : exact;
+  F exact = (x - rest) / divisor;
+  F down = ((rest != 0) & (sign_bit(y) != sign_bit(rest))) ? exact - 1 : exact;
   F floored = round_down(down);
-  F nearest = down - floored > (F)0.5 ? floored + 1 : floored;
+  F nearest = sign_bit((F)0.5 - (down - floored)) ? floored + 1 : floored;
   F result = down == 0 ? copy_sign((F)0, quotient) : nearest;
   return y == 0 ? quotient : result;
 }
@@ -276,7 +290,8 @@ F remainder_float(F x, F y) {
 }
 template <class F>
 F floor_divide_float(F x, F y) {
-  return floor_divide_of(x, y, fmod_float(x, y));
+  F divisor = nonzero(y);
+  return floor_divide_of(x, y, divisor, fmod_float(x, divisor));
 }
 
 inline double fmod_whole(double x, double y) { return __builtin_fmod(x, y); }
@@ -287,7 +302,8 @@ F remainder_whole(F x, F y) {
 }
 template <class F>
 F floor_divide_whole(F x, F y) {
-  return floor_divide_of(x, y, fmod_whole(x, y));
+  F divisor = nonzero(y);
+  return floor_divide_of(x, y, divisor, fmod_whole(x, divisor));
 }
 
 // ---- steps --------------------------------------------------------------------------------------

@@ -258,6 +258,7 @@ struct Dot {
       return new_result(apply(Op::Multiply, {left, operand.argument}));
     const Array& right = *operand.argument.array;
     if (right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+    note_ufunc("dot");
     return new_result(matmul(left, right));
   }
 };

@@ -141,7 +141,10 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
     throw Unfit{"an operand is of a foreign type"};
   if (slot == Slot::Matmul) return finished(matrix_product(x, y));
   const Argument arguments[2] = {x.argument, y.argument};
-  if (slot == Slot::Divmod) return divided_pair(arguments);
+  if (slot == Slot::Divmod) {
+    note_ufunc("divmod");
+    return divided_pair(arguments);
+  }
   if (slot == Slot::Power) return finished(power_of(arguments[0], arguments[1]));
   return finished(apply(row(slot).op, arguments));
 }
@@ -374,7 +377,7 @@ bool has_negative_exponent(const Argument& base, const Argument& exponent) {
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options) {
   if (!options.signature)
     if (const std::optional<Op> op = power_shortcut(base, exponent)) {
-      note_power_source();
+      note_ufunc("power");
       return apply(*op, {base}, options);
     }
   if (has_negative_exponent(base, exponent))

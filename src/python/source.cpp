@@ -112,24 +112,10 @@ int line_of(PyCodeObject*, std::int32_t line) { return line; }
 
 }  // namespace
 
-namespace {
-
-struct PositionHash {
-  std::size_t operator()(const std::pair<const void*, std::int32_t>& p) const {
-    return reinterpret_cast<std::uintptr_t>(p.first) * 31 + static_cast<std::size_t>(p.second);
-  }
-};
-std::unordered_set<std::pair<const void*, std::int32_t>, PositionHash> power_sources;
-
-}  // namespace
-
-void note_power_source() {
-  const SourcePosition at = find_source();
-  power_sources.emplace(at.code, at.instruction);
-}
-
-bool is_power_source(SourcePosition position) {
-  return power_sources.contains({position.code, position.instruction});
+void note_ufunc(const char* name) {
+  SourcePosition at = find_source();
+  at.ufunc = name;
+  set_source(at);
 }
 
 SourcePosition current_source() { return find_source(); }

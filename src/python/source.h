@@ -11,9 +11,8 @@ namespace frit::python {
 void note_source();
 SourcePosition current_source();
 
-// The op recorded next stands for a power with one exponent throughout: warnings from here call it so.
-void note_power_source();
-bool is_power_source(SourcePosition position);
+// What is recorded next is (a part of) this ufunc, and warnings call it so.
+void note_ufunc(const char* name);
 
 struct SourceLine {
   std::string filename;

@@ -9,6 +9,7 @@
 #include "python/numpy_api.h"
 #include "python/operands.h"
 #include "python/reductions.h"
+#include "python/source.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -216,6 +217,7 @@ PyObject* call_native(const UFuncObject& ufunc, const Call& call) {
     case Native::Clip:
       return result_object(call, 0, clip_of(call));
     case Native::Divmod:
+      note_ufunc("divmod");
       return pair_of(call, Op::FloorDivide, Op::Remainder);
     case Native::Modf:
       return pair_of(call, Op::ModfFractional, Op::ModfIntegral);

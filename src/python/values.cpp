@@ -61,12 +61,9 @@ FloatMode mode_of(FloatError error) {
 
 // NumPy's own name of the ufunc, as its messages have it.
 const char* name_of(const FloatWarning& warning) {
-  const Op op = warning.op;
+  if (warning.source.ufunc) return warning.source.ufunc;
   if (warning.reduction) return "reduce";
-  if ((op == Op::Reciprocal || op == Op::Sqrt || op == Op::Square) &&
-      is_power_source(warning.source))
-    return "power";
-  const std::string_view name = info(op).numpy_name;
+  const std::string_view name = info(warning.op).numpy_name;
   return name.empty() ? "cast"
                       : name.data();  // the only op without a ufunc that may warn is a conversion
 }

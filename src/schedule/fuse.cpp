@@ -23,7 +23,7 @@ constexpr std::size_t most_candidates = 12;
 constexpr std::int64_t small_space = 1 << 15;  // elements: here a shared launch always pays
 
 bool is_ordered(Op op, DType dtype) {
-  return !is_integer(dtype) && !is_bool(dtype) && !has(op, Reorderable);
+  return !reduces_in_any_order(op, dtype);
 }
 
 // One use of a slot by a member of a group.

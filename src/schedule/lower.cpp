@@ -815,7 +815,7 @@ class Body final : public RoutineHost {
       if (m.level == Level::Reduce) {
         const Op op = node_of(m).op;
         const DType type = type_of_reduction(m);
-        if (is_inexact(type) && !has(op, Reorderable) && tree_class(op, type) == 0)
+        if (!reduces_in_any_order(op, type) && tree_class(op, type) == 0)
           one_after_another = true;
       }
     if (total <= fold_at_once || one_after_another || axes.empty()) return fold_at_one_go(axes);

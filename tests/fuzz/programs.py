@@ -117,6 +117,10 @@ BINARY = [
     "np.not_equal",
     "np.heaviside",
 ]
+# Of 0.0 and -0.0 NumPy's vector loops take one and the loop over the rest the other, here and in these
+# reductions: `+ 0` makes both 0.0.
+ZERO_OF_EITHER_SIGN = ["np.fmax", "np.fmin"]
+REDUCED_TO_ZERO_OF_EITHER_SIGN = ["np.max", "np.min", "np.ptp", "np.maximum", "np.minimum"]
 # Compared within a few units in the last place, where they are read; never the input of an exact operation.
 MATHEMATICS = [
     "exp",
@@ -390,7 +394,9 @@ class Maker:
         if way < 9:
             return self.pick(UNARY).format(deeper())
         if way < 11:
-            return f"{self.pick(BINARY)}({deeper()}, {deeper()})"
+            function = self.pick(BINARY)
+            call = f"{function}({deeper()}, {deeper()})"
+            return f"({call} + 0)" if function in ZERO_OF_EITHER_SIGN else call
         if way == 11:
             return f"({deeper()} {self.pick(COMPARISONS)} {deeper()})"
         if way == 12:
@@ -592,8 +598,8 @@ class Maker:
             return self.create()
         x = self.value(target)
         function = self.pick(
-            BINARY[:8]
-            + ["np.add", "np.multiply", "np.subtract"] * 2
+            ["np.maximum", "np.minimum", "np.true_divide"]
+            + ["np.add", "np.multiply", "np.subtract"] * 3
             + ["np.less", "np.logical_and"]
         )
         a, b = self.operand(x.shape), self.operand(x.shape)
@@ -764,6 +770,8 @@ class Maker:
         if function in ("var", "std") and self.one_in(2):
             words.append("ddof=1")
         call = f"np.{function}({text}, {', '.join(words)})"
+        if f"np.{function}" in REDUCED_TO_ZERO_OF_EITHER_SIGN:
+            call += " + 0"
         self.emit(f"{self.fresh()} = {call}")
 
     def scan(self) -> None:
@@ -838,7 +846,7 @@ class Maker:
             return self.emit(f"read(float({text}.sum()))")
         if way == 6:
             return self.emit(f"read(int({text}))")
-        if way == 7:
+        if way == 7 and isinstance(x, numpy.ndarray):  # the error of a scalar names its type
             return self.emit(f"read(len({text}))")
         self.emit(f"read(numpy.asarray({text}))")
 
@@ -915,7 +923,7 @@ class Maker:
 
     def scalar_variable(self) -> None:
         name = self.pick(self.names())
-        text = f"{name}.{self.pick(['sum()', 'max()', 'mean()', 'sum()'])}"
+        text = f"{name}.{self.pick(['sum()', 'max() + 0', 'mean()', 'sum()'])}"
         if self.value(text) is None and not self.one_in(10):
             return
         s, t = self.fresh("s"), self.fresh("s")
@@ -936,10 +944,13 @@ class Maker:
         ufunc = self.pick(
             ["np.add", "np.multiply", "np.maximum", "np.minimum", "np.subtract", "np.logical_or"]
         )
+        zero = " + 0" if ufunc in REDUCED_TO_ZERO_OF_EITHER_SIGN else ""
         if way == 0:
-            return self.emit(f"{self.fresh()} = {ufunc}.reduce({text}, axis={self.axis(x.ndim)})")
+            return self.emit(
+                f"{self.fresh()} = {ufunc}.reduce({text}, axis={self.axis(x.ndim)}){zero}"
+            )
         if way == 1:
-            return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text})")
+            return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text}){zero}")
         if way == 2 and x.size < 700:
             return self.emit(
                 f"{self.fresh()} = {ufunc}.outer({text}, {self.pick(['np.arange(3)', 'np.arange(2.0)', '[1, 2]'])})"
@@ -947,7 +958,7 @@ class Maker:
         if way == 3 and x.flags.writeable:
             return self.emit(f"{ufunc}.at({text}, {self.index_text(n)}, 2)")
         cut = sorted(self.random.sample(range(n), min(n, 2)))
-        self.emit(f"{self.fresh()} = {ufunc}.reduceat({text}, {cut})")
+        self.emit(f"{self.fresh()} = {ufunc}.reduceat({text}, {cut}){zero}")
 
     def mathematics(self) -> None:
         name = self.pick(self.names())
