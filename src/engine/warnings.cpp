@@ -6,6 +6,7 @@
 // A replay needs the launch's inputs: where the launch has overwritten them, the flags are put down to the last op that
 // may raise them.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -26,7 +27,9 @@ std::uint8_t bit(FloatError error) { return static_cast<std::uint8_t>(error); }
 
 bool is_candidate(const Node& node) {
   if (node.site || node.float_checks == 0) return false;
-  if (has(node.op, MayWarn) || conversion_may_warn(node.signature.out, node.out.dtype)) return true;
+  if (may_warn(node.op, node.signature.in[0]) ||
+      conversion_may_warn(node.signature.out, node.out.dtype))
+    return true;
   for (int k = 0; k < node.inputs; ++k)
     if (node.in[k].base && conversion_may_warn(node.in[k].dtype, node.signature.in[k])) return true;
   return false;
@@ -75,6 +78,23 @@ bool quiet_on(Op op, DType dtype, bool infinite_in) {
   return infinite_in && (op == Op::Sign || (op == Op::Spacing && dtype != DType::Float16));
 }
 
+template <class F>
+bool orders_a_nan(std::int64_t n, const F* x, const F* y) {
+  for (std::int64_t k = 0; k < 2 * n; k += 2) {
+    if (std::isnan(x[k]) || std::isnan(y[k])) return true;
+    if (x[k] == y[k] && (std::isnan(x[k + 1]) || std::isnan(y[k + 1]))) return true;
+  }
+  return false;
+}
+
+// Of complex numbers NumPy compares the imaginary parts where the real ones are equal; a NaN that is compared is invalid.
+bool orders_a_nan(DType dtype, std::int64_t n, const std::vector<std::vector<std::byte>>& in) {
+  const void *x = in[0].data(), *y = in[1].data();
+  if (dtype == DType::Complex64)
+    return orders_a_nan(n, static_cast<const float*>(x), static_cast<const float*>(y));
+  return orders_a_nan(n, static_cast<const double*>(x), static_cast<const double*>(y));
+}
+
 // What an op's values say, as status flags.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            const std::vector<std::vector<std::byte>>& in,
@@ -88,6 +108,7 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   // An infinity that is rounded down, or becomes an integer, is invalid besides.
   const bool floors = op == Op::FloorDivide, inverts = op == Op::Reciprocal;
   unsigned flags = 0;
+  if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
   for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
     bool nan_in = false, infinite_in = false;
     for (const Kinds& k : inputs) {
@@ -147,7 +168,7 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
 // way to a NaN, an integer's 0 / 0 is computed as a NaN. Takes them out of `flags`.
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
-  if (has(node.op, MayWarn)) {
+  if (may_warn(node.op, node.signature.in[0])) {
     mine = flags;
     const unsigned division = flags & (flag_invalid | flag_divide);
     if (divides(node.op) && !is_inexact(node.signature.out)) mine = division ? flag_divide : 0;
@@ -267,7 +288,7 @@ class Replay {
         out = in[0];
       else
         loop(node.op, node.signature.in[node.op == Op::Select ? 1 : 0])(args, n, 0);
-      if (has(node.op, MayWarn))
+      if (may_warn(node.op, node.signature.in[0]))
         found_[k].op |= flags_from_values(node.op, node.signature, n, in, out);
       made.emplace_back(&node.out,
                         cast(std::move(out), node.signature.out, node.out.dtype, n, found_[k].op));
@@ -385,8 +406,8 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     for (const Found& f : found) explained |= f.op | f.inputs;
     // What no elementwise op explains belongs to a reduction.
     for (std::size_t k = members.size(); k-- > 0;)
-      if (members[k]->kind == NodeKind::Reduce && has(members[k]->op, MayWarn) &&
-          is_candidate(*members[k])) {
+      if (members[k]->kind == NodeKind::Reduce &&
+          may_warn(members[k]->op, members[k]->signature.in[0]) && is_candidate(*members[k])) {
         found[k].op = flags & ~explained;
         break;
       }

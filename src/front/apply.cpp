@@ -363,7 +363,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
     if (ready) {
       engine.allocate(base);
       args[0] = base->data;
-      const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+      const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
       if (want_flags) clear_float_flags();
       loop(op, signature.in[op == Op::Select ? 1 : 0])(args, layout->size(), splat);
       ++engine.statistics.immediate;

@@ -8,12 +8,10 @@
 #include "front/small.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
-#include "schedule/fuse.h"
+#include "schedule/reduction_order.h"
 
 namespace frit {
 namespace {
-
-constexpr std::int64_t buffer_elements = 8192;  // NumPy's, of what it converts
 
 DType default_reduce_dtype(Op op, DType dtype) {
   if (op == Op::Add || op == Op::Multiply) {
@@ -73,27 +71,14 @@ bool inner_axis_is_reduced(const Array& a, std::uint64_t mask) {
   return order.empty() || (mask >> order.back() & 1) != 0;
 }
 
-// How a float16 sum or product rounds: NumPy works off an inner run in float32 and rounds it once.
+// How a float16 sum or product rounds: NumPy works off an inner loop in float32 and rounds it once.
 DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
   if ((op != Op::Add && op != Op::Multiply) || dtype != DType::Float16) return dtype;
-  const std::vector<int> order = reduction_order(*a.layout());
-  bool seen_kept = false, inner = true;
-  std::size_t reduced = 0, in_tree = 0;
-  for (std::size_t k = order.size(); k-- > 0;) {
-    const auto axis = static_cast<std::size_t>(order[k]);
-    if (!(mask >> axis & 1)) {
-      if (k + 1 == order.size()) inner = false;
-      seen_kept = true;
-      continue;
-    }
-    ++reduced;
-    const bool joins = k + 1 == order.size() ||
-                       a.strides()[axis] == a.strides()[static_cast<std::size_t>(order[k + 1])] *
-                                                a.shape()[static_cast<std::size_t>(order[k + 1])];
-    if (!seen_kept && joins) ++in_tree;
-  }
-  if (reduced == in_tree) return DType::Float32;
-  if (!inner) return dtype;
+  const ReductionShape shape = shape_of_reduction(*a.layout(), mask, a.dtype() != dtype);
+  if (shape.kind == GroupKind::Columns) return dtype;
+  std::size_t reduced = 0;
+  for (int axis : shape.order) reduced += mask >> axis & 1;
+  if (shape.tree.size() == reduced && shape.chunk == 0) return DType::Float32;
   throw TypeError("float16 reduction over this layout");
 }
 
@@ -119,7 +104,7 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
   engine.allocate(out.base());
   const std::byte* in = a.base()->data + a.offset();
   std::byte* result = out.base()->data + out.offset();
-  const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, type);
   if (want_flags) clear_float_flags();
   if (tree_class(op, type) == 0 && !reduces_in_any_order(op, type)) {
     Scalar folded = initial;
@@ -188,7 +173,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
                             " which has no identity"));
   }
   if (dtype == DType::Float16 && a.dtype() != dtype && a.size() > 0) {
-    if (a.size() > buffer_elements) throw TypeError("float16 reduction in parts");
+    working_type(op, dtype, a, mask);
     ReduceOptions plain = options;
     plain.out = nullptr;
     return reduce(op, astype(a, dtype), plain);

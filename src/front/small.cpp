@@ -45,7 +45,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
                    DType out_dtype, std::span<const SmallInput> inputs) {
   Temporaries temporaries;
   Engine& engine = Engine::get();
-  const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
   const std::int64_t n = out_layout.size();
   void* args[1 + max_inputs];
   unsigned splat = 0;

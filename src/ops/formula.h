@@ -363,6 +363,17 @@ F complex_reciprocal_im(F x_re, F x_im) {
   return (by_real ? -rest : (F)-1) / sum;
 }
 
+// NumPy's way, which is not that of hypot.
+template <class F>
+F complex_absolute(F x_re, F x_im) {
+  F re = absolute(x_re), im = absolute(x_im);
+  bool by_real = magnitude_below(im, re), infinite = is_infinite(re) | is_infinite(im);
+  F large = by_real ? re : im, small = by_real ? im : re;
+  F ratio = small / pick(infinite | (large == 0), (F)1, large);
+  F size = square_root(fused_multiply_add(ratio, ratio, (F)1)) * large;
+  return pick(infinite, infinity_of<F>(), size);
+}
+
 // Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary one.
 template <class F>
 F complex_sign_re(F x_re, F x_im) {

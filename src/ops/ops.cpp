@@ -68,6 +68,13 @@ bool reduces_in_any_order(Op op, DType dtype) {
   return has(op, Reorderable) && !(is_complex(dtype) && info(op).rule == TypeRule::Same);
 }
 
+bool may_warn(Op op, DType dtype) {
+  if (has(op, MayWarn)) return true;
+  const bool orders =
+      op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual;
+  return orders && is_complex(dtype);
+}
+
 bool conversion_may_warn(DType from, DType to) {
   if (is_float(to) || is_complex(to)) {
     const DType part = real_of(to);

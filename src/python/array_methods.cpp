@@ -248,6 +248,13 @@ struct View {
 
 struct Dot {
   static constexpr const char* name = "dot";
+  // NumPy's dot, other than its matmul, copies what BLAS would have to walk backwards or in place.
+  static Array forwards(const Array& array) {
+    for (std::size_t k = 0; k < array.shape().size(); ++k)
+      if (array.strides()[k] < 0 || (array.strides()[k] == 0 && array.shape()[k] > 1))
+        return copy(array, 'A');
+    return array;
+  }
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [other, out] = named(arguments, {"b", "out"});
     if (!other || is_given(out)) throw Unfit{"dot with out="};
@@ -259,7 +266,7 @@ struct Dot {
     const Array& right = *operand.argument.array;
     if (right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
     note_ufunc("dot");
-    return new_result(matmul(left, right));
+    return new_result(matmul(forwards(left), forwards(right)));
   }
 };
 

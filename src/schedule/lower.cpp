@@ -571,7 +571,10 @@ class Body final : public RoutineHost {
                      [&](const Member& m) { return m.phase == phase && m.level != Level::Row; });
     if (empty) return;
     for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
-    if (inner.empty()) {  // rows of one element
+    if (group_.ordered && group_.buffered) {
+      BufferedAxes axes = buffered_axes();
+      reduce_buffered(axes, accumulators);
+    } else if (inner.empty()) {  // rows of one element
       point(phase, accumulators);
       for (Accumulator& a : accumulators) combine_local(a.local, node_of(*a.member).op, a.value);
       end_of_row_body(phase, inner);
@@ -587,6 +590,97 @@ class Body final : public RoutineHost {
     }
     full_.clear();
     for (Accumulator& a : accumulators) pending_.push_back(a);
+  }
+
+  // ---- what NumPy copies to a buffer -------------------------------------------------------------
+
+  // The reduced axes of a buffered reduction: one index of `rows` and all of `inner` are `core` elements of the buffer.
+  struct BufferedAxes {
+    std::vector<Axis> outer;
+    Axis rows;
+    std::vector<Axis> inner;
+    std::int64_t core = 1, rows_at_once = 1;
+    std::int64_t chunks() const { return (rows.extent + rows_at_once - 1) / rows_at_once; }
+  };
+
+  BufferedAxes buffered_axes() const {
+    BufferedAxes axes;
+    for (int axis : group_.order)
+      if (is_reduced(axis) &&
+          std::find(group_.tree.begin(), group_.tree.end(), axis) == group_.tree.end())
+        axes.outer.push_back({.members = {axis}, .extent = extent_of(axis)});
+    const std::size_t first = std::max<std::size_t>(group_.chunked.size(), 1);
+    const auto rest = group_.tree.begin() + static_cast<std::ptrdiff_t>(first);
+    axes.rows.members.assign(group_.tree.begin(), rest);
+    for (int axis : axes.rows.members) axes.rows.extent *= extent_of(axis);
+    axes.inner = merge({rest, group_.tree.end()});
+    for (const Axis& axis : axes.inner) axes.core *= axis.extent;
+    axes.rows_at_once = group_.chunk ? group_.chunk / axes.core : axes.rows.extent;
+    return axes;
+  }
+
+  // One buffer full: the rows [begin, end), each reduction into its local.
+  void reduce_chunk(BufferedAxes& axes, ValueId begin, ValueId end,
+                    std::vector<Accumulator>& accumulators) {
+    axes.rows.lanes = axes.inner.empty();
+    axes.rows.index = writer_.open_loop(begin, end, axes.rows.lanes);
+    nest_.push_back(&axes.rows);
+    for (std::size_t k = 0; k < axes.inner.size(); ++k)
+      open(axes.inner[k], k + 1 == axes.inner.size());
+    point(0, accumulators);
+    if (axes.inner.empty()) {
+      flush(full_);
+      close(reductions_of(accumulators));
+      full_.clear();
+      return;
+    }
+    std::vector<std::int32_t> buffers;
+    for (Accumulator& a : accumulators) {
+      const std::int64_t item = size_of(type_of_reduction(*a.member)), row = axes.core * item;
+      buffers.push_back(scratch(type_of_reduction(*a.member), axes.rows_at_once * axes.core));
+      Address to{.operand = buffers.back(),
+                 .terms = {{axes.rows.index, add_integer(row)}, {begin, add_integer(-row)}}};
+      std::int64_t stride = row;
+      for (std::size_t k = 0; k < axes.inner.size(); ++k) {
+        stride /= axes.inner[k].extent;
+        const bool last = k + 1 == axes.inner.size();
+        to.terms.push_back({axes.inner[k].index, last ? unit_stride : add_integer(stride)});
+      }
+      writer_.store(to, a.value);
+    }
+    flush(full_);
+    for (std::size_t k = 0; k <= axes.inner.size(); ++k) close();
+    full_.clear();
+    const ValueId rows = writer_.apply(Op::Subtract, DType::Int64, end, begin);
+    const ValueId count = writer_.apply(Op::Multiply, DType::Int64, rows, integer_value(axes.core));
+    const ValueId element = writer_.open_loop(writer_.constant_int(0), count, true);
+    for (std::size_t k = 0; k < accumulators.size(); ++k)
+      accumulators[k].value =
+          writer_.load({.operand = buffers[k], .terms = {{element, unit_stride}}});
+    writer_.close_loop(reductions_of(accumulators));
+  }
+
+  std::pair<ValueId, ValueId> rows_of_chunk(const BufferedAxes& axes, ValueId chunk) {
+    const ValueId size = integer_value(axes.rows_at_once);
+    const ValueId begin = writer_.apply(Op::Multiply, DType::Int64, chunk, size);
+    const ValueId bound = writer_.apply(Op::Add, DType::Int64, begin, size);
+    return {begin,
+            writer_.apply(Op::Minimum, DType::Int64, bound, integer_value(axes.rows.extent))};
+  }
+
+  // All of it, one buffer after another.
+  void reduce_buffered(BufferedAxes& axes, std::vector<Accumulator>& accumulators) {
+    for (Axis& axis : axes.outer) open(axis, false);
+    if (axes.chunks() == 1) {
+      reduce_chunk(axes, writer_.constant_int(0), integer_value(axes.rows.extent), accumulators);
+    } else {
+      const ValueId chunk =
+          writer_.open_loop(writer_.constant_int(0), integer_value(axes.chunks()), false);
+      const auto [begin, end] = rows_of_chunk(axes, chunk);
+      reduce_chunk(axes, begin, end, accumulators);
+      writer_.close_loop();
+    }
+    for (std::size_t k = 0; k < axes.outer.size(); ++k) close();
   }
 
   void combine_local(std::int32_t local, Op op, ValueId value) {
@@ -649,8 +743,20 @@ class Body final : public RoutineHost {
     if (last_phase() > 0 || spine.back().extent < shortest_vector) return false;
     std::int64_t row = 1;
     for (const Axis& a : inner) row *= a.extent;
-    if (row > (group_.ordered ? short_row : short_row_any_order)) return false;
-    return group_.ordered ? inner.size() <= 1 : true;
+    if (!group_.ordered) return row <= short_row_any_order;
+    // The parts of complex numbers are added in one tree.
+    const bool pairs =
+        std::any_of(group_.members.begin(), group_.members.end(), [&](const Member& m) {
+          return m.level == Level::Reduce && is_complex(type_of_reduction(m));
+        });
+    return row <= (pairs ? short_row / 2 : short_row) && inner.size() <= 1;
+  }
+
+  // Is the initial value the first of the elements, not one to be combined with their result?
+  bool starts_from_initial(const Accumulator& a) const {
+    const Op op = node_of(*a.member).op;
+    const DType type = type_of_reduction(*a.member);
+    return tree_class(op, type) == 0 && !reduces_in_any_order(op, type);
   }
 
   void short_rows(std::vector<Axis>& spine, std::vector<Axis>& inner) {
@@ -667,7 +773,9 @@ class Body final : public RoutineHost {
       open(lanes, true);
     }
     std::vector<Accumulator> accumulators = accumulators_of(0);
-    for (Accumulator& a : accumulators) writer_.write_local(a.local, neutral(*a.member));
+    for (Accumulator& a : accumulators)
+      writer_.write_local(a.local,
+                          starts_from_initial(a) ? scalar(*a.member, 0) : neutral(*a.member));
     for (Axis& axis : inner) open(axis, false);
     point(0, accumulators);
     for (Accumulator& a : accumulators) combine_local(a.local, node_of(*a.member).op, a.value);
@@ -675,12 +783,13 @@ class Body final : public RoutineHost {
     for (std::size_t k = 0; k < inner.size(); ++k) close();
     full_.clear();
     for (Accumulator& a : accumulators) {
+      pending_.push_back(a);
+      if (starts_from_initial(a)) continue;
       // initial op (the row's reduction), as NumPy combines them
       const ValueId initial = scalar(*a.member, 0);
       const ValueId row = writer_.read_local(a.local);
       writer_.write_local(a.local,
                           writer_.apply(node_of(*a.member).op, writer_.type_of(row), initial, row));
-      pending_.push_back(a);
     }
     row_step(0);
     flush(rows_);
@@ -815,10 +924,11 @@ class Body final : public RoutineHost {
       if (m.level == Level::Reduce) {
         const Op op = node_of(m).op;
         const DType type = type_of_reduction(m);
-        if (!reduces_in_any_order(op, type) && tree_class(op, type) == 0)
-          one_after_another = true;
+        if (!reduces_in_any_order(op, type) && tree_class(op, type) == 0) one_after_another = true;
       }
-    if (total <= fold_at_once || one_after_another || axes.empty()) return fold_at_one_go(axes);
+    const bool at_one_go = total <= fold_at_once || one_after_another;
+    if (group_.ordered && group_.buffered) return fold_buffered(at_one_go);
+    if (at_one_go || axes.empty()) return fold_at_one_go(axes);
     if (axes.size() > 1) return fold_rows(axes);
     fold_tree(axes[0]);
   }
@@ -869,6 +979,40 @@ class Body final : public RoutineHost {
            add_operand(type, true, {.kind = Binding::Kind::Slot, .slot = slot, .offset = 0})});
     }
     return result;
+  }
+
+  // NumPy combines the sums of its buffers one after another.
+  void fold_buffered(bool at_one_go) {
+    BufferedAxes axes = buffered_axes();
+    std::vector<Accumulator> accumulators = accumulators_of(0);
+    if (at_one_go) {
+      writer_.open_parallel(false);
+      step_.extent = 1;
+      for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
+      reduce_buffered(axes, accumulators);
+      for (const Accumulator& a : accumulators)
+        if (stored(a.member->out.slot))
+          writer_.store(address(a.member->out, true),
+                        writer_.cast(writer_.read_local(a.local), a.member->out.dtype));
+      close_flat();
+      return finish_launch();
+    }
+    std::vector<Axis> parts = axes.outer;
+    parts.push_back({.members = {}, .extent = axes.chunks()});
+    open_flat(parts);
+    nest_.pop_back();  // a chunk is no axis of any window
+    const ValueId part = row_number(parts);
+    const std::vector<Partial> partials = partials_for(accumulators, step_.extent);
+    for (Accumulator& a : accumulators) writer_.write_local(a.local, neutral(*a.member));
+    const auto [begin, end] = rows_of_chunk(axes, parts.back().index);
+    reduce_chunk(axes, begin, end, accumulators);
+    for (std::size_t k = 0; k < accumulators.size(); ++k) {
+      writer_.store({.operand = partials[k].operand, .terms = {{part, unit_stride}}},
+                    writer_.read_local(accumulators[k].local));
+      folded_.push_back({accumulators[k].member, partials[k].slot});
+    }
+    close_flat();
+    add_combines(step_.extent, 0, 0);
   }
 
   // Each outer point folds its inner run; NumPy combines those one after another.

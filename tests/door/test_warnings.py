@@ -122,6 +122,12 @@ STATEMENTS = [
     "np.clip(x, 0, 1)",
     "np.nextafter(one * np.finfo('f8').max, np.inf)",
     "np.modf(x)",
+    "np.abs(long * (1 + 1j))",
+    "(x + 0j) < 2",
+    "(1j * x + 2) >= 2",
+    "(1j * x + 3) > 2",
+    "(x + 1j * x) == 2",
+    "np.maximum(x + 1j * x, 0)",
     "np.frexp(x)",
     # reductions and scans
     "long.sum()",
