@@ -1,4 +1,4 @@
-"""conftest.py: what all tests share: values compared bit for bit, both tiers, processes of their own."""
+"""conftest.py: what all tests share: comparison bit for bit, both tiers, processes of their own."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def same() -> Any:
 
 @pytest.fixture
 def process(tmp_path: Path) -> Any:
-    """Runs a program's text in a fresh Python: process("print(1)", FRIT_TIER="compiled") -> CompletedProcess."""
+    """Runs a program's text in a fresh Python: process("print(1)", FRIT_TIER="compiled")."""
 
     def run(
         program: str, *words: str, timeout: float = 300, check: bool = True, **settings: str

@@ -1,5 +1,7 @@
-// engine_bench.cpp: what the engine itself costs, without Python: recording, finding the plan again, small results, whole evals.
+// engine_bench.cpp: what the engine itself costs, without Python: recording, plans, whole evals.
 #include <benchmark/benchmark.h>
+
+#include <chrono>
 
 #include "frit/frit.h"
 
@@ -34,7 +36,8 @@ void record_one_op(benchmark::State& state) {
 }
 BENCHMARK(record_one_op)->Iterations(2000);
 
-// From a re-seen trace of 20 ops to its plan: the figure is plan_ns, of all evals the part before the first step.
+// From a re-seen trace of 20 ops to its plan: the figure is plan_ns, of all evals the part before
+// the first step.
 void find_plan_again(benchmark::State& state) {
   const Array x = ones(4'000), y = ones(4'000);
   eval(chain(x, y, 20));
@@ -45,6 +48,33 @@ void find_plan_again(benchmark::State& state) {
   state.counters["hits"] = static_cast<double>(s.plan_hits);
 }
 BENCHMARK(find_plan_again);
+
+// A user's kernel, written and recorded again: a stencil of five points on alternating arrays. The
+// first figure is the writing, the second record() alone.
+void record_a_kernel(benchmark::State& state) {
+  constexpr std::int64_t n = 100;
+  Array u = zeros({n, n}), v = zeros({n, n});
+  std::chrono::nanoseconds recording{};
+  for (auto _ : state) {
+    KernelBuilder k({n - 2, n - 2});
+    const auto U = k.input(u), V = k.output(v);
+    const auto i = k.axis(0) + 1, j = k.axis(1) + 1;
+    const Expression neighbours = U(i - 1, j) + U(i + 1, j) + U(i, j - 1) + U(i, j + 1);
+    V(i, j) = U(i, j) + k.scalar(0.1) * (neighbours - 4.0 * U(i, j));
+    const auto start = std::chrono::steady_clock::now();
+    k.record();
+    recording += std::chrono::steady_clock::now() - start;
+    std::swap(u, v);
+    if (state.iterations() % 64 == 0) {
+      state.PauseTiming();
+      eval();
+      state.ResumeTiming();
+    }
+  }
+  state.counters["record_ns"] =
+      static_cast<double>(recording.count()) / static_cast<double>(state.iterations());
+}
+BENCHMARK(record_a_kernel)->Iterations(20'000);
 
 void small_sum_of_two(benchmark::State& state) {
   const Array x = ones(state.range(0)), y = ones(state.range(0));

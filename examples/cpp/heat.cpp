@@ -1,4 +1,4 @@
-// heat.cpp: heat in a plate of two materials: array expressions around one kernel, fused, and checked against plain loops.
+// heat.cpp: heat in a plate of two materials: array expressions fused with a kernel, checked.
 //
 // Usage: heat [size [steps]]
 #include <algorithm>
@@ -33,7 +33,8 @@ Plate make_plate(std::int64_t size) {
   return plate;
 }
 
-// One step: next = u + c(material) * (sum of the neighbours - 4 u) inside, the edges stay; then everything cools a little.
+// One step: next = u + c(material) * (sum of the neighbours - 4 u) inside, the edges stay; then
+// everything cools a little.
 Array step(const Array& u, const Array& material, const Array& conductivity, double cooling) {
   const std::int64_t rows = u.shape()[0], columns = u.shape()[1];
   const Array next = frit::empty(u.shape(), u.dtype());

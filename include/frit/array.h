@@ -1,10 +1,12 @@
 // array.h: lazy arrays: what every door uses to say what is to be computed.
 //
-// An Array is a window on a base: an element type, a shape, strides and an offset into memory that may
-// not exist yet. Operations record what is asked for and return at once; a value is computed when it is wanted
-// (data(), item(), eval()). All functions may be called from any thread; they hold the engine's lock while they record.
+// An Array is a window on a base: an element type, a shape, strides and an offset into memory that
+// may not exist yet. Operations record what is asked for and return at once; a value is computed
+// when it is wanted (data(), item(), eval()). All functions may be called from any thread; they
+// hold the engine's lock while they record.
 //
-// Errors: ValueError, TypeError and IndexError (ir/error.h) at the call, before anything is recorded.
+// Errors: ValueError, TypeError and IndexError (ir/error.h) at the call, before anything is
+// recorded.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ir/error.h"
@@ -65,10 +68,22 @@ struct Argument {
   Weak weak = Weak::No;
 
   Argument(const Array& a) : array(&a) {}
-  Argument(double x) : scalar(Scalar::of(DType::Float64, x)), weak(Weak::Float) {}
-  Argument(std::int64_t x) : scalar(Scalar::of(DType::Int64, x)), weak(Weak::Int) {}
-  Argument(int x) : Argument(static_cast<std::int64_t>(x)) {}
-  Argument(bool x) : scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(x))) {}
+  // A number takes the arrays' type where it can: an int32 array + 1 stays int32.
+  template <class T>
+  requires std::is_arithmetic_v<T> Argument(T x) {
+    if constexpr (std::is_same_v<T, bool>) {
+      scalar = Scalar::of(DType::Bool, static_cast<std::uint8_t>(x));
+    } else if constexpr (std::is_integral_v<T>) {
+      if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
+        if (x > static_cast<T>(INT64_MAX))
+          throw ValueError(text("a number beyond int64: ", x, "; give it as a Scalar of its type"));
+      scalar = Scalar::of(DType::Int64, static_cast<std::int64_t>(x));
+      weak = Weak::Int;
+    } else {
+      scalar = Scalar::of(DType::Float64, static_cast<double>(x));
+      weak = Weak::Float;
+    }
+  }
   Argument(Scalar s, Weak w = Weak::No) : scalar(s), weak(w) {}
 };
 
@@ -81,8 +96,9 @@ Array full(std::span<const std::int64_t> shape, const Scalar& value);  // of val
 Array arange(const Scalar& start, const Scalar& step,
              std::int64_t n);  // start + i * step, in start.dtype (as NumPy fills)
 
-// Memory that somebody else owns: every access to it is immediate. `release(owner)` is called, without the engine's lock and
-// not before drain_released() is called, once nobody needs the memory any more.
+// Memory that somebody else owns: every access to it is immediate. `release(owner)` is called,
+// without the engine's lock and not before drain_released() is called, once nobody needs the memory
+// any more.
 struct Foreign {
   void* data = nullptr;    // the first element of the window
   void* memory = nullptr;  // the lowest byte of all memory that `owner` keeps alive
@@ -95,7 +111,8 @@ struct Foreign {
 };
 Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
            std::span<const std::int64_t> strides, DType dtype);
-// Calls the release functions that became due. Cheap when there are none. Call it without the engine's lock.
+// Calls the release functions that became due. Cheap when there are none. Call it without the
+// engine's lock.
 void drain_released();
 
 // ---- windows: no copy ---------------------------------------------------------------------------
@@ -105,12 +122,14 @@ Array window(const Array& a, std::span<const std::int64_t> shape,
              std::span<const std::int64_t> strides, std::int64_t byte_offset, DType dtype);
 Array transpose(const Array& a, std::span<const int> axes);
 Array broadcast_to(const Array& a, std::span<const std::int64_t> shape);
-// One axis of a basic index: start, step and count elements (count < 0: an integer index, the axis goes away).
+// One axis of a basic index: start, step and count elements (count < 0: an integer index, the axis
+// goes away).
 struct AxisSlice {
   std::int64_t start = 0, step = 1, count = -1;
 };
 Array slice(const Array& a, std::span<const AxisSlice> axes);
-// A window with this shape if the strides allow it (NumPy's rule), else nullopt. The sizes must be equal.
+// A window with this shape if the strides allow it (NumPy's rule), else nullopt. The sizes must be
+// equal.
 std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t> shape);
 
 // ---- ops ----------------------------------------------------------------------------------------
@@ -121,8 +140,8 @@ struct ApplyOptions {
   std::optional<Signature> signature = {};  // from dtype=; otherwise resolved from the arguments
   Casting casting = Casting::SameKind;
 };
-// The result, or *out. Broadcasting, promotion, casting and overlap as NumPy's ufuncs. The layout of a fresh result follows
-// NumPy's order='K'.
+// The result, or *out. Broadcasting, promotion, casting and overlap as NumPy's ufuncs. The layout
+// of a fresh result follows NumPy's order='K'.
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options = {});
 Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options = {});
 
@@ -144,7 +163,8 @@ struct ReduceOptions {
 Array reduce(Op op, const Array& a, const ReduceOptions& options = {});
 Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype = {},
                  const Array* out = nullptr);
-// The index of the first smallest or largest element (NaN counts as such), int64. axis < 0 - ndim: over the flat array.
+// The index of the first smallest or largest element (NaN counts as such), int64. axis < 0 - ndim:
+// over the flat array.
 enum class Extreme : std::uint8_t { Min, Max };
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims = false);
 
@@ -153,22 +173,26 @@ Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 
 // ---- indexing by arrays -------------------------------------------------------------------------
 
-// a[i0, i1, ..] on the leading axes: index arrays (integers, broadcast together; checked now, IndexError), result shape:
-// broadcast shape + the remaining axes.
+// a[i0, i1, ..] on the leading axes: index arrays (integers, broadcast together; checked now,
+// IndexError), result shape: broadcast shape + the remaining axes.
 Array gather(const Array& a, std::span<const Array> indices);
 // a[i0, i1, ..] = value, in order (the last of equal indices wins).
 void scatter(const Array& a, std::span<const Array> indices, const Argument& value);
 // a[i0, i1, ..] op= value for each, duplicates counted (ufunc.at).
 void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const Argument& value);
-// The elements where mask is true, mask.ndim leading axes collapsed into one: evaluates the mask for the count.
+// The elements where mask is true, mask.ndim leading axes collapsed into one: evaluates the mask
+// for the count.
 Array compress(const Array& a, const Array& mask);
+// a[mask] = values; values: broadcast to what compress gives. Evaluates the mask and the values.
+void expand(const Array& a, const Array& mask, const Argument& values);
 // The coordinates where a is true: one int64 array an axis. Evaluates a.
 std::vector<Array> nonzero(const Array& a);
 std::int64_t count_nonzero(const Array& a);  // evaluates
 
 // ---- work of other libraries --------------------------------------------------------------------
 
-// An opaque step: runs at its place in the program's order with pointers to its (evaluated) operands.
+// An opaque step: runs at its place in the program's order with pointers to its (evaluated)
+// operands.
 class Call {
  public:
   virtual ~Call() = default;
@@ -190,8 +214,9 @@ bool is_pending(const Array& a);  // something recorded still has to write it
 bool has_pending();               // anything at all is recorded and not computed
 // The value at the first element of the window (evaluates).
 Scalar item(const Array& a);
-// Direct access: evaluates; from now on until end_access, all work on this base is immediate and its memory stays put
-// (an export). Every begin has its end. end_access may be called from any thread.
+// Direct access: evaluates; from now on until end_access, all work on this base is immediate and
+// its memory stays put (an export). Every begin has its end. end_access may be called from any
+// thread.
 std::byte* begin_export(const Array& a);
 void end_export(Base* base);
 // Memory for reading now, with no promise for later: valid until the next recorded operation.
@@ -202,7 +227,8 @@ bool may_share_memory(const Array& a, const Array& b);
 
 // ---- where it was asked for ---------------------------------------------------------------------
 
-// A source position, set by a door before it records: opaque to the engine, resolved by the door when reporting.
+// A source position, set by a door before it records: opaque to the engine, resolved by the door
+// when reporting.
 struct SourcePosition {
   const void* code = nullptr;  // kept alive by the door
   std::int32_t instruction = 0;
@@ -240,7 +266,8 @@ void set_threads(int n);
 void wait_for_compiler();
 void flush_caches();  // plans, kernels in memory, cached buffers
 
-// Text of what is pending (before) or of the last eval (after): groups, kernels, bytes moved against the least possible.
+// Text of what is pending (before) or of the last eval (after): groups, kernels, bytes moved
+// against the least possible.
 std::string explain();
 std::string explain_dot();  // the same as a Graphviz graph
 
@@ -252,7 +279,8 @@ struct FloatWarning {
   SourcePosition source;
   bool reduction = false;  // found in a reduction by the op
 };
-// Which of the errors are looked for (a mask of FloatError), for ops recorded from now on; kept with each node.
+// Which of the errors are looked for (a mask of FloatError), for ops recorded from now on; kept
+// with each node.
 void set_float_checks(unsigned mask);
 bool has_float_warnings();
 std::vector<FloatWarning> take_float_warnings();

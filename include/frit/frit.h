@@ -1,11 +1,14 @@
-// frit.h: the C++ door: lazy fused arrays with operators.
+// frit.h: the C++ door: lazy fused arrays with operators, and kernels of your own.
 //
 //   frit::Array x = frit::arange(0.0, 1e-6, 1'000'000);
 //   frit::Array y = frit::sqrt(x * 2.0 + 1.0);   // recorded
 //   double total = frit::value<double>(frit::sum(y));  // one kernel runs
 #pragma once
 
+#include <algorithm>
+
 #include "frit/array.h"
+#include "frit/kernel_builder.h"
 
 namespace frit {
 
@@ -25,12 +28,47 @@ inline Array arange(double start, double step, std::int64_t n) {
 template <class T>
 Array from_values(std::span<const T> values, std::initializer_list<std::int64_t> shape);
 
+// ---- windows ------------------------------------------------------------------------------------
+
+// start : stop : step of one axis, as NumPy's slice: negative positions count from the end, and
+// what lies outside is cut.
+struct Interval {
+  std::int64_t start = 0;
+  std::optional<std::int64_t> stop = {};  // none: to the end
+  std::int64_t step = 1;                  // above 0
+};
+// A window; axes without an interval are whole.
+inline Array slice(const Array& x, std::initializer_list<Interval> intervals) {
+  if (intervals.size() > x.shape().size())
+    throw IndexError(text("slice: ", intervals.size(), " intervals for ", x.ndim(), " dimensions"));
+  std::vector<AxisSlice> axes;
+  for (const Interval& interval : intervals) {
+    if (interval.step < 1) throw ValueError(text("slice: a step of ", interval.step));
+    const std::int64_t extent = x.shape()[axes.size()];
+    const auto position = [&](std::int64_t p) {
+      return std::clamp<std::int64_t>(p < 0 ? p + extent : p, 0, extent);
+    };
+    const std::int64_t start = position(interval.start),
+                       stop = position(interval.stop.value_or(extent));
+    axes.push_back({.start = start,
+                    .step = interval.step,
+                    .count = stop > start ? (stop - start - 1) / interval.step + 1 : 0});
+  }
+  return slice(x, std::span<const AxisSlice>(axes));
+}
+
 // ---- operators ----------------------------------------------------------------------------------
 
 #define FRIT_BINARY_OPERATOR(symbol, op)                                                         \
   inline Array operator symbol(const Array& x, const Array& y) { return apply(Op::op, {x, y}); } \
-  inline Array operator symbol(const Array& x, double y) { return apply(Op::op, {x, y}); }       \
-  inline Array operator symbol(double x, const Array& y) { return apply(Op::op, {x, y}); }
+  template <class T>                                                                             \
+  requires std::is_arithmetic_v<T> Array operator symbol(const Array& x, T y) {                  \
+    return apply(Op::op, {x, y});                                                                \
+  }                                                                                              \
+  template <class T>                                                                             \
+  requires std::is_arithmetic_v<T> Array operator symbol(T x, const Array& y) {                  \
+    return apply(Op::op, {x, y});                                                                \
+  }
 FRIT_BINARY_OPERATOR(+, Add)
 FRIT_BINARY_OPERATOR(-, Subtract)
 FRIT_BINARY_OPERATOR(*, Multiply)
@@ -128,7 +166,7 @@ Array from_values(std::span<const T> values, std::initializer_list<std::int64_t>
   if (static_cast<std::size_t>(a.size()) != values.size())
     throw ValueError("from_values: shape and number of values differ");
   std::byte* data = begin_export(a);
-  __builtin_memcpy(data, values.data(), values.size_bytes());
+  if (!values.empty()) __builtin_memcpy(data, values.data(), values.size_bytes());
   end_export(a.base());
   return a;
 }

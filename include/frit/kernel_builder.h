@@ -1,26 +1,29 @@
-// kernel_builder.h: a user's own kernel: loops, conditions, locals and neighbours, as one node of the trace.
+// kernel_builder.h: a user's own kernel, with loops and neighbours, as one node of the trace.
 //
 //   frit::KernelBuilder k({rows - 2, columns - 2});       // parallel axes
 //   auto u = k.input(U);
 //   auto v = k.output(V);
 //   auto i = k.axis(0) + 1, j = k.axis(1) + 1;
-//   v(i, j) = u(i, j) + k.scalar(dt) * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1) - 4.0 * u(i, j));
-//   k.record();                                           // returns at once; fuses with what is recorded around it
+//   auto neighbours = u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1);
+//   v(i, j) = u(i, j) + k.scalar(dt) * (neighbours - 4.0 * u(i, j));
+//   k.record();  // returns at once; fuses with what is recorded around it
 //
-// What is written here is the work at one point of the axes. Points are independent and may run in any order and at the same
-// time. Two exceptions keep the meaning clear: an `input` is read as it was before the kernel, even where an output is
-// the same memory; and where points of the kernel do depend on one another (an `inout` array is read where another point writes
-// it, or two points may write one element), they run one after another, the last axis fastest.
+// What is written here is the work at one point of the axes. Points are independent and may run in
+// any order and at the same time. Two exceptions keep the meaning clear: an `input` is read as it
+// was before the kernel, even where an output is the same memory; and where points of the kernel do
+// depend on one another (an `inout` array is read where another point writes it, or two points may
+// write one element), they run one after another, the last axis fastest.
 //
-// Structure is compiled once; sizes, scalar() arguments and integer literals are arguments of the compiled code. Literals
-// of floating point are part of it.
+// Structure is compiled once; sizes, scalar() arguments and integer literals are arguments of the
+// compiled code. Literals of floating point are part of it.
 //
-// Indices count from 0 and are never negative. An index that is a sum of axes and numbers is checked when the kernel is
-// recorded, under the conditions (if_) around it; one that is computed in another way is checked by the contents of the index
-// arrays, or, where that does not settle it, while the kernel runs, which it then does at once.
+// Indices count from 0 and are never negative. An index that is a sum of axes and numbers is
+// checked when the kernel is recorded, under the conditions (if_) around it; one that is computed
+// in another way is checked by the contents of the index arrays, or, where that does not settle it,
+// while the kernel runs, which it then does at once.
 //
-// Errors: ValueError, TypeError and IndexError, thrown where the mistake is written or by record(). A kernel that has thrown
-// can't be recorded.
+// Errors: ValueError, TypeError and IndexError, thrown where the mistake is written or by record().
+// A kernel that has thrown can't be recorded.
 #pragma once
 
 #include <complex>
@@ -133,7 +136,8 @@ inline Expression where(const Expression& condition, const Expression& x, const 
 
 class KernelBuilder {
  public:
-  // A variable of each point. It is a place: reading it gives what it holds at that moment of the kernel.
+  // A variable of each point. It is a place: reading it gives what it holds at that moment of the
+  // kernel.
   class Local {
    public:
     operator Expression() const;
@@ -237,8 +241,8 @@ class KernelBuilder {
            const std::function<void()>& otherwise = {});
   void while_(const std::function<Expression()>& condition, const std::function<void()>& body);
 
-  // Over all points, or along some of the axes: in NumPy's order, as a reduction of an array of the values. `value`
-  // belongs to the outermost block.
+  // Over all points, or along some of the axes: in NumPy's order, as a reduction of an array of the
+  // values. `value` belongs to the outermost block.
   Total reduce(Op op, const Expression& value);
   Total reduce(Op op, const Expression& value, std::initializer_list<int> axes);
 

@@ -14,13 +14,13 @@ class Array(np.ndarray[Any, Any]):
     """
 
 class Scalar(np.generic):
-    """A 0-d result that is computed when its value is wanted; then it behaves as the NumPy scalar."""
+    """A 0-d result, computed when its value is wanted; then it behaves as the NumPy scalar."""
 
 class UFunc(np.ufunc):
     """A ufunc that records where it can, and asks NumPy's own of the same name where it can't."""
 
 class Fallback:
-    """A callable that has NumPy do a call: operands evaluated, results wrapped, the place counted."""
+    """A callable that has NumPy do a call: operands evaluated, results wrapped, place counted."""
 
     __wrapped__: Callable[..., Any]
     def __init__(self, name: str, numpy_function: Callable[..., Any], hook: Any = None) -> None: ...
@@ -65,7 +65,7 @@ def may_share_memory(a: Any, b: Any, /) -> bool: ...
 # ---- to and from NumPy ---------------------------------------------------------------------------
 
 def to_numpy(x: Any, /) -> Any:
-    """The real ndarray on an Array's memory, the NumPy scalar of a Scalar; else the object itself."""
+    """The real ndarray on an Array's memory, the NumPy scalar of a Scalar; else the object."""
 
 def to_numpy_deep(x: Any, /) -> Any:
     """The same, inside lists, tuples and dicts as well."""
@@ -115,9 +115,18 @@ def set_hooks(
     functions: dict[Callable[..., Any], Callable[..., Any]] | None = None,
     namespace: ModuleType | None = None,
     float_handler: Callable[[str, str, int, str, int], None] | None = None,
+    stand_in: Callable[[Any], Any] | None = None,
 ) -> None: ...
 def set_package_folders(folders: Sequence[str]) -> None:
     """Folders whose code is never "the user's line"."""
 
 def current_source() -> tuple[str, int, str]:
     """Filename, line and function of the user's code that is running."""
+
+# ---- for tests -----------------------------------------------------------------------------------
+
+def fail_allocation(n: int) -> None:
+    """Lets the n-th allocation of an array's memory from now on fail; 0: none."""
+
+def set_immediate_bytes(n: int) -> None:
+    """Results of up to n bytes are computed at once where their inputs are ready."""

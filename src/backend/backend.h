@@ -1,4 +1,4 @@
-// backend.h: the whole interface of a backend: it turns a Kernel into an Executable and runs parts of it.
+// backend.h: the interface of a backend: makes a Kernel an Executable, runs parts of it.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,21 @@
 
 namespace frit {
 
-// The arguments of one launch, in the order of the Kernel's tables. Borrowed: valid while the launch runs.
+// The arguments of one launch, in the order of the Kernel's tables. Borrowed: valid while the
+// launch runs.
 struct LaunchArguments {
   void* const* pointers;  // one an operand (nullptr for scratch operands)
   const std::int64_t* integers;
   const Scalar* scalars;
 };
 
-// A Kernel made ready to run. Thread-safe: several threads run disjoint parts of one launch at the same time.
+// A Kernel made ready to run. Thread-safe: several threads run disjoint parts of one launch at the
+// same time.
 class Executable {
  public:
   virtual ~Executable() = default;
-  // Runs iterations [begin, end) of the kernel's parallel loop. `scratch` is private to this call, 64-byte aligned.
+  // Runs iterations [begin, end) of the kernel's parallel loop. `scratch` is private to this call,
+  // 64-byte aligned.
   virtual void run(const LaunchArguments& arguments, std::int64_t begin, std::int64_t end,
                    std::byte* scratch) const = 0;
 };

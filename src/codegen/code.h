@@ -1,4 +1,4 @@
-// code.h: compiled code, and the interface of libfrit_jit: all that the rest of Frit knows of the compiler. No LLVM here.
+// code.h: compiled code and the interface of libfrit_jit, all that Frit knows of the compiler.
 #pragma once
 
 #include <cstddef>

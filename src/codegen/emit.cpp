@@ -150,12 +150,14 @@ constexpr unsigned most_lanes = 32;  // more would only lengthen the rest, which
 
 }  // namespace
 
-// A register full of the widest type, two where the body is short. A tree fixes the number: its accumulators are the lanes.
+// A register full of the widest type, two where the body is short. A tree fixes the number: its
+// accumulators are the lanes.
 void Emitter::choose_lanes(const Instr& vector_loop) {
   const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop);
   unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
   if (survey.cost <= light_body) lanes *= 2;
-  // At least 4: shorter vectors are padded with lanes whose garbage could raise floating-point flags.
+  // At least 4: shorter vectors are padded with lanes whose garbage could raise floating-point
+  // flags.
   lanes = std::clamp(lanes, 4u, most_lanes);
   if (survey.tree != 0) lanes = survey.tree == 1 ? 8 : 4;
   once_ = survey.straight && survey.cost > light_body;

@@ -1,4 +1,4 @@
-// emit.h: Kernel -> LLVM IR: the stage's interface. In: a verified Kernel. Out: one function in a Module.
+// emit.h: Kernel -> LLVM IR. In: a verified Kernel. Out: one function in a Module.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace frit::codegen {
 // What the emitter must know of the machine.
 struct Machine {
   unsigned vector_bytes = 16;  // of a register
-  bool has_masked_moves =
-      false;  // masked loads and stores of 4- and 8-byte elements are instructions
+  // Masked loads and stores of 4- and 8-byte elements are instructions.
+  bool has_masked_moves = false;
   bool is_x86 = false;
 };
 

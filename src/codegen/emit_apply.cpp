@@ -1,4 +1,4 @@
-// emit_apply.cpp: one op or conversion: widened formulas, and calls to ready-made loops where a formula doesn't hold.
+// emit_apply.cpp: one op or conversion: widened formulas, or calls to ready-made loops.
 #include <algorithm>
 #include <cfenv>
 
@@ -54,8 +54,8 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   return call_formulas(symbol, out, used);
 }
 
-// Lanes that are not active must not raise flags. Sums and products of what other operations made stay as they are:
-// they are the bulk of a masked loop, and raise a flag only from extreme values.
+// Lanes that are not active must not raise flags. Sums and products of what other operations made
+// stay as they are: they are the bulk of a masked loop, and raise a flag only from extreme values.
 Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
   const std::string symbol = formula_symbol(op, in);
   Function* formula = formulas_.find(symbol);
@@ -97,7 +97,8 @@ Value* Emitter::call_formula(Function& formula, ArrayRef<Emitted*> operands) {
 
 // ---- calls --------------------------------------------------------------------------------------
 
-// The formula's result, but where any lane is rare the ready-made loop's for all lanes: it holds everywhere.
+// The formula's result, but where any lane is rare the ready-made loop's for all lanes: it holds
+// everywhere.
 Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
   const std::string symbol = formula_symbol(op, in);
   const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
@@ -160,7 +161,8 @@ Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operand
 
 // ---- conversions --------------------------------------------------------------------------------
 
-// As astype: complex to real drops the imaginary part, complex to bool asks whether any part is not zero.
+// As astype: complex to real drops the imaginary part, complex to bool asks whether any part is not
+// zero.
 Emitted Emitter::cast(DType from, DType to, Emitted& operand) {
   if (from == to) return operand;
   if (mask_ && is_inexact(from) && is_integer(to) && operand.varies()) {

@@ -117,7 +117,8 @@ void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
   const std::vector<const Instr*> stores = streaming_stores(instr);
   if (once_) return partial_loop(instr, begin, end, stores);
   if (accumulators.empty() && !stores.empty()) return peeled(instr, begin, end, stores);
-  // Parts begin at multiples of 8 elements behind the first, so what is aligned at the start stays so.
+  // Parts begin at multiples of 8 elements behind the first, so what is aligned at the start stays
+  // so.
   Value* aligned = stores.empty() ? nullptr : is_aligned(stores, begin);
   if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
     return tree(accumulators, begin, end, [&](Value* from, Value* to) {
@@ -210,8 +211,8 @@ void Emitter::partial_part(const Instr& instr, Value* begin, Value* end, Value* 
 }
 
 // ---- streaming stores ---------------------------------------------------------------------------
-// They need aligned addresses. Iterations run one by one until the first store is aligned; when the others are then too, the
-// main part streams.
+// They need aligned addresses. Iterations run one by one until the first store is aligned; when the
+// others are then too, the main part streams.
 
 namespace {
 

@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace {
 
-// Arrays from outside may be misaligned, and unaligned moves cost nothing where the data is aligned.
+// Arrays from outside may be misaligned, and unaligned moves cost nothing where the data is
+// aligned.
 constexpr Align any_alignment;  // of one byte
 
 }  // namespace
@@ -34,7 +35,8 @@ Value* Emitter::stride_of(const Address& address, const Term& term) {
   return int64(size_of(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype));
 }
 
-// Adds the terms whose index is the same in all lanes: those from outside the innermost loop, or those from inside it.
+// Adds the terms whose index is the same in all lanes: those from outside the innermost loop, or
+// those from inside it.
 Value* Emitter::add_uniform_terms(const Address& address, bool outer, Value* pointer) {
   for (const Term& term : address.terms) {
     Emitted& index = value(term.index);
@@ -111,7 +113,8 @@ Place Emitter::place(const Address& address) {
   return place;
 }
 
-// In groups of four lanes, so that most addresses are a base and a scaled register, which costs nothing.
+// In groups of four lanes, so that most addresses are a base and a scaled register, which costs
+// nothing.
 Value* Emitter::lane_pointer(const Place& place, unsigned lane) {
   if (!place.lanes.empty()) return place.lanes[lane];
   if (place.kind == Place::Kind::Uniform) return place.pointer;
@@ -153,8 +156,8 @@ bool Emitter::can_mask(DType dtype) const {
   return machine_.has_masked_moves && !is_complex(dtype) && size_of(dtype) >= 4;
 }
 
-// No iteration of an independent loop writes what others read, so what all of them read can be read before them;
-// unless this iteration may have written it.
+// No iteration of an independent loop writes what others read, so what all of them read can be read
+// before them; unless this iteration may have written it.
 bool Emitter::is_hoistable_load(const Address& address) {
   int highest = 0;
   for (const Term& term : address.terms) highest = std::max(highest, value(term.index).level);
@@ -244,8 +247,9 @@ Emitted Emitter::load_unit(DType dtype, const Place& from) {
     Type* type = lanes_type(element, lanes_);
     Value* loaded = builder_.CreateMaskedLoad(type, from.pointer, any_alignment, mask_,
                                               Constant::getNullValue(type));
-    // InstCombine (LLVM 22) merges a select by the same mask with the load, at the place of the select: behind stores
-    // that may change what is loaded. It doesn't see through freeze, which costs nothing.
+    // InstCombine (LLVM 22) merges a select by the same mask with the load, at the place of the
+    // select: behind stores that may change what is loaded. It doesn't see through freeze, which
+    // costs nothing.
     result.part[0].vector = builder_.CreateFreeze(loaded);
     return result;
   }

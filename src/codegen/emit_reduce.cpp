@@ -1,4 +1,4 @@
-// emit_reduce.cpp: reductions in the order that kernel.h prescribes, by accumulators in vector registers.
+// emit_reduce.cpp: reductions in the order that kernel.h prescribes, in vector registers.
 #include <complex>
 
 #include <llvm/IR/Constants.h>
@@ -236,7 +236,8 @@ Value* minus_zero(Type* type) { return ConstantFP::getNegativeZero(type); }
 
 }  // namespace
 
-// ((r0+r1)+(r2+r3)) + ((r4+r5)+(r6+r7)); of complex numbers (r0+r1)+(r2+r3). The last two levels in scalars, as in fold_wide.
+// ((r0+r1)+(r2+r3)) + ((r4+r5)+(r6+r7)); of complex numbers (r0+r1)+(r2+r3). The last two levels in
+// scalars, as in fold_wide.
 Emitted Emitter::sum_of_lanes(const Accumulator& a) {
   Emitted result{.parts = parts_of(a.dtype), .level = level()};
   for (int k = 0; k < result.parts; ++k) {
@@ -290,8 +291,8 @@ std::array<Value*, 2> Emitter::slot_memory(const Accumulator& a, Value* slot) {
   return memory;
 }
 
-// One iteration at a time, so the accumulators take turns; what is behind the last whole round is added
-// to their sum. The body is emitted once: where it adds is a matter of the address.
+// One iteration at a time, so the accumulators take turns; what is behind the last whole round is
+// added to their sum. The body is emitted once: where it adds is a matter of the address.
 void Emitter::serial_leaf(const Instr& instr, Accumulators& accumulators, Value* begin,
                           Value* end) {
   const auto first_tree =
@@ -333,7 +334,8 @@ void Emitter::serial_leaf(const Instr& instr, Accumulators& accumulators, Value*
   });
 }
 
-// The recursion pairwise(n) = n is a leaf ? leaf(n) : pairwise(half) + pairwise(n - half), with a stack of what is still to do.
+// The recursion pairwise(n) = n is a leaf ? leaf(n) : pairwise(half) + pairwise(n - half), with a
+// stack of what is still to do.
 void Emitter::tree(Accumulators& accumulators, Value* begin, Value* end,
                    const std::function<void(Value*, Value*)>& leaf) {
   std::vector<Accumulator*> sums;

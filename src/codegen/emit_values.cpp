@@ -49,7 +49,8 @@ Constant* Emitter::lane_numbers() const {
   return ConstantVector::get(numbers);
 }
 
-// The lanes of an evenly spaced index. Where nothing but addresses needs the vector, the optimizer drops it.
+// The lanes of an evenly spaced index. Where nothing but addresses needs the vector, the optimizer
+// drops it.
 Emitted Emitter::affine(Value* base, Value* step) {
   Emitted result{.level = level(), .base = base, .step = step};
   Value* steps = builder_.CreateMul(numbers_, builder_.CreateVectorSplat(lanes_, step));
@@ -57,7 +58,8 @@ Emitted Emitter::affine(Value* base, Value* step) {
   return result;
 }
 
-// A splat stands right behind the scalar's definition, so that it is made once, outside of the loops that use it.
+// A splat stands right behind the scalar's definition, so that it is made once, outside of the
+// loops that use it.
 Value* Emitter::vector_of(Emitted& from, int part) {
   Emitted::Part& p = from.part[part];
   if (p.vector) return p.vector;
@@ -82,7 +84,8 @@ Value* Emitter::bool_condition(Emitted& from) {
   return builder_.CreateICmpNE(byte, Constant::getNullValue(byte->getType()));
 }
 
-// Complex elements lie in memory as pairs; in registers as a vector of real and one of imaginary parts.
+// Complex elements lie in memory as pairs; in registers as a vector of real and one of imaginary
+// parts.
 Value* Emitter::interleave(Emitted& pair) {
   SmallVector<int, 32> picks;
   for (unsigned k = 0; k < lanes_; ++k) {

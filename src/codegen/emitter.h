@@ -1,11 +1,12 @@
 // emitter.h: the state of emitting one Kernel, shared by the emit_*.cpp files.
 //
-// A vector loop is emitted as code for `lanes_` iterations at a time (main part) and again for one (rest). With
-// one lane nothing varies: values are scalars and control flow is branches. With more, a varying value is a
-// vector and control flow on it narrows `mask_`.
+// A vector loop is emitted as code for `lanes_` iterations at a time (main part) and again for one
+// (rest). With one lane nothing varies: values are scalars and control flow is branches. With more,
+// a varying value is a vector and control flow on it narrows `mask_`.
 //
-// Where the body is long and straight it is emitted once, for up to `lanes_` iterations: only loads, stores and
-// reductions ask how many there are. Lanes beyond do what the first lane does, so that they raise no flags of their own.
+// Where the body is long and straight it is emitted once, for up to `lanes_` iterations: only
+// loads, stores and reductions ask how many there are. Lanes beyond do what the first lane does, so
+// that they raise no flags of their own.
 #pragma once
 
 #include <array>
@@ -48,8 +49,8 @@ struct Place {
   Value* pointer = nullptr;  // of the only element, or of lane 0's
   Value* step = nullptr;     // Strided: bytes between lanes
   Value* triple = nullptr;   // Strided: 3 * step
-  llvm::SmallVector<Value*, 16> lanes =
-      {};  // Computed, or made safe for inactive lanes: a pointer each
+  // Computed, or made safe for inactive lanes: a pointer each.
+  llvm::SmallVector<Value*, 16> lanes = {};
 };
 
 enum class Order {
@@ -58,23 +59,24 @@ enum class Order {
   InOrder,   // one after another
 };
 
-// One reduction while its loop is emitted. Its memory is on the stack, where most of it becomes registers.
+// One reduction while its loop is emitted. Its memory is on the stack, where most of it becomes
+// registers.
 struct Accumulator {
   const Reduction* reduction = nullptr;
   Order order{};
   DType dtype{};  // of the values
-  DType
-      sum_dtype{};  // of partial results: float16 is added as float32 and rounded once, as NumPy does
+  // Of partial results: float16 is added as float32 and rounded once, as NumPy does.
+  DType sum_dtype{};
   bool over_lanes = false;  // of a vector loop: its lanes are reduced
   unsigned lanes = 1;       // of `narrow`: more than one for a loop inside a vector loop
-  unsigned width =
-      0;  // of `wide`, which a vector loop has: as many lanes as the loop, or as the tree has accumulators
+  // Of `wide`, which a vector loop has: as many lanes as the loop, or as the tree has accumulators.
+  unsigned width = 0;
   Value* wide[2] = {};
   Value* narrow[2] = {};  // the result so far
   Value *narrow_started = nullptr,
         *wide_started = nullptr;  // i1: holds a value yet? null: a neutral one from the start
-  Value* slots[2] =
-      {};  // Tree in a serial loop: the accumulators and, last, their sum; indexed by `slot`
+  // Tree in a serial loop: the accumulators and, last, their sum; indexed by `slot`.
+  Value* slots[2] = {};
   Value* left[2] = {};  // Tree: left halves on the way down
 };
 
@@ -85,8 +87,8 @@ class Emitter {
 
  private:
   struct Frame {  // a loop around the code emitted now
-    BasicBlock* preheader =
-        nullptr;  // code here runs once, before the loop, when it has any iterations
+    // Code here runs once, before the loop, when it has any iterations.
+    BasicBlock* preheader = nullptr;
     ValueId index = no_value;
     bool independent = false;  // vector or parallel: no iteration reads what another writes
     bool stored = false;       // a Store was emitted in it
@@ -231,7 +233,8 @@ class Emitter {
   DType dtype_of(ValueId id) const { return kernel_.values[static_cast<std::size_t>(id)]; }
   // Runs `emit_code` with the builder before the innermost loop.
   void at_preheader(const std::function<void()>& emit_code);
-  // Whether code that needs only values of `level` may stand before the innermost loop, at the same cost or less.
+  // Whether code that needs only values of `level` may stand before the innermost loop, at the same
+  // cost or less.
   bool may_hoist(int highest_level) const {
     return !frames_.empty() && frames_.back().control == 0 && highest_level < level();
   }
@@ -252,8 +255,8 @@ class Emitter {
   unsigned vector_lanes_ = 1;  // of the main part of the vector loop
   unsigned lanes_ = 1;         // of the code emitted now
   Value* mask_ = nullptr;      // active lanes; null: all
-  Value* count_ =
-      nullptr;  // active lanes of a partial iteration, the first ones; null: lanes_ of them
+  // Active lanes of a partial iteration, the first ones; null: lanes_ of them.
+  Value* count_ = nullptr;
   Value* is_full_ = nullptr;  // count_ is lanes_
   Value* numbers_ = nullptr;  // of the lanes: 0, 1, ..; beyond count_ 0
   Value* aligned_ =
@@ -265,8 +268,8 @@ class Emitter {
   std::vector<Emitted> values_;
   std::vector<Value*> operand_pointers_;
   std::vector<Value*> integers_;
-  std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>>
-      locals_;  // by number and lanes
+  // By number and lanes.
+  std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>> locals_;
   std::vector<CallOut> call_outs_;
 };
 

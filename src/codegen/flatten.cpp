@@ -17,7 +17,8 @@ T read_at(const char* bytes, std::uint64_t offset) {
   return value;
 }
 
-// Lays out and patches the sections of one object. It comes from LLVM in this process, so its own tables are trusted.
+// Lays out and patches the sections of one object. It comes from LLVM in this process, so its own
+// tables are trusted.
 class Flattening {
  public:
   explicit Flattening(const char* object)

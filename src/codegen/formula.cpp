@@ -108,8 +108,9 @@ class Widening {
     throw InternalError("frit: internal error: " + formula_.getName().str() +
                         " has an instruction that can't be widened: " + in.getOpcodeName());
   }
-  // The smallest integer where the number has no place in it, as x86's instructions give and the ready-made loops too. LLVM's own
-  // conversion is undefined there, and it would fold it to anything.
+  // The smallest integer where the number has no place in it, as x86's instructions give and the
+  // ready-made loops too. LLVM's own conversion is undefined there, and it would fold it to
+  // anything.
   Value* float_to_integer(Value* x, Type* to) {
     const unsigned bits = to->getScalarSizeInBits();
     Value* converted = builder_.CreateFPToSI(x, to);
@@ -121,8 +122,9 @@ class Widening {
     Value* smallest = ConstantInt::get(to, APInt::getSignedMinValue(bits));
     return builder_.CreateSelect(fits, converted, smallest);
   }
-  // No instruction does this before AVX-512 FP16, and compiled code can't call a library. Through float, rounded to odd: the last
-  // bit is set where anything was lost, so that the second rounding decides as if it had seen all of the double.
+  // No instruction does this before AVX-512 FP16, and compiled code can't call a library. Through
+  // float, rounded to odd: the last bit is set where anything was lost, so that the second rounding
+  // decides as if it had seen all of the double.
   Value* double_to_half(Value* x) {
     const auto like_x = [&](Type* element) -> Type* {
       return x->getType()->getWithNewType(element);

@@ -1,4 +1,4 @@
-// formula.h: reads the element formulas of the op table and widens them: a scalar straight-line function becomes vector code.
+// formula.h: reads the op table's formulas and widens scalar straight-line code to vectors.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace frit::codegen {
 
 using Builder = llvm::IRBuilder<>;
 
-// One argument of a formula: a scalar that is the same in all lanes, or a vector with one element a lane.
+// One argument of a formula: a scalar that is the same in all lanes, or a vector with one element a
+// lane.
 struct FormulaArgument {
   llvm::Value* scalar = nullptr;
   llvm::Value* vector = nullptr;  // may stand beside `scalar`: its splat, made where it is cheapest
@@ -25,8 +26,9 @@ class Formulas {
   // nullptr where the table has no such formula.
   llvm::Function* find(const std::string& symbol);
 
-  // The formula's result for these arguments, emitted at `builder`. A vector of `lanes` elements if any
-  // argument varies (has no scalar), else a scalar. Parts that depend on scalars only stay scalar.
+  // The formula's result for these arguments, emitted at `builder`. A vector of `lanes` elements if
+  // any argument varies (has no scalar), else a scalar. Parts that depend on scalars only stay
+  // scalar.
   llvm::Value* widen(llvm::Function& formula, std::span<const FormulaArgument> arguments,
                      unsigned lanes, Builder& builder);
 
@@ -36,7 +38,8 @@ class Formulas {
 
 // Instructions of a formula, as an estimate of its cost.
 unsigned length_of(const llvm::Function& formula);
-// Whether finite operands can make it raise "invalid" or "divide by zero": it divides, takes roots or converts.
+// Whether finite operands can make it raise "invalid" or "divide by zero": it divides, takes roots
+// or converts.
 bool may_trap(const llvm::Function& formula);
 
 }  // namespace frit::codegen

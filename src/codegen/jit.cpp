@@ -16,7 +16,8 @@
 namespace frit::codegen {
 namespace {
 
-// LLVM would end the process. After this exception its state is not to be trusted: see LlvmJit::compile.
+// LLVM would end the process. After this exception its state is not to be trusted: see
+// LlvmJit::compile.
 struct FatalError : InternalError {
   using InternalError::InternalError;
 };

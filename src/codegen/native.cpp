@@ -28,8 +28,8 @@ using namespace llvm;
 
 namespace {
 
-// The policy of how wide vectors are. All of a register: on AVX-512 machines since Ice Lake wide vectors cost little
-// clock, and a memory-bound loop needs half as many instructions.
+// The policy of how wide vectors are. All of a register: on AVX-512 machines since Ice Lake wide
+// vectors cost little clock, and a memory-bound loop needs half as many instructions.
 Machine machine_of(const StringMap<bool>& features, const Triple& triple) {
   const auto has = [&](const char* name) {
     const auto found = features.find(name);
@@ -56,8 +56,8 @@ std::string joined(const StringMap<bool>& features) {
 
 }  // namespace
 
-// The emitter writes vector code already; what is left is to clean up: stack memory to registers, common subexpressions
-// of neighbouring formulas, and the conversions between them.
+// The emitter writes vector code already; what is left is to clean up: stack memory to registers,
+// common subexpressions of neighbouring formulas, and the conversions between them.
 struct Native::Optimizer {
   explicit Optimizer(TargetMachine& target) {
     PassBuilder builder(&target);
@@ -102,8 +102,8 @@ struct Native::Generator {
 
 namespace {
 
-// Loop strength reduction takes a third of the code generator's time and gains nothing on our loops, whose addresses are
-// a base and a scaled index. LLVM has no other switch for it.
+// Loop strength reduction takes a third of the code generator's time and gains nothing on our
+// loops, whose addresses are a base and a scaled index. LLVM has no other switch for it.
 void turn_off_strength_reduction() {
   const auto& options = cl::getRegisteredOptions();
   const auto found = options.find("disable-lsr");

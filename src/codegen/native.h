@@ -43,7 +43,8 @@ class Native {
   std::unique_ptr<Generator> generator_;
 };
 
-// The sections of an ELF object that code needs at run time, one behind another, references between them resolved.
+// The sections of an ELF object that code needs at run time, one behind another, references between
+// them resolved.
 FlatCode flatten(const char* object, std::size_t size);
 
 }  // namespace frit::codegen

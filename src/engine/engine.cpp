@@ -132,7 +132,7 @@ void Engine::append_key(const Node& node) {
     *to++ = static_cast<std::uint64_t>(a.offset);
     return to;
   };
-  if (node.kind == NodeKind::Routine) return append_key(*node.site->routine);
+  if (node.kind == NodeKind::Routine) return append_key(*node.site);
   const std::size_t accesses =
       node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
   const std::size_t before = key_.size();
@@ -157,20 +157,11 @@ void Engine::append_key(const Node& node) {
   key_.resize(static_cast<std::size_t>(to - key_.data()));
 }
 
-// All that a plan of a routine depends on, in full; the routine's id says how many words of each follow.
-void Engine::append_key(const RoutineUse& use) {
-  key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | use.routine->id << 8);
-  const auto add = [&](std::span<const std::int64_t> words) {
-    key_.insert(key_.end(), words.begin(), words.end());
-  };
-  add(use.domain->shape());
-  add(use.integers);
-  for (const RoutineParameter& parameter : use.parameters) {
-    key_.push_back(parameter.base ? parameter.base->slot : UINT32_MAX);
-    key_.push_back(static_cast<std::uint64_t>(parameter.offset));
-    add(parameter.layout->shape());
-    add(parameter.layout->strides());
-  }
+// The use's id stands for all that a plan of a routine depends on, but for which memory it touches.
+void Engine::append_key(const CallSite& routine) {
+  key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | routine.routine->id << 8);
+  for (const Access& a : routine.outputs) key_.push_back(a.base->slot);
+  for (const Access& a : routine.inputs) key_.push_back(a.base->slot);
 }
 
 void Engine::add_access(const Access& access, bool is_write) {

@@ -1,4 +1,4 @@
-// engine.h: the conductor: it holds the trace, and eval() is the arrow from the trace to memory: plan, then run step by step.
+// engine.h: the conductor: holds the trace; eval() plans it and runs it step by step.
 #pragma once
 
 #include <deque>
@@ -40,8 +40,8 @@ struct Settings {
   Tier tier = Tier::Automatic;
   bool lazy = true;
   std::uint8_t float_checks = 0;
-  std::int64_t immediate_bytes =
-      16 << 10;  // results up to here are computed at once when their inputs are ready
+  // Results up to here are computed at once when their inputs are ready.
+  std::int64_t immediate_bytes = 16 << 10;
   std::int64_t held_bytes = 48 << 20;  // memory that only pending nodes keep alive
   std::size_t most_nodes = 4096;
   std::string dump;        // FRIT_DUMP
@@ -75,7 +75,8 @@ class Engine {
   void settle(const Base* base, bool for_write);
   bool has_pending() const { return !nodes_.empty(); }
 
-  // After a small op raised flags: its values decide which error it was. args: output, inputs; dense, splat as in Loop.
+  // After a small op raised flags: its values decide which error it was. args: output, inputs;
+  // dense, splat as in Loop.
   void note_small(Op op, const Signature& signature, void* const* args, std::int64_t n,
                   unsigned splat, unsigned flags);
   void note_float_flags(Op op, SourcePosition source, std::uint8_t checks, unsigned flags,
@@ -88,8 +89,8 @@ class Engine {
   Settings settings;
   Statistics statistics;
   std::vector<FloatWarning> float_warnings;
-  std::vector<std::pair<void*, void (*)(void*)>>
-      released;  // owners to be released without the lock
+  // Owners to be released without the lock.
+  std::vector<std::pair<void*, void (*)(void*)>> released;
 
   std::string explain(bool dot) const;
   void flush_caches();
@@ -104,7 +105,7 @@ class Engine {
   Engine();
   void number(const Access& access);
   void append_key(const Node& node);
-  void append_key(const RoutineUse& use);
+  void append_key(const CallSite& routine);
   void add_access(const Access& access, bool is_write);
   void drop_access(const Access& access, bool is_write);
   void start_segment();

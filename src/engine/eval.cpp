@@ -1,4 +1,4 @@
-// eval.cpp: runs the pending trace: looks its plan up (or makes it), gives memory to what needs it, launches, calls, combines.
+// eval.cpp: runs the pending trace: finds or makes its plan, gives memory, launches, combines.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -65,7 +65,7 @@ struct Engine::Running {
   }
   const Scalar& scalar(const ScalarBinding& b) const {
     const Node& node = nodes[b.node];
-    return node.kind == NodeKind::Routine ? node.site->routine->scalars[b.constant]
+    return node.kind == NodeKind::Routine ? node.site->scalars[b.constant]
                                           : node.constants[b.constant];
   }
 };
@@ -224,7 +224,8 @@ void Engine::run(CachedPlan& cached) {
   finish_nodes(finished);
 }
 
-// Takes the finished nodes out of the trace. What is left, after an error, stays pending in its order.
+// Takes the finished nodes out of the trace. What is left, after an error, stays pending in its
+// order.
 void Engine::finish_nodes(const std::vector<bool>& finished) {
   std::vector<Node> done, rest;
   bool all = std::all_of(finished.begin(), finished.end(), [](bool f) { return f; });

@@ -1,4 +1,4 @@
-// lock.cpp: the slow path of the engine's mutex: it asks again, at growing intervals, so that unlock need not wake anybody.
+// lock.cpp: the slow path of the mutex: it asks again, ever later, so that unlock wakes nobody.
 #include "engine/lock.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// lock.h: the engine's one mutex: recursive; taking it costs one atomic exchange, giving it back a plain store.
+// lock.h: the one mutex, recursive: taken by an atomic exchange, given back by a plain store.
 #pragma once
 
 #include <atomic>

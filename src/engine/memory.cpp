@@ -92,7 +92,8 @@ std::byte* allocate_large(State& s, std::int64_t size) {
     s.figures.cached -= size;
     return data;
   }
-  // Make room first, so that cached and new pages are not held at the same time beyond the allowance.
+  // Make room first, so that cached and new pages are not held at the same time beyond the
+  // allowance.
   while (!s.large.empty() &&
          s.figures.live + size + s.figures.cached >
              std::max(s.figures.peak, s.figures.live + size) + cache_allowance) {

@@ -10,7 +10,8 @@ struct Figures {
   std::int64_t live = 0, peak = 0, cached = 0;
 };
 
-// At least `bytes` bytes, 64-byte aligned, contents undefined; throws std::bad_alloc. All calls under the engine's lock.
+// At least `bytes` bytes, 64-byte aligned, contents undefined; throws std::bad_alloc. All calls
+// under the engine's lock.
 std::byte* allocate(std::int64_t bytes);
 void deallocate(std::byte* data, std::int64_t bytes);  // bytes as allocated
 void release_cached();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,7 +20,10 @@
 namespace frit {
 namespace {
 
-constexpr int spins_before_sleep = 4000;
+constexpr int spins_before_sleep = 2000;
+constexpr std::int64_t most_parts = 0xFFFF;
+constexpr int least_launches_alone = 4;
+constexpr int most_launches_alone = 64;
 
 void pause() {
 #if defined(__x86_64__)
@@ -74,52 +78,58 @@ int default_threads() {
   return std::max(1, cpus);
 }
 
+// A launch is published as one word, its ticket: generation, number of parts, next part. Whoever raises the
+// last field has taken that part; from then on the launch cannot end before the part is done, so its job may be
+// read. A thread that wakes late finds no part left: nobody waits for threads, only for parts.
 struct ThreadPool::Shared {
-  // A generation is one launch. The job fields are written before the generation is published.
-  std::atomic<std::uint32_t> generation{0};
-  std::atomic<bool> stopping{false};
-  std::atomic<int> sleeping{0};
+  static constexpr std::uint64_t field = 0xFFFF;
+  std::atomic<std::uint64_t> ticket{0};
+  std::atomic<std::int64_t> done{0};
+  std::atomic<unsigned> flags{0};
   Part part = nullptr;
   void* context = nullptr;
-  std::int64_t parts = 0;
-  std::atomic<std::int64_t> next{0};
-  std::atomic<int> active{0};  // workers that have not finished this generation
-  std::atomic<unsigned> flags{0};
+  std::int64_t first = 0;                  // part number of the ticket's part 0
+  std::atomic<std::uint32_t> launches{0};  // what sleeping workers wait on
+  std::atomic<int> sleeping{0};
+  std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
 
+  static bool has_parts(std::uint64_t t) { return (t & field) < (t >> 16 & field); }
+
   void work() {
-    clear_float_flags();
-    for (;;) {
-      const std::int64_t k = next.fetch_add(1, std::memory_order_relaxed);
-      if (k >= parts) break;
-      part(context, k);
+    std::uint64_t t = ticket.load(std::memory_order_acquire);
+    while (has_parts(t)) {
+      if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel)) continue;
+      clear_float_flags();
+      part(context, first + static_cast<std::int64_t>(t & field));
+      if (const unsigned raised = float_flags()) flags.fetch_or(raised, std::memory_order_relaxed);
+      done.fetch_add(1, std::memory_order_release);
+      t = ticket.load(std::memory_order_acquire);
     }
-    flags.fetch_or(float_flags(), std::memory_order_relaxed);
   }
 
   void worker() {
-    std::uint32_t seen = 0;
-    for (;;) {
-      std::uint32_t now = generation.load(std::memory_order_acquire);
-      for (int spin = 0; now == seen && spin < spins_before_sleep; ++spin) {
-        pause();
-        now = generation.load(std::memory_order_acquire);
-      }
-      if (now == seen) {
-        sleeping.fetch_add(1);
-        generation.wait(seen);
-        sleeping.fetch_sub(1);
-        continue;
-      }
-      if (stopping.load()) return;
-      seen = now;
+    while (!stopping.load()) {
+      const std::uint32_t seen = launches.load(std::memory_order_acquire);
       work();
-      active.fetch_sub(1, std::memory_order_release);
+      int spin = 0;
+      while (spin < spins_before_sleep && launches.load(std::memory_order_acquire) == seen) {
+        pause();
+        ++spin;
+      }
+      if (spin < spins_before_sleep) continue;
+      sleeping.fetch_add(1);
+      launches.wait(seen);
+      sleeping.fetch_sub(1);
     }
+  }
+  void wake() {
+    launches.fetch_add(1);
+    if (sleeping.load() != 0) launches.notify_all();
   }
 };
 
-ThreadPool::ThreadPool() : threads_(default_threads()) {}
+ThreadPool::ThreadPool() : threads_(default_threads()), penalty_(least_launches_alone) {}
 
 ThreadPool& ThreadPool::get() {
   static ThreadPool* pool = new ThreadPool;  // outlives everything that may launch
@@ -131,37 +141,64 @@ void ThreadPool::start() {
   for (int k = 1; k < threads_; ++k) shared_->workers.emplace_back([s = shared_] { s->worker(); });
 }
 
+namespace {
+
+unsigned run_alone(std::int64_t parts, ThreadPool::Part part, void* context) {
+  clear_float_flags();
+  for (std::int64_t k = 0; k < parts; ++k) part(context, k);
+  return float_flags();
+}
+
+}  // namespace
+
 unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
-  if (parts <= 1 || threads_ <= 1 || closed_) {
-    clear_float_flags();
-    for (std::int64_t k = 0; k < parts; ++k) part(context, k);
-    return float_flags();
+  if (parts <= 1 || threads_ <= 1 || closed_) return run_alone(parts, part, context);
+  if (alone_for_ > 0) {
+    --alone_for_;
+    return run_alone(parts, part, context);
   }
   if (!shared_) start();
   Shared& s = *shared_;
+  s.flags.store(0, std::memory_order_relaxed);
   s.part = part;
   s.context = context;
-  s.parts = parts;
-  s.next.store(0, std::memory_order_relaxed);
-  s.flags.store(0, std::memory_order_relaxed);
-  s.active.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
-  s.generation.fetch_add(1);
-  if (s.sleeping.load() != 0) s.generation.notify_all();
-  s.work();
-  for (int spin = 0; s.active.load(std::memory_order_acquire) != 0; ++spin) {
-    if (spin < spins_before_sleep)
-      pause();
-    else
-      std::this_thread::yield();
+  const auto start = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point waiting;
+  for (s.first = 0; s.first < parts; s.first += most_parts) {
+    const std::int64_t count = std::min(parts - s.first, most_parts);
+    s.done.store(0, std::memory_order_relaxed);
+    s.ticket.store(++generation_ << 32 | static_cast<std::uint64_t>(count) << 16,
+                   std::memory_order_release);
+    s.wake();
+    s.work();
+    waiting = std::chrono::steady_clock::now();
+    for (int spin = 0; s.done.load(std::memory_order_acquire) != count; ++spin) {
+      if (spin < spins_before_sleep)
+        pause();
+      else
+        std::this_thread::yield();
+    }
   }
-  return s.flags.load();
+  judge(waiting - start, std::chrono::steady_clock::now() - waiting);
+  return s.flags.load(std::memory_order_relaxed);
+}
+
+// Waiting for longer than all the work took means that somebody else has the other CPUs: a thread of ours
+// was suspended with a part in its hands. Then launches run alone for a while, longer each time.
+void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
+  if (waited > 2 * worked + std::chrono::microseconds(50)) {
+    alone_for_ = penalty_;
+    penalty_ = std::min(penalty_ * 2, most_launches_alone);
+  } else {
+    penalty_ = std::max(penalty_ / 2, least_launches_alone);
+  }
 }
 
 void ThreadPool::stop() {
   if (!shared_) return;
   shared_->stopping.store(true);
-  shared_->generation.fetch_add(1);
-  shared_->generation.notify_all();
+  shared_->launches.fetch_add(1);
+  shared_->launches.notify_all();
   for (std::thread& t : shared_->workers) t.join();
   delete shared_;
   shared_ = nullptr;

@@ -1,6 +1,7 @@
 // pool.h: the threads that run launches: a small fork-join pool that survives fork.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -8,8 +9,10 @@ namespace frit {
 
 class ThreadPool {
  public:
-  // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all are done.
-  // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts raised.
+  // Runs part(k) for k in [0, parts), on the caller and the pool's threads, and returns when all
+  // are done.
+  // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts
+  // raised.
   using Part = void (*)(void* context, std::int64_t k);
   unsigned run(std::int64_t parts, Part part, void* context);
 
@@ -27,7 +30,11 @@ class ThreadPool {
   ThreadPool();
   struct Shared;
   void start();
+  void judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited);
   int threads_ = 1;
+  int alone_for_ = 0;  // launches that do not ask for other threads
+  int penalty_;        // how many they will be, next time
+  std::uint64_t generation_ = 0;
   Shared* shared_ = nullptr;  // null: no threads running
   bool closed_ = false;
 };
@@ -35,7 +42,9 @@ class ThreadPool {
 // Number of CPUs this process may use: affinity, cgroup quota, OMP_NUM_THREADS, FRIT_NUM_THREADS.
 int default_threads();
 
-// Clears and reads the calling thread's sticky floating-point flags.
+// Clears and reads the calling thread's sticky floating-point flags (MXCSR).
+constexpr unsigned flag_invalid = 1u << 0, flag_divide = 1u << 2, flag_overflow = 1u << 3;
+constexpr unsigned flags_of_interest = flag_invalid | flag_divide | flag_overflow;
 void clear_float_flags();
 unsigned float_flags();
 

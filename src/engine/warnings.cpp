@@ -1,10 +1,10 @@
 // warnings.cpp: from raised status flags to the op and the source line that a warning names.
 //
-// A flag says only that some op of a launch did something. Which one, and whether it counts, is found by replaying the group
-// op by op, in chunks, and looking at the values: NaN out of no NaN is invalid, infinity out of finite numbers is a
-// division by zero or an overflow. Conversions count too: of values that no integer holds, or no smaller float.
-// A replay needs the launch's inputs: where the launch has overwritten them, the flags are put down to the last op that
-// may raise them.
+// A flag says only that some op of a launch did something. Which one, and whether it counts, is
+// found by replaying the group op by op, in chunks, and looking at the values: NaN out of no NaN is
+// invalid, infinity out of finite numbers is a division by zero or an overflow. Conversions count
+// too: of values that no integer holds, or no smaller float. A replay needs the launch's inputs:
+// where the launch has overwritten them, the flags are put down to the last op that may raise them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -17,9 +17,6 @@
 namespace frit {
 namespace {
 
-// MXCSR: invalid, divide by zero, overflow.
-constexpr unsigned flag_invalid = 1u << 0, flag_divide = 1u << 2, flag_overflow = 1u << 3;
-constexpr unsigned flags_of_interest = flag_invalid | flag_divide | flag_overflow;
 constexpr std::int64_t chunk_elements = 1 << 15;
 constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
 

@@ -1,4 +1,4 @@
-// apply.cpp: elementwise ops: types, broadcasting, and the choice between now (small) and later (recorded).
+// apply.cpp: elementwise ops: types, broadcasting, and now (small) or later (recorded).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -93,7 +93,7 @@ bool int_fits(std::int64_t value, DType dtype) {
   return true;
 }
 
-// A scalar in the type that the op works in.
+// A scalar in the type that the op works in; warns where that type is too small for it.
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
@@ -321,8 +321,8 @@ void record_elementwise(Op op, const Signature& signature, const Access& out,
 
 namespace {
 
-// The common case, with nothing in the way: dense arrays of one layout and the op's own type, and plain numbers.
-// Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
+// The common case, with nothing in the way: dense arrays of one layout and the op's own type, and
+// plain numbers. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
 Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& signature) {
   const Layout* layout = nullptr;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -394,9 +394,35 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
 
 }  // namespace
 
+namespace {
+
+// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below all unsigned numbers.
+Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& signature,
+                  const ApplyOptions& options) {
+  const std::size_t which = is_signed(signature.in[0]) ? 0 : 1;
+  const Argument& given = arguments[which];
+  const Array integers =
+      given.array ? *given.array : full({}, converted(given, signature.in[which]));
+  const Array negative = apply(Op::Less, {integers, Argument(0)});
+  const Array wide = astype(integers, DType::UInt64);
+  const Array compared =
+      which == 0 ? apply(op, {wide, arguments[1]}) : apply(op, {arguments[0], wide});
+  std::int64_t sample[2] = {which == 0 ? -1 : 0, which == 0 ? 0 : -1};
+  std::uint8_t where_negative = 0;
+  void* args[3] = {&where_negative, &sample[0], &sample[1]};
+  loop(op, DType::Int64)(args, 1, 0);
+  ApplyOptions plain = options;
+  plain.signature = Signature{{DType::Bool, DType::Bool, DType::Bool}, DType::Bool};
+  return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
+}
+
+}  // namespace
+
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
+  if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
+    return apply_mixed(op, arguments, signature, options);
   if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
     throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
   if (!options.out && !options.where)

@@ -134,6 +134,11 @@ Array transpose(const Array& a, std::span<const int> axes) {
                    a.offset(), a.dtype());
 }
 
+LayoutRef layout_behind(const Array& a, std::size_t indexed) {
+  return LayoutRef::adopt(
+      make_layout(a.shape().subspan(indexed), a.strides().subspan(indexed), size_of(a.dtype())));
+}
+
 LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> shape) {
   const auto from = layout.shape();
   if (std::equal(from.begin(), from.end(), shape.begin(), shape.end())) return LayoutRef(&layout);

@@ -1,4 +1,4 @@
-// common.h: what the functions of array.h share: access to an Array's parts, shapes, and how a node is made from arguments.
+// common.h: what the functions of array.h share: an Array's parts, shapes, making nodes.
 #pragma once
 
 #include <mutex>
@@ -20,17 +20,22 @@ Array fresh(LayoutRef layout, DType dtype);
 // The window of `a` broadcast to `shape` (ValueError where it does not fit); no new Array.
 LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> shape);
 
+// The axes of `a` behind the first `indexed` ones.
+LayoutRef layout_behind(const Array& a, std::size_t indexed);
+
 // NumPy's broadcast shape; throws ValueError with NumPy's words.
 std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes);
 
-// The layout of a fresh elementwise result: NumPy's order='K' over these operands (all broadcast to `shape`).
+// The layout of a fresh elementwise result: NumPy's order='K' over these operands (all broadcast to
+// `shape`).
 LayoutRef result_layout(std::span<const std::int64_t> shape,
                         std::span<const Layout* const> operands, int item_size);
 
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);
 
-// Records out = op(inputs), all of out's shape; buffers through a fresh array where out overlaps an input at other elements.
+// Records out = op(inputs), all of out's shape; buffers through a fresh array where out overlaps an
+// input at other elements.
 void record_elementwise(Op op, const Signature& signature, const Access& out,
                         std::span<const Access> inputs, std::span<const Scalar> constants);
 

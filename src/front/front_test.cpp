@@ -1,4 +1,4 @@
-// front_test.cpp: programs as a C++ user writes them, on both tiers: values, mutation, aliasing, fusion and the plan cache.
+// front_test.cpp: programs as a C++ user writes them: values, mutation, fusion, plan cache.
 #include "front/common.h"
 
 #include <gtest/gtest.h>
@@ -267,6 +267,36 @@ TEST_P(EachTier, masked_ops_write_only_where_the_mask_is_true) {
   apply(Op::Sqrt, {a}, {.out = &out, .where = &positive});
   const auto result = values_of(out);
   for (std::size_t k = 0; k < large; ++k) ASSERT_EQ(result[k], x[k] > 0 ? std::sqrt(x[k]) : -1.0);
+}
+
+// Row steps and whole rows are the same elements here, so that their writes must not change places.
+TEST_P(EachTier, rows_of_one_element_are_written_in_program_order) {
+  constexpr std::int64_t n = 5000;
+  for (const Shape& shape : {Shape{n, 1}, Shape{1, n}, Shape{n, 1, 1}, Shape{1, n, 1}}) {
+    std::vector<int> ones;
+    std::vector<AxisSlice> line(shape.size(), {.count = n});
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      if (shape[k] == 1) {
+        ones.push_back(static_cast<int>(k));
+        line[k] = {.start = 0, .step = 1, .count = -1};
+      }
+    const auto x = ramp(n);
+    const Array a = array_of(x, shape), flat = slice(a, line);
+    const Array rows = reduce(Op::Add, a, {.axes = ones, .all_axes = false, .keepdims = true});
+    const Array sums = reduce(Op::Add, a, {.axes = ones, .all_axes = false});
+    apply(Op::Add, {flat, sums}, {.out = &flat});      // 2 x
+    apply(Op::Multiply, {a, rows}, {.out = &a});       // 2 x x
+    apply(Op::Subtract, {flat, 1.0}, {.out = &flat});  // 2 x x - 1
+    apply(Op::Multiply, {a, 0.5}, {.out = &a});        // x x - 0.5
+    const Array again = reduce(Op::Add, a, {.axes = ones, .all_axes = false});
+    apply(Op::Add, {a, apply(Op::Negative, {rows})}, {.out = &a});
+    const auto result = values_of(a), sum = values_of(again);
+    for (std::size_t k = 0; k < n; ++k) {
+      const double product = ((x[k] + x[k]) * x[k] - 1.0) * 0.5;
+      ASSERT_EQ(sum[k], product);
+      ASSERT_EQ(result[k], product - x[k]);
+    }
+  }
 }
 
 TEST_P(EachTier, a_loop_without_reads_holds_constant_memory) {

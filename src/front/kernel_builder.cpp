@@ -21,6 +21,8 @@ Scalar converted(const Scalar& value, DType dtype) {
   return result;
 }
 
+constexpr std::size_t expected_length = 48;  // instructions: most kernels are never moved
+
 // Code for these is much better when the number is known.
 bool wants_literal(Op op, std::size_t argument) {
   return argument == 1 && (op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
@@ -40,7 +42,10 @@ KernelState::KernelState(std::span<const std::int64_t> shape)
   routine.rank = static_cast<std::int32_t>(shape.size());
   routine.body.values.assign(shape.size(), DType::Int64);
   block_of_.assign(shape.size(), 0);
+  routine.body.values.reserve(expected_length);
+  block_of_.reserve(expected_length);
   open_.push_back({.block = {}, .number = blocks_++});
+  open_.back().block.reserve(expected_length);
 }
 
 void KernelState::check_open() const {

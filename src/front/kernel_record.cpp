@@ -1,8 +1,11 @@
-// kernel_record.cpp: from a finished kernel to a node of the trace: aliases, bounds, and what its accesses touch.
+// kernel_record.cpp: a finished kernel -> a node: aliases, bounds, and what its accesses touch.
 //
-// In order: inputs that share memory with what is written are copied; indices are checked, and where that must wait for
-// the run, the kernel gets instructions that keep each index inside and report; then the node is recorded, and the reductions.
+// In order: inputs that share memory with what is written are copied; indices are checked, and
+// where that must wait for the run, the kernel gets instructions that keep each index inside and
+// report; then the node is recorded, and the reductions. What follows from the kernel's structure,
+// sizes and layouts is worked out once and kept.
 #include <algorithm>
+#include <unordered_map>
 
 #include "front/common.h"
 #include "front/kernel_state.h"
@@ -25,7 +28,8 @@ void for_each_access(const Block& block, bool repeated, Visit&& visit) {
 
 // ---- indices that are checked while the kernel runs ---------------------------------------------
 
-// Rewrites a block: indices that may leave their axis are held inside it; a store through one is left out, and the local `bad` set.
+// Rewrites a block: indices that may leave their axis are held inside it; a store through one is
+// left out, and the local `bad` set.
 class IndexGuard {
  public:
   IndexGuard(Routine& routine, std::vector<std::int64_t>& integers,
@@ -146,6 +150,42 @@ class IndexGuard {
   Block* to_ = nullptr;
 };
 
+// ---- what is known of kernels that were recorded before -----------------------------------------
+
+constexpr std::size_t most_uses = 4096;
+
+struct HashOfWords {
+  std::size_t operator()(const std::vector<std::uint64_t>& words) const {
+    std::uint64_t hash = words.size();
+    for (std::uint64_t word : words) {
+      hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+};
+using Uses =
+    std::unordered_map<std::vector<std::uint64_t>, std::shared_ptr<const RoutineUse>, HashOfWords>;
+
+// Under the engine's lock. Never destroyed: kernels may be recorded while the process ends.
+Uses& uses() {
+  static Uses& known = *new Uses;
+  return known;
+}
+
+std::shared_ptr<const RoutineUse> known_use(const std::vector<std::uint64_t>& key) {
+  const auto found = uses().find(key);
+  return found == uses().end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const RoutineUse> add_use(std::vector<std::uint64_t> key,
+                                          std::shared_ptr<RoutineUse> use) {
+  static std::uint64_t next_id = 1;
+  use->id = next_id++;
+  if (uses().size() >= most_uses) uses().clear();  // later equals get a new id, and a new plan
+  return uses().emplace(std::move(key), std::move(use)).first->second;
+}
+
 }  // namespace
 
 class KernelRecorder {
@@ -161,13 +201,8 @@ class KernelRecorder {
                     [](const KernelParameter& p) { return p.use != ParameterUse::Input; });
     if (points > 0 && stores) {
       copy_aliased_inputs();
-      const std::vector<std::vector<InBounds>> bounds = find_bounds();
-      const Array flags = guard_indices(bounds);
-      record_node(bounds);
-      if (flags && item(frit::reduce(Op::LogicalOr, flags)).as<std::uint8_t>())
-        throw IndexError(
-            "an index computed in a kernel is out of bounds: those elements were neither read nor "
-            "written, all others were");
+      std::shared_ptr<const RoutineUse> use = find_use();
+      flags_ ? run_checked(std::move(use)) : record_node(std::move(use));
     }
     for (KernelReduction& r : state_.reductions)
       r.result = frit::reduce(r.op, state_.parameters[at(r.parameter)].array,
@@ -177,7 +212,7 @@ class KernelRecorder {
  private:
   Array& array(std::size_t parameter) { return state_.parameters[parameter].array; }
 
-  // ---- aliases: an input is read as it was before the kernel -------------------------------------------
+  // ---- aliases: an input is read as it was before the kernel ------------------------------------
 
   void copy_aliased_inputs() {
     for (std::size_t in = 0; in < state_.parameters.size(); ++in) {
@@ -206,7 +241,8 @@ class KernelRecorder {
             "that array");
   }
 
-  // Both are one window, touched only at the point itself, and every read stands before the first write.
+  // Both are one window, touched only at the point itself, and every read stands before the first
+  // write.
   bool read_before_written(std::size_t in, std::size_t out) {
     const Array &a = array(in), &b = array(out);
     if (!a.same_base(b) || a.layout() != b.layout() || a.offset() != b.offset() ||
@@ -223,17 +259,19 @@ class KernelRecorder {
     return holds;
   }
 
-  // ---- bounds ----------------------------------------------------------------------------------------------
+  // ---- bounds -----------------------------------------------------------------------------------
 
   std::vector<std::vector<InBounds>> find_bounds() {
     std::vector<std::span<const std::int64_t>> shapes;
     for (const KernelParameter& p : state_.parameters) shapes.push_back(p.array.shape());
-    auto bounds = check_bounds(
-        {.routine = routine_,
-         .extents = state_.extents,
-         .integers = state_.integers,
-         .shapes = shapes,
-         .contents = [&](std::int32_t parameter) { return contents(array(at(parameter))); }});
+    auto bounds = check_bounds({.routine = routine_,
+                                .extents = state_.extents,
+                                .integers = state_.integers,
+                                .shapes = shapes,
+                                .contents = [&](std::int32_t parameter) {
+                                  read_contents_ = true;
+                                  return contents(array(at(parameter)));
+                                }});
     bounds.resize(at(state_.accesses));
     return bounds;
   }
@@ -249,49 +287,114 @@ class KernelRecorder {
     return range;
   }
 
-  // The array of flags, if some index must be checked while the kernel runs.
-  Array guard_indices(const std::vector<std::vector<InBounds>>& bounds) {
+  // An index that must be checked while the kernel runs: it gets a parameter of flags.
+  void guard_indices(const std::vector<std::vector<InBounds>>& bounds) {
     const bool any =
         std::any_of(bounds.begin(), bounds.end(), [](const std::vector<InBounds>& axes) {
           return std::find(axes.begin(), axes.end(), InBounds::Unknown) != axes.end();
         });
-    if (!any) return {};
+    if (!any) return;
     const std::size_t before = state_.parameters.size();
-    const Array flags = empty(state_.extents, DType::Bool);
+    flags_ = empty(state_.extents, DType::Bool);
     const std::vector<KernelParameter> checked = state_.parameters;
-    state_.parameters.push_back({flags, ParameterUse::Output});
+    state_.parameters.push_back({flags_, ParameterUse::Output});
     routine_.body.operands.push_back({.dtype = DType::Bool, .written = true});
     routine_.parameter_ranks.push_back(routine_.rank);
     IndexGuard(routine_, state_.integers, checked, bounds)
         .run(static_cast<std::int32_t>(before), state_.accesses++);
-    return flags;
   }
 
-  // ---- the node ----------------------------------------------------------------------------------------------
+  // Runs the kernel now; where an index was bad, all is put back as it was.
+  void run_checked(std::shared_ptr<const RoutineUse> use) {
+    std::vector<std::pair<Array, Array>> kept;
+    for (std::size_t k = 0; k < state_.parameters.size(); ++k)
+      if (state_.parameters[k].use != ParameterUse::Input && !is_fresh(k))
+        kept.emplace_back(array(k), copy(array(k)));
+    record_node(std::move(use));
+    if (!item(frit::reduce(Op::LogicalOr, flags_)).as<std::uint8_t>()) return;
+    for (const auto& [array, before] : kept) assign(array, before);
+    throw IndexError("an index computed in a kernel is out of bounds; nothing was written");
+  }
 
-  void record_node(const std::vector<std::vector<InBounds>>& bounds) {
-    auto use = std::make_unique<RoutineUse>();
-    use->routine = intern(routine_);
+  // Flags, or the values of a reduction: what they held before means nothing.
+  bool is_fresh(std::size_t parameter) {
+    return array(parameter).same_base(flags_) ||
+           std::any_of(state_.reductions.begin(), state_.reductions.end(),
+                       [&](const KernelReduction& r) { return at(r.parameter) == parameter; });
+  }
+
+  // ---- the node ---------------------------------------------------------------------------------
+
+  // What follows from structure, sizes and layouts; from `contents` of index arrays too, unless
+  // bounds hold without.
+  std::shared_ptr<const RoutineUse> find_use() {
+    std::shared_ptr<const Routine> routine = intern(routine_);
+    std::vector<std::uint64_t> key = key_of(*routine);
+    if (std::shared_ptr<const RoutineUse> known = known_use(key)) return known;
+    const std::vector<std::vector<InBounds>> bounds = find_bounds();
+    guard_indices(bounds);
+    if (flags_ || read_contents_) {
+      if (flags_) routine = intern(routine_);
+      key = key_of(*routine);
+      for (const std::vector<InBounds>& axes : bounds)
+        for (InBounds b : axes) key.push_back(static_cast<std::uint64_t>(b));
+      if (std::shared_ptr<const RoutineUse> known = known_use(key)) return known;
+    }
+    return add_use(std::move(key), make_use(std::move(routine), bounds));
+  }
+
+  // The routine's id says how many words of each follow.
+  std::vector<std::uint64_t> key_of(const Routine& routine) {
+    std::vector<std::uint64_t> key;
+    key.reserve(1 + state_.extents.size() + state_.integers.size() + 3 * state_.parameters.size());
+    key.push_back(routine.id);
+    key.insert(key.end(), state_.extents.begin(), state_.extents.end());
+    key.insert(key.end(), state_.integers.begin(), state_.integers.end());
+    for (std::size_t k = 0; k < state_.parameters.size(); ++k) {
+      key.push_back(reinterpret_cast<std::uintptr_t>(array(k).layout()));
+      key.push_back(static_cast<std::uint64_t>(array(k).offset()));
+      key.push_back(static_cast<std::uint64_t>(base_number(k)));
+    }
+    return key;
+  }
+  // Of the first parameter on the same base.
+  std::int32_t base_number(std::size_t parameter) {
+    std::size_t first = 0;
+    while (!array(first).same_base(array(parameter))) ++first;
+    return static_cast<std::int32_t>(first);
+  }
+
+  std::shared_ptr<RoutineUse> make_use(std::shared_ptr<const Routine> routine,
+                                       const std::vector<std::vector<InBounds>>& bounds) {
+    auto use = std::make_shared<RoutineUse>();
+    use->routine = std::move(routine);
     use->domain = LayoutRef::adopt(make_contiguous(state_.extents, 1));
     use->integers = state_.integers;
-    use->scalars = state_.scalars;
-    for (const KernelParameter& p : state_.parameters)
-      use->parameters.push_back({p.array.base(), LayoutRef(p.array.layout()), p.array.offset()});
+    for (std::size_t k = 0; k < state_.parameters.size(); ++k)
+      use->parameters.push_back({base_number(k), LayoutRef(array(k).layout()), array(k).offset()});
     analyse(*use);
     for (std::size_t n = 0; n < bounds.size(); ++n)
       use->accesses[n].always_inside = std::all_of(
           bounds[n].begin(), bounds[n].end(), [](InBounds b) { return b == InBounds::Always; });
+    return use;
+  }
 
+  void record_node(std::shared_ptr<const RoutineUse> use) {
+    if (use->outputs.empty()) return;
     auto site = std::make_unique<CallSite>();
-    std::vector<bool> touched(use->parameters.size());
-    for (std::size_t n = 0; n < use->accesses.size(); ++n) {
-      if (!use->accesses[n].instr) continue;
-      touched[at(use->accesses[n].instr->address.operand)] = true;
-      add_access(*use, *site, static_cast<std::int32_t>(n));
-    }
-    for (std::size_t k = 0; k < touched.size(); ++k)
-      if (!touched[k]) use->parameters[k].base = nullptr;
-    if (site->outputs.empty()) return;
+    const auto list = [&](const std::vector<RoutineUse::Touched>& touched,
+                          std::vector<Access>& accesses) {
+      accesses.reserve(touched.size());
+      for (const RoutineUse::Touched& t : touched) {
+        const RoutineAccess& access = use->accesses[at(t.access)];
+        const Array& a = array(at(access.instr->address.operand));
+        accesses.push_back(
+            {a.base(), t.layout.get(), access.is_window ? access.offset : a.offset(), a.dtype()});
+      }
+    };
+    list(use->inputs, site->inputs);
+    list(use->outputs, site->outputs);
+    site->scalars = state_.scalars;
     const Layout* domain = use->domain.get();
     site->routine = std::move(use);
     Node& node = Engine::get().open_node();
@@ -302,34 +405,10 @@ class KernelRecorder {
     Engine::get().commit();
   }
 
-  // One Access for each different window, and one for each parameter that is touched in another way.
-  void add_access(const RoutineUse& use, CallSite& site, std::int32_t number) {
-    const RoutineAccess& access = use.accesses[at(number)];
-    const std::int32_t parameter = access.instr->address.operand;
-    const bool is_store = access.instr->kind == InstrKind::Store;
-    auto& list = is_store ? site.outputs : site.inputs;
-    auto& numbers = is_store ? site.output_accesses : site.input_accesses;
-    for (std::int32_t known : numbers) {
-      const RoutineAccess& other = use.accesses[at(known)];
-      if (other.instr->address.operand != parameter || other.is_window != access.is_window)
-        continue;
-      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides))
-        return;
-    }
-    const RoutineParameter& p = use.parameters[at(parameter)];
-    const DType dtype = routine_.body.operands[at(parameter)].dtype;
-    if (access.is_window) {
-      site.layouts.push_back(
-          LayoutRef::adopt(make_layout(state_.extents, access.strides, size_of(dtype))));
-      list.push_back({p.base, site.layouts.back().get(), access.offset, dtype});
-    } else {
-      list.push_back({p.base, p.layout.get(), p.offset, dtype});
-    }
-    numbers.push_back(number);
-  }
-
   KernelState& state_;
   Routine& routine_;
+  Array flags_;                 // true at points with a bad index; none: all are known to be good
+  bool read_contents_ = false;  // the bounds depend on what index arrays hold
 };
 
 void KernelState::record() {

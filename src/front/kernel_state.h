@@ -1,4 +1,4 @@
-// kernel_state.h: a user's kernel while it is being written: open blocks of instructions, and which values are visible.
+// kernel_state.h: a user's kernel being written: its open blocks, and which values are visible.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,8 @@ class KernelState {
   DType type_of(std::int32_t value) const {
     return routine.body.values[static_cast<std::size_t>(value)];
   }
-  // The value in this type; literals are converted here. Refuses values of other kernels and of closed blocks.
+  // The value in this type; literals are converted here. Refuses values of other kernels and of
+  // closed blocks.
   ValueId in_type(const Expression& x, DType dtype);
   ValueId stored_value(const Expression& x, DType dtype,
                        const char* what);  // as in_type, where NumPy's same_kind cast is allowed

@@ -394,6 +394,8 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   const Array shaped = *reshape_window(result, result_shape);
   if (!out) return shaped;
   check_writable(*out);
+  if (out->layout() != shaped.layout() && !std::ranges::equal(out->shape(), shaped.shape()))
+    throw ValueError("matmul: the output has another shape than the product");
   assign(*out, shaped);
   return *out;
 }

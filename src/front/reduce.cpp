@@ -95,9 +95,10 @@ void fold_in_order(Op op, DType type, const std::byte* in, std::int64_t n, Scala
 // Small, dense and there: one ready-made loop.
 bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const Scalar& initial) {
   Engine& engine = Engine::get();
-  if (!a.c_contiguous() || a.dtype() != type || out.dtype() != type) return false;
+  if (!a.c_contiguous() || out.dtype() != type) return false;
   if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
   if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
+  if (a.dtype() != type) return try_small_fold(op, astype(a, type), out, type, initial);
   const ReduceLoop fold = reduce_loop(op, type);
   const Loop combine = loop(op, type);
   if (!fold || !combine) return false;
@@ -164,11 +165,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   std::vector<std::int64_t> own_strides;
   ResultShape result = shape_of_result(a, mask, options.keepdims, size_of(dtype), own_strides);
   if (a.size() == 0 && !options.initial && !identity_of(op, dtype)) {
-    // To an empty result it is allowed, unless a reduced axis is empty itself.
-    bool refused = false;
+    // What counts is the extents that are folded away, even if the result is empty.
+    std::int64_t folded = 1;
     for (std::size_t k = 0; k < a.shape().size(); ++k)
-      refused |= (mask >> k & 1) != 0 && a.shape()[k] == 0;
-    if (refused)
+      if (mask >> k & 1) folded *= a.shape()[k];
+    if (folded == 0)
       throw ValueError(text("zero-size array to reduction operation ", info(op).numpy_name,
                             " which has no identity"));
   }

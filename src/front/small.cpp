@@ -75,7 +75,8 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   std::byte* result = direct ? out : temporaries.take(n * size_of(signature.out));
   args[0] = result;
   if (want_flags) clear_float_flags();
-  // The choice of formula goes by the type that the op works in: the last input's (Select has a bool first).
+  // The choice of formula goes by the type that the op works in: the last input's (Select has a
+  // bool first).
   loop(op, signature.in[op == Op::Select ? 1 : 0])(args, n, splat);
   if (want_flags)
     if (const unsigned flags = float_flags(); flags & 0x0Du)

@@ -1,4 +1,4 @@
-// small.h: ops on a few KB whose inputs are ready are computed at once, without trace, plan or kernel.
+// small.h: ops on a few KB whose inputs are ready are done at once, without trace or kernel.
 #pragma once
 
 #include "engine/pack.h"
@@ -13,8 +13,8 @@ struct SmallInput {
   DType dtype{};
 };
 
-// out = op(inputs) element by element; out may be one of the inputs, but not overlap one otherwise (the caller buffers).
-// Floating-point errors are noted if somebody wants to hear of them.
+// out = op(inputs) element by element; out may be one of the inputs, but not overlap one otherwise
+// (the caller buffers). Floating-point errors are noted if somebody wants to hear of them.
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
                    DType out_dtype, std::span<const SmallInput> inputs);
 

@@ -1,4 +1,4 @@
-// error.h: the three kinds of errors: the caller's, ours and the machine's; and text() to word them.
+// error.h: the caller's errors, ours and the machine's; and text() to word them.
 #pragma once
 
 #include <sstream>

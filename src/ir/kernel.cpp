@@ -1,4 +1,4 @@
-// kernel.cpp: facts about Kernels that every stage needs: trees of reductions, variance, and the key of the code cache.
+// kernel.cpp: facts about Kernels: trees of reductions, variance, the key of the code cache.
 #include "ir/kernel.h"
 
 #include "ir/error.h"
@@ -21,7 +21,8 @@ const Instr& parallel_loop(const Kernel& kernel) {
 
 namespace {
 
-// Spreads variance from vector loops' indices; what varies only grows, so repeating until nothing changes ends.
+// Spreads variance from vector loops' indices; what varies only grows, so repeating until nothing
+// changes ends.
 class VarianceSpread {
  public:
   explicit VarianceSpread(const Kernel& kernel) : kernel_(kernel) {
@@ -111,7 +112,8 @@ Variance variance_of(const Kernel& kernel) { return VarianceSpread(kernel).run()
 
 namespace {
 
-// Every list is preceded by its length and every field has a fixed size, so no two kernels give the same bytes.
+// Every list is preceded by its length and every field has a fixed size, so no two kernels give the
+// same bytes.
 class Serializer {
  public:
   std::string run(const Kernel& kernel) {

@@ -1,16 +1,17 @@
 // kernel.h: a Kernel is one launch: loops over arrays of memory, with a body of typed instructions.
 //
-// All doors end here: a fused group of NumPy calls, a PyKokkos workunit and a Python loop nest are all Kernels,
-// and a backend runs Kernels and nothing else.
+// All doors end here: a fused group of NumPy calls, a PyKokkos workunit and a Python loop nest are
+// all Kernels, and a backend runs Kernels and nothing else.
 //
-// Meaning. A Kernel is a block of instructions that run in order. Instructions that give a value define it
-// once (`result`, an index into Kernel::values); a value is visible in its own block behind its definition and in
-// blocks nested there. What changes over time is a *local* (ReadLocal, WriteLocal) or memory (Load, Store).
+// Meaning. A Kernel is a block of instructions that run in order. Instructions that give a value
+// define it once (`result`, an index into Kernel::values); a value is visible in its own block
+// behind its definition and in blocks nested there. What changes over time is a *local* (ReadLocal,
+// WriteLocal) or memory (Load, Store).
 //
 //   Constant     result = a literal baked into the kernel
 //   ScalarArg    result = scalar argument number `number`
 //   IntegerArg   result = integer argument number `number` (int64: extents, bounds)
-//   Apply        result = op(args...): the element formula of the op table; all args have the op's input type
+//   Apply        result = op(args...), by the op table's formula; all args have the op's input type
 //   Cast         result = args[0] converted to the result's type, as astype does
 //   Load         result = the element at `address`
 //   Store        the element at `address` = args[0]
@@ -18,30 +19,33 @@
 //   WriteLocal   the local `number` = args[0]
 //   Loop         for result in [args[0], args[1]): body, then the loop's reductions (below)
 //   If           args[0] is Bool: body, else other (if any)
-//   While        repeat: run `other`, which sets the Bool local `number`; leave if it is false; run body
+//   While        run `other`, which sets the Bool local `number`; leave if false; run body; repeat
 //
-// Loops. `parallel`: iterations are independent, and a launch may run any part [begin, end) of them: the one
-// parallel loop is the last instruction of the root block, everything before it is uniform set-up (Constant,
-// ScalarArg, IntegerArg, Apply, Cast), and its own bounds are then given by the launch: args are not used.
-// `vector`: iterations are independent, so that a backend runs many at a time (SIMD lanes); on each path from the root there
-// is at most one vector loop. A value inside a vector loop that depends on its index is *varying*, all others
-// are uniform. If and While on varying conditions run under a mask of lanes. A loop inside a vector loop has
-// uniform bounds. A loop that is neither runs in order.
-// A loop may be both parallel and vector; a loop with reductions is not parallel.
+// Loops. `parallel`: iterations are independent, and a launch may run any part [begin, end) of
+// them: the one parallel loop is the last instruction of the root block, everything before it is
+// uniform set-up (Constant, ScalarArg, IntegerArg, Apply, Cast), and its own bounds are then given
+// by the launch: args are not used.
+// `vector`: iterations are independent, so that a backend runs many at a time (SIMD lanes); on each
+// path from the root there is at most one vector loop. A value inside a vector loop that depends on
+// its index is *varying*, all others are uniform. If and While on varying conditions run under a
+// mask of lanes. A loop inside a vector loop has uniform bounds. A loop that is neither runs in
+// order. A loop may be both parallel and vector; a loop with reductions is not parallel.
 //
 // Reductions of a loop {op, value, local}: `value` is defined in the body; after the last iteration
-//   local = op(local, R), R = the reduction of all values in NumPy's order for one inner loop over this extent:
-// float and complex Add: the pairwise tree (pairwise_split); what reduces_in_any_order: any order. Every other op takes
-// the values one after another, beginning with the local: local = op(.. op(op(local, value 0), value 1) ..).
-// With no iterations the local is unchanged. All reductions of one loop share its leaves: they have the same
-// tree (see tree_class).
+//   local = op(local, R), R = all values reduced in NumPy's order for an inner loop of this extent:
+// float and complex Add: the pairwise tree (pairwise_split); what reduces_in_any_order: any order.
+// Every other op takes the values one after another, beginning with the local:
+//   local = op(.. op(op(local, value 0), value 1) ..).
+// With no iterations the local is unchanged. All reductions of one loop share its leaves: they have
+// the same tree (see tree_class).
 // The order is part of the meaning: every backend gives the same bits.
 //
-// Addresses. pointer(operand) + sum of index_k * stride_k, in bytes; a stride is an integer argument, or
-// the element size (unit_stride). A term whose index is the vector loop's own index says how lanes
-// lie in memory: absent (one element for all lanes), unit_stride (contiguous), else strided. Varying indices that are computed make a
-// gather or scatter. All accesses are inside the operand's memory: whoever makes the Kernel has checked that.
-// Within a vector or parallel loop no iteration reads what another writes.
+// Addresses. pointer(operand) + sum of index_k * stride_k, in bytes; a stride is an integer
+// argument, or the element size (unit_stride). A term whose index is the vector loop's own index
+// says how lanes lie in memory: absent (one element for all lanes), unit_stride (contiguous), else
+// strided. Varying indices that are computed make a gather or scatter. All accesses are inside the
+// operand's memory: whoever makes the Kernel has checked that. Within a vector or parallel loop no
+// iteration reads what another writes.
 #pragma once
 
 #include <cstdint>
@@ -87,6 +91,7 @@ struct Reduction {
   Op op{};
   ValueId value = no_value;
   std::int32_t local = -1;
+  bool operator==(const Reduction&) const = default;
 };
 
 struct Instr;
@@ -106,14 +111,17 @@ struct Instr {
   std::vector<Reduction> reductions;  // Loop
   Block body;                         // Loop, If, While
   Block other;                        // If: else; While: the condition
+  bool operator==(const Instr&) const = default;
 };
 
 struct Operand {
   DType dtype{};
   bool written = false;
   // A scratch operand is private memory of each running part of a launch: its pointer is
-  // the launch's scratch pointer + integer argument number `scratch_offset` (bytes); -1: ordinary memory.
+  // the launch's scratch pointer + integer argument number `scratch_offset` (bytes); -1: ordinary
+  // memory.
   std::int32_t scratch_offset = -1;
+  bool operator==(const Operand&) const = default;
 };
 
 struct Kernel {
@@ -123,10 +131,12 @@ struct Kernel {
   std::vector<DType> values;   // type of each value
   std::vector<DType> locals;   // type of each local
   Block code;
+  bool operator==(const Kernel&) const = default;
 };
 
 // How many tree leaves apart: two Add reductions can share a loop when their classes are equal
-// (0: any order or one after another; 1: pairwise over real elements; 2: pairwise over complex ones).
+// (0: any order or one after another; 1: pairwise over real elements; 2: pairwise over complex
+// ones).
 int tree_class(Op op, DType dtype);
 
 // Which values and locals differ between the lanes of the vector loop around them.
@@ -142,7 +152,8 @@ void verify(const Kernel& kernel);
 // The kernel as text, one instruction a line: for tests, dumps and explain.
 std::string print(const Kernel& kernel);
 
-// All of its structure as bytes: equal for two kernels if and only if they mean the same code. The key of the code cache.
+// All of its structure as bytes: equal for two kernels if and only if they mean the same code. The
+// key of the code cache.
 std::string serialize(const Kernel& kernel);
 
 // The root's parallel loop.

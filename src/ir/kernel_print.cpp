@@ -1,4 +1,4 @@
-// kernel_print.cpp: Kernels as text. x: operands, s: scalar arguments, n: integer arguments, l: locals, v: values.
+// kernel_print.cpp: Kernels as text. x: operands, s: scalars, n: integers, l: locals, v: values.
 #include <complex>
 #include <sstream>
 

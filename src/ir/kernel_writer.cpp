@@ -1,4 +1,4 @@
-// kernel_writer.cpp: the writer keeps a stack of open blocks; a pure instruction goes to the innermost block that its arguments need.
+// kernel_writer.cpp: open blocks on a stack; an instruction goes as far out as its arguments allow.
 #include "ir/kernel_writer.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ bool same_pure(const Instr& a, const Instr& b) {
          std::memcmp(a.constant.bytes, b.constant.bytes, 16) == 0;
 }
 
-// Swapped inputs give the same bits: not so for complex products, nor for the maximum of 0.0 and -0.0.
+// Swapped inputs give the same bits: not so for complex products, nor for the maximum of 0.0 and
+// -0.0.
 bool swaps(Op op, DType type) {
   return has(op, Commutative) && (!is_inexact(type) || (is_float(type) && !has(op, Reorderable)));
 }

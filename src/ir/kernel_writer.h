@@ -1,4 +1,4 @@
-// kernel_writer.h: writes a Kernel instruction by instruction: nesting, invariant code and common subexpressions are its care.
+// kernel_writer.h: writes a Kernel: nesting, invariant code and common subexpressions.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,8 @@ class KernelWriter {
   DType type_of(ValueId value) const { return kernel_.values[static_cast<std::size_t>(value)]; }
 
   // ---- memory and locals ----
-  // Stands as far out as its indices allow: only for memory that is not written before in the loops it leaves.
+  // Stands as far out as its indices allow: only for memory that is not written before in the loops
+  // it leaves.
   ValueId load(const Address& address);
   ValueId load_here(const Address& address);  // stands where it is written
   void store(const Address& address, ValueId value, bool streaming = false);

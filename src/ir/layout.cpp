@@ -154,8 +154,8 @@ const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size
   return make_layout(shape, {strides, shape.size()}, item_size);
 }
 
-// NumPy's npyiter_find_best_axis_ordering: a stable insertion sort from the innermost axis outwards, in which the
-// operands vote and a stride of 0 abstains.
+// NumPy's npyiter_find_best_axis_ordering: a stable insertion sort from the innermost axis
+// outwards, in which the operands vote and a stride of 0 abstains.
 void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim,
                      std::span<int> order) {
   int inner_first[max_dimensions];

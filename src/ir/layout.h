@@ -1,4 +1,4 @@
-// layout.h: shapes and strides, interned: two equal layouts are one object, so equality is a pointer comparison.
+// layout.h: shapes and strides, interned: equal layouts are one object.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace frit {
 
 inline constexpr int max_dimensions = 64;  // as NumPy 2
 
-// How the elements of a window lie in memory. Immutable. Strides are in bytes. Counted by hand under the engine's lock
-// (retain/release): a layout that nobody uses leaves the table.
+// How the elements of a window lie in memory. Immutable. Strides are in bytes. Counted by hand
+// under the engine's lock (retain/release): a layout that nobody uses leaves the table.
 class Layout {
  public:
   int ndim() const { return ndim_; }
@@ -47,7 +47,8 @@ class Layout {
   const Layout* contiguous_ = nullptr;  // retained unless it is this
 };
 
-// Both return a layout with one reference for the caller. Throw ValueError for too many dimensions or a size that overflows.
+// Both return a layout with one reference for the caller. Throw ValueError for too many dimensions
+// or a size that overflows.
 const Layout* make_layout(std::span<const std::int64_t> shape,
                           std::span<const std::int64_t> strides, int item_size);
 const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size);
@@ -85,15 +86,17 @@ class LayoutRef {
   const Layout* layout_ = nullptr;
 };
 
-// The lowest and one past the highest byte that a window with this layout touches, relative to its first element. {0, 0} when empty.
+// The lowest and one past the highest byte that a window with this layout touches, relative to its
+// first element. {0, 0} when empty.
 struct ByteRange {
   std::int64_t low = 0;
   std::int64_t high = 0;
 };
 ByteRange byte_range(const Layout& layout);
 
-// The order in which NumPy's iterator visits the axes of these operands (all of one rank, strides 0 where broadcast or extent
-// 1), outermost first: by falling stride, C order where that says nothing.
+// The order in which NumPy's iterator visits the axes of these operands (all of one rank, strides 0
+// where broadcast or extent 1), outermost first: by falling stride, C order where that says
+// nothing.
 void iteration_order(std::span<const std::span<const std::int64_t>> strides, int ndim,
                      std::span<int> order);
 

@@ -7,8 +7,8 @@
 
 namespace frit {
 
-// For reductions without NumPy identity too (maximum: the lowest value); nullopt where there is none.
-// Float Add: -0.0, so that a sum of negative zeros keeps its sign.
+// For reductions without NumPy identity too (maximum: the lowest value); nullopt where there is
+// none. Float Add: -0.0, so that a sum of negative zeros keeps its sign.
 std::optional<Scalar> neutral_of(Op op, DType dtype);
 
 // A literal of any type from a small number.

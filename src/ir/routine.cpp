@@ -136,6 +136,40 @@ class RoutineVerifier {
   std::vector<std::size_t> scope_;
 };
 
+// Equal routines have equal hashes; what is left out here is compared.
+class Hasher {
+ public:
+  std::uint64_t run(const Routine& routine) {
+    add(static_cast<std::uint64_t>(routine.rank));
+    for (const Operand& operand : routine.body.operands)
+      add(static_cast<std::uint64_t>(operand.dtype) << 1 | (operand.written ? 1 : 0));
+    block(routine.body.code);
+    return hash_;
+  }
+
+ private:
+  void add(std::uint64_t word) {
+    hash_ = (hash_ ^ word) * 0x9E3779B97F4A7C15ull;
+    hash_ ^= hash_ >> 29;
+  }
+  void block(const Block& instructions) {
+    add(instructions.size());
+    for (const Instr& instr : instructions) {
+      add(static_cast<std::uint64_t>(instr.kind) | static_cast<std::uint64_t>(instr.op) << 8 |
+          static_cast<std::uint64_t>(static_cast<std::uint32_t>(instr.number)) << 32);
+      add(static_cast<std::uint64_t>(static_cast<std::uint32_t>(instr.args[0])) << 32 |
+          static_cast<std::uint32_t>(instr.args[1]));
+      for (const Term& term : instr.address.terms) add(static_cast<std::uint64_t>(term.index));
+      if (instr.kind == InstrKind::Constant) add(instr.constant.as<std::uint64_t>());
+      if (!instr.body.empty()) block(instr.body);
+      if (!instr.other.empty()) block(instr.other);
+    }
+  }
+  std::uint64_t hash_ = 0;
+};
+
+std::uint64_t hash_of(const Routine& routine) { return Hasher().run(routine); }
+
 }  // namespace
 
 void verify(const Routine& routine) { RoutineVerifier(routine).run(); }
@@ -146,19 +180,22 @@ std::string print(const Routine& routine) {
   return axes + "\n" + print(routine.body);
 }
 
-std::shared_ptr<const Routine> intern(Routine routine) {
-  static std::unordered_map<std::string, std::shared_ptr<const Routine>> known;
+std::shared_ptr<const Routine> intern(const Routine& routine) {
+  // Never destroyed: kernels may be recorded while the process ends.
+  static auto& known = *new std::unordered_multimap<std::uint64_t, std::shared_ptr<const Routine>>;
   static std::uint64_t next_id = 1;
-  std::string key = std::to_string(routine.rank);
-  for (std::int32_t rank : routine.parameter_ranks) key += "," + std::to_string(rank);
-  key += ";" + serialize(routine.body);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
+  const std::uint64_t hash = hash_of(routine);
+  const auto [first, last] = known.equal_range(hash);
+  for (auto k = first; k != last; ++k)
+    if (k->second->rank == routine.rank && k->second->parameter_ranks == routine.parameter_ranks &&
+        k->second->body == routine.body)
+      return k->second;
   verify(routine);
   if (known.size() >= most_interned)
     known.clear();  // later equals get a new id: plans are made anew, never mixed up
-  routine.id = next_id++;
-  return known.emplace(std::move(key), std::make_shared<const Routine>(std::move(routine)))
-      .first->second;
+  auto added = std::make_shared<Routine>(routine);
+  added->id = next_id++;
+  return known.emplace(hash, std::move(added))->second;
 }
 
 }  // namespace frit

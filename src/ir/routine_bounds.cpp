@@ -1,4 +1,4 @@
-// routine_bounds.cpp: may an index leave its axis? By the ranges of sums, under the conditions around the access.
+// routine_bounds.cpp: may an index leave its axis? By ranges of sums, under the conditions there.
 #include <algorithm>
 #include <limits>
 
@@ -109,7 +109,8 @@ class Bounds {
     }
   }
 
-  // Does the index take both ends of its range at some point? Sums of axes and of loops with constant bounds do.
+  // Does the index take both ends of its range at some point? Sums of axes and of loops with
+  // constant bounds do.
   bool is_exact(const Affine& form) const {
     return std::all_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
       if (term.first < question_.routine.rank) return true;
@@ -119,7 +120,7 @@ class Bounds {
     });
   }
 
-  // ---- ranges ------------------------------------------------------------------------------------------
+  // ---- ranges -----------------------------------------------------------------------------------
 
   Maybe range_of(const Affine& form) {
     Wide low = form.constant, high = form.constant;
@@ -231,9 +232,10 @@ class Bounds {
     return *known;
   }
 
-  // ---- conditions ----------------------------------------------------------------------------------------
+  // ---- conditions -------------------------------------------------------------------------------
 
-  // What is known where `condition` is (not) true: comparisons that bound a single value, joined by and (or).
+  // What is known where `condition` is (not) true: comparisons that bound a single value, joined by
+  // and (or).
   void constrain(ValueId condition, bool holds) {
     std::vector<ValueId> todo{condition};
     while (!todo.empty()) {
@@ -270,8 +272,8 @@ class Bounds {
   // x <= y + shift. Where one value is on only one side, with coefficient 1 or -1, it is bounded.
   void at_most(const Affine& x, const Affine& y, std::int64_t shift) {
     if (x.terms.size() + y.terms.size() != 1) return;
-    const Wide rest =
-        static_cast<Wide>(y.constant) + shift - x.constant;  // x's term - y's term <= rest
+    // x's term - y's term <= rest.
+    const Wide rest = static_cast<Wide>(y.constant) + shift - x.constant;
     const auto& [value, coefficient] = x.terms.empty() ? y.terms[0] : x.terms[0];
     const std::int64_t signed_coefficient = x.terms.empty() ? -coefficient : coefficient;
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),

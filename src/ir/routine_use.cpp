@@ -79,6 +79,8 @@ class Analysis {
     find_axes();
     find_dependences();
     use_.cost = cost_of(body_.code);
+    for (std::size_t n = 0; n < use_.accesses.size(); ++n)
+      if (use_.accesses[n].instr) add_touched(static_cast<std::int32_t>(n));
   }
 
  private:
@@ -108,7 +110,8 @@ class Analysis {
     use_.accesses[at(instr.number)] = std::move(access);
   }
 
-  // Backwards from what has an effect. Blocks are walked in reverse; locals carry needs around loops: all their writes count.
+  // Backwards from what has an effect. Blocks are walked in reverse; locals carry needs around
+  // loops: all their writes count.
   void find_needed() {
     use_.needed.assign(body_.values.size(), false);
     mark_needed(body_.code);
@@ -216,14 +219,14 @@ class Analysis {
     }
   }
 
-  // ---- dependences between points ----------------------------------------------------------------------
+  // ---- dependences between points ---------------------------------------------------------------
 
   void find_dependences() {
     for (const RoutineAccess& store : use_.accesses) {
       if (store.instr->kind != InstrKind::Store) continue;
       if (!stays_at_its_point(store, store) && !touches_each_once(store)) use_.in_order = true;
       for (const RoutineAccess& other : use_.accesses) {
-        const Base* base = parameter_of(store).base;
+        const std::int32_t base = parameter_of(store).base;
         if (parameter_of(other).base != base || &other == &store) continue;
         const bool same_window = store.is_window && other.is_window &&
                                  store.offset == other.offset && store.strides == other.strides;
@@ -251,7 +254,7 @@ class Analysis {
             body_.operands[at(a.instr->address.operand)].dtype ==
                 body_.operands[at(b.instr->address.operand)].dtype);
   }
-  void make_immediate(const Base* base) {
+  void make_immediate(std::int32_t base) {
     for (std::size_t k = 0; k < use_.parameters.size(); ++k)
       if (use_.parameters[k].base == base) use_.immediate[k] = true;
   }
@@ -294,8 +297,8 @@ class Analysis {
     return apart >= size_a && apart + size_b <= step;
   }
 
-  // For two accesses of one array: do two different points always touch different elements? So it is where, for each
-  // axis, some index of both is that axis, moved by the same constant.
+  // For two accesses of one array: do two different points always touch different elements? So it
+  // is where, for each axis, some index of both is that axis, moved by the same constant.
   bool stays_at_its_point(const RoutineAccess& a, const RoutineAccess& b) const {
     const Layout& layout = *parameter_of(a).layout;
     for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
@@ -314,6 +317,24 @@ class Analysis {
       if (!owned) return false;
     }
     return true;
+  }
+
+  // ---- what a node lists as its accesses --------------------------------------------------------
+
+  void add_touched(std::int32_t number) {
+    const RoutineAccess& access = use_.accesses[at(number)];
+    auto& list = access.instr->kind == InstrKind::Store ? use_.outputs : use_.inputs;
+    for (const RoutineUse::Touched& known : list) {
+      const RoutineAccess& other = use_.accesses[at(known.access)];
+      if (other.instr->address.operand != access.instr->address.operand ||
+          other.is_window != access.is_window)
+        continue;
+      if (!access.is_window || (other.offset == access.offset && other.strides == access.strides))
+        return;
+    }
+    if (!access.is_window) return list.push_back({number, parameter_of(access).layout});
+    const int item = size_of(body_.operands[at(access.instr->address.operand)].dtype);
+    list.push_back({number, LayoutRef::adopt(make_layout(extents(), access.strides, item))});
   }
 
   double cost_of(const Block& block) const {

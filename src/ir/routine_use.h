@@ -1,4 +1,4 @@
-// routine_use.h: a Routine with what one node gives it: extents, arrays, numbers; and what follows from them for its memory accesses.
+// routine_use.h: a Routine with extents, layouts and integers, and what follows for its memory.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,8 @@
 
 namespace frit {
 
-class Base;
-
-// constant + sum of coefficient * value, over values that are not sums themselves (axes, loop indices, what was computed otherwise).
+// constant + sum of coefficient * value, over values that are not sums themselves (axes, loop
+// indices, what was computed otherwise).
 struct Affine {
   std::int64_t constant = 0;
   std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
@@ -26,7 +25,7 @@ struct Affine {
 std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers);
 
 struct RoutineParameter {
-  Base* base = nullptr;  // null: nothing in the body touches it
+  std::int32_t base = 0;  // equal numbers: the same memory
   LayoutRef layout;
   std::int64_t offset = 0;  // bytes
 };
@@ -34,34 +33,43 @@ struct RoutineParameter {
 // One Load or Store of the body; Instr::number is its number.
 struct RoutineAccess {
   const Instr* instr = nullptr;
-  // Every index is a sum of axes: over the axes, the elements are a window, and each point touches its own element of it.
+  // Every index is a sum of axes: over the axes, the elements are a window, and each point touches
+  // its own element of it.
   bool is_window = false;
   bool at_top = false;  // in the outermost block: every point comes here once
-  bool always_inside =
-      false;  // its memory may be touched at every point, wherever the instruction stands
+  // Its memory may be touched at every point, wherever the instruction stands.
+  bool always_inside = false;
   std::int64_t offset = 0;                                   // bytes, from the base's first byte
   std::vector<std::pair<ValueId, std::int64_t>> terms = {};  // value and its bytes a unit
   std::vector<std::int64_t> strides = {};                    // of the window, bytes an axis
 };
 
+// Shared by all nodes that use the routine in this way; their memory and scalars are their own.
 struct RoutineUse {
+  std::uint64_t id = 0;  // never used twice: equal ids, equal uses
   std::shared_ptr<const Routine> routine;
   LayoutRef domain;  // its shape: the extents of the parallel axes
   std::vector<RoutineParameter> parameters;
   std::vector<std::int64_t> integers;
-  std::vector<Scalar> scalars;
 
   // ---- found by analyse() ----
   std::vector<RoutineAccess> accesses;
-  std::vector<bool>
-      needed;  // values that something other than an address of its own sum depends on
+  // Values that something other than an address of its own sum depends on.
+  std::vector<bool> needed;
   std::vector<std::uint64_t> axes_of;  // by value: the axes along which it differs
-  std::vector<bool>
-      immediate;  // by parameter: stores go to memory at once, in the order of the body
-  bool in_order =
-      false;  // points depend on one another: they run one after another, the last axis fastest
+  // By parameter: stores go to memory at once, in the order of the body.
+  std::vector<bool> immediate;
+  // Points depend on one another: they run one after another, the last axis fastest.
+  bool in_order = false;
   bool uses_index = false;  // the axes must stay as they are
   double cost = 0;          // estimated operations a point
+  // One access (by number) for each different window, and one for each parameter that is touched in
+  // another way.
+  struct Touched {
+    std::int32_t access;
+    LayoutRef layout;  // a window's: over the domain; else its parameter's
+  };
+  std::vector<Touched> inputs, outputs;
 };
 
 void analyse(RoutineUse& use);
@@ -76,8 +84,8 @@ struct BoundsQuestion {
   const Routine& routine;
   std::span<const std::int64_t> extents, integers;
   std::span<const std::span<const std::int64_t>> shapes;  // of the parameters
-  std::function<std::optional<Range>(std::int32_t parameter)>
-      contents;  // the smallest and largest element of an integer parameter
+  // The smallest and largest element of an integer parameter.
+  std::function<std::optional<Range>(std::int32_t parameter)> contents;
 };
 // For each access (by Instr::number) and axis of its parameter: can the index leave the axis?
 // Throws IndexError where it certainly does.

@@ -2,7 +2,9 @@
 //
 //   testing::KernelMaker make;
 //   int x = make.operand(DType::Float64), y = make.written(DType::Float64);
-//   make.parallel_vector([&](ValueId i) { make.store(y, {{i}}, make.apply(Op::Add, make.load(x, {{i}}), ..)); });
+//   make.parallel_vector([&](ValueId i) {
+//     make.store(y, {{i}}, make.apply(Op::Add, make.load(x, {{i}}), ..));
+//   });
 //   Kernel kernel = make.kernel();          // verified
 //   testing::Launch().pointer(a).pointer(b).run(*backend.compile(kernel), 0, n);
 #pragma once
@@ -28,7 +30,8 @@ class KernelMaker {
   KernelMaker(const KernelMaker&) = delete;
   KernelMaker& operator=(const KernelMaker&) = delete;
 
-  // ---- the kernel's tables: each returns a number for load, store, scalar_arg, integer_arg, read, write ----
+  // ---- the kernel's tables: each returns a number for load, store, scalar_arg, integer_arg, read,
+  // write ----
   int operand(DType dtype) { return add(kernel_.operands, Operand{.dtype = dtype}); }
   int written(DType dtype) {
     return add(kernel_.operands, Operand{.dtype = dtype, .written = true});
@@ -190,8 +193,8 @@ class KernelMaker {
   }
 
   Kernel kernel_;
-  std::vector<Block*>
-      open_;  // blocks being written; the inner ones belong to instructions on the C++ stack
+  // Blocks being written; the inner ones belong to instructions on the C++ stack.
+  std::vector<Block*> open_;
 };
 
 // The arguments of one launch, and its private scratch memory.

@@ -1,5 +1,5 @@
-// testing_cases.h: launches that every backend must run with the same bits: a way to hold one, to compare two backends, and
-// random ones from a seed.
+// testing_cases.h: launches that every backend must run with the same bits: a way to hold one, to
+// compare two backends, and random ones from a seed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -120,8 +120,8 @@ inline void expect_same_buffers(const std::vector<Buffer>& expected, const std::
   }
 }
 
-// What `tested` leaves in memory equals what `oracle` does, and it raises no IEEE flag that the oracle does not:
-// not for lanes that a branch leaves out.
+// What `tested` leaves in memory equals what `oracle` does, and it raises no IEEE flag that the
+// oracle does not: not for lanes that a branch leaves out.
 inline void expect_same(const Case& launch, Backend& oracle, Backend& tested,
                         const std::string& name) {
   const std::string what = name + "\n" + print(launch.kernel);
@@ -136,9 +136,10 @@ inline void expect_same(const Case& launch, Backend& oracle, Backend& tested,
 
 // ---- random launches ----------------------------------------------------------------------------
 
-// Writes a random Kernel that keeps the rules of kernel.h, with data for it. The iteration space is one vector loop, or rows of
-// vector loops. Operands are either an iteration's own (each iteration touches its own elements only, through one or
-// two operands on the same memory) or tables, read at any index.
+// Writes a random Kernel that keeps the rules of kernel.h, with data for it. The iteration space is
+// one vector loop, or rows of vector loops. Operands are either an iteration's own (each iteration
+// touches its own elements only, through one or two operands on the same memory) or tables, read at
+// any index.
 class RandomCase {
  public:
   explicit RandomCase(std::uint64_t seed) : random_(seed) {}

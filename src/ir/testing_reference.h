@@ -1,4 +1,4 @@
-// testing_reference.h: kernel.h's meaning in the plainest words: one iteration and one element at a time. For tests only.
+// testing_reference.h: kernel.h's meaning in the plainest words, an element at a time; for tests.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 
 namespace frit::testing {
 
-// NumPy's pairwise sum of n numbers that lie `step` apart (complex: the parts of one are 1 apart), from its definition.
+// NumPy's pairwise sum of n numbers that lie `step` apart (complex: the parts of one are 1 apart),
+// from its definition.
 template <class T>
 T pairwise_sum(const T* x, std::int64_t n) {
   if (n < 8) {

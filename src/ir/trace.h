@@ -1,7 +1,8 @@
-// trace.h: the trace: what was asked for and not yet computed, as Nodes that read and write windows of Bases.
+// trace.h: what was asked for and not yet computed: Nodes that read and write windows of Bases.
 //
-// Nodes are in program order, and that order is the meaning: a read sees the writes before it, a write comes after
-// the reads before it. Nothing else orders two nodes. A Base is memory, or the promise of it.
+// Nodes are in program order, and that order is the meaning: a read sees the writes before it, a
+// write comes after the reads before it. Nothing else orders two nodes. A Base is memory, or the
+// promise of it.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +34,24 @@ class Base {
   void (*release)(void*) = nullptr;
 };
 
-// A window as a node sees it. Without base: the node's scalar number `offset`, or, where `offset` is
-// iota_input, the index along the node's only axis.
+// A window as a node sees it. Without base: the node's scalar number `offset`, or, where `offset`
+// is iota_input, the index along the node's only axis.
 struct Access {
   Base* base = nullptr;
-  const Layout* layout =
-      nullptr;  // of the node's domain: as many axes as the node's iteration space
+  // Of the node's domain: as many axes as the node's iteration space.
+  const Layout* layout = nullptr;
   std::int64_t offset = 0;
   DType dtype = DType::Float64;
 };
 inline constexpr std::int64_t iota_input = -1;
 
 enum class NodeKind : std::uint8_t {
-  Elementwise,  // out[i] = op(in[0][i], ..): inputs are cast to signature.in, the result from signature.out
-  Reduce,  // out[i] = reduction of in[0] over the axes in `reduced`, combined with `initial`; strides of out are 0 there
-  Call,    // an opaque step
+  // out[i] = op(in[0][i], ..): inputs are cast to signature.in, the result from signature.out.
+  Elementwise,
+  // out[i] = reduction of in[0] over the axes in `reduced`, combined with `initial`; there out's
+  // strides are 0.
+  Reduce,
+  Call,     // an opaque step
   Routine,  // a user's own kernel
 };
 
@@ -58,11 +62,10 @@ inline constexpr int max_constants = 2;
 struct CallSite {
   std::shared_ptr<const Call> call;
   std::vector<Access> outputs, inputs;
-  // Routine: inputs[k] and outputs[k] are what input_accesses[k] and output_accesses[k] (numbers in routine->accesses) touch: a
-  // window over the domain, or, where `routine->accesses[..].is_window` is false, all of a parameter.
-  std::unique_ptr<const RoutineUse> routine;
-  std::vector<std::int32_t> input_accesses, output_accesses;
-  std::vector<LayoutRef> layouts;  // keeps those of the accesses until the node is committed
+  // Routine: inputs[k] and outputs[k] are what routine->inputs[k] and routine->outputs[k] touch: a
+  // window over the domain, or all of a parameter.
+  std::shared_ptr<const RoutineUse> routine;
+  std::vector<Scalar> scalars;  // the routine's
 };
 
 struct Node {

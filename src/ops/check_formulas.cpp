@@ -1,7 +1,7 @@
-// check_formulas.cpp: a tool of the build: verifies the formulas' bitcode and writes what the code generators read.
+// check_formulas.cpp: a tool of the build: verifies the bitcode and writes what codegen reads.
 //
-// In: bitcode of formulas.cpp. Out: the same without functions that stand for missing formulas, without
-// what ties it to one processor. Fails, naming the function, if a formula is not
+// In: bitcode of formulas.cpp. Out: the same without functions that stand for missing formulas,
+// without what ties it to one processor. Fails, naming the function, if a formula is not
 // straight-line: one basic block, no memory, no call but LLVM's intrinsics.
 #include <cstdio>
 #include <string>

@@ -84,7 +84,8 @@ F power_of_rounded(F n_rounder) {
   return from_bits<F>((Bits)((bits_of(n_rounder) << Format<F>::stored_digits) + bits_of((F)1)));
 }
 
-// p * 2^n, p near 1, rounded once: 2^n goes in two halves, as the result may be denormal or infinite.
+// p * 2^n, p near 1, rounded once: 2^n goes in two halves, as the result may be denormal or
+// infinite.
 template <class F>
 F scaled(F p, F n, F n_rounder) {
   using C = Exponential<F>;
@@ -123,7 +124,8 @@ F exponential2(F x) {
   return pick(is_nan(x), x, result);
 }
 
-// (exp(x) - 1) / 2 for x from lowest_expm1 to highest_sinh. By quarters: 2^n itself may be infinite.
+// (exp(x) - 1) / 2 for x from lowest_expm1 to highest_sinh. By quarters: 2^n itself may be
+// infinite.
 template <class F>
 F half_expm1(F x) {
   ExponentParts<F> e(x);

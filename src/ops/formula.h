@@ -1,4 +1,4 @@
-// formula.h: what the rows of op.def may call: exact arithmetic on one element, in straight-line form.
+// formula.h: what the rows of op.def may call: exact, straight-line arithmetic on an element.
 //
 // Compiled by clang only, with -fwrapv (integers wrap) and -ffp-contract=off. No library header, no
 // lookup table and no branch may be used by a function that FLOAT, INT .. name; those for the
@@ -70,10 +70,27 @@ struct QuotientOf<uint32> {
 template <class T>
 using Quotient = typename QuotientOf<T>::type;
 
-// y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop the division.
+// y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop
+// the division.
 template <class T>
 bool is_zero_divisor(T y) {
   return is_infinite(1.0 / (double)y);
+}
+
+// Infinite or NaN where y == 0, which raises divide-by-zero or invalid. What becomes of the quotient must hang on
+// the quotient, not on y: where y is one number for all elements, a test of y would let the optimiser drop the division.
+template <class T>
+Quotient<T> quotient_of(T x, T y) {
+  return (Quotient<T>)x / (Quotient<T>)y;
+}
+
+// y == 0, by the division that floor_divide_signed or divide_unsigned of the same numbers does.
+template <class T>
+bool has_no_quotient(T x, T y) {
+  if constexpr (sizeof(T) < 8)
+    return !is_finite(quotient_of(x, y));
+  else
+    return is_zero_divisor(y);
 }
 
 // The wide integer type into which a quotient of small integers is converted.
@@ -86,21 +103,11 @@ int32 to_integer(float quotient) {
   return (int32)quotient;
 }
 
-// Of 64 bits, as is_zero_divisor. Smaller integers are divided as floats anyway.
-template <class T>
-bool divides_by_zero(T x, T y) {
-  if constexpr (sizeof(T) < 8)
-    return !is_finite((Quotient<T>)x / (Quotient<T>)y);
-  else
-    return is_zero_divisor(y);
-}
-
 template <class T>
 T floor_divide_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
-    using F = Quotient<T>;
-    F quotient = round_down((F)x / (F)y);
-    return (T)to_integer<T>(divides_by_zero(x, y) ? (F)0 : quotient);
+    Quotient<T> quotient = quotient_of(x, y);
+    return (T)to_integer<T>(is_finite(quotient) ? round_down(quotient) : 0);
   } else {
     // The machine's division traps on these two divisors.
     T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
@@ -115,9 +122,8 @@ T floor_divide_signed(T x, T y) {
 template <class T>
 T divide_unsigned(T x, T y) {
   if constexpr (sizeof(T) < 8) {
-    using F = Quotient<T>;
-    F quotient = round_to_zero((F)x / (F)y);
-    return (T)to_integer<T>(divides_by_zero(x, y) ? (F)0 : quotient);
+    Quotient<T> quotient = quotient_of(x, y);
+    return (T)to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0);
   } else {
     T quotient = x / (y == 0 ? (T)1 : y);
     return is_zero_divisor(y) ? (T)0 : quotient;
@@ -127,23 +133,22 @@ T divide_unsigned(T x, T y) {
 template <class T>
 T remainder_signed(T x, T y) {
   T rest = (T)(x - floor_divide_signed(x, y) * y);
-  return divides_by_zero(x, y) ? (T)0 : rest;
+  return has_no_quotient(x, y) ? (T)0 : rest;
 }
 
 template <class T>
 T remainder_unsigned(T x, T y) {
   T rest = (T)(x - divide_unsigned(x, y) * y);
-  return divides_by_zero(x, y) ? (T)0 : rest;
+  return has_no_quotient(x, y) ? (T)0 : rest;
 }
 
 // C's %: the sign of x.
 template <class T>
 T fmod_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
-    using F = Quotient<T>;
-    F quotient = round_to_zero((F)x / (F)y);
-    T rest = (T)(x - to_integer<T>(divides_by_zero(x, y) ? (F)0 : quotient) * y);
-    return divides_by_zero(x, y) ? (T)0 : rest;
+    Quotient<T> quotient = quotient_of(x, y);
+    T rest = (T)(x - to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0) * y);
+    return is_finite(quotient) ? rest : (T)0;
   } else {
     T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
     T rest = x - x / divisor * divisor;
@@ -226,8 +231,9 @@ inline uint8 count_ones(int x) { return (uint8)__builtin_popcount((uint32)x); }
 
 // ---- conversions --------------------------------------------------------------------------------
 
-// What x86's conversion instructions give, out of range too. LLVM defines only conversions that are in range,
-// and its ways to the other widths differ between vectors and scalars; to int32 and int64 it uses the instructions.
+// What x86's conversion instructions give, out of range too. LLVM defines only conversions that are
+// in range, and its ways to the other widths differ between vectors and scalars; to int32 and int64
+// it uses the instructions.
 template <class To, class F>
 To to_integer_as_x86(F x) {
   if constexpr (sizeof(To) < 4 || __is_same(To, int32)) {
@@ -254,7 +260,8 @@ template <class F>
 F fmod_float(F x, F y) {
   F quotient = round_to_zero(x / y);
   F rest = fused_multiply_add(-quotient, pick(quotient == 0, (F)1, y), x);
-  // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact all the same.
+  // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact
+  // all the same.
   F size = absolute(y);
   F signed_rest = sign_bit(x) ? -rest : rest;
   F fixed = (sign_bit(signed_rest) & (signed_rest != 0)) ? signed_rest + size : signed_rest;
@@ -374,7 +381,8 @@ F complex_absolute(F x_re, F x_im) {
   return pick(infinite, infinity_of<F>(), size);
 }
 
-// Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary one.
+// Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary
+// one.
 template <class F>
 F complex_sign_re(F x_re, F x_im) {
   F size = hypotenuse(x_re, x_im);

@@ -1,6 +1,7 @@
 // formulas.cpp: every formula as a function of its own, for the code generators.
 //
-// Compiled to bitcode by clang, then checked and stripped by check_formulas.cpp: a function that consists of
+// Compiled to bitcode by clang, then checked and stripped by check_formulas.cpp: a function that
+// consists of
 // `unreachable` stands for a formula that the row does not have.
 #include "ops/rows.h"
 
@@ -81,8 +82,8 @@ uint8 rare_or_unreachable(Arguments... arguments) {
 #include "ops/op.def"
 #undef FRIT_OP
 
-// A complex number to a real type: its real part; a real number to a complex type: the parts x and 0. The
-// code generators do that; the casts here are between real types.
+// A complex number to a real type: its real part; a real number to a complex type: the parts x and
+// 0. The code generators do that; the casts here are between real types.
 #define FRIT_CAST(From, from, To, to)                                             \
   extern "C" Element<DType::To> frit_cast_##from##_##to(Element<DType::From> x) { \
     return converted<DType::To, DType::From>(x);                                  \

@@ -1,4 +1,4 @@
-// logarithm.h: log and what is made of it: log2, log10, log1p, the inverse hyperbolic functions, logaddexp.
+// logarithm.h: log, and what is made of it: log2, log10, log1p, inverse hyperbolics, logaddexp.
 #pragma once
 
 #include "ops/exponential.h"
@@ -86,8 +86,9 @@ F logarithm_of_parts(F k, F f) {
   return fused_multiply_add(k, C::ln2_high, f - (t.half_square - low));
 }
 
-// The logarithm `value` where x > 0 is finite; else what any logarithm is: infinite at 0 and infinity, NaN below 0.
-// The last sum raises the flags: it overflows at 0, and is infinity minus infinity below.
+// The logarithm `value` where x > 0 is finite; else what any logarithm is: infinite at 0 and
+// infinity, NaN below 0. The last sum raises the flags: it overflows at 0, and is infinity minus
+// infinity below.
 template <class F>
 F with_limits_of_logarithm(F x, F value) {
   using Int = typename Format<F>::Int;

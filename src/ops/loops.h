@@ -1,4 +1,4 @@
-// loops.h: the ready-made loops of one instruction set, as tables; ops.cpp picks a table at run time.
+// loops.h: tables of the ready-made loops of one instruction set; ops.cpp picks one.
 #pragma once
 
 #include "ops/ops.h"

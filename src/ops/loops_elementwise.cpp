@@ -1,7 +1,7 @@
 // loops_elementwise.cpp: the interpreter's loops over contiguous elements, made from the formulas.
 //
-// Compiled by clang twice for each instruction set, FRIT_LEVEL naming it: with FRIT_PART plain and costly, for rows
-// without and with the flag Costly. The loop vectoriser does the rest, as every
+// Compiled by clang twice for each instruction set, FRIT_LEVEL naming it: with FRIT_PART plain and
+// costly, for rows without and with the flag Costly. The loop vectoriser does the rest, as every
 // formula is straight-line.
 #include "ops/loops.h"
 #include "ops/rows.h"
@@ -13,8 +13,8 @@ constexpr int64 block = 512;  // elements checked for rare ones at a time: they 
 
 // Iterations are independent even where the output is an input: each loads before it stores.
 #define FRIT_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
-// On what a loop reads through: clang forgets the promise for accesses that it inlines late, and then tests for overlap
-// and runs in-place loops one element at a time.
+// On what a loop reads through: clang forgets the promise for accesses that it inlines late, and
+// then tests for overlap and runs in-place loops one element at a time.
 #define FRIT_ACCESS [[gnu::always_inline]]
 
 // Input k of an op as an array, or as one element for all.
@@ -50,8 +50,8 @@ struct Real {
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) out[i] = value_of<op, d>(x[i], y[i], z[i]);
   }
-  // By full vectors only: a conversion of one float16 works on a whole register, and raises flags for what
-  // happens to stand beside it.
+  // By full vectors only: a conversion of one float16 works on a whole register, and raises flags
+  // for what happens to stand beside it.
   void half_formula(int64 begin, int64 end) const {
     constexpr int64 width = 16;
     int64 i = begin;
@@ -215,7 +215,8 @@ void run_once(void* const* args, int64 n) {
   }
 }
 
-// Where the inputs may change places, bit for bit: not in complex products, nor in a maximum of 0.0 and -0.0.
+// Where the inputs may change places, bit for bit: not in complex products, nor in a maximum of 0.0
+// and -0.0.
 template <Op op, DType d>
 constexpr bool inputs_swap = (Formula<op>::flags & Commutative) != 0 &&
                              ((!float_type(d) && !complex_type(d)) ||

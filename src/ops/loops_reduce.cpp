@@ -48,7 +48,8 @@ constexpr bool reducible = Formula<op>::inputs == 2 &&
                            has_formula<op, d>&& Formula<op>::rule !=
                                TypeRule::Exponent&& output_type(Formula<op>::rule, d) == d;
 
-// float16 is reduced in float and rounded once, by the ops for which NumPy does so (Add too, below).
+// float16 is reduced in float and rounded once, by the ops for which NumPy does so (Add too,
+// below).
 template <Op op, DType d>
 constexpr bool wide_half = d == DType::Float16 &&
                            (op == Op::Subtract || op == Op::Multiply || op == Op::TrueDivide);
@@ -99,7 +100,8 @@ void reduce_floats_any_order(void* out, const void* in, int64 n) {
 }
 
 // ---- NumPy's pairwise sum -----------------------------------------------------------------------
-// Over the parts of complex numbers it is the same tree: the accumulators take real and imaginary parts in turn.
+// Over the parts of complex numbers it is the same tree: the accumulators take real and imaginary
+// parts in turn.
 
 // float16 sums in float and rounds at the end.
 template <DType d>

@@ -1,14 +1,14 @@
 // machine.h: the element types and single machine operations that formulas are made of.
 //
-// Compiled by clang only. Everything above it (formula.h, mathematics.h) is a chain of these operations and
-// selects: no branch, no table in memory, no library, so that code generators can widen it to vectors and
-// every tier gives the same bits. fma is used: it is one operation with one result on every machine
-// (in hardware from x86-64-v3 and on Arm).
+// Compiled by clang only. Everything above it (formula.h, mathematics.h) is a chain of these
+// operations and selects: no branch, no table in memory, no library, so that code generators can
+// widen it to vectors and every tier gives the same bits. fma is used: it is one operation with one
+// result on every machine (in hardware from x86-64-v3 and on Arm).
 #pragma once
 
 namespace frit::formula {
-// Internal linkage: the same functions are compiled for several instruction sets, and the linker must
-// not take one set's copy for another's.
+// Internal linkage: the same functions are compiled for several instruction sets, and the linker
+// must not take one set's copy for another's.
 namespace {
 
 using int8 = signed char;
@@ -115,8 +115,9 @@ bool magnitude_below(F x, F limit) {
 }
 
 // ---- raising flags ------------------------------------------------------------------------------
-// An optimiser may fold arithmetic on constants, and may compute both sides of a select for all elements. Hence these take
-// their digits from x and choose the exponent in integers: what they compute is harmless unless `condition` holds.
+// An optimiser may fold arithmetic on constants, and may compute both sides of a select for all
+// elements. Hence these take their digits from x and choose the exponent in integers: what they
+// compute is harmless unless `condition` holds.
 
 // The digits of x behind the exponent of 1, or behind these other leading bits.
 template <class F>

@@ -1,10 +1,12 @@
-// mathematics.h: elementary functions of one element, for float and double, at most 2 ulp from the truth.
+// mathematics.h: elementary functions of an element, float and double, to at most 2 ulp.
 //
-// Straight-line, as machine.h asks. Where the truth is not straight-line for rare inputs, there are three functions: f holds
-// for most inputs, f_is_rare says for which it does not, f_whole holds for those.
+// Straight-line, as machine.h asks. Where the truth is not straight-line for rare inputs, there are
+// three functions: f holds for most inputs, f_is_rare says for which it does not, f_whole holds for
+// those.
 //
-// NaN comes in and goes out without raising a flag: hence NaN is tested by x != x, and replaced before it meets < or >.
-// Other flags that mathematics asks for (log(0), exp(1000)) are raised by arithmetic.
+// NaN comes in and goes out without raising a flag: hence NaN is tested by x != x, and replaced
+// before it meets < or >. Other flags that mathematics asks for (log(0), exp(1000)) are raised by
+// arithmetic.
 #pragma once
 
 #include "ops/exponential.h"

@@ -244,8 +244,8 @@ bool can_cast(DType from, DType to, Casting casting) {
   if (casting == Casting::No || casting == Casting::Equiv) return false;
   if (promote(from, to) == to) return true;
   if (casting == Casting::Safe) return false;
-  constexpr std::string_view order =
-      "biufc";  // SameKind: never down in kind; but unsigned from signed is refused
+  // SameKind: never down in kind; but unsigned from signed is refused.
+  constexpr std::string_view order = "biufc";
   auto rank = [&](DType d) { return order.find(info(d).kind); };
   if (is_unsigned(from) && is_signed(to)) return true;
   if (is_signed(from) && is_unsigned(to)) return false;

@@ -1,4 +1,4 @@
-// ops.h: what an operation means: the element types, the op table and the rules that follow from it.
+// ops.h: what an operation means: element types, the op table, rules that follow from it.
 //
 // Everything here is generated from two tables: dtype.def (one row an element type) and op.def (one
 // row an op: name, type rule, flags, identity and the formula for one element). Nobody else keeps
@@ -71,6 +71,7 @@ struct Scalar {
     __builtin_memcpy(s.bytes, &value, sizeof(T));
     return s;
   }
+  bool operator==(const Scalar&) const = default;  // the same type and bits
 };
 
 // ---- ops ----------------------------------------------------------------------------------------
@@ -103,14 +104,14 @@ enum class TypeRule : std::uint8_t {
 
 enum OpFlag : std::uint32_t {
   NoFlags = 0,
-  Commutative =
-      1u
-      << 0,  // swapping the inputs gives the same bits, but for the last bit of complex products (NumPy
-             // fuses one half of them), for NaN, and for the sign of a zero in Maximum and its like
-  MayWarn = 1u << 1,      // can raise an IEEE flag on some input
-  NumPyUfunc = 1u << 2,   // is a ufunc of NumPy's namespace
-  Reorderable = 1u << 3,  // of real elements a reduction by this op may run in any order, bit for bit but for the
-                          // sign of a zero (min, max, and, or); float add and multiply may not
+  // Swapping the inputs gives the same bits, but for the last bit of complex products (NumPy fuses
+  // one half of them), for NaN, and for the sign of a zero in Maximum and its like.
+  Commutative = 1u << 0,
+  MayWarn = 1u << 1,     // can raise an IEEE flag on some input
+  NumPyUfunc = 1u << 2,  // is a ufunc of NumPy's namespace
+  // Of real elements a reduction by this op may run in any order, bit for bit but for the sign of a
+  // zero (min, max, and, or); float add and multiply may not.
+  Reorderable = 1u << 3,
   Costly = 1u << 4,       // more than ~20 instructions an element
   RefusesBool = 1u << 5,  // bool operands alone are a TypeError, though they could be cast to int8
 };
@@ -128,8 +129,8 @@ struct OpInfo {
   std::string_view
       numpy_types;         // the type characters (of the first input) that NumPy has loops for
   std::string_view types;  // those of them that have formulas here, in NumPy's order
-  std::string_view
-      source;  // the formulas' text, as written in the row (C); for GPU dialects and docs
+  // The formulas' text, as written in the row (C); for GPU dialects and docs.
+  std::string_view source;
 };
 
 const OpInfo& info(Op op);
@@ -143,8 +144,8 @@ bool may_warn(Op op, DType dtype);
 bool conversion_may_warn(DType from, DType to);
 std::optional<Scalar> identity_of(Op op, DType dtype);
 
-// How a caller's operand counts for the type rule: an array (or NumPy scalar) by its dtype, a Python
-// int, float or complex weakly (NEP 50: only its kind matters).
+// How a caller's operand counts for the type rule: an array (or NumPy scalar) by its dtype, a
+// Python int, float or complex weakly (NEP 50: only its kind matters).
 enum class Weak : std::uint8_t { No, Int, Float, Complex };
 struct OperandType {
   DType dtype;  // for weak operands: Int64, Float64, Complex128
@@ -155,50 +156,55 @@ struct Signature {
   DType in[3];
   DType out;
 };
-// The loop that NumPy's ufunc would choose, but for these: true_divide of integers is given as float64's loop (NumPy
-// converts inside), ldexp's exponent is always Int64, and comparisons of int64 with uint64 are
-// {Int64, UInt64} or the reverse, which no loop or formula here covers: ask NumPy. nullopt where NumPy raises a TypeError (no loop).
+// The loop that NumPy's ufunc would choose, but for these: true_divide of integers is given as
+// float64's loop (NumPy converts inside), ldexp's exponent is always Int64, and comparisons of
+// int64 with uint64 are {Int64, UInt64} or the reverse, which no loop or formula here covers: ask
+// NumPy. nullopt where NumPy raises a TypeError (no loop).
 std::optional<Signature> resolve(Op op, std::span<const OperandType> operands);
 
 // ---- ready-made loops (the interpreter's, compiled ahead of time per ISA) -----------------------
 
-// args[0] is the output, args[1..] the inputs; all contiguous with n elements, except input k where bit k
-// of `splat` is set (k = 0 for the first input): that one is a single element. The output may be the same
-// memory as an input that is not a splat; it must not overlap one otherwise. Bool elements are bytes 0/1.
-// Complex elements are interleaved pairs.
+// args[0] is the output, args[1..] the inputs; all contiguous with n elements, except input k where
+// bit k of `splat` is set (k = 0 for the first input): that one is a single element. The output may
+// be the same memory as an input that is not a splat; it must not overlap one otherwise. Bool
+// elements are bytes 0/1. Complex elements are interleaved pairs.
 using Loop = void (*)(void* const* args, std::int64_t n, unsigned splat);
 Loop loop(Op op, DType in);            // nullptr where the op has no formula for this type
 Loop cast_loop(DType from, DType to);  // as astype: C's conversions, out-of-range as x86 does them
 
-// out = the reduction of in[0..n), n >= 1, contiguous, in NumPy's own order for one inner loop (float and complex
-// Add: the pairwise tree; else one after another, or any order where that gives the same bits, but for the sign
-// of a zero in Maximum and its like). float16: Add, Subtract, Multiply and TrueDivide reduce in float and round once.
-// NumPy's reductions multiply complex numbers without fma: reduce those by MultiplyUnfused.
+// out = the reduction of in[0..n), n >= 1, contiguous, in NumPy's own order for one inner loop
+// (float and complex Add: the pairwise tree; else one after another, or any order where that gives
+// the same bits, but for the sign of a zero in Maximum and its like). float16: Add, Subtract,
+// Multiply and TrueDivide reduce in float and round once. NumPy's reductions multiply complex
+// numbers without fma: reduce those by MultiplyUnfused.
 using ReduceLoop = void (*)(void* out, const void* in, std::int64_t n);
 ReduceLoop reduce_loop(Op op, DType dtype);
 
-// Inclusive scan: out[i] = op(carry, in[0], .., in[i]) one after another; *carry is updated. May be in place.
+// Inclusive scan: out[i] = op(carry, in[0], .., in[i]) one after another; *carry is updated. May be
+// in place.
 using ScanLoop = void (*)(void* out, const void* in, void* carry, std::int64_t n);
 ScanLoop scan_loop(Op op, DType dtype);
 
-// Length of the first half where NumPy's pairwise sum splits n elements of `dtype`, or 0 where n is a leaf.
+// Length of the first half where NumPy's pairwise sum splits n elements of `dtype`, or 0 where n is
+// a leaf.
 std::int64_t pairwise_split(DType dtype, std::int64_t n);
 
 // ---- formulas for the code generators -----------------------------------------------------------
 
-// LLVM bitcode (built by clang from the op table) of one straight-line function a formula: no branches, calls to
-// LLVM intrinsics only, no memory. Complex types: two functions, suffix "_re" and "_im", each
-// taking (x_re, x_im, y_re, y_im, ..). Bool is i8 with value 0 or 1, in and out. float16 is `half`.
+// LLVM bitcode (built by clang from the op table) of one straight-line function a formula: no
+// branches, calls to LLVM intrinsics only, no memory. Complex types: two functions, suffix "_re"
+// and "_im", each taking (x_re, x_im, y_re, y_im, ..). Bool is i8 with value 0 or 1, in and out.
+// float16 is `half`.
 std::span<const char> formula_bitcode();
 // A complex op whose result is real or bool (equal, absolute) has one function, without suffix.
 // Select takes (bool, y.., z..). Ldexp's second argument is i64.
 std::string formula_symbol(Op op, DType in);    // "frit_Add_d"; the type bool is written "bool"
 std::string cast_symbol(DType from, DType to);  // "frit_cast_l_d"; between real types only
 
-// Some formulas hold for most inputs only (fmod of a long quotient, sin of a huge angle, gcd). The bitcode then also has
-// a function of this name, with the same arguments, which gives i8 1 where the formula's value is
-// NOT the answer: loop(op, in) must compute that element (it is right everywhere). No such function: the formula
-// is always right.
+// Some formulas hold for most inputs only (fmod of a long quotient, sin of a huge angle, gcd). The
+// bitcode then also has a function of this name, with the same arguments, which gives i8 1 where
+// the formula's value is NOT the answer: loop(op, in) must compute that element (it is right
+// everywhere). No such function: the formula is always right.
 std::string rare_symbol(Op op, DType in);  // "frit_Fmod_d_rare"; complex: "frit_Exp_D_rare"
 
 }  // namespace frit

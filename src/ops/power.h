@@ -14,8 +14,8 @@ inline float hypotenuse(float x, float y) {
   return pick(is_infinite(x) | is_infinite(y), infinity_of<float>(), (float)root);
 }
 
-// Scaled by a power of two, so that squares neither overflow nor vanish; then one step of Newton's method on the exact
-// error of the square root (Borges, An Improved Algorithm for hypot, 2019).
+// Scaled by a power of two, so that squares neither overflow nor vanish; then one step of Newton's
+// method on the exact error of the square root (Borges, An Improved Algorithm for hypot, 2019).
 inline double hypotenuse(double x, double y) {
   double a = absolute(x), b = absolute(y);
   double large = pick(a > b, a, b), small = pick(a > b, b, a);
@@ -36,8 +36,8 @@ inline double hypotenuse(double x, double y) {
 
 // ---- cube roots ---------------------------------------------------------------------------------
 
-// The reciprocal cube root of m by polynomial, improved by a step of third order; from its square the root, made
-// good by one step on the exact error: k^3 gives k.
+// The reciprocal cube root of m by polynomial, improved by a step of third order; from its square
+// the root, made good by one step on the exact error: k^3 gives k.
 inline double cbrt_of(double x) {
   // m^(-1/3) in m, 1 <= m < 2
   static constexpr double start[] = {0x1.c7f365bd286f4p0,  -0x1.90e741fc8214cp0,

@@ -1,4 +1,4 @@
-// rows.h: the rows of op.def as C++ templates: value_of<op, dtype>(x, y, z) is one element's formula.
+// rows.h: op.def as C++ templates: value_of<op, dtype>(x, y, z) is one element's formula.
 //
 // Compiled by clang only, by what makes machine code or bitcode of the formulas.
 #pragma once
@@ -147,7 +147,8 @@ T widened(T x) {
 }
 inline float widened(half x) { return x; }
 
-// The formula's own result, not yet of the output's type; void where the row has no formula for the type.
+// The formula's own result, not yet of the output's type; void where the row has no formula for the
+// type.
 template <Op op, DType d, class X, class Y, class Z>
 auto formula_of(X x, Y y, Z z) {
   using F = Formula<op>;

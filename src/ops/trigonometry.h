@@ -42,8 +42,8 @@ struct ReducedAngle {
   F angle, tail;
 };
 
-// Cody and Waite's reduction. The first difference is exact: x and n * high are multiples of one ulp of `high`, and
-// differ by less than 1. The second is exact as a pair.
+// Cody and Waite's reduction. The first difference is exact: x and n * high are multiples of one
+// ulp of `high`, and differ by less than 1. The second is exact as a pair.
 template <class F>
 ReducedAngle<F> reduced(F x) {
   using C = Trigonometry<F>;
@@ -98,7 +98,8 @@ F cos_of(F x) {
   return sine_in_quadrant(r.angle, r.quadrant + 1);
 }
 
-// Sine over cosine, or minus cosine over sine, with the rounding errors of both and of the division made good.
+// Sine over cosine, or minus cosine over sine, with the rounding errors of both and of the division
+// made good.
 template <class F>
 F tangent_of(ReducedAngle<F> r) {
   using C = Trigonometry<F>;
@@ -129,7 +130,8 @@ inline double tan_of(double x) {
 }
 
 // ---- angles of any size -------------------------------------------------------------------------
-// Payne and Hanek: of the product with 2 / pi only the bits that matter, in integers. By loops: for FLOAT_RARE.
+// Payne and Hanek: of the product with 2 / pi only the bits that matter, in integers. By loops: for
+// FLOAT_RARE.
 
 inline uint64 bits_of_two_over_pi(int from) {
   static const uint64 words[] = {0,
@@ -232,7 +234,8 @@ struct Arcs {
       0x1.fd1151b570dd7p-8, 0x1.087182f11a045p-6, -0x1.6602746b9f34fp-7, 0x1.cfa0dd17fcda8p-6};
 };
 
-// atan(y / x) for x, y >= 0, not both 0 or infinite: by t = y / x, (y - x) / (y + x) or -x / y, the smallest of them.
+// atan(y / x) for x, y >= 0, not both 0 or infinite: by t = y / x, (y - x) / (y + x) or -x / y, the
+// smallest of them.
 inline double arctangent_of_quotient(double y, double x) {
   bool low = y < Arcs::tan_eighth * x, high = x < Arcs::tan_eighth * y;
   double above = pick(low, y, pick(high, -x, y - x));
@@ -252,7 +255,8 @@ inline double arctan_of(double x) {
 
 inline double arctan2_of(double y, double x) {
   double a = pick(is_nan(y), 1.0, absolute(y)), b = pick(is_nan(x), 1.0, absolute(x));
-  // Both 0: the quotient is 0; both infinite: it is 1; huge: their sum must not overflow; tiny: products must not vanish.
+  // Both 0: the quotient is 0; both infinite: it is 1; huge: their sum must not overflow; tiny:
+  // products must not vanish.
   bool infinite = is_infinite(a) & is_infinite(b);
   bool huge = (a > 0x1p1000) | (b > 0x1p1000);
   bool tiny = (a < 0x1p-900) & (b < 0x1p-900);

@@ -56,11 +56,34 @@ int set_shape(PyObject* self, PyObject* value, void*) {
 PyObject* strides(PyObject* self, void*) {
   return guarded([&] { return tuple_of(array_behind(self).strides()); });
 }
+// The strides that the real array refused (its error is set): it knows of this window only, and there may be
+// more memory behind it.
+void set_within_base(PyObject* self, PyObject* strides) {
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  try {
+    const Array& old = array_behind(self);
+    const Shape wanted = shape_operand(strides);
+    if (wanted.size() != old.shape().size()) throw Unfit{"strides must be same length as shape"};
+    for (std::int64_t stride : wanted)
+      if (stride % size_of(old.dtype()) != 0) throw Unfit{"unaligned"};
+    array_of(self).array = window(old, old.shape(), wanted, old.offset(), old.dtype());
+  } catch (...) {
+    PyErr_Restore(type, error, traceback);
+    throw PythonError{};
+  }
+  const Ref dropped[] = {Ref::steal(type), Ref::steal(error), Ref::steal(traceback)};
+}
+
 int set_strides(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
     const Ref real = real_array(array_of(self));
-    checked_status(PyObject_SetAttrString(real.get(), "strides", value));
-    array_of(self).array = *wrap_ndarray(real.get());
+    if (PyObject_SetAttrString(real.get(), "strides", value) < 0)
+      return set_within_base(self, value);
+    std::optional<Array> wrapped = wrap_ndarray(real.get());
+    if (!wrapped)
+      raise(PyExc_ValueError, "frit: an array cannot become unaligned in place; use as_strided()");
+    array_of(self).array = std::move(*wrapped);
   });
 }
 
@@ -173,7 +196,8 @@ PyObject* data(PyObject* self, void*) {
 PyObject* device(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
 PyObject* array_priority(PyObject*, void*) { return PyFloat_FromDouble(0.0); }
 
-// A raw address has no lifetime: whoever asked for one may use it as long as the owner of the memory lives.
+// A raw address has no lifetime: whoever asked for one may use it as long as the owner of the
+// memory lives.
 PyObject* pinned_real(PyObject* self) {
   PyObject* owner = array_of(self).owner;
   ArrayObject& keeper = array_of(owner && is_array(owner) ? owner : self);

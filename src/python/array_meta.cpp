@@ -1,4 +1,4 @@
-// array_meta.cpp: the class of Array: isinstance, subclassing and construction, so that programs may use Array as numpy.ndarray.
+// array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's.
 #include <structmember.h>
 
 #include "python/array_type.h"
@@ -17,13 +17,49 @@ struct UnboundObject {
 };
 PyTypeObject* unbound_type = nullptr;
 
+// A method of the real ndarray on an instance of a subclass of it, with real objects for ours: not least
+// numpy.ndarray where a program says np.ndarray.
+Ref call_on_subclass(PyObject* method, const Arguments& arguments) {
+  std::vector<Ref> held;
+  std::vector<PyObject*> values;
+  for (Py_ssize_t k = 0; k < arguments.positional + arguments.keywords(); ++k) {
+    held.push_back(real_object(arguments.values[k]));
+    values.push_back(held.back().get());
+  }
+  return checked(PyObject_Vectorcall(
+      method, values.data(), static_cast<std::size_t>(arguments.positional), arguments.names));
+}
+
+// The method `view` of a class that a program derives from np.ndarray. self.view(np.ndarray) gives a real array: it is
+// how a subclass hands its data on to the __array_ufunc__ of the class that it comes from, NumPy's.
+PyObject* view_as(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    return call_on_subclass(ndarray_method("view"), {values, count, names}).release();
+  });
+}
+
+// The namespace of a class statement, with our `view` if it has none.
+Ref with_view(PyObject* names) {
+  static PyMethodDef row = {"view",
+                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(view_as)),
+                            METH_FASTCALL | METH_KEYWORDS, nullptr};
+  Ref all = checked(PyDict_Copy(names));
+  if (PyDict_GetItemString(all.get(), row.ml_name)) return all;
+  const Ref function = checked(PyCFunction_New(&row, nullptr));
+  const Ref method = checked(PyInstanceMethod_New(function.get()));
+  checked_status(PyDict_SetItemString(all.get(), row.ml_name, method.get()));
+  return all;
+}
+
 PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t count,
                        PyObject* names) {
   const auto& self = *reinterpret_cast<UnboundObject*>(object);
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
   if (self.ours && positional > 0 && is_array(values[0]))
     return PyObject_Vectorcall(self.ours, values, count, names);
-  return PyObject_Vectorcall(self.real, values, count, names);
+  return guarded([&] {
+    return object_of_ndarray(call_on_subclass(self.real, {values, positional, names}));
+  });
 }
 
 PyObject* bind_unbound(PyObject* object, PyObject* instance, PyObject*) {
@@ -46,7 +82,8 @@ void dealloc_unbound(PyObject* object) {
   Py_DECREF(as_object(type));
 }
 
-// What a class attribute is for classes: methods serve both kinds of arrays; everything else is as it is.
+// What a class attribute is for classes: methods serve both kinds of arrays; everything else is as
+// it is.
 PyObject* get_attribute(PyObject* type, PyObject* name) {
   Ref ours = Ref::steal(PyType_Type.tp_getattro(type, name));
   if (!ours) {
@@ -100,8 +137,9 @@ PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywo
       PyTypeObject* candidate = Py_TYPE(PyTuple_GET_ITEM(real_bases.get(), k));
       if (PyType_IsSubtype(candidate, winner)) winner = candidate;
     }
-    const Ref real_arguments = checked(PyTuple_Pack(
-        3, PyTuple_GET_ITEM(arguments, 0), real_bases.get(), PyTuple_GET_ITEM(arguments, 2)));
+    const Ref namespace_of_class = with_view(PyTuple_GET_ITEM(arguments, 2));
+    const Ref real_arguments = checked(PyTuple_Pack(3, PyTuple_GET_ITEM(arguments, 0),
+                                                    real_bases.get(), namespace_of_class.get()));
     return PyObject_Call(as_object(winner), real_arguments.get(), keywords);
   });
 }

@@ -208,7 +208,8 @@ struct Item {
   }
 };
 
-// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not counted as fallbacks.
+// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
+// counted as fallbacks.
 template <const char* const* method_name>
 struct OnReal {
   static constexpr const char* name = *method_name;
@@ -257,16 +258,25 @@ struct Dot {
   }
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [other, out] = named(arguments, {"b", "out"});
-    if (!other || is_given(out)) throw Unfit{"dot with out="};
+    if (!other) throw Unfit{"dot takes an array"};
     Operand operand;
     if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
     const Array& left = array_behind(self);
-    if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0)
+    operand.argument.weak = Weak::No;  // NumPy makes an array of a number here
+    if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0) {
+      if (is_given(out)) throw Unfit{"dot of a number with out="};
       return new_result(apply(Op::Multiply, {left, operand.argument}));
+    }
     const Array& right = *operand.argument.array;
     if (right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
     note_ufunc("dot");
-    return new_result(matmul(forwards(left), forwards(right)));
+    const Array x = forwards(left), y = forwards(right);
+    if (!is_given(out)) return new_result(matmul(x, y));
+    const Array target = target_operand(out);
+    if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
+      throw Unfit{"dot into another kind of array"};
+    matmul(x, y, &target);
+    return Py_NewRef(out);
   }
 };
 
@@ -322,7 +332,8 @@ struct Repeat {
       along = axis_operand(axis, source.ndim());
     else
       source = reshaped(source, {source.size()}, 'C').array;
-    // Each element as a run of `count`: one more axis with stride 0, copied and folded into its neighbour.
+    // Each element as a run of `count`: one more axis with stride 0, copied and folded into its
+    // neighbour.
     const auto at = static_cast<std::ptrdiff_t>(along) + 1;
     Shape shape(source.shape().begin(), source.shape().end()),
         strides(source.strides().begin(), source.strides().end());
@@ -411,6 +422,29 @@ struct SetFlags {
 
 struct Resize {
   static constexpr const char* name = "resize";
+
+  static Shape new_shape(const Arguments& arguments) {
+    try {
+      Shape shape = integers_of(arguments);
+      std::int64_t size = 1;
+      bool fits = true;
+      for (std::int64_t extent : shape)
+        fits &= extent >= 0 && !__builtin_mul_overflow(size, extent, &size);
+      if (fits) return shape;
+    } catch (const Unfit&) {
+    }
+    // An array of NumPy's own has the words for it.
+    npy_intp none = 0;
+    const Ref stand_in = checked(PyArray_SimpleNew(1, &none, NPY_DOUBLE));
+    std::vector<PyObject*> values{stand_in.get()};
+    values.insert(values.end(), arguments.values,
+                  arguments.values + arguments.positional + arguments.keywords());
+    checked(PyObject_Vectorcall(ndarray_method(name), values.data(),
+                                static_cast<std::size_t>(arguments.positional) + 1,
+                                arguments.names));
+    throw Unfit{"resize to another shape"};
+  }
+
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     bool checks_references = true;
     for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
@@ -421,16 +455,22 @@ struct Resize {
     if (arguments.positional == 0) return Py_NewRef(Py_None);
     ArrayObject& object = array_of(self);
     const Array& old = object.array;
+    const Shape shape = new_shape(arguments);
+    std::int64_t size = 1;
+    for (std::int64_t extent : shape) size *= extent;
+    if (size == old.size() && old.c_contiguous()) {
+      object.array = *reshape_window(old, shape);
+      return Py_NewRef(Py_None);
+    }
     if (object.owner || old.base()->foreign)
       raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
-    if (object.weak_references || (checks_references && old.base()->handles > 1))
+    // The caller's own two: the name of the array, and the call.
+    const bool is_referenced = Py_REFCNT(self) > 2 || object.weak_references != nullptr;
+    if (checks_references && (is_referenced || old.base()->handles > 1))
       raise(PyExc_ValueError,
             "cannot resize an array that references or is referenced\nby another array in this "
             "way.\nUse the np.resize "
             "function or refcheck=False");
-    const Shape shape = integers_of(arguments);
-    if (std::ranges::any_of(shape, [](std::int64_t n) { return n < 0; }))
-      throw Unfit{"all elements of shape must be non-negative"};
     const Array made = full(shape, Scalar{.dtype = old.dtype()});
     const std::int64_t kept[1] = {std::min(old.size(), made.size())};
     const std::int64_t stride[1] = {size_of(old.dtype())};

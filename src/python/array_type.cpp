@@ -95,9 +95,18 @@ int contains(PyObject* object, PyObject* value) {
   return any ? PyObject_IsTrue(any.get()) : -1;
 }
 
-Py_hash_t no_hash(PyObject* object) {
-  PyErr_Format(PyExc_TypeError, "unhashable type: '%.200s'", Py_TYPE(object)->tp_name);
-  return -1;
+// For the C interface's PySequence_SetItem.
+int set_sequence_item(PyObject* object, Py_ssize_t index, PyObject* value) {
+  const Ref key = Ref::steal(PyLong_FromSsize_t(index));
+  return key ? set_item(object, key.get(), value) : -1;
+}
+
+PyObject* refuse_concatenation(PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_TypeError,
+                  "Concatenation operation is not implemented for NumPy arrays, use "
+                  "np.concatenate() instead. Please do not rely on this error; it may not be given "
+                  "on all Python implementations.");
+  return nullptr;
 }
 
 struct Rows {
@@ -184,11 +193,14 @@ PyObject* new_array(Array array) {
 
 PyObject* new_view(Array array, ArrayObject& of) {
   PyObject* object = new_array(std::move(array));
-  ArrayObject& self = array_of(object);
-  PyObject* owner = of.owner && is_array(of.owner) ? of.owner : as_object(&of);
-  self.owner = Py_NewRef(owner);
-  self.read_only = of.read_only;
+  set_viewed(array_of(object), of);
+  array_of(object).read_only = of.read_only;
   return object;
+}
+
+void set_viewed(ArrayObject& view, ArrayObject& of) {
+  PyObject* owner = of.owner && is_array(of.owner) ? of.owner : as_object(&of);
+  Py_XSETREF(view.owner, Py_NewRef(owner));
 }
 
 void make_array_type(PyObject* module) {
@@ -209,10 +221,12 @@ void make_array_type(PyObject* module) {
   add(Py_tp_dealloc, dealloc_array);
   add(Py_tp_repr, represent);
   add(Py_tp_str, as_text);
-  add(Py_tp_hash, no_hash);
+  add(Py_tp_hash, PyObject_HashNotImplemented);
   add(Py_tp_iter, iterate);
   add(Py_sq_length, length);
   add(Py_sq_item, sequence_item);
+  add(Py_sq_ass_item, set_sequence_item);
+  add(Py_sq_concat, refuse_concatenation);
   add(Py_sq_contains, contains);
   add(Py_mp_length, length);
   add(Py_mp_subscript, get_item);
@@ -231,7 +245,8 @@ void make_array_type(PyObject* module) {
   PyObject* type = checked(PyType_FromSpec(&spec)).release();
   array_type = reinterpret_cast<PyTypeObject*>(type);
   add_ndarray_rest(type);
-  // Heap types may change their class to one of the same layout; PyType_FromMetaclass came with 3.12.
+  // Heap types may change their class to one of the same layout; PyType_FromMetaclass came with
+  // 3.12.
   PyTypeObject* metaclass = make_array_metaclass();
   Py_INCREF(as_object(metaclass));
   Py_SET_TYPE(type, metaclass);

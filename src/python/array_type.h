@@ -17,7 +17,8 @@ PyTypeObject* make_array_metaclass();
 
 // A view of the array with NumPy's rules: shared by methods and attributes.
 Array reversed_axes(const Array& array);
-// Reshapes as NumPy does: a window if possible, else a copy; -1 may stand for one extent. Throws Unfit for a shape that does not fit.
+// Reshapes as NumPy does: a window if possible, else a copy; -1 may stand for one extent. Throws
+// Unfit for a shape that does not fit.
 struct Reshaped {
   Array array;
   bool is_view;

@@ -59,6 +59,15 @@ Scalar number(std::int64_t value, DType dtype) {
   return result;
 }
 
+// The integer type holds the value.
+bool is_exactly(const Scalar& element, std::int64_t value) {
+  Scalar wide;
+  wide.dtype = DType::Int64;
+  void* arguments[2] = {wide.bytes, const_cast<std::byte*>(element.bytes)};
+  cast_loop(element.dtype, DType::Int64)(arguments, 1, 0);
+  return wide.as<std::int64_t>() == value && (value >= 0 || is_signed(element.dtype));
+}
+
 Made read_plain(const Arguments& arguments) {
   const auto [shape, dtype, order, device, like] =
       named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
@@ -118,7 +127,8 @@ struct Full {
   }
 };
 
-// arange, for Python numbers whose result is int64 or float64, as NumPy computes length and elements.
+// arange, for Python numbers whose result is int64 or float64, as NumPy computes length and
+// elements.
 struct Arange {
   static constexpr const char* name = "arange";
 
@@ -137,7 +147,7 @@ struct Arange {
       start = nullptr;
     }
     if (!is_given(step)) step = nullptr;
-    if (!stop) throw Unfit{"arange takes a stop"};
+    if (!stop || (arguments.positional == 0 && !start)) throw Unfit{"arange takes a stop"};
     bool is_float = false;
     for (PyObject* each : {start, stop, step}) {
       if (!each) continue;
@@ -148,14 +158,15 @@ struct Arange {
     }
     const DType natural = is_float ? DType::Float64 : DType::Int64;
     const DType type = requested_dtype(dtype).value_or(natural);
-    const bool computes = type == DType::Float64 || type == DType::Float32 ||
-                          ((type == DType::Int64 || type == DType::Int32) && !is_float);
+    const bool computes =
+        type == DType::Float64 || type == DType::Float32 || (is_integer(type) && !is_float);
     if (!computes) throw Unfit{"arange in another dtype"};
     return new_array(is_float ? floats(start, stop, step, type)
                               : integers(start, stop, step, type));
   }
 
-  // NumPy fills with the difference of the first two elements, not with the step that was asked for.
+  // NumPy fills with the difference of the first two elements, not with the step that was asked
+  // for.
   static Array filled_between(const Scalar& first, const Scalar& second, double length) {
     if (!(length < 4e15)) throw Unfit{"a length that only NumPy judges"};
     Scalar step;
@@ -173,21 +184,24 @@ struct Arange {
     if (by == 0 || std::abs(first) > limit || std::abs(last) > limit || std::abs(by) > limit)
       throw Unfit{"a length that only NumPy judges"};
     const double length = std::ceil(static_cast<double>(last - first) / static_cast<double>(by));
-    if (dtype == DType::Int32 && (first != static_cast<std::int32_t>(first) ||
-                                  first + by != static_cast<std::int32_t>(first + by)))
+    const Scalar start_element = number(first, dtype), next = number(first + by, dtype);
+    if (is_integer(dtype) && (!is_exactly(start_element, first) || !is_exactly(next, first + by)))
       throw Unfit{"an integer is out of bounds"};
-    return filled_between(number(first, dtype), number(first + by, dtype), length);
+    return filled_between(start_element, next, length);
   }
 
   static Array floats(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
     const double first = start ? value_of(start) : 0.0, last = value_of(stop),
                  by = step ? value_of(step) : 1.0;
-    const double length = std::ceil((last - first) / by);
+    const double exact = (last - first) / by;
+    // An infinite step, or one that makes the quotient vanish, still reaches the start.
+    const bool only_start = exact == 0.0 && last != first && !std::signbit(exact);
+    const double length = only_start ? 1.0 : std::ceil(exact);
     const auto element = [dtype](double value) {
       return dtype == DType::Float32 ? Scalar::of(dtype, static_cast<float>(value))
                                      : Scalar::of(dtype, value);
     };
-    return filled_between(element(first), element(first + by), length);
+    return filled_between(element(first), element(only_start ? first : first + by), length);
   }
 };
 
@@ -218,8 +232,8 @@ struct ArrayFunction {
                           (layout == 'C' && source.c_contiguous()) ||
                           (layout == 'F' && source.f_contiguous());
     const std::int64_t least = ndmin ? integer_operand(ndmin) : 0;
-    const bool may_share =
-        copies && copies != Py_True && (copies == Py_None || PyObject_IsTrue(copies) == 0);
+    if (copies && copies != Py_None && !PyBool_Check(copies)) throw Unfit{"copy="};
+    const bool may_share = copies == Py_None || copies == Py_False;
     if (may_share && same && laid_out && is_array(object)) return at_least(source, least, object);
     if (may_share && copies != Py_None) throw Unfit{"a copy is needed and forbidden"};
     if (!same && is_complex(source.dtype()) && !is_complex(*wanted))
@@ -241,7 +255,8 @@ struct ArrayFunction {
     return object ? new_view(std::move(wide), array_of(object)) : new_array(std::move(wide));
   }
 
-  // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer positions.
+  // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer
+  // positions.
   static PyObject* by_numpy(const Arguments& arguments) {
     static constexpr const char* names[] = {"object", "dtype", "copy", "order",
                                             "subok",  "ndmin", "like"};

@@ -81,17 +81,38 @@ bool may_hold_ours(PyObject* object) {
          PyDict_CheckExact(object);
 }
 
+// Python function: an object like the given one, whose __array__ gives a real array.
+PyObject* make_stand_in = nullptr;
+
+// An object of a Python class with an __array__ of its own, which may well give an array of ours.
+bool makes_arrays(PyObject* object) {
+  return PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) && !PyArray_Check(object) &&
+         PyObject_HasAttrString(as_object(Py_TYPE(object)), "__array__");
+}
+
 // The real objects that stand for ours in one call.
 class Stand {
  public:
+  // Makers: objects whose __array__ gives arrays of ours have stand-ins, too.
+  enum class Makers : std::uint8_t { AsTheyAre, Replaced };
+  explicit Stand(Makers makers = Makers::AsTheyAre) : makers_(makers) {}
+
   Ref real(PyObject* object, int depth = 0) {
-    if (!may_hold_ours(object) || depth > deepest) return Ref::borrow(object);
+    if (depth > deepest) return Ref::borrow(object);
+    if (!may_hold_ours(object)) {
+      if (makers_ == Makers::Replaced && makes_arrays(object))
+        return checked(PyObject_CallOneArg(make_stand_in, object));
+      return Ref::borrow(object);
+    }
     if (is_array(object)) return real_of_array(object);
     if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
     if (PyList_CheckExact(object)) return real_of_list(object, depth);
     if (PyDict_CheckExact(object)) return real_of_dict(object, depth);
     return real_object(object);
   }
+
+  // Some array of ours has a stand-in.
+  bool has_arrays() const { return !pairs_.empty(); }
 
   // Ours for the real one, if it stood for one of ours.
   PyObject* original(PyObject* real) const {
@@ -128,7 +149,7 @@ class Stand {
     Ref result;  // made at the first item that differs
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list); ++k) {
       PyObject* item = PyList_GET_ITEM(list, k);
-      if (!may_hold_ours(item)) continue;
+      if (!may_hold_ours(item) && makers_ == Makers::AsTheyAre) continue;
       Ref replaced = real(item, depth + 1);
       if (replaced.get() == item) continue;
       if (!result) result = checked(PyList_GetSlice(list, 0, PyList_GET_SIZE(list)));
@@ -142,7 +163,7 @@ class Stand {
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(dict, &position, &key, &value)) {
-      if (!may_hold_ours(value)) continue;
+      if (!may_hold_ours(value) && makers_ == Makers::AsTheyAre) continue;
       const Ref replaced = real(value, depth + 1);
       if (replaced.get() == value) continue;
       if (!result) result = checked(PyDict_Copy(dict));
@@ -151,15 +172,21 @@ class Stand {
     return result ? result : Ref::borrow(dict);
   }
 
+  Makers makers_;
   // The real array is alive as long as the call holds it, and ours because the caller does.
   std::vector<std::pair<PyObject*, PyObject*>> pairs_;
 };
 
+PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
+  if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
+  PyObject* viewed = stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(result.get())));
+  PyObject* object = object_of_ndarray(std::move(result));
+  if (viewed && is_array(object)) set_viewed(array_of(object), array_of(viewed));
+  return object;
+}
+
 PyObject* ours_of_result(Ref result, const Stand& stand) {
-  if (PyArray_CheckExact(result.get())) {
-    if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
-    return object_of_ndarray(std::move(result));
-  }
+  if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
   if (PyTuple_CheckExact(result.get())) {
     // Results with out=(a, b): the originals again.
     bool any = false;
@@ -178,9 +205,26 @@ PyObject* ours_of_result(Ref result, const Stand& stand) {
 
 }  // namespace
 
-PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
+std::int64_t numpy_calls = 0;
+
+namespace {
+
+// NumPy asked an object for its array, and was given one of ours.
+bool is_refused_array() {
+  if (!make_stand_in || !PyErr_ExceptionMatches(PyExc_ValueError)) return false;
+  PyObject *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  const Ref text = Ref::steal(error ? PyObject_Str(error) : nullptr);
+  PyErr_Restore(type, error, traceback);
+  return text && PyUnicode_CompareWithASCIIString(
+                     text.get(), "object __array__ method not producing an array") == 0;
+}
+
+// Null, with NumPy's error set, where the call failed.
+PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
+                              Stand::Makers makers) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
-  Stand stand;
+  Stand stand(makers);
   Ref result;
   {
     constexpr std::size_t few = 8;
@@ -189,23 +233,37 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
     std::vector<Ref> held_more(count > few ? count : 0);
     std::vector<PyObject*> more(count > few ? count + 1 : 0);
     Ref* held = count > few ? held_more.data() : held_here;
-    PyObject** values =
-        (count > few ? more.data() : here) + 1;  // the callee may use the slot before the first
+    // The callee may use the slot before the first.
+    PyObject** values = (count > few ? more.data() : here) + 1;
     for (std::size_t k = 0; k < count; ++k) {
       held[k] = stand.real(arguments.values[k]);
       values[k] = held[k].get();
     }
+    if (stand.has_arrays()) ++numpy_calls;
     result = Ref::steal(PyObject_Vectorcall(
         function, values,
         static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
         arguments.names));
-    if (!result) throw PythonError{};
+    if (!result) return nullptr;
     // While the arguments are held: a result that is one of them is recognised by its address.
     result = Ref::steal(ours_of_result(std::move(result), stand));
   }
   drain_released();
   return result.release();
 }
+
+}  // namespace
+
+PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
+  PyObject* result = call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre);
+  if (!result && is_refused_array()) {
+    PyErr_Clear();
+    result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);
+  }
+  return checked(result).release();
+}
+
+void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(function)); }
 
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
                     const char* reason) {

@@ -1,16 +1,22 @@
-// fallback.h: calls of NumPy on behalf of ours: operands evaluated, NumPy called, results wrapped; each place counted.
+// fallback.h: calls of NumPy for ours: operands evaluated, results wrapped, places counted.
 #pragma once
 
 #include "python/objects.h"
 
 namespace frit::python {
 
-// Calls `function` with Frit objects replaced by real ones and wraps what comes back. A real array that NumPy hands
-// back (out=, in-place operators) becomes the very object it stood for.
+// Calls `function` with Frit objects replaced by real ones and wraps what comes back. A real array
+// that NumPy hands back (out=, in-place operators) becomes the very object it stood for.
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);
+// Calls so far that were handed arrays of ours, counted as fallbacks or not.
+extern std::int64_t numpy_calls;
+// Python function that makes, for an object whose __array__ gives an array of ours, one whose __array__ gives a real
+// array: NumPy takes no other.
+void set_stand_in(PyObject* function);
 
-// The same as a fallback: counted under `name` at the user's line, and refused under FRIT_FALLBACK=error.
-// Without a reason it is the replay of a call that failed: not counted unless NumPy succeeds after all.
+// The same as a fallback: counted under `name` at the user's line, and refused under
+// FRIT_FALLBACK=error. Without a reason it is the replay of a call that failed: not counted unless
+// NumPy succeeds after all.
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
                     const char* reason);
 
@@ -26,12 +32,14 @@ PyObject* call_numpy_on(PyObject* function, Objects*... objects) {
   return call_numpy(function, {values, sizeof...(Objects), nullptr});
 }
 
-// Real objects for ours, inside lists, tuples and dicts as well; the same object where there is nothing to replace.
+// Real objects for ours, inside lists, tuples and dicts as well; the same object where there is
+// nothing to replace.
 Ref real_deep(PyObject* object);
 
 // A callable that is a fallback of `function`; bound to an instance when it is a method's.
 PyObject* new_fallback(const char* name, PyObject* function);
-// The attribute of ndarray of this name, by way of NumPy: a method, or a property read from the real array.
+// The attribute of ndarray of this name, by way of NumPy: a method, or a property read from the
+// real array.
 PyObject* new_fallback_attribute(const char* name, PyObject* attribute);
 
 // For the module.

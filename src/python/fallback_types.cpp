@@ -1,4 +1,4 @@
-// fallback_types.cpp: Fallback, the callable that stands for a function or method of NumPy's that we don't do ourselves.
+// fallback_types.cpp: Fallback, a callable that stands for a function or method of NumPy's.
 #include <structmember.h>
 
 #include "python/fallback.h"
@@ -57,7 +57,7 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
   self.dictionary = dictionary.get();
   Py_INCREF(self.dictionary);
   for (const char* attribute :
-       {"__name__", "__qualname__", "__doc__", "__module__", "__signature__", "__text_signature__"})
+       {"__name__", "__qualname__", "__module__", "__signature__", "__text_signature__"})
     copy_attribute(self.dictionary, function, attribute);
   checked_status(PyDict_SetItemString(self.dictionary, "__wrapped__", function));
   return object;
@@ -105,6 +105,19 @@ PyObject* represent(PyObject* object) {
 // Pickled by name, as a function is.
 PyObject* reduce_pickle(PyObject* object, PyObject*) {
   return PyObject_GetAttrString(object, "__qualname__");
+}
+
+// Equal to NumPy's function, so that tables of functions by function hold for both.
+PyObject* compare(PyObject* self, PyObject* other, int comparison) {
+  if (comparison != Py_EQ && comparison != Py_NE) return Py_NewRef(Py_NotImplemented);
+  const bool equal = self == other || fallback_of(self).function == other;
+  return PyBool_FromLong(equal == (comparison == Py_EQ));
+}
+Py_hash_t hash(PyObject* self) { return PyObject_Hash(fallback_of(self).function); }
+
+// As it is now: libraries change the texts of NumPy's functions.
+PyObject* documentation(PyObject* object, void*) {
+  return PyObject_GetAttrString(fallback_of(object).function, "__doc__");
 }
 
 // ---- properties ---------------------------------------------------------------------------------
@@ -162,6 +175,7 @@ void make_fallback_types(PyObject* module) {
                                   {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef attributes[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__doc__", documentation, nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
@@ -170,6 +184,8 @@ void make_fallback_types(PyObject* module) {
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+                         {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_methods, methods},
                          {Py_tp_members, members},
                          {Py_tp_getset, attributes},

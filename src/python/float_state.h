@@ -13,8 +13,8 @@ struct FloatState {
   FloatMode over = FloatMode::Warn;
   FloatMode under = FloatMode::Ignore;
   FloatMode invalid = FloatMode::Warn;
-  bool immediate =
-      false;  // ops run at once, so that an error is raised or recorded where it belongs
+  // Ops run at once, so that an error is raised or recorded where it belongs.
+  bool immediate = false;
 };
 
 // For the calling thread.

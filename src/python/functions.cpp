@@ -1,4 +1,4 @@
-// functions.cpp: where, copyto, concatenate, broadcast_to, nonzero, count_nonzero; and conversion to and from NumPy.
+// functions.cpp: where, copyto, concatenate, nonzero and others; conversion from and to NumPy.
 #include "python/functions.h"
 
 #include <algorithm>
@@ -36,6 +36,10 @@ struct Where {
     return checked(PyObject_CallMethod(ours.get(), "nonzero", nullptr)).release();
   }
 };
+
+bool is_python_number(PyObject* object) {
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyComplex_CheckExact(object);
+}
 
 bool is_name(PyObject* text, const char* name) {
   return PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, name) == 0;
@@ -91,9 +95,12 @@ struct Concatenate {
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
     if (n == 0) throw Unfit{"need at least one array to concatenate"};
     std::vector<Array> parts;
-    for (Py_ssize_t k = 0; k < n; ++k)
-      parts.push_back(array_operand(PySequence_Fast_GET_ITEM(sequence, k)));
     const bool flat = axis_object == Py_None;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      PyObject* part = PySequence_Fast_GET_ITEM(sequence, k);
+      if (flat && is_python_number(part)) throw Unfit{"a Python number to be joined to arrays"};
+      parts.push_back(array_operand(part));
+    }
     if (flat)
       for (Array& part : parts) part = reshaped(part, {part.size()}, 'C').array;
     const int ndim = parts[0].ndim();
@@ -224,7 +231,8 @@ PyObject* wrap_result(PyObject*, PyObject* object) {
   return guarded([&] { return object_of_result(Ref::borrow(object), 1); });
 }
 
-// call_numpy(name, function, *args, **kwargs): one fallback, counted; with None for the name, not counted.
+// call_numpy(name, function, *args, **kwargs): one fallback, counted; with None for the name, not
+// counted.
 PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t positional,
                               PyObject* names) {
   note_source();

@@ -1,4 +1,4 @@
-// functions.h: functions of NumPy's namespace in C: creation, joining, choosing; and conversion to and from NumPy.
+// functions.h: functions of NumPy's namespace in C, and conversion to and from NumPy.
 #pragma once
 
 #include <vector>

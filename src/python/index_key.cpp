@@ -17,7 +17,8 @@ struct Item {
   std::int64_t integer = 0;
   PyObject* slice = nullptr;
   Array array = {};
-  int axes() const {  // of the array that it takes
+  bool from_array = false;  // an integer
+  int axes() const {        // of the array that it takes
     return kind == Kind::NewAxis || kind == Kind::Ellipsis ? 0
            : kind == Kind::Mask                            ? array.ndim()
                                                            : 1;
@@ -44,11 +45,12 @@ Item read_item(PyObject* key) {
       if (array.ndim() == 0) throw Unfit{"an index is a single bool"};
       return {.kind = Kind::Mask, .array = std::move(array)};
     }
-    // A 0-d integer array is an integer, but the result is then a copy only if another index is an array.
+    // A 0-d integer array is an integer, but the result is then a copy only if another index is an
+    // array.
     if (array.ndim() == 0) {
       const Scalar value = item(array);
       const Ref number = Ref::steal(make_scalar(value));
-      return {.kind = Kind::Integer, .integer = integer_operand(number.get())};
+      return {.kind = Kind::Integer, .integer = integer_operand(number.get()), .from_array = true};
     }
     return {.kind = Kind::Indices, .array = std::move(array)};
   }
@@ -196,7 +198,10 @@ IndexKey read_key(const Array& array, PyObject* key) {
                             : key == Py_Ellipsis ? 0
                                                  : 1;
   result.is_scalar = only_integers && given == items.size() && key != Py_Ellipsis;
+  result.copies = std::ranges::any_of(items, &Item::from_array);
   result.front_axes = advanced && together ? place : 0;
+  // NumPy's iterator takes so many operands, of which one is the result.
+  if (taken.size() >= NPY_MAXARGS) throw Unfit{"too many index arrays"};
   Shape shape, strides;
   for (Advanced& each : taken) {
     shape.push_back(each.extent);

@@ -1,4 +1,4 @@
-// index_key.h: an index key, read: the window that its basic part makes, and the index arrays on it.
+// index_key.h: an index key, read: the window of its basic part, and index arrays on it.
 #pragma once
 
 #include "python/objects.h"
@@ -6,14 +6,15 @@
 namespace frit::python {
 
 struct IndexKey {
-  Array
-      basic;  // the window after integers, slices, None and ...; integers beside index arrays count as those
-  std::vector<Array>
-      arrays;  // the index arrays (integers), for axes first_axis.. of `basic`, which are its leading axes
-  int front_axes =
-      0;  // where the result's broadcast axes go: in front of this many of the other axes ..
-          // (0: they stay in front)
+  // The window after integers, slices, None and ...; integers beside index arrays count as those.
+  Array basic;
+  // The index arrays (integers), for axes first_axis.. of `basic`, which are its leading axes.
+  std::vector<Array> arrays;
+  // Where the result's broadcast axes go: in front of this many of the other axes .. (0: they stay
+  // in front).
+  int front_axes = 0;
   bool is_scalar = false;  // full integer key: one element
+  bool copies = false;     // a 0-d array stands for an integer: NumPy gives no view then
 };
 
 // Throws Unfit for what NumPy should judge.

@@ -16,7 +16,8 @@ namespace {
 
 // ---- one element, by integers: as fast as NumPy -------------------------------------------------
 
-// The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some other key.
+// The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some
+// other key.
 bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
   const auto shape = array.shape(), strides = array.strides();
   PyObject* const* parts = &key;
@@ -69,7 +70,8 @@ bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-// The order of axes that puts the first `count` axes behind `front` of the others; or, backwards, the reverse.
+// The order of axes that puts the first `count` axes behind `front` of the others; or, backwards,
+// the reverse.
 std::vector<int> moved_axes(int ndim, int count, int front) {
   std::vector<int> order;
   for (int k = 0; k < front; ++k) order.push_back(count + k);
@@ -78,8 +80,31 @@ std::vector<int> moved_axes(int ndim, int count, int front) {
   return order;
 }
 
+// Calls `take` on a window on the array with the axes behind the first `taken` in the order in which they lie in memory,
+// and puts them back in the result: NumPy's order of memory.
+template <class Take>
+Array taken_in_memory_order(const Array& array, std::size_t taken, Take&& take) {
+  const auto rest = static_cast<std::size_t>(array.ndim()) - taken;
+  std::vector<int> order(rest);
+  const std::span<const std::int64_t> strides = array.strides().subspan(taken);
+  iteration_order({&strides, 1}, static_cast<int>(rest), order);
+  if (std::ranges::is_sorted(order)) return take(array);
+  std::vector<int> axes(taken);
+  std::iota(axes.begin(), axes.end(), 0);
+  for (int axis : order) axes.push_back(static_cast<int>(taken) + axis);
+  const Array result = take(transpose(array, axes));
+  const int front = result.ndim() - static_cast<int>(rest);
+  std::vector<int> back(static_cast<std::size_t>(result.ndim()));
+  std::iota(back.begin(), back.end(), 0);
+  for (std::size_t k = 0; k < rest; ++k)
+    back[static_cast<std::size_t>(front + order[k])] = front + static_cast<int>(k);
+  return transpose(result, back);
+}
+
 Array gathered(const IndexKey& key) {
-  Array result = gather(key.basic, key.arrays);
+  const Array result =
+      taken_in_memory_order(key.basic, key.arrays.size(),
+                            [&](const Array& source) { return gather(source, key.arrays); });
   if (key.front_axes == 0) return result;
   const int rest = key.basic.ndim() - static_cast<int>(key.arrays.size());
   return transpose(result, moved_axes(result.ndim(), result.ndim() - rest, key.front_axes));
@@ -87,10 +112,15 @@ Array gathered(const IndexKey& key) {
 
 PyObject* get_native(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
-  if (const std::optional<Array> mask = mask_key(key)) return new_array(compress(array, *mask));
+  if (const std::optional<Array> mask = mask_key(key)) {
+    if (mask->ndim() > array.ndim()) throw Unfit{"too many indices"};
+    return new_array(taken_in_memory_order(array, static_cast<std::size_t>(mask->ndim()),
+                                           [&](const Array& a) { return compress(a, *mask); }));
+  }
   const IndexKey read = read_key(array, key);
   if (!read.arrays.empty()) return new_array(gathered(read));
   if (read.is_scalar) return make_scalar(evaluate(read.basic), array.dtype());
+  if (read.copies) return new_array(copy(read.basic, 'K'));
   return new_view(read.basic, array_of(self));
 }
 
@@ -163,11 +193,21 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   check_writable(array_of(self));
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
-  if (const std::optional<Array> mask = mask_key(key))
-    if (!value.argument.array || value.argument.array->ndim() == 0)
+  if (const std::optional<Array> mask = mask_key(key)) {
+    const auto& values = value.argument.array;
+    if (!values || (values->ndim() <= 1 && values->size() == 1))
       return assign_masked(array, *mask, value);
+    return expand(array, *mask, value.argument);
+  }
   const IndexKey read = read_key(array, key);
-  if (read.arrays.empty()) return assign(read.basic, value.argument);
+  if (read.arrays.empty()) {
+    // NumPy makes one element of the whole value here, which a sequence is not.
+    const bool is_sequence = !is_array(object) && !PyArray_Check(object);
+    if (value.argument.array && value.argument.array->ndim() > read.basic.ndim() &&
+        (read.is_scalar || is_sequence))
+      throw Unfit{"a sequence for one element"};
+    return assign(read.basic, value.argument);
+  }
   if (value.argument.array && value.argument.array->ndim() > 0 && read.front_axes > 0)
     return scatter(read.basic, read.arrays, value_in_front(*value.argument.array, read));
   scatter(read.basic, read.arrays, value.argument);

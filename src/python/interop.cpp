@@ -236,9 +236,12 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   PyObject* object = new_array(*wrapped);
   ArrayObject& made = array_of(object);
   made.read_only = !PyArray_ISWRITEABLE(array);
-  // What NumPy shows as .base: not the means by which we hold our own memory.
+  // What NumPy shows as .base: not the means by which we hold our own memory, which would keep it exported.
   PyObject* base = PyArray_BASE(array);
-  if (base && !Py_IS_TYPE(base, export_type)) made.owner = Py_NewRef(base);
+  if (!base || Py_IS_TYPE(base, export_type)) return object;
+  const Origin origin = origin_of(base);
+  made.owner =
+      origin.ours ? new_array(origin.ours->array) : Py_NewRef(origin.buffer ? origin.owner : base);
   return object;
 }
 
@@ -297,8 +300,13 @@ PyObject* object_of_result(Ref result, int others) {
 }
 
 PyObject* converted_by_numpy(PyObject* object) {
-  return object_of_ndarray(checked(PyArray_FromAny(
-      object, nullptr, 0, 0, NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr)));
+  Ref made = Ref::steal(PyArray_FromAny(object, nullptr, 0, 0,
+                                        NPY_ARRAY_CARRAY_RO & ~NPY_ARRAY_C_CONTIGUOUS, nullptr));
+  if (made) return object_of_ndarray(std::move(made));
+  if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw PythonError{};
+  // Once more, in the way that knows of objects whose __array__ gives an array of ours.
+  PyErr_Clear();
+  return call_numpy_on(numpy_function("asarray"), object);
 }
 
 void release_foreign(Array array) {

@@ -1,4 +1,4 @@
-// interop.h: memory that we share with NumPy: real ndarrays on our memory, and our windows on theirs.
+// interop.h: memory shared with NumPy: real ndarrays on ours, and our windows on theirs.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,17 @@
 
 namespace frit::python {
 
-// A real ndarray on the array's own memory: an export that lasts as long as the ndarray and its views.
+// A real ndarray on the array's own memory: an export that lasts as long as the ndarray and its
+// views.
 Ref real_array(ArrayObject& object);
 Ref real_array(const Array& array, bool writable);
 
-// A window on an exact ndarray's memory: one of ours again if that is where it came from, else foreign memory, of which two
-// overlapping ndarrays share one base. nullopt: its dtype is not ours.
+// A window on an exact ndarray's memory: one of ours again if that is where it came from, else
+// foreign memory, of which two overlapping ndarrays share one base. nullopt: its dtype is not ours.
 std::optional<Array> wrap_ndarray(PyObject* ndarray);
 
-// The object for a result of NumPy. Adopts a fresh array that nobody else can see. Takes the reference.
-// Whatever is no exact ndarray of a native dtype comes back as it is.
+// The object for a result of NumPy. Adopts a fresh array that nobody else can see. Takes the
+// reference. Whatever is no exact ndarray of a native dtype comes back as it is.
 // `others`: references that the caller's own frames hold besides this one.
 PyObject* object_of_ndarray(Ref ndarray, int others = 0);
 // The same inside tuples, named tuples, lists and dicts.
@@ -28,7 +29,8 @@ PyObject* converted_by_numpy(PyObject* object);
 // Drops an Array on foreign memory; with the last one goes our hold on that memory.
 void release_foreign(Array array);
 
-// The real ndarray for Array, the NumPy scalar for Scalar, the real ufunc and type for ours; anything else as it is.
+// The real ndarray for Array, the NumPy scalar for Scalar, the real ufunc and type for ours;
+// anything else as it is.
 Ref real_object(PyObject* object);
 
 }  // namespace frit::python

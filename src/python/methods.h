@@ -1,4 +1,4 @@
-// methods.h: how a method of Array is written: its name and its native form; NumPy's own does what that refuses.
+// methods.h: how a method of Array is written: its name, its native form; NumPy does the rest.
 #pragma once
 
 #include <array>
@@ -63,7 +63,8 @@ PyMethodDef function_row() {
           METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
-// The arguments under these names, in this order; the first `most_positional` may be given by position.
+// The arguments under these names, in this order; the first `most_positional` may be given by
+// position.
 template <std::size_t count>
 std::array<PyObject*, count> named(const Arguments& arguments, const char* const (&names)[count],
                                    std::size_t most_positional = count) {

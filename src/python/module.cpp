@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "python/fallback.h"
 #include "python/float_state.h"
 #include "python/functions.h"
@@ -40,6 +41,7 @@ nb::dict statistics_as_dict() {
   d["interpreted_launches"] = s.interpreted_launches;
   d["compiled_launches"] = s.compiled_launches;
   d["calls"] = s.calls;
+  d["numpy_calls"] = numpy_calls;
   d["kernels_compiled"] = s.kernels_compiled;
   d["kernels_loaded"] = s.kernels_loaded;
   d["bytes_live"] = s.bytes_live;
@@ -88,7 +90,9 @@ nb::tuple source_line(const SourceLine& line) {
   return nb::make_tuple(line.filename, line.line, line.function);
 }
 
-void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle float_handler) {
+void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle float_handler,
+               nb::handle stand_in) {
+  if (!stand_in.is_none()) set_stand_in(stand_in.ptr());
   if (!functions.is_none()) set_functions(functions.ptr());
   if (!namespace_module.is_none()) set_namespace(namespace_module.ptr());
   if (!float_handler.is_none()) set_float_handler(float_handler.ptr());
@@ -159,6 +163,24 @@ void add_engine(nb::module_& m) {
   m.def("drain_released", drain_released);
 }
 
+// For tests of what else never happens, or only to large arrays.
+void add_test_hooks(nb::module_& m) {
+  m.def(
+      "fail_allocation",
+      [](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        memory::fail_after(n);
+      },
+      "n"_a, "Lets the n-th allocation of an array's memory from now on fail; 0: none.");
+  m.def(
+      "set_immediate_bytes",
+      [](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        Engine::get().settings.immediate_bytes = n;
+      },
+      "n"_a, "Results of up to n bytes are computed at once where their inputs are ready.");
+}
+
 void add_door(nb::module_& m) {
   m.def(
       "fallbacks", [] { return nb::steal(translated(fallback_records)); },
@@ -178,7 +200,7 @@ void add_door(nb::module_& m) {
       },
       "divide"_a, "over"_a, "under"_a, "invalid"_a, "immediate"_a = false);
   m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(),
-        "namespace"_a = nb::none(), "float_handler"_a = nb::none());
+        "namespace"_a = nb::none(), "float_handler"_a = nb::none(), "stand_in"_a = nb::none());
   m.def(
       "set_package_folders",
       [](std::vector<std::string> folders) { set_package_folders(std::move(folders)); },
@@ -201,5 +223,6 @@ NB_MODULE(_core, module) {
   }
   add_engine(module);
   add_door(module);
+  add_test_hooks(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shut_down));
 }

@@ -1,9 +1,9 @@
 // native.cpp: lets our own Python functions see the operands they are made for, and NumPy the rest.
 //
-// Native(name, ours, numpy_function, flags): Frit arrays, NumPy and Python scalars, lists of these, types, strings and
-// callables go to `ours`; exact ndarrays of a native dtype are wrapped first; with anything else (subclasses,
-// objects with __array_function__) the call is NumPy's. When `ours` raises, NumPy does the call, so that errors have
-// its words.
+// Native(name, ours, numpy_function, flags): Frit arrays, NumPy and Python scalars, lists of these,
+// types, strings and callables go to `ours`; exact ndarrays of a native dtype are wrapped first;
+// with anything else (subclasses, objects with __array_function__) the call is NumPy's. When `ours`
+// raises, NumPy does the call, so that errors have its words.
 #include "python/native.h"
 
 #include <structmember.h>
@@ -87,7 +87,8 @@ Ref call_ours(const NativeObject& self, const Arguments& arguments) {
                                         arguments.names));
 }
 
-// With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own object again.
+// With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own
+// object again.
 Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
   std::vector<Ref> held(count);
@@ -200,6 +201,19 @@ PyObject* represent(PyObject* object) {
                               static_cast<void*>(object));
 }
 
+// Equal to NumPy's function, so that tables of functions by function hold for both.
+PyObject* compare(PyObject* self, PyObject* other, int comparison) {
+  if (comparison != Py_EQ && comparison != Py_NE) return Py_NewRef(Py_NotImplemented);
+  const bool equal = self == other || native_of(self).function == other;
+  return PyBool_FromLong(equal == (comparison == Py_EQ));
+}
+Py_hash_t hash(PyObject* self) { return PyObject_Hash(native_of(self).function); }
+
+// As it is now: libraries change the texts of NumPy's functions.
+PyObject* documentation(PyObject* object, void*) {
+  return PyObject_GetAttrString(native_of(object).function, "__doc__");
+}
+
 }  // namespace
 
 void make_native_type(PyObject* module) {
@@ -217,6 +231,7 @@ void make_native_type(PyObject* module) {
       {nullptr, 0, 0, 0, nullptr}};
   static PyGetSetDef attributes[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__doc__", documentation, nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
@@ -226,6 +241,8 @@ void make_native_type(PyObject* module) {
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+                         {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_members, members},
                          {Py_tp_getset, attributes},
                          {Py_tp_methods, methods},

@@ -1,4 +1,4 @@
-// native.h: Native, the callable that puts a check of operands before a function of ours written in Python.
+// native.h: Native, a callable that checks operands before a function of ours in Python.
 #pragma once
 
 #include "python/python.h"

@@ -1,4 +1,4 @@
-// numbers.cpp: the number slots. The path of `array + array` and `array + number` runs no Python and makes no tuple.
+// numbers.cpp: the number slots. `array + array` or `+ number` runs no Python, makes no tuple.
 #include "python/numbers.h"
 
 #include "python/fallback.h"
@@ -81,7 +81,8 @@ bool defers_to(PyObject* other, bool inplace) {
 
 PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 
-// A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that it stands for.
+// A lazy Scalar whose value is known is, for arithmetic with plain numbers, the NumPy scalar that
+// it stands for.
 bool both_known(PyObject* left, PyObject* right) {
   const auto known = [](PyObject* object) {
     if (is_scalar(object))
@@ -105,7 +106,8 @@ std::optional<Op> fast_power(PyObject* base, PyObject* exponent) {
   if (PyLong_CheckExact(exponent)) {
     int overflow = 0;
     const long value = PyLong_AsLongAndOverflow(exponent, &overflow);
-    if (value == 2 && !is_bool(dtype)) return Op::Square;
+    if (overflow != 0) return std::nullopt;
+    if (value == 2) return Op::Square;
     if (value == -1 && is_inexact(dtype)) return Op::Reciprocal;
   } else if (PyFloat_CheckExact(exponent) && PyFloat_AS_DOUBLE(exponent) == 0.5) {
     // Integers of 32 and 64 bits become float64 under both; a root is what the power rounds to.
@@ -272,7 +274,8 @@ PyObject* invert(PyObject* object) { return unary<Op::Invert>(object, "invert");
 
 // ---- values -------------------------------------------------------------------------------------
 
-// The element of an array that has only one, as a NumPy scalar; null without error where it has more or none.
+// The element of an array that has only one, as a NumPy scalar; null without error where it has
+// more or none.
 Ref only_element(PyObject* object) {
   if (is_scalar(object)) return Ref::borrow(scalar_value(scalar_of(object)));
   const Array& array = array_of(object).array;
@@ -303,8 +306,11 @@ template <class Convert>
 PyObject* converted_element(PyObject* object, const char* function, Convert&& convert) {
   note_source();
   return guarded([&]() -> PyObject* {
-    // 0-d arrays and scalars; NumPy warns or raises for all others.
-    const Ref element = own_array(object).ndim() == 0 ? only_element(object) : Ref{};
+    // 0-d arrays and scalars; NumPy warns or raises for all others. An array's complex element is no real number
+    // to it, though a complex scalar warns only.
+    const Array& array = own_array(object);
+    const bool converts = array.ndim() == 0 && !(is_array(object) && is_complex(array.dtype()));
+    const Ref element = converts ? only_element(object) : Ref{};
     if (element) return convert(element.get());
     PyObject* builtin = PyDict_GetItemString(PyEval_GetBuiltins(), function);
     return call_numpy_on(builtin, object);
@@ -342,7 +348,8 @@ constexpr Comparison comparisons[] = {{Op::Less, "lt"},    {Op::LessEqual, "le"}
 
 namespace {
 
-// The op that NumPy's power loop of this type uses for one exponent throughout, where it is not pow itself.
+// The op that NumPy's power loop of this type uses for one exponent throughout, where it is not pow
+// itself.
 std::optional<Op> power_shortcut(const Argument& base, const Argument& exponent) {
   if (!base.array || exponent.array || exponent.weak == Weak::Complex) return std::nullopt;
   const DType dtype = base.array->dtype();

@@ -12,8 +12,8 @@ void add_inplace_slots(std::vector<PyType_Slot>& slots);
 
 PyObject* rich_compare(PyObject* left, PyObject* right, int comparison);
 
-// power: refuses integers to a negative power (which needs the exponents' values), and computes the few exponents that
-// NumPy's loop treats apart as NumPy does. Throws Unfit.
+// power: refuses integers to a negative power (which needs the exponents' values), and computes the
+// few exponents that NumPy's loop treats apart as NumPy does. Throws Unfit.
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options = {});
 
 }  // namespace frit::python

@@ -286,8 +286,8 @@ std::optional<Scalar> float_value(double value, DType dtype) {
   }
   if (std::isfinite(value) && dtype != DType::Complex128) {
     const double largest = dtype == DType::Float16 ? 65504.0 : 3.4028234e38;
-    const double smallest =
-        dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;  // below it may warn of underflow
+    // Below it may warn of underflow.
+    const double smallest = dtype == DType::Float16 ? 6.2e-5 : 1.2e-38;
     if (std::fabs(value) > largest || (value != 0 && std::fabs(value) < smallest))
       return std::nullopt;
   }
@@ -320,8 +320,11 @@ std::optional<Scalar> element_value(PyObject* object, DType dtype) {
   if (value->dtype == DType::Float64) return float_value(value->as<double>(), dtype);
   if (value->dtype == DType::Int64 && !is_integer(dtype))
     return integer_value(value->as<std::int64_t>(), dtype);
-  if (is_integer(value->dtype) && is_integer(dtype))
-    return cast_element(*value, dtype);  // wraps, as NumPy's does
+  if (is_integer(value->dtype) && is_integer(dtype)) {
+    const Scalar wide = *cast_element(*value, DType::Int64);
+    const bool beyond = is_unsigned(value->dtype) && wide.as<std::int64_t>() < 0;
+    return beyond ? std::nullopt : integer_value(wide.as<std::int64_t>(), dtype);
+  }
   return std::nullopt;
 }
 

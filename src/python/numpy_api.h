@@ -1,4 +1,4 @@
-// numpy_api.h: NumPy's dtypes and scalars, in both directions, and the few Python objects of NumPy that we call.
+// numpy_api.h: NumPy's dtypes and scalars, both ways, and what we call of NumPy's in Python.
 #pragma once
 
 #include <optional>
@@ -28,10 +28,12 @@ PyObject* numpy_function(const char* name);
 PyObject* operator_function(const char* name);
 PyObject* ndarray_method(const char* name);
 
-// Null (no error) where we have no such type: objects, strings, times, structures, foreign byte order, long double.
+// Null (no error) where we have no such type: objects, strings, times, structures, foreign byte
+// order, long double.
 std::optional<DType> dtype_of(const PyArray_Descr* descriptor);
 PyArray_Descr* descriptor_of(DType dtype);  // borrowed
-// What a caller gave as dtype=: null or None is absent. Throws Unfit for types that are not ours, and what is no type.
+// What a caller gave as dtype=: null or None is absent. Throws Unfit for types that are not ours,
+// and what is no type.
 std::optional<DType> requested_dtype(PyObject* object);
 
 // A NumPy scalar (np.float64, ..) with this value.
@@ -40,8 +42,8 @@ inline PyObject* make_scalar(const Scalar& value) { return make_scalar(value.byt
 // The value of a NumPy scalar of one of our types; nullopt for any other object.
 std::optional<Scalar> numpy_scalar_value(PyObject* object);
 
-// The value of a Python or NumPy scalar converted as an assignment to an element of this type would do it, if that needs no
-// warning or error; nullopt: ask NumPy.
+// The value of a Python or NumPy scalar converted as an assignment to an element of this type would
+// do it, if that needs no warning or error; nullopt: ask NumPy.
 std::optional<Scalar> element_value(PyObject* object, DType dtype);
 
 }  // namespace frit::python

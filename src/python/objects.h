@@ -1,4 +1,4 @@
-// objects.h: the two types of objects that hold engine arrays, Array and Scalar, and how results become objects.
+// objects.h: Array and Scalar, the types that hold engine arrays; how results become objects.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ namespace frit::python {
 struct ArrayObject {
   PyObject_HEAD PyObject* weak_references;
   PyObject* owner;  // NumPy's .base: whose memory this is a window on; null: its own
-  PyObject*
-      pinned;  // a real ndarray that keeps the memory in place, once somebody asked for its raw address
+  // A real ndarray that keeps the memory in place, once somebody asked for its raw address.
+  PyObject* pinned;
   Array array;
   bool read_only;  // this window must not be written through
 };
@@ -39,6 +39,7 @@ inline ScalarObject& scalar_of(PyObject* object) {
 // A new reference. `owner` is borrowed; a view's own owner is looked through, as NumPy does.
 PyObject* new_array(Array array);
 PyObject* new_view(Array array, ArrayObject& of);
+void set_viewed(ArrayObject& view, ArrayObject& of);
 PyObject* new_scalar(Array array);
 // A NumPy scalar if the value is there already, else a lazy Scalar.
 PyObject* new_scalar_result(Array array);
@@ -50,8 +51,8 @@ inline PyObject* new_result(Array array) {
 // The NumPy scalar of a lazy one, computed now. Borrowed.
 PyObject* scalar_value(ScalarObject& scalar);
 
-// Nothing recorded still has to write the array, and it has memory. Without the engine's lock: a base that is not
-// pending becomes so only under the GIL.
+// Nothing recorded still has to write the array, and it has memory. Without the engine's lock: a
+// base that is not pending becomes so only under the GIL.
 inline bool is_ready(const Array& array) {
   Base* base = array.base();
   return std::atomic_ref(base->pending_writes).load(std::memory_order_acquire) == 0 &&
@@ -64,7 +65,8 @@ inline bool is_idle(const Array& array) {
          base->data != nullptr;
 }
 
-// Computes the array's elements (without the GIL if that may take long), and warns of what went wrong.
+// Computes the array's elements (without the GIL if that may take long), and warns of what went
+// wrong.
 const std::byte* evaluate(const Array& array);
 void evaluate_all();
 // Issues float warnings that are due. Throws PythonError if a warning is an error.

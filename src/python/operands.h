@@ -11,8 +11,8 @@ struct Operand {
   Array held;  // an ndarray that was wrapped, a list that was converted
 };
 
-// Reads an array, a lazy or NumPy scalar, a Python number, an exact ndarray, a list or tuple. False (no error) for
-// anything else: it may have a say of its own in the operation.
+// Reads an array, a lazy or NumPy scalar, a Python number, an exact ndarray, a list or tuple. False
+// (no error) for anything else: it may have a say of its own in the operation.
 bool read_operand(PyObject* object, Operand& operand);
 // As an array; throws Unfit where that can't be done natively.
 Array array_operand(PyObject* object);
@@ -26,7 +26,8 @@ bool is_plain_scalar(PyObject* object);
 std::int64_t integer_operand(PyObject* object);
 // An integer or a sequence of them, such as shapes.
 Shape shape_operand(PyObject* object);
-// axis=: None (absent): all; an integer or a tuple. Normalised; throws Unfit for what NumPy would refuse.
+// axis=: None (absent): all; an integer or a tuple. Normalised; throws Unfit for what NumPy would
+// refuse.
 struct Axes {
   bool all = true;
   std::vector<int> axes;
@@ -37,7 +38,8 @@ int axis_operand(PyObject* object, int ndim);
 bool flag_operand(PyObject* object, bool absent);
 char order_operand(PyObject* object, char absent);
 
-// The array behind out= or behind any other thing that is written to; throws Unfit where it is not ours or must not be written.
+// The array behind out= or behind any other thing that is written to; throws Unfit where it is not
+// ours or must not be written.
 Array target_operand(PyObject* object);
 void check_writable(const ArrayObject& object);
 

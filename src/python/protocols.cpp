@@ -64,6 +64,8 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
     for (PyObject* slot : slots)
       if (!slot) raise(PyExc_TypeError, "__array_function__ takes 4 arguments");
     auto [function, types, arguments, keywords] = slots;
+    if (!PyTuple_CheckExact(arguments)) raise(PyExc_TypeError, "args must be a tuple.");
+    if (!PyDict_CheckExact(keywords)) raise(PyExc_TypeError, "kwargs must be a dict.");
     if (functions_of_door) {
       PyObject* ours = PyDict_GetItemWithError(functions_of_door, function);
       if (ours) return checked(PyObject_Call(ours, arguments, keywords)).release();
@@ -106,6 +108,16 @@ constexpr const char* format_name = "__format__";
 constexpr const char* complex_name = "__complex__";
 constexpr const char* round_name = "__round__";
 
+// The result of somebody's computation on arrays, as an array of this class.
+PyObject* array_wrap(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&] {
+    std::vector<PyObject*> all{self};
+    all.insert(all.end(), values, values + count + (names ? PyTuple_GET_SIZE(names) : 0));
+    return call_numpy(ndarray_method("__array_wrap__"), {all.data(), count + 1, names});
+  });
+}
+
 // A scalar is not an array with memory to share: NumPy makes one.
 PyObject* scalar_array(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   note_source();
@@ -119,9 +131,23 @@ PyObject* scalar_array(PyObject* self, PyObject* const* values, Py_ssize_t count
   });
 }
 
+PyObject* scalar_complex(PyObject* self, PyObject*) {
+  note_source();
+  return guarded([&] {
+    return PyObject_CallOneArg(as_object(&PyComplex_Type), scalar_value(scalar_of(self)));
+  });
+}
+
 PyObject* copy_array(PyObject* self, PyObject*) {
   note_source();
   return guarded([&] { return new_array(copy(array_of(self).array, 'K')); });
+}
+
+PyObject* size_of_array(PyObject* self, PyObject*) {
+  const ArrayObject& object = array_of(self);
+  const bool owns = !object.owner && !object.array.base()->foreign;
+  const std::int64_t elements = owns ? object.array.size() * size_of(object.array.dtype()) : 0;
+  return PyLong_FromLongLong(static_cast<std::int64_t>(sizeof(ArrayObject)) + elements);
 }
 
 PyObject* class_item(PyObject*, PyObject* key) {
@@ -145,12 +171,14 @@ std::vector<PyMethodDef> array_protocol_methods() {
       {"__array_function__", as_function(array_function), fast, nullptr},
       {"__array_namespace__", as_function(array_namespace), METH_VARARGS | METH_KEYWORDS, nullptr},
       {"__array__", as_function(real_method<&array_name>), fast, nullptr},
+      {"__array_wrap__", as_function(array_wrap), fast, nullptr},
       {"__dlpack__", as_function(real_method<&dlpack_name>), fast, nullptr},
       {"__dlpack_device__", as_function(real_method<&dlpack_device_name>), fast, nullptr},
       {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
       {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
       {"__format__", as_function(real_method<&format_name>), fast, nullptr},
       {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+      {"__sizeof__", size_of_array, METH_NOARGS, nullptr},
       {"__copy__", copy_array, METH_NOARGS, nullptr},
       {"__deepcopy__", copy_array, METH_O, nullptr},
       {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
@@ -163,7 +191,7 @@ std::vector<PyMethodDef> scalar_protocol_methods() {
           {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
           {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
           {"__format__", as_function(real_method<&format_name>), fast, nullptr},
-          {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
+          {"__complex__", scalar_complex, METH_NOARGS, nullptr},
           {"__round__", as_function(real_method<&round_name>), fast, nullptr}};
 }
 

@@ -1,4 +1,4 @@
-// python.h: what the files of the extension share: owned references, errors, and NumPy's C interface.
+// python.h: what the extension's files share: owned references, errors, NumPy's C interface.
 #pragma once
 
 #include <Python.h>
@@ -23,7 +23,8 @@ namespace frit::python {
 
 // A Python error is set: unwinds to the next guarded().
 struct PythonError {};
-// Nothing is wrong, but this case is not done natively: NumPy does it. The reason goes into the report.
+// Nothing is wrong, but this case is not done natively: NumPy does it. The reason goes into the
+// report.
 struct Unfit {
   const char* reason;
 };
@@ -91,7 +92,8 @@ int guarded_status(Function&& function) noexcept {
   }
 }
 
-// Runs native code; where it refuses (a case that is not native, or an error whose words NumPy knows best),
+// Runs native code; where it refuses (a case that is not native, or an error whose words NumPy
+// knows best),
 // `numpy(reason)` does it; the reason is null for an error.
 template <class Native, class NumPy>
 PyObject* native_or(Native&& native, NumPy&& numpy) noexcept {
@@ -122,8 +124,9 @@ struct Arguments {
   Py_ssize_t keywords() const { return names ? PyTuple_GET_SIZE(names) : 0; }
 };
 
-// Sorts arguments into `slots` by name, as a Python signature would. The first `most_positional` names may be
-// given by position. Absent ones stay null. Throws Unfit for anything that does not match: NumPy words the error.
+// Sorts arguments into `slots` by name, as a Python signature would. The first `most_positional`
+// names may be given by position. Absent ones stay null. Throws Unfit for anything that does not
+// match: NumPy words the error.
 void sort_arguments(const Arguments& arguments, std::span<const char* const> names,
                     std::size_t most_positional, std::span<PyObject*> slots);
 

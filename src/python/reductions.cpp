@@ -21,6 +21,11 @@ DType default_dtype(Op op, DType dtype) {
   return dtype;
 }
 
+void check_kept(DType from, DType to) {
+  if (is_complex(from) && !is_complex(to) && !is_bool(to))
+    throw Unfit{"complex values lose their imaginary part"};
+}
+
 // out= of a reduction, unless it makes NumPy choose another type.
 PyObject* read_out(PyObject* out, DType result) {
   if (!is_given(out)) return nullptr;
@@ -151,6 +156,7 @@ struct Mean {
       throw Unfit{"mean over an axis of an array without axes"};
     std::optional<DType> wanted = requested_dtype(dtype);
     if (wanted && !is_inexact(*wanted)) throw Unfit{"mean in an integer type"};
+    if (wanted) check_kept(array.dtype(), *wanted);
     const bool rounds_to_half = !wanted && array.dtype() == DType::Float16;
     if (rounds_to_half) wanted = DType::Float32;
     if (!wanted && !is_inexact(array.dtype())) wanted = DType::Float64;
@@ -234,6 +240,7 @@ PyObject* scan(PyObject* self, const Arguments& arguments) {
   const auto [axis, dtype, out] = named(arguments, {"axis", "dtype", "out"});
   const Array& array = array_of(self).array;
   const std::optional<DType> wanted = requested_dtype(dtype);
+  if (wanted) check_kept(array.dtype(), *wanted);
   PyObject* target = read_out(out, wanted.value_or(default_dtype(op, array.dtype())));
   Array source = array;
   int along = 0;
@@ -266,6 +273,9 @@ PyObject* reduce_native(Op op, const Array& array, const ReductionArguments& arg
   ReduceOptions options = reduced.options();
   options.dtype = requested_dtype(arguments.dtype);
   const DType result_dtype = options.dtype.value_or(default_dtype(op, array.dtype()));
+  if (info(op).rule == TypeRule::Logical && !is_bool(result_dtype))
+    throw Unfit{"a logical reduction gives bool"};
+  check_kept(array.dtype(), result_dtype);
   if (arguments.initial && arguments.initial != numpy.no_value) {
     options.initial = element_value(arguments.initial, result_dtype);
     if (!options.initial) throw Unfit{"initial= needs NumPy's conversion"};

@@ -1,4 +1,4 @@
-// reductions.h: reductions with NumPy's arguments, shared by ufunc.reduce and the methods of arrays.
+// reductions.h: reductions with NumPy's arguments, for ufunc.reduce and arrays' methods.
 #pragma once
 
 #include "python/operands.h"
@@ -15,7 +15,8 @@ struct ReductionArguments {
   PyObject* where = nullptr;
 };
 
-// The result as an object (a lazy Scalar for a full reduction, `out` itself where that was given); throws Unfit.
+// The result as an object (a lazy Scalar for a full reduction, `out` itself where that was given);
+// throws Unfit.
 PyObject* reduce_native(Op op, const Array& array, const ReductionArguments& arguments);
 
 }  // namespace frit::python

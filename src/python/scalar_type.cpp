@@ -1,4 +1,4 @@
-// scalar_type.cpp: the type Scalar: a 0-d result that is computed when somebody looks, and then is the NumPy scalar.
+// scalar_type.cpp: Scalar: a 0-d result, computed when somebody looks, then a NumPy scalar.
 #include <structmember.h>
 
 #include <array>

@@ -1,7 +1,8 @@
 // source.cpp: the current source position, read from the interpreter's frames in a few nanoseconds.
 //
-// A position is a code object and an instruction index. Code objects met here are kept alive, so that a position
-// can be resolved later; the table also remembers which of them belong to the packages that are never "the user's line".
+// A position is a code object and an instruction index. Code objects met here are kept alive, so
+// that a position can be resolved later; the table also remembers which of them belong to the
+// packages that are never "the user's line".
 #include "python/source.h"
 
 #include <frameobject.h>

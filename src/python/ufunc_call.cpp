@@ -1,4 +1,4 @@
-// ufunc_call.cpp: what a call of a ufunc does: arguments read, computed natively, or handed to NumPy.
+// ufunc_call.cpp: a call of a ufunc: arguments read, computed natively, or handed to NumPy.
 #include <algorithm>
 
 #include "python/array_type.h"
@@ -91,6 +91,9 @@ void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call)
     if (!read_operand(object, call.inputs[k])) throw Unfit{"an operand is of a foreign type"};
     call.plain &= is_plain_scalar(object);
   }
+  const bool is_deprecated =
+      ufunc.native == Native::Op && (ufunc.op == Op::Maximum || ufunc.op == Op::Minimum);
+  if (given > ufunc.inputs && is_deprecated) throw Unfit{"NumPy warns of out= by position"};
   for (int k = ufunc.inputs; k < given; ++k)
     if (arguments.values[k] != Py_None) call.outs[k - ufunc.inputs] = arguments.values[k];
   if (arguments.keywords() > 0) {
@@ -103,6 +106,7 @@ void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call)
       call.mask = array_operand(options.where);
       if (!is_bool(call.mask.dtype())) throw Unfit{"where= is not a mask"};
       call.masked = true;
+      if (!options.out && given == ufunc.inputs) throw Unfit{"NumPy warns of where= without out="};
     }
   }
   for (int k = 0; k < ufunc.outputs; ++k)
@@ -262,6 +266,12 @@ PyObject* call_real(const UFuncObject& ufunc, const Arguments& arguments) {
 
 }  // namespace
 
+namespace {
+
+bool is_one_number(const Argument& bound) { return !bound.array || bound.array->size() == 1; }
+
+}  // namespace
+
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const auto dtype_of_argument = [](const Argument& a) {
     return OperandType{a.array ? a.array->dtype() : a.scalar.dtype, a.weak};
@@ -281,12 +291,19 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
                             .casting = Casting::Unsafe};
   const Array raised = apply(Op::Maximum, {x, low}, same);
   if (!is_inexact(dtype)) return apply(Op::Minimum, {raised, high}, same);
-  // Where an element equals its bound NumPy takes the bound, which shows in the sign of zero.
+  // Where an element equals its bound NumPy keeps the element if the bounds are one number each, else it takes the
+  // bound, which shows in the sign of zero.
+  const bool keeps = !is_complex(dtype) && is_one_number(low) && is_one_number(high);
+  const Argument& at_low = keeps ? Argument(x) : low;
   const Array above =
-      apply(Op::Select, {apply(Op::LessEqual, {x, low}, compare), low, raised}, select);
+      apply(Op::Select,
+            {apply(keeps ? Op::Equal : Op::LessEqual, {x, low}, compare), at_low, raised}, select);
   const Array lowered = apply(Op::Minimum, {above, high}, same);
-  return apply(Op::Select, {apply(Op::GreaterEqual, {above, high}, compare), high, lowered},
-               select);
+  const Argument& at_high = keeps ? Argument(above) : high;
+  return apply(
+      Op::Select,
+      {apply(keeps ? Op::Equal : Op::GreaterEqual, {above, high}, compare), at_high, lowered},
+      select);
 }
 
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
@@ -386,6 +403,7 @@ PyObject* at_method(const UFuncObject& ufunc, const Arguments& arguments) {
   if (ufunc.native != Native::Op || ufunc.inputs != 2 || info(ufunc.op).rule != TypeRule::Same)
     throw Unfit{"this ufunc has no native at"};
   const Array target = target_operand(arguments.values[0]);
+  if (PyTuple_Check(arguments.values[1])) throw Unfit{"at by other than one index array"};
   const Array index = index_operand(arguments.values[1]);
   if (!is_integer(index.dtype()) || target.ndim() < 1)
     throw Unfit{"at by other than one index array"};

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <memory>
 #include <unordered_map>
 
 #include "python/fallback.h"
@@ -39,6 +40,33 @@ constexpr const char* accumulate_name = "accumulate";
 constexpr const char* outer_name = "outer";
 constexpr const char* at_name = "at";
 constexpr const char* reduceat_name = "reduceat";
+
+// A method of the real ufunc that we add nothing to.
+template <const char* const* name>
+PyObject* real_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    const Ref method = checked(PyObject_GetAttrString(ufunc_of(self).real, *name));
+    return call_numpy(method.get(), {values, count, names});
+  });
+}
+constexpr const char* resolve_name = "resolve_dtypes";
+
+PyObject* real_attribute(PyObject* self, void* name) {
+  return PyObject_GetAttrString(ufunc_of(self).real, static_cast<const char*>(name));
+}
+
+// The text of NumPy's method with its signature in front, as inspect.signature() reads it.
+const char* text_of(const char* method) {
+  const Ref descriptor = checked(PyObject_GetAttrString(numpy.ufunc, method));
+  const Ref signature = checked(PyObject_GetAttrString(descriptor.get(), "__text_signature__"));
+  const Ref words = checked(PyObject_GetAttrString(descriptor.get(), "__doc__"));
+  if (!PyUnicode_Check(signature.get()) || !PyUnicode_Check(words.get())) return nullptr;
+  const Ref all =
+      checked(PyUnicode_FromFormat("%s%U\n--\n\n%U", method, signature.get(), words.get()));
+  static std::vector<std::unique_ptr<std::string>> kept;  // the type points into these
+  kept.push_back(std::make_unique<std::string>(PyUnicode_AsUTF8(all.get())));
+  return kept.back()->c_str();
+}
 
 PyObject* represent(PyObject* self) { return PyObject_Repr(ufunc_of(self).real); }
 
@@ -146,14 +174,20 @@ void make_ufunc_type(PyObject* module) {
       {nullptr, 0, 0, 0, nullptr}};
   constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
   static PyMethodDef methods[] = {
-      {"reduce", as_function(ufunc_method<&reduce_name>), fast, nullptr},
-      {"accumulate", as_function(ufunc_method<&accumulate_name>), fast, nullptr},
-      {"outer", as_function(ufunc_method<&outer_name>), fast, nullptr},
-      {"at", as_function(ufunc_method<&at_name>), fast, nullptr},
-      {"reduceat", as_function(ufunc_method<&reduceat_name>), fast, nullptr},
+      {"reduce", as_function(ufunc_method<&reduce_name>), fast, text_of("reduce")},
+      {"accumulate", as_function(ufunc_method<&accumulate_name>), fast, text_of("accumulate")},
+      {"outer", as_function(ufunc_method<&outer_name>), fast, text_of("outer")},
+      {"at", as_function(ufunc_method<&at_name>), fast, text_of("at")},
+      {"reduceat", as_function(ufunc_method<&reduceat_name>), fast, text_of("reduceat")},
+      {"resolve_dtypes", as_function(real_method<&resolve_name>), fast, text_of(resolve_name)},
       {"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr}};
+  static std::vector<PyGetSetDef> attributes;
+  for (const char* name : {"nin", "nout", "nargs", "ntypes", "types", "identity", "signature"})
+    attributes.push_back({name, real_attribute, nullptr, nullptr, const_cast<char*>(name)});
+  attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_getset, attributes.data()},
                          {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},
                          {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},

@@ -1,4 +1,4 @@
-// ufunc_type.h: UFunc, the callables add, sin, maximum and so on, with reduce, accumulate, outer and at.
+// ufunc_type.h: UFunc: the callables add, sin and so on, with reduce, accumulate, outer, at.
 #pragma once
 
 #include <optional>

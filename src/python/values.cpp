@@ -1,4 +1,6 @@
 // values.cpp: evaluating, and the floating-point warnings that come of it.
+#include <algorithm>
+
 #include "python/float_state.h"
 #include "python/numpy_api.h"
 #include "python/objects.h"
@@ -60,12 +62,16 @@ FloatMode mode_of(FloatError error) {
 }
 
 // NumPy's own name of the ufunc, as its messages have it.
-const char* name_of(const FloatWarning& warning) {
+std::string_view name_of(const FloatWarning& warning) {
   if (warning.source.ufunc) return warning.source.ufunc;
   if (warning.reduction) return "reduce";
   const std::string_view name = info(warning.op).numpy_name;
-  return name.empty() ? "cast"
-                      : name.data();  // the only op without a ufunc that may warn is a conversion
+  return name.empty() ? "cast" : name;  // the only op without a ufunc that may warn is a conversion
+}
+
+bool is_same(const FloatWarning& a, const FloatWarning& b) {
+  return a.error == b.error && a.source.code == b.source.code &&
+         a.source.instruction == b.source.instruction && name_of(a) == name_of(b);
 }
 
 // The registry in which `warnings` notes what it has shown of this file.
@@ -110,7 +116,7 @@ void warn(const FloatWarning& warning, const SourceLine& line, const char* name)
 void handle(const FloatWarning& warning) {
   const FloatMode mode = mode_of(warning.error);
   if (mode == FloatMode::Ignore) return;
-  const char* name = name_of(warning);
+  const char* name = name_of(warning).data();
   if (mode == FloatMode::Raise)
     raise(PyExc_FloatingPointError, "%s encountered in %s", words_of(warning.error), name);
   const SourceLine line = resolve_source(warning.source);
@@ -138,7 +144,12 @@ void issue_float_warnings() {
   // An error that the caller is about to report comes first.
   if (PyErr_Occurred()) return;
   if (float_errors_are_immediate && has_pending()) eval();
-  for (const FloatWarning& warning : take_float_warnings()) handle(warning);
+  const std::vector<FloatWarning> warnings = take_float_warnings();
+  for (auto warning = warnings.begin(); warning != warnings.end(); ++warning)
+    // The parts of a composite ufunc may each have found the same.
+    if (std::none_of(warnings.begin(), warning,
+                     [&](const FloatWarning& before) { return is_same(before, *warning); }))
+      handle(*warning);
 }
 
 const std::byte* evaluate(const Array& array) {

@@ -1,8 +1,8 @@
-// dependence.cpp: overlap of windows as a bounded linear equation, solved by depth-first search with pruning.
+// dependence.cpp: overlap of windows: a bounded linear equation, by pruned depth-first search.
 //
-// Two windows meet when  offset_a + sum a_k i_k + p == offset_b + sum b_k j_k + q  has a solution with indices in
-// their extents and p, q byte positions inside an element. Negative strides are flipped so that all coefficients are
-// positive: sum c_t x_t == target, 0 <= x_t <= u_t.
+// Two windows meet when  offset_a + sum a_k i_k + p == offset_b + sum b_k j_k + q  has a solution
+// with indices in their extents and p, q byte positions inside an element. Negative strides are
+// flipped so that all coefficients are positive: sum c_t x_t == target, 0 <= x_t <= u_t.
 #include "schedule/dependence.h"
 
 #include <algorithm>
@@ -93,7 +93,8 @@ bool boxes_meet(std::int64_t offset_a, const Layout& a, std::int64_t offset_b, c
   const bool dense_a = range_a.high - range_a.low == a.size() * a.item_size();
   const bool dense_b = range_b.high - range_b.low == b.size() * b.item_size();
   if (dense_a && dense_b) return true;
-  // low_a + sum x + p == low_b + sum y + q; substitute y -> extent - y, q -> size - 1 - q to make every sign positive.
+  // low_a + sum x + p == low_b + sum y + q; substitute y -> extent - y, q -> size - 1 - q to make
+  // every sign positive.
   std::vector<Unknown> unknowns;
   add_axes(a, unknowns);
   add_axes(b, unknowns);

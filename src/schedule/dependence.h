@@ -1,4 +1,4 @@
-// dependence.h: the one judge: may two accesses touch the same memory, and do they touch it at the same iteration?
+// dependence.h: the one judge: may two accesses touch one element, and at one iteration?
 #pragma once
 
 #include <cstdint>

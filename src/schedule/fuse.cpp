@@ -1,9 +1,10 @@
-// fuse.cpp: greedy fusion in program order: each node joins the earlier group that saves most bytes, where dependence allows.
+// fuse.cpp: greedy fusion: each node joins the earlier group that saves most bytes, if it may.
 //
-// A node may join a group when its iteration space fits, when nothing between that group and the node conflicts with it,
-// and when every access it shares with the group's members is the same element at the same iteration (distance
-// zero). One hazard is solved instead of refused: an in-place update whose neighbours were read (a stencil). There the group
-// writes to a shadow, new memory for the base, and reads go to the old memory.
+// A node may join a group when its iteration space fits, when nothing between that group and the
+// node conflicts with it, and when every access it shares with the group's members is the same
+// element at the same iteration (distance zero). One hazard is solved instead of refused: an
+// in-place update whose neighbours were read (a stencil). There the group writes to a shadow, new
+// memory for the base, and reads go to the old memory.
 #include "schedule/fuse.h"
 
 #include <algorithm>
@@ -249,9 +250,9 @@ class Fuser {
       return w;
     };
     for (std::size_t k = 0; k < site.inputs.size(); ++k)
-      member.in.push_back(window_of(site.inputs[k], site.input_accesses[k]));
+      member.in.push_back(window_of(site.inputs[k], site.routine->inputs[k].access));
     for (std::size_t k = 0; k < site.outputs.size(); ++k)
-      member.outs.push_back(window_of(site.outputs[k], site.output_accesses[k]));
+      member.outs.push_back(window_of(site.outputs[k], site.routine->outputs[k].access));
   }
 
   // Every member's memory must run along the axes that an ordered reduction takes as one, unless it is put in order in a
@@ -460,8 +461,8 @@ class Fuser {
   const Segment& segment_;
   std::vector<Group> groups_;
   std::vector<std::vector<Touch>> touches_;  // by slot, in order
-  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>>
-      windows_;  // by group: slot and offset
+  // By group: slot and offset.
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> windows_;
   std::string why_;
 };
 

@@ -1,4 +1,4 @@
-// fuse.h: In: the nodes of a segment. Out: groups of nodes, in order, each of which becomes one launch.
+// fuse.h: In: a segment's nodes. Out: groups of nodes, in order; each becomes one launch.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Window {
   std::int64_t offset = 0;
   DType dtype{};
   std::vector<std::int64_t> strides = {};
-  // Of a user's kernel only. Whole: not a window, but any element of an array, of `whole` bytes. Immediate: written (and read back)
-  // in memory, under the kernel's own conditions.
+  // Of a user's kernel only. Whole: not a window, but any element of an array, of `whole` bytes.
+  // Immediate: written (and read back) in memory, under the kernel's own conditions.
   std::int64_t whole = 0;
   bool immediate = false;
 };
@@ -30,8 +30,8 @@ enum class Level : std::uint8_t {
 struct Member {
   std::uint32_t node = 0;
   Level level = Level::Full;
-  // A group's rows are worked off in phases: loop 0, row 0, loop 1, row 1, ..: a Full member or Reduce runs in the loop of
-  // its phase, a Row member behind it.
+  // A group's rows are worked off in phases: loop 0, row 0, loop 1, row 1, ..: a Full member or
+  // Reduce runs in the loop of its phase, a Row member behind it.
   int phase = 0;
   Window out;                // Routine: none
   std::vector<Window> in;    // one an input; scalars have slot no_slot
@@ -51,8 +51,9 @@ struct Group {
   GroupKind kind = GroupKind::Map;
   std::vector<std::int64_t> extents;
   std::uint64_t reduced = 0;  // bit k: axis k is reduced (Rows, Columns, Fold)
-  std::vector<int>
-      order;  // Rows, Columns, Fold: axes in NumPy's order for the reduction, outermost first, without extent 1
+  // Rows, Columns, Fold: axes in NumPy's order for the reduction, outermost first, without extent
+  // 1.
+  std::vector<int> order;
   std::vector<int> tree;  // those at its end that NumPy runs as one inner loop
   bool buffered = false;  // from a buffer, this much at a time (see ReductionShape)
   std::int64_t chunk = 0;
@@ -68,7 +69,8 @@ struct Group {
 // Nodes with needed[k] == false are left out.
 std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed);
 
-// The regular grid that a base's memory is under this window: extents and starts an axis, if the window is a box in it.
+// The regular grid that a base's memory is under this window: extents and starts an axis, if the
+// window is a box in it.
 struct Grid {
   std::vector<std::int64_t> extents, starts, counts;
 };

@@ -1,4 +1,4 @@
-// lower.h: In: a group of nodes. Out: the step that runs it: a Kernel and what its arguments are bound to.
+// lower.h: In: a group of nodes. Out: the step that runs it: a Kernel and its arguments.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct SlotUse {
   bool held = false;    // an earlier group has put values into its memory
 };
 
-// Appends the steps of the group. New temporaries and tables go to the plan; their slots start behind the segment's.
+// Appends the steps of the group. New temporaries and tables go to the plan; their slots start
+// behind the segment's.
 void lower(const Segment& segment, const Group& group, std::span<const SlotUse> uses, Plan& plan);
 
 }  // namespace frit

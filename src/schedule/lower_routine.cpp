@@ -1,4 +1,4 @@
-// lower_routine.cpp: copies a routine's block instruction by instruction; what changes is how its memory is reached.
+// lower_routine.cpp: copies a routine's block; what changes is how its memory is reached.
 #include "schedule/lower_routine.h"
 
 #include "ir/error.h"
@@ -20,25 +20,26 @@ class RoutineLowering {
     for (DType dtype : body_.locals) locals_.push_back(writer_.local(dtype));
     windows_.assign(use_.accesses.size(), nullptr);
     for (std::size_t n = 0; n < use_.accesses.size(); ++n)
-      windows_[n] = find_window(site, use_.accesses[n]);
+      windows_[n] = find_window(use_.accesses[n]);
   }
 
   void run() {
-    for (const Window& w : member_.outs)
-      if (w.immediate && !w.whole) host_.settle(w);
+    for (const std::vector<Window>* windows : {&member_.outs, &member_.in})
+      for (const Window& w : *windows)
+        if (w.immediate && !w.whole) host_.settle(w);
     block(body_.code, Place::Top);
   }
 
  private:
   enum class Place : std::uint8_t { Top, Nested };
 
-  const Window* find_window(const CallSite& site, const RoutineAccess& access) const {
+  const Window* find_window(const RoutineAccess& access) const {
     if (!access.instr) return nullptr;
     const bool is_store = access.instr->kind == InstrKind::Store;
     const auto& windows = is_store ? member_.outs : member_.in;
-    const auto& numbers = is_store ? site.output_accesses : site.input_accesses;
+    const auto& touched = is_store ? use_.outputs : use_.inputs;
     for (std::size_t k = 0; k < windows.size(); ++k) {
-      const RoutineAccess& other = use_.accesses[at(numbers[k])];
+      const RoutineAccess& other = use_.accesses[at(touched[k].access)];
       if (other.instr->address.operand != access.instr->address.operand ||
           other.is_window != access.is_window)
         continue;
@@ -104,10 +105,11 @@ class RoutineLowering {
     }
   }
 
-  // Equal numbers are one argument only where the routine has one: the code must not depend on their being equal.
+  // Equal numbers are one argument only where the routine has one: the code must not depend on
+  // their being equal.
   std::int32_t integer(std::int64_t number) { return host_.new_integer(number); }
 
-  // ---- memory ------------------------------------------------------------------------------------------
+  // ---- memory -----------------------------------------------------------------------------------
 
   ValueId load(const Instr& instr, Place place) {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
@@ -145,7 +147,7 @@ class RoutineLowering {
     return result;
   }
 
-  // ---- loops -------------------------------------------------------------------------------------------
+  // ---- loops ------------------------------------------------------------------------------------
 
   void loop(const Instr& instr) {
     const std::uint64_t differs = use_.axes_of[at(instr.args[0])] | use_.axes_of[at(instr.args[1])];

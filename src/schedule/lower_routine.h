@@ -1,4 +1,4 @@
-// lower_routine.h: In: a user's kernel as a member of a group. Out: its instructions, in the middle of the group's Kernel.
+// lower_routine.h: In: a user's kernel in a group. Out: its instructions in the group's Kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace frit {
 
 enum class MemoryAccess : std::uint8_t { Read, Write };
 
-// The kernel being written around the routine: its loops are open, and it keeps windows' values in registers.
+// The kernel being written around the routine: its loops are open, and it keeps windows' values in
+// registers.
 class RoutineHost {
  public:
   virtual ~RoutineHost() = default;

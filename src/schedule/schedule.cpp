@@ -1,4 +1,4 @@
-// schedule.cpp: the passes in order, and the life of memory: what is allocated before a step and given back behind it.
+// schedule.cpp: the passes in order, and the life of memory around each step.
 #include "schedule/schedule.h"
 
 #include <algorithm>
@@ -73,7 +73,8 @@ void place_memory(const Segment& segment, Plan& plan) {
   }
 }
 
-// Backwards: a node is needed when somebody sees its base afterwards, or a needed node reads it. A library call always is.
+// Backwards: a node is needed when somebody sees its base afterwards, or a needed node reads it. A
+// library call always is.
 std::vector<bool> needed_nodes(const Segment& segment) {
   std::vector<bool> slot_needed(segment.slots.size()), needed(segment.nodes.size());
   for (std::size_t slot = 0; slot < slot_needed.size(); ++slot)
@@ -92,7 +93,8 @@ std::vector<bool> needed_nodes(const Segment& segment) {
   return needed;
 }
 
-// What a program that keeps nothing in between must move: each base that existed read once, each that stays written once.
+// What a program that keeps nothing in between must move: each base that existed read once, each
+// that stays written once.
 void count_bytes(const Segment& segment, Plan& plan) {
   std::vector<bool> read(segment.slots.size()), written(segment.slots.size());
   for (const Node& node : segment.nodes)
@@ -125,7 +127,8 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
         uses[a.base->slot].stored = s.alive || s.pinned || life[a.base->slot].last > g;
         uses[a.base->slot].held = life[a.base->slot].first < g;
       });
-    // What a user's kernel stores under its own conditions goes through memory, even if nobody sees it afterwards.
+    // What a user's kernel stores under its own conditions goes through memory, even if nobody sees
+    // it afterwards.
     for (const Member& m : group.members)
       for (const Window& w : m.outs)
         if (w.immediate) uses[w.slot].stored = true;

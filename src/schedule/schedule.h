@@ -1,10 +1,11 @@
-// schedule.h: from a segment of the trace to a Plan: which launches run it, in what order, over which memory.
+// schedule.h: from a segment of the trace to a Plan: which launches, in what order, on what.
 //
-// The passes, in order: fuse (nodes -> groups, by dependence and bytes), lower (group -> Kernel and its bindings),
-// and the assembly of both into a Plan.
+// The passes, in order: fuse (nodes -> groups, by dependence and bytes), lower (group -> Kernel and
+// its bindings), and the assembly of both into a Plan.
 //
-// A plan depends on: ops, dtypes, layouts and offsets of all accesses, which bases are alive, and nothing else.
-// Base memory and scalar values are bound when it runs, so one plan serves every repetition of the segment.
+// A plan depends on: ops, dtypes, layouts and offsets of all accesses, which bases are alive, and
+// nothing else. Base memory and scalar values are bound when it runs, so one plan serves every
+// repetition of the segment.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +68,8 @@ struct LaunchStep {
   std::int64_t elements = 0;  // innermost iterations in all
   std::int64_t bytes = 0;     // memory traffic
   double cost = 0;            // estimated nanoseconds on one core, compiled
-  // In-place updates whose neighbours are still read: the base gets new memory. Its part outside the written window is
-  // copied first; afterwards the shadow becomes the base's memory.
+  // In-place updates whose neighbours are still read: the base gets new memory. Its part outside
+  // the written window is copied first; afterwards the shadow becomes the base's memory.
   struct Shadow {
     std::uint32_t slot;
     std::vector<BoxCopy> border;
@@ -82,9 +83,10 @@ struct CombineStep {
   DType out_dtype{};
   std::uint32_t partials = 0;  // slot
   std::int64_t count = 0;
-  std::int64_t tree_extent =
-      0;  // > 0: the partials are the leaves of the pairwise tree over this many elements,
-  std::int64_t tree_grain = 0;  // cut where at most this many are left
+  // > 0: the partials are leaves of the pairwise tree over this many elements, cut where at most
+  // tree_grain are left.
+  std::int64_t tree_extent = 0;
+  std::int64_t tree_grain = 0;
   ScalarBinding initial;
   Binding out;
 };

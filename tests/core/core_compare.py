@@ -1,4 +1,4 @@
-"""core_compare.py: the same piece of program on real arrays and on ours, compared to the last word."""
+"""core_compare.py: one piece of program on real arrays and on ours, compared to the last word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def ours(x: Any) -> Any:
 
 
 def described(x: Any) -> Any:
-    """A value in terms in which ours and NumPy's are equal exactly when a user sees no difference."""
+    """A value in terms that are equal for ours and NumPy's if a user sees no difference."""
     if isinstance(x, (tuple, list)):
         return (type(x).__name__, [described(y) for y in x])
     real = _core.to_numpy(x)
@@ -57,7 +57,7 @@ def outcome(action: Callable[..., Any], arguments: tuple) -> Any:
 
 
 def in_steps(a: Any, b: Any) -> int:
-    """How many floating-point numbers two described results lie apart, at the most; all else must be equal."""
+    """How many floats two described results lie apart, at the most; all else must be equal."""
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
         if len(a) == 6 and a[0] == "array" and a[:5] == b[:5] and a[1][1] in "fc":
             real = numpy.dtype("f" + str(int(a[1][2:]) // (2 if a[1][1] == "c" else 1)))

@@ -1,4 +1,4 @@
-"""test_interop.py: memory shared with NumPy and others: exports, wraps, protocols, pickles, fallbacks."""
+"""test_interop.py: memory shared with NumPy and others: exports, protocols, pickles, fallbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// main.cpp: uses nothing but the installed headers and libraries, both tiers of them, and checks the values.
+// main.cpp: uses the installed headers and libraries, both tiers, and checks values.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

@@ -1,122 +1,536 @@
-"""compatibility.py: writes docs/compatibility.md from runs of NumPy's own tests with `np` swapped.
+"""compatibility.py: writes docs/compatibility.md: what each of NumPy's names is in frit.numpy, and how NumPy's own tests fare.
 
-Usage: compatibility.py BASE.json FRIT.json [STRICT.json] > docs/compatibility.md
+    compatibility.py                    writes the page
+    compatibility.py --check            exits with 1 where the page is not what would be written
+    compatibility.py --measure BASE.json FRIT.json [STRICT.json]
+                                        takes in the results of runs first, into compatibility.json
 
-Each file holds {"module", "numpy", "tests": {node: {"o": outcome, "cat": category, "m": message}}}: BASE of
-NumPy itself, FRIT of frit.numpy, STRICT of frit.numpy under FRIT_FALLBACK=error.
+What a name is, is found out by calling it on small arrays, with nothing computed at once and no fallback
+allowed. A file of results holds {"numpy": version, "tests": {node: {"o": outcome, "cat": category}}}: BASE of NumPy
+itself, FRIT of frit.numpy, STRICT of frit.numpy under FRIT_FALLBACK=error.
 """
-
-# ruff: noqa: E501
 
 from __future__ import annotations
 
 import collections
 import json
-import re
 import sys
+import types
+import warnings
+from pathlib import Path
 from typing import Any
 
-# Why a test fails that asks for what Frit does not promise, by its name or its message.
-REASONS = [
-    (r"subclass|Subclass|MySubClass", "asks for the exact class of an intermediate of a subclass"),
-    (
-        r"lapack_lite|_umath_linalg|_multiarray_tests|array_indexing|NullPointer",
-        "hands our array to a private C function",
-    ),
-    (r"refcount|getrefcount|leak", "counts references to NumPy's objects"),
-    (r"is not|\bis\b.*base|\.base\b", "compares the identity of `.base`"),
-    (r"nditer|flatiter", "looks into NumPy's iterators"),
-    (r"__array_interface__|__array_struct__", "edits the array interface"),
-    (
-        r"FutureWarning|DeprecationWarning|DID NOT WARN",
-        "expects a deprecation warning of NumPy's internals",
-    ),
-    (r"FallbackError", "needs NumPy (strict run)"),
-    (r"MemoryError", "memory limits"),
-]
+import numpy
+
+import frit
+import frit.numpy as np
+from frit import _core
+from frit.numpy import _table
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "compatibility.md"
+FIGURES = HERE / "compatibility.json"
+
+# Calls that show a function at work, tried in this order; f is the function.
+CALLS = """
+    f(x) | f(m) | f(x, x) | f(m, m) | f(x, 1) | f(m, 1) | f([x, x]) | f([m, m]) | f(k) | f(k, k) | f(4) | f(x, k)
+    f(x, x, x) | f(b) | f(b, x) | f(b, [x, x]) | f(s) | f(s, s) | f(s, 'a') | f(s, 'a', 'b') | f(s, 4) | f(d) | f(d, d)
+    f(i) | f(i, i) | f(x, 1, 0) | f('f8') | f('f8', 'f4') | f()
+""".replace("\n", "|").split("|")
+
+# Calls of what none of these shows, or shows wrongly.
+SAMPLES = {
+    "apply_along_axis": "f(lambda row: row.sum(), 0, m)",
+    "apply_over_axes": "f(np.sum, m, [0])",
+    "arange": "f(0.0, 5.0)",
+    "array": "f(x)",
+    "array_split": "f(x, 2)",
+    "asarray_chkfinite": "f(x)",
+    "average": "f(x, weights=x)",
+    "bincount": "f(i)",
+    "block": "f([[m, m], [m, m]])",
+    "broadcast_arrays": "f(x[:3], m)",
+    "broadcast_to": "f(x, (2, 6))",
+    "choose": "f(i % 2, [x, x])",
+    "clip": "f(x, 1, 3)",
+    "compress": "f(b, x)",
+    "copyto": "f(x, 1.0)",
+    "convolve": "f(x, x[:3])",
+    "correlate": "f(x, x[:3])",
+    "delete": "f(x, 1)",
+    "diag_indices": "f(3)",
+    "digitize": "f(x, x)",
+    "dsplit": "f(c, 2)",
+    "einsum": "f('ij,ij->i', m, m)",
+    "einsum_path": "f('ij,ij->i', m, m)",
+    "expand_dims": "f(x, 0)",
+    "extract": "f(b, x)",
+    "eye": "f(100)",
+    "fill_diagonal": "f(m, 1.0)",
+    "frombuffer": "f(b'12345678')",
+    "fromfunction": "f(lambda r, c: r + c, (3, 3))",
+    "fromiter": "f(iter([1.0]), float)",
+    "frompyfunc": "f(abs, 1, 1)",
+    "fromregex": "f(io.StringIO('1 2'), r'(\\d+) (\\d+)', [('a', int), ('b', int)])",
+    "fromstring": "f('1 2', sep=' ')",
+    "full": "f(6, 1.0)",
+    "full_like": "f(x, 1.0)",
+    "genfromtxt": "f(io.StringIO('1 2'))",
+    "geomspace": "f(1.0, 8.0)",
+    "histogram": "f(x)",
+    "histogram_bin_edges": "f(x)",
+    "histogram2d": "f(x, x)",
+    "histogramdd": "f(m)",
+    "hsplit": "f(m, 1)",
+    "identity": "f(100)",
+    "indices": "f((2, 3))",
+    "insert": "f(x, 1, 2.0)",
+    "interp": "f(x, x, x)",
+    "ix_": "f(i, i)",
+    "kaiser": "f(5, 1.0)",
+    "linspace": "f(0.0, 1.0)",
+    "load": "f(saved())",
+    "loadtxt": "f(io.StringIO('1 2'))",
+    "logspace": "f(0.0, 1.0)",
+    "lexsort": "f([x, x])",
+    "mask_indices": "f(3, np.triu)",
+    "meshgrid": "f(x, x)",
+    "moveaxis": "f(m, 0, 1)",
+    "nan_to_num": "f(x)",
+    "nested_iters": "f([m, m], [[0], [1]])",
+    "pad": "f(x, 1)",
+    "partition": "f(x, 2)",
+    "argpartition": "f(x, 2)",
+    "percentile": "f(x, 50)",
+    "nanpercentile": "f(x, 50)",
+    "piecewise": "f(x, [x > 1], [0.0, 1.0])",
+    "place": "f(x, b, [1.0])",
+    "poly": "f(x)",
+    "polyfit": "f(x, x, 1)",
+    "polyval": "f(x, x)",
+    "put": "f(x, [0], [1.0])",
+    "put_along_axis": "f(x, i, 1.0, 0)",
+    "putmask": "f(x, b, 1.0)",
+    "quantile": "f(x, 0.5)",
+    "nanquantile": "f(x, 0.5)",
+    "ravel_multi_index": "f((i, i), (6, 6))",
+    "repeat": "f(x, 2)",
+    "reshape": "f(x, (2, 3))",
+    "resize": "f(x, (3, 4))",
+    "roll": "f(x, 1)",
+    "rollaxis": "f(m, 1)",
+    "rot90": "f(m)",
+    "save": "f(io.BytesIO(), x)",
+    "savetxt": "f(io.StringIO(), x)",
+    "savez": "f(io.BytesIO(), x)",
+    "savez_compressed": "f(io.BytesIO(), x)",
+    "searchsorted": "f(x, x)",
+    "select": "f([x > 1], [x], 0.0)",
+    "split": "f(x, 2)",
+    "swapaxes": "f(m, 0, 1)",
+    "take": "f(x, i)",
+    "take_along_axis": "f(x, i, 0)",
+    "tensordot": "f(m, m)",
+    "tile": "f(x, 2)",
+    "transpose": "f(m)",
+    "trapezoid": "f(x)",
+    "tri": "f(4)",
+    "unravel_index": "f(i, (2, 3))",
+    "unwrap": "f(x)",
+    "vecdot": "f(m, m)",
+    "vecmat": "f(m[0], m.T)",
+    "vsplit": "f(m, 1)",
+    "where": "f(b, x, x)",
+    "busday_offset": "f('2020-01-01', 1)",
+    "diag_indices_from": "f(m[:3])",
+    "fromfile": "f(file_of_bytes(), 'u1')",
+    "seterrcall": "f(None)",
+    "unpackbits": "f(i.astype('u1'))",
+    "zeros": "f(6)",
+    "ones": "f(6)",
+    "empty": "f(6)",
+    "concatenate": "f([x, x])",
+    "concat": "f([x, x])",
+    "astype": "f(x, 'f4')",
+    "hamming": "f(6)",
+    "hanning": "f(6)",
+    "bartlett": "f(6)",
+    "blackman": "f(6)",
+    "i0": "f(x)",
+    "tril_indices": "f(3)",
+    "triu_indices": "f(3)",
+    "tril_indices_from": "f(m)",
+    "triu_indices_from": "f(m)",
+    "vander": "f(x)",
+    "kron": "f(x, x)",
+    "trace": "f(m)",
+    "median": "f(x)",
+    "tril": "f(m)",
+    "triu": "f(m)",
+    "isin": "f(x, x)",
+    "cov": "f(m)",
+    "corrcoef": "f(m)",
+    "nanmax": "f(x)",
+    "nanmin": "f(x)",
+    "row_stack": "f([x, x])",
+    "is_busday": "f('2020-01-01')",
+    "matvec": "f(m, m[0])",
+    "sort_complex": "f(x)",
+    "require": "f(x)",
+    "trim_zeros": "f(x)",
+    "unique": "f(x)",
+    "round": "f(x)",
+    "linalg.cholesky": "f(q)",
+    "linalg.det": "f(q)",
+    "linalg.eig": "f(q)",
+    "linalg.eigvals": "f(q)",
+    "linalg.eigvalsh": "f(q)",
+    "linalg.inv": "f(q)",
+    "linalg.slogdet": "f(q)",
+    "linalg.pinv": "f(q)",
+    "linalg.cond": "f(q)",
+    "linalg.matrix_rank": "f(q)",
+    "linalg.qr": "f(q)",
+    "linalg.svd": "f(q)",
+    "linalg.svdvals": "f(q)",
+    "linalg.cross": "f(m, m)",
+    "linalg.eigh": "f(q)",
+    "linalg.matrix_power": "f(q, 2)",
+    "linalg.multi_dot": "f([q, q, q])",
+    "linalg.norm": "f(m)",
+    "linalg.solve": "f(q, q)",
+    "linalg.tensorsolve": "f(q, q[0])",
+    "linalg.tensorinv": "f(q, ind=1)",
+    "linalg.vecdot": "f(m, m)",
+    "linalg.lstsq": "f(q, q)",
+    "array.astype": "f('f4')",
+    "array.byteswap": "f()",
+    "array.choose": "f([x] * 7, mode='clip')",
+    "array.diagonal": "f()",
+    "array.trace": "f()",
+    "array.compress": "f(b)",
+    "array.clip": "f(1, 3)",
+    "array.dump": "f(io.BytesIO())",
+    "array.dot": "f(x)",
+    "array.fill": "f(1.0)",
+    "array.getfield": "f('f8')",
+    "array.item": "f(2)",
+    "array.partition": "f(2)",
+    "array.argpartition": "f(2)",
+    "array.put": "f([0], [1.0])",
+    "array.repeat": "f(2)",
+    "array.reshape": "f((2, 3))",
+    "array.resize": "f(6)",
+    "array.searchsorted": "f(x)",
+    "array.setfield": "f(1.0, 'f8')",
+    "array.setflags": "f(write=True)",
+    "array.swapaxes": "f(0, 0)",
+    "array.take": "f(i)",
+    "array.to_device": "f('cpu')",
+    "array.tofile": "f(tempfile.TemporaryFile())",
+    "array.view": "f('i8')",
+}  # fmt: skip
+
+# Reads the terminal, prints much, or has no call of its own.
+NOT_CALLED = frozenset(["info", "show_config", "show_runtime", "test", "bmat", "asmatrix"])
+
+LAZY, EVALUATES, BY_NUMPY, OWN = range(4)
+KINDS = {
+    LAZY: "recorded, computed when wanted",
+    EVALUATES: "Frit's own, computes when called",
+    BY_NUMPY: "NumPy does it: operands computed, results ours",
+    OWN: "NumPy's own object: makes no array of ours",
+}
 
 
-def functions(tests: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """Test function -> [(node, outcome)]."""
+# ---- what a name is ------------------------------------------------------------------------------
+
+
+def operands(module: types.ModuleType) -> dict[str, Any]:
+    """What the sample calls use: arrays of `module`, with all work on them done."""
+    import io
+    import tempfile
+
+    def file_of_bytes() -> Any:
+        file = tempfile.TemporaryFile()
+        file.write(b"123")
+        file.seek(0)
+        return file
+
+    def saved() -> io.BytesIO:
+        file = io.BytesIO()
+        numpy.save(file, numpy.arange(3.0))
+        file.seek(0)
+        return file
+
+    real = {
+        "x": numpy.arange(1.0, 7.0),
+        "m": numpy.arange(12.0).reshape(4, 3),
+        "q": numpy.eye(3) * 2 + 1,
+        "c": numpy.arange(8.0).reshape(2, 2, 2),
+        "k": numpy.arange(1, 4),
+        "i": numpy.arange(6),
+        "b": numpy.arange(6) > 2,
+        "s": numpy.array(["ab", "cd"]),
+        "d": numpy.array(["2020-01-01", "2020-01-02"], "M8[D]"),
+    }
+    made = {name: module.array(value) for name, value in real.items()}
+    makers = {"file_of_bytes": file_of_bytes, "saved": saved}
+    return made | makers | {"np": module, "io": io, "tempfile": tempfile}
+
+
+def function_of(module: types.ModuleType, path: str, scope: dict[str, Any]) -> Any:
+    head, _, name = path.rpartition(".")
+    if head == "array":
+        owner = "i" if name == "choose" else "m" if name in ("diagonal", "trace") else "x"
+        return getattr(scope[owner], name)
+    owner = module
+    for part in filter(None, head.split(".")):
+        owner = getattr(owner, part)
+    return getattr(owner, name)
+
+
+def call(module: types.ModuleType, path: str, text: str) -> Any:
+    scope = operands(module)
+    scope["f"] = function_of(module, path, scope)
+    return scope, text
+
+
+def works_in_numpy(path: str, text: str) -> bool:
+    scope, text = call(numpy, path, text)
+    try:
+        eval(text, scope)
+    except Exception:
+        return False
+    return True
+
+
+def sample_of(path: str) -> str | None:
+    """A call that NumPy's function of this name accepts."""
+    given = SAMPLES.get(path)
+    if given is not None:
+        return given
+    calls = [text.strip() for text in CALLS if text.strip()]
+    if path.startswith("array."):
+        calls.insert(0, "f()")
+    return next((text for text in calls if works_in_numpy(path, text)), None)
+
+
+def kind_of(path: str) -> int:
+    """LAZY, EVALUATES, BY_NUMPY or OWN, by what the sample call does."""
+    real = function_of(numpy, path, operands(numpy))
+    ours = function_of(np, path, operands(np))
+    if not callable(real) or ours is real or path in NOT_CALLED:
+        return OWN
+    if isinstance(real, type) or path in _table.UNCOUNTED_NAMES:
+        return BY_NUMPY
+    text = sample_of(path)
+    if text is None:
+        raise AssertionError(f"no call shows what {path} is: SAMPLES wants a line")
+    scope, text = call(np, path, text)
+    _core.eval()
+    _core.reset_fallbacks()
+    before = _core.statistics()
+    result = eval(text, scope)
+    after = _core.statistics()
+    if _core.fallbacks() or after["numpy_calls"] > before["numpy_calls"]:
+        return BY_NUMPY
+    # A call that neither records nor computes made a window, or asked for no array's elements.
+    computed = after["evals"] > before["evals"]
+    del result
+    return EVALUATES if computed else LAZY
+
+
+def names_of(path: str) -> list[str]:
+    owner = getattr(numpy, path) if path else numpy
+    return sorted(n for n in owner.__all__ if not isinstance(getattr(owner, n), types.ModuleType))
+
+
+def kinds(paths: list[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {kind: [] for kind in KINDS}
+    _core.set_immediate_bytes(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for path in paths:
+            found[kind_of(path)].append(path.rpartition(".")[2])
+    return found
+
+
+def table(found: dict[int, list[str]]) -> list[str]:
+    lines = ["| | names |", "| --- | --- |"]
+    for kind, names in found.items():
+        if names:
+            joined = " ".join(f"`{name}`" for name in names)
+            lines.append(f"| {len(names)} {KINDS[kind]} | {joined} |")
+    return lines
+
+
+# ---- NumPy's own tests ---------------------------------------------------------------------------
+
+
+def by_function(tests: dict[str, Any]) -> dict[str, list[str]]:
+    """Test function -> outcomes of its parameters."""
     grouped = collections.defaultdict(list)
     for node, test in tests.items():
-        grouped[node.split("[")[0]].append((node, test["o"]))
+        grouped[node.split("[")[0]].append(test["o"])
     return grouped
 
 
-def passed(base: dict[str, Any], ours: dict[str, Any]) -> dict[str, bool]:
-    """Each whole test function that NumPy passes -> whether all of it passes under Frit."""
-    ours_by_function = functions(ours)
-    result = {}
-    for name, nodes in functions(base).items():
-        needed = sum(outcome == "pass" for _, outcome in nodes)
-        if needed:
-            result[name] = sum(o == "pass" for _, o in ours_by_function.get(name, [])) >= needed
-    return result
+def figures(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Tests and whole test functions passed, by category and file; those that NumPy does not pass are not counted."""
+    base, others = runs[0]["tests"], [run["tests"] for run in runs[1:]]
+    wanted = [node for node, test in base.items() if test["o"] == "pass"]
+    needed = {n: o.count("pass") for n, o in by_function(base).items() if "pass" in o}
+    category = {node.split("[")[0]: test.get("cat", "core") for node, test in base.items()}
+    counts: dict[str, dict[str, list[int]]] = {"categories": {}, "files": {}}
 
+    def add(table: str, key: str, column: int, amount: int = 1) -> None:
+        row = counts[table].setdefault(key, [0] * (2 + 2 * len(others)))
+        row[column] += amount
 
-def reason(name: str, message: str) -> str:
-    """Why this test fails, in a line."""
-    for pattern, text in REASONS:
-        if re.search(pattern, name) or re.search(pattern, message):
-            return text
-    return " ".join(message.split())[:110].replace("|", "\\|") or "(no message)"
+    passed = [by_function({n: t for n, t in tests.items() if t["o"] == "pass"}) for tests in others]
+    for node in wanted:
+        name, file = node.split("[")[0], node.split("::")[0]
+        for table, key in (("categories", base[node]["cat"]), ("files", file)):
+            add(table, key, 0)
+            for k, tests in enumerate(others):
+                add(table, key, 2 + 2 * k, tests.get(node, {}).get("o") == "pass")
+        del name
+    for name, count in needed.items():
+        for table, key in (("categories", category[name]), ("files", name.split("::")[0])):
+            add(table, key, 1)
+            for k in range(len(others)):
+                add(table, key, 3 + 2 * k, len(passed[k].get(name, [])) >= count)
+    failing = {
+        name: count - len(passed[0].get(name, []))
+        for name, count in needed.items()
+        if len(passed[0].get(name, [])) < count
+    }
+    return {"numpy": runs[0]["numpy"], **counts, "failing": failing}
 
 
 def rate(good: int, all: int) -> str:
-    return f"{good} / {all} ({100 * good / all:.1f} %)" if all else "-"
+    return f"{good} / {all} ({100 * good / all:.1f} %)"
 
 
-def main(paths: list[str]) -> None:
-    runs = []
-    for path in paths:
-        with open(path) as file:
-            runs.append(json.load(file))
-    base, ours = runs[0]["tests"], runs[1]["tests"]
-    wanted = passed(base, ours)
-    strict = passed(base, runs[2]["tests"]) if len(runs) > 2 else None
-    categories = _categories(base, wanted)
+def measured(data: dict[str, Any]) -> list[str]:
+    strict = len(next(iter(data["categories"].values()))) > 4
 
-    print("# How compatible frit.numpy is with NumPy\n")
-    print(
-        f"Generated by `tests/door/compatibility.py` from NumPy {runs[0]['numpy']}'s own tests, with `np` in"
+    def row(name: str, counts: list[int]) -> str:
+        cells = [rate(counts[2], counts[0]), rate(counts[3], counts[1])]
+        if strict:
+            cells.append(rate(counts[4], counts[0]))
+        return f"| {name} | " + " | ".join(cells) + " |"
+
+    head = "| tests of | tests passed | whole test functions |" + (
+        " tests passed without NumPy |" if strict else ""
     )
-    print(
-        "them bound to `frit.numpy`. A test function counts as passed when all of its parameters pass; those that"
-    )
-    print(
-        "NumPy itself does not pass under the same swap are not counted. The second figure is with"
-    )
-    print("`FRIT_FALLBACK=error`: what passes without NumPy doing any of the work.\n")
-    print("| tests of | test functions passed | without fallback |\n| --- | --- | --- |")
-    for kind in sorted(set(categories.values())):
-        names = [n for n in wanted if categories[n] == kind]
-        second = rate(sum(strict.get(n, False) for n in names), len(names)) if strict else ""
-        print(f"| {kind} | {rate(sum(wanted[n] for n in names), len(names))} | {second} |")
-    second = rate(sum(strict[n] for n in wanted), len(wanted)) if strict else ""
-    print(f"| all | {rate(sum(wanted.values()), len(wanted))} | {second} |\n")
-
-    print("| file | passed | without fallback |\n| --- | --- | --- |")
-    for file in sorted({n.split("::")[0] for n in wanted}):
-        names = [n for n in wanted if n.split("::")[0] == file]
-        second = rate(sum(strict.get(n, False) for n in names), len(names)) if strict else ""
-        print(f"| {file} | {rate(sum(wanted[n] for n in names), len(names))} | {second} |")
-
-    print("\n## What fails, and why\n")
-    for name in sorted(n for n, good in wanted.items() if not good):
-        bad = [t for t in functions(ours).get(name, []) if t[1] not in ("pass", "skip", "xfail")]
-        node = bad[0][0] if bad else None
-        message = ours[node].get("m", ours[node]["o"]) if node else "not collected"
-        many = f" ({len(bad)} parameters)" if len(bad) > 1 else ""
-        print(f"- `{name}`{many}: {reason(name, message)}")
+    rule = "| --- |" + " --- |" * (head.count("|") - 2)
+    categories = data["categories"]
+    total = [sum(column) for column in zip(*categories.values(), strict=True)]
+    lines = [head, rule]
+    lines += [row(name, counts) for name, counts in sorted(categories.items())]
+    lines += [row("all", total), "", head.replace("tests of", "file"), rule]
+    lines += [row(f"`{name}`", counts) for name, counts in sorted(data["files"].items())]
+    return lines
 
 
-def _categories(base: dict[str, Any], wanted: dict[str, bool]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for node, test in base.items():
-        found.setdefault(node.split("[")[0], test.get("cat", "core"))
-    return {name: found[name] for name in wanted}
+# ---- the page ------------------------------------------------------------------------------------
+
+INTRODUCTION = """\
+# How compatible frit.numpy is
+
+Every public name of NumPy is there, with NumPy's signature and text. What Frit does not do itself, NumPy does: operands
+are computed, NumPy runs, results come back as Frit's arrays. `frit.report()` says which line of a program did so, and why.
+This page is written by `tests/door/compatibility.py`; a test compares the two.
+"""
+
+NAMES = """\
+## What each name is
+
+Found out by calling each function on small float arrays, with nothing computed at once. A function may do its work lazily
+for these and hand other calls (other dtypes, rare options) to NumPy: the report tells.
+"""
+
+TESTS = """\
+## NumPy's own tests
+
+The tests of the installed NumPy {numpy}, run with `np` in the test files bound to `frit.numpy` and their assertions
+left as they are. Only tests that NumPy itself passes under the same swap are counted; a whole test function passes when all of
+its parameters do. The categories are told apart by what a test's text mentions: `exotic` are dtypes that Frit leaves to
+NumPy (strings, dates, records, objects), `internals` looks into NumPy's C code, memory or reference counts, `printio` reads,
+writes and prints, `protocol` is about subclasses and `__array_*__` methods. Measured by
+
+```
+python numpy_suite.py --module numpy --files all --file-timeout 600 --out base.json
+python numpy_suite.py --module frit.numpy --baseline base.json --files all --file-timeout 600 --out frit.json
+FRIT_FALLBACK=error python numpy_suite.py --module frit.numpy --baseline base.json --files all --file-timeout 600 --out strict.json
+python tests/door/compatibility.py --measure base.json frit.json strict.json
+```
+with a tool that is no part of this repository; the last column is the third run, in which NumPy did none of the work: a call that
+falls back raises an error.
+"""  # noqa: E501
+
+LIMITS = """\
+## What differs, and why
+
+| | |
+| --- | --- |
+| `isinstance(x, numpy.ndarray)` in a library | false: a library that has the real NumPy asks for memory (`__array__`, the buffer protocol, DLPack) and gets it. In your program, `np.ndarray` is Frit's class, and real ndarrays count as its instances |
+| `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data | false: such arrays stay NumPy's |
+| `func is np.sum` in an `__array_function__` or `__array_ufunc__` of yours | NumPy hands its own function over: `==`, and use as a key of a dictionary, hold for both |
+| `x.view(np.ndarray)` of a `matrix`, `recarray` or masked array | a TypeError: use `np.asarray(x)`. Classes that your program derives from `np.ndarray` can do it |
+| a bool array whose bytes are neither 0 nor 1 (a view of other data) | computes with the bytes as they are |
+| `np.longlong` | is `np.int64`: the same numbers under another name |
+| reference counts, `sys.getrefcount`, private C functions of NumPy | see Frit's objects |
+| the last bits of exp, sin, pow and their like | within 4 ulp of the true value, as NumPy's, but not NumPy's bits |
+"""  # noqa: E501
+
+
+def page() -> str:
+    data = json.loads(FIGURES.read_text())
+    lines = [INTRODUCTION, TESTS.format(numpy=data["numpy"])]
+    lines += [*measured(data), "", NAMES]
+    sections = {
+        "numpy": names_of(""),
+        "the methods of arrays": [
+            f"array.{n}"
+            for n in sorted(dir(numpy.ndarray))
+            if n[0] != "_" and callable(getattr(numpy.ndarray, n))
+        ],
+        "numpy.linalg": [f"linalg.{n}" for n in names_of("linalg")],
+        "numpy.fft": [f"fft.{n}" for n in names_of("fft")],
+    }
+    for title, paths in sections.items():
+        lines += [f"### {title}", "", *table(kinds(paths)), ""]
+    lines += [
+        "`numpy.random` keeps NumPy's generators and streams; what they draw is ours. The other submodules (`ma`, "
+        "`polynomial`, `strings`,",
+        "`char`, `rec`, `lib`) are NumPy's code, called with real arrays.",
+        "",
+        LIMITS,
+    ]
+    lines += ["### Tests that fail", "", "Whole test functions, with the number of parameters that fail:", ""]
+    by_file = collections.defaultdict(list)
+    for name, count in sorted(data["failing"].items()):
+        file, _, rest = name.partition("::")
+        by_file[file].append(f"`{rest}` {count}" if count > 1 else f"`{rest}`")
+    lines += [f"- `{file}`: {', '.join(names)}" for file, names in by_file.items()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(words: list[str]) -> int:
+    if words[:1] == ["--measure"]:
+        runs = [json.loads(Path(path).read_text()) for path in words[1:]]
+        FIGURES.write_text(json.dumps(figures(runs), indent=1, sort_keys=True) + "\n")
+        words = []
+    text = page()
+    if words == ["--check"]:
+        return 0 if PAGE.read_text() == text else 1
+    PAGE.write_text(text)
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    assert frit
+    sys.exit(main(sys.argv[1:]))

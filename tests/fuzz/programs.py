@@ -1,8 +1,8 @@
-"""programs.py: random NumPy programs: each is a list of statements, printed as a stand-alone Python script.
+"""programs.py: random NumPy programs: lists of statements, printed as stand-alone scripts.
 
-A program is drawn as a list of numbers; each number is the seed of one statement, which is made for the arrays that the
-statements before it left (NumPy runs along while the program is made). So a statement can be left out and the
-rest still makes a program, which is what shrinking needs.
+A program is drawn as a list of numbers; each number is the seed of one statement, which is made for
+the arrays that the statements before it left (NumPy runs along while the program is made). So a
+statement can be left out and the rest still makes a program, which is what shrinking needs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def attempt(f):
 
 NUMBERS = '''\
 def numbers(seed, shape, dtype, kind):
-    """Real NumPy's array of repeatable values: small (whole, exact in any order), usual, or special."""
+    """Real NumPy's array of repeatable values: small (whole, exact), usual, or special."""
     r = numpy.random.RandomState(seed)
     dtype = numpy.dtype(dtype)
     size = int(numpy.prod(shape, dtype=int))
@@ -49,18 +49,21 @@ def numbers(seed, shape, dtype, kind):
         info = numpy.iinfo(dtype)
         x = r.randint(max(info.min, -10**5), min(info.max, 10**5), size)
         if kind == "special":
-            x = numpy.where(r.rand(size) < 0.2, r.choice([info.min, info.max, 0, 1], size).astype(dtype), x.astype(dtype))
+            corners = r.choice([info.min, info.max, 0, 1], size).astype(dtype)
+            x = numpy.where(r.rand(size) < 0.2, corners, x.astype(dtype))
     else:
         x = r.randn(size) * 3
         if kind == "special":
-            x = numpy.where(r.rand(size) < 0.2, r.choice([0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1e-30, 1e30], size), x)
+            corners = [0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1e-30, 1e30]
+            x = numpy.where(r.rand(size) < 0.2, r.choice(corners, size), x)
         if dtype.kind == "c":
             x = x + 1j * r.permutation(x)
     with numpy.errstate(all="ignore"):
         return (x % 2 == 0 if dtype.kind == "b" else x).astype(dtype).reshape(shape)
 '''
-exec(NUMBERS, globals())
-numbers: Callable[..., numpy.ndarray]
+_defined: dict[str, Any] = {"numpy": numpy}
+exec(NUMBERS, _defined)
+numbers: Callable[..., numpy.ndarray] = _defined["numbers"]
 
 DTYPES = (
     ["float64"] * 8
@@ -117,11 +120,12 @@ BINARY = [
     "np.not_equal",
     "np.heaviside",
 ]
-# Of 0.0 and -0.0 NumPy's vector loops take one and the loop over the rest the other, here and in these
-# reductions: `+ 0` makes both 0.0.
+# Of 0.0 and -0.0 NumPy's vector loops take one and the loop over the rest the other, here and in
+# these reductions: `+ 0` makes both 0.0.
 ZERO_OF_EITHER_SIGN = ["np.fmax", "np.fmin"]
 REDUCED_TO_ZERO_OF_EITHER_SIGN = ["np.max", "np.min", "np.ptp", "np.maximum", "np.minimum"]
-# Compared within a few units in the last place, where they are read; never the input of an exact operation.
+# Compared within a few units in the last place, where they are read; never the input of an exact
+# operation.
 MATHEMATICS = [
     "exp",
     "exp2",
@@ -400,16 +404,20 @@ class Maker:
         if way == 11:
             return f"({deeper()} {self.pick(COMPARISONS)} {deeper()})"
         if way == 12:
-            return f"np.where({deeper()} {self.pick(COMPARISONS)} {self.scalar()}, {deeper()}, {deeper()})"
+            condition = f"{deeper()} {self.pick(COMPARISONS)} {self.scalar()}"
+            return f"np.where({condition}, {deeper()}, {deeper()})"
         if way == 13:
-            return f"np.clip({deeper()}, {self.pick(['-2', '0', '-1.5'])}, {self.pick(['3', '2.5', '7'])})"
+            low, high = self.pick(["-2", "0", "-1.5"]), self.pick(["3", "2.5", "7"])
+            return f"np.clip({deeper()}, {low}, {high})"
         if way == 14:
             return f"({deeper()} {self.pick(BITWISE)} {deeper()})"
         base = deeper()
         x = self.value(base)
         whole = x is not None and numpy.asarray(x).dtype.kind in "iu"
-        # A float's third power is a transcendental function: right within some units in the last place.
-        return f"({base} ** {self.pick(['2', '3', '0', '1', '-1'] if whole else ['2', '2.0', '0.5', '0', '-1', '1'])})"
+        # A float's third power is a transcendental function: right within some units in the last
+        # place.
+        exponents = ["2", "3", "0", "1", "-1"] if whole else ["2", "2.0", "0.5", "0", "-1", "1"]
+        return f"({base} ** {self.pick(exponents)})"
 
     def whole_in(self, text: str, dtype: numpy.dtype) -> bool:
         """Casting the value to the type is defined: no NaN or large float becomes an integer."""
@@ -518,9 +526,8 @@ class Maker:
         elif way == 3:
             self.emit(f"{name} = np.linspace(-1, 3, {r.randint(0, 3000)})")
         elif way == 4:
-            self.emit(
-                f"{name} = np.asarray(numbers({r.randrange(1000)}, {shape}, '{dtype}', '{self.pick(self.kinds)}'))"
-            )
+            words = f"{r.randrange(1000)}, {shape}, '{dtype}', '{self.pick(self.kinds)}'"
+            self.emit(f"{name} = np.asarray(numbers({words}))")
         elif way == 5 and self.arrays():
             other = self.pick(self.arrays())
             self.emit(f"{name} = np.{self.pick(['zeros_like', 'ones_like'])}({other})")
@@ -762,9 +769,8 @@ class Maker:
                     w.startswith("initial") for w in words
                 ) else None
         if function in ("sum", "mean", "prod") and self.one_in(8):
-            words.append(
-                f"dtype='{self.pick(['float64', 'float32', 'int64'] if kind != 'c' else ['complex128'])}'"
-            )
+            dtypes = ["complex128"] if kind == "c" else ["float64", "float32", "int64"]
+            words.append(f"dtype='{self.pick(dtypes)}'")
             if kind == "f" and "int64" in words[-1]:
                 words.pop()
         if function in ("var", "std") and self.one_in(2):
@@ -952,9 +958,8 @@ class Maker:
         if way == 1:
             return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text}){zero}")
         if way == 2 and x.size < 700:
-            return self.emit(
-                f"{self.fresh()} = {ufunc}.outer({text}, {self.pick(['np.arange(3)', 'np.arange(2.0)', '[1, 2]'])})"
-            )
+            other = self.pick(["np.arange(3)", "np.arange(2.0)", "[1, 2]"])
+            return self.emit(f"{self.fresh()} = {ufunc}.outer({text}, {other})")
         if way == 3 and x.flags.writeable:
             return self.emit(f"{ufunc}.at({text}, {self.index_text(n)}, 2)")
         cut = sorted(self.random.sample(range(n), min(n, 2)))
@@ -996,7 +1001,7 @@ def _overlaps_itself(x: numpy.ndarray) -> bool:
 
 
 def _numpy_copies_right(target: Any, value: Any) -> bool:
-    """NumPy copies overlapping windows of one dimension and unlike strides without a buffer, and wrongly."""
+    """NumPy copies overlapping 1-d windows of unlike strides without a buffer, and wrongly."""
     if (
         not isinstance(target, numpy.ndarray)
         or not isinstance(value, numpy.ndarray)

@@ -1,8 +1,8 @@
-"""test_programs.py: random NumPy programs give the same values, errors, warnings and shared memory under Frit.
+"""test_programs.py: random programs: the same values, errors, warnings, shared memory as NumPy.
 
-FRIT_FUZZ_PROGRAMS: how many programs (2000). FRIT_FUZZ_SEED: which (0). A failure prints the shortest program found, as a
-script that runs by itself. The programs run in a process that lives through many of them, as a user's would, and again in a
-fresh one when they fail.
+FRIT_FUZZ_PROGRAMS: how many programs (2000). FRIT_FUZZ_SEED: which (0). A failure prints the
+shortest program found, as a script that runs by itself. The programs run in a process that lives
+through many of them, as a user's would, and again in a fresh one when they fail.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def test_a_random_program_does_what_numpy_does(shard: int, tmp_path: Path) -> No
         found = worker.check(program)
         if found is not None:
             raise AssertionError(
-                f"seed {SEED}, shard {shard}, tier {tier}: {found}\n\n{'-' * 80}\n{program.script()}"
+                f"seed {SEED}, shard {shard}, tier {tier}: {found}\n\n"
+                f"{'-' * 80}\n{program.script()}"
             )
         before.append(program)
 

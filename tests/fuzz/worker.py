@@ -1,6 +1,7 @@
-"""worker.py: runs programs under NumPy and under Frit and says where they differ; a process of its own, so that a crash is a result.
+"""worker.py: runs programs under NumPy and under Frit and says where they differ.
 
-It reads one program a line (JSON) from its standard input and answers each with a line: null, or the first difference.
+It is a process of its own, so that a crash is a result. It reads one program a line (JSON) from its
+standard input and answers each with a line: null, or the first difference.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import programs
 import frit.numpy
 from frit import _core
 
-# Bound in units in the last place between two results of a transcendental function: NumPy promises 4, so does Frit.
+# Between two results of a transcendental function, in units in the last place: NumPy promises 4, so
+# does Frit.
 ULPS = 8
 # Names whose values end up in a difference's text.
 MOST_TEXT = 600
@@ -62,7 +64,10 @@ def difference(expected: tuple[Any, ...], got: tuple[Any, ...], near: bool) -> s
         return None
     where = tuple(int(k[0]) for k in numpy.nonzero(~equal)) if equal.ndim else ()
     count = int(numpy.count_nonzero(~equal))
-    return f"{a.dtype}{a.shape}: {count} elements differ, first at {where}: expected {a[where]!r}, got {b[where]!r}"
+    return (
+        f"{a.dtype}{a.shape}: {count} elements differ, first at {where}: "
+        f"expected {a[where]!r}, got {b[where]!r}"
+    )
 
 
 def short(value: Any) -> str:

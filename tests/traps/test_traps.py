@@ -1,7 +1,8 @@
-"""test_traps.py: programs that a lazy system gets wrong when it forgets that arrays mutate, are shared, and may fail.
+"""test_traps.py: programs that catch lazy systems: arrays mutate, are shared, and may fail.
 
-Each trap is a function of the module `np` and a size; it is run with NumPy and with frit.numpy, at sizes that are computed at
-once, recorded, and large, with each tier, and everything that it returns must be the same bit for bit.
+Each trap is a function of the module `np` and a size; it is run with NumPy and with frit.numpy, at
+sizes that are computed at once, recorded, and large, with each tier, and everything that it returns
+must be the same bit for bit.
 """
 
 from __future__ import annotations

@@ -8,9 +8,28 @@ from typing import Any
 
 from numpy.lib import _index_tricks_impl
 
+from frit import _core
 from frit.numpy import _fallback
 
 _INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_grid)
+
+
+def stand_in(given: Any) -> Any:
+    """An object that NumPy takes for `given`, and whose __array__ gives a real array.
+
+    NumPy refuses an __array__ that gives one of Frit's arrays.
+    """
+    kind = type(given)
+
+    def __array__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _core.to_numpy(given.__array__(*args, **kwargs))
+
+    names: dict[str, Any] = {"__array__": __array__, "__module__": kind.__module__}
+    if hasattr(kind, "__array_wrap__"):
+        names["__array_wrap__"] = lambda self, *args: given.__array_wrap__(*args)
+    if hasattr(kind, "__array_priority__"):
+        names["__array_priority__"] = property(lambda self: given.__array_priority__)
+    return type(kind.__name__, (), names)()
 
 
 def adapted(name: str, value: Any) -> Any:
@@ -60,8 +79,26 @@ def _converting(function: Callable) -> Callable:
 
 
 def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
-    """The subclass whose methods take Frit's arrays and give them."""
-    names: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    """The subclass whose methods take Frit's arrays and give them.
+
+    What NumPy makes of `kind` itself counts as its instance; what is pickled is of NumPy's class.
+    """
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        real = object.__new__(kind)
+        real.__dict__.update(self.__dict__)
+        return real.__reduce_ex__(protocol)
+
+    meta = type(
+        type(kind).__name__,
+        (type(kind),),
+        {"__instancecheck__": lambda cls, instance: isinstance(instance, kind)},
+    )
+    names: dict[str, Any] = {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__reduce_ex__": __reduce_ex__,
+    }
     for method in methods:
         given = kind.__dict__.get(method)
         if given is None:
@@ -70,7 +107,7 @@ def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
             names[method] = classmethod(_converting(given.__func__))
         else:
             names[method] = _converting(given)
-    return type(kind)(kind.__name__, (kind,), names)
+    return meta(kind.__name__, (kind,), names)
 
 
 def _inherited(kind: type, method: str) -> Any:

@@ -69,8 +69,12 @@ def dress(ours: Any, name: str, function: Callable[..., Any]) -> Any:
     ours.__name__ = plain
     ours.__qualname__ = plain
     ours.__module__ = f"frit.numpy.{module}" if module else "frit.numpy"
-    ours.__doc__ = getattr(function, "__doc__", None)
+    if not isinstance(ours, _core.Native | _core.Fallback):  # which read the text when asked
+        ours.__doc__ = getattr(function, "__doc__", None)
     ours.__wrapped__ = function
+    signature = getattr(function, "__signature__", None)
+    if signature is not None:
+        ours.__signature__ = signature
     return ours
 
 

@@ -25,10 +25,18 @@ from frit.numpy import (
 )
 from frit.numpy._transplant import transplant
 
+
+def _stand_in(given: Any) -> Any:
+    from frit.numpy import _classes
+
+    return _classes.stand_in(given)
+
+
 _core.set_hooks(
     functions=_native.functions,
     namespace=sys.modules["frit.numpy"],
     float_handler=_state.handle_float_error,
+    stand_in=_stand_in,
 )
 
 _OURS = (_creation, _elementwise, _files, _linear, _reduce, _shape, _state)

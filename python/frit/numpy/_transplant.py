@@ -120,11 +120,8 @@ class _NumPyModule(types.ModuleType):
         return value
 
 
-def translate(value: Any, made: dict[int, Callable[..., Any]] | None = None) -> Any:
-    """What a transplanted function sees where NumPy's own sees `value`.
-
-    `made`: the functions of a transplant in progress, by the id of NumPy's own.
-    """
+def translate(value: Any) -> Any:
+    """What a transplanted function sees where NumPy's own sees `value`."""
     if isinstance(value, types.ModuleType):
         return _translated_module(value)
     if value is numpy._core._multiarray_umath._array_converter:
@@ -136,7 +133,7 @@ def translate(value: Any, made: dict[int, Callable[..., Any]] | None = None) -> 
         return getattr(frit.numpy, name)
     module = getattr(value, "__module__", None) or ""
     if isinstance(value, types.FunctionType | _Dispatcher) and module.startswith("numpy"):
-        return transplant(value) if made is None else _transplanted_with_helpers(value, made)
+        return transplant(value)
     if isinstance(value, type(numpy.add)):
         return _core.ufuncs.get(value.__name__, value)
     return value
@@ -155,41 +152,33 @@ def _translated_module(module: types.ModuleType) -> Any:
     return _modules[name]
 
 
-def _names_used(code: types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names_used(constant)
-    return names
+class _Scope(dict[str, Any]):
+    """The globals of a transplanted function: each is found when the function first asks for it.
+
+    So functions may refer to one another, and an interrupt leaves none without its globals.
+    """
+
+    def __init__(self, source: types.FunctionType) -> None:
+        super().__init__(__builtins__=builtins, __name__=source.__module__)
+        self._globals = source.__globals__
+
+    def __missing__(self, name: str) -> Any:
+        value = self[name] = translate(self._globals[name])
+        return value
 
 
 def transplant(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same Python function with Frit's operations in the place of NumPy's."""
-    # A function and its helpers become known together, when all have their globals: an interrupt
-    # or another thread in between must not leave one without.
-    made: dict[int, Callable[..., Any]] = {}
-    result = _transplanted_with_helpers(function, made)
-    _transplanted.update(made)
-    return result
-
-
-def _transplanted_with_helpers(
-    function: Callable[..., Any], made: dict[int, Callable[..., Any]]
-) -> Callable[..., Any]:
     source = getattr(function, "_implementation", function)
-    known = _transplanted.get(id(source)) or made.get(id(source))
+    known = _transplanted.get(id(source))
     if known is not None:
         return known
     if not isinstance(source, types.FunctionType) or source.__closure__:
         return function
-    scope: dict[str, Any] = {"__builtins__": builtins, "__name__": source.__module__}
-    copy = types.FunctionType(source.__code__, scope, source.__name__, source.__defaults__)
+    copy = types.FunctionType(source.__code__, _Scope(source), source.__name__, source.__defaults__)
     copy.__kwdefaults__ = source.__kwdefaults__
     copy.__doc__ = source.__doc__
     copy.__qualname__ = source.__qualname__
     copy.__module__ = source.__module__
-    made[id(source)] = copy  # before its globals are filled: helpers may call back
-    for name in _names_used(source.__code__):
-        if name in source.__globals__:
-            scope[name] = translate(source.__globals__[name], made)
+    _transplanted[id(source)] = copy
     return copy

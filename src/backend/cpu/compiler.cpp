@@ -41,8 +41,8 @@ std::unique_ptr<codegen::Jit> open_jit(const std::string& path) {
   return std::unique_ptr<codegen::Jit>(make());
 }
 
-// LLVM's own clean-up at exit must not meet a running compile. Handlers run in the reverse order of their
-// registration, so ours is registered once LLVM's are.
+// LLVM's own clean-up at exit must not meet a running compile. Handlers run in the reverse order of
+// their registration, so ours is registered once LLVM's are.
 class ExitGuard {
  public:
   static ExitGuard& instance() {
@@ -136,8 +136,8 @@ class CompileService final : public Compiler {
     --pauses_;
     sync_->changed.notify_all();
   }
-  // The thread does not exist in the child, and mutexes may be in any state: all are given up, not destroyed. Where nobody
-  // paused the compiler before the fork, LLVM may be in any state too.
+  // The thread does not exist in the child, and mutexes may be in any state: all are given up, not
+  // destroyed. Where nobody paused the compiler before the fork, LLVM may be in any state too.
   void after_fork_in_child() override {
     static_cast<void>(sync_.release());
     static_cast<void>(thread_.release());
@@ -254,8 +254,8 @@ class CompileService final : public Compiler {
   const std::string jit_path_;
   cpu::DiskCache disk_;
   std::unique_ptr<Sync> sync_ = std::make_unique<Sync>();
-  std::unordered_map<std::string, Slot>
-      slots_;  // by serialize(kernel); its keys stay where they are
+  // By serialize(kernel); its keys stay where they are.
+  std::unordered_map<std::string, Slot> slots_;
   std::vector<std::unique_ptr<const Executable>> executables_;
   std::deque<Request> queue_;
   std::unique_ptr<std::thread> thread_;

@@ -1,4 +1,4 @@
-// cpu.h: tier 1: compiles Kernels to machine code on a thread of its own, with a cache in memory and on disk.
+// cpu.h: tier 1: compiles Kernels on a thread of its own, cached in memory and on disk.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,15 @@ struct CompilerStatistics {
   double compile_seconds = 0;
 };
 
-// The compile service. LLVM lives in libfrit_jit, which is opened on the first request that misses the disk cache.
+// The compile service. LLVM lives in libfrit_jit, which is opened on the first request that misses
+// the disk cache.
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  // Asks for machine code of `kernel`; returns at once. When the code is ready `slot` is set (release order) to an
-  // Executable which lives as long as the Compiler; on failure it stays null for good. Asking again for an equal kernel
-  // gives the same Executable. The slot is kept alive by the shared pointer.
+  // Asks for machine code of `kernel`; returns at once. When the code is ready `slot` is set
+  // (release order) to an Executable which lives as long as the Compiler; on failure it stays null
+  // for good. Asking again for an equal kernel gives the same Executable. The slot is kept alive by
+  // the shared pointer.
   using Slot = std::shared_ptr<std::atomic<const Executable*>>;
   virtual Slot request(const Kernel& kernel) = 0;
   // Waits until all requests made so far are done (tests, benchmarks, fork).

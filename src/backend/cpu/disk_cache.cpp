@@ -174,8 +174,8 @@ std::string DiskCache::key_of(const std::string& kernel) const {
   return settings_.identity + '\0' + kernel;
 }
 
-// A descriptor of the folder if it is ours alone, else -1. Opened anew each time: programs that become daemons close
-// all descriptors, and the number would then mean something else.
+// A descriptor of the folder if it is ours alone, else -1. Opened anew each time: programs that
+// become daemons close all descriptors, and the number would then mean something else.
 int DiskCache::open_folder() const {
   if (!is_enabled()) return -1;
   Descriptor folder(
@@ -216,7 +216,8 @@ void DiskCache::store(const std::string& kernel, const codegen::Code& code) {
     unlinkat(folder, temporary.c_str(), 0);
 }
 
-// Deletes the oldest files until three quarters of the limit are in use, and what writers that died have left.
+// Deletes the oldest files until three quarters of the limit are in use, and what writers that died
+// have left.
 void DiskCache::make_room(int folder) {
   struct File {
     std::string name;

@@ -1,8 +1,8 @@
 // disk_cache.h: compiled code in files of this user, so that the next process need not compile.
 //
-// A file holds its whole key, which is compared, and a checksum; its name is a hash of the key. What is damaged,
-// of another version or another user's is not there, as far as load() is concerned. No function throws:
-// without a usable folder nothing is found and nothing is kept.
+// A file holds its whole key, which is compared, and a checksum; its name is a hash of the key.
+// What is damaged, of another version or another user's is not there, as far as load() is
+// concerned. No function throws: without a usable folder nothing is found and nothing is kept.
 #pragma once
 
 #include <cstdint>

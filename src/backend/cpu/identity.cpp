@@ -25,7 +25,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 }
 
 #if defined(__x86_64__)
-// The raw answers of cpuid and of the system (xgetbv): model and every feature, whatever they are called.
+// The raw answers of cpuid and of the system (xgetbv): model and every feature, whatever they are
+// called.
 std::string cpu() {
   std::string answers;
   const auto ask = [&](unsigned leaf, unsigned subleaf) {

@@ -1,4 +1,4 @@
-// arena.h: memory that a thread's launches take and give back in the order of a stack, kept from launch to launch.
+// arena.h: a thread's memory for launches, taken and given back as a stack, and kept.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class Arena {
         top_.used += bytes;
         return memory;
       }
-      // An empty chunk that is too small, and those behind it, make room for one that is large enough.
+      // An empty chunk that is too small, and those behind it, make room for one that is large
+      // enough.
       if (top_.used == 0)
         chunks_.resize(top_.chunk);
       else

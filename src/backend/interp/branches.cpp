@@ -1,4 +1,4 @@
-// branches.cpp: If and While whose conditions differ between lanes: the lanes that go on are packed side by side.
+// branches.cpp: If and While that differ between lanes: the lanes that go on are packed.
 #include <cstring>
 #include <optional>
 
@@ -96,7 +96,8 @@ void Machine::if_lanes(const Step& step, std::int32_t first) {
   run_packed(program_.regions[at(branch.other)], rest, lanes_ - count, step.middle, step.end);
 }
 
-// Lanes leave one by one; those that stay are packed anew each time. While all stay nothing is copied.
+// Lanes leave one by one; those that stay are packed anew each time. While all stay nothing is
+// copied.
 void Machine::while_lanes(const Step& step, std::int32_t first) {
   const LaneBranch& branch = program_.branches[at(step.detail)];
   Lane* const chosen = lanes_in(branch.chosen);

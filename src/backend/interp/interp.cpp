@@ -1,4 +1,4 @@
-// interp.cpp: the interpreter as a backend: decodes a Kernel once, then runs it without further preparation.
+// interp.cpp: the interpreter as a backend: decodes a Kernel once, then runs it.
 #include "backend/interp/interp.h"
 
 #include "backend/interp/machine.h"

@@ -1,4 +1,4 @@
-// interp.h: tier 0: walks a Kernel block by block over ready-made vector loops; no compiling, and the oracle for the others.
+// interp.h: tier 0: walks a Kernel in blocks over ready-made loops; the others' oracle.
 #pragma once
 
 #include "backend/backend.h"

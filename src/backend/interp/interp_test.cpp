@@ -621,7 +621,8 @@ TEST(Interpreter, gathers_and_scatters_by_computed_indices) {
   }
 }
 
-// The lane beyond the end would read and write outside of the arrays: address sanitizer and the guards see it.
+// The lane beyond the end would read and write outside of the arrays: address sanitizer and the
+// guards see it.
 TEST(Interpreter, touches_no_memory_of_lanes_that_are_not_active) {
   KernelMaker make;
   const int x = make.operand(DType::Float64), p = make.operand(DType::Int64),

@@ -7,8 +7,9 @@
 
 namespace frit::interp {
 
-// A loop with reductions that is being run. Each reduction has a carry, for what is combined in order, and
-// one partial result for each level of the tree; serial loops also have the accumulators of a leaf.
+// A loop with reductions that is being run. Each reduction has a carry, for what is combined in
+// order, and one partial result for each level of the tree; serial loops also have the accumulators
+// of a leaf.
 struct Machine::Reducing {
   static constexpr int most_accumulators = 8;
   const Step& step;
@@ -125,7 +126,8 @@ void Machine::reduce_block(const Reducing& loop, std::int64_t begin, std::int64_
   }
 }
 
-// carry = the values of this block's lanes, behind what it holds already unless this is the first block.
+// carry = the values of this block's lanes, behind what it holds already unless this is the first
+// block.
 void Machine::add_lanes(const ReductionDetail& reduction, std::byte* carry, bool first) {
   const std::byte* values = reg(reduction.value);
   if (!reduction.value_varies) {
@@ -193,7 +195,8 @@ void Machine::reduce_iterations(const Reducing& loop, std::int64_t begin, std::i
       add_partial(loop.reductions[k], loop.level(k, depth), loop.level(k, depth + 1));
 }
 
-// A leaf of NumPy's tree: eight accumulators in turn, added in pairs, then the rest one after another.
+// A leaf of NumPy's tree: eight accumulators in turn, added in pairs, then the rest one after
+// another.
 void Machine::reduce_leaf(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth) {
   const std::int64_t width = loop.has_tree() ? loop.accumulators() : 1;
   const std::int64_t turns = n < width ? 0 : n - n % width;

@@ -1,4 +1,4 @@
-// machine.cpp: runs steps: ops and memory. Loops stand in loops.cpp, branches by lane in branches.cpp.
+// machine.cpp: runs steps: ops and memory. Loops: loops.cpp; branches by lane: branches.cpp.
 #include "backend/interp/machine.h"
 
 #include <cstring>

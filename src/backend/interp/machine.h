@@ -113,8 +113,8 @@ class Machine {
   std::int64_t begin_ = 0, end_ = 0;  // of the parallel loop
   std::int64_t lane_ = 0;             // index of the first lane
   std::int64_t lanes_ = 1;            // in the current block
-  const Lane* places_ =
-      nullptr;  // where lanes are packed: the number of each in the vector loop's block
+  // Where lanes are packed: the number of each in the vector loop's block.
+  const Lane* places_ = nullptr;
 };
 
 }  // namespace frit::interp

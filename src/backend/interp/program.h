@@ -1,8 +1,9 @@
-// program.h: a Kernel decoded for the interpreter: flat steps over numbered registers. In: Kernel. Out: Program.
+// program.h: In: a Kernel. Out: a Program, flat steps over registers, for the interpreter.
 //
-// A register is a pointer to a value: one element where the value is uniform, a block of them, one a lane, where it
-// differs between the lanes of a vector loop. Most registers point into the frame, a piece of memory that each running
-// part has for itself; a *direct* register points to an operand's own memory, so that loads copy nothing.
+// A register is a pointer to a value: one element where the value is uniform, a block of them, one
+// a lane, where it differs between the lanes of a vector loop. Most registers point into the frame,
+// a piece of memory that each running part has for itself; a *direct* register points to an
+// operand's own memory, so that loads copy nothing.
 #pragma once
 
 #include <cstdint>
@@ -56,23 +57,25 @@ struct Step {
   frit::Loop function = nullptr;
 };
 
-// An address. Its terms stand in Program::terms: those with uniform indices, the lanes' own, those with varying indices.
+// An address. Its terms stand in Program::terms: those with uniform indices, the lanes' own, those
+// with varying indices.
 struct Access {
   std::int32_t operand = 0;
   std::int32_t first_term = 0;
   std::int16_t uniform_terms = 0, lane_terms = 0, varying_terms = 0;
 };
 
-// A direct register whose value is used behind a store: copied to its spare block first, where the store would change it.
+// A direct register whose value is used behind a store: copied to its spare block first, where the
+// store would change it.
 struct Hazard {
   Register direct = no_register;
   Register spare = no_register;
   std::int32_t size = 0;
 };
 
-// A part of a vector loop that some of its lanes run: these are packed side by side, so that each step runs on
-// a dense block of them and the others do and risk nothing. A register that comes from outside is made to point
-// to a packed copy meanwhile.
+// A part of a vector loop that some of its lanes run: these are packed side by side, so that each
+// step runs on a dense block of them and the others do and risk nothing. A register that comes from
+// outside is made to point to a packed copy meanwhile.
 struct Packed {
   Register outside = no_register;
   Register block = no_register;

@@ -1,0 +1,320 @@
+// mask.cpp: indexing by bool arrays: reading and writing where they are true.
+//
+// A mask is read eight bytes at a time: a word of zeros is skipped, a word of ones moves eight elements, and the
+// bits of any other word are walked. Blocks of the mask are counted first, so that threads know where to go on.
+#include <bit>
+#include <cstring>
+
+#include "engine/pack.h"
+#include "front/common.h"
+#include "front/parts.h"
+
+namespace frit {
+namespace {
+
+constexpr std::int64_t block = 1 << 14;  // mask elements
+constexpr std::uint64_t ones = 0x0101010101010101;
+
+std::uint64_t word_at(const std::uint8_t* mask) {
+  std::uint64_t word;
+  std::memcpy(&word, mask, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  return word;
+}
+
+std::int64_t count_true(const std::uint8_t* mask, std::int64_t n) {
+  std::int64_t count = 0, k = 0;
+  while (k + 8 <= n) {
+    std::uint64_t sums = 0;  // eight counters of eight bits
+    for (const std::int64_t stop = std::min(n - 7, k + 8 * 255); k < stop; k += 8)
+      sums += word_at(mask + k);
+    constexpr std::uint64_t low = 0x00FF00FF00FF00FF;
+    sums = (sums & low) + (sums >> 8 & low);
+    count += static_cast<std::int64_t>(sums * 0x0001000100010001 >> 48);
+  }
+  for (; k < n; ++k) count += mask[k];
+  return count;
+}
+
+// A mask in dense memory, and how many of its elements are true before each of its blocks.
+class Mask {
+ public:
+  explicit Mask(const Array& mask) : held_(mask.c_contiguous() ? mask : copy(mask, 'C')) {
+    bytes_ = reinterpret_cast<const std::uint8_t*>(read(held_));
+    const std::int64_t blocks = (size() + block - 1) / block;
+    before_.assign(static_cast<std::size_t>(blocks) + 1, 0);
+    for_parts(blocks, block / 8, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t b = begin; b < end; ++b)
+        before_[static_cast<std::size_t>(b) + 1] =
+            count_true(bytes_ + b * block, std::min(block, size() - b * block));
+    });
+    for (std::size_t b = 1; b < before_.size(); ++b) before_[b] += before_[b - 1];
+  }
+
+  std::int64_t size() const { return held_.size(); }
+  std::int64_t count() const { return before_.back(); }
+  const std::uint8_t* bytes() const { return bytes_; }
+  int axes() const { return held_.ndim(); }
+
+  // work(begin, end, number of true elements before): in parallel; none for blocks without a true element.
+  template <class Work>
+  void for_blocks(std::int64_t elements_each, Work&& work) const {
+    const auto blocks = static_cast<std::int64_t>(before_.size()) - 1;
+    for_parts(blocks, block * elements_each, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t b = first; b < last; ++b) {
+        const std::int64_t before = before_[static_cast<std::size_t>(b)];
+        if (before_[static_cast<std::size_t>(b) + 1] > before)
+          work(b * block, std::min(size(), (b + 1) * block), before);
+      }
+    });
+  }
+
+ private:
+  Array held_;
+  const std::uint8_t* bytes_;
+  std::vector<std::int64_t> before_;
+};
+
+// Where the items of an array lie that belong to the elements of a mask over its leading axes: rows of equal
+// distances, as long as the strides allow.
+class Places {
+ public:
+  Places(const Array& a, std::size_t axes, std::byte* data) : data_(data) {
+    const auto shape = a.shape().first(axes), strides = a.strides().first(axes);
+    for (std::size_t k = axes; k-- > 0;) {
+      if (outer_shape_.empty() &&
+          (length_ == 1 || strides[k] == step_ * length_ || shape[k] == 1)) {
+        if (length_ == 1) step_ = strides[k];
+        length_ *= shape[k];
+        continue;
+      }
+      outer_shape_.push_back(shape[k]);
+      outer_strides_.push_back(strides[k]);
+    }
+  }
+
+  std::int64_t length() const { return length_; }
+  std::int64_t step() const { return step_; }
+  std::byte* row(std::int64_t number) const {
+    std::byte* p = data_;
+    for (std::size_t k = 0; k < outer_shape_.size(); ++k) {  // innermost first
+      p += number % outer_shape_[k] * outer_strides_[k];
+      number /= outer_shape_[k];
+    }
+    return p;
+  }
+
+ private:
+  std::byte* data_;
+  std::int64_t length_ = 1, step_ = 0;
+  std::vector<std::int64_t> outer_shape_, outer_strides_;
+};
+
+// How one item is moved between its place in the array and dense memory.
+enum class Direction { ToDense, FromDense };
+
+template <Direction direction, int bytes>
+struct MoveBytes {
+  static constexpr std::int64_t size = bytes;
+  void operator()(std::byte* place, std::byte* dense) const {
+    if constexpr (direction == Direction::ToDense)
+      std::memcpy(dense, place, bytes);
+    else
+      std::memcpy(place, dense, bytes);
+  }
+  void eight(std::byte* place, std::byte* dense, std::int64_t step) const {
+    if (step == bytes) return MoveBytes<direction, 8 * bytes>()(place, dense);
+    for (int k = 0; k < 8; ++k) (*this)(place + k * step, dense + k * size);
+  }
+};
+
+template <Direction direction>
+struct MoveRow {
+  const Layout& layout;
+  std::int64_t size;
+  void operator()(std::byte* place, std::byte* dense) const {
+    const bool flat = layout.c_contiguous();
+    if (direction == Direction::ToDense)
+      flat ? static_cast<void>(std::memcpy(dense, place, static_cast<std::size_t>(size)))
+           : pack(dense, place, layout);
+    else
+      flat ? static_cast<void>(std::memcpy(place, dense, static_cast<std::size_t>(size)))
+           : unpack(place, layout, dense);
+  }
+  void eight(std::byte* place, std::byte* dense, std::int64_t step) const {
+    for (int k = 0; k < 8; ++k) (*this)(place + k * step, dense + k * size);
+  }
+};
+
+template <class Move>
+std::byte* move_in_row(const std::uint8_t* mask, std::int64_t n, std::byte* place,
+                       std::int64_t step, std::byte* dense, const Move& move) {
+  std::int64_t k = 0;
+  for (; k + 8 <= n; k += 8) {
+    std::uint64_t word = word_at(mask + k);
+    if (word == ones) {
+      move.eight(place + k * step, dense, step);
+      dense += 8 * move.size;
+      continue;
+    }
+    for (; word != 0; word &= word - 1) {
+      move(place + (k + std::countr_zero(word) / 8) * step, dense);
+      dense += move.size;
+    }
+  }
+  for (; k < n; ++k)
+    if (mask[k]) {
+      move(place + k * step, dense);
+      dense += move.size;
+    }
+  return dense;
+}
+
+template <class Move>
+void move_masked(const Mask& mask, const Places& places, std::byte* dense,
+                 std::int64_t elements_each, const Move& move) {
+  mask.for_blocks(elements_each, [&](std::int64_t begin, std::int64_t end, std::int64_t before) {
+    std::byte* to = dense + before * move.size;
+    while (begin < end) {
+      const std::int64_t from = begin % places.length();
+      const std::int64_t count = std::min(places.length() - from, end - begin);
+      to = move_in_row(mask.bytes() + begin, count,
+                       places.row(begin / places.length()) + from * places.step(), places.step(),
+                       to, move);
+      begin += count;
+    }
+  });
+}
+
+template <Direction direction>
+void move_items(const Mask& mask, const Array& a, std::byte* data, std::byte* dense) {
+  const auto axes = static_cast<std::size_t>(mask.axes());
+  const Places places(a, axes, data);
+  const LayoutRef rest = layout_behind(a, axes);
+  const std::int64_t each = rest->size();
+  const int item = size_of(a.dtype());
+  if (each == 1) {
+    switch (item) {
+      case 1:
+        return move_masked(mask, places, dense, each, MoveBytes<direction, 1>());
+      case 2:
+        return move_masked(mask, places, dense, each, MoveBytes<direction, 2>());
+      case 4:
+        return move_masked(mask, places, dense, each, MoveBytes<direction, 4>());
+      case 8:
+        return move_masked(mask, places, dense, each, MoveBytes<direction, 8>());
+      case 16:
+        return move_masked(mask, places, dense, each, MoveBytes<direction, 16>());
+    }
+  }
+  move_masked(mask, places, dense, each, MoveRow<direction>{*rest, each * item});
+}
+
+void check_mask(const Array& a, const Array& mask) {
+  check(mask.dtype() == DType::Bool, "a mask is bool");
+  if (mask.ndim() > a.ndim())
+    throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
+                          mask.ndim(), " were indexed"));
+  for (std::size_t k = 0; k < mask.shape().size(); ++k)
+    if (mask.shape()[k] != a.shape()[k])
+      throw IndexError(text("boolean index did not match indexed array along axis ", k,
+                            "; size of axis is ", a.shape()[k],
+                            " but size of corresponding boolean axis is ", mask.shape()[k]));
+}
+
+std::vector<std::int64_t> compressed_shape(const Mask& mask, const Array& a) {
+  std::vector<std::int64_t> shape{mask.count()};
+  const auto rest = a.shape().subspan(static_cast<std::size_t>(mask.axes()));
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  return shape;
+}
+
+}  // namespace
+
+Array compress(const Array& a, const Array& mask) {
+  Locked lock(Engine::lock());
+  check_mask(a, mask);
+  const Mask where(mask);
+  const Array out = empty(compressed_shape(where, a), a.dtype());
+  // The array's memory is only read.
+  auto* data = const_cast<std::byte*>(read(a));
+  Engine::get().allocate(out.base());
+  if (out.size() != 0) move_items<Direction::ToDense>(where, a, data, out.base()->data);
+  return out;
+}
+
+void expand(const Array& a, const Array& mask, const Argument& values) {
+  Locked lock(Engine::lock());
+  check_writable(a);
+  check_mask(a, mask);
+  const Mask where(mask.base() == a.base() ? copy(mask, 'C') : mask);  // it must not change below
+  const std::vector<std::int64_t> shape = compressed_shape(where, a);
+  if (values.array && mask.ndim() == a.ndim()) {
+    const Array& given = *values.array;
+    if (given.ndim() > 1)
+      throw ValueError(
+          text("NumPy boolean array indexing assignment requires a 0 or 1-dimensional "
+               "input, input has ",
+               given.ndim(), " dimensions"));
+    if (given.ndim() == 1 && given.size() != 1 && given.size() != where.count())
+      throw ValueError(text("NumPy boolean array indexing assignment cannot assign ", given.size(),
+                            " input values to the ", where.count(),
+                            " output values where the mask is true"));
+  }
+  const bool as_they_are = values.array && values.array->dtype() == a.dtype() &&
+                           values.array->c_contiguous() && values.array->base() != a.base() &&
+                           std::ranges::equal(values.array->shape(), shape);
+  const Array dense = as_they_are ? *values.array : empty(shape, a.dtype());
+  if (!as_they_are) assign(dense, values);
+  if (dense.size() == 0) return;
+  auto* from = const_cast<std::byte*>(read(dense));  // only read
+  Engine& engine = Engine::get();
+  engine.settle(a.base(), true);
+  engine.allocate(a.base());
+  move_items<Direction::FromDense>(where, a, a.base()->data + a.offset(), from);
+}
+
+std::vector<Array> nonzero(const Array& a) {
+  Locked lock(Engine::lock());
+  check(a.ndim() > 0, "nonzero of an array with axes");
+  const Mask mask(a.dtype() == DType::Bool ? a : astype(a, DType::Bool, 'C'));
+  const auto axes = static_cast<std::size_t>(a.ndim());
+  // As NumPy: the columns of one table.
+  const std::int64_t table_shape[2] = {mask.count(), a.ndim()}, shape[1] = {mask.count()},
+                     strides[1] = {8 * a.ndim()};
+  const Array table = empty(table_shape, DType::Int64);
+  Engine::get().allocate(table.base());
+  auto* rows = reinterpret_cast<std::int64_t*>(table.base()->data);
+  std::vector<Array> result;
+  for (std::size_t k = 0; k < axes; ++k)
+    result.push_back(window(table, shape, strides,
+                            mask.count() > 0 ? 8 * static_cast<std::int64_t>(k) : 0, DType::Int64));
+  const auto write = [&](std::int64_t position, std::int64_t* row) {
+    for (std::size_t k = axes; k-- > 1;) {
+      row[k] = position % a.shape()[k];
+      position /= a.shape()[k];
+    }
+    row[0] = position;
+  };
+  mask.for_blocks(a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before) {
+    std::int64_t* row = rows + before * a.ndim();
+    for (std::int64_t k = begin; k < end; ++k) {
+      if (k + 8 <= end && word_at(mask.bytes() + k) == 0) {
+        k += 7;
+        continue;
+      }
+      if (!mask.bytes()[k]) continue;
+      write(k, row);
+      row += a.ndim();
+    }
+  });
+  return result;
+}
+
+std::int64_t count_nonzero(const Array& a) {
+  Locked lock(Engine::lock());
+  const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
+  return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();
+}
+
+}  // namespace frit

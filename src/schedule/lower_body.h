@@ -1,0 +1,178 @@
+// lower_body.h: what the lowerings of all kinds of groups share: a Kernel in the making.
+//
+// Each kind has a file of its own (lower_map.cpp, lower_rows.cpp, ..) with a class that opens the
+// loops and runs the members inside them. Body knows how a member is run: it keeps the values of
+// windows in registers, loads what is not there, and stores what was written when it is told to.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ir/kernel_writer.h"
+#include "schedule/fuse.h"
+#include "schedule/lower.h"
+#include "schedule/lower_routine.h"
+
+namespace frit {
+
+struct Lowering {
+  const Segment& segment;
+  const Group& group;
+  std::span<const SlotUse> uses;
+  Plan& plan;
+};
+void lower_map(const Lowering& lowering);
+void lower_rows(const Lowering& lowering);
+void lower_columns(const Lowering& lowering);
+void lower_fold(const Lowering& lowering);
+
+// A shorter innermost loop is not the one for vectors.
+inline constexpr std::int64_t shortest_vector = 16;
+
+// Axes of the group's space that are walked as one.
+struct Axis {
+  std::vector<int> members;  // outermost first
+  std::int64_t extent = 1;
+  int inner() const { return members.back(); }
+  // While a kernel is written:
+  ValueId index = no_value;
+  bool lanes = false;  // the vector loop's own index
+};
+
+// Vectors along an innermost axis of a few elements would be slow: the longest axis serves instead.
+void put_longest_last(std::vector<Axis>& axes, std::int64_t long_enough = shortest_vector);
+
+class Body : public RoutineHost {
+ protected:
+  explicit Body(const Lowering& lowering);
+
+  // ---- windows and axes -------------------------------------------------------------------------
+
+  const Node& node_of(const Member& m) const { return segment_.nodes[m.node]; }
+  bool stored(std::uint32_t slot) const { return uses_[slot].stored; }
+  bool same(const Window& a, const Window& b) const;
+  std::int64_t extent_of(int axis) const { return group_.extents[static_cast<std::size_t>(axis)]; }
+  int last_phase() const;
+  // Joins neighbours that all memory windows step through as one.
+  std::vector<Axis> merge(const std::vector<int>& axes) const;
+  std::vector<int> natural_order() const;
+
+  // ---- arguments --------------------------------------------------------------------------------
+
+  std::int32_t add_integer(std::int64_t value);
+  ValueId integer_value(std::int64_t value) { return writer_.integer_value(add_integer(value)); }
+  std::int32_t add_operand(DType dtype, MemoryAccess access, Binding binding);
+  std::int32_t scratch(DType dtype, std::int64_t elements);
+  ValueId scalar(const Member& m, int constant);
+  std::uint32_t new_temporary(std::int64_t bytes);
+  Address address(const Window& w, MemoryAccess access);
+
+  // ---- values of windows ------------------------------------------------------------------------
+
+  struct Current {
+    const Window* window;
+    ValueId value;
+    bool written;  // not yet in memory
+  };
+  // A row of a window in scratch memory, from one pass over the row to the next.
+  struct Kept {
+    const Window* window;
+    std::int32_t operand;
+    std::vector<std::int32_t> strides;  // one an inner axis
+  };
+
+  void set(std::vector<Current>& values, const Window& w, ValueId value);
+  ValueId resolve(const Member& m, int input);
+  ValueId compute(const Member& m);
+  void add_cost(Op op);
+  // A Full member at the current point.
+  void run_member(const Member& m);
+  void run_loop_members(int phase);
+  // Stores what a loop body or row step has written and somebody needs.
+  void flush(std::vector<Current>& values);
+  Address kept_address(const Kept& row) const;
+
+  // ---- loops ------------------------------------------------------------------------------------
+
+  std::int32_t extent_argument(const Axis& axis) { return add_integer(axis.extent); }
+  void open(Axis& axis, bool vector);
+  void close(std::vector<Reduction> reductions = {});
+  // One parallel loop over several axes: their indices by division.
+  void open_flat(std::vector<Axis>& axes);
+  void close_flat();
+
+  // ---- the launch (lower_launch.cpp) ------------------------------------------------------------
+
+  // Bytes that the launch moves: each memory window once.
+  std::int64_t traffic() const;
+  // Stores that bypass the caches pay where a launch moves more than they hold.
+  void choose_streaming();
+  void finish_launch();
+
+  const Segment& segment_;
+  const Group& group_;
+  std::span<const SlotUse> uses_;
+  Plan& plan_;
+  KernelWriter writer_;
+  LaunchStep step_;
+  std::vector<const Axis*> nest_;     // the axes of the loops that are open
+  std::vector<Current> full_, rows_;  // values of windows: in the loop body, in the row
+  std::vector<Kept> kept_;
+
+ private:
+  struct StrideArgument {
+    const Axis* axis;
+    const Window* window;
+    std::int32_t number;
+  };
+  struct Bound {
+    const Window* window;
+    bool shadow;
+    std::int32_t operand;
+  };
+  struct WholeOperand {
+    std::uint32_t slot;
+    std::int64_t offset;
+    DType dtype;
+    std::int32_t operand;
+  };
+
+  bool in_memory(std::uint32_t slot) const;
+  bool shadowed(std::uint32_t slot) const;
+  bool streams(const Window& w) const;
+  bool reads_slot(std::uint32_t slot) const;
+  bool is_row_window(const Window& w) const;
+  std::int32_t operand_of(const Window& w, MemoryAccess access);
+  std::int32_t stride_argument(const Window& w, const Axis& axis);
+  const Current* find(const std::vector<Current>& values, const Window& w) const;
+  const Kept* find_kept(const Window& w) const;
+  ValueId value_of(const Window& w);
+  std::vector<BoxCopy> border_of(std::uint32_t slot) const;
+
+  // ---- what a routine asks for ------------------------------------------------------------------
+
+  KernelWriter& writer() override { return writer_; }
+  ValueId axis_index(std::int32_t axis) override;
+  std::uint64_t lane_axes() const override;
+  ValueId routine_scalar(std::int32_t number) override;
+  std::int32_t new_integer(std::int64_t value) override { return add_integer(value); }
+  ValueId read(const Window& w) override { return value_of(w); }
+  ValueId register_of(const Window& w) override;
+  void write(const Window& w, ValueId value) override { set(full_, w, value); }
+  void settle(const Window& w) override;
+  Address window_address(const Window& w, MemoryAccess access) override {
+    return address(w, access);
+  }
+  std::int32_t whole_operand(const Window& w, std::int64_t offset, MemoryAccess access) override;
+
+  double cost_ = 0;  // of one point, in nanoseconds
+  bool streaming_ = false;
+  std::vector<const Window*> memory_;
+  std::vector<Bound> bound_;
+  std::vector<StrideArgument> stride_arguments_;
+  std::vector<WholeOperand> whole_;
+  const Member* routine_ = nullptr;  // the one being lowered
+};
+
+}  // namespace frit

@@ -1,0 +1,106 @@
+// lower_launch.cpp: the end of a lowering: the traffic and cost of the launch, and its shadows.
+#include <algorithm>
+#include <memory>
+
+#include "ir/error.h"
+#include "schedule/lower_body.h"
+
+namespace frit {
+namespace {
+
+constexpr std::int64_t streaming_from = 24 << 20;  // bytes of a launch: larger than the caches
+
+}  // namespace
+
+std::int64_t Body::traffic() const {
+  std::vector<const Window*> seen;
+  std::int64_t bytes = 0;
+  for (const Window* w : memory_) {
+    if (std::any_of(seen.begin(), seen.end(),
+                    [&](const Window* s) { return s->slot == w->slot && same(*s, *w); }))
+      continue;
+    seen.push_back(w);
+    std::int64_t size = size_of(w->dtype);
+    for (std::size_t k = 0; k < group_.extents.size(); ++k)
+      if (w->strides[k] != 0) size *= group_.extents[k];
+    bytes += size;
+  }
+  std::vector<std::uint32_t> slots;
+  const auto add_whole = [&](const Window& w) {
+    if (!w.whole || std::find(slots.begin(), slots.end(), w.slot) != slots.end()) return;
+    slots.push_back(w.slot);
+    bytes += w.whole;
+  };
+  for (const Member& m : group_.members) {
+    for (const Window& w : m.in) add_whole(w);
+    for (const Window& w : m.outs) add_whole(w);
+  }
+  return bytes;
+}
+
+void Body::choose_streaming() { streaming_ = traffic() > streaming_from; }
+
+void Body::finish_launch() {
+  step_.kernel = std::make_shared<const Kernel>(writer_.finish());
+  step_.elements = 1;
+  for (std::int64_t e : group_.extents) step_.elements *= e;
+  step_.bytes = traffic();
+  step_.cost =
+      static_cast<double>(step_.elements) * cost_ + static_cast<double>(step_.bytes) * 0.04;
+  for (std::uint32_t slot : group_.shadowed) step_.shadows.push_back({slot, border_of(slot)});
+  Step step;
+  step.kind = StepKind::Launch;
+  step.launch = std::move(step_);
+  plan_.steps.push_back(std::move(step));
+}
+
+// What a shadow keeps of the old memory: everything outside the written window, slab by slab.
+std::vector<BoxCopy> Body::border_of(std::uint32_t slot) const {
+  const Window* written = nullptr;
+  for (const Member& m : group_.members)
+    if (m.out.slot == slot) {
+      written = &m.out;
+      break;
+    } else {
+      for (const Window& w : m.outs)
+        if (w.slot == slot) written = &w;
+    }
+  Grid grid;
+  check(written && grid_of(*written, group_.extents, segment_.slots[slot].bytes, grid),
+        "a shadow has a grid");
+  const std::int64_t item = size_of(written->dtype);
+  std::vector<std::int64_t> pitch(grid.extents.size() + 1, item);
+  for (std::size_t k = grid.extents.size(); k-- > 0;) pitch[k] = pitch[k + 1] * grid.extents[k];
+  std::vector<BoxCopy> boxes;
+  // For axis k: the outer axes run over the window, axis k over what the window leaves out, the
+  // inner ones over all.
+  std::int64_t rows = 1;
+  std::vector<std::int64_t> outer_offsets{0};
+  for (std::size_t k = 0; k < grid.extents.size(); ++k) {
+    const std::int64_t before = grid.starts[k] * pitch[k + 1];
+    const std::int64_t behind = (grid.extents[k] - grid.starts[k] - grid.counts[k]) * pitch[k + 1];
+    const std::int64_t behind_start = (grid.starts[k] + grid.counts[k]) * pitch[k + 1];
+    for (std::int64_t offset : outer_offsets) {
+      if (before > 0)
+        boxes.push_back(
+            {.offset = offset, .rows = rows, .row_stride = k ? pitch[k] : 0, .bytes = before});
+      if (behind > 0)
+        boxes.push_back({.offset = offset + behind_start,
+                         .rows = rows,
+                         .row_stride = k ? pitch[k] : 0,
+                         .bytes = behind});
+    }
+    // Descend: rows of the next axis are the window's points on this one.
+    if (k + 1 < grid.extents.size()) {
+      std::vector<std::int64_t> deeper;
+      for (std::int64_t offset : outer_offsets)
+        for (std::int64_t r = 0; r < rows; ++r)
+          deeper.push_back(offset + r * (k ? pitch[k] : 0) + grid.starts[k] * pitch[k + 1]);
+      outer_offsets = std::move(deeper);
+      rows = grid.counts[k];
+    }
+  }
+  return boxes;
+}
+
+}  // namespace frit

@@ -1,0 +1,160 @@
+// lower_rows.cpp: lowers Rows: a row in phases, loop, row step, loop, ..; or many short rows.
+#include <algorithm>
+
+#include "ir/error.h"
+#include "schedule/lower_reduce.h"
+
+namespace frit {
+namespace {
+
+// Rows up to here are summed one after another (NumPy's n < 8).
+constexpr std::int64_t short_row = 7;
+constexpr std::int64_t short_row_any_order = 32;
+
+class RowsBody final : public ReducingBody {
+ public:
+  explicit RowsBody(const Lowering& lowering) : ReducingBody(lowering) {}
+
+  void lower() {
+    std::vector<Axis> spine = kept_axes(), inner = reduced_axes();
+    check(!spine.empty() && !inner.empty(), "rows have several elements, and there are several");
+    choose_streaming();
+    if (lanes_over_rows(spine, inner)) return short_rows(spine, inner);
+    open_flat(spine);
+    for (int phase = 0; phase <= last_phase(); ++phase) {
+      row_loop(phase, inner);
+      row_step(phase);
+    }
+    flush(rows_);
+    close_flat();
+    finish_launch();
+  }
+
+ private:
+  // One pass over the row: values that a later pass needs are kept in scratch memory, unless they
+  // are stored anyway.
+  void row_loop(int phase, std::vector<Axis>& inner) {
+    std::vector<Accumulator> accumulators = accumulators_of(phase);
+    const bool empty =
+        std::none_of(group_.members.begin(), group_.members.end(),
+                     [&](const Member& m) { return m.phase == phase && m.level != Level::Row; });
+    if (empty) return;
+    for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
+    if (group_.ordered && group_.buffered) {
+      BufferedAxes axes = buffered_axes();
+      reduce_buffered(axes, accumulators);
+    } else {
+      for (std::size_t k = 0; k < inner.size(); ++k) open(inner[k], k + 1 == inner.size());
+      point(phase, accumulators);
+      end_of_row_body(phase, inner);
+      close(reductions_of(accumulators));
+      for (std::size_t k = 1; k < inner.size(); ++k) close();
+      full_.clear();
+    }
+    for (Accumulator& a : accumulators) pending_.push_back(a);
+  }
+
+  void end_of_row_body(int phase, const std::vector<Axis>& inner) {
+    for (Current& c : full_)
+      if (c.written && !stored(c.window->slot) && needed_after(*c.window, phase))
+        keep(*c.window, c.value, inner);
+    flush(full_);
+  }
+
+  bool needed_after(const Window& w, int phase) const {
+    for (const Member& m : group_.members)
+      if (m.phase > phase && m.level != Level::Row)
+        for (const Window& in : m.in)
+          if (in.slot == w.slot && same(in, w)) return true;
+    return false;
+  }
+
+  // The row of a window in scratch memory, dense over the inner axes.
+  void keep(const Window& w, ValueId value, const std::vector<Axis>& inner) {
+    std::erase_if(kept_, [&](const Kept& k) { return same(*k.window, w); });
+    Kept row{.window = &w, .operand = -1, .strides = {}};
+    std::int64_t elements = 1;
+    for (std::size_t k = inner.size(); k-- > 0;) {
+      row.strides.insert(row.strides.begin(), k + 1 == inner.size()
+                                                  ? unit_stride
+                                                  : add_integer(elements * size_of(w.dtype)));
+      elements *= inner[k].extent;
+    }
+    row.operand = scratch(w.dtype, elements);
+    writer_.store(kept_address(row), value);
+    kept_.push_back(std::move(row));
+  }
+
+  void row_step(int phase) {
+    for (const Member& m : group_.members) {
+      if (m.phase != phase) continue;
+      if (m.level == Level::Row) set(rows_, m.out, compute(m));
+      if (m.level == Level::Reduce)
+        for (const Accumulator& a : pending_)
+          if (a.member == &m)
+            set(rows_, m.out, writer_.cast(writer_.read_local(a.local), m.out.dtype));
+    }
+  }
+
+  // Rows of a few elements: many rows at a time, one lane a row, each summed one element after
+  // another.
+  bool lanes_over_rows(const std::vector<Axis>& spine, const std::vector<Axis>& inner) const {
+    if (last_phase() > 0 || spine.back().extent < shortest_vector) return false;
+    std::int64_t row = 1;
+    for (const Axis& a : inner) row *= a.extent;
+    if (!group_.ordered) return row <= short_row_any_order;
+    // The parts of complex numbers are added in one tree.
+    const bool pairs =
+        std::any_of(group_.members.begin(), group_.members.end(), [&](const Member& m) {
+          return m.level == Level::Reduce && is_complex(type_of_reduction(m));
+        });
+    return row <= (pairs ? short_row / 2 : short_row) && inner.size() <= 1;
+  }
+
+  void short_rows(std::vector<Axis>& spine, std::vector<Axis>& inner) {
+    std::vector<Axis> outer(spine.begin(), spine.end() - 1);
+    Axis& lanes = spine.back();
+    if (outer.empty()) {
+      lanes.lanes = true;
+      lanes.index = writer_.open_parallel(true);
+      step_.extent = lanes.extent;
+      step_.granule = 64;
+      nest_.push_back(&lanes);
+    } else {
+      open_flat(outer);
+      open(lanes, true);
+    }
+    std::vector<Accumulator> accumulators = accumulators_of(0);
+    for (Accumulator& a : accumulators)
+      writer_.write_local(a.local,
+                          starts_from_initial(a) ? scalar(*a.member, 0) : neutral(*a.member));
+    for (Axis& axis : inner) open(axis, false);
+    point(0, accumulators);
+    for (Accumulator& a : accumulators) combine_local(a.local, node_of(*a.member).op, a.value);
+    flush(full_);
+    for (std::size_t k = 0; k < inner.size(); ++k) close();
+    full_.clear();
+    for (Accumulator& a : accumulators) {
+      pending_.push_back(a);
+      if (starts_from_initial(a)) continue;
+      // initial op (the row's reduction), as NumPy combines them
+      const ValueId initial = scalar(*a.member, 0);
+      const ValueId row = writer_.read_local(a.local);
+      writer_.write_local(a.local,
+                          writer_.apply(node_of(*a.member).op, writer_.type_of(row), initial, row));
+    }
+    row_step(0);
+    flush(rows_);
+    if (!outer.empty()) close();
+    close_flat();
+    finish_launch();
+  }
+
+  std::vector<Accumulator> pending_;  // whose rows are done, and whose results are not yet used
+};
+
+}  // namespace
+
+void lower_rows(const Lowering& lowering) { RowsBody(lowering).lower(); }
+
+}  // namespace frit
