@@ -198,8 +198,9 @@ void Engine::commit() {
     eval_prefix(full ? step_boundary() : nodes_.size() - 1);
 }
 
-// Too much is held, but this node makes little of what is still to be computed, as the mean of a large temporary. To
-// evaluate now would store the temporary, which its owner is about to drop. Nothing more may be held in the meantime.
+// Too much is held, but this node makes little of what is still to be computed, as the mean of a
+// large temporary. To evaluate now would store the temporary, which its owner is about to drop.
+// Nothing more may be held in the meantime.
 bool Engine::may_hold_on(const Node& node) {
   if (held_at_limit_ == 0) held_at_limit_ = held_;
   if (held_ > held_at_limit_) return false;

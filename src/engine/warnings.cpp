@@ -70,7 +70,8 @@ bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
   return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
 }
 
-// NaN out of no NaN, without a word from NumPy: the sign of a complex infinity, the spacing of an infinity.
+// NaN out of no NaN, without a word from NumPy: the sign of a complex infinity, the spacing of an
+// infinity.
 bool quiet_on(Op op, DType dtype, bool infinite_in) {
   return infinite_in && (op == Op::Sign || (op == Op::Spacing && dtype != DType::Float16));
 }
@@ -84,7 +85,8 @@ bool orders_a_nan(std::int64_t n, const F* x, const F* y) {
   return false;
 }
 
-// Of complex numbers NumPy compares the imaginary parts where the real ones are equal; a NaN that is compared is invalid.
+// Of complex numbers NumPy compares the imaginary parts where the real ones are equal; a NaN that
+// is compared is invalid.
 bool orders_a_nan(DType dtype, std::int64_t n, const std::vector<std::vector<std::byte>>& in) {
   const void *x = in[0].data(), *y = in[1].data();
   if (dtype == DType::Complex64)
@@ -127,7 +129,8 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   return flags;
 }
 
-// What n conversions say. Integers of less than 64 bits are made by way of int32 or int64 (see to_integer_as_x86).
+// What n conversions say. Integers of less than 64 bits are made by way of int32 or int64 (see
+// to_integer_as_x86).
 unsigned flags_of_conversion(DType from, DType to, const void* in, const void* out,
                              std::int64_t n) {
   if (!conversion_may_warn(from, to)) return 0;
@@ -161,16 +164,20 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
   return 0;
 }
 
-// The flags that a node may have raised, as what they mean for it: a float's remainder by zero raises divide-by-zero on the
-// way to a NaN, an integer's 0 / 0 is computed as a NaN. Takes them out of `flags`.
+// What raised flags mean: a float's remainder by zero raises divide-by-zero on the way to a NaN, an
+// integer's 0 / 0 is computed as a NaN.
+unsigned meant(Op op, const Signature& signature, unsigned flags) {
+  const unsigned division = flags & (flag_invalid | flag_divide);
+  if (divides(op) && !is_inexact(signature.out)) return division ? flag_divide : 0;
+  if (op == Op::Remainder || op == Op::Fmod) return division ? flag_invalid : 0;
+  return flags;
+}
+
+// The flags that a node may have raised; takes them out of `flags`.
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
   if (may_warn(node.op, node.signature.in[0])) {
-    mine = flags;
-    const unsigned division = flags & (flag_invalid | flag_divide);
-    if (divides(node.op) && !is_inexact(node.signature.out)) mine = division ? flag_divide : 0;
-    if ((node.op == Op::Remainder || node.op == Op::Fmod) && is_inexact(node.signature.out))
-      mine = division ? flag_invalid : 0;
+    mine = meant(node.op, node.signature, flags);
     flags = 0;
     return mine;
   }
@@ -383,7 +390,8 @@ void Engine::note_small(Op op, const Signature& signature, void* const* args, st
     intact &= args[k] != args[0];
     in.push_back(bytes_of(k, signature.in[k - 1]));
   }
-  if (intact) flags = flags_from_values(op, signature, n, in, bytes_of(0, signature.out));
+  flags = intact ? flags_from_values(op, signature, n, in, bytes_of(0, signature.out))
+                 : meant(op, signature, flags);
   note_float_flags(op, source, settings.float_checks, flags);
 }
 

@@ -1,4 +1,4 @@
-// linalg.cpp: matrix products as steps of the trace, by the BLAS that NumPy has loaded (else OpenBLAS).
+// linalg.cpp: matrix products as steps of the trace, by the BLAS that NumPy has loaded, if any.
 //
 // The routine and its arguments are chosen as NumPy chooses them (matmul.c.src): each sums in an
 // order of its own, so that only the same routine gives the same last bits.

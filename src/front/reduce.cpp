@@ -98,7 +98,13 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
   if (!a.c_contiguous() || out.dtype() != type) return false;
   if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
   if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
-  if (a.dtype() != type) return try_small_fold(op, astype(a, type), out, type, initial);
+  if (a.dtype() != type) {
+    const SourcePosition at = engine.source;
+    engine.source.ufunc = "reduce";  // a part of it, and its warnings
+    const Array converted = astype(a, type);
+    engine.source = at;
+    return try_small_fold(op, converted, out, type, initial);
+  }
   const ReduceLoop fold = reduce_loop(op, type);
   const Loop combine = loop(op, type);
   if (!fold || !combine) return false;

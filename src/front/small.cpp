@@ -68,9 +68,10 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     if (single) splat |= 1u << k;
     args[1 + k] = const_cast<std::byte*>(data);
   }
-  // In place, warnings would miss the inputs.
-  const bool overwrites = want_flags && std::any_of(args + 1, args + 1 + inputs.size(),
-                                                    [&](void* a) { return a == out; });
+  // In place, warnings would miss the inputs where the flags alone don't tell.
+  const bool needs_inputs = want_flags && (has(op, Costly) || is_complex(signature.in[0]));
+  const bool overwrites = needs_inputs && std::any_of(args + 1, args + 1 + inputs.size(),
+                                                      [&](void* a) { return a == out; });
   const bool direct = out_layout.c_contiguous() && out_dtype == signature.out && !overwrites;
   std::byte* result = direct ? out : temporaries.take(n * size_of(signature.out));
   args[0] = result;

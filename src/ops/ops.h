@@ -136,11 +136,14 @@ struct OpInfo {
 const OpInfo& info(Op op);
 inline bool has(Op op, OpFlag flag) { return (info(op).flags & flag) != 0; }
 std::optional<Op> op_by_numpy_name(std::string_view name);
-// May a reduction take its elements in any order? Not the largest complex number: of several with a NaN it is the first.
+// May a reduction take its elements in any order? Not the largest complex number: of several with a
+// NaN it is the first.
 bool reduces_in_any_order(Op op, DType dtype);
-// Does NumPy warn of this op on some elements of this type (of the first input; Select: of the others)?
+// Does NumPy warn of this op on some elements of this type (of the first input; Select: of the
+// others)?
 bool may_warn(Op op, DType dtype);
-// Can astype raise an IEEE flag: invalid (floats to integers), overflow (to a float of a smaller range)?
+// Can astype raise an IEEE flag: invalid (floats to integers), overflow (to a float of a smaller
+// range)?
 bool conversion_may_warn(DType from, DType to);
 std::optional<Scalar> identity_of(Op op, DType dtype);
 

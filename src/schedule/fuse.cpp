@@ -54,7 +54,8 @@ bool merges_axes(const Window& w, const std::vector<int>& axes,
 }
 
 ReductionShape shape_of(const Node& node) {
-  // NumPy converts what is not of the result's type (that a sum of float16 works in float32 is not its business).
+  // NumPy converts what is not of the result's type (that a sum of float16 works in float32 is not
+  // its business).
   return shape_of_reduction(*node.in[0].layout, node.reduced, node.in[0].dtype != node.out.dtype);
 }
 
@@ -255,8 +256,8 @@ class Fuser {
       member.outs.push_back(window_of(site.outputs[k], site.routine->outputs[k].access));
   }
 
-  // Every member's memory must run along the axes that an ordered reduction takes as one, unless it is put in order in a
-  // buffer: then only along those that are cut into chunks.
+  // Every member's memory must run along the axes that an ordered reduction takes as one, unless it
+  // is put in order in a buffer: then only along those that are cut into chunks.
   bool tree_holds(const Group& group, const Node& node, const Attempt& attempt) const {
     const bool buffered = attempt.shape ? attempt.shape->buffered : group.buffered;
     const std::vector<int>& chunked = attempt.shape ? attempt.shape->chunked : group.chunked;

@@ -1,4 +1,4 @@
-// reduction_order.cpp: NumPy's choice between looping over memory as it lies and copying it to a buffer.
+// reduction_order.cpp: where NumPy copies elements to a buffer before it reduces them.
 #include "schedule/reduction_order.h"
 
 #include <algorithm>

@@ -16,12 +16,14 @@ std::vector<int> reduction_order(const Layout& layout);
 struct ReductionShape {
   GroupKind kind{};
   std::vector<int> order;  // all axes, outermost first
-  // The axes at the end of `order` that one inner loop takes as one: the pairwise tree goes over these. Either the
-  // elements lie in memory so, or (`buffered`) NumPy copies them to a buffer first.
+  // The axes at the end of `order` that one inner loop takes as one: the pairwise tree goes over
+  // these. Either the elements lie in memory so, or (`buffered`) NumPy copies them to a buffer
+  // first.
   std::vector<int> tree;
   bool buffered = false;
-  // Of a buffered tree that is longer than the buffer: this many elements make a tree, and the trees' sums are added one
-  // after another. A multiple of the elements that one index of the `chunked` axes (tree's first ones) stands for. 0: all
+  // Of a buffered tree that is longer than the buffer: this many elements make a tree, and the
+  // trees' sums are added one after another. A multiple of the elements that one index of the
+  // `chunked` axes (tree's first ones) stands for. 0: all
   std::int64_t chunk = 0;
   std::vector<int> chunked;
 };
