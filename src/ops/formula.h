@@ -253,7 +253,7 @@ To to_integer_as_x86(F x) {
 
 template <class F>
 bool quotient_is_long(F x, F y) {
-  return (absolute(x) >= Format<F>::two_to_digits * absolute(y)) & (y != 0) & is_finite(x);
+  return !magnitude_below(x, Format<F>::two_to_digits * absolute(y)) & (y != 0) & is_finite(x);
 }
 
 template <class F>

@@ -58,6 +58,11 @@ struct Ravel {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
       layout = 'A';
     }
+    // Other than reshape, ravel copies even what one stride runs over.
+    const bool dense = layout == 'C'   ? array.c_contiguous()
+                       : layout == 'F' ? array.f_contiguous()
+                                       : array.c_contiguous() || array.f_contiguous();
+    if (!dense) return new_array(reshaped(copy(array, layout), {array.size()}, layout));
     return view_or_new(reshaped(array, {array.size()}, layout), self);
   }
 };
