@@ -201,6 +201,8 @@ class Call {
   virtual std::string_view name() const = 0;
   // pointers: the first element of each output window, then of each input window.
   virtual void run(std::span<std::byte* const> pointers) const = 0;
+  // What a floating-point warning calls it; null: it gives none.
+  virtual const char* warning_name() const { return nullptr; }
 };
 void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs,
                  std::span<const Array> inputs);
@@ -232,6 +234,7 @@ bool may_share_memory(const Array& a, const Array& b);
 struct SourcePosition {
   const void* code = nullptr;  // kept alive by the door
   std::int32_t instruction = 0;
+  const char* ufunc = nullptr;  // what warnings call the op, where that is not its own name
 };
 void set_source(SourcePosition position);
 

@@ -20,9 +20,7 @@ constexpr unsigned deepest = 64;  // halvings of a 64-bit count
 
 Order order_of(const Reduction& reduction, DType dtype) {
   if (tree_class(reduction.op, dtype) != 0) return Order::Tree;
-  const bool any_order =
-      has(reduction.op, Reorderable) || (!is_inexact(dtype) && has(reduction.op, Commutative));
-  return any_order ? Order::Lanewise : Order::InOrder;
+  return reduces_in_any_order(reduction.op, dtype) ? Order::Lanewise : Order::InOrder;
 }
 
 // Whether op(neutral, x) is x, tried for some x: gcd(0, x), for one, is the magnitude of x.
@@ -59,6 +57,12 @@ Accumulator Emitter::open_accumulator(const Reduction& reduction, bool vector) {
   a.order = order_of(reduction, a.dtype);
   a.sum_dtype = a.order == Order::Tree && a.dtype == DType::Float16 ? DType::Float32 : a.dtype;
   a.lanes = is_varying(reduction.value) && !vector ? lanes_ : 1;
+  if (a.order == Order::InOrder) {
+    if (!vector) a.lanes = std::max(a.lanes, lanes_of_local(reduction.local));
+    make_memory(a.narrow, a.dtype, a.lanes, "result");
+    store_parts(a.narrow, load_local(reduction.local), a.dtype, a.lanes);
+    return a;
+  }
   make_memory(a.narrow, a.sum_dtype, a.lanes, "result");
   if (a.order == Order::Tree) {
     if (vector) {
@@ -100,6 +104,7 @@ void Emitter::close_accumulator(Accumulator& a) {
   Emitted reduced = load_parts(a.narrow, a.sum_dtype, a.lanes);
   if (a.sum_dtype != a.dtype) reduced = cast(a.sum_dtype, a.dtype, reduced);
   const std::int32_t number = a.reduction->local;
+  if (a.order == Order::InOrder) return write_local(number, reduced);
   Emitted before = load_local(number);
   Emitted* operands[] = {&before, &reduced};
   write_local(number, apply(a.reduction->op, a.dtype, a.dtype, operands));

@@ -194,8 +194,25 @@ void Engine::commit() {
   const bool full = nodes_.size() > settings.most_nodes;
   const bool next_step = pending_cost_ > settings.step_cost && same_step(node, nodes_.front());
   pending_cost_ += pending_cost_of(node);
-  if (full || held_ > settings.held_bytes || next_step) [[unlikely]]
+  if (full || next_step || (held_ > settings.held_bytes && !may_hold_on(node))) [[unlikely]]
     eval_prefix(full ? step_boundary() : nodes_.size() - 1);
+}
+
+// Too much is held, but this node makes little of what is still to be computed, as the mean of a
+// large temporary. To evaluate now would store the temporary, which its owner is about to drop.
+// Nothing more may be held in the meantime.
+bool Engine::may_hold_on(const Node& node) {
+  if (held_at_limit_ == 0) held_at_limit_ = held_;
+  if (held_ > held_at_limit_) return false;
+  constexpr std::int64_t little = 1 << 20;
+  bool reads_promise = false, is_little = true;
+  for_each_access(node, [&](const Access& a, bool is_write) {
+    if (is_write)
+      is_little &= a.base->bytes <= little;
+    else
+      reads_promise |= a.base->data == nullptr;
+  });
+  return reads_promise && is_little;
 }
 
 // The last node from which the trace repeats its beginning.

@@ -81,6 +81,9 @@ class Engine {
                   unsigned splat, unsigned flags);
   void note_float_flags(Op op, SourcePosition source, std::uint8_t checks, unsigned flags,
                         bool reduction = false);
+  // The same of n elements converted at once, as a part of `op` (Copy: a conversion of its own).
+  void note_conversion(Op op, DType from, DType to, const void* in, const void* out,
+                       std::int64_t n);
 
   SourcePosition source;
   Settings settings;
@@ -107,6 +110,7 @@ class Engine {
   void drop_access(const Access& access, bool is_write);
   void start_segment();
   void eval_prefix(std::size_t count);
+  bool may_hold_on(const Node& node);
   std::size_t step_boundary() const;
   std::vector<SlotState> slot_states() const;
   CachedPlan& plan_for(std::span<const SlotState> states);
@@ -129,6 +133,7 @@ class Engine {
   std::vector<std::uint64_t> key_;
   std::uint64_t segment_ = 1;
   std::int64_t held_ = 0;
+  std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
   bool running_ = false;
   std::uint64_t clock_ = 0;

@@ -85,7 +85,7 @@ void Engine::eval() {
       engine.statistics.eval_seconds += seconds_since(start);
     }
   } done{*this, start};
-  held_ = 0;
+  held_ = held_at_limit_ = 0;
   CachedPlan& cached = plan_for(slot_states());
   last_plan_ = cached.plan;
   last_nodes_ = cached.node_names;
@@ -414,12 +414,18 @@ void Engine::run_combine(const Step& step, Running& running) {
 }
 
 void Engine::run_call(const Step& step, Running& running) {
-  const CallSite& site = *running.nodes[step.node].site;
+  const Node& node = running.nodes[step.node];
+  const CallSite& site = *node.site;
   std::vector<std::byte*> pointers;
   for (const Access& a : site.outputs) pointers.push_back(a.base->data + a.offset);
   for (const Access& a : site.inputs) pointers.push_back(a.base->data + a.offset);
   ++statistics.calls;
+  if (node.float_checks == 0) return site.call->run(pointers);
+  clear_float_flags();
   site.call->run(pointers);
+  SourcePosition at = node.source;
+  if (!at.ufunc) at.ufunc = site.call->warning_name();
+  note_float_flags(node.op, at, node.float_checks, float_flags());
 }
 
 }  // namespace frit

@@ -2,10 +2,11 @@
 //
 // A flag says only that some op of a launch did something. Which one, and whether it counts, is
 // found by replaying the group op by op, in chunks, and looking at the values: NaN out of no NaN is
-// invalid, infinity out of finite numbers is a division by zero or an overflow. A replay needs the
-// launch's inputs: where the launch has overwritten them, the flags are put down to the last op
-// that may raise them.
+// invalid, infinity out of finite numbers is a division by zero or an overflow. Conversions count
+// too: of values that no integer holds, or no smaller float. A replay needs the launch's inputs:
+// where the launch has overwritten them, the flags are put down to the last op that may raise them.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -17,11 +18,18 @@ namespace frit {
 namespace {
 
 constexpr std::int64_t chunk_elements = 1 << 15;
+constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
 
 std::uint8_t bit(FloatError error) { return static_cast<std::uint8_t>(error); }
 
 bool is_candidate(const Node& node) {
-  return !node.site && node.float_checks != 0 && has(node.op, MayWarn);
+  if (node.site || node.float_checks == 0) return false;
+  if (may_warn(node.op, node.signature.in[0]) ||
+      conversion_may_warn(node.signature.out, node.out.dtype))
+    return true;
+  for (int k = 0; k < node.inputs; ++k)
+    if (node.in[k].base && conversion_may_warn(node.in[k].dtype, node.signature.in[k])) return true;
+  return false;
 }
 
 // Which elements are NaN, and which are infinite.
@@ -62,6 +70,30 @@ bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
   return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
 }
 
+// NaN out of no NaN, without a word from NumPy: the sign of a complex infinity, the spacing of an
+// infinity.
+bool quiet_on(Op op, DType dtype, bool infinite_in) {
+  return infinite_in && (op == Op::Sign || (op == Op::Spacing && dtype != DType::Float16));
+}
+
+template <class F>
+bool orders_a_nan(std::int64_t n, const F* x, const F* y) {
+  for (std::int64_t k = 0; k < 2 * n; k += 2) {
+    if (std::isnan(x[k]) || std::isnan(y[k])) return true;
+    if (x[k] == y[k] && (std::isnan(x[k + 1]) || std::isnan(y[k + 1]))) return true;
+  }
+  return false;
+}
+
+// Of complex numbers NumPy compares the imaginary parts where the real ones are equal; a NaN that
+// is compared is invalid.
+bool orders_a_nan(DType dtype, std::int64_t n, const std::vector<std::vector<std::byte>>& in) {
+  const void *x = in[0].data(), *y = in[1].data();
+  if (dtype == DType::Complex64)
+    return orders_a_nan(n, static_cast<const float*>(x), static_cast<const float*>(y));
+  return orders_a_nan(n, static_cast<const double*>(x), static_cast<const double*>(y));
+}
+
 // What an op's values say, as status flags.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            const std::vector<std::vector<std::byte>>& in,
@@ -72,23 +104,92 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
     inputs.push_back(kinds_of(signature.in[k], in[k].data(), n));
   const Kinds& last = inputs.back();
   const bool integer = !is_inexact(signature.out);
+  // An infinity that is rounded down, or becomes an integer, is invalid besides.
+  const bool floors = op == Op::FloorDivide, inverts = op == Op::Reciprocal;
   unsigned flags = 0;
+  if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
   for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
     bool nan_in = false, infinite_in = false;
     for (const Kinds& k : inputs) {
       nan_in |= k.nan[e] != 0;
       infinite_in |= k.infinite[e] != 0;
+      if (op == Op::Nextafter) break;  // the other input is only a direction
     }
     if (integer) {
-      if (divides(op) && last.zero[e]) flags |= flag_divide;
+      if (divides(op) && last.zero[e]) flags |= flag_divide | (inverts ? flag_invalid : 0);
       continue;
     }
-    if (result.nan[e] && !nan_in) flags |= flag_invalid;
+    if (result.nan[e] && !nan_in && !quiet_on(op, signature.out, infinite_in))
+      flags |= flag_invalid;
     if (result.infinite[e] && !nan_in && !infinite_in) {
-      flags |= is_pole(op, inputs, e) ? flag_divide : flag_overflow;
+      const bool pole = is_pole(op, inputs, e);
+      flags |= pole ? flag_divide : flag_overflow | (floors ? flag_invalid : 0);
     }
   }
   return flags;
+}
+
+// What n conversions say. Integers of less than 64 bits are made by way of int32 or int64 (see
+// to_integer_as_x86).
+unsigned flags_of_conversion(DType from, DType to, const void* in, const void* out,
+                             std::int64_t n) {
+  if (!conversion_may_warn(from, to)) return 0;
+  const auto count = static_cast<std::size_t>(n);
+  if (is_integer(to)) {
+    std::vector<double> values(count);
+    void* args[2] = {values.data(), const_cast<void*>(in)};
+    cast_loop(from, DType::Float64)(args, n, 0);
+    const bool half = size_of(to) < 4 || to == DType::Int32;
+    const double low = half ? -0x1p31 - 1 : -0x1p63 - 2048, high = half                  ? 0x1p31
+                                                                   : to == DType::UInt64 ? 0x1p64
+                                                                                         : 0x1p63;
+    for (double x : values)
+      if (!(x > low && x < high)) return flag_invalid;
+    return 0;
+  }
+  const int out_parts = is_complex(to) ? 2 : 1, in_parts = is_complex(from) ? 2 : 1;
+  std::vector<std::uint8_t> before(count * static_cast<std::size_t>(in_parts), 0),
+      after(count * static_cast<std::size_t>(out_parts));
+  const auto find_infinities = [](DType dtype, const void* data, std::vector<std::uint8_t>& found) {
+    void* args[2] = {found.data(), const_cast<void*>(data)};
+    loop(Op::Isinf, real_of(dtype))(args, static_cast<std::int64_t>(found.size()), 0);
+  };
+  if (is_inexact(from)) find_infinities(from, in, before);
+  find_infinities(to, out, after);
+  for (std::size_t e = 0; e < count; ++e)
+    for (int part = 0; part < std::min(in_parts, out_parts); ++part)
+      if (after[e * static_cast<std::size_t>(out_parts) + static_cast<std::size_t>(part)] &&
+          !before[e * static_cast<std::size_t>(in_parts) + static_cast<std::size_t>(part)])
+        return flag_overflow;
+  return 0;
+}
+
+// What raised flags mean: a float's remainder by zero raises divide-by-zero on the way to a NaN, an
+// integer's 0 / 0 is computed as a NaN.
+unsigned meant(Op op, const Signature& signature, unsigned flags) {
+  const unsigned division = flags & (flag_invalid | flag_divide);
+  if (divides(op) && !is_inexact(signature.out)) return division ? flag_divide : 0;
+  if (op == Op::Remainder || op == Op::Fmod) return division ? flag_invalid : 0;
+  return flags;
+}
+
+// The flags that a node may have raised; takes them out of `flags`.
+unsigned claimed(const Node& node, unsigned& flags) {
+  unsigned mine = 0;
+  if (may_warn(node.op, node.signature.in[0])) {
+    mine = meant(node.op, node.signature, flags);
+    flags = 0;
+    return mine;
+  }
+  const auto claim = [&](DType from, DType to) {
+    if (conversion_may_warn(from, to)) mine |= is_integer(to) ? flag_invalid : flag_overflow;
+  };
+  claim(node.signature.out, node.out.dtype);
+  for (int k = 0; k < node.inputs; ++k)
+    if (node.in[k].base) claim(node.in[k].dtype, node.signature.in[k]);
+  mine &= flags;
+  flags &= ~mine;
+  return mine;
 }
 
 // The rows [begin, end) of a window along one axis, dense.
@@ -132,10 +233,15 @@ bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& laun
   return true;
 }
 
+// What a node has raised, and what the conversion of its inputs has.
+struct Found {
+  unsigned op = 0, inputs = 0;
+};
+
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
  public:
-  Replay(const std::vector<const Node*>& nodes, std::vector<unsigned>& found)
+  Replay(const std::vector<const Node*>& nodes, std::vector<Found>& found)
       : nodes_(nodes), found_(found) {}
 
   void run() {
@@ -161,13 +267,19 @@ class Replay {
     std::vector<std::pair<const Access*, std::vector<std::byte>>> made;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       const Node& node = *nodes_[k];
+      node_ = k;
       const auto mine = domain(node);
+      if (node.kind == NodeKind::Reduce && is_candidate(node) &&
+          std::equal(mine.begin(), mine.end(), space.begin(), space.end())) {
+        // Only its conversions: what else was raised is found by elimination.
+        std::vector<std::byte> in;
+        input(node, 0, axis, begin, end, points(space, axis, begin, end), made, in);
+        continue;
+      }
       if (node.kind != NodeKind::Elementwise ||
           !std::equal(mine.begin(), mine.end(), space.begin(), space.end()))
         continue;
-      std::int64_t n = 1;
-      for (std::size_t j = 0; j < space.size(); ++j)
-        n *= static_cast<std::int64_t>(j) == axis ? end - begin : space[j];
+      const std::int64_t n = points(space, axis, begin, end);
       std::vector<std::vector<std::byte>> in(node.inputs);
       bool known = true;
       for (std::size_t j = 0; j < node.inputs && known; ++j)
@@ -180,9 +292,19 @@ class Replay {
         out = in[0];
       else
         loop(node.op, node.signature.in[node.op == Op::Select ? 1 : 0])(args, n, 0);
-      if (is_candidate(node)) found_[k] |= flags_from_values(node.op, node.signature, n, in, out);
-      made.emplace_back(&node.out, cast(std::move(out), node.signature.out, node.out.dtype, n));
+      if (may_warn(node.op, node.signature.in[0]))
+        found_[k].op |= flags_from_values(node.op, node.signature, n, in, out);
+      made.emplace_back(&node.out,
+                        cast(std::move(out), node.signature.out, node.out.dtype, n, found_[k].op));
     }
+  }
+
+  static std::int64_t points(std::span<const std::int64_t> space, std::int64_t axis,
+                             std::int64_t begin, std::int64_t end) {
+    std::int64_t n = 1;
+    for (std::size_t j = 0; j < space.size(); ++j)
+      n *= static_cast<std::int64_t>(j) == axis ? end - begin : space[j];
+    return n;
   }
 
   bool input(const Node& node, std::size_t j, std::int64_t axis, std::int64_t begin,
@@ -195,33 +317,35 @@ class Replay {
       if (a.offset == iota_input) return false;
       const Scalar& value = node.constants[a.offset];
       const std::vector<std::byte> one(value.bytes, value.bytes + size_of(value.dtype));
-      const std::vector<std::byte> element = cast(one, value.dtype, type, 1);
+      const std::vector<std::byte> element = cast(one, value.dtype, type, 1, found_[node_].inputs);
       for (std::int64_t e = 0; e < n; ++e)
         dense.insert(dense.end(), element.begin(), element.end());
       return true;
     }
     for (std::size_t k = made.size(); k-- > 0;)
       if (same_access(*made[k].first, a)) {
-        dense = cast(made[k].second, a.dtype, type, n);
+        dense = cast(made[k].second, a.dtype, type, n, found_[node_].inputs);
         return true;
       }
     if (!a.base->data) return false;
     pack_part(a, axis, begin, end, dense);
-    dense = cast(std::move(dense), a.dtype, type, n);
+    dense = cast(std::move(dense), a.dtype, type, n, found_[node_].inputs);
     return true;
   }
 
   static std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to,
-                                     std::int64_t n) {
+                                     std::int64_t n, unsigned& flags) {
     if (from == to) return data;
     std::vector<std::byte> result(static_cast<std::size_t>(n * size_of(to)));
     void* args[2] = {result.data(), data.data()};
     cast_loop(from, to)(args, n, 0);
+    flags |= flags_of_conversion(from, to, data.data(), result.data(), n);
     return result;
   }
 
   const std::vector<const Node*>& nodes_;
-  std::vector<unsigned>& found_;
+  std::vector<Found>& found_;
+  std::size_t node_ = 0;  // the one being replayed
 };
 
 }  // namespace
@@ -231,14 +355,20 @@ void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t check
   const auto note = [&](unsigned flag, FloatError error) {
     if ((flags & flag) == 0 || (checks & bit(error)) == 0) return;
     for (const FloatWarning& w : float_warnings)
-      if (w.error == error && w.op == op && w.source.code == position.code &&
-          w.source.instruction == position.instruction)
+      if (w.error == error && w.source.code == position.code &&
+          w.source.instruction == position.instruction && w.source.ufunc == position.ufunc &&
+          (w.op == op || position.ufunc))
         return;
     float_warnings.push_back({error, op, position, reduction});
   };
   note(flag_divide, FloatError::DivideByZero);
   note(flag_overflow, FloatError::Overflow);
   note(flag_invalid, FloatError::Invalid);
+}
+
+void Engine::note_conversion(Op op, DType from, DType to, const void* in, const void* out,
+                             std::int64_t n) {
+  note_float_flags(op, source, settings.float_checks, flags_of_conversion(from, to, in, out, n));
 }
 
 void Engine::note_small(Op op, const Signature& signature, void* const* args, std::int64_t n,
@@ -260,7 +390,8 @@ void Engine::note_small(Op op, const Signature& signature, void* const* args, st
     intact &= args[k] != args[0];
     in.push_back(bytes_of(k, signature.in[k - 1]));
   }
-  if (intact) flags = flags_from_values(op, signature, n, in, bytes_of(0, signature.out));
+  flags = intact ? flags_from_values(op, signature, n, in, bytes_of(0, signature.out))
+                 : meant(op, signature, flags);
   note_float_flags(op, source, settings.float_checks, flags);
 }
 
@@ -273,27 +404,31 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     candidates += is_candidate(nodes_[k]) ? 1 : 0;
   }
   if (candidates == 0) return;
-  std::vector<unsigned> found(members.size(), 0);
+  std::vector<Found> found(members.size());
   if (inputs_intact(members, step.launch, slots_)) {
     Replay(members, found).run();
     unsigned explained = 0;
-    for (unsigned f : found) explained |= f;
+    for (const Found& f : found) explained |= f.op | f.inputs;
     // What no elementwise op explains belongs to a reduction.
     for (std::size_t k = members.size(); k-- > 0;)
-      if (members[k]->kind == NodeKind::Reduce && is_candidate(*members[k])) {
-        found[k] = flags & ~explained;
+      if (members[k]->kind == NodeKind::Reduce &&
+          may_warn(members[k]->op, members[k]->signature.in[0]) && is_candidate(*members[k])) {
+        found[k].op = flags & ~explained;
         break;
       }
   } else {
     for (std::size_t k = members.size(); k-- > 0;)
-      if (is_candidate(*members[k])) {
-        found[k] = flags;
-        break;
-      }
+      if (is_candidate(*members[k])) found[k].op = claimed(*members[k], flags);
   }
-  for (std::size_t k = 0; k < members.size(); ++k)
-    note_float_flags(members[k]->op, members[k]->source, members[k]->float_checks, found[k],
-                     members[k]->kind == NodeKind::Reduce);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const Node& node = *members[k];
+    const bool reduction = node.kind == NodeKind::Reduce;
+    note_float_flags(node.op, node.source, node.float_checks, found[k].op, reduction);
+    // NumPy converts few elements in a step of its own, more of them inside the op's loop.
+    const bool inside = reduction || node.out.layout->size() > converted_apart;
+    note_float_flags(inside ? node.op : Op::Copy, node.source, node.float_checks, found[k].inputs,
+                     reduction);
+  }
 }
 
 }  // namespace frit

@@ -94,13 +94,6 @@ bool int_fits(std::int64_t value, DType dtype) {
   return true;
 }
 
-bool is_infinite(const Scalar& value) {
-  std::uint8_t answer = 0;
-  void* args[2] = {&answer, const_cast<std::byte*>(value.bytes)};
-  if (is_inexact(value.dtype)) loop(Op::Isinf, value.dtype)(args, 1, 0);
-  return answer != 0;
-}
-
 // A scalar in the type that the op works in; warns where that type is too small for it.
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
@@ -111,10 +104,9 @@ Scalar converted(const Argument& a, DType dtype) {
   result.dtype = dtype;
   void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
   cast_loop(a.scalar.dtype, dtype)(args, 1, 0);
-  if (is_infinite(result) && !is_infinite(a.scalar)) {
-    Engine& engine = Engine::get();
-    engine.note_float_flags(Op::Copy, engine.source, engine.settings.float_checks, flag_overflow);
-  }
+  Engine& engine = Engine::get();
+  if (engine.settings.float_checks != 0 && conversion_may_warn(a.scalar.dtype, dtype))
+    engine.note_conversion(Op::Copy, a.scalar.dtype, dtype, args[1], args[0], 1);
   return result;
 }
 
@@ -197,9 +189,8 @@ bool try_small(Op op, const Signature& signature, const Array& out,
       inputs[k].data = copies[k].get();
     }
   }
-  const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
   compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(),
-                {inputs, arguments.size()}, want_flags);
+                {inputs, arguments.size()});
   ++engine.statistics.immediate;
   return true;
 }
@@ -373,7 +364,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
     if (ready) {
       engine.allocate(base);
       args[0] = base->data;
-      const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+      const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
       if (want_flags) clear_float_flags();
       loop(op, signature.in[op == Op::Select ? 1 : 0])(args, layout->size(), splat);
       ++engine.statistics.immediate;

@@ -259,6 +259,7 @@ class MatmulCall final : public Call {
   MatmulCall(DType dtype, const Array& left, const Array& right)
       : dtype_(dtype), left_(left.layout()), right_(right.layout()) {}
   std::string_view name() const override { return "matmul"; }
+  const char* warning_name() const override { return "matmul"; }
 
   void run(std::span<std::byte* const> pointers) const override {
     switch (dtype_) {
@@ -393,6 +394,8 @@ Array readable_by_blas(const Array& a) {
 }  // namespace
 
 Array dot(const Array& a, const Array& b, const Array* out) {
+  check_array(a);
+  check_array(b);
   check(a.ndim() <= 2 && b.ndim() <= 2, "a dot of at most two dimensions");
   return matmul(readable_by_blas(a), readable_by_blas(b), out);
 }

@@ -3,11 +3,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
-#include "schedule/fuse.h"
+#include "schedule/reduction_order.h"
 
 namespace frit {
 namespace {
@@ -66,28 +67,30 @@ ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, i
   return r;
 }
 
-// How a float16 sum rounds: NumPy sums an inner run in float32 and rounds it once.
-DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
-  if (op != Op::Add || dtype != DType::Float16) return dtype;
+bool inner_axis_is_reduced(const Array& a, std::uint64_t mask) {
   const std::vector<int> order = reduction_order(*a.layout());
-  bool seen_kept = false, inner = true;
-  std::size_t reduced = 0, in_tree = 0;
-  for (std::size_t k = order.size(); k-- > 0;) {
-    const auto axis = static_cast<std::size_t>(order[k]);
-    if (!(mask >> axis & 1)) {
-      if (k + 1 == order.size()) inner = false;
-      seen_kept = true;
-      continue;
-    }
-    ++reduced;
-    const bool joins = k + 1 == order.size() ||
-                       a.strides()[axis] == a.strides()[static_cast<std::size_t>(order[k + 1])] *
-                                                a.shape()[static_cast<std::size_t>(order[k + 1])];
-    if (!seen_kept && joins) ++in_tree;
-  }
-  if (reduced == in_tree) return DType::Float32;
-  if (!inner) return dtype;
-  throw TypeError("float16 sum over this layout");
+  return order.empty() || (mask >> order.back() & 1) != 0;
+}
+
+// How a float16 sum or product rounds: NumPy works off an inner loop in float32 and rounds it once.
+DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
+  if ((op != Op::Add && op != Op::Multiply) || dtype != DType::Float16) return dtype;
+  const ReductionShape shape = shape_of_reduction(*a.layout(), mask, a.dtype() != dtype);
+  if (shape.kind == GroupKind::Columns) return dtype;
+  std::size_t reduced = 0;
+  for (int axis : shape.order) reduced += mask >> axis & 1;
+  if (shape.tree.size() == reduced && shape.chunk == 0) return DType::Float32;
+  throw TypeError("float16 reduction over this layout");
+}
+
+// folded = op(.. op(op(initial, in[0]), in[1]) ..)
+void fold_in_order(Op op, DType type, const std::byte* in, std::int64_t n, Scalar& folded) {
+  const ScanLoop scan = scan_loop(op, type);
+  alignas(64) std::byte scanned[4096];
+  const std::int64_t item = size_of(type),
+                     at_once = static_cast<std::int64_t>(sizeof scanned) / item;
+  for (std::int64_t k = 0; k < n; k += at_once)
+    scan(scanned, in + k * item, folded.bytes, std::min(at_once, n - k));
 }
 
 // Small, dense and there: one ready-made loop.
@@ -96,16 +99,33 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
   if (!a.c_contiguous() || out.dtype() != type) return false;
   if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
   if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
-  if (a.dtype() != type) return try_small_fold(op, astype(a, type), out, type, initial);
+  if (a.dtype() != type) {
+    const SourcePosition at = engine.source;
+    engine.source.ufunc = "reduce";  // a part of it, and its warnings
+    const Array converted = astype(a, type);
+    engine.source = at;
+    return try_small_fold(op, converted, out, type, initial);
+  }
   const ReduceLoop fold = reduce_loop(op, type);
   const Loop combine = loop(op, type);
   if (!fold || !combine) return false;
   engine.allocate(out.base());
-  Scalar folded;
-  fold(folded.bytes, a.base()->data + a.offset(), a.size());
-  void* args[3] = {out.base()->data + out.offset(), const_cast<std::byte*>(initial.bytes),
-                   folded.bytes};
-  combine(args, 1, 0);
+  const std::byte* in = a.base()->data + a.offset();
+  std::byte* result = out.base()->data + out.offset();
+  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, type);
+  if (want_flags) clear_float_flags();
+  if (tree_class(op, type) == 0 && !reduces_in_any_order(op, type)) {
+    Scalar folded = initial;
+    fold_in_order(op, type, in, a.size(), folded);
+    std::memcpy(result, folded.bytes, static_cast<std::size_t>(size_of(type)));
+  } else {
+    Scalar folded;
+    fold(folded.bytes, in, a.size());
+    void* args[3] = {result, const_cast<std::byte*>(initial.bytes), folded.bytes};
+    combine(args, 1, 0);
+  }
+  if (want_flags)
+    engine.note_float_flags(op, engine.source, engine.settings.float_checks, float_flags(), true);
   ++engine.statistics.immediate;
   return true;
 }
@@ -136,8 +156,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     throw TypeError(text("no native reduction by ", info(op).name, " of ", info(dtype).name));
   const std::uint64_t mask = axes_mask(a, options);
   if (options.where) {
-    const bool any_order = is_integer(dtype) || is_bool(dtype) || has(op, Reorderable);
-    if (!any_order) throw TypeError("no native masked reduction in this order");
+    if (!reduces_in_any_order(op, dtype))
+      throw TypeError("no native masked reduction in this order");
     if (!options.initial && !identity_of(op, dtype))
       throw ValueError(
           text("reduction operation '", info(op).numpy_name,
@@ -163,9 +183,17 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       throw ValueError(text("zero-size array to reduction operation ", info(op).numpy_name,
                             " which has no identity"));
   }
+  if (dtype == DType::Float16 && a.dtype() != dtype && a.size() > 0) {
+    working_type(op, dtype, a, mask);
+    ReduceOptions plain = options;
+    plain.out = nullptr;
+    return reduce(op, astype(a, dtype), plain);
+  }
   const Array out =
       fresh(LayoutRef::adopt(make_layout(result.shape, own_strides, size_of(dtype))), dtype);
   if (out.size() == 0) return out;
+  if (op == Op::Multiply && is_complex(dtype) && inner_axis_is_reduced(a, mask))
+    op = Op::MultiplyUnfused;
   const DType working = working_type(op, dtype, a, mask);
   // NumPy starts a sum from +0, so that a sum of negative zeros is +0.
   const std::optional<Scalar> identity = identity_of(op, working);
@@ -237,9 +265,9 @@ class ScanCall final : public Call {
   ScanCall(Op op, DType dtype, LayoutRef in, LayoutRef out, int axis)
       : op_(op), dtype_(dtype), in_(std::move(in)), out_(std::move(out)), axis_(axis) {}
   std::string_view name() const override { return "scan"; }
+  const char* warning_name() const override { return "accumulate"; }
   void run(std::span<std::byte* const> pointers) const override {
     const ScanLoop scan = scan_loop(op_, dtype_);
-    const Scalar start = *neutral_of(op_, dtype_);
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], item = size_of(dtype_);
     const std::int64_t in_stride = in_->strides()[along], out_stride = out_->strides()[along];
@@ -251,10 +279,15 @@ class ScanCall final : public Call {
                     for (std::size_t k = 0; k < index.size(); ++k)
                       offset += index[k] * out_->strides()[k];
                     std::byte* out = pointers[0] + offset;
-                    Scalar carry = start;
-                    if (dense.empty()) return scan(out, in, carry.bytes, n);
+                    // The first element stays as it is.
+                    Scalar carry;
+                    std::memcpy(carry.bytes, in, static_cast<std::size_t>(item));
+                    if (dense.empty()) {
+                      std::memcpy(out, in, static_cast<std::size_t>(item));
+                      return scan(out + item, in + item, carry.bytes, n - 1);
+                    }
                     copy_strided(dense.data(), item, in, in_stride, n, static_cast<int>(item));
-                    scan(dense.data(), dense.data(), carry.bytes, n);
+                    scan(dense.data() + item, dense.data() + item, carry.bytes, n - 1);
                     copy_strided(out, out_stride, dense.data(), item, n, static_cast<int>(item));
                   });
   }
@@ -274,7 +307,11 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
   if (out) check_array(*out);
   check_axis(axis, a.ndim());
   const DType type = dtype ? *dtype : default_reduce_dtype(op, a.dtype());
-  if (!scan_loop(op, type) || !neutral_of(op, type))
+  // NumPy's loops fuse complex products, but for those that read what they have just written.
+  if (op == Op::Multiply && is_complex(type) && a.ndim() > 0 &&
+      a.shape()[static_cast<std::size_t>(axis)] != 2)
+    op = Op::MultiplyUnfused;
+  if (!scan_loop(op, type))
     throw TypeError(text("no native scan by ", info(op).name, " of ", info(type).name));
   const Array in = a.dtype() == type ? a : astype(a, type);
   Array result;
@@ -509,6 +546,7 @@ void record_call(std::shared_ptr<const Call> call, std::span<const Array> output
   for (const Array& a : inputs) site->inputs.push_back(access_of(a));
   Node& node = Engine::get().open_node();
   node.kind = NodeKind::Call;
+  node.float_checks = site->call->warning_name() ? Engine::get().settings.float_checks : 0;
   node.site = std::move(site);
   Engine::get().commit();
 }

@@ -1,6 +1,7 @@
 // small.cpp: pack what is strided or of another type, run one ready-made loop, unpack.
 #include "front/small.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/pool.h"
@@ -28,11 +29,23 @@ class Temporaries {
   std::vector<std::unique_ptr<std::byte[]>> heap_;
 };
 
+// args: output, input. As a part of `op`, whose name a warning will use.
+void convert(Op op, DType from, DType to, void* const* args, std::int64_t n) {
+  Engine& engine = Engine::get();
+  if (engine.settings.float_checks == 0 || !conversion_may_warn(from, to))
+    return cast_loop(from, to)(args, n, 0);
+  clear_float_flags();
+  cast_loop(from, to)(args, n, 0);
+  if (float_flags() & 0x0Du) engine.note_conversion(op, from, to, args[1], args[0], n);
+}
+
 }  // namespace
 
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
-                   DType out_dtype, std::span<const SmallInput> inputs, bool want_flags) {
+                   DType out_dtype, std::span<const SmallInput> inputs) {
   Temporaries temporaries;
+  Engine& engine = Engine::get();
+  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
   const std::int64_t n = out_layout.size();
   void* args[1 + max_inputs];
   unsigned splat = 0;
@@ -49,13 +62,17 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     if (in.dtype != signature.in[k]) {
       std::byte* converted = temporaries.take(count * size_of(signature.in[k]));
       void* cast_args[2] = {converted, const_cast<std::byte*>(data)};
-      cast_loop(in.dtype, signature.in[k])(cast_args, count, 0);
+      convert(Op::Copy, in.dtype, signature.in[k], cast_args, count);
       data = converted;
     }
     if (single) splat |= 1u << k;
     args[1 + k] = const_cast<std::byte*>(data);
   }
-  const bool direct = out_layout.c_contiguous() && out_dtype == signature.out;
+  // In place, warnings would miss the inputs where the flags alone don't tell.
+  const bool needs_inputs = want_flags && (has(op, Costly) || is_complex(signature.in[0]));
+  const bool overwrites = needs_inputs && std::any_of(args + 1, args + 1 + inputs.size(),
+                                                      [&](void* a) { return a == out; });
+  const bool direct = out_layout.c_contiguous() && out_dtype == signature.out && !overwrites;
   std::byte* result = direct ? out : temporaries.take(n * size_of(signature.out));
   args[0] = result;
   if (want_flags) clear_float_flags();
@@ -64,16 +81,16 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   loop(op, signature.in[op == Op::Select ? 1 : 0])(args, n, splat);
   if (want_flags)
     if (const unsigned flags = float_flags(); flags & 0x0Du)
-      Engine::get().note_small(op, signature, args, n, splat, flags);
+      engine.note_small(op, signature, args, n, splat, flags);
   if (direct) return;
   if (out_dtype != signature.out) {
     std::byte* converted =
         out_layout.c_contiguous() ? out : temporaries.take(n * size_of(out_dtype));
     void* cast_args[2] = {converted, result};
-    cast_loop(signature.out, out_dtype)(cast_args, n, 0);
+    convert(op, signature.out, out_dtype, cast_args, n);
     result = converted;
   }
-  if (!out_layout.c_contiguous()) unpack(out, out_layout, result);
+  if (result != out) unpack(out, out_layout, result);
 }
 
 }  // namespace frit

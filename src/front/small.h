@@ -14,8 +14,8 @@ struct SmallInput {
 };
 
 // out = op(inputs) element by element; out may be one of the inputs, but not overlap one otherwise
-// (the caller buffers). Floating-point errors are noted if wanted.
+// (the caller buffers). Floating-point errors are noted if somebody wants to hear of them.
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
-                   DType out_dtype, std::span<const SmallInput> inputs, bool want_flags);
+                   DType out_dtype, std::span<const SmallInput> inputs);
 
 }  // namespace frit

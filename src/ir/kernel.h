@@ -33,9 +33,11 @@
 //
 // Reductions of a loop {op, value, local}: `value` is defined in the body; after the last iteration
 //   local = op(local, R), R = all values reduced in NumPy's order for an inner loop of this extent:
-// float and complex Add: the pairwise tree (pairwise_split); ops that are Reorderable, and all
-// integer ops: any order; every other op: one after another. With no iterations the local is
-// unchanged. All reductions of one loop share its leaves: they have the same tree (see tree_class).
+// float and complex Add: the pairwise tree (pairwise_split); what reduces_in_any_order: any order.
+// Every other op takes the values one after another, beginning with the local:
+//   local = op(.. op(op(local, value 0), value 1) ..).
+// With no iterations the local is unchanged. All reductions of one loop share its leaves: they have
+// the same tree (see tree_class).
 // The order is part of the meaning: every backend gives the same bits.
 //
 // Addresses. pointer(operand) + sum of index_k * stride_k, in bytes; a stride is an integer

@@ -178,7 +178,11 @@ class ReferenceKernel final : public Executable {
     if (begin >= end) return;
     for (std::size_t k = 0; k < reduced.size(); ++k) {
       Scalar& local = state.local(loop.reductions[k].local);
-      local = combine(loop.reductions[k].op, local, reduce(loop.reductions[k].op, reduced[k]));
+      const Op op = loop.reductions[k].op;
+      if (tree_class(op, local.dtype) == 0 && !reduces_in_any_order(op, local.dtype))
+        for (const Scalar& value : reduced[k]) local = combine(op, local, value);
+      else
+        local = combine(op, local, reduce(op, reduced[k]));
     }
   }
 

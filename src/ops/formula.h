@@ -249,39 +249,44 @@ To to_integer_as_x86(F x) {
 
 // ---- float division -----------------------------------------------------------------------------
 // NumPy's npy_divmod, with its fmod. fmod is exact; one rounded division finds it while the
-// quotient fits into the significand.
+// quotient fits into the significand. Signs are looked up, as < and > would raise invalid on a NaN.
 
 template <class F>
 bool quotient_is_long(F x, F y) {
-  return (absolute(x) >= Format<F>::two_to_digits * absolute(y)) & (y != 0) & is_finite(x);
+  return !magnitude_below(x, Format<F>::two_to_digits * absolute(y)) & (y != 0) & is_finite(x);
 }
 
 template <class F>
 F fmod_float(F x, F y) {
   F quotient = round_to_zero(x / y);
-  F rest = fused_multiply_add(-quotient, y, x);
+  F rest = fused_multiply_add(-quotient, pick(quotient == 0, (F)1, y), x);
   // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact
   // all the same.
   F size = absolute(y);
   F signed_rest = sign_bit(x) ? -rest : rest;
-  F fixed = signed_rest < 0 ? signed_rest + size : signed_rest;
+  F fixed = (sign_bit(signed_rest) & (signed_rest != 0)) ? signed_rest + size : signed_rest;
   return quotient == 0 ? x : copy_sign(fixed, x);
 }
 
 // What NumPy makes of fmod's result.
 template <class F>
 F remainder_of(F x, F y, F rest) {
-  F moved = (y < 0) != (rest < 0) ? rest + y : rest;
+  F moved = sign_bit(y) != sign_bit(rest) ? rest + y : rest;
   F result = rest == 0 ? copy_sign((F)0, y) : moved;
   return y == 0 ? rest : result;
 }
+// In place of 0: NumPy takes no remainder of a division by zero, nor the flag that goes with it.
 template <class F>
-F floor_divide_of(F x, F y, F rest) {
+F nonzero(F y) {
+  return pick(y == 0, (F)1, y);
+}
+template <class F>
+F floor_divide_of(F x, F y, F divisor, F rest) {
   F quotient = x / y;
-  F exact = (x - rest) / y;
-  F down = ((rest != 0) & ((y < 0) != (rest < 0))) ? exact - 1 : exact;
+  F exact = (x - rest) / divisor;
+  F down = ((rest != 0) & (sign_bit(y) != sign_bit(rest))) ? exact - 1 : exact;
   F floored = round_down(down);
-  F nearest = down - floored > (F)0.5 ? floored + 1 : floored;
+  F nearest = sign_bit((F)0.5 - (down - floored)) ? floored + 1 : floored;
   F result = down == 0 ? copy_sign((F)0, quotient) : nearest;
   return y == 0 ? quotient : result;
 }
@@ -292,7 +297,8 @@ F remainder_float(F x, F y) {
 }
 template <class F>
 F floor_divide_float(F x, F y) {
-  return floor_divide_of(x, y, fmod_float(x, y));
+  F divisor = nonzero(y);
+  return floor_divide_of(x, y, divisor, fmod_float(x, divisor));
 }
 
 inline double fmod_whole(double x, double y) { return __builtin_fmod(x, y); }
@@ -303,7 +309,8 @@ F remainder_whole(F x, F y) {
 }
 template <class F>
 F floor_divide_whole(F x, F y) {
-  return floor_divide_of(x, y, fmod_whole(x, y));
+  F divisor = nonzero(y);
+  return floor_divide_of(x, y, divisor, fmod_whole(x, divisor));
 }
 
 // ---- steps --------------------------------------------------------------------------------------
@@ -361,6 +368,17 @@ F complex_reciprocal_im(F x_re, F x_im) {
   F large = by_real ? x_re : x_im, small = by_real ? x_im : x_re;
   F rest = small / large, sum = large + small * rest;
   return (by_real ? -rest : (F)-1) / sum;
+}
+
+// NumPy's way, which is not that of hypot.
+template <class F>
+F complex_absolute(F x_re, F x_im) {
+  F re = absolute(x_re), im = absolute(x_im);
+  bool by_real = magnitude_below(im, re), infinite = is_infinite(re) | is_infinite(im);
+  F large = by_real ? re : im, small = by_real ? im : re;
+  F ratio = small / pick(infinite | (large == 0), (F)1, large);
+  F size = square_root(fused_multiply_add(ratio, ratio, (F)1)) * large;
+  return pick(infinite, infinity_of<F>(), size);
 }
 
 // Of two parts, the infinite one decides; where the size overflows, NumPy decides for the imaginary

@@ -63,6 +63,27 @@ const OpInfo& info(Op op) {
   return table[static_cast<int>(op)];
 }
 
+bool reduces_in_any_order(Op op, DType dtype) {
+  if (!is_inexact(dtype)) return has(op, Reorderable) || has(op, Commutative);
+  return has(op, Reorderable) && !(is_complex(dtype) && info(op).rule == TypeRule::Same);
+}
+
+bool may_warn(Op op, DType dtype) {
+  if (has(op, MayWarn)) return true;
+  const bool orders =
+      op == Op::Less || op == Op::LessEqual || op == Op::Greater || op == Op::GreaterEqual;
+  return orders && is_complex(dtype);
+}
+
+bool conversion_may_warn(DType from, DType to) {
+  if (is_float(to) || is_complex(to)) {
+    const DType part = real_of(to);
+    if (is_inexact(from)) return size_of(real_of(from)) > size_of(part);
+    return part == DType::Float16 && size_of(from) > 1;
+  }
+  return is_inexact(from) && is_integer(to);
+}
+
 std::optional<Op> op_by_numpy_name(std::string_view name) {
   struct Alias {
     std::string_view alias, name;

@@ -109,8 +109,8 @@ enum OpFlag : std::uint32_t {
   Commutative = 1u << 0,
   MayWarn = 1u << 1,     // can raise an IEEE flag on some input
   NumPyUfunc = 1u << 2,  // is a ufunc of NumPy's namespace
-  // A reduction by this op may run in any order, bit for bit, on every type (min, max, and, or);
-  // float add and multiply may not.
+  // Of real elements a reduction by this op may run in any order, bit for bit but for the sign of a
+  // zero (min, max, and, or); float add and multiply may not.
   Reorderable = 1u << 3,
   Costly = 1u << 4,       // more than ~20 instructions an element
   RefusesBool = 1u << 5,  // bool operands alone are a TypeError, though they could be cast to int8
@@ -136,6 +136,15 @@ struct OpInfo {
 const OpInfo& info(Op op);
 inline bool has(Op op, OpFlag flag) { return (info(op).flags & flag) != 0; }
 std::optional<Op> op_by_numpy_name(std::string_view name);
+// May a reduction take its elements in any order? Not the largest complex number: of several with a
+// NaN it is the first.
+bool reduces_in_any_order(Op op, DType dtype);
+// Does NumPy warn of this op on some elements of this type (of the first input; Select: of the
+// others)?
+bool may_warn(Op op, DType dtype);
+// Can astype raise an IEEE flag: invalid (floats to integers), overflow (to a float of a smaller
+// range)?
+bool conversion_may_warn(DType from, DType to);
 std::optional<Scalar> identity_of(Op op, DType dtype);
 
 // How a caller's operand counts for the type rule: an array (or NumPy scalar) by its dtype, a

@@ -241,12 +241,22 @@ auto part_of(Arguments... a) {
 template <Op op, Part part, class... Arguments>
 constexpr bool has_part = !__is_same(decltype(part_of<op, part>(Arguments()...)), void);
 
+// No instruction rounds double to half: the library that does raises no flag.
+inline half narrowed(double x) {
+  half result = (half)x;
+  bool overflows = is_infinite((float)result) & is_finite(x);
+  double infinite = copy_sign(overflow_if(overflows, x), x);
+  return pick(overflows, (half)(float)infinite, result);
+}
+
 // What astype does.
 template <DType to, DType from>
 Element<to> converted(Element<from> x) {
   using To = Element<to>;
   if constexpr (to == DType::Bool)
     return x != 0;
+  else if constexpr (to == DType::Float16 && from == DType::Float64)
+    return narrowed(x);
   else if constexpr (!float_type(from) || float_type(to))
     return (To)x;
   else

@@ -256,6 +256,13 @@ struct View {
 
 struct Dot {
   static constexpr const char* name = "dot";
+  // NumPy's dot, other than its matmul, copies what BLAS would have to walk backwards or in place.
+  static Array forwards(const Array& array) {
+    for (std::size_t k = 0; k < array.shape().size(); ++k)
+      if (array.strides()[k] < 0 || (array.strides()[k] == 0 && array.shape()[k] > 1))
+        return copy(array, 'A');
+    return array;
+  }
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [other, out] = named(arguments, {"b", "out"});
     if (!other) throw Unfit{"dot takes an array"};
@@ -269,6 +276,7 @@ struct Dot {
     }
     const Array& right = *operand.argument.array;
     if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+    note_ufunc("dot");
     if (!is_given(out)) return new_result(dot(left, right));
     const Array target = target_operand(out);
     if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())

@@ -28,24 +28,25 @@ enum class Slot : std::uint8_t {
 struct Operator {
   const char* name;  // in the module `operator`
   const char* inplace_name;
-  Op op;  // not used by Matmul and Divmod
+  Op op;                             // not used by Matmul and Divmod
+  const char* on_scalars = nullptr;  // what a warning calls it between two scalars
 };
 
 constexpr Operator operators[] = {
-    {"add", "iadd", Op::Add},
-    {"sub", "isub", Op::Subtract},
-    {"mul", "imul", Op::Multiply},
-    {"truediv", "itruediv", Op::TrueDivide},
-    {"floordiv", "ifloordiv", Op::FloorDivide},
-    {"mod", "imod", Op::Remainder},
-    {"pow", "ipow", Op::Power},
+    {"add", "iadd", Op::Add, "scalar add"},
+    {"sub", "isub", Op::Subtract, "scalar subtract"},
+    {"mul", "imul", Op::Multiply, "scalar multiply"},
+    {"truediv", "itruediv", Op::TrueDivide, "scalar divide"},
+    {"floordiv", "ifloordiv", Op::FloorDivide, "scalar floor_divide"},
+    {"mod", "imod", Op::Remainder, "scalar remainder"},
+    {"pow", "ipow", Op::Power, "scalar power"},
     {"matmul", "imatmul", Op::Add},
     {"lshift", "ilshift", Op::LeftShift},
     {"rshift", "irshift", Op::RightShift},
     {"and_", "iand", Op::BitwiseAnd},
     {"or_", "ior", Op::BitwiseOr},
     {"xor", "ixor", Op::BitwiseXor},
-    {"divmod", nullptr, Op::FloorDivide},
+    {"divmod", nullptr, Op::FloorDivide, "scalar divmod"},
 };
 constexpr const Operator& row(Slot slot) { return operators[static_cast<int>(slot)]; }
 
@@ -121,7 +122,6 @@ Array matrix_product(const Operand& left, const Operand& right) {
 }
 
 PyObject* divided_pair(const Argument (&arguments)[2]) {
-  note_source_of(Composite::Divmod);
   Array quotient = apply(Op::FloorDivide, arguments);
   Array remainder = apply(Op::Remainder, arguments);
   settle_warnings();
@@ -144,6 +144,14 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
     throw Unfit{"an operand is of a foreign type"};
   if (slot == Slot::Matmul) return finished(matrix_product(x, y));
   const Argument arguments[2] = {x.argument, y.argument};
+  const auto is_number = [](PyObject* object) {
+    return is_scalar(object) || is_plain_scalar(object);
+  };
+  const char* on_scalars = row(slot).on_scalars;
+  if (on_scalars && is_number(left) && is_number(right))
+    note_ufunc(on_scalars);
+  else if (slot == Slot::Divmod)
+    note_ufunc("divmod");
   if (slot == Slot::Divmod) return divided_pair(arguments);
   if (slot == Slot::Power) return finished(power_of(arguments[0], arguments[1]));
   return finished(apply(row(slot).op, arguments));
@@ -382,7 +390,7 @@ bool has_negative_exponent(const Argument& base, const Argument& exponent) {
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options) {
   if (!options.signature)
     if (const std::optional<Op> op = power_shortcut(base, exponent)) {
-      note_source_of(Composite::Power);
+      note_ufunc("power");
       return apply(*op, {base}, options);
     }
   if (has_negative_exponent(base, exponent))

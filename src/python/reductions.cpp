@@ -172,6 +172,7 @@ Array variance(PyObject* self, const Arguments& arguments) {
   if (is_given(out) || is_mask(where) || is_given(mean) || is_given(correction))
     throw Unfit{"var with out=, where= or mean="};
   const Array& array = array_of(self).array;
+  if (array.ndim() == 0 && is_given(axis)) throw Unfit{"var over an axis of an array without axes"};
   const Reduced reduced(array, axis, keepdims);
   const std::int64_t less = ddof ? integer_operand(ddof) : 0;
   if (less >= reduced.count) throw Unfit{"no degrees of freedom"};

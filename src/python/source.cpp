@@ -113,26 +113,10 @@ int line_of(PyCodeObject*, std::int32_t line) { return line; }
 
 }  // namespace
 
-namespace {
-
-struct PositionHash {
-  std::size_t operator()(const std::pair<const void*, std::int32_t>& p) const {
-    return reinterpret_cast<std::uintptr_t>(p.first) * 31 + static_cast<std::size_t>(p.second);
-  }
-};
-// By Composite.
-std::unordered_set<std::pair<const void*, std::int32_t>, PositionHash> composite_sources[2];
-
-}  // namespace
-
-void note_source_of(Composite composite) {
-  const SourcePosition at = find_source();
-  composite_sources[static_cast<int>(composite)].emplace(at.code, at.instruction);
-}
-
-bool is_source_of(Composite composite, SourcePosition position) {
-  return composite_sources[static_cast<int>(composite)].contains(
-      {position.code, position.instruction});
+void note_ufunc(const char* name) {
+  SourcePosition at = find_source();
+  at.ufunc = name;
+  set_source(at);
 }
 
 SourcePosition current_source() { return find_source(); }

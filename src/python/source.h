@@ -11,11 +11,8 @@ namespace frit::python {
 void note_source();
 SourcePosition current_source();
 
-// The op recorded next is a part of another ufunc: a power with one exponent throughout, or divmod. Warnings from
-// here go by the ufunc's name.
-enum class Composite : std::uint8_t { Power, Divmod };
-void note_source_of(Composite composite);
-bool is_source_of(Composite composite, SourcePosition position);
+// What is recorded next is (a part of) this ufunc, and warnings call it so.
+void note_ufunc(const char* name);
 
 struct SourceLine {
   std::string filename;

@@ -221,7 +221,7 @@ PyObject* call_native(const UFuncObject& ufunc, const Call& call) {
     case Native::Clip:
       return result_object(call, 0, clip_of(call));
     case Native::Divmod:
-      note_source_of(Composite::Divmod);
+      note_ufunc("divmod");
       return pair_of(call, Op::FloorDivide, Op::Remainder);
     case Native::Modf:
       return pair_of(call, Op::ModfFractional, Op::ModfIntegral);
@@ -284,6 +284,8 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const std::optional<Signature> second = resolve(Op::Minimum, rest);
   if (!second) throw Unfit{"no loop"};
   const DType dtype = second->out;
+  // Comparisons of complex NaNs would warn, as NumPy's clip does not.
+  if (is_complex(dtype)) throw Unfit{"clip of complex numbers"};
   const ApplyOptions same{.signature = Signature{{dtype, dtype, dtype}, dtype},
                           .casting = Casting::Unsafe};
   const ApplyOptions compare{.signature = Signature{{dtype, dtype, dtype}, DType::Bool}};
@@ -293,7 +295,7 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
   if (!is_inexact(dtype)) return apply(Op::Minimum, {raised, high}, same);
   // Where an element equals its bound NumPy keeps the element if the bounds are one number each, else it takes the
   // bound, which shows in the sign of zero.
-  const bool keeps = !is_complex(dtype) && is_one_number(low) && is_one_number(high);
+  const bool keeps = is_one_number(low) && is_one_number(high);
   const Argument& at_low = keeps ? Argument(x) : low;
   const Array above =
       apply(Op::Select,

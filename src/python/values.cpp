@@ -63,15 +63,9 @@ FloatMode mode_of(FloatError error) {
 
 // NumPy's own name of the ufunc, as its messages have it.
 std::string_view name_of(const FloatWarning& warning) {
-  const Op op = warning.op;
+  if (warning.source.ufunc) return warning.source.ufunc;
   if (warning.reduction) return "reduce";
-  if ((op == Op::Reciprocal || op == Op::Sqrt || op == Op::Square) &&
-      is_source_of(Composite::Power, warning.source))
-    return "power";
-  if ((op == Op::FloorDivide || op == Op::Remainder) &&
-      is_source_of(Composite::Divmod, warning.source))
-    return "divmod";
-  const std::string_view name = info(op).numpy_name;
+  const std::string_view name = info(warning.op).numpy_name;
   return name.empty() ? "cast" : name;  // the only op without a ufunc that may warn is a conversion
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "schedule/dependence.h"
+#include "schedule/reduction_order.h"
 
 namespace frit {
 namespace {
@@ -23,9 +24,7 @@ constexpr std::size_t most_windows_of_strangers = 10;
 constexpr std::size_t most_candidates = 12;
 constexpr std::int64_t small_space = 1 << 15;  // elements: here a shared launch always pays
 
-bool is_ordered(Op op, DType dtype) {
-  return !is_integer(dtype) && !is_bool(dtype) && !has(op, Reorderable);
-}
+bool is_ordered(Op op, DType dtype) { return !reduces_in_any_order(op, dtype); }
 
 // One use of a slot by a member of a group.
 struct Touch {
@@ -34,12 +33,6 @@ struct Touch {
   std::int16_t input;  // below 0: output number -1 - input
   const Access* access;
   bool is_write() const { return input < 0; }
-};
-
-// What a reduction asks of its group.
-struct ReductionShape {
-  GroupKind kind;
-  std::vector<int> order, tree;
 };
 
 bool same_window(const Window& a, const Window& b, const std::vector<std::int64_t>& extents) {
@@ -60,27 +53,10 @@ bool merges_axes(const Window& w, const std::vector<int>& axes,
   return true;
 }
 
-ReductionShape shape_of_reduction(const Layout& input, std::uint64_t reduced) {
-  ReductionShape shape;
-  shape.order = reduction_order(input);
-  std::int64_t kept = 1;
-  for (int axis : shape.order)
-    if (!(reduced >> axis & 1)) kept *= input.shape()[static_cast<std::size_t>(axis)];
-  const bool inner_is_reduced = shape.order.empty() || (reduced >> shape.order.back() & 1);
-  shape.kind = kept == 1          ? GroupKind::Fold
-               : inner_is_reduced ? GroupKind::Rows
-                                  : GroupKind::Columns;
-  if (shape.kind == GroupKind::Columns || shape.order.empty()) return shape;
-  std::size_t first = shape.order.size() - 1;
-  const auto extents = input.shape(), strides = input.strides();
-  while (first > 0) {
-    const auto outer = static_cast<std::size_t>(shape.order[first - 1]);
-    const auto inner = static_cast<std::size_t>(shape.order[first]);
-    if (!(reduced >> outer & 1) || strides[outer] != strides[inner] * extents[inner]) break;
-    --first;
-  }
-  shape.tree.assign(shape.order.begin() + static_cast<std::ptrdiff_t>(first), shape.order.end());
-  return shape;
+ReductionShape shape_of(const Node& node) {
+  // NumPy converts what is not of the result's type (that a sum of float16 works in float32 is not
+  // its business).
+  return shape_of_reduction(*node.in[0].layout, node.reduced, node.in[0].dtype != node.out.dtype);
 }
 
 class Fuser {
@@ -160,6 +136,8 @@ class Fuser {
       return refuse("reads or writes overlap at another iteration");
     if (attempt.member.phase > 0 && row_length(group, attempt) > longest_row)
       return refuse("rows are too long to stay in cache");
+    if (attempt.member.phase > 0 && (attempt.shape ? attempt.shape->buffered : group.buffered))
+      return refuse("the rows are put in order first");
     // What comes may join both: strangers share a loop as long as it has few streams of memory.
     if (attempt.shared == 0 && windows_[g].size() > most_windows_of_strangers &&
         space_of(group) > small_space)
@@ -190,14 +168,15 @@ class Fuser {
     if (node.kind == NodeKind::Reduce) {
       if (!full) return false;
       attempt.member.level = Level::Reduce;
-      ReductionShape shape = shape_of_reduction(*node.in[0].layout, node.reduced);
+      ReductionShape shape = shape_of(node);
       if (group.kind == GroupKind::Map) {
         if (!group.shadowed.empty()) return false;
         attempt.shape = std::move(shape);
         return true;
       }
       return group.kind == shape.kind && group.reduced == node.reduced &&
-             group.order == shape.order && (group.tree == shape.tree);
+             group.order == shape.order && group.tree == shape.tree &&
+             group.buffered == shape.buffered && group.chunk == shape.chunk;
     }
     if (full) {
       attempt.member.level = Level::Full;
@@ -277,9 +256,14 @@ class Fuser {
       member.outs.push_back(window_of(site.outputs[k], site.routine->outputs[k].access));
   }
 
-  // Every member's memory must run along the axes that an ordered reduction takes as one.
+  // Every member's memory must run along the axes that an ordered reduction takes as one, unless it
+  // is put in order in a buffer: then only along those that are cut into chunks.
   bool tree_holds(const Group& group, const Node& node, const Attempt& attempt) const {
-    const std::vector<int>& tree = attempt.shape ? attempt.shape->tree : group.tree;
+    const bool buffered = attempt.shape ? attempt.shape->buffered : group.buffered;
+    const std::vector<int>& chunked = attempt.shape ? attempt.shape->chunked : group.chunked;
+    const std::vector<int>& tree = buffered        ? chunked
+                                   : attempt.shape ? attempt.shape->tree
+                                                   : group.tree;
     if (tree.size() < 2) return true;
     const bool ordered = group.ordered || (node.kind == NodeKind::Reduce &&
                                            is_ordered(node.op, node.signature.in[0]));
@@ -405,13 +389,20 @@ class Fuser {
     return static_cast<std::uint32_t>(&group - groups_.data());
   }
 
+  static void take_shape(Group& group, ReductionShape shape) {
+    group.kind = shape.kind;
+    group.order = std::move(shape.order);
+    group.tree = std::move(shape.tree);
+    group.buffered = shape.buffered;
+    group.chunk = shape.chunk;
+    group.chunked = std::move(shape.chunked);
+  }
+
   void join(std::uint32_t g, Attempt attempt) {
     Group& group = groups_[g];
     const Node& node = segment_.nodes[attempt.member.node];
     if (attempt.shape) {
-      group.kind = attempt.shape->kind;
-      group.order = std::move(attempt.shape->order);
-      group.tree = std::move(attempt.shape->tree);
+      take_shape(group, std::move(*attempt.shape));
       group.reduced = node.reduced;
     }
     if (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0]))
@@ -455,10 +446,7 @@ class Fuser {
       const auto space = domain(node);
       group.extents.assign(space.begin(), space.end());
       if (node.kind == NodeKind::Reduce) {
-        ReductionShape shape = shape_of_reduction(*node.in[0].layout, node.reduced);
-        group.kind = shape.kind;
-        group.order = std::move(shape.order);
-        group.tree = std::move(shape.tree);
+        take_shape(group, shape_of(node));
         group.reduced = node.reduced;
         group.ordered = is_ordered(node.op, node.signature.in[0]);
         member.level = Level::Reduce;
@@ -483,22 +471,6 @@ class Fuser {
 
 std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed) {
   return Fuser(segment).run(needed);
-}
-
-std::vector<int> reduction_order(const Layout& layout) {
-  std::int64_t strides[max_dimensions];
-  const int ndim = layout.ndim();
-  for (int k = 0; k < ndim; ++k) {
-    const auto axis = static_cast<std::size_t>(k);
-    strides[axis] = layout.shape()[axis] == 1 ? 0 : layout.strides()[axis];
-  }
-  const std::span<const std::int64_t> operand{strides, static_cast<std::size_t>(ndim)};
-  int order[max_dimensions];
-  iteration_order({&operand, 1}, ndim, order);
-  std::vector<int> result;
-  for (int k = 0; k < ndim; ++k)
-    if (layout.shape()[static_cast<std::size_t>(order[k])] != 1) result.push_back(order[k]);
-  return result;
 }
 
 bool grid_of(const Window& window, const std::vector<std::int64_t>& extents,

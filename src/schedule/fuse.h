@@ -54,7 +54,10 @@ struct Group {
   // Rows, Columns, Fold: axes in NumPy's order for the reduction, outermost first, without extent
   // 1.
   std::vector<int> order;
-  std::vector<int> tree;    // those at its end that NumPy runs as one inner loop
+  std::vector<int> tree;  // those at its end that NumPy runs as one inner loop
+  bool buffered = false;  // from a buffer, this much at a time (see ReductionShape)
+  std::int64_t chunk = 0;
+  std::vector<int> chunked;
   bool ordered = false;     // a reduction's order matters (float Add, float Multiply)
   bool in_order = false;    // a Map whose points run one after another: a user's kernel of its own
   bool keeps_axes = false;  // somebody uses the axes' indices: none may be merged
@@ -65,9 +68,6 @@ struct Group {
 
 // Nodes with needed[k] == false are left out.
 std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed);
-
-// NumPy's order of axes for a reduction of this layout: by falling stride, extent-1 axes dropped.
-std::vector<int> reduction_order(const Layout& layout);
 
 // The regular grid that a base's memory is under this window: extents and starts an axis, if the
 // window is a box in it.

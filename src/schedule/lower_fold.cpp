@@ -23,10 +23,12 @@ class FoldBody final : public ReducingBody {
       if (m.level == Level::Reduce) {
         const Op op = node_of(m).op;
         const DType type = type_of_reduction(m);
-        if (is_inexact(type) && !has(op, Reorderable) && tree_class(op, type) == 0)
-          one_after_another = true;
+        if (!reduces_in_any_order(op, type) && tree_class(op, type) == 0) one_after_another = true;
       }
-    if (total <= fold_at_once || one_after_another || axes.empty()) return fold_at_one_go(axes);
+    const bool at_one_go = total <= fold_at_once || one_after_another;
+    if (group_.ordered && group_.buffered)
+      return at_one_go ? fold_buffered_at_one_go() : fold_buffered();
+    if (at_one_go || axes.empty()) return fold_at_one_go(axes);
     if (axes.size() > 1) return fold_rows(axes);
     fold_tree(axes[0]);
   }
@@ -56,7 +58,11 @@ class FoldBody final : public ReducingBody {
       close(reductions_of(accumulators));
     for (std::size_t k = 1; k < axes.size(); ++k) close();
     full_.clear();
-    for (Accumulator& a : accumulators) {
+    store_results(accumulators);
+  }
+
+  void store_results(const std::vector<Accumulator>& accumulators) {
+    for (const Accumulator& a : accumulators) {
       const Member& m = *a.member;
       if (!stored(m.out.slot)) continue;
       writer_.store(address(m.out, MemoryAccess::Write),
@@ -64,6 +70,32 @@ class FoldBody final : public ReducingBody {
     }
     close_flat();
     finish_launch();
+  }
+
+  void fold_buffered_at_one_go() {
+    writer_.open_parallel(false);
+    step_.extent = 1;
+    std::vector<Accumulator> accumulators = accumulators_of(0);
+    for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
+    BufferedAxes axes = buffered_axes();
+    reduce_buffered(axes, accumulators);
+    store_results(accumulators);
+  }
+
+  // NumPy combines the results of its buffers one after another.
+  void fold_buffered() {
+    BufferedAxes axes = buffered_axes();
+    std::vector<Axis> parts = axes.outer;
+    parts.push_back({.members = {}, .extent = axes.chunks()});
+    open_flat(parts);
+    nest_.pop_back();  // a chunk is no axis of any window
+    const ValueId part = row_number(parts);
+    std::vector<Accumulator> accumulators = accumulators_of(0);
+    const std::vector<Partial> partials = partials_for(accumulators, step_.extent);
+    for (Accumulator& a : accumulators) writer_.write_local(a.local, neutral(*a.member));
+    reduce_chunk(axes, parts.back().index, accumulators);
+    store_partials(accumulators, partials, part);
+    add_combines(step_.extent, 0, 0);
   }
 
   // Each outer point folds its inner run; NumPy combines those one after another.
@@ -146,12 +178,17 @@ class FoldBody final : public ReducingBody {
     flush(full_);
     close(reductions_of(accumulators));
     full_.clear();
-    for (std::size_t k = 0; k < accumulators.size(); ++k)
+    store_partials(accumulators, partials, part);
+  }
+
+  void store_partials(const std::vector<Accumulator>& accumulators,
+                      const std::vector<Partial>& partials, ValueId part) {
+    for (std::size_t k = 0; k < accumulators.size(); ++k) {
       writer_.store({.operand = partials[k].operand, .terms = {{part, unit_stride}}},
                     writer_.read_local(accumulators[k].local));
-    close_flat();
-    for (std::size_t k = 0; k < accumulators.size(); ++k)
       folded_.push_back({accumulators[k].member, partials[k].slot});
+    }
+    close_flat();
   }
 
   std::vector<Partial> partials_for(const std::vector<Accumulator>& accumulators,

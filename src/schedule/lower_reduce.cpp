@@ -69,6 +69,12 @@ void ReducingBody::point(int phase, std::vector<Accumulator>& accumulators) {
   }
 }
 
+bool ReducingBody::starts_from_initial(const Accumulator& a) const {
+  const Op op = node_of(*a.member).op;
+  const DType type = type_of_reduction(*a.member);
+  return tree_class(op, type) == 0 && !reduces_in_any_order(op, type);
+}
+
 void ReducingBody::combine_local(std::int32_t local, Op op, ValueId value) {
   const ValueId before = writer_.read_local(local);
   writer_.write_local(local, writer_.apply(op, writer_.type_of(before), before, value));

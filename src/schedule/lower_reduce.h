@@ -29,6 +29,25 @@ class ReducingBody : public Body {
   // Full members and reductions of one phase, in program order, at one point.
   void point(int phase, std::vector<Accumulator>& accumulators);
   void combine_local(std::int32_t local, Op op, ValueId value);
+  // Is the initial value the first of the elements, not one to be combined with their result?
+  bool starts_from_initial(const Accumulator& a) const;
+
+  // ---- what NumPy copies to a buffer (lower_buffered.cpp) ---------------------------------------
+
+  // The reduced axes of a buffered reduction: one index of `rows` and all of `inner` are `core`
+  // elements of the buffer.
+  struct BufferedAxes {
+    std::vector<Axis> outer;
+    Axis rows;
+    std::vector<Axis> inner;
+    std::int64_t core = 1, rows_at_once = 1;
+    std::int64_t chunks() const { return (rows.extent + rows_at_once - 1) / rows_at_once; }
+  };
+  BufferedAxes buffered_axes() const;
+  // One buffer full, each reduction into its local.
+  void reduce_chunk(BufferedAxes& axes, ValueId chunk, std::vector<Accumulator>& accumulators);
+  // All of it, one buffer after another.
+  void reduce_buffered(BufferedAxes& axes, std::vector<Accumulator>& accumulators);
 
  private:
   ValueId reduced_input(const Member& m);

@@ -40,12 +40,17 @@ class RowsBody final : public ReducingBody {
                      [&](const Member& m) { return m.phase == phase && m.level != Level::Row; });
     if (empty) return;
     for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
-    for (std::size_t k = 0; k < inner.size(); ++k) open(inner[k], k + 1 == inner.size());
-    point(phase, accumulators);
-    end_of_row_body(phase, inner);
-    close(reductions_of(accumulators));
-    for (std::size_t k = 1; k < inner.size(); ++k) close();
-    full_.clear();
+    if (group_.ordered && group_.buffered) {
+      BufferedAxes axes = buffered_axes();
+      reduce_buffered(axes, accumulators);
+    } else {
+      for (std::size_t k = 0; k < inner.size(); ++k) open(inner[k], k + 1 == inner.size());
+      point(phase, accumulators);
+      end_of_row_body(phase, inner);
+      close(reductions_of(accumulators));
+      for (std::size_t k = 1; k < inner.size(); ++k) close();
+      full_.clear();
+    }
     for (Accumulator& a : accumulators) pending_.push_back(a);
   }
 
@@ -97,8 +102,13 @@ class RowsBody final : public ReducingBody {
     if (last_phase() > 0 || spine.back().extent < shortest_vector) return false;
     std::int64_t row = 1;
     for (const Axis& a : inner) row *= a.extent;
-    if (row > (group_.ordered ? short_row : short_row_any_order)) return false;
-    return group_.ordered ? inner.size() <= 1 : true;
+    if (!group_.ordered) return row <= short_row_any_order;
+    // The parts of complex numbers are added in one tree.
+    const bool pairs =
+        std::any_of(group_.members.begin(), group_.members.end(), [&](const Member& m) {
+          return m.level == Level::Reduce && is_complex(type_of_reduction(m));
+        });
+    return row <= (pairs ? short_row / 2 : short_row) && inner.size() <= 1;
   }
 
   void short_rows(std::vector<Axis>& spine, std::vector<Axis>& inner) {
@@ -115,7 +125,9 @@ class RowsBody final : public ReducingBody {
       open(lanes, true);
     }
     std::vector<Accumulator> accumulators = accumulators_of(0);
-    for (Accumulator& a : accumulators) writer_.write_local(a.local, neutral(*a.member));
+    for (Accumulator& a : accumulators)
+      writer_.write_local(a.local,
+                          starts_from_initial(a) ? scalar(*a.member, 0) : neutral(*a.member));
     for (Axis& axis : inner) open(axis, false);
     point(0, accumulators);
     for (Accumulator& a : accumulators) combine_local(a.local, node_of(*a.member).op, a.value);
@@ -123,12 +135,13 @@ class RowsBody final : public ReducingBody {
     for (std::size_t k = 0; k < inner.size(); ++k) close();
     full_.clear();
     for (Accumulator& a : accumulators) {
+      pending_.push_back(a);
+      if (starts_from_initial(a)) continue;
       // initial op (the row's reduction), as NumPy combines them
       const ValueId initial = scalar(*a.member, 0);
       const ValueId row = writer_.read_local(a.local);
       writer_.write_local(a.local,
                           writer_.apply(node_of(*a.member).op, writer_.type_of(row), initial, row));
-      pending_.push_back(a);
     }
     row_step(0);
     flush(rows_);

@@ -70,10 +70,7 @@ def _place(warning):
         "@np.errstate(divide='raise')\ndef f():\n    return np.ones(3) / np.zeros(3)\nf()",
         "e = np.errstate(divide='raise')\ne.__enter__()\ne.__exit__(None, None, None)\nnp.ones(3) / np.zeros(3)",
         "with np.errstate(all='raise'):\n    pass\nnp.ones(3) / np.zeros(3)",
-        pytest.param(
-            "np.array([300.0]).astype(np.uint8)\nnp.array([np.nan]).astype(int)",
-            marks=pytest.mark.xfail(reason="conversions do not warn yet"),
-        ),
+        "np.array([300.0]).astype(np.uint8)\nnp.array([np.nan]).astype(int)",
         "np.float16(60000) * np.ones(2, np.float16) * 2",
         "np.power(np.zeros(2), -1.0)",
         "np.array([1, 2]) // np.array([0, 1])\nnp.array([1]) % np.array([0])",

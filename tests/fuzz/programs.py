@@ -120,6 +120,10 @@ BINARY = [
     "np.not_equal",
     "np.heaviside",
 ]
+# Of 0.0 and -0.0 NumPy's vector loops take one and the loop over the rest the other, here and in
+# these reductions: `+ 0` makes both 0.0.
+ZERO_OF_EITHER_SIGN = ["np.fmax", "np.fmin"]
+REDUCED_TO_ZERO_OF_EITHER_SIGN = ["np.max", "np.min", "np.ptp", "np.maximum", "np.minimum"]
 # Compared within a few units in the last place, where they are read; never the input of an exact
 # operation.
 MATHEMATICS = [
@@ -394,7 +398,9 @@ class Maker:
         if way < 9:
             return self.pick(UNARY).format(deeper())
         if way < 11:
-            return f"{self.pick(BINARY)}({deeper()}, {deeper()})"
+            function = self.pick(BINARY)
+            call = f"{function}({deeper()}, {deeper()})"
+            return f"({call} + 0)" if function in ZERO_OF_EITHER_SIGN else call
         if way == 11:
             return f"({deeper()} {self.pick(COMPARISONS)} {deeper()})"
         if way == 12:
@@ -421,6 +427,8 @@ class Maker:
         x = numpy.asarray(x)
         if x.dtype.kind not in "fc":
             return True
+        if dtype not in ("uint32", "uint64") and x.dtype.kind == "f" and self.one_in(3):
+            return True  # what does not fit is as the machine converts it
         info = numpy.iinfo(dtype)
         with numpy.errstate(all="ignore"):
             x = x.real.astype("float64")
@@ -494,7 +502,11 @@ class Maker:
             (2, self.copy_functions),
             (3, self.loop),
             (2, self.scalar_variable),
-            (2, self.ufunc_methods),
+            (3, self.ufunc_methods),
+            (3, self.method_options),
+            (3, self.mixed_key),
+            (3, self.raising),
+            (2, self.aliased_out),
             (2, self.mathematics),
             (1, self.linear),
         ]
@@ -583,6 +595,8 @@ class Maker:
         )
         if op == "**=":
             text = "2"
+            if x.dtype.kind == "c" and not x.flags.c_contiguous:
+                op = "*="  # NumPy's square rounds twice where neither side is dense
         elif op in ("+=", "-=", "*=") and not self.one_in(3):
             text = self.operand(x.shape)
         else:
@@ -599,8 +613,8 @@ class Maker:
             return self.create()
         x = self.value(target)
         function = self.pick(
-            BINARY[:8]
-            + ["np.add", "np.multiply", "np.subtract"] * 2
+            ["np.maximum", "np.minimum", "np.true_divide"]
+            + ["np.add", "np.multiply", "np.subtract"] * 3
             + ["np.less", "np.logical_and"]
         )
         a, b = self.operand(x.shape), self.operand(x.shape)
@@ -770,6 +784,8 @@ class Maker:
         if function in ("var", "std") and self.one_in(2):
             words.append("ddof=1")
         call = f"np.{function}({text}, {', '.join(words)})"
+        if f"np.{function}" in REDUCED_TO_ZERO_OF_EITHER_SIGN:
+            call += " + 0"
         self.emit(f"{self.fresh()} = {call}")
 
     def scan(self) -> None:
@@ -812,12 +828,15 @@ class Maker:
         x = self.value(text)
         if x is None or (numpy.asarray(x).dtype.kind == "c" and numpy.dtype(dtype).kind != "c"):
             return
-        if self.whole_in(text, numpy.dtype(dtype)):
-            self.emit(
-                f"{self.fresh()} = {text}.astype('{dtype}')"
-                if not self.one_in(3)
-                else f"{self.fresh()} = {text}.copy()"
-            )
+        if self.one_in(4):
+            return self.emit(f"{self.fresh()} = {text}.copy()")
+        words = f"'{dtype}'"
+        if self.one_in(5):
+            words += f", casting='{self.pick(['safe', 'same_kind', 'equiv', 'no'])}'"
+        elif self.one_in(5):
+            words += self.pick([", order='F'", ", copy=False", ", order='C'"])
+        if "casting" in words or self.whole_in(text, numpy.dtype(dtype)):
+            self.emit(f"{self.fresh()} = {text}.astype({words})")
 
     def forget(self) -> None:
         self.emit(f"del {self.pick(self.names())}")
@@ -844,7 +863,7 @@ class Maker:
             return self.emit(f"read(float({text}.sum()))")
         if way == 6:
             return self.emit(f"read(int({text}))")
-        if way == 7:
+        if way == 7 and isinstance(x, numpy.ndarray):  # the error of a scalar names its type
             return self.emit(f"read(len({text}))")
         self.emit(f"read(numpy.asarray({text}))")
 
@@ -921,7 +940,7 @@ class Maker:
 
     def scalar_variable(self) -> None:
         name = self.pick(self.names())
-        text = f"{name}.{self.pick(['sum()', 'max()', 'mean()', 'sum()'])}"
+        text = f"{name}.{self.pick(['sum()', 'max() + 0', 'mean()', 'sum()'])}"
         if self.value(text) is None and not self.one_in(10):
             return
         s, t = self.fresh("s"), self.fresh("s")
@@ -942,17 +961,130 @@ class Maker:
         ufunc = self.pick(
             ["np.add", "np.multiply", "np.maximum", "np.minimum", "np.subtract", "np.logical_or"]
         )
+        zero = " + 0" if ufunc in REDUCED_TO_ZERO_OF_EITHER_SIGN else ""
         if way == 0:
-            return self.emit(f"{self.fresh()} = {ufunc}.reduce({text}, axis={self.axis(x.ndim)})")
+            return self.emit(
+                f"{self.fresh()} = {ufunc}.reduce({text}, axis={self.axis(x.ndim)}){zero}"
+            )
         if way == 1:
-            return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text})")
+            return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text}){zero}")
         if way == 2 and x.size < 700:
             other = self.pick(["np.arange(3)", "np.arange(2.0)", "[1, 2]"])
             return self.emit(f"{self.fresh()} = {ufunc}.outer({text}, {other})")
         if way == 3 and x.flags.writeable:
             return self.emit(f"{ufunc}.at({text}, {self.index_text(n)}, 2)")
         cut = sorted(self.random.sample(range(n), min(n, 2)))
-        self.emit(f"{self.fresh()} = {ufunc}.reduceat({text}, {cut})")
+        self.emit(f"{self.fresh()} = {ufunc}.reduceat({text}, {cut}){zero}")
+
+    def method_options(self) -> None:
+        """A ufunc's methods with the options that they share with its call."""
+        text = self.view(self.pick(self.names()))
+        x = self.value(text)
+        if x is None or numpy.ndim(x) == 0:
+            return
+        ufunc = self.pick(
+            ["np.add", "np.multiply", "np.logical_and", "np.bitwise_or", "np.maximum"]
+        )
+        zero = " + 0" if ufunc in REDUCED_TO_ZERO_OF_EITHER_SIGN else ""
+        way = self.random.randrange(5)
+        axis = self.random.randint(-x.ndim, x.ndim - 1)
+        if way == 0:
+            words = [f"axis={axis}", f"initial={self.pick(['0', '1', '3', 'None'])}"]
+            if self.one_in(2):
+                words.append(f"where={text} > {self.pick(['0', '1'])}")
+            return self.emit(f"{self.fresh()} = {ufunc}.reduce({text}, {', '.join(words)}){zero}")
+        if way == 1:
+            result = self.value(f"{ufunc}.reduce({text}, axis={axis})")
+            if not isinstance(result, numpy.ndarray):
+                return
+            name = self.fresh()
+            self.emit(f"{name} = np.zeros({result.shape}, '{result.dtype}')")
+            return self.emit(f"{ufunc}.reduce({text}, axis={axis}, out={name}); {name} += 0")
+        if way == 2:
+            return self.emit(f"{self.fresh()} = {ufunc}.accumulate({text}, axis={axis})")
+        if way == 3:
+            indices = self.index_text(x.shape[0]).replace(", dtype='int32'", "")
+            operand = self.pick(["1", "2.0", "True", "np.arange(3)[:1]"])
+            if x.flags.writeable and not _overlaps_itself(x):
+                self.emit(f"{ufunc}.at({text}, {indices}, {operand})")
+            return
+        self.emit(
+            f"{self.fresh()} = {ufunc}({text}, {self.operand(x.shape)}, "
+            f"where={self.operand(x.shape)} > 0, out=np.ones({x.shape}, '{x.dtype}'))"
+        )
+
+    def mixed_key(self) -> None:
+        """Keys of masks, index arrays, slices and integers together: read or written."""
+        arrays = [a for a in self.arrays() if self.scope[a].ndim > 1]
+        if not arrays:
+            return self.create()
+        name = self.pick(arrays)
+        x = self.scope[name]
+        parts: list[str] = []
+        k = 0
+        while k < x.ndim:
+            n = x.shape[k]
+            way = self.random.randrange(9)
+            at = f"{name}[{', '.join(['0'] * k + [':'] + ['0'] * (x.ndim - k - 1))}]"
+            if way == 0 and all(x.shape):
+                parts.append(f"{at} > {self.pick(['0', '1'])}")
+            elif way == 1 and k + 1 < x.ndim and all(x.shape):
+                rest = ", ".join(["0"] * k + [":", ":"] + ["0"] * (x.ndim - k - 2))
+                parts.append(f"{name}[{rest}] > 0")
+                k += 1
+            elif way == 2:
+                parts.append(self.index_text(n))
+            elif way == 3 and n:
+                parts.append(str(self.random.randrange(n)))
+            elif way == 4:
+                parts.append("None")
+                continue
+            elif way == 5 and "..." not in parts:
+                parts.append("...")
+            else:
+                parts.append(self.pick([":", "1:", "::2", "::-1", ":-1"]))
+            k += 1
+        key = ", ".join(parts)
+        window = self.value(f"{name}[{key}]")
+        if window is None or self.one_in(2):
+            return self.emit(f"{self.fresh()} = {name}[{key}]")
+        if self.one_in(3):
+            return self.emit(f"{name}[{key}] {self.pick(['+=', '-=', '*='])} 2")
+        value = self.pick(["1", "2.5", self.operand(numpy.shape(window))])
+        if self.whole_in(value, x.dtype):
+            self.emit(f"{name}[{key}] = {value}")
+
+    def raising(self) -> None:
+        """Floating-point errors as exceptions, which come at once."""
+        target = self.target()
+        if target is None:
+            return self.create()
+        x = self.value(target)
+        state = self.pick(
+            ["divide='raise', invalid='raise', over='raise'", "invalid='raise'", "divide='raise'"]
+        )
+        text = self.expression(x.shape, self.random.randint(1, 2))
+        body = f"{self.fresh()} = {text}"
+        if "(" not in target and not target.endswith(".T") and self.one_in(2):
+            body = f"{target} {self.pick(['+=', '-=', '*=', '/=', '//=', '%='])} {text}"
+        self.emit(f"with np.errstate({state}):\n    {body}")
+
+    def aliased_out(self) -> None:
+        """out= that is one of the inputs, another window of one, or the mask."""
+        arrays = [a for a in self.arrays() if self.scope[a].ndim and self.scope[a].flags.writeable]
+        if not arrays:
+            return self.create()
+        a = self.pick(arrays)
+        x = self.scope[a]
+        if x.shape[0] < 4 or _overlaps_itself(x):
+            return
+        windows = [f"{a}[1:]", f"{a}[:-1]", f"{a}[1:][::-1]", f"{a}[:-1][::-1]"]
+        f = self.pick(["np.add", "np.multiply", "np.subtract", "np.maximum", "np.minimum"])
+        b, c, out = (self.pick(windows) for _ in range(3))
+        words = f"out={out}"
+        if self.one_in(3):
+            words += f", where={self.pick(windows)} > 0"
+        self.emit(f"{f}({b}, {c}, {words})")
 
     def mathematics(self) -> None:
         name = self.pick(self.names())

@@ -631,13 +631,9 @@ def test_loops_without_a_read_hold_constant_memory(statement, tier):
     ).all()
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="the peak is 275 MiB where 231 MiB are allowed: too much is held before the first eval",
-)
 @pytest.mark.unsanitized
 def test_means_of_many_large_inputs_hold_few_of_them(process):
-    """Peak memory is at most NumPy's own and 64 MiB, though nothing is read before the end."""
+    """Peak memory is NumPy's own, though nothing is read before the end. (LLVM itself takes 60 MiB.)"""
     program = """
         import resource, sys, numpy
         numpy.zeros((1000, 8000)).tofile("input.bin")
@@ -657,8 +653,8 @@ def test_means_of_many_large_inputs_hold_few_of_them(process):
         print(peak())
     """
     with_numpy = int(process(program, "numpy").stdout)
-    with_frit = int(process(program, "frit").stdout)
-    assert with_frit <= with_numpy + 64
+    with_frit = int(process(program, "frit", FRIT_TIER="interpreter").stdout)
+    assert with_frit <= with_numpy + 24
 
 
 # ---- clocks --------------------------------------------------------------------------------------

@@ -17,10 +17,6 @@
 namespace frit::interp {
 namespace {
 
-bool is_any_order(Op op, DType dtype) {
-  return has(op, Reorderable) || (!is_inexact(dtype) && has(op, Commutative));
-}
-
 class Decoder {
  public:
   explicit Decoder(const Kernel& kernel)
@@ -389,9 +385,9 @@ class Decoder {
   ReductionDetail reduction_detail(const Reduction& reduction, bool vector) const {
     const DType dtype = type(reduction.value);
     ReductionDetail detail;
-    detail.order = tree_class(reduction.op, dtype) != 0 ? ReductionOrder::Tree
-                   : is_any_order(reduction.op, dtype)  ? ReductionOrder::Any
-                                                        : ReductionOrder::OneAfterAnother;
+    detail.order = tree_class(reduction.op, dtype) != 0        ? ReductionOrder::Tree
+                   : reduces_in_any_order(reduction.op, dtype) ? ReductionOrder::Any
+                                                               : ReductionOrder::OneAfterAnother;
     detail.value_varies = varies(reduction.value);
     detail.local_varies = variance_.locals[at(reduction.local)];
     const bool widened = detail.order == ReductionOrder::Tree && dtype == DType::Float16;

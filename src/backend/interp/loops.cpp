@@ -87,6 +87,7 @@ void Machine::vector_loop(const Step& step, const LoopDetail& detail, std::int32
       .memory = arena_.take(count * (Reducing::most_accumulators + levels) * sizeof(Scalar::bytes)),
       .part_bytes = sizeof(Scalar::bytes),
       .parts = Reducing::most_accumulators + levels};
+  read_carries(loop);
   if (loop.has_tree()) {
     reduce_lanes(loop, begin, end - begin, 0);
   } else {
@@ -138,13 +139,8 @@ void Machine::add_lanes(const ReductionDetail& reduction, std::byte* carry, bool
     reduction.widen(args, lanes_, 0);
     values = temporaries_[1];
   }
-  if (reduction.order == ReductionOrder::OneAfterAnother) {
-    if (first) std::memcpy(carry, values, reduction.size);
-    const std::int64_t skipped = first ? 1 : 0;
-    if (lanes_ > skipped)
-      reduction.scan(temporaries_[2], values + skipped * reduction.size, carry, lanes_ - skipped);
-    return;
-  }
+  if (reduction.order == ReductionOrder::OneAfterAnother)
+    return reduction.scan(temporaries_[2], values, carry, lanes_);
   if (first) return reduction.reduce(carry, values, lanes_);
   alignas(16) std::byte part[16];
   reduction.reduce(part, values, lanes_);
@@ -179,6 +175,7 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
     for (std::int64_t n = end - begin, left = 0; (left = loop.split(n)) > 0; n -= left)
       ++loop.parts;
   loop.memory = arena_.take(count * static_cast<std::size_t>(loop.parts * loop.part_bytes));
+  read_carries(loop);
   reduce_iterations(loop, begin, end - begin, 0);
   for (std::size_t k = 0; k < count; ++k)
     write_reduced(loop.reductions[k], loop.reductions[k].order == ReductionOrder::Tree
@@ -209,7 +206,9 @@ void Machine::reduce_leaf(const Reducing& loop, std::int64_t begin, std::int64_t
     execute(loop.first_step, loop.step.end);
     for (std::size_t k = 0; k < loop.reductions.size(); ++k) {
       const ReductionDetail& reduction = loop.reductions[k];
-      if (reduction.order != ReductionOrder::Tree) {
+      if (reduction.order == ReductionOrder::OneAfterAnother) {
+        add_in_order(reduction, loop.carry(k));
+      } else if (reduction.order == ReductionOrder::Any) {
         add_iteration(reduction, loop.carry(k), index == loop.begin);
       } else if (i < turns) {
         add_iteration(reduction, loop.accumulator(k, i % width), i < width);
@@ -255,10 +254,31 @@ void Machine::add_iteration(const ReductionDetail& reduction, std::byte* into, b
   reduction.combine_tree(args, width, 0);
 }
 
+// carry = carry op this iteration's value, for each lane of the local
+void Machine::add_in_order(const ReductionDetail& reduction, std::byte* carry) {
+  void* const args[4] = {carry, carry, reg(reduction.value), nullptr};
+  reduction.combine(args, width_of_local(reduction), reduction.value_varies ? 0 : 2);
+}
+
 // ---- both ---------------------------------------------------------------------------------------
 
-// local = op(local, reduced)
+// What is combined one after another begins with the local.
+void Machine::read_carries(const Reducing& loop) {
+  for (std::size_t k = 0; k < loop.reductions.size(); ++k) {
+    const ReductionDetail& reduction = loop.reductions[k];
+    if (reduction.order == ReductionOrder::OneAfterAnother)
+      std::memcpy(loop.carry(k), reg(reduction.local),
+                  static_cast<std::size_t>(width_of_local(reduction) * reduction.size));
+  }
+}
+
+// local = op(local, reduced); or, one after another, what it has become.
 void Machine::write_reduced(const ReductionDetail& reduction, std::byte* reduced) {
+  if (reduction.order == ReductionOrder::OneAfterAnother) {
+    std::memcpy(reg(reduction.local), reduced,
+                static_cast<std::size_t>(width_of_local(reduction) * reduction.size));
+    return;
+  }
   const bool one_value = !reduction.value_varies || !reduction.local_varies;
   if (reduction.narrow) {
     void* const args[4] = {temporaries_[2], reduced, nullptr, nullptr};

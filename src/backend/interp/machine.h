@@ -66,7 +66,12 @@ class Machine {
   void add_iteration(const ReductionDetail& reduction, std::byte* into, bool first);
   void add_accumulators(const Reducing& loop, std::size_t number, std::int64_t width, int depth);
   void add_partial(const ReductionDetail& reduction, std::byte* into, std::byte* from);
+  void add_in_order(const ReductionDetail& reduction, std::byte* carry);
+  void read_carries(const Reducing& loop);
   void write_reduced(const ReductionDetail& reduction, std::byte* reduced);
+  std::int64_t width_of_local(const ReductionDetail& reduction) const {
+    return reduction.local_varies ? lanes_ : 1;
+  }
   std::int64_t width_of(const ReductionDetail& reduction) const {
     return reduction.value_varies ? lanes_ : 1;
   }

@@ -1,0 +1,106 @@
+"""test_last_bits.py: programs whose last bit, or whose sharing of memory, was not NumPy's."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+SETUP = """
+r = numpy.random.RandomState(5)
+x = np.array(r.randn(60, 50))
+c = np.array(r.randn(60, 50) + 1j * r.randn(60, 50))
+v, w = x[0], np.array(r.randn(50))
+whole = np.array(r.randint(-2**62, 2**62, 20_000))
+half = np.array(r.randn(20_000).astype("e"))
+zeros = np.array([0.0, -0.0] * 40)
+"""
+
+PROGRAMS = [
+    # sums of what NumPy copies to a buffer first
+    "x[1:-1, 1:-1].sum()",
+    "x[::2, ::-1].mean()",
+    "x[1:, 1:].var()",
+    "np.broadcast_to(v, (7, 50)).sum()",
+    "x.reshape(10, 6, 50)[:, 1:, 1:].sum((1, 2))",
+    "x.reshape(10, 6, 50)[:, 1:, 1:].sum((0, 2))",
+    "whole.mean()",
+    "half.mean()",
+    "half.sum(dtype='f4')",
+    "half[:5000].sum(dtype='f8')",
+    "x.sum(dtype='f2')",
+    "x.sum(dtype='D')",
+    "c[:, :5].sum(1)",
+    "c[:, :3].mean(1)",
+    # products
+    "x.prod(initial=3)",
+    "x[:, :4].prod(1, initial=2.5)",
+    "c.prod()",
+    "c.prod(0)",
+    "c.prod(1)",
+    "c[1:, 1:].prod()",
+    "np.cumprod(c[0, :2])",
+    "np.cumprod(c[0])",
+    "half[:9].prod()",
+    "whole[:40].prod(dtype='f4', initial=0)",
+    "np.hypot.accumulate(v)",
+    # zeros of either sign, and complex numbers
+    "np.maximum(zeros, -zeros)",
+    "np.minimum(zeros, zeros[::-1])",
+    "np.maximum(zeros.astype('f4'), -0.0)",
+    "np.maximum(zeros.astype('f2'), 0.0)",
+    "np.maximum.accumulate(zeros)",
+    "np.array([complex(np.nan, 1), complex(2, np.nan), 3] * 9).max()",
+    "abs(c)",
+    "abs(c.astype('F'))",
+    # BLAS
+    "v @ w",
+    "v.dot(w)",
+    "np.dot(v, w[::-1])",
+    "np.dot(v[::2], w[::2])",
+    "x @ w",
+    "x.T @ x[:, 0]",
+    "x[:, 0] @ x",
+    "x @ x.T",
+    "x.T @ x",
+    "c @ c.T",
+    "x[::2, ::2] @ x[::2, ::2].T",
+    "np.matmul(x.reshape(6, 10, 50), w)",
+    "np.linalg.norm(v)",
+    "np.linalg.norm(x)",
+    "np.linalg.norm(c)",
+    # errors
+    "np.var(x[0, 0], axis=0)",
+    "np.std(np.array(2.0), axis=-1)",
+    "np.zeros((3, 0)).max(1)",
+    "np.zeros((0, 3, 0)).max(2)",
+    "np.zeros((0, 3)).max(1)",
+    "len(x.sum(0))",
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_last_bit_is_numpys(program, tier, same):
+    import frit.numpy
+
+    results = []
+    for module in (numpy, frit.numpy):
+        scope = {"np": module, "numpy": numpy}
+        exec(SETUP, scope)
+        try:
+            results.append(eval(program, scope))
+        except Exception as error:
+            results.append((type(error).__name__, str(error)))
+    same(results[1], results[0], program)
+
+
+@pytest.mark.parametrize("method", ["ravel()", "ravel('F')", "ravel('A')", "reshape(-1)"])
+@pytest.mark.parametrize("window", ["", "[::-1]", "[::2]", ".T", "[:, ::-1]", "[:1]", "[:0]"])
+def test_flattening_shares_memory_where_numpy_does(method, window):
+    import frit.numpy as np
+
+    answers = []
+    for module in (numpy, np):
+        x = module.arange(3000).reshape(60, 50)
+        flat = eval(f"x{window}.{method}")
+        answers.append(bool(numpy.shares_memory(numpy.asarray(flat), numpy.asarray(x))))
+    assert answers[0] == answers[1]

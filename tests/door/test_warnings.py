@@ -1,0 +1,184 @@
+"""test_warnings.py: which operations warn, and in which words, on few and on many elements."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+import pytest
+
+SETUP = """
+x = np.array(np.arange(n) * 1.0)
+x[0], x[1] = np.nan, np.inf
+zero, one, whole = np.zeros(n), np.ones(n), np.zeros(n, "i8")
+large, huge, long = one * 3e9, one * 1e300, np.full(n, 1e308)
+complex_huge = huge * (1 + 2j)
+even = np.arange(n) % 2 == 0
+i8, i1, f4, f2 = (np.zeros(n, t) for t in ("i8", "i1", "f4", "f2"))
+"""
+
+STATEMENTS = [
+    # conversions
+    "x.astype(int)",
+    "x.astype('i1')",
+    "x.astype('u8')",
+    "(-x).astype('u8')",
+    "x.astype('u4')",
+    "x.astype(bool)",
+    "x.astype('f4')",
+    "x.astype('f4').astype(int)",
+    "x.astype('f2').astype('u1')",
+    "large.astype('i4')",
+    "large.astype('i1')",
+    "large.astype('u4')",
+    "(one * 300).astype('u1')",
+    "(one * 1e19).astype('u8')",
+    "(one * 2e19).astype('u8')",
+    "(one * -1e19).astype('u8')",
+    "huge.astype('f4')",
+    "huge.astype('f2')",
+    "huge.astype('F')",
+    "complex_huge.astype('F')",
+    "(whole + 100_000).astype('f2')",
+    "(one * 1e-300).astype('f4')",
+    "i8[...] = x",
+    "i8[1:] = x[:-1]",
+    "i1[:] = x",
+    "i8[even] = x[even]",
+    "i8[[0, 1]] = x[:2]",
+    "f4[...] = huge",
+    "f4[1] = 1e300",
+    "np.copyto(i8, x, casting='unsafe')",
+    "np.array(x, dtype=int)",
+    "np.where(even, x, 0).astype(int)",
+    "np.floor(x).astype('i8')",
+    "f4 + 1e300",
+    "np.add(f4, 1e300)",
+    "f2 + 70000.0",
+    # conversions inside an operation
+    "np.add(huge, huge, out=f4, casting='same_kind')",
+    "np.multiply(x, 2, out=i8, casting='unsafe')",
+    "np.maximum(huge, 0, out=f4)",
+    "f4 += huge",
+    "f2 += huge",
+    "huge.sum(dtype='f4')",
+    # division
+    "np.remainder(x, 0.0)",
+    "np.remainder(huge, 0.0)",
+    "huge % 0.0",
+    "zero % 0.0",
+    "x % x",
+    "np.fmod(huge, 0.0)",
+    "x %= zero",
+    "huge %= zero",
+    "huge //= zero",
+    "x //= one",
+    "np.floor_divide(x, 0.0)",
+    "huge // 0.0",
+    "zero // 0.0",
+    "huge // 1e-300",
+    "x // 1.0",
+    "divmod(huge, 0.0)",
+    "divmod(x, 1.0)",
+    "np.divmod(huge, 0.0)",
+    "whole // 0",
+    "whole % 0",
+    "divmod(whole, 0)",
+    "np.fmod(whole, 0)",
+    "i1 // i1",
+    "i1 % i1",
+    "i1 //= (i1 > 0)",
+    "i1 %= i1",
+    "whole //= 0",
+    "np.reciprocal(whole)",
+    "np.reciprocal(i1)",
+    "np.reciprocal(zero)",
+    "whole / 0",
+    "whole / whole",
+    "1 / zero",
+    "complex_huge / 0",
+    "1 / complex_huge",
+    # the rest
+    "np.sign(x)",
+    "np.sign(complex_huge * np.inf)",
+    "np.sign(x + 1j)",
+    "np.spacing(x)",
+    "np.spacing(f4 + np.float32(np.inf))",
+    "np.log(zero)",
+    "np.log(zero - 1)",
+    "np.power(zero, -1.0)",
+    "zero ** -1",
+    "huge ** 2",
+    "huge ** 3",
+    "(zero - 1) ** 0.5",
+    "np.arctanh(one)",
+    "np.exp(huge)",
+    "np.sin(x)",
+    "np.hypot(long, long)",
+    "np.maximum(x, zero)",
+    "x < zero",
+    "np.isnan(x)",
+    "np.rint(x)",
+    "np.clip(x, 0, 1)",
+    "np.nextafter(one * np.finfo('f8').max, np.inf)",
+    "np.modf(x)",
+    "np.abs(long * (1 + 1j))",
+    "(x + 0j) < 2",
+    "(1j * x + 2) >= 2",
+    "(1j * x + 3) > 2",
+    "(x + 1j * x) == 2",
+    "np.maximum(x + 1j * x, 0)",
+    "np.frexp(x)",
+    # reductions and scans
+    "long.sum()",
+    "long.mean()",
+    "huge.prod()",
+    "np.add.reduce(long)",
+    "x.sum()",
+    "(x - x).sum()",
+    "np.array([np.inf, -np.inf] * n).sum()",
+    "(f4 + np.float32(3e38)).sum()",
+    "np.cumsum(long)",
+    "np.cumprod(huge)",
+    "np.add.accumulate(long)",
+    "np.dot(huge, huge)",
+    "huge @ huge",
+]
+
+
+def warned(module, statement, n):
+    scope = {"np": module, "n": n}
+    exec(SETUP, scope)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(f"result = ({statement})" if _is_value(statement) else statement, scope)
+        for name in ("result", "i8", "i1", "f4", "f2", "x", "huge", "whole"):
+            value = scope.get(name)
+            for part in value if isinstance(value, tuple) else [value]:
+                numpy.asarray(part)
+    return {str(w.message) for w in caught}
+
+
+def _is_value(statement):
+    try:
+        compile(statement, "", "eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("n", [3, 5000])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_the_same_operations_warn_in_the_same_words(statement, n, tier):
+    import frit.numpy
+
+    assert warned(frit.numpy, statement, n) == warned(numpy, statement, n)
+
+
+def test_a_raised_error_is_that_of_the_conversion():
+    import frit.numpy as np
+
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="invalid value.*cast"):
+        np.array([1.0, np.nan]).astype(int)
+    with np.errstate(over="ignore"):
+        assert numpy.isinf(numpy.asarray(np.array([1e300]).astype("f4")))[0]
