@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "python/array_type.h"
+#include "python/functions.h"
 #include "python/flags.h"
 #include "python/indexing.h"
 #include "python/interop.h"
@@ -256,33 +257,10 @@ struct View {
 
 struct Dot {
   static constexpr const char* name = "dot";
-  // NumPy's dot, other than its matmul, copies what BLAS would have to walk backwards or in place.
-  static Array forwards(const Array& array) {
-    for (std::size_t k = 0; k < array.shape().size(); ++k)
-      if (array.strides()[k] < 0 || (array.strides()[k] == 0 && array.shape()[k] > 1))
-        return copy(array, 'A');
-    return array;
-  }
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [other, out] = named(arguments, {"b", "out"});
     if (!other) throw Unfit{"dot takes an array"};
-    Operand operand;
-    if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
-    const Array& left = array_behind(self);
-    operand.argument.weak = Weak::No;  // NumPy makes an array of a number here
-    if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0) {
-      if (is_given(out)) throw Unfit{"dot of a number with out="};
-      return new_result(apply(Op::Multiply, {left, operand.argument}));
-    }
-    const Array& right = *operand.argument.array;
-    if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
-    note_ufunc("dot");
-    if (!is_given(out)) return new_result(dot(left, right));
-    const Array target = target_operand(out);
-    if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
-      throw Unfit{"dot into another kind of array"};
-    dot(left, right, &target);
-    return Py_NewRef(out);
+    return dot_product(array_behind(self), other, out);
   }
 };
 

@@ -205,6 +205,15 @@ struct NonzeroFunction {
   }
 };
 
+struct DotFunction {
+  static constexpr const char* name = "dot";
+  static PyObject* run(const Arguments& arguments) {
+    const auto [a, b, out] = named(arguments, {"a", "b", "out"});
+    if (!a || !b) throw Unfit{"dot takes two arrays"};
+    return dot_product(array_operand(a), b, out);
+  }
+};
+
 struct MayShareMemory {
   static constexpr const char* name = "may_share_memory";
   static PyObject* run(const Arguments& arguments) {
@@ -250,6 +259,25 @@ PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t pos
 
 }  // namespace
 
+PyObject* dot_product(const Array& left, PyObject* other, PyObject* out) {
+  Operand operand;
+  if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
+  operand.argument.weak = Weak::No;  // NumPy makes an array of a number here
+  if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0) {
+    if (is_given(out)) throw Unfit{"dot of a number with out="};
+    return new_result(apply(Op::Multiply, {left, operand.argument}));
+  }
+  const Array& right = *operand.argument.array;
+  if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+  note_ufunc("dot");
+  if (!is_given(out)) return new_result(dot(left, right));
+  const Array target = target_operand(out);
+  if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
+    throw Unfit{"dot into another kind of array"};
+  dot(left, right, &target);
+  return Py_NewRef(out);
+}
+
 std::vector<PyMethodDef> array_functions() {
   return {
       function_row<Where>(),
@@ -258,6 +286,7 @@ std::vector<PyMethodDef> array_functions() {
       function_row<BroadcastTo>(),
       function_row<CountNonzero>(),
       function_row<NonzeroFunction>(),
+      function_row<DotFunction>(),
       function_row<MayShareMemory>(),
       {"to_numpy", to_numpy, METH_O, nullptr},
       {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
