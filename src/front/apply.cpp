@@ -404,7 +404,8 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
 
 namespace {
 
-// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below all unsigned numbers.
+// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below
+// all unsigned numbers.
 Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& signature,
                   const ApplyOptions& options) {
   const std::size_t which = is_signed(signature.in[0]) ? 0 : 1;

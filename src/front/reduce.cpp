@@ -510,7 +510,8 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 
 namespace {
 
-// Small and ready: run now. Not where floats come out, which the engine looks at for warnings when it runs a call.
+// Small and ready: run now. Not where floats come out, which the engine looks at for warnings when
+// it runs a call.
 bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<const Array> inputs) {
   Engine& engine = Engine::get();
   std::int64_t bytes = 0;
