@@ -103,8 +103,8 @@ struct Matrix {
   std::int64_t leading() const { return has_rows() ? row_stride : column_stride; }
 };
 
-// The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the bits
-// are NumPy's too where the BLAS is.
+// The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the
+// bits are NumPy's too where the BLAS is.
 template <class T, class Int>
 class Product {
   static constexpr bool is_complex = !std::is_arithmetic_v<T>;
