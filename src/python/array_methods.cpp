@@ -62,7 +62,7 @@ struct Ravel {
     const bool dense = layout == 'C'   ? array.c_contiguous()
                        : layout == 'F' ? array.f_contiguous()
                                        : array.c_contiguous() || array.f_contiguous();
-    if (!dense) return new_array(reshaped(copy(array, layout), {array.size()}, layout));
+    if (!dense) return new_array(reshaped(copy(array, layout), {array.size()}, layout).array);
     return view_or_new(reshaped(array, {array.size()}, layout), self);
   }
 };
