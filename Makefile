@@ -25,6 +25,7 @@ $(BUILD)/build.ninja: | $(SETUP)
 
 build: $(SETUP) $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
+	$(PYTHON) -m compileall -q python/frit
 
 demo: build
 	$(PYTHON) -m frit.demo

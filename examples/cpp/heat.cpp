@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <frit/frit.h>
-#include <frit/kernel_builder.h>
 
 namespace {
 

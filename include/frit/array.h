@@ -170,6 +170,8 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 
 // Linear algebra by BLAS: NumPy's matmul rule for any dimensions.
 Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
+// NumPy's dot of one or two dimensions: as matmul, but operands that BLAS cannot read are copied.
+Array dot(const Array& a, const Array& b, const Array* out = nullptr);
 
 // ---- indexing by arrays -------------------------------------------------------------------------
 

@@ -118,15 +118,14 @@ inline Array where(const Array& condition, const Argument& x, const Argument& y)
 inline Array sum(const Array& x) { return reduce(Op::Add, x); }
 inline Array max(const Array& x) { return reduce(Op::Maximum, x); }
 inline Array min(const Array& x) { return reduce(Op::Minimum, x); }
-inline Array sum(const Array& x, int axis) {
-  return reduce(Op::Add, x, {.axes = {&axis, 1}, .all_axes = false});
+// Along one axis; a negative one counts from the last.
+inline Array reduce_axis(Op op, const Array& x, int axis) {
+  const int from_first = axis < 0 ? axis + x.ndim() : axis;
+  return reduce(op, x, {.axes = {&from_first, 1}, .all_axes = false});
 }
-inline Array max(const Array& x, int axis) {
-  return reduce(Op::Maximum, x, {.axes = {&axis, 1}, .all_axes = false});
-}
-inline Array min(const Array& x, int axis) {
-  return reduce(Op::Minimum, x, {.axes = {&axis, 1}, .all_axes = false});
-}
+inline Array sum(const Array& x, int axis) { return reduce_axis(Op::Add, x, axis); }
+inline Array max(const Array& x, int axis) { return reduce_axis(Op::Maximum, x, axis); }
+inline Array min(const Array& x, int axis) { return reduce_axis(Op::Minimum, x, axis); }
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -145,6 +144,7 @@ struct TypeOf;
 // The only element, computed now. TypeError when T is not the array's type.
 template <class T>
 T value(const Array& x) {
+  if (x && x.size() != 1) throw ValueError(text("value: the array has ", x.size(), " elements"));
   if (TypeOf<T>::value != x.dtype())
     throw TypeError(text("value: the array holds ", info(x.dtype()).name));
   return item(x).as<T>();

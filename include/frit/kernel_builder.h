@@ -251,6 +251,7 @@ class KernelBuilder {
   std::string text() const;  // what has been written so far
 
  private:
+  KernelState& state() const;  // ValueError when it was moved from
   std::unique_ptr<KernelState> state_;
 };
 

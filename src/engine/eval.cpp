@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
+#include "ir/per_thread.h"
 
 namespace frit {
 namespace {
@@ -32,14 +33,15 @@ std::uint64_t hash_words(std::span<const std::uint64_t> words) {
   return hash;
 }
 
+struct ScratchBlock {
+  std::byte* data = nullptr;
+  std::size_t size = 0;
+  ~ScratchBlock() { ::operator delete (data, std::align_val_t{64}); }
+};
+
 // Scratch memory of the calling thread, kept from launch to launch.
 std::byte* scratch_of_thread(std::int64_t bytes) {
-  struct Block {
-    std::byte* data = nullptr;
-    std::size_t size = 0;
-    ~Block() { ::operator delete (data, std::align_val_t{64}); }
-  };
-  static thread_local Block block;
+  ScratchBlock& block = per_thread<ScratchBlock>();
   const auto wanted = static_cast<std::size_t>(bytes);
   if (block.size < wanted) {
     ::operator delete (block.data, std::align_val_t{64});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "engine/pool.h"
 #include "front/common.h"
@@ -446,6 +447,13 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
 }  // namespace
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
+  if (arguments.size() != static_cast<std::size_t>(info(op).inputs)) [[unlikely]]
+    throw TypeError(
+        text(info(op).name, ": takes ", info(op).inputs, " operands, not ", arguments.size()));
+  for (const Argument& a : arguments)
+    if (a.array) check_array(*a.array);
+  if (options.out) check_array(*options.out);
+  if (options.where) check_array(*options.where);
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
   if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
@@ -524,6 +532,8 @@ Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions
 // ---- copies -------------------------------------------------------------------------------------
 
 void assign(const Array& target, const Argument& value, const Array* where) {
+  check_array(target);
+  if (value.array) check_array(*value.array);
   Locked lock(Engine::lock());
   if (!target.writable()) throw ValueError("assignment destination is read-only");
   const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
@@ -577,6 +587,7 @@ LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
 }  // namespace
 
 Array astype(const Array& a, DType dtype, char order) {
+  check_array(a);
   Locked lock(Engine::lock());
   const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
   assign(out, a);
@@ -592,12 +603,36 @@ Array full(std::span<const std::int64_t> shape, const Scalar& value) {
   return out;
 }
 
+namespace {
+
+// At once, and nothing else with it.
+Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
+  const std::int64_t shape[1] = {n};
+  const DType dtype = start.dtype;
+  const Array out = empty(shape, dtype);
+  Engine::get().allocate(out.base());
+  void* elements = out.base()->data;
+  std::vector<std::int64_t> index(static_cast<std::size_t>(n));
+  std::iota(index.begin(), index.end(), 0);
+  void* converted[2] = {elements, index.data()};
+  cast_loop(DType::Int64, dtype)(converted, n, 0);
+  void* scaled[3] = {elements, elements, const_cast<std::byte*>(step.bytes)};
+  loop(Op::Multiply, dtype)(scaled, n, 2);
+  void* moved[3] = {elements, elements, const_cast<std::byte*>(start.bytes)};
+  loop(Op::Add, dtype)(moved, n, 2);
+  ++Engine::get().statistics.immediate;
+  return out;
+}
+
+}  // namespace
+
 Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   Locked lock(Engine::lock());
   const std::int64_t shape[1] = {n};
   const DType dtype = start.dtype;
+  if (n * size_of(dtype) <= Engine::get().settings.immediate_bytes)
+    return small_arange(start, step, n);
   const Array scaled = empty(shape, dtype);
-  if (n == 0) return scaled;
   const Access index{nullptr, nullptr, iota_input, DType::Int64};
   const Access first{nullptr, nullptr, 0, dtype};
   const Signature types{{dtype, dtype, dtype}, dtype};
@@ -606,7 +641,6 @@ Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   const Array out = empty(shape, dtype);
   const Access sums[2] = {first, access_of(scaled)};
   record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
-  if (n * size_of(dtype) <= Engine::get().settings.immediate_bytes) eval();
   return out;
 }
 

@@ -41,13 +41,24 @@ Array::~Array() {
   Engine::get().release_handle(base_);
 }
 
-int Array::ndim() const { return layout_->ndim(); }
-std::int64_t Array::size() const { return layout_->size(); }
-std::span<const std::int64_t> Array::shape() const { return layout_->shape(); }
-std::span<const std::int64_t> Array::strides() const { return layout_->strides(); }
-bool Array::c_contiguous() const { return layout_->c_contiguous(); }
-bool Array::f_contiguous() const { return layout_->f_contiguous(); }
-bool Array::writable() const { return base_->writable; }
+int Array::ndim() const { return layout_ ? layout_->ndim() : 0; }
+std::int64_t Array::size() const { return layout_ ? layout_->size() : 0; }
+std::span<const std::int64_t> Array::shape() const {
+  return layout_ ? layout_->shape() : std::span<const std::int64_t>();
+}
+std::span<const std::int64_t> Array::strides() const {
+  return layout_ ? layout_->strides() : std::span<const std::int64_t>();
+}
+bool Array::c_contiguous() const { return layout_ && layout_->c_contiguous(); }
+bool Array::f_contiguous() const { return layout_ && layout_->f_contiguous(); }
+bool Array::writable() const { return base_ && base_->writable; }
+
+void refuse_empty_handle() { throw ValueError("an empty handle, not an array"); }
+
+void check_axis(int axis, int ndim) {
+  if (axis < 0 || axis >= ndim)
+    throw ValueError(text("axis ", axis, " is out of bounds for array of dimension ", ndim));
+}
 
 Array fresh(LayoutRef layout, DType dtype) {
   const std::int64_t bytes = layout->size() * size_of(dtype);
@@ -67,15 +78,29 @@ Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::in
   return fresh(LayoutRef::adopt(make_layout(shape, strides, size_of(dtype))), dtype);
 }
 
+namespace {
+
+// In 128 bits: strides and offsets are whatever the caller says.
+bool lies_inside(const Layout& layout, std::int64_t offset, std::int64_t bytes) {
+  if (layout.size() == 0) return true;
+  __int128 low = offset, high = static_cast<__int128>(offset) + layout.item_size();
+  for (std::size_t k = 0; k < layout.shape().size(); ++k) {
+    const __int128 reach = static_cast<__int128>(layout.shape()[k] - 1) * layout.strides()[k];
+    (reach < 0 ? low : high) += reach;
+  }
+  return low >= 0 && high <= bytes;
+}
+
+}  // namespace
+
 Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
            std::span<const std::int64_t> strides, DType dtype) {
   Locked lock(Engine::lock());
   LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
   const std::int64_t offset =
       static_cast<std::byte*>(memory.data) - static_cast<std::byte*>(memory.memory);
-  const ByteRange range = byte_range(*layout);
-  check(layout->size() == 0 || (offset + range.low >= 0 && offset + range.high <= memory.bytes),
-        "a wrapped window lies inside its memory");
+  if (!lies_inside(*layout, offset, memory.bytes))
+    throw ValueError("wrap: the window does not lie inside the memory");
   Base* base = Engine::get().new_base(memory.bytes);
   base->data = static_cast<std::byte*>(memory.memory);
   base->foreign = !memory.adopted;
@@ -111,17 +136,23 @@ Array window_of(const Array& a, LayoutRef layout, std::int64_t offset, DType dty
 
 Array window(const Array& a, std::span<const std::int64_t> shape,
              std::span<const std::int64_t> strides, std::int64_t byte_offset, DType dtype) {
+  check_array(a);
   Locked lock(Engine::lock());
   LayoutRef layout = LayoutRef::adopt(make_layout(shape, strides, size_of(dtype)));
-  const ByteRange range = byte_range(*layout);
-  if (layout->size() != 0 &&
-      (byte_offset + range.low < 0 || byte_offset + range.high > a.base()->bytes))
+  if (!lies_inside(*layout, byte_offset, a.base()->bytes))
     throw ValueError("strides is incompatible with shape of requested array and size of buffer");
   return window_of(a, std::move(layout), byte_offset, dtype);
 }
 
 Array transpose(const Array& a, std::span<const int> axes) {
-  check(axes.size() == static_cast<std::size_t>(a.ndim()), "transpose has one axis for each axis");
+  check_array(a);
+  if (axes.size() != static_cast<std::size_t>(a.ndim())) throw ValueError("axes don't match array");
+  std::uint64_t seen = 0;
+  for (int axis : axes) {
+    check_axis(axis, a.ndim());
+    if (seen >> axis & 1) throw ValueError("repeated axis in transpose");
+    seen |= std::uint64_t{1} << axis;
+  }
   Locked lock(Engine::lock());
   std::int64_t shape[max_dimensions], strides[max_dimensions];
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -158,11 +189,16 @@ LayoutRef broadcast_layout(const Layout& layout, std::span<const std::int64_t> s
 }
 
 Array broadcast_to(const Array& a, std::span<const std::int64_t> shape) {
+  check_array(a);
   Locked lock(Engine::lock());
   return window_of(a, broadcast_layout(*a.layout(), shape), a.offset(), a.dtype());
 }
 
 Array slice(const Array& a, std::span<const AxisSlice> axes) {
+  check_array(a);
+  if (axes.size() > a.shape().size())
+    throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
+                          axes.size(), " were indexed"));
   Locked lock(Engine::lock());
   std::int64_t shape[max_dimensions], strides[max_dimensions];
   std::int64_t offset = a.offset();
@@ -175,31 +211,37 @@ Array slice(const Array& a, std::span<const AxisSlice> axes) {
       continue;
     }
     const AxisSlice& s = axes[k];
+    const std::int64_t extent = a.shape()[k];
+    if (s.count != 0 && (s.start < 0 || s.start >= extent))
+      throw IndexError(
+          text("index ", s.start, " is out of bounds for axis ", k, " with size ", extent));
     if (s.count < 0) {
-      check(s.start >= 0 && s.start < a.shape()[k], "an index lies inside its axis");
       offset += s.start * stride;
       continue;
     }
-    check(s.count == 0 ||
-              (s.start >= 0 && s.start < a.shape()[k] && s.start + (s.count - 1) * s.step >= 0 &&
-               s.start + (s.count - 1) * s.step < a.shape()[k]),
-          "a slice lies inside its axis");
+    const __int128 last = s.start + static_cast<__int128>(s.count - 1) * s.step;
+    if (s.count > 0 && (last < 0 || last >= extent))
+      throw IndexError(text("slice: ", s.count, " elements from ", s.start, " in steps of ", s.step,
+                            " leave axis ", k, " with size ", extent));
     if (s.count > 0) offset += s.start * stride;
     shape[n] = s.count;
-    strides[n++] = stride * s.step;
+    // A step over less than two elements may be any number.
+    strides[n++] = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
+                                             static_cast<std::uint64_t>(s.step));
   }
   return window_of(a, LayoutRef::adopt(make_layout({shape, n}, {strides, n}, size_of(a.dtype()))),
                    offset, a.dtype());
 }
 
 std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t> shape) {
+  check_array(a);
   Locked lock(Engine::lock());
-  std::int64_t size = 1;
-  for (std::int64_t n : shape) size *= n;
-  check(size == a.size(), "a reshape keeps the number of elements");
-  if (a.c_contiguous())
-    return window_of(a, LayoutRef::adopt(make_contiguous(shape, size_of(a.dtype()))), a.offset(),
-                     a.dtype());
+  // Refuses negative extents and sizes that overflow, too.
+  const LayoutRef dense = LayoutRef::adopt(make_contiguous(shape, size_of(a.dtype())));
+  if (dense->size() != a.size())
+    throw ValueError(
+        text("cannot reshape array of size ", a.size(), " into one of size ", dense->size()));
+  if (a.c_contiguous()) return window_of(a, dense, a.offset(), a.dtype());
   // NumPy's _attempt_nocopy_reshape: match runs of old axes with runs of new axes.
   std::vector<std::int64_t> old_shape, old_strides;
   for (std::size_t k = 0; k < a.shape().size(); ++k)
@@ -240,12 +282,14 @@ void eval() {
 }
 
 void eval(const Array& a) {
+  check_array(a);
   Locked lock(Engine::lock());
   Engine::get().settle(a.base(), false);
   Engine::get().allocate(a.base());
 }
 
 bool is_pending(const Array& a) {
+  check_array(a);
   Locked lock(Engine::lock());
   return a.base()->pending_writes > 0;
 }
@@ -260,7 +304,8 @@ const std::byte* read(const Array& a) {
 
 Scalar item(const Array& a) {
   Locked lock(Engine::lock());
-  check(a.size() > 0, "an item of an array with elements");
+  check_array(a);
+  if (a.size() == 0) throw ValueError("item: the array has no elements");
   Scalar value;
   value.dtype = a.dtype();
   std::memcpy(value.bytes, read(a), static_cast<std::size_t>(size_of(a.dtype())));
@@ -268,6 +313,7 @@ Scalar item(const Array& a) {
 }
 
 std::byte* begin_export(const Array& a) {
+  check_array(a);
   Locked lock(Engine::lock());
   Engine& engine = Engine::get();
   engine.settle(a.base(), true);
@@ -283,9 +329,14 @@ void end_export(Base* base) {
   Engine::get().release_handle(base);
 }
 
-bool is_exported(const Array& a) { return a.base()->exports > 0 || a.base()->foreign; }
+bool is_exported(const Array& a) {
+  check_array(a);
+  return a.base()->exports > 0 || a.base()->foreign;
+}
 
 bool may_share_memory(const Array& a, const Array& b) {
+  check_array(a);
+  check_array(b);
   Locked lock(Engine::lock());
   if (a.base() == b.base()) return boxes_meet(a.offset(), *a.layout(), b.offset(), *b.layout());
   // Two wraps of one foreign buffer.

@@ -31,6 +31,16 @@ std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::
 LayoutRef result_layout(std::span<const std::int64_t> shape,
                         std::span<const Layout* const> operands, int item_size);
 
+// Refuses a handle that holds no array. (ValueError)
+[[noreturn]] void refuse_empty_handle();
+inline void check_array(const Array& a) {
+  if (!a) [[unlikely]]
+    refuse_empty_handle();
+}
+
+// Refuses an axis that is not there; those from the end are not counted here. (ValueError)
+void check_axis(int axis, int ndim);
+
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);
 

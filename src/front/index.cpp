@@ -1,6 +1,8 @@
 // index.cpp: indexing by arrays: indices are checked at the call, then gathers and scatters.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "front/common.h"
 #include "front/parts.h"
@@ -50,6 +52,8 @@ std::int64_t index_at(const std::byte* p, DType dtype) {
 }
 
 Offsets offsets_of(const Array& a, std::span<const Array> indices) {
+  check_array(a);
+  for (const Array& i : indices) check_array(i);
   if (static_cast<int>(indices.size()) > a.ndim())
     throw IndexError(text("too many indices for array: array is ", a.ndim(), "-dimensional, but ",
                           indices.size(), " were indexed"));
@@ -118,10 +122,70 @@ void gather_elements(std::byte* out, const std::byte* data,
   });
 }
 
+// The items that one dense array of indices names, moved to dense memory; false if one is out of bounds.
+template <class Index, class Unit>
+bool take_units(std::byte* out, const std::byte* data, const std::byte* indices, std::int64_t n,
+                std::int64_t extent, std::int64_t stride) {
+  const auto* asked = reinterpret_cast<const Index*>(indices);
+  if (extent == 0) return n == 0;
+  std::atomic<bool> all_inside = true;
+  for_parts(n, 1, [&](std::int64_t begin, std::int64_t end) {
+    bool inside = true;
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int64_t i = asked[k];
+      std::int64_t position = i + (i >> 63 & extent);
+      const bool right = static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
+      inside &= right;
+      position = right ? position : 0;  // what is read there is thrown away
+      std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Unit)), data + position * stride,
+                  sizeof(Unit));
+    }
+    if (!inside) all_inside = false;
+  });
+  return all_inside;
+}
+
+template <class Index>
+bool take_items(std::byte* out, const std::byte* data, const std::byte* indices, std::int64_t n,
+                std::int64_t extent, std::int64_t stride, int item) {
+  switch (item) {
+    case 1:
+      return take_units<Index, std::uint8_t>(out, data, indices, n, extent, stride);
+    case 2:
+      return take_units<Index, std::uint16_t>(out, data, indices, n, extent, stride);
+    case 4:
+      return take_units<Index, std::uint32_t>(out, data, indices, n, extent, stride);
+    case 8:
+      return take_units<Index, std::uint64_t>(out, data, indices, n, extent, stride);
+    default:
+      return take_units<Index, Unit16>(out, data, indices, n, extent, stride);
+  }
+}
+
+// The common case: one dense array of indices into a vector. Nothing: the general way words the error.
+std::optional<Array> take_from_vector(const Array& a, const Array& index) {
+  const bool narrow = index.dtype() == DType::Int32;
+  if (a.ndim() != 1 || (!narrow && index.dtype() != DType::Int64) || !index.c_contiguous())
+    return std::nullopt;
+  const Array out = empty(index.shape(), a.dtype());
+  const std::byte* positions = read(index);
+  const std::byte* data = read(a);
+  Engine::get().allocate(out.base());
+  std::byte* to = out.base()->data;
+  const int item = size_of(a.dtype());
+  const std::int64_t n = index.size(), extent = a.shape()[0], stride = a.strides()[0];
+  const bool inside = narrow
+                          ? take_items<std::int32_t>(to, data, positions, n, extent, stride, item)
+                          : take_items<std::int64_t>(to, data, positions, n, extent, stride, item);
+  return inside ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 Array gather(const Array& a, std::span<const Array> indices) {
   Locked lock(Engine::lock());
+  if (indices.size() == 1)
+    if (std::optional<Array> taken = take_from_vector(a, indices[0])) return *std::move(taken);
   const Offsets offsets = offsets_of(a, indices);
   const LayoutRef rest = layout_behind(a, indices.size());
   std::vector<std::int64_t> shape = offsets.shape;
@@ -165,6 +229,7 @@ Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, cons
 }  // namespace
 
 void scatter(const Array& a, std::span<const Array> indices, const Argument& value) {
+  check_array(a);
   Locked lock(Engine::lock());
   if (!a.writable()) throw ValueError("assignment destination is read-only");
   Engine& engine = Engine::get();
@@ -188,6 +253,7 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
 }
 
 void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const Argument& value) {
+  check_array(a);
   Locked lock(Engine::lock());
   if (!a.writable()) throw ValueError("assignment destination is read-only");
   Engine& engine = Engine::get();

@@ -35,8 +35,12 @@ bool wants_literal(Op op, std::size_t argument) {
 
 KernelState::KernelState(std::span<const std::int64_t> shape)
     : extents(shape.begin(), shape.end()) {
-  for (std::int64_t extent : shape)
+  std::int64_t points = 1;
+  for (std::int64_t extent : shape) {
     if (extent < 0) throw ValueError(text("KernelBuilder: an extent is negative: ", extent));
+    if (__builtin_mul_overflow(points, std::max<std::int64_t>(extent, 1), &points))
+      throw ValueError("KernelBuilder: more points than an int64 can count");
+  }
   if (shape.size() > static_cast<std::size_t>(max_dimensions))
     throw ValueError(text("KernelBuilder: more than ", max_dimensions, " axes"));
   routine.rank = static_cast<std::int32_t>(shape.size());
@@ -392,65 +396,70 @@ KernelBuilder::KernelBuilder(KernelBuilder&&) noexcept = default;
 KernelBuilder& KernelBuilder::operator=(KernelBuilder&&) noexcept = default;
 KernelBuilder::~KernelBuilder() = default;
 
+KernelState& KernelBuilder::state() const {
+  if (!state_) throw ValueError("KernelBuilder: the kernel was moved to another one");
+  return *state_;
+}
+
 KernelBuilder::Parameter KernelBuilder::input(const Array& a) {
-  return {state_.get(), state_->add_parameter(a, ParameterUse::Input)};
+  return {&state(), state().add_parameter(a, ParameterUse::Input)};
 }
 KernelBuilder::Parameter KernelBuilder::output(const Array& a) {
-  return {state_.get(), state_->add_parameter(a, ParameterUse::Output)};
+  return {&state(), state().add_parameter(a, ParameterUse::Output)};
 }
 KernelBuilder::Parameter KernelBuilder::inout(const Array& a) {
-  return {state_.get(), state_->add_parameter(a, ParameterUse::InOut)};
+  return {&state(), state().add_parameter(a, ParameterUse::InOut)};
 }
 
 Expression KernelBuilder::axis(int number) {
-  state_->check_open();
-  if (number < 0 || number >= state_->routine.rank)
+  state().check_open();
+  if (number < 0 || number >= state().routine.rank)
     throw IndexError(
-        frit::text("axis: number ", number, " of a kernel with ", state_->routine.rank, " axes"));
-  return Expression(state_.get(), number);
+        frit::text("axis: number ", number, " of a kernel with ", state().routine.rank, " axes"));
+  return Expression(&state(), number);
 }
 Expression KernelBuilder::extent(int number) {
-  if (number < 0 || number >= state_->routine.rank)
+  if (number < 0 || number >= state().routine.rank)
     throw IndexError(
-        frit::text("extent: axis ", number, " of a kernel with ", state_->routine.rank, " axes"));
-  return state_->integer(state_->extents[at(number)]);
+        frit::text("extent: axis ", number, " of a kernel with ", state().routine.rank, " axes"));
+  return state().integer(state().extents[at(number)]);
 }
-Expression KernelBuilder::scalar(const Scalar& value) { return state_->scalar(value); }
+Expression KernelBuilder::scalar(const Scalar& value) { return state().scalar(value); }
 
 KernelBuilder::Local KernelBuilder::local(const Expression& initial) {
   return local(initial.dtype(), initial);
 }
 KernelBuilder::Local KernelBuilder::local(DType dtype, const Expression& initial) {
-  const Local result(state_.get(), state_->add_local(dtype));
+  const Local result(&state(), state().add_local(dtype));
   return result = initial;
 }
 
 void KernelBuilder::loop(const Expression& begin, const Expression& end,
                          const std::function<void(Expression)>& body) {
-  state_->loop(begin, end, body);
+  state().loop(begin, end, body);
 }
 void KernelBuilder::if_(const Expression& condition, const std::function<void()>& body,
                         const std::function<void()>& otherwise) {
-  state_->branch(condition, body, otherwise);
+  state().branch(condition, body, otherwise);
 }
 void KernelBuilder::while_(const std::function<Expression()>& condition,
                            const std::function<void()>& body) {
-  state_->repeat(condition, body);
+  state().repeat(condition, body);
 }
 
 KernelBuilder::Total KernelBuilder::reduce(Op op, const Expression& value) {
-  return {state_.get(), state_->reduce(op, value, {}, true)};
+  return {&state(), state().reduce(op, value, {}, true)};
 }
 KernelBuilder::Total KernelBuilder::reduce(Op op, const Expression& value,
                                            std::initializer_list<int> axes) {
-  return {state_.get(), state_->reduce(op, value, axes, false)};
+  return {&state(), state().reduce(op, value, axes, false)};
 }
 
-void KernelBuilder::record() { state_->record(); }
+void KernelBuilder::record() { state().record(); }
 
 std::string KernelBuilder::text() const {
-  Routine so_far = state_->routine;
-  so_far.body.code = state_->written();
+  Routine so_far = state().routine;
+  so_far.body.code = state().written();
   return print(so_far);
 }
 

@@ -1,15 +1,13 @@
 // linalg.cpp: matrix products as steps of the trace, by the BLAS that NumPy has loaded, if any.
-//
-// The routine and its arguments are chosen as NumPy chooses them (matmul.c.src): each sums in an
-// order of its own, so that only the same routine gives the same last bits.
 #include <dlfcn.h>
 #include <link.h>
 
 #include <algorithm>
-#include <climits>
 #include <complex>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "front/common.h"
 #include "front/small.h"
@@ -18,7 +16,7 @@
 namespace frit {
 namespace {
 
-constexpr int row_major = 101, column_major = 102, plain = 111, transposed = 112, upper = 121;
+// ---- the library --------------------------------------------------------------------------------
 
 int remember_openblas(dl_phdr_info* info, std::size_t, void* found) {
   if (info->dlpi_name && std::strstr(info->dlpi_name, "openblas")) {
@@ -39,241 +37,230 @@ void* blas_library() {
   return library;
 }
 
-// A routine of CBLAS for one element type, with 32- or 64-bit sizes.
-struct Routine {
-  void* function = nullptr;
+// The CBLAS functions for one type, all there or none; with 32- or 64-bit sizes.
+struct Blas {
+  void *dot = nullptr, *gemv = nullptr, *gemm = nullptr, *syrk = nullptr;
   bool wide = false;
+
+  explicit operator bool() const { return gemm != nullptr; }
 };
 
-Routine find_routine(std::string_view prefix, std::string_view rest) {
+Blas find_blas(std::string_view letter, std::string_view dot) {
   if (!blas_library()) return {};
-  const std::string name = "cblas_" + std::string(prefix) + std::string(rest);
-  for (const auto& [symbol, wide] : {std::pair{"scipy_" + name + "64_", true},
-                                     {name + "64_", true},
-                                     {"scipy_" + name, false},
-                                     {name, false}})
-    if (void* f = dlsym(blas_library(), symbol.c_str())) return {f, wide};
+  const std::string prefix = "cblas_" + std::string(letter);
+  for (const auto& [before, behind, wide] : {std::tuple{"scipy_", "64_", true},
+                                             {"", "64_", true},
+                                             {"scipy_", "", false},
+                                             {"", "", false}}) {
+    const auto find = [&](std::string_view name) {
+      return dlsym(blas_library(), (before + prefix + std::string(name) + behind).c_str());
+    };
+    const Blas blas{find(dot), find("gemv"), find("gemm"), find("syrk"), wide};
+    if (blas.dot && blas.gemv && blas.gemm && blas.syrk) return blas;
+  }
   return {};
 }
 
 template <class T>
-struct Blas;
+const Blas& blas_of();
 template <>
-struct Blas<float> {
-  static constexpr std::string_view prefix = "s";
-};
+const Blas& blas_of<float>() {
+  static const Blas blas = find_blas("s", "dot");
+  return blas;
+}
 template <>
-struct Blas<double> {
-  static constexpr std::string_view prefix = "d";
-};
+const Blas& blas_of<double>() {
+  static const Blas blas = find_blas("d", "dot");
+  return blas;
+}
 template <>
-struct Blas<std::complex<float>> {
-  static constexpr std::string_view prefix = "c";
-};
+const Blas& blas_of<std::complex<float>>() {
+  static const Blas blas = find_blas("c", "dotu_sub");
+  return blas;
+}
 template <>
-struct Blas<std::complex<double>> {
-  static constexpr std::string_view prefix = "z";
-};
-template <class T>
-constexpr bool is_complex_number = !std::is_floating_point_v<T>;
+const Blas& blas_of<std::complex<double>>() {
+  static const Blas blas = find_blas("z", "dotu_sub");
+  return blas;
+}
 
-// Calls f(.., sizes as Int, ..). Real factors go by value, complex ones by address.
-template <class T, class Int>
-struct Calls {
-  using Factor = std::conditional_t<is_complex_number<T>, const void*, T>;
-  static Factor factor(const T& value) {
-    if constexpr (is_complex_number<T>)
-      return &value;
-    else
-      return value;
-  }
-  static T dot(void* f, Int n, const T* x, Int x_step, const T* y, Int y_step) {
-    if constexpr (is_complex_number<T>) {
-      T result;
-      reinterpret_cast<void (*)(Int, const void*, Int, const void*, Int, void*)>(f)(
-          n, x, x_step, y, y_step, &result);
-      return result;
-    } else {
-      return reinterpret_cast<T (*)(Int, const T*, Int, const T*, Int)>(f)(n, x, x_step, y, y_step);
-    }
-  }
-  static void gemv(void* f, int order, Int m, Int n, const T* a, Int lda, const T* x, Int x_step,
-                   T* y, Int y_step) {
-    const T one = 1, zero = 0;
-    reinterpret_cast<void (*)(int, int, Int, Int, Factor, const void*, Int, const void*, Int,
-                              Factor, void*, Int)>(f)(order, transposed, n, m, factor(one), a, lda,
-                                                      x, x_step, factor(zero), y, y_step);
-  }
-  static void syrk(void* f, int trans, Int m, Int n, const T* a, Int lda, T* c, Int ldc) {
-    const T one = 1, zero = 0;
-    reinterpret_cast<void (*)(int, int, int, Int, Int, Factor, const void*, Int, Factor, void*,
-                              Int)>(f)(row_major, upper, trans, m, n, factor(one), a, lda,
-                                       factor(zero), c, ldc);
-  }
-  static void gemm(void* f, int trans_a, int trans_b, Int m, Int n, Int k, const T* a, Int lda,
-                   const T* b, Int ldb, T* c, Int ldc) {
-    const T one = 1, zero = 0;
-    reinterpret_cast<void (*)(int, int, int, Int, Int, Int, Factor, const void*, Int, const void*,
-                              Int, Factor, void*, Int)>(f)(
-        row_major, trans_a, trans_b, m, n, k, factor(one), a, lda, b, ldb, factor(zero), c, ldc);
-  }
-};
+enum Order : int { RowMajor = 101, ColumnMajor = 102 };
+enum Transpose : int { Plain = 111, Transposed = 112 };
+constexpr int upper = 121;
 
-// A matrix somewhere in memory; steps in elements.
+// ---- one product --------------------------------------------------------------------------------
+
+// A matrix in memory; strides in elements.
 template <class T>
 struct Matrix {
-  const T* data;
-  std::int64_t rows, columns, row_step, column_step;
-  // May BLAS run through it row by row?
-  bool by_rows() const {
-    return column_step == 1 && row_step >= std::max<std::int64_t>(columns, 1) &&
-           row_step <= INT_MAX;
-  }
-  bool by_columns() const { return turned().by_rows(); }
-  Matrix turned() const { return {data, columns, rows, column_step, row_step}; }
+  T* data;
+  std::int64_t rows, columns, row_stride, column_stride;
+
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+  // BLAS can read it row by row.
+  bool has_rows() const { return column_stride == 1 && row_stride >= columns; }
+  bool is_blasable() const { return has_rows() || transposed().has_rows(); }
+  std::int64_t leading() const { return has_rows() ? row_stride : column_stride; }
 };
 
-// Products of one element type.
-template <class T>
+// The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the bits
+// are NumPy's too where the BLAS is.
+template <class T, class Int>
 class Product {
- public:
-  Product() = default;
+  static constexpr bool is_complex = !std::is_arithmetic_v<T>;
+  using Factor = std::conditional_t<is_complex, const void*, T>;
 
-  void run(Matrix<T> a, Matrix<T> b, T* out) {
-    const std::int64_t m = a.rows, k = a.columns, n = b.columns;
-    if (m == 1 && n == 1) {
-      *out = dot(k, a.data, a.column_step, b.data, b.row_step);
-    } else if (k == 1 || !gemm_.function) {
-      one_by_one(a, b, out);
-    } else if (m == 1 || n == 1) {
-      const Matrix<T> matrix = m == 1 ? b.turned() : a;
-      const T* vector = m == 1 ? a.data : b.data;
-      const std::int64_t step = m == 1 ? a.column_step : b.row_step;
-      if ((matrix.by_rows() || matrix.by_columns()) && step >= 1 && step <= INT_MAX)
-        times_vector(matrix, vector, step, out);
-      else
-        one_by_one(a, b, out);
-    } else {
-      std::vector<T> dense_a, dense_b;
-      times_matrix(blasable(a, dense_a), blasable(b, dense_b), out);
+ public:
+  explicit Product(const Blas& blas) : blas_(blas) {}
+
+  void operator()(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
+    const std::int64_t m = a.rows, n = a.columns, p = b.columns;
+    if (m == 1 && p == 1) return dot(a, b, out);
+    if (n == 1 && (m == 1 || p == 1)) return loops(a, b, out);
+    if (m == 1 && b.is_blasable() && a.column_stride >= 1)
+      return gemv(b.transposed(), a.data, a.column_stride, out.data, out.column_stride);
+    if (p == 1 && a.is_blasable() && b.row_stride >= 1)
+      return gemv(a, b.data, b.row_stride, out.data, out.row_stride);
+    if (m == 1 || n == 1 || p == 1) return loops(a, b, out);
+    std::vector<T> a_copy, b_copy;
+    multiply(blasable(a, a_copy), blasable(b, b_copy), out);
+  }
+
+  // Sums each element's products in order.
+  static void loops(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      T* to = out.data + i * out.row_stride;
+      for (std::int64_t j = 0; j < b.columns; ++j) to[j * out.column_stride] = T{};
+      for (std::int64_t k = 0; k < a.columns; ++k) {
+        const T factor = a.data[i * a.row_stride + k * a.column_stride];
+        const T* from = b.data + k * b.row_stride;
+        for (std::int64_t j = 0; j < b.columns; ++j)
+          add(to[j * out.column_stride], times(factor, from[j * b.column_stride]));
+      }
     }
   }
 
  private:
-  // A dense copy, of the same orientation, of what BLAS can't run through.
-  static Matrix<T> blasable(const Matrix<T>& a, std::vector<T>& copy) {
-    if (a.by_rows() || a.by_columns()) return a;
-    copy.resize(static_cast<std::size_t>(a.rows * a.columns));
-    const bool turn = std::abs(a.row_step) < std::abs(a.column_step);
-    const Matrix<T> from = turn ? a.turned() : a;
-    T* to = copy.data();
-    for (std::int64_t i = 0; i < from.rows; ++i)
-      for (std::int64_t j = 0; j < from.columns; ++j)
-        *to++ = from.data[i * from.row_step + j * from.column_step];
-    const Matrix<T> dense{copy.data(), from.rows, from.columns, from.columns, 1};
-    return turn ? dense.turned() : dense;
-  }
-
-  static T times(const T& x, const T& y) {
-    if constexpr (is_complex_number<T>)
+  // No special treatment of infinities, unlike std::complex's own.
+  static T times(T x, T y) {
+    if constexpr (is_complex)
       return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::uint64_t{x} * y);
     else
       return x * y;
   }
-
-  T dot(std::int64_t n, const T* x, std::int64_t x_step, const T* y, std::int64_t y_step) {
-    const bool fits = n <= INT_MAX / 2 + 1 && x_step >= 1 && y_step >= 1 && x_step <= INT_MAX &&
-                      y_step <= INT_MAX;
-    if (fits && dot_.function) {
-      const T sum = dot_.wide ? Wide::dot(dot_.function, n, x, x_step, y, y_step)
-                              : Narrow::dot(dot_.function, static_cast<int>(n), x,
-                                            static_cast<int>(x_step), y, static_cast<int>(y_step));
-      return T{} + sum;
-    }
-    T sum{};
-    for (std::int64_t i = 0; i < n; ++i) sum += times(x[i * x_step], y[i * y_step]);
-    return sum;
-  }
-
-  void one_by_one(const Matrix<T>& a, const Matrix<T>& b, T* out) {
-    for (std::int64_t i = 0; i < a.rows; ++i)
-      for (std::int64_t j = 0; j < b.columns; ++j) {
-        T sum{};
-        for (std::int64_t t = 0; t < a.columns; ++t)
-          sum += times(a.data[i * a.row_step + t * a.column_step],
-                       b.data[t * b.row_step + j * b.column_step]);
-        *out++ = sum;
-      }
-  }
-
-  void times_vector(const Matrix<T>& a, const T* x, std::int64_t x_step, T* out) {
-    const bool rows = a.by_rows();
-    const int order = rows ? column_major : row_major;
-    const std::int64_t lda = rows ? a.row_step : a.column_step;
-    if (gemv_.wide)
-      Wide::gemv(gemv_.function, order, a.rows, a.columns, a.data, lda, x, x_step, out, 1);
+  static void add(T& sum, T term) { sum = static_cast<T>(sum + term); }
+  static Int narrow(std::int64_t n) { return static_cast<Int>(n); }
+  static Factor factor(const T& value) {
+    if constexpr (is_complex)
+      return &value;
     else
-      Narrow::gemv(gemv_.function, order, static_cast<int>(a.rows), static_cast<int>(a.columns),
-                   a.data, static_cast<int>(lda), x, static_cast<int>(x_step), out, 1);
+      return value;
   }
 
-  void times_matrix(const Matrix<T>& a, const Matrix<T>& b, T* out) {
-    const int trans_a = a.by_rows() ? plain : transposed,
-              trans_b = b.by_rows() ? plain : transposed;
-    const std::int64_t lda = trans_a == plain ? a.row_step : a.column_step;
-    const std::int64_t ldb = trans_b == plain ? b.row_step : b.column_step;
-    const std::int64_t m = a.rows, k = a.columns, n = b.columns;
-    const bool square = a.data == b.data && m == n && a.row_step == b.column_step &&
-                        a.column_step == b.row_step && trans_a != trans_b;
-    if (square) {
-      if (syrk_.wide)
-        Wide::syrk(syrk_.function, trans_a, m, k, a.data, lda, out, n);
-      else
-        Narrow::syrk(syrk_.function, trans_a, static_cast<int>(m), static_cast<int>(k), a.data,
-                     static_cast<int>(lda), out, static_cast<int>(n));
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = i + 1; j < n; ++j) out[j * n + i] = out[i * n + j];
-    } else if (gemm_.wide) {
-      Wide::gemm(gemm_.function, trans_a, trans_b, m, n, k, a.data, lda, b.data, ldb, out, n);
+  // By BLAS in chunks, whose sums are added in double at least.
+  void dot(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
+    using Sum = std::conditional_t<is_complex, std::complex<double>, double>;
+    constexpr std::int64_t chunk = std::int64_t{1} << 30;
+    const std::int64_t n = a.columns;
+    Sum sum{};
+    if (a.column_stride > 0 && b.row_stride > 0) {
+      for (std::int64_t k = 0; k < n; k += chunk) {
+        const Int count = narrow(std::min(chunk, n - k));
+        const T *x = a.data + k * a.column_stride, *y = b.data + k * b.row_stride;
+        T part;
+        if constexpr (is_complex) {
+          reinterpret_cast<void (*)(Int, const void*, Int, const void*, Int, void*)>(blas_.dot)(
+              count, x, narrow(a.column_stride), y, narrow(b.row_stride), &part);
+        } else {
+          part = reinterpret_cast<T (*)(Int, const T*, Int, const T*, Int)>(blas_.dot)(
+              count, x, narrow(a.column_stride), y, narrow(b.row_stride));
+        }
+        sum += static_cast<Sum>(part);
+      }
     } else {
-      Narrow::gemm(gemm_.function, trans_a, trans_b, static_cast<int>(m), static_cast<int>(n),
-                   static_cast<int>(k), a.data, static_cast<int>(lda), b.data,
-                   static_cast<int>(ldb), out, static_cast<int>(n));
+      T plain_sum{};
+      for (std::int64_t k = 0; k < n; ++k)
+        add(plain_sum, times(a.data[k * a.column_stride], b.data[k * b.row_stride]));
+      sum = static_cast<Sum>(plain_sum);
     }
+    *out.data = static_cast<T>(sum);
   }
 
-  using Wide = Calls<T, std::int64_t>;
-  using Narrow = Calls<T, int>;
-  Routine gemm_ = find_routine(Blas<T>::prefix, "gemm");
-  Routine gemv_ = find_routine(Blas<T>::prefix, "gemv");
-  Routine syrk_ = find_routine(Blas<T>::prefix, "syrk");
-  Routine dot_ = find_routine(Blas<T>::prefix, is_complex_number<T> ? "dotu_sub" : "dot");
+  void gemv(const Matrix<T>& a, const T* x, std::int64_t x_stride, T* y,
+            std::int64_t y_stride) const {
+    const T one(1), zero(0);
+    reinterpret_cast<void (*)(int, int, Int, Int, Factor, const T*, Int, const T*, Int, Factor, T*,
+                              Int)>(blas_.gemv)(a.has_rows() ? ColumnMajor : RowMajor, Transposed,
+                                                narrow(a.columns), narrow(a.rows), factor(one),
+                                                a.data, narrow(a.leading()), x, narrow(x_stride),
+                                                factor(zero), y, narrow(y_stride));
+  }
+
+  // The matrix, or a dense copy in its order of axes.
+  static Matrix<T> blasable(const Matrix<T>& a, std::vector<T>& copy) {
+    if (a.is_blasable()) return a;
+    if (std::abs(a.row_stride) < std::abs(a.column_stride))
+      return blasable(a.transposed(), copy).transposed();
+    copy.resize(static_cast<std::size_t>(a.rows * a.columns));
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      for (std::int64_t k = 0; k < a.columns; ++k)
+        copy[static_cast<std::size_t>(i * a.columns + k)] =
+            a.data[i * a.row_stride + k * a.column_stride];
+    return {copy.data(), a.rows, a.columns, a.columns, 1};
+  }
+
+  void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
+    const T one(1), zero(0);
+    const int a_is = a.has_rows() ? Plain : Transposed, b_is = b.has_rows() ? Plain : Transposed;
+    const bool by_its_transpose = a.data == b.data && a.rows == b.columns &&
+                                  a.row_stride == b.column_stride &&
+                                  a.column_stride == b.row_stride && a_is != b_is;
+    if (!by_its_transpose) {
+      reinterpret_cast<void (*)(int, int, int, Int, Int, Int, Factor, const T*, Int, const T*, Int,
+                                Factor, T*, Int)>(blas_.gemm)(
+          RowMajor, a_is, b_is, narrow(a.rows), narrow(b.columns), narrow(a.columns), factor(one),
+          a.data, narrow(a.leading()), b.data, narrow(b.leading()), factor(zero), out.data,
+          narrow(out.row_stride));
+      return;
+    }
+    reinterpret_cast<void (*)(int, int, int, Int, Int, Factor, const T*, Int, Factor, T*, Int)>(
+        blas_.syrk)(RowMajor, upper, a_is, narrow(b.columns), narrow(a.columns), factor(one),
+                    a.data, narrow(a.leading()), factor(zero), out.data, narrow(out.row_stride));
+    for (std::int64_t i = 0; i < out.rows; ++i)
+      for (std::int64_t j = i + 1; j < out.columns; ++j)
+        out.data[j * out.row_stride + i] = out.data[i * out.row_stride + j];
+  }
+
+  const Blas& blas_;
 };
 
-// Of integers, where every order gives the same.
-void multiply_integers(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
-                       const std::byte* a, const std::byte* b, std::byte* c) {
-  const std::int64_t item = size_of(dtype);
-  const Loop times = loop(Op::Multiply, dtype), plus = loop(Op::Add, dtype);
-  std::vector<std::byte> row(static_cast<std::size_t>(n * item));
-  std::memset(c, 0, static_cast<std::size_t>(m * n * item));
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < k; ++j) {
-      void* product[3] = {row.data(), const_cast<std::byte*>(a + (i * k + j) * item),
-                          const_cast<std::byte*>(b + j * n * item)};
-      times(product, n, 1);
-      void* sum[3] = {c + i * n * item, c + i * n * item, row.data()};
-      plus(sum, n, 0);
-    }
+template <class T>
+void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+  if constexpr (std::is_integral_v<T>) {
+    Product<T, std::int64_t>::loops(a, b, out);
+  } else {
+    const Blas& blas = blas_of<T>();
+    if (!blas || a.columns == 0)
+      Product<T, std::int64_t>::loops(a, b, out);
+    else if (blas.wide)
+      Product<T, std::int64_t>{blas}(a, b, out);
+    else
+      Product<T, std::int32_t>{blas}(a, b, out);
+  }
 }
 
-// Stacks of matrices: the last two axes of both layouts; what is before them is broadcast.
+// ---- stacks of products -------------------------------------------------------------------------
+
+// left @ right for each matrix of two stacks of one (broadcast) shape, into a dense stack.
 class MatmulCall final : public Call {
  public:
-  MatmulCall(DType dtype, LayoutRef a, LayoutRef b)
-      : dtype_(dtype), a_(std::move(a)), b_(std::move(b)) {}
+  MatmulCall(DType dtype, const Array& left, const Array& right)
+      : dtype_(dtype), left_(left.layout()), right_(right.layout()) {}
   std::string_view name() const override { return "matmul"; }
   const char* warning_name() const override { return "matmul"; }
+
   void run(std::span<std::byte* const> pointers) const override {
     switch (dtype_) {
       case DType::Float32:
@@ -284,72 +271,64 @@ class MatmulCall final : public Call {
         return run_as<std::complex<float>>(pointers);
       case DType::Complex128:
         return run_as<std::complex<double>>(pointers);
-      default:
-        return for_each_pair(pointers, [&](const std::byte* a, const std::byte* b, std::byte* out) {
-          multiply_integers(dtype_, rows(), columns(), inner(), a, b, out);
-        });
+      case DType::Int8:
+      case DType::UInt8:
+        return run_as<std::uint8_t>(pointers);
+      case DType::Int16:
+      case DType::UInt16:
+        return run_as<std::uint16_t>(pointers);
+      case DType::Int32:
+      case DType::UInt32:
+        return run_as<std::uint32_t>(pointers);
+      case DType::Int64:
+      case DType::UInt64:
+        return run_as<std::uint64_t>(pointers);
+      case DType::Bool:
+      case DType::Float16:
+        break;
     }
   }
 
  private:
-  std::size_t last() const { return a_->shape().size() - 1; }
-  std::int64_t rows() const { return a_->shape()[last() - 1]; }
-  std::int64_t inner() const { return a_->shape()[last()]; }
-  std::int64_t columns() const { return b_->shape()[last()]; }
-
-  template <class Multiply>  // multiply(a, b, out)
-  void for_each_pair(std::span<std::byte* const> pointers, Multiply&& multiply) const {
-    const std::size_t stacked = last() - 1;
-    std::vector<std::int64_t> index(stacked, 0);
-    std::byte* out = pointers[0];
-    for (;;) {
-      std::int64_t a = 0, b = 0;
-      for (std::size_t k = 0; k < stacked; ++k) {
-        a += index[k] * a_->strides()[k];
-        b += index[k] * b_->strides()[k];
-      }
-      multiply(pointers[1] + a, pointers[2] + b, out);
-      out += rows() * columns() * size_of(dtype_);
-      std::size_t k = stacked;
-      while (k > 0 && ++index[k - 1] == a_->shape()[k - 1]) index[--k] = 0;
-      if (k == 0) return;
-    }
-  }
-
+  // Unsigned integers wrap as NumPy's signed ones do.
   template <class T>
   void run_as(std::span<std::byte* const> pointers) const {
-    static Product<T> product;
-    constexpr auto item = static_cast<std::int64_t>(sizeof(T));
-    for_each_pair(pointers, [&](const std::byte* a, const std::byte* b, std::byte* out) {
-      const auto steps = [&](const Layout& layout, std::size_t axis) {
-        return layout.strides()[axis] / item;
-      };
-      product.run({reinterpret_cast<const T*>(a), rows(), inner(), steps(*a_, last() - 1),
-                   steps(*a_, last())},
-                  {reinterpret_cast<const T*>(b), inner(), columns(), steps(*b_, last() - 1),
-                   steps(*b_, last())},
-                  reinterpret_cast<T*>(out));
-    });
+    const std::size_t outer = left_->shape().size() - 2;
+    const std::int64_t m = left_->shape()[outer], n = right_->shape()[outer + 1];
+    std::int64_t batches = 1;
+    for (std::int64_t extent : left_->shape().first(outer)) batches *= extent;
+    const auto matrix = [&](const Layout& layout, std::byte* data, std::int64_t batch) {
+      for (std::size_t axis = outer; axis-- > 0;) {
+        data += batch % layout.shape()[axis] * layout.strides()[axis];
+        batch /= layout.shape()[axis];
+      }
+      constexpr auto item = static_cast<std::int64_t>(sizeof(T));
+      return Matrix<T>{reinterpret_cast<T*>(data), layout.shape()[outer], layout.shape()[outer + 1],
+                       layout.strides()[outer] / item, layout.strides()[outer + 1] / item};
+    };
+    for (std::int64_t t = 0; t < batches; ++t)
+      multiply<T>(matrix(*left_, pointers[1], t), matrix(*right_, pointers[2], t),
+                  {reinterpret_cast<T*>(pointers[0]) + t * m * n, m, n, n, 1});
   }
 
   DType dtype_;
-  LayoutRef a_, b_;
+  LayoutRef left_, right_;
 };
 
-// `a` broadcast to stacks of matrices, of this type: as it lies where BLAS may take it so.
-Array stacked(const Array& a, DType dtype, const std::vector<std::int64_t>& shape) {
-  const Array wide = broadcast_to(a, shape);
-  const bool whole_steps =
-      std::all_of(wide.strides().begin(), wide.strides().end(),
-                  [&](std::int64_t stride) { return stride % size_of(dtype) == 0; });
-  if (wide.dtype() == dtype && (wide.c_contiguous() || (is_inexact(dtype) && whole_steps)))
-    return wide;
-  return astype(wide, dtype, 'C');
+// `a` as a stack of matrices of this type and shape, its elements at whole distances.
+Array stack_of(const Array& a, DType dtype, const std::vector<std::int64_t>& shape) {
+  const bool whole = std::ranges::all_of(
+      a.strides(), [&](std::int64_t stride) { return stride % size_of(dtype) == 0; });
+  if (a.dtype() == dtype && whole) return broadcast_to(a, shape);
+  return broadcast_to(astype(a, dtype, 'C'), shape);
 }
 
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const Array* out) {
+  check_array(a);
+  check_array(b);
+  if (out) check_array(*out);
   Locked lock(Engine::lock());
   if (a.ndim() == 0 || b.ndim() == 0)
     throw ValueError(
@@ -383,13 +362,12 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   if (!column_vector) result_shape.push_back(n);
   const Array result = empty(full_shape, dtype);
   if (result.size() > 0) {
-    const Array inputs[2] = {stacked(left, dtype, left_shape), stacked(right, dtype, right_shape)};
+    const Array inputs[2] = {stack_of(left, dtype, left_shape),
+                             stack_of(right, dtype, right_shape)};
     if (k == 0)
       assign(result, Argument(scalar_of(dtype, 0)));
     else
-      record_call(std::make_shared<MatmulCall>(dtype, LayoutRef(inputs[0].layout()),
-                                               LayoutRef(inputs[1].layout())),
-                  {&result, 1}, inputs);
+      record_call(std::make_shared<MatmulCall>(dtype, inputs[0], inputs[1]), {&result, 1}, inputs);
   }
   const Array shaped = *reshape_window(result, result_shape);
   if (!out) return shaped;
@@ -398,6 +376,26 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
     throw ValueError("matmul: the output has another shape than the product");
   assign(*out, shaped);
   return *out;
+}
+
+namespace {
+
+Array readable_by_blas(const Array& a) {
+  if (!is_inexact(a.dtype())) return a;
+  const std::int64_t item = size_of(a.dtype());
+  for (std::size_t k = 0; k < a.shape().size(); ++k)
+    if (a.strides()[k] < 0 || a.strides()[k] % item != 0 ||
+        (a.strides()[k] == 0 && a.shape()[k] > 1))
+      return copy(a, 'C');
+  if (a.ndim() == 2 && !a.c_contiguous() && !a.f_contiguous()) return copy(a, 'K');
+  return a;
+}
+
+}  // namespace
+
+Array dot(const Array& a, const Array& b, const Array* out) {
+  check(a.ndim() <= 2 && b.ndim() <= 2, "a dot of at most two dimensions");
+  return matmul(readable_by_blas(a), readable_by_blas(b), out);
 }
 
 }  // namespace frit

@@ -232,6 +232,8 @@ std::vector<std::int64_t> compressed_shape(const Mask& mask, const Array& a) {
 }  // namespace
 
 Array compress(const Array& a, const Array& mask) {
+  check_array(a);
+  check_array(mask);
   Locked lock(Engine::lock());
   check_mask(a, mask);
   const Mask where(mask);
@@ -244,6 +246,9 @@ Array compress(const Array& a, const Array& mask) {
 }
 
 void expand(const Array& a, const Array& mask, const Argument& values) {
+  check_array(a);
+  check_array(mask);
+  if (values.array) check_array(*values.array);
   Locked lock(Engine::lock());
   check_writable(a);
   check_mask(a, mask);
@@ -275,8 +280,9 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
 }
 
 std::vector<Array> nonzero(const Array& a) {
+  check_array(a);
   Locked lock(Engine::lock());
-  check(a.ndim() > 0, "nonzero of an array with axes");
+  if (a.ndim() == 0) throw ValueError("nonzero: the array has no axes");
   const Mask mask(a.dtype() == DType::Bool ? a : astype(a, DType::Bool, 'C'));
   const auto axes = static_cast<std::size_t>(a.ndim());
   // As NumPy: the columns of one table.
@@ -312,6 +318,7 @@ std::vector<Array> nonzero(const Array& a) {
 }
 
 std::int64_t count_nonzero(const Array& a) {
+  check_array(a);
   Locked lock(Engine::lock());
   const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
   return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();

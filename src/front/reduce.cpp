@@ -28,7 +28,8 @@ std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
     return a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1;
   std::uint64_t mask = 0;
   for (int axis : options.axes) {
-    check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
+    check_axis(axis, a.ndim());
+    if (mask >> axis & 1) throw ValueError("duplicate value in 'axis'");
     mask |= std::uint64_t{1} << axis;
   }
   return mask;
@@ -132,6 +133,9 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
 }  // namespace
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
+  check_array(a);
+  if (options.out) check_array(*options.out);
+  if (options.where) check_array(*options.where);
   Locked lock(Engine::lock());
   if (options.out) {
     ReduceOptions plain = options;
@@ -299,7 +303,9 @@ class ScanCall final : public Call {
 
 Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, const Array* out) {
   Locked lock(Engine::lock());
-  check(axis >= 0 && axis < a.ndim(), "an axis is normalised");
+  check_array(a);
+  if (out) check_array(*out);
+  check_axis(axis, a.ndim());
   const DType type = dtype ? *dtype : default_reduce_dtype(op, a.dtype());
   // NumPy's loops fuse complex products, but for those that read what they have just written.
   if (op == Op::Multiply && is_complex(type) && a.ndim() > 0 &&
@@ -473,6 +479,8 @@ class ExtremeCall final : public Call {
 }  // namespace
 
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
+  check_array(a);
+  if (axis) check_axis(*axis, a.ndim());
   Locked lock(Engine::lock());
   if (a.size() == 0)
     throw ValueError(text("attempt to get ", which == Extreme::Max ? "argmax" : "argmin",
@@ -500,9 +508,38 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
   return out;
 }
 
+namespace {
+
+// Small and ready: run now. Not where floats come out, which the engine looks at for warnings when it runs a call.
+bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<const Array> inputs) {
+  Engine& engine = Engine::get();
+  std::int64_t bytes = 0;
+  for (const Array& a : outputs) {
+    if (is_inexact(a.dtype()) || a.base()->pending != 0) return false;
+    bytes += a.size() * size_of(a.dtype());
+  }
+  for (const Array& a : inputs) {
+    if (!engine.is_ready(a.base())) return false;
+    bytes += a.size() * size_of(a.dtype());
+  }
+  if (bytes > engine.settings.immediate_bytes) return false;
+  std::vector<std::byte*> pointers;
+  for (const Array& a : outputs) engine.allocate(a.base());
+  for (const auto& arrays : {outputs, inputs})
+    for (const Array& a : arrays) pointers.push_back(a.base()->data + a.offset());
+  call.run(pointers);
+  ++engine.statistics.immediate;
+  return true;
+}
+
+}  // namespace
+
 void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs,
                  std::span<const Array> inputs) {
+  for (const Array& a : outputs) check_array(a);
+  for (const Array& a : inputs) check_array(a);
   Locked lock(Engine::lock());
+  if (call_at_once(*call, outputs, inputs)) return;
   auto site = std::make_unique<CallSite>();
   site->call = std::move(call);
   for (const Array& a : outputs) site->outputs.push_back(access_of(a));

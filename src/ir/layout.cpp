@@ -1,10 +1,12 @@
 // layout.cpp: the table of interned layouts.
 #include "ir/layout.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/error.h"
@@ -79,12 +81,15 @@ struct LayoutTable {
     bool operator()(const Description& d, const Layout* l) const {
       return l->hash_ == d.hash && l->item_size_ == d.item_size &&
              static_cast<std::size_t>(l->ndim_) == d.shape.size() &&
-             std::memcmp(l->shape().data(), d.shape.data(), d.shape.size_bytes()) == 0 &&
-             std::memcmp(l->strides().data(), d.strides.data(), d.strides.size_bytes()) == 0;
+             std::ranges::equal(l->shape(), d.shape) && std::ranges::equal(l->strides(), d.strides);
     }
     bool operator()(const Layout* l, const Description& d) const { return (*this)(d, l); }
   };
   std::unordered_set<const Layout*, Hash, Equal> layouts;
+  // Programs make and drop the same windows all the time: a layout that nobody uses stays until so
+  // many others were dropped after it.
+  std::array<const Layout*, 512> idle{};
+  std::size_t next_idle = 0;
 
   // Never destroyed: layouts may be released by objects that outlive static destruction.
   static LayoutTable& get() {
@@ -110,8 +115,8 @@ struct LayoutTable {
     layout->size_ = size;
     layout->hash_ = description.hash;
     auto* dimensions = reinterpret_cast<std::int64_t*>(layout + 1);
-    std::memcpy(dimensions, shape.data(), shape.size_bytes());
-    std::memcpy(dimensions + shape.size(), strides.data(), strides.size_bytes());
+    std::ranges::copy(shape, dimensions);
+    std::ranges::copy(strides, dimensions + shape.size());
     layout->c_contiguous_ = is_contiguous(shape, strides, item_size, false);
     layout->f_contiguous_ = is_contiguous(shape, strides, item_size, true);
     layouts.insert(layout);
@@ -123,12 +128,20 @@ struct LayoutTable {
   }
 };
 
-void Layout::forget(const Layout* layout) {
-  LayoutTable::get().layouts.erase(layout);
-  const Layout* dense = layout->contiguous_;
-  if (dense != layout && dense) dense->release();
-  layout->~Layout();
-  ::operator delete(const_cast<Layout*>(layout));
+void Layout::retire(const Layout* layout) {
+  if (layout->is_queued_) return;
+  LayoutTable& table = LayoutTable::get();
+  layout->is_queued_ = true;
+  const Layout* oldest = std::exchange(table.idle[table.next_idle], layout);
+  table.next_idle = (table.next_idle + 1) % table.idle.size();
+  if (!oldest) return;
+  oldest->is_queued_ = false;
+  if (oldest->references_ > 0) return;
+  table.layouts.erase(oldest);
+  const Layout* dense = oldest->contiguous_;
+  oldest->~Layout();
+  ::operator delete(const_cast<Layout*>(oldest));
+  if (dense != oldest && dense) dense->release();
 }
 
 const Layout* make_layout(std::span<const std::int64_t> shape,

@@ -9,7 +9,7 @@ namespace frit {
 inline constexpr int max_dimensions = 64;  // as NumPy 2
 
 // How the elements of a window lie in memory. Immutable. Strides are in bytes. Counted by hand
-// under the engine's lock (retain/release): a layout that nobody uses leaves the table.
+// under the engine's lock (retain/release): a layout that nobody uses leaves the table after a while.
 class Layout {
  public:
   int ndim() const { return ndim_; }
@@ -28,13 +28,13 @@ class Layout {
 
   void retain() const { ++references_; }
   void release() const {
-    if (--references_ == 0) forget(this);
+    if (--references_ == 0) retire(this);
   }
 
  private:
   friend struct LayoutTable;
   Layout() = default;
-  static void forget(const Layout* layout);
+  static void retire(const Layout* layout);
   const std::int64_t* dimensions() const { return reinterpret_cast<const std::int64_t*>(this + 1); }
 
   mutable std::int32_t references_ = 0;
@@ -42,6 +42,7 @@ class Layout {
   int item_size_ = 0;
   bool c_contiguous_ = false;
   bool f_contiguous_ = false;
+  mutable bool is_queued_ = false;  // among the idle ones, where it may be in use again
   std::int64_t size_ = 0;
   std::uint64_t hash_ = 0;
   const Layout* contiguous_ = nullptr;  // retained unless it is this

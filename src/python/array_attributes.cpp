@@ -5,6 +5,7 @@
 #include "python/array_type.h"
 #include "python/fallback.h"
 #include "python/flags.h"
+#include "python/flat.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
 #include "python/operands.h"
@@ -78,8 +79,10 @@ void set_within_base(PyObject* self, PyObject* strides) {
 int set_strides(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
     const Ref real = real_array(array_of(self));
-    if (PyObject_SetAttrString(real.get(), "strides", value) < 0)
+    if (PyObject_SetAttrString(real.get(), "strides", value) < 0) {
+      if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw PythonError{};
       return set_within_base(self, value);
+    }
     std::optional<Array> wrapped = wrap_ndarray(real.get());
     if (!wrapped)
       raise(PyExc_ValueError, "frit: an array cannot become unaligned in place; use as_strided()");
@@ -185,7 +188,7 @@ PyObject* base(PyObject* self, void*) {
   return Py_NewRef(owner ? owner : Py_None);
 }
 PyObject* flat(PyObject* self, void*) {
-  return guarded([&] { return get_from_real(self, "flat"); });
+  return guarded([&] { return new_flat(self); });
 }
 int set_flat(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] { set_on_real(self, "flat", value); });

@@ -8,6 +8,7 @@
 #include "python/interop.h"
 #include "python/methods.h"
 #include "python/operands.h"
+#include "python/reductions.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -58,12 +59,13 @@ struct Ravel {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
       layout = 'A';
     }
-    // Other than reshape, ravel copies even what one stride runs over.
-    const bool dense = layout == 'C'   ? array.c_contiguous()
-                       : layout == 'F' ? array.f_contiguous()
-                                       : array.c_contiguous() || array.f_contiguous();
-    if (!dense) return new_array(reshaped(copy(array, layout), {array.size()}, layout).array);
-    return view_or_new(reshaped(array, {array.size()}, layout), self);
+    const bool fortran =
+        layout == 'F' || (layout == 'A' && array.f_contiguous() && !array.c_contiguous());
+    // A view only of what lies in one piece, though more could be one.
+    const bool in_one_piece = fortran ? array.f_contiguous() : array.c_contiguous();
+    const Array source = in_one_piece ? array : copy(array, fortran ? 'F' : 'C');
+    Array flat = reshaped(source, {array.size()}, fortran ? 'F' : 'C').array;
+    return in_one_piece ? new_view(std::move(flat), array_of(self)) : new_array(std::move(flat));
   }
 };
 
@@ -254,13 +256,6 @@ struct View {
 
 struct Dot {
   static constexpr const char* name = "dot";
-  // NumPy's dot, other than its matmul, copies what BLAS would have to walk backwards or in place.
-  static Array forwards(const Array& array) {
-    for (std::size_t k = 0; k < array.shape().size(); ++k)
-      if (array.strides()[k] < 0 || (array.strides()[k] == 0 && array.shape()[k] > 1))
-        return copy(array, 'A');
-    return array;
-  }
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [other, out] = named(arguments, {"b", "out"});
     if (!other) throw Unfit{"dot takes an array"};
@@ -273,14 +268,13 @@ struct Dot {
       return new_result(apply(Op::Multiply, {left, operand.argument}));
     }
     const Array& right = *operand.argument.array;
-    if (right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+    if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
     note_ufunc("dot");
-    const Array x = forwards(left), y = forwards(right);
-    if (!is_given(out)) return new_result(matmul(x, y));
+    if (!is_given(out)) return new_result(dot(left, right));
     const Array target = target_operand(out);
     if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
       throw Unfit{"dot into another kind of array"};
-    matmul(x, y, &target);
+    dot(left, right, &target);
     return Py_NewRef(out);
   }
 };
@@ -290,7 +284,6 @@ struct Clip {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     auto [low, high, out] = named(arguments, {"min", "max", "out"});
     const Array& array = array_behind(self);
-    if (is_given(out)) throw Unfit{"clip with out="};
     // Python integers at or beyond the type's limits bound nothing.
     if (is_integer(array.dtype())) {
       const auto unbounded = [&](PyObject* bound) {
@@ -301,10 +294,16 @@ struct Clip {
     Operand x, y;
     if (is_given(low) && !read_operand(low, x)) throw Unfit{"an operand is of a foreign type"};
     if (is_given(high) && !read_operand(high, y)) throw Unfit{"an operand is of a foreign type"};
-    if (!is_given(low) && !is_given(high)) return new_result(apply(Op::Positive, {array}));
-    if (!is_given(low)) return new_result(apply(Op::Minimum, {array, y.argument}));
-    if (!is_given(high)) return new_result(apply(Op::Maximum, {array, x.argument}));
-    return new_result(clipped(array, x.argument, y.argument));
+    const Array result = !is_given(low) && !is_given(high) ? apply(Op::Positive, {array})
+                         : !is_given(low)                  ? apply(Op::Minimum, {array, y.argument})
+                         : !is_given(high)                 ? apply(Op::Maximum, {array, x.argument})
+                                                           : clipped(array, x.argument, y.argument);
+    if (!is_given(out)) return new_result(result);
+    const Array target = target_operand(out);
+    if (target.dtype() != result.dtype() || !std::ranges::equal(target.shape(), result.shape()))
+      throw Unfit{"clip into another kind of array"};
+    assign(target, result);
+    return Py_NewRef(out);
   }
 };
 
@@ -392,7 +391,12 @@ struct Diagonal {
   static constexpr const char* name = "diagonal";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [offset, first, second] = named(arguments, {"offset", "axis1", "axis2"});
-    const Array& array = array_behind(self);
+    PyObject* view = new_view(of(array_behind(self), offset, first, second), array_of(self));
+    array_of(view).read_only = true;
+    return view;
+  }
+
+  static Array of(const Array& array, PyObject* offset, PyObject* first, PyObject* second) {
     if (array.ndim() < 2) throw Unfit{"diag requires an array of at least two dimensions"};
     const auto one = static_cast<std::size_t>(first ? axis_operand(first, array.ndim()) : 0);
     const auto two = static_cast<std::size_t>(second ? axis_operand(second, array.ndim()) : 1);
@@ -411,9 +415,18 @@ struct Diagonal {
     }
     shape.push_back(n);
     strides.push_back(array.strides()[one] + array.strides()[two]);
-    PyObject* view = new_view(window(array, shape, strides, start, array.dtype()), array_of(self));
-    array_of(view).read_only = true;
-    return view;
+    return window(array, shape, strides, start, array.dtype());
+  }
+};
+
+struct Trace {
+  static constexpr const char* name = "trace";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [offset, first, second, dtype, out] =
+        named(arguments, {"offset", "axis1", "axis2", "dtype", "out"});
+    static PyObject* last = PyLong_FromLong(-1);
+    return reduce_native(Op::Add, Diagonal::of(array_behind(self), offset, first, second),
+                         {.axis = last, .dtype = dtype, .out = out});
   }
 };
 
@@ -438,7 +451,11 @@ struct Resize {
       if (fits) return shape;
     } catch (const Unfit&) {
     }
-    // An array of NumPy's own has the words for it.
+    refuse(arguments);
+  }
+
+  // An array of NumPy's own has the words for it.
+  [[noreturn]] static void refuse(const Arguments& arguments) {
     npy_intp none = 0;
     const Ref stand_in = checked(PyArray_SimpleNew(1, &none, NPY_DOUBLE));
     std::vector<PyObject*> values{stand_in.get()};
@@ -453,9 +470,11 @@ struct Resize {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     bool checks_references = true;
     for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
-      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0)
-        throw Unfit{"resize with other keywords"};
-      checks_references = PyObject_IsTrue(arguments.values[arguments.positional + k]) == 1;
+      PyObject* value = arguments.values[arguments.positional + k];
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, k), "refcheck") != 0 ||
+          !(PyBool_Check(value) || PyLong_Check(value)))
+        refuse(arguments);
+      checks_references = PyObject_IsTrue(value) == 1;
     }
     if (arguments.positional == 0) return Py_NewRef(Py_None);
     ArrayObject& object = array_of(self);
@@ -542,6 +561,7 @@ std::vector<PyMethodDef> array_methods() {
           method_row<Conjugate>("conj"),
           method_row<Round>(),
           method_row<Diagonal>(),
+          method_row<Trace>(),
           method_row<SetFlags>(),
           method_row<Resize>(),
           method_row<OnReal<&tolist_name>>(),

@@ -188,6 +188,7 @@ PyObject* new_array(Array array) {
   self.pinned = nullptr;
   new (&self.array) Array(std::move(array));
   self.read_only = false;
+  self.warns_on_write = false;
   return object;
 }
 
@@ -195,6 +196,7 @@ PyObject* new_view(Array array, ArrayObject& of) {
   PyObject* object = new_array(std::move(array));
   set_viewed(array_of(object), of);
   array_of(object).read_only = of.read_only;
+  array_of(object).warns_on_write = of.warns_on_write;
   return object;
 }
 

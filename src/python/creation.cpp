@@ -113,9 +113,11 @@ struct Full {
         named(arguments, {"shape", "fill_value", "dtype", "order", "device", "like"}, 4);
     if (!value) throw Unfit{"full takes a value"};
     Made made = read_made(shape, dtype, order, device, like);
-    if (is_scalar(value)) {
-      const Array& source = scalar_of(value).array;
+    if (is_scalar(value) || is_array(value)) {
+      const Array source = array_operand(value);
       if (!is_given(dtype)) made.dtype = source.dtype();
+      if (is_complex(source.dtype()) && !is_complex(made.dtype))
+        throw Unfit{"complex values lose their imaginary part"};
       const Array array = empty_made(made);
       assign(array, source);
       return new_array(array);
@@ -127,13 +129,12 @@ struct Full {
   }
 };
 
-// arange, for Python numbers whose result is int64 or float64, as NumPy computes length and
-// elements.
+// arange, for numbers whose result is int64 or float64, as NumPy computes length and elements.
 struct Arange {
   static constexpr const char* name = "arange";
 
   static double value_of(PyObject* object) {
-    if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
+    if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
     return static_cast<double>(integer_operand(object));
   }
 
@@ -151,10 +152,10 @@ struct Arange {
     bool is_float = false;
     for (PyObject* each : {start, stop, step}) {
       if (!each) continue;
-      if (PyFloat_CheckExact(each))
+      if (PyFloat_CheckExact(each) || PyArray_IsScalar(each, Double))
         is_float = true;
-      else if (!PyLong_CheckExact(each))
-        throw Unfit{"arange of other than Python numbers"};
+      else if (!PyLong_CheckExact(each) && !PyArray_IsScalar(each, Long))
+        throw Unfit{"arange of other than numbers of 64 bits"};
     }
     const DType natural = is_float ? DType::Float64 : DType::Int64;
     const DType type = requested_dtype(dtype).value_or(natural);

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "python/flat.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
@@ -77,8 +78,8 @@ constexpr int deepest = 16;
 
 bool may_hold_ours(PyObject* object) {
   return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) ||
-         PyType_Check(object) || PyTuple_CheckExact(object) || PyList_CheckExact(object) ||
-         PyDict_CheckExact(object);
+         Py_IS_TYPE(object, flat_type) || PyType_Check(object) || PyTuple_CheckExact(object) ||
+         PyList_CheckExact(object) || PyDict_CheckExact(object);
 }
 
 // Python function: an object like the given one, whose __array__ gives a real array.

@@ -57,7 +57,7 @@ int mask_of(const ArrayObject& object) {
   if (array.c_contiguous()) mask |= NPY_ARRAY_C_CONTIGUOUS;
   if (array.f_contiguous()) mask |= NPY_ARRAY_F_CONTIGUOUS;
   if (!object.owner && !array.base()->foreign) mask |= NPY_ARRAY_OWNDATA;
-  if (!object.read_only && array.writable()) mask |= NPY_ARRAY_WRITEABLE;
+  if ((!object.read_only || object.warns_on_write) && array.writable()) mask |= NPY_ARRAY_WRITEABLE;
   return mask;
 }
 
@@ -75,6 +75,13 @@ PyObject* value_of(const ArrayObject& object, Flag flag) {
     case Flag::OwnData:
       return PyBool_FromLong((mask & NPY_ARRAY_OWNDATA) != 0);
     case Flag::Writeable:
+      if (object.warns_on_write)
+        checked_status(PyErr_WarnEx(PyExc_FutureWarning,
+                                    "future versions will not create a writeable array from "
+                                    "broadcast_array. Set the writable "
+                                    "flag explicitly to avoid this warning.",
+                                    1));
+      return PyBool_FromLong(writeable);
     case Flag::Behaved:
       return PyBool_FromLong(writeable);
     case Flag::Aligned:
@@ -100,7 +107,9 @@ const ArrayObject& array_behind(PyObject* flags) {
 }
 
 PyObject* get_flag(PyObject* self, void* flag) {
-  return value_of(array_behind(self), static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
+  return guarded([&] {
+    return value_of(array_behind(self), static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
+  });
 }
 
 void set_writeable(PyObject* array, PyObject* value) {
@@ -112,6 +121,20 @@ void set_writeable(PyObject* array, PyObject* value) {
   if (truth && !owner_allows)
     raise(PyExc_ValueError, "cannot set WRITEABLE flag to True of this array");
   object.read_only = truth == 0;
+  object.warns_on_write = false;
+}
+
+// NumPy's private attribute: the next write warns.
+int set_warns_on_write(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    ArrayObject& object = array_of(reinterpret_cast<FlagsObject*>(self)->array);
+    const int truth = value ? PyObject_IsTrue(value) : -1;
+    if (truth < 0) raise(PyExc_AttributeError, "Cannot delete flags _warn_on_write attribute");
+    if (truth == 0) raise(PyExc_ValueError, "Cannot clear the _warn_on_write flag");
+    if (!object.array.writable())
+      raise(PyExc_ValueError, "cannot set '_warn_on_write' flag when 'writable' is False");
+    object.read_only = object.warns_on_write = true;
+  });
 }
 
 int set_flag(PyObject* self, PyObject* value, void* flag) {
@@ -192,6 +215,7 @@ void make_flags_type() {
     attributes.push_back({flag_names[k].attribute, get_flag, settable ? set_flag : nullptr, nullptr,
                           reinterpret_cast<void*>(k)});
   }
+  attributes.push_back({"_warn_on_write", nullptr, set_warns_on_write, nullptr, nullptr});
   attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_repr, reinterpret_cast<void*>(represent)},

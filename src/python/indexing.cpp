@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "python/array_type.h"
 #include "python/fallback.h"
 #include "python/index_key.h"
 #include "python/numpy_api.h"
@@ -46,6 +47,74 @@ bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
     offset += index * strides[static_cast<std::size_t>(k)];
   }
   return true;
+}
+
+// ---- windows, by slices, integers, None and ... -------------------------------------------------
+
+// A window read from a key without anything that has to be allocated.
+struct BasicWindow {
+  std::int64_t shape[max_dimensions], strides[max_dimensions];
+  std::size_t ndim = 0;
+  std::int64_t offset;
+
+  void add(std::int64_t extent, std::int64_t stride) {
+    shape[ndim] = extent;
+    strides[ndim++] = stride;
+  }
+  Array of(const Array& array) const {
+    return window(array, {shape, ndim}, {strides, ndim}, offset, array.dtype());
+  }
+};
+
+// False: some other key, a scalar result, or an error, all of which read_key knows.
+bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
+  const auto shape = array.shape(), strides = array.strides();
+  PyObject* const* parts = &key;
+  Py_ssize_t count = 1;
+  if (PyTuple_CheckExact(key)) {
+    count = PyTuple_GET_SIZE(key);
+    parts = &PyTuple_GET_ITEM(key, 0);
+  }
+  if (count + static_cast<Py_ssize_t>(shape.size()) > max_dimensions) return false;
+  std::size_t named = 0;
+  for (Py_ssize_t k = 0; k < count; ++k) named += parts[k] != Py_None && parts[k] != Py_Ellipsis;
+  if (named > shape.size()) return false;
+  result.offset = array.offset();
+  std::size_t axis = 0;
+  bool ellipsis = false;
+  const auto add_rest = [&](std::size_t n) {
+    for (; n > 0; --n, ++axis) result.add(shape[axis], strides[axis]);
+  };
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    PyObject* part = parts[k];
+    if (PySlice_Check(part)) {
+      Py_ssize_t start, stop, step;
+      if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
+        PyErr_Clear();
+        return false;
+      }
+      const Py_ssize_t extent = PySlice_AdjustIndices(shape[axis], &start, &stop, step);
+      if (extent > 0) result.offset += start * strides[axis];
+      result.add(extent, strides[axis] * step);
+      ++axis;
+    } else if (PyLong_CheckExact(part)) {
+      int overflow = 0;
+      long long index = PyLong_AsLongLongAndOverflow(part, &overflow);
+      if (index < 0) index += shape[axis];
+      if (overflow != 0 || index < 0 || index >= shape[axis]) return false;
+      result.offset += index * strides[axis];
+      ++axis;
+    } else if (part == Py_None) {
+      result.add(1, 0);
+    } else if (part == Py_Ellipsis && !ellipsis) {
+      ellipsis = true;
+      add_rest(shape.size() - named);
+    } else {
+      return false;
+    }
+  }
+  add_rest(shape.size() - axis);
+  return result.ndim > 0 || ellipsis;
 }
 
 bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
@@ -101,7 +170,26 @@ Array taken_in_memory_order(const Array& array, std::size_t taken, Take&& take) 
   return transpose(result, back);
 }
 
+// The index arrays, if they alone make the result's shape and all lie in Fortran order: so does the result then.
+bool is_fortran_ordered(const IndexKey& key) {
+  const auto taken = static_cast<int>(key.arrays.size());
+  int ndim = 0;
+  for (const Array& index : key.arrays) ndim = std::max(ndim, index.ndim());
+  return key.basic.ndim() == taken && ndim > 1 &&
+         std::ranges::all_of(key.arrays, [&](const Array& index) {
+           return index.ndim() == 0 ||
+                  (index.ndim() == ndim && index.f_contiguous() && !index.c_contiguous());
+         });
+}
+
+Array reversed_axes_gather(const IndexKey& key) {
+  std::vector<Array> turned;
+  for (const Array& index : key.arrays) turned.push_back(reversed_axes(index));
+  return reversed_axes(gather(key.basic, turned));
+}
+
 Array gathered(const IndexKey& key) {
+  if (is_fortran_ordered(key)) return reversed_axes_gather(key);
   const Array result =
       taken_in_memory_order(key.basic, key.arrays.size(),
                             [&](const Array& source) { return gather(source, key.arrays); });
@@ -112,6 +200,13 @@ Array gathered(const IndexKey& key) {
 
 PyObject* get_native(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
+  if (BasicWindow basic; read_window(array, key, basic))
+    return new_view(basic.of(array), array_of(self));
+  if (is_array(key) && array.ndim() == 1) {
+    const Array& indices = array_of(key).array;
+    if (is_integer(indices.dtype()) && indices.ndim() > 0)
+      return new_array(gather(array, {&indices, 1}));
+  }
   if (const std::optional<Array> mask = mask_key(key)) {
     if (mask->ndim() > array.ndim()) throw Unfit{"too many indices"};
     return new_array(taken_in_memory_order(array, static_cast<std::size_t>(mask->ndim()),
@@ -193,6 +288,9 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   check_writable(array_of(self));
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
+  if (BasicWindow basic; read_window(array, key, basic))
+    if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim))
+      return assign(basic.of(array), value.argument);
   if (const std::optional<Array> mask = mask_key(key)) {
     const auto& values = value.argument.array;
     if (!values || (values->ndim() <= 1 && values->size() == 1))

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "python/fallback.h"
+#include "python/flat.h"
 #include "python/numpy_api.h"
 #include "python/ufunc_type.h"
 
@@ -239,7 +240,7 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   // What NumPy shows as .base: not the means by which we hold our own memory, which would keep it exported.
   PyObject* base = PyArray_BASE(array);
   if (!base || Py_IS_TYPE(base, export_type)) return object;
-  const Origin origin = origin_of(base);
+  const Origin origin = PyArray_Check(base) ? origin_of(base) : Origin{};
   made.owner =
       origin.ours ? new_array(origin.ours->array) : Py_NewRef(origin.buffer ? origin.owner : base);
   return object;
@@ -324,6 +325,7 @@ Ref real_object(PyObject* object) {
   if (is_array(object)) return real_array(array_of(object));
   if (is_scalar(object)) return Ref::borrow(scalar_value(scalar_of(object)));
   if (Py_IS_TYPE(object, ufunc_type)) return Ref::borrow(ufunc_of(object).real);
+  if (Py_IS_TYPE(object, flat_type)) return Ref::borrow(real_flat(object));
   if (object == as_object(array_type)) return Ref::borrow(numpy.ndarray);
   if (object == as_object(ufunc_type)) return Ref::borrow(numpy.ufunc);
   return Ref::borrow(object);

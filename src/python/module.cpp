@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/memory.h"
 #include "python/fallback.h"
+#include "python/flat.h"
 #include "python/float_state.h"
 #include "python/functions.h"
 #include "python/native.h"
@@ -117,6 +118,7 @@ void add_types(nb::module_& module) {
   make_fallback_types(module.ptr());
   make_native_type(module.ptr());
   make_ufunc_type(module.ptr());
+  make_flat_type();
   make_array_type(module.ptr());
   make_scalar_type(module.ptr());
   add_functions(module, creation_functions());

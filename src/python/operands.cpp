@@ -120,7 +120,9 @@ Shape shape_operand(PyObject* object) {
       shape[static_cast<std::size_t>(k)] = integer_operand(PySequence_Fast_GET_ITEM(object, k));
     return shape;
   }
-  if (PyLong_CheckExact(object) || PyIndex_Check(object)) return {integer_operand(object)};
+  const bool is_sequence = is_array(object) && array_of(object).array.ndim() > 0;
+  if (PyLong_CheckExact(object) || (PyIndex_Check(object) && !is_sequence))
+    return {integer_operand(object)};
   const Ref sequence = Ref::steal(PySequence_Tuple(object));
   if (!sequence) {
     PyErr_Clear();
@@ -190,7 +192,16 @@ char order_operand(PyObject* object, char absent) {
   throw Unfit{"not an order"};
 }
 
-void check_writable(const ArrayObject& object) {
+void check_writable(ArrayObject& object) {
+  if (object.warns_on_write) {
+    checked_status(PyErr_WarnEx(
+        PyExc_DeprecationWarning,
+        "Numpy has detected that you (may be) writing to an array with\noverlapping memory from "
+        "np.broadcast_arrays. If this is intentional\nset the WRITEABLE flag True or make a copy "
+        "immediately before writing.",
+        1));
+    object.warns_on_write = object.read_only = false;
+  }
   if (object.read_only || !object.array.writable()) throw Unfit{"the array is read-only"};
 }
 

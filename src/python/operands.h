@@ -41,6 +41,6 @@ char order_operand(PyObject* object, char absent);
 // The array behind out= or behind any other thing that is written to; throws Unfit where it is not
 // ours or must not be written.
 Array target_operand(PyObject* object);
-void check_writable(const ArrayObject& object);
+void check_writable(ArrayObject& object);
 
 }  // namespace frit::python

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import collections.abc
 import operator
+import sys
+import warnings
 
 import numpy
 import pytest
@@ -85,6 +88,18 @@ def test_operators_take_numbers_weakly_or_strongly_as_numpy(name, number):
     for code in ["?", "b", "B", "l", "L", "e", "f", "d", "D"]:
         check_within(steps, lambda x: getattr(operator, name)(x, number), sample(code))
         check_within(steps, lambda x: getattr(operator, name)(number, x), sample(code))
+
+
+@pytest.mark.parametrize("name", ["lt", "le", "eq", "ne", "gt", "ge"])
+def test_signed_and_unsigned_numbers_compare_as_numbers(name):
+    compare = getattr(operator, name)
+    signed = numpy.array([-(2**63), -1, 0, 1, 2**62, 2**63 - 1])
+    unsigned = numpy.array([0, 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1], "u8")
+    check(compare, signed[:, None], unsigned)
+    check(compare, unsigned[:, None], signed)
+    check(compare, signed.astype("i1"), unsigned)
+    check(lambda x: compare(x, numpy.int64(-1)), unsigned)
+    check(lambda x: compare(numpy.uint64(2**63), x), signed)
 
 
 @pytest.mark.parametrize("name", INPLACE)
@@ -266,6 +281,13 @@ METHODS = [
     "a.ravel()",
     "a.ravel('F')",
     "a.ravel('K')",
+    "a[::2].ravel()",
+    "a.T.ravel()",
+    "a[:, 1].ravel()",
+    "a[1].ravel()",
+    "a[:, 1].ravel().flags.owndata",
+    "a[:, 1].ravel('F').flags.owndata",
+    "a.T.ravel('F').flags.owndata",
     "a.flatten()",
     "a.flatten('F')",
     "a.transpose()",
@@ -400,6 +422,85 @@ def test_resize_in_place():
 
     check(grow, numpy.arange(4.0))
     check(lambda a: a[1:].resize(2), numpy.arange(4.0))
+    for arguments, options in [
+        (("hi",), {}),
+        ((-1,), {}),
+        ((2, 2), {"order": "C"}),
+        ((2,), {"refcheck": "hi"}),
+        ((2, 2), {"refcheck": False}),
+    ]:
+        check(lambda a, w=arguments, o=options: a.resize(*w, **o), numpy.arange(4.0))
+    x = ours(numpy.arange(4.0))
+    also_x = x
+    with pytest.raises(ValueError, match="cannot resize an array that references or is referenced"):
+        x.resize(9)
+    assert also_x.size == 4
+
+
+def test_arrays_have_no_hash_no_sum_of_lists_and_a_size():
+    x = ours(numpy.arange(100.0))
+    check(lambda a: operator.concat(a, a), numpy.arange(3.0))
+    check(hash, numpy.arange(3.0))
+    assert not isinstance(x, collections.abc.Hashable)
+    assert sys.getsizeof(x) > x.nbytes > sys.getsizeof(x[1:])
+
+
+def test_strides_may_be_set_within_the_memory_of_the_base():
+    def set_strides(a, strides):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            a.strides = strides
+        return a
+
+    x = ours(numpy.arange(10))
+    assert set_strides(x[4:8], -8).tolist() == [4, 3, 2, 1]
+    for strides in [-16, (8, 8), 1000]:
+        with pytest.raises(ValueError, match="strid"):
+            set_strides(x[4:8], strides)
+    with pytest.raises(ValueError, match="unaligned"):
+        set_strides(x, 3)
+    with pytest.raises(AttributeError):
+        del x.strides
+
+
+def test_flat_takes_and_gives_our_arrays():
+    def program(a, mask, index):
+        part = a.flat[1:4]
+        a.flat[mask] = 50
+        a.flat[index] = part[:2]
+        return part, a.flat[mask], a.flat[index], a.flat == 50, len(a.flat), list(a.flat), a.flat[3]
+
+    check(
+        program,
+        numpy.arange(6.0).reshape(2, 3),
+        numpy.array([True, False] * 3),
+        numpy.array([5, 0]),
+    )
+    x = ours(numpy.arange(4.0))
+    assert type(x.flat[1:]) is _core.Array and type(x.flat.copy()) is _core.Array
+    assert isinstance(x.flat, numpy.flatiter) and x.flat.base is x
+    assert numpy.asarray(x.flat).tolist() == [0, 1, 2, 3]
+
+
+def test_a_write_to_a_broadcast_array_warns_once():
+    def program(a):
+        a.flags._warn_on_write = True
+        seen = a.flags.writeable
+        a[1] = 10
+        a[2] = 10
+        return seen, a.flags.writeable
+
+    check(program, numpy.arange(4.0))
+
+
+def test_products_and_reductions_refuse_what_numpy_refuses():
+    check(operator.imatmul, numpy.ones((3, 3)), numpy.ones((3, 1)))
+    check(lambda a, b: a.dot(a, b), numpy.eye(3), numpy.zeros((3, 3)))
+    check(lambda a, b: a.dot(a, b), numpy.eye(3), numpy.zeros((3, 3), "f4"))
+    check(lambda a, b: a.dot(a, out=b), numpy.eye(3), numpy.zeros(3))
+    for shape, axis in [((0, 0), 1), ((0, 3), 1), ((3, 0), 1), ((0, 0), ()), ((2, 0, 2), (0, 1))]:
+        check(lambda a, axis=axis: a.max(axis), numpy.zeros(shape))
+    check(lambda a: type(a.any()), numpy.arange(3))
 
 
 def test_the_class_stands_for_ndarray():
@@ -439,6 +540,9 @@ def test_a_class_statement_subclasses_the_real_ndarray():
         and Tagged.__mro__[1] is numpy.ndarray
     )
     assert (t + 1).tag == "blue" and t.sum() == ("sum", 3.0)
+    assert isinstance(t.view(_core.Array), _core.Array) and not isinstance(
+        t.view(_core.Array), Tagged
+    )
     mixed = ours(numpy.ones(2)) + t
     assert type(mixed) is Tagged and mixed.tolist() == [2.0, 3.0]
 
@@ -471,3 +575,15 @@ def test_iteration_gives_scalars_and_rows():
     a, b = ours(numpy.arange(4.0).reshape(2, 2))
     a[0] = 9
     assert type(a) is _core.Array and b.tolist() == [2.0, 3.0]
+
+
+def test_a_subclass_hands_its_data_to_the_ufunc_of_its_base():
+    class Doubling(_core.Array):
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            plain = [x.view(_core.Array) if isinstance(x, Doubling) else x for x in inputs]
+            result = super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+            return result if result is NotImplemented else 2 * result
+
+    x = ours(numpy.arange(3.0)).view(Doubling)
+    assert (x + ours(numpy.ones(3))).tolist() == [2.0, 4.0, 6.0]
+    assert _core.ufuncs["sin"](x).tolist() == (2 * numpy.sin(numpy.arange(3.0))).tolist()

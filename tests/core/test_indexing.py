@@ -64,6 +64,8 @@ KEYS = [
     "slice(None, 2)",
     "np.array([0, 1], dtype='u1')",
     "np.array([1.0])",
+    "np.asfortranarray([[0, 1], [2, 0]])",
+    "np.asfortranarray([[0, 1], [2, 0]]), 1",
     "[0, 1], None",
     "None, [0, 1], :, [0, 1]",
     "[0], ..., [0]",

@@ -231,3 +231,58 @@ def test_array_function_uses_the_registered_function():
     finally:
         _core.set_hooks(functions=__import__("frit.numpy").numpy._native.functions)
     assert before == __import__("frit.numpy").numpy._native.functions
+
+
+class MakesOurs:
+    """Its array is one of ours, which NumPy's C code would refuse."""
+
+    def __init__(self, *values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return _core.array(_core.asarray(numpy.array(self.values, dtype)))
+
+
+class WrapsToo(MakesOurs):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return "wrapped", array.tolist()
+
+
+def test_objects_may_give_our_arrays_as_theirs():
+    import frit.numpy as np
+
+    given = MakesOurs(1.0, 2.0)
+    assert _core.array(given).tolist() == [1.0, 2.0] and np.asarray(given).tolist() == [1.0, 2.0]
+    assert np.asarray([given, given]).shape == (2, 2)
+    assert _core.ufuncs["add"](given, 1).tolist() == [2.0, 3.0]
+    assert np.concatenate([given, ours(numpy.ones(1))]).tolist() == [1.0, 2.0, 1.0]
+    assert np.sort(MakesOurs(2.0, 1.0)).tolist() == [1.0, 2.0]
+    assert np.add(WrapsToo(1.0), 1) == ("wrapped", [2.0])
+    with pytest.raises(ValueError, match="could not convert"):
+        np.asarray(MakesOurs("a"), float)
+
+
+def test_tables_of_numpys_functions_hold_for_ours():
+    import frit.numpy as np
+
+    for name in ("sum", "sort", "concatenate", "gradient", "sin", "where"):
+        real, mine = getattr(numpy, name), getattr(np, name)
+        assert real == mine and mine == real and hash(real) == hash(mine)
+        assert {mine: 1}[real] == 1 and mine != numpy.diff and real in {mine}
+
+    class Duck:
+        handled = {np.sum: "summed"}
+
+        def __array_function__(self, function, types, args, kwargs):
+            return self.handled[function]
+
+    assert np.sum(Duck()) == "summed"
+
+
+def test_views_made_by_numpy_know_their_base():
+    x = ours(numpy.arange(6.0).reshape(2, 3))
+    rolled = _core.call_numpy("moveaxis", numpy.moveaxis, x, 0, 1)
+    assert rolled.base is x
+    row = numpy.asarray(x)[1]
+    assert _core.asarray(row).base is not None
+    assert x.__array_wrap__(numpy.ones(2)).tolist() == [1.0, 1.0]

@@ -60,6 +60,12 @@ NATIVE_ARGUMENTS = [
     "u.reduceat(x, [0, 1])",
     "u.at(x, [0, 0, 1], 2.0)",
     "u.at(x, 1, y[0])",
+    "u.at(q, (0, 1), 2.0)",
+    "u.at(q, (slice(None), [1, 2, 1]), 2.0)",
+    "u.at(x, [0, 0], [1e308, 1e308])",
+    "u(x, y, where=m)[m]",
+    "u.reduce(np.zeros((0, 3)), axis=1)",
+    "u.reduce(np.zeros((0, 0)), axis=0)",
 ]
 
 
@@ -176,3 +182,15 @@ def test_numpys_own_ufuncs_give_ours_for_our_operands():
     real += x
     assert real is before and type(real) is numpy.ndarray and real.tolist() == [1.0, 2.0, 3.0]
     assert type(numpy.add.outer(x, x)) is _core.Array
+
+
+def test_ufuncs_have_the_attributes_of_their_class():
+    import inspect
+
+    for name in ["nin", "nout", "nargs", "ntypes", "types", "identity", "signature"]:
+        assert hasattr(_core.UFunc, name)
+    for name in ["reduce", "accumulate", "outer", "at", "reduceat", "resolve_dtypes"]:
+        real, mine = getattr(numpy.ufunc, name), getattr(_core.UFunc, name)
+        assert inspect.signature(mine) == inspect.signature(real) and mine.__doc__ == real.__doc__
+    f8 = numpy.dtype("f8")
+    assert _core.ufuncs["add"].resolve_dtypes((f8, f8, None)) == (f8, f8, f8)

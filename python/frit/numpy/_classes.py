@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -84,10 +85,8 @@ def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
     What NumPy makes of `kind` itself counts as its instance; what is pickled is of NumPy's class.
     """
 
-    def __reduce_ex__(self: Any, protocol: Any) -> Any:
-        real = object.__new__(kind)
-        real.__dict__.update(self.__dict__)
-        return real.__reduce_ex__(protocol)
+    def __reduce__(self: Any) -> Any:
+        return copyreg._reconstructor, (kind, object, None), self.__dict__  # type: ignore[attr-defined]
 
     meta = type(
         type(kind).__name__,
@@ -97,7 +96,7 @@ def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
     names: dict[str, Any] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
-        "__reduce_ex__": __reduce_ex__,
+        "__reduce__": __reduce__,
     }
     for method in methods:
         given = kind.__dict__.get(method)

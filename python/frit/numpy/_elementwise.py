@@ -58,6 +58,21 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     return _own(a).compress(condition, axis, out)
 
 
+def _type_of(x: Any) -> Any:
+    """What stands for x where types are asked for: no elements are computed."""
+    return x.dtype if type(x) in (Array, _core.Scalar) else x
+
+
+@native
+def result_type(*arrays_and_dtypes: Any) -> numpy.dtype:
+    return numpy.result_type(*map(_type_of, arrays_and_dtypes))
+
+
+@native
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    return numpy.can_cast(_type_of(from_), to, casting)
+
+
 @native
 def shape(a: Any) -> tuple[int, ...]:
     return a.shape if type(a) is Array else numpy.shape(_core.to_numpy_deep(a))

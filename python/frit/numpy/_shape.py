@@ -74,7 +74,15 @@ def trace(
 def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     arrays = [_own(a) for a in args]
     shape = numpy.broadcast_shapes(*(a.shape for a in arrays))
-    return tuple(a if a.shape == shape else _core.broadcast_to(a, shape) for a in arrays)
+    return tuple(a if a.shape == shape else _broadcast(a, shape) for a in arrays)
+
+
+def _broadcast(a: Array, shape: tuple[int, ...]) -> Array:
+    """A window that NumPy still lets programs write to, with a warning."""
+    result = _core.broadcast_to(a, shape)
+    if a.flags.writeable:
+        result.flags._warn_on_write = True
+    return result
 
 
 @native

@@ -1,4 +1,7 @@
-"""random.py: NumPy's generators and streams, seed for seed; their arrays are ours."""
+"""random.py: NumPy's generators and streams, seed for seed; their arrays are ours.
+
+The streams are NumPy's by promise, so a draw is no fallback to be reported.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,6 @@ from frit.numpy import _fallback
 _to_numpy = _core.to_numpy_deep
 
 __all__ = list(_numpy.__all__)
-# What a generator does besides drawing numbers: no news for the report.
-_QUIET = {"get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state"}
 
 
 class _Kind(type):
@@ -28,15 +29,8 @@ class _Kind(type):
 
 def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
     # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
-    full = f"random.{name}"
-    if name in _QUIET:
-
-        def draw(self: _Any, /, *args: _Any, **kwargs: _Any) -> _Any:
-            return _fallback.run(method, self._numpy, *args, **kwargs)
-    else:
-
-        def draw(self: _Any, /, *args: _Any, **kwargs: _Any) -> _Any:
-            return _fallback.call(full, method, self._numpy, *args, **kwargs)
+    def draw(self: _Any, /, *args: _Any, **kwargs: _Any) -> _Any:
+        return _fallback.run(method, self._numpy, *args, **kwargs)
 
     draw.__name__ = name
     draw.__qualname__ = f"{kind.__qualname__}.{name}"
@@ -154,8 +148,7 @@ def __getattr__(name: str) -> _Any:
     value = getattr(_numpy, name)
     if not name.startswith("_"):
         if isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
-            make = _fallback.uncounted if name in _QUIET else _fallback.fallback
-            value = make(f"random.{name}", value)
+            value = _fallback.uncounted(f"random.{name}", value)
         globals()[name] = value
     return value
 

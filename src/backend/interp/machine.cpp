@@ -3,14 +3,11 @@
 
 #include <cstring>
 
+#include "ir/per_thread.h"
+
 namespace frit::interp {
 
 namespace {
-
-Arena& thread_arena() {
-  thread_local Arena arena;
-  return arena;
-}
 
 inline void copy_one(std::byte* to, const std::byte* from, int size) {
   with_size(size, [&](auto tag) { std::memcpy(to, from, decltype(tag)::value); });
@@ -19,7 +16,7 @@ inline void copy_one(std::byte* to, const std::byte* from, int size) {
 }  // namespace
 
 Machine::Machine(const Program& program, const LaunchArguments& arguments, std::byte* scratch)
-    : program_(program), arguments_(arguments), arena_(thread_arena()), mark_(arena_.mark()) {
+    : program_(program), arguments_(arguments), arena_(per_thread<Arena>()), mark_(arena_.mark()) {
   const std::size_t registers = static_cast<std::size_t>(program.integers + program.scalars) +
                                 program.constants.size() + program.frame_offsets.size();
   const std::size_t table_bytes =

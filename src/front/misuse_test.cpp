@@ -1,0 +1,252 @@
+// misuse_test.cpp: what a C++ program may get wrong is an exception, and nothing has happened.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "frit/frit.h"
+
+namespace frit {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+TEST(Misuse, an_empty_handle_is_refused_everywhere) {
+  const Array none, x = zeros({3});
+  const std::vector<Array> nones{none}, xs{x};
+  const Extents shape{3};
+  const std::vector<int> axis{0};
+  EXPECT_THROW(none + 1.0, ValueError);
+  EXPECT_THROW(x + none, ValueError);
+  EXPECT_THROW(x += none, ValueError);
+  EXPECT_THROW(sum(none), ValueError);
+  EXPECT_THROW(apply(Op::Add, {x, 1.0}, {.out = &none}), ValueError);
+  EXPECT_THROW(apply(Op::Add, {x, 1.0}, {.where = &none}), ValueError);
+  EXPECT_THROW(assign(none, 1.0), ValueError);
+  EXPECT_THROW(assign(x, none), ValueError);
+  EXPECT_THROW(assign(x, 1.0, &none), ValueError);
+  EXPECT_THROW(copy(none), ValueError);
+  EXPECT_THROW(astype(none, DType::Int64), ValueError);
+  EXPECT_THROW(item(none), ValueError);
+  EXPECT_THROW(read(none), ValueError);
+  EXPECT_THROW(value<double>(none), ValueError);
+  EXPECT_THROW(values<double>(none), ValueError);
+  EXPECT_THROW(begin_export(none), ValueError);
+  EXPECT_THROW(matmul(none, x), ValueError);
+  EXPECT_THROW(matmul(x, none), ValueError);
+  EXPECT_THROW(matmul(x, x, &none), ValueError);
+  EXPECT_THROW(gather(x, nones), ValueError);
+  EXPECT_THROW(gather(none, xs), ValueError);
+  EXPECT_THROW(scatter(none, xs, 1.0), ValueError);
+  EXPECT_THROW(scatter_apply(Op::Add, none, xs, 1.0), ValueError);
+  EXPECT_THROW(compress(x, none), ValueError);
+  EXPECT_THROW(compress(none, x), ValueError);
+  EXPECT_THROW(nonzero(none), ValueError);
+  EXPECT_THROW(count_nonzero(none), ValueError);
+  EXPECT_THROW(reduce(Op::Add, x, {.out = &none}), ValueError);
+  EXPECT_THROW(reduce(Op::Add, x, {.where = &none}), ValueError);
+  EXPECT_THROW(accumulate(Op::Add, none, 0), ValueError);
+  EXPECT_THROW(arg_extreme(Extreme::Max, none, {}), ValueError);
+  EXPECT_THROW(transpose(none, axis), ValueError);
+  EXPECT_THROW(slice(none, std::span<const AxisSlice>()), ValueError);
+  EXPECT_THROW(broadcast_to(none, shape), ValueError);
+  EXPECT_THROW(reshape_window(none, shape), ValueError);
+  EXPECT_THROW(window(none, shape, shape, 0, DType::Float64), ValueError);
+  EXPECT_THROW(eval(none), ValueError);
+  EXPECT_THROW(is_pending(none), ValueError);
+  EXPECT_THROW(is_exported(none), ValueError);
+  EXPECT_THROW(may_share_memory(none, x), ValueError);
+  EXPECT_THROW(KernelBuilder({3}).input(none), ValueError);
+  EXPECT_EQ(none.ndim(), 0);
+  EXPECT_EQ(none.size(), 0);
+  EXPECT_TRUE(none.shape().empty() && none.strides().empty());
+  EXPECT_FALSE(none.writable() || none.c_contiguous() || none.f_contiguous());
+}
+
+TEST(Misuse, shapes_and_counts_that_do_not_fit) {
+  const Array x = zeros({3, 4}), y = zeros({4, 3}), three = zeros({3}, DType::Bool);
+  EXPECT_THROW(x + y, ValueError);
+  EXPECT_THROW(assign(x, y), ValueError);
+  EXPECT_THROW(apply(Op::Add, {x, 1.0}, {.out = &y}), ValueError);
+  EXPECT_THROW(apply(Op::Add, {x, 1.0}, {.out = &x, .where = &three}), ValueError);
+  EXPECT_THROW(apply(Op::Add, {x}), TypeError);
+  EXPECT_THROW(apply(Op::Add, {x, x, x}), TypeError);
+  EXPECT_THROW(apply(Op::Sqrt, {x, x}), TypeError);
+  EXPECT_THROW(matmul(x, x), ValueError);
+  EXPECT_THROW(compress(x, zeros({5}, DType::Bool)), IndexError);
+  EXPECT_THROW(from_values(std::span<const double>(), {6}), ValueError);
+  EXPECT_THROW(value<float>(sum(x)), TypeError);
+  EXPECT_THROW(value<double>(x), ValueError);
+  EXPECT_THROW(broadcast_to(x, Extents{5, 4}), ValueError);
+  EXPECT_THROW(reshape_window(x, Extents{5, 4}), ValueError);
+  EXPECT_THROW(reshape_window(x, Extents{-3, -4}), ValueError);
+  EXPECT_THROW(item(slice(x, {{0, 0}})), ValueError);
+  EXPECT_EQ(values<double>(x), std::vector<double>(12, 0.0));
+}
+
+TEST(Misuse, axes_that_are_not_there) {
+  const Array x = zeros({3, 4});
+  EXPECT_EQ(sum(x, -1).size(), 3);
+  EXPECT_THROW(sum(x, 2), ValueError);
+  EXPECT_THROW(sum(x, -3), ValueError);
+  const std::vector<int> twice{0, 0}, far{0, 2}, one{0};
+  EXPECT_THROW(reduce(Op::Add, x, {.axes = twice, .all_axes = false}), ValueError);
+  EXPECT_THROW(transpose(x, twice), ValueError);
+  EXPECT_THROW(transpose(x, far), ValueError);
+  EXPECT_THROW(transpose(x, one), ValueError);
+  EXPECT_THROW(accumulate(Op::Add, x, 2), ValueError);
+  EXPECT_THROW(arg_extreme(Extreme::Max, x, 5), ValueError);
+}
+
+TEST(Misuse, sizes_that_no_memory_holds) {
+  EXPECT_THROW(empty(Extents{-3}, DType::Float64), ValueError);
+  EXPECT_THROW(empty(Extents(65, 1), DType::Float64), ValueError);
+  EXPECT_THROW(empty(Extents{1LL << 40, 1LL << 40}, DType::Float64), ValueError);
+  EXPECT_THROW(arange(0.0, 1.0, -5), ValueError);
+  EXPECT_THROW(arange(0.0, 1.0, INT64_MAX), ValueError);
+  EXPECT_THROW(KernelBuilder({-1}), ValueError);
+  EXPECT_THROW(KernelBuilder({1LL << 40, 1LL << 40}), ValueError);
+  const Array large = empty(Extents{1LL << 45}, DType::Float64);
+  EXPECT_THROW(eval(large + 1.0), std::bad_alloc);
+  KernelBuilder k({5});
+  const auto L = k.output(large);
+  L(k.axis(0)) = 1.0;
+  k.record();
+  EXPECT_THROW(eval(large), std::bad_alloc);
+}
+
+TEST(Misuse, windows_that_leave_their_memory) {
+  const Array x = zeros({3, 4});
+  const auto window_at = [&](std::int64_t extent, std::int64_t stride, std::int64_t offset) {
+    return window(x, Extents{extent}, Extents{stride}, offset, DType::Float64);
+  };
+  EXPECT_EQ(window_at(12, -8, 88).size(), 12);
+  EXPECT_THROW(window_at(100, 8, 0), ValueError);
+  EXPECT_THROW(window_at(1, 8, -8), ValueError);
+  EXPECT_THROW(window_at(1, 8, 96), ValueError);
+  EXPECT_THROW(window_at(1, 8, INT64_MAX - 4), ValueError);
+  EXPECT_THROW(window_at(3, INT64_MAX, 0), ValueError);
+  EXPECT_THROW(window_at(3, INT64_MIN, 0), ValueError);
+  const auto sliced = [&](AxisSlice s) { return slice(x, {&s, 1}); };
+  EXPECT_THROW(sliced({.start = 1, .step = 1, .count = 3}), IndexError);
+  EXPECT_THROW(sliced({.start = -1, .step = 1, .count = 1}), IndexError);
+  EXPECT_THROW(sliced({.start = 3, .step = 1, .count = -1}), IndexError);
+  EXPECT_THROW(sliced({.start = 0, .step = INT64_MAX, .count = 3}), IndexError);
+  EXPECT_EQ(sliced({.start = 0, .step = INT64_MAX, .count = 1}).size(), 4);
+  EXPECT_THROW(slice(x, std::vector<AxisSlice>(3, {.count = 1})), IndexError);
+  double memory[4] = {};
+  const Foreign short_by_one{.data = memory + 1, .memory = memory, .bytes = sizeof memory};
+  EXPECT_THROW(wrap(short_by_one, Extents{4}, Extents{8}, DType::Float64), ValueError);
+}
+
+TEST(Misuse, indices_that_leave_their_array) {
+  const Array x = zeros({3, 4});
+  const std::int64_t seven = 7;
+  const std::vector<Array> outside{from_values(std::span(&seven, 1), {1})};
+  EXPECT_THROW(gather(x, outside), IndexError);
+  EXPECT_THROW(scatter(x, outside, 1.0), IndexError);
+  EXPECT_THROW(gather(x, std::vector<Array>{zeros({2})}), IndexError);
+  EXPECT_THROW(gather(x, std::vector<Array>(3, zeros({2}, DType::Int64))), IndexError);
+  EXPECT_EQ(values<double>(x), std::vector<double>(12, 0.0));
+}
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+TEST(Misuse, kernels_refuse_what_they_cannot_mean) {
+  const Array x = zeros({10}), y = zeros({10});
+  KernelBuilder k({10});
+  const auto X = k.input(x), Y = k.output(y);
+  const auto i = k.axis(0);
+  const auto total = k.reduce(Op::Add, X(i));
+  EXPECT_THROW(total.array(), ValueError);
+  EXPECT_THROW(X(i) = 1.0, ValueError);
+  EXPECT_THROW(k.local(Y(i)), ValueError);
+  EXPECT_THROW(k.axis(1), IndexError);
+  EXPECT_THROW(k.axis(-1), IndexError);
+  EXPECT_THROW(k.extent(1), IndexError);
+  EXPECT_THROW(X.extent(1), IndexError);
+  EXPECT_THROW(k.local(X(i, i)), IndexError);
+  EXPECT_THROW(k.local(X()), IndexError);
+  EXPECT_THROW(k.local(X(1.5)), TypeError);
+  EXPECT_THROW(k.if_(X(0), [] {}), TypeError);
+  EXPECT_THROW(k.loop(0.5, 2, [](Expression) {}), TypeError);
+  EXPECT_THROW(k.reduce(Op::Add, X(i), {1}), ValueError);
+  EXPECT_THROW(k.reduce(Op::Add, X(i), {0, 0}), ValueError);
+  EXPECT_THROW(k.output(broadcast_to(zeros({1}), Extents{10})), ValueError);
+  Y(i) = X(i) + 1.0;
+  k.record();
+  EXPECT_THROW(k.record(), ValueError);
+  EXPECT_THROW(k.axis(0), ValueError);
+  EXPECT_THROW(Y(0) = 1.0, ValueError);
+  EXPECT_EQ(values<double>(y), std::vector<double>(10, 1.0));
+}
+
+TEST(Misuse, values_stay_in_their_kernel_and_block) {
+  const Array x = zeros({10});
+  KernelBuilder a({10}), b({10});
+  const auto A = a.input(x);
+  const auto B = b.output(x);
+  EXPECT_THROW(B(b.axis(0)) = A(a.axis(0)), ValueError);
+  EXPECT_THROW(B(a.axis(0)) = 1.0, ValueError);
+  std::optional<Expression> inner;
+  b.loop(0, 3, [&](Expression t) { inner = t + 1; });
+  EXPECT_THROW(B(*inner) = 1.0, ValueError);
+  EXPECT_THROW(compute(Op::Add, {1.0, 2.0}), ValueError);
+}
+
+TEST(Misuse, a_kernel_whose_block_was_left_by_an_exception_is_broken) {
+  const Array x = zeros({10});
+  KernelBuilder k({10});
+  const auto X = k.output(x);
+  EXPECT_THROW(k.if_(k.axis(0) > 2, [] { throw std::runtime_error("of the caller's own"); }),
+               std::runtime_error);
+  EXPECT_THROW(X(0) = 1.0, ValueError);
+  EXPECT_THROW(k.record(), ValueError);
+  KernelBuilder inside({10});
+  EXPECT_THROW(inside.loop(0, 2, [&](Expression) { inside.record(); }), ValueError);
+}
+
+TEST(Misuse, other_work_may_stand_inside_a_block) {
+  const Array x = zeros({10}), y = zeros({10});
+  KernelBuilder k({10});
+  const auto X = k.output(x);
+  k.if_(k.axis(0) > 2, [&] {
+    eval();
+    KernelBuilder other({10});
+    other.output(y)(other.axis(0)) = 5.0;
+    other.record();
+    EXPECT_EQ(values<double>(y + 1.0)[9], 6.0);
+    X(k.axis(0)) = 9.0;
+  });
+  k.record();
+  EXPECT_EQ(values<double>(x), (std::vector<double>{0, 0, 0, 9, 9, 9, 9, 9, 9, 9}));
+}
+
+TEST(Misuse, a_moved_kernel_leaves_nothing_behind) {
+  const Array x = zeros({10});
+  KernelBuilder from({10});
+  const auto X = from.output(x);
+  KernelBuilder to = std::move(from);
+  X(to.axis(0)) = 2.0;
+  to.record();
+  EXPECT_EQ(values<double>(x), std::vector<double>(10, 2.0));
+  EXPECT_THROW(from.axis(0), ValueError);
+  EXPECT_THROW(from.record(), ValueError);
+  EXPECT_THROW(from.text(), ValueError);
+}
+
+TEST(Misuse, indices_beyond_64_bits_are_out_of_bounds) {
+  const Array x = zeros({10}), y = zeros({10});
+  const auto shifted = [&](const std::function<Expression(Expression)>& index) {
+    KernelBuilder k({10});
+    const auto X = k.input(x), Y = k.output(y);
+    Y(k.axis(0)) = X(index(k.axis(0)));
+    k.record();
+  };
+  EXPECT_THROW(shifted([](Expression i) { return i + (std::int64_t{1} << 62); }), IndexError);
+  EXPECT_THROW(shifted([](Expression i) { return i * INT64_MAX; }), IndexError);
+  EXPECT_THROW(shifted([](Expression i) { return i * INT64_MAX * 3 + INT64_MAX; }), IndexError);
+  EXPECT_THROW(shifted([](Expression i) { return -1 - i; }), IndexError);
+}
+
+}  // namespace
+}  // namespace frit
