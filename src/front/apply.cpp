@@ -427,6 +427,33 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
 
 }  // namespace
 
+namespace {
+
+bool is_one_element_in_place(std::span<const Argument> arguments, const ApplyOptions& options) {
+  const Array* out = options.out;
+  return out && out->size() == 1 &&
+         std::any_of(arguments.begin(), arguments.end(), [&](const Argument& a) {
+           return a.array && a.array->same_base(*out) && a.array->offset() == out->offset();
+         });
+}
+
+// NumPy's loops fuse complex products, but not into the memory of an only factor.
+Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature& signature,
+                    const ApplyOptions& options) {
+  const Argument both[2] = {arguments[0], arguments[op == Op::Square ? 0 : 1]};
+  const DType type = signature.out;
+  ApplyOptions unfused = options;
+  unfused.signature = Signature{{type, type, type}, type};
+  SourcePosition& source = Engine::get().source;
+  const SourcePosition at = source;
+  if (!source.ufunc) source.ufunc = info(op).numpy_name.data();
+  Array result = apply(Op::MultiplyUnfused, both, unfused);
+  source = at;
+  return result;
+}
+
+}  // namespace
+
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
@@ -434,6 +461,9 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
     return apply_mixed(op, arguments, signature, options);
   if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
     throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
+  if ((op == Op::Multiply || op == Op::Square) && is_complex(signature.out) &&
+      is_one_element_in_place(arguments, options))
+    return apply_unfused(op, arguments, signature, options);
   if (!options.out && !options.where)
     if (Array result = apply_plain(op, arguments, signature)) return result;
   for (const Argument& a : arguments)

@@ -260,7 +260,7 @@ bool quotient_is_long(F x, F y) {
 template <class F>
 F fmod_float(F x, F y) {
   F quotient = round_to_zero(x / y);
-  F rest = fused_multiply_add(-quotient, pick(quotient == 0, (F)1, y), x);
+  F rest = fused_multiply_add(-quotient, pick(is_infinite(y), (F)1, y), x);  // not 0 * infinity
   // The division may have rounded up to an integer: then the rest has the wrong sign, and is exact
   // all the same.
   F size = absolute(y);

@@ -160,6 +160,11 @@ Array apply_op(Op op, const Call& call, int output = 0) {
   Argument arguments[most_inputs] = {call.inputs[0].argument, call.inputs[1].argument,
                                      call.inputs[2].argument};
   check_input_casts(op, call);
+  if (call.target(output) && !is_complex(call.targets[output].dtype()) &&
+      std::any_of(arguments, arguments + inputs, [](const Argument& a) {
+        return is_complex(a.array ? a.array->dtype() : a.scalar.dtype);
+      }))
+    throw Unfit{"complex operands, and an output that is not"};
   const ApplyOptions options{.out = call.target(output),
                              .where = call.masked ? &call.mask : nullptr,
                              .signature = signature_for(op, call),

@@ -42,7 +42,10 @@ PROGRAMS = [
     "np.cumprod(c[0])",
     "half[:9].prod()",
     "whole[:40].prod(dtype='f4', initial=0)",
-    "np.hypot.accumulate(v)",
+    "np.hypot.accumulate(np.array([-3.0, 4.0, 12.0]))",
+    "np.array([2.5 + 1.5j]) * np.array([0.3 - 0.7j])",
+    "np.multiply(c[0, :1], c[1, :1], out=c[0, :1])",
+    "np.square(c[:1, 0], out=c[:1, 0])",
     # zeros of either sign, and complex numbers
     "np.maximum(zeros, -zeros)",
     "np.minimum(zeros, zeros[::-1])",

@@ -70,6 +70,8 @@ STATEMENTS = [
     "x % x",
     "np.fmod(huge, 0.0)",
     "x %= zero",
+    "x %= (one * np.inf)",
+    "one //= x",
     "huge %= zero",
     "huge //= zero",
     "x //= one",

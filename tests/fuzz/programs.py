@@ -79,7 +79,7 @@ UNARY = [
     "abs({})",
     "np.square({})",
     "np.sqrt(abs({}))",
-    "np.sign({})",
+    "np.sign(({}).real)",
     "np.negative({})",
     "np.rint({})",
     "np.floor({})",
@@ -91,7 +91,7 @@ UNARY = [
     "({} ** 2)",
     "np.conj({})",
     "({}).real",
-    "np.signbit(({}).real)",
+    "np.signbit(np.nan_to_num(({}).real))",
     "({}).copy()",
     "np.nan_to_num({})",
     "np.reciprocal(({}) * 1.0)",
@@ -400,6 +400,8 @@ class Maker:
         if way < 11:
             function = self.pick(BINARY)
             call = f"{function}({deeper()}, {deeper()})"
+            if function == "np.copysign":  # a NaN's sign is the machine's business
+                call = f"np.copysign({deeper()}, np.nan_to_num({deeper()}))"
             return f"({call} + 0)" if function in ZERO_OF_EITHER_SIGN else call
         if way == 11:
             return f"({deeper()} {self.pick(COMPARISONS)} {deeper()})"
