@@ -118,7 +118,10 @@ PyObject* new_flat(PyObject* array) {
   if (!flat) throw PythonError{};
   flat->array = Py_NewRef(array);
   flat->iterator = nullptr;
-  return as_object(flat);
+  const Ref held = Ref::steal(as_object(flat));
+  constexpr int most_axes = 32;  // of NumPy's iterator, which says so
+  if (array_of(array).array.ndim() > most_axes) iterator_of(held.get());
+  return Py_NewRef(held.get());
 }
 
 PyObject* real_flat(PyObject* flat) { return iterator_of(flat); }
