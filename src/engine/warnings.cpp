@@ -124,10 +124,17 @@ unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const 
   return flags;
 }
 
-// What an op's values say, as status flags.
+// Sums and products of complex numbers are computed in NumPy's steps: their flags are NumPy's, even
+// where a part is a NaN and the values don't tell.
+bool flags_tell(Op op, const Signature& signature) {
+  return is_complex(signature.out) && (op == Op::Add || op == Op::Subtract || op == Op::Multiply ||
+                                       op == Op::Square || op == Op::MultiplyUnfused);
+}
+
+// What an op's values say, as status flags; `raised`: those that its loop has left.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            const std::vector<std::vector<std::byte>>& in,
-                           const std::vector<std::byte>& out) {
+                           const std::vector<std::byte>& out, unsigned raised) {
   const DType dtype = signature.out;
   const bool alike =
       in.size() <= 2 && std::ranges::all_of(std::views::iota(0u, in.size()),
@@ -151,6 +158,7 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   // An infinity that is rounded down, or becomes an integer, is invalid besides.
   const bool floors = op == Op::FloorDivide, inverts = op == Op::Reciprocal;
   unsigned flags = 0;
+  if (flags_tell(op, signature)) return raised;
   if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
   for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
     bool nan_in = false, infinite_in = false;
@@ -163,6 +171,9 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
       if (divides(op) && last.zero[e]) flags |= flag_divide | (inverts ? flag_invalid : 0);
       continue;
     }
+    // The method compares the sizes of the divisor's parts.
+    const bool compares = is_complex(signature.out) && divides(op) && last.nan[e];
+    if (compares) flags |= flag_invalid;
     if (result.nan[e] && !nan_in && !quiet_on(op, signature.out, infinite_in))
       flags |= flag_invalid;
     if (result.infinite[e] && !nan_in && !infinite_in) {
@@ -332,12 +343,13 @@ class Replay {
       std::vector<std::byte> out(static_cast<std::size_t>(n * size_of(node.signature.out)));
       void* args[1 + max_inputs] = {out.data()};
       for (std::size_t j = 0; j < in.size(); ++j) args[1 + j] = in[j].data();
+      clear_float_flags();
       if (node.op == Op::Copy)
         out = in[0];
       else
         loop(node.op, node.signature.in[node.op == Op::Select ? 1 : 0])(args, n, 0);
       if (may_warn(node.op, node.signature.in[0]))
-        found_[k].op |= flags_from_values(node.op, node.signature, n, in, out);
+        found_[k].op |= flags_from_values(node.op, node.signature, n, in, out, float_flags());
       made.emplace_back(&node.out,
                         cast(std::move(out), node.signature.out, node.out.dtype, n, found_[k].op));
     }
@@ -434,7 +446,7 @@ void Engine::note_small(Op op, const Signature& signature, void* const* args, st
     intact &= args[k] != args[0];
     in.push_back(bytes_of(k, signature.in[k - 1]));
   }
-  flags = intact ? flags_from_values(op, signature, n, in, bytes_of(0, signature.out))
+  flags = intact ? flags_from_values(op, signature, n, in, bytes_of(0, signature.out), flags)
                  : meant(op, signature, flags);
   note_float_flags(op, source, settings.float_checks, flags);
 }

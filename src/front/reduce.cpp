@@ -67,6 +67,10 @@ ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, i
   return r;
 }
 
+bool is_ordered_as(const Array& a, const Array& b) {
+  return a.ndim() == b.ndim() && reduction_order(*a.layout()) == reduction_order(*b.layout());
+}
+
 bool inner_axis_is_reduced(const Array& a, std::uint64_t mask) {
   const std::vector<int> order = reduction_order(*a.layout());
   return order.empty() || (mask >> order.back() & 1) != 0;
@@ -142,6 +146,9 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     plain.out = nullptr;
     const Array result = reduce(op, a, plain);
     check_writable(*options.out);
+    // NumPy's iterator looks at the output's layout too.
+    if (!reduces_in_any_order(op, result.dtype()) && !is_ordered_as(*options.out, result))
+      throw TypeError("no native reduction into this order of axes");
     if (!std::equal(result.shape().begin(), result.shape().end(), options.out->shape().begin(),
                     options.out->shape().end()))
       throw ValueError("output parameter for reduction operation has the wrong shape");
@@ -265,7 +272,9 @@ class ScanCall final : public Call {
   ScanCall(Op op, DType dtype, LayoutRef in, LayoutRef out, int axis)
       : op_(op), dtype_(dtype), in_(std::move(in)), out_(std::move(out)), axis_(axis) {}
   std::string_view name() const override { return "scan"; }
-  const char* warning_name() const override { return "accumulate"; }
+  const char* warning_name() const override {
+    return may_warn(op_, dtype_) ? "accumulate" : nullptr;
+  }
   void run(std::span<std::byte* const> pointers) const override {
     const ScanLoop scan = scan_loop(op_, dtype_);
     const auto along = static_cast<std::size_t>(axis_);

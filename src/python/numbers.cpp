@@ -219,6 +219,7 @@ PyObject* inplace_native(Slot slot, PyObject* left, PyObject* right) {
     matmul(target, *y.argument.array, &target);
   } else {
     const Argument arguments[2] = {target, y.argument};
+    if (y.argument.array) check_errors_in_place(*y.argument.array, target);
     if (slot == Slot::Power)
       power_of(arguments[0], arguments[1], options);
     else

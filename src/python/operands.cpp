@@ -205,6 +205,13 @@ void check_writable(ArrayObject& object) {
   if (object.read_only || !object.array.writable()) throw Unfit{"the array is read-only"};
 }
 
+void check_errors_in_place(const Array& input, const Array& target) {
+  if (!float_errors_are_immediate || !input.same_base(target)) return;
+  const bool same = input.layout() == target.layout() && input.offset() == target.offset();
+  if (!same && may_share_memory(input, target))
+    throw Unfit{"an error leaves an overlapping output alone"};
+}
+
 Array target_operand(PyObject* object) {
   if (is_array(object)) {
     check_writable(array_of(object));

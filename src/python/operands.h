@@ -42,5 +42,8 @@ char order_operand(PyObject* object, char absent);
 // ours or must not be written.
 Array target_operand(PyObject* object);
 void check_writable(ArrayObject& object);
+// Where a floating-point error is raised, NumPy drops what it would have written to memory that an
+// input shares at other elements. Throws Unfit there.
+void check_errors_in_place(const Array& input, const Array& target);
 
 }  // namespace frit::python

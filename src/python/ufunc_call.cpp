@@ -160,6 +160,9 @@ Array apply_op(Op op, const Call& call, int output = 0) {
   Argument arguments[most_inputs] = {call.inputs[0].argument, call.inputs[1].argument,
                                      call.inputs[2].argument};
   check_input_casts(op, call);
+  if (const Array* target = call.target(output))
+    for (std::size_t k = 0; k < inputs; ++k)
+      if (arguments[k].array) check_errors_in_place(*arguments[k].array, *target);
   if (call.target(output) && !is_complex(call.targets[output].dtype()) &&
       std::any_of(arguments, arguments + inputs, [](const Argument& a) {
         return is_complex(a.array ? a.array->dtype() : a.scalar.dtype);

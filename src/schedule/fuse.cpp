@@ -11,6 +11,7 @@
 #include <bit>
 #include <optional>
 
+#include "ir/kernel.h"
 #include "schedule/dependence.h"
 #include "schedule/reduction_order.h"
 
@@ -176,7 +177,8 @@ class Fuser {
       }
       return group.kind == shape.kind && group.reduced == node.reduced &&
              group.order == shape.order && group.tree == shape.tree &&
-             group.buffered == shape.buffered && group.chunk == shape.chunk;
+             group.buffered == shape.buffered && group.chunk == shape.chunk &&
+             shares_leaves(group, node);
     }
     if (full) {
       attempt.member.level = Level::Full;
@@ -185,6 +187,18 @@ class Fuser {
     if (node.kind == NodeKind::Routine) return false;
     attempt.member.level = Level::Row;
     return group.kind == GroupKind::Rows && is_row_space(group, space);
+  }
+
+  // Trees over real and over complex elements have other leaves.
+  bool shares_leaves(const Group& group, const Node& node) const {
+    const int mine = tree_class(node.op, node.signature.in[0]);
+    return mine == 0 ||
+           std::all_of(group.members.begin(), group.members.end(), [&](const Member& m) {
+             const Node& other = segment_.nodes[m.node];
+             if (m.level != Level::Reduce) return true;
+             const int theirs = tree_class(other.op, other.signature.in[0]);
+             return theirs == 0 || theirs == mine;
+           });
   }
 
   // The group's space with its reduced axes gone, or of extent 1.

@@ -628,14 +628,8 @@ class Maker:
                 else f"{self.operand(x.shape)} > {self.scalar()}"
             )
             result = self.value(f"{function}({a}, {b})")
-            inputs = [self.value(t) for t in (a, b)]
-            # NumPy casts the hidden elements of an overlapping output of another type to and fro.
-            if result is None or (
-                result.dtype != x.dtype
-                and any(
-                    numpy.may_share_memory(x, y) for y in inputs if isinstance(y, numpy.ndarray)
-                )
-            ):
+            # NumPy casts the hidden elements of an output of another type to and fro.
+            if result is None or result.dtype != x.dtype:
                 return
             words.append(f"where={mask}")
         if self.one_in(5):
@@ -1007,7 +1001,8 @@ class Maker:
         if way == 3:
             indices = self.index_text(x.shape[0]).replace(", dtype='int32'", "")
             operand = self.pick(["1", "2.0", "True", "np.arange(3)[:1]"])
-            if x.flags.writeable and not _overlaps_itself(x):
+            # Of more dimensions, NumPy's warnings name it `at`.
+            if x.flags.writeable and x.ndim == 1 and "[[" not in indices:
                 self.emit(f"{ufunc}.at({text}, {indices}, {operand})")
             return
         self.emit(
