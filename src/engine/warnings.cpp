@@ -96,7 +96,8 @@ bool orders_a_nan(DType dtype, std::int64_t n, const std::vector<std::vector<std
   return orders_a_nan(n, static_cast<const double*>(x), static_cast<const double*>(y));
 }
 
-// As below, for real floats throughout: blocks without a NaN or infinity in the result are passed over.
+// As below, for real floats throughout: blocks without a NaN or infinity in the result are passed
+// over.
 template <class F>
 unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const F* out) {
   constexpr F infinity = std::numeric_limits<F>::infinity();

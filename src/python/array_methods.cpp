@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "python/array_type.h"
-#include "python/functions.h"
 #include "python/flags.h"
+#include "python/functions.h"
 #include "python/indexing.h"
 #include "python/interop.h"
 #include "python/methods.h"
