@@ -429,15 +429,21 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
 
 namespace {
 
-bool is_one_element_in_place(std::span<const Argument> arguments, const ApplyOptions& options) {
+// NumPy's loops fuse complex products, but not into the memory of an only factor, nor where they
+// overwrite what they have read before.
+bool is_unfused_in_place(std::span<const Argument> arguments, const ApplyOptions& options) {
   const Array* out = options.out;
-  return out && out->size() == 1 &&
-         std::any_of(arguments.begin(), arguments.end(), [&](const Argument& a) {
-           return a.array && a.array->same_base(*out) && a.array->offset() == out->offset();
-         });
+  if (!out || (out->size() != 1 && out->ndim() != 1)) return false;
+  return std::any_of(arguments.begin(), arguments.end(), [&](const Argument& a) {
+    if (!a.array || !a.array->same_base(*out)) return false;
+    const std::int64_t ahead = a.array->offset() - out->offset();
+    if (out->size() == 1) return ahead == 0;
+    const std::int64_t stride = out->strides()[0];
+    return a.array->ndim() == 1 && a.array->strides()[0] == stride &&
+           (stride > 0 ? ahead > 0 : ahead < 0) && may_share_memory(*a.array, *out);
+  });
 }
 
-// NumPy's loops fuse complex products, but not into the memory of an only factor.
 Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature& signature,
                     const ApplyOptions& options) {
   const Argument both[2] = {arguments[0], arguments[op == Op::Square ? 0 : 1]};
@@ -462,7 +468,7 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
   if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
     throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
   if ((op == Op::Multiply || op == Op::Square) && is_complex(signature.out) &&
-      is_one_element_in_place(arguments, options))
+      is_unfused_in_place(arguments, options))
     return apply_unfused(op, arguments, signature, options);
   if (!options.out && !options.where)
     if (Array result = apply_plain(op, arguments, signature)) return result;

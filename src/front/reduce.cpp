@@ -331,7 +331,8 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
                     result.shape().end()))
       throw ValueError("provided out is the wrong size for the accumulation.");
   } else {
-    result = fresh(LayoutRef::adopt(make_contiguous(a.shape(), size_of(type))), type);
+    const Layout* like = a.layout();
+    result = fresh(result_layout(a.shape(), {&like, 1}, size_of(type)), type);
   }
   if (a.size() > 0)
     record_call(std::make_shared<ScanCall>(op, type, LayoutRef(in.layout()),

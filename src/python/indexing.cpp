@@ -229,7 +229,10 @@ struct Value {
 };
 
 Value read_value(PyObject* object, DType dtype) {
-  Value value;
+  // NumPy refuses an integer that does not fit: its value must be known.
+  if (is_scalar(object) && is_integer(dtype) && scalar_of(object).array.dtype() != dtype)
+    object = scalar_value(scalar_of(object));
+  Value value;  // returned in place: the argument points into it
   if (const std::optional<Scalar> element = element_value(object, dtype)) {
     value.argument = Argument(*element);
     return value;

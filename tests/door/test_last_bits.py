@@ -55,6 +55,11 @@ PROGRAMS = [
     "np.array([complex(np.nan, 1), complex(2, np.nan), 3] * 9).max()",
     "abs(c)",
     "abs(c.astype('F'))",
+    "np.cumsum(x.T, axis=-1).sum()",
+    "np.multiply(c[0, :-1], c[0, 1:], out=c[0, :-1])",
+    "np.multiply(c[0, 1:], c[0, :-1], out=c[0, 1:])",
+    "np.multiply(c[0], c[0], out=c[0])",
+    "np.zeros(3, 'i2').__setitem__(slice(None), whole[:9].astype('u8').sum())",
     # BLAS
     "v @ w",
     "v.dot(w)",
