@@ -22,8 +22,8 @@ namespace {
 
 constexpr int spins_before_sleep = 2000;
 constexpr std::int64_t most_parts = 0xFFFF;
-constexpr int least_launches_alone = 4;
-constexpr int most_launches_alone = 64;
+constexpr int least_launches_alone = 16;
+constexpr int most_launches_alone = 512;
 
 void pause() {
 #if defined(__x86_64__)
@@ -188,7 +188,7 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
 // of ours was suspended with a part in its hands. Then launches run alone for a while, longer each
 // time.
 void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
-  if (waited > 2 * worked + std::chrono::microseconds(50)) {
+  if (waited > worked + std::chrono::microseconds(50)) {
     alone_for_ = penalty_;
     penalty_ = std::min(penalty_ * 2, most_launches_alone);
   } else {
