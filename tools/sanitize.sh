@@ -28,6 +28,7 @@ find "$package" -type l -delete
   for file; do mkdir -p "$0/$(dirname "$file")"; ln -sf "$PWD/$file" "$0/$file"; done' \
   "$build/python" {} +)
 
+export FRIT_FUZZ_PROGRAMS=${FRIT_FUZZ_PROGRAMS:-200}
 suppressions=$PWD/tools/suppressions
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
@@ -46,5 +47,5 @@ done
 tests=(tests)
 [ $# -eq 0 ] || tests=("$@")
 # Machine limits that sanitizers break (memory, time) are asserted by tests with this mark.
-FRIT_SANITIZED=$name FRIT_FUZZ_PROGRAMS=${FRIT_FUZZ_PROGRAMS:-200} PYTHONPATH=$build/python \
-  LD_PRELOAD=$preload "$python" -m pytest -n "${PYTEST_JOBS:-2}" -m "not unsanitized" "${tests[@]}"
+PYTHONPATH=$build/python LD_PRELOAD=$preload "$python" -m pytest -n "${PYTEST_JOBS:-2}" \
+  -m "not unsanitized" "${tests[@]}"

@@ -22,6 +22,7 @@ struct KernelCode {
   std::shared_ptr<const Kernel> kernel;
   std::shared_ptr<const Executable> interpreted;  // made when first needed
   Compiler::Slot compiled;                        // null: not asked for yet
+  bool sought = false;                            // among those compiled by earlier processes
   int sightings = 0;
   double cost_seen = 0;  // estimated ns of all launches so far
 };

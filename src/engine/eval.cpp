@@ -16,9 +16,13 @@ namespace {
 
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
-constexpr double part_cost = 25e3;    // ns of work that is worth handing to another thread
-constexpr double compile_from = 2e5;  // ns of estimated work seen, from the second sighting on
-constexpr double compile_at_once = 1e6;
+constexpr double part_cost = 25e3;  // ns of work that is worth handing to another thread
+// What a kernel's launches must have cost, in estimated ns, before its code is looked for on disk (some
+// ten microseconds); before it is compiled (some ten milliseconds of another thread, but a program
+// that ends waits for it): from the second launch on, and after one.
+constexpr double load_from = 5e4;
+constexpr double compile_from = 2e5;
+constexpr double compile_once_from = 5e6;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -259,8 +263,12 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
   if (want_compiled) {
     ++code.sightings;
     code.cost_seen += cost;
-    const bool worth = settings.tier == Tier::Compiled || cost >= compile_at_once ||
+    const bool worth = settings.tier == Tier::Compiled || code.cost_seen >= compile_once_from ||
                        (code.sightings >= 2 && code.cost_seen >= compile_from);
+    if (!code.compiled && !code.sought && code.cost_seen >= load_from) {
+      code.sought = true;
+      code.compiled = compiler_->find(*code.kernel);
+    }
     if (!code.compiled && worth) {
       code.compiled = compiler_->request(*code.kernel);
       if (settings.tier == Tier::Compiled) compiler_->wait();

@@ -78,9 +78,10 @@ int default_threads() {
   return std::max(1, cpus);
 }
 
-// A launch is published as one word, its ticket: generation, number of parts, next part. Whoever raises the
-// last field has taken that part; from then on the launch cannot end before the part is done, so its job may be
-// read. A thread that wakes late finds no part left: nobody waits for threads, only for parts.
+// A launch is published as one word, its ticket: generation, number of parts, next part. Whoever
+// raises the last field has taken that part; from then on the launch cannot end before the part is
+// done, so its job may be read. A thread that wakes late finds no part left: nobody waits for
+// threads, only for parts.
 struct ThreadPool::Shared {
   static constexpr std::uint64_t field = 0xFFFF;
   std::atomic<std::uint64_t> ticket{0};
@@ -183,8 +184,9 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
   return s.flags.load(std::memory_order_relaxed);
 }
 
-// Waiting for longer than all the work took means that somebody else has the other CPUs: a thread of ours
-// was suspended with a part in its hands. Then launches run alone for a while, longer each time.
+// Waiting for longer than all the work took means that somebody else has the other CPUs: a thread
+// of ours was suspended with a part in its hands. Then launches run alone for a while, longer each
+// time.
 void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
   if (waited > 2 * worked + std::chrono::microseconds(50)) {
     alone_for_ = penalty_;

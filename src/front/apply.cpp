@@ -15,7 +15,7 @@ namespace {
 
 // What the type rule gave before, by op and operand kinds (14 types, then 3 weak kinds).
 struct KnownSignature {
-  std::uint8_t state = 0;  // 0: not asked, 1: known, 2: none
+  std::uint8_t operands = 0;  // how many it is for; 0: not asked
   Signature signature{};
 };
 constexpr int kinds = dtype_count + 3;
@@ -34,20 +34,26 @@ std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> argu
   return resolve(op, {types, arguments.size()});
 }
 
+void check_count(Op op, std::size_t operands) {
+  if (operands != static_cast<std::size_t>(info(op).inputs))
+    throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
+}
+
 Signature signature_of(Op op, std::span<const Argument> arguments) {
   static std::array<KnownSignature, static_cast<std::size_t>(op_count) * kinds * kinds> known;
   std::optional<Signature> result;
-  if (arguments.size() <= 2) {
+  if (arguments.size() == 1 || arguments.size() == 2) {
     const int second = arguments.size() == 2 ? kind_of(arguments[1]) : 0;
     KnownSignature& entry = known[static_cast<std::size_t>(
         (static_cast<int>(op) * kinds + kind_of(arguments[0])) * kinds + second)];
-    if (entry.state == 0) {
+    if (entry.operands != arguments.size()) {
+      check_count(op, arguments.size());
       result = resolve_arguments(op, arguments);
-      entry.state = result ? 1 : 2;
-      if (result) entry.signature = *result;
+      if (result) entry = {static_cast<std::uint8_t>(arguments.size()), *result};
     }
-    if (entry.state == 1) return entry.signature;
+    if (entry.operands == arguments.size()) return entry.signature;
   } else {
+    check_count(op, arguments.size());
     result = resolve_arguments(op, arguments);
     if (result) return *result;
   }
@@ -331,6 +337,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
     if (!a) continue;
     if ((layout && a->layout() != layout) || a->dtype() != signature.in[k]) return {};
     layout = a->layout();
+    if (!layout) return {};  // an empty handle
   }
   if (!layout || !layout->c_contiguous() || layout->size() == 0 ||
       layout->item_size() != size_of(signature.out))
@@ -397,7 +404,8 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
 
 namespace {
 
-// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below all unsigned numbers.
+// Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below
+// all unsigned numbers.
 Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& signature,
                   const ApplyOptions& options) {
   const std::size_t which = is_signed(signature.in[0]) ? 0 : 1;
@@ -453,13 +461,6 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
 }  // namespace
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
-  if (arguments.size() != static_cast<std::size_t>(info(op).inputs)) [[unlikely]]
-    throw TypeError(
-        text(info(op).name, ": takes ", info(op).inputs, " operands, not ", arguments.size()));
-  for (const Argument& a : arguments)
-    if (a.array) check_array(*a.array);
-  if (options.out) check_array(*options.out);
-  if (options.where) check_array(*options.where);
   Locked lock(Engine::lock());
   const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
   if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
@@ -471,6 +472,10 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
     return apply_unfused(op, arguments, signature, options);
   if (!options.out && !options.where)
     if (Array result = apply_plain(op, arguments, signature)) return result;
+  for (const Argument& a : arguments)
+    if (a.array) check_array(*a.array);
+  if (options.out) check_array(*options.out);
+  if (options.where) check_array(*options.where);
   if (options.out) {
     check_writable(*options.out);
     if (!can_cast(signature.out, options.out->dtype(), options.casting))

@@ -122,7 +122,8 @@ void gather_elements(std::byte* out, const std::byte* data,
   });
 }
 
-// The items that one dense array of indices names, moved to dense memory; false if one is out of bounds.
+// The items that one dense array of indices names, moved to dense memory; false if one is out of
+// bounds.
 template <class Index, class Unit>
 bool take_units(std::byte* out, const std::byte* data, const std::byte* indices, std::int64_t n,
                 std::int64_t extent, std::int64_t stride) {
@@ -162,7 +163,8 @@ bool take_items(std::byte* out, const std::byte* data, const std::byte* indices,
   }
 }
 
-// The common case: one dense array of indices into a vector. Nothing: the general way words the error.
+// The common case: one dense array of indices into a vector. Nothing: the general way words the
+// error.
 std::optional<Array> take_from_vector(const Array& a, const Array& index) {
   const bool narrow = index.dtype() == DType::Int32;
   if (a.ndim() != 1 || (!narrow && index.dtype() != DType::Int64) || !index.c_contiguous())

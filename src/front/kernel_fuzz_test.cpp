@@ -369,7 +369,7 @@ class Writer {
 // ---- random kernels -----------------------------------------------------------------------------
 
 constexpr DType dtypes[] = {DType::Float64, DType::Float64, DType::Int64, DType::Float32,
-                            DType::Int32};
+                            DType::Int32,   DType::UInt8,   DType::Int16, DType::Float16};
 
 Expr literal(std::int64_t value) {
   return {.dtype = DType::Int64, .value = Scalar::of(DType::Int64, value)};
@@ -575,7 +575,8 @@ class TreeMaker {
   }
 
   Expr constant(DType dtype, ExprKind kind) {
-    const double number = is_integer(dtype) ? static_cast<double>(random_.between(-5, 5))
+    const std::int64_t least = dtype == DType::UInt8 ? 0 : -5;
+    const double number = is_integer(dtype) ? static_cast<double>(random_.between(least, 5))
                                             : static_cast<double>(random_.between(-12, 12)) / 4;
     return {
         .kind = kind, .dtype = dtype, .value = cast_to(dtype, Scalar::of(DType::Float64, number))};

@@ -103,8 +103,8 @@ struct Matrix {
   std::int64_t leading() const { return has_rows() ? row_stride : column_stride; }
 };
 
-// The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the bits
-// are NumPy's too where the BLAS is.
+// The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the
+// bits are NumPy's too where the BLAS is.
 template <class T, class Int>
 class Product {
   static constexpr bool is_complex = !std::is_arithmetic_v<T>;
@@ -394,6 +394,8 @@ Array readable_by_blas(const Array& a) {
 }  // namespace
 
 Array dot(const Array& a, const Array& b, const Array* out) {
+  check_array(a);
+  check_array(b);
   check(a.ndim() <= 2 && b.ndim() <= 2, "a dot of at most two dimensions");
   return matmul(readable_by_blas(a), readable_by_blas(b), out);
 }

@@ -1,7 +1,8 @@
 // mask.cpp: indexing by bool arrays: reading and writing where they are true.
 //
-// A mask is read eight bytes at a time: a word of zeros is skipped, a word of ones moves eight elements, and the
-// bits of any other word are walked. Blocks of the mask are counted first, so that threads know where to go on.
+// A mask is read eight bytes at a time: a word of zeros is skipped, a word of ones moves eight
+// elements, and the bits of any other word are walked. Blocks of the mask are counted first, so
+// that threads know where to go on.
 #include <bit>
 #include <cstring>
 
@@ -56,7 +57,8 @@ class Mask {
   const std::uint8_t* bytes() const { return bytes_; }
   int axes() const { return held_.ndim(); }
 
-  // work(begin, end, number of true elements before): in parallel; none for blocks without a true element.
+  // work(begin, end, number of true elements before): in parallel; none for blocks without a true
+  // element.
   template <class Work>
   void for_blocks(std::int64_t elements_each, Work&& work) const {
     const auto blocks = static_cast<std::int64_t>(before_.size()) - 1;
@@ -75,8 +77,8 @@ class Mask {
   std::vector<std::int64_t> before_;
 };
 
-// Where the items of an array lie that belong to the elements of a mask over its leading axes: rows of equal
-// distances, as long as the strides allow.
+// Where the items of an array lie that belong to the elements of a mask over its leading axes: rows
+// of equal distances, as long as the strides allow.
 class Places {
  public:
   Places(const Array& a, std::size_t axes, std::byte* data) : data_(data) {

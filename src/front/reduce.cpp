@@ -520,25 +520,34 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 
 namespace {
 
-// Small and ready: run now. Not where floats come out, which the engine looks at for warnings when it runs a call.
+// Small and ready: run now.
 bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<const Array> inputs) {
   Engine& engine = Engine::get();
   std::int64_t bytes = 0;
   for (const Array& a : outputs) {
-    if (is_inexact(a.dtype()) || a.base()->pending != 0) return false;
+    if (a.base()->pending != 0) return false;
     bytes += a.size() * size_of(a.dtype());
   }
   for (const Array& a : inputs) {
     if (!engine.is_ready(a.base())) return false;
     bytes += a.size() * size_of(a.dtype());
   }
-  if (bytes > engine.settings.immediate_bytes) return false;
+  if (bytes > 4 * engine.settings.immediate_bytes) return false;
   std::vector<std::byte*> pointers;
   for (const Array& a : outputs) engine.allocate(a.base());
   for (const auto& arrays : {outputs, inputs})
     for (const Array& a : arrays) pointers.push_back(a.base()->data + a.offset());
-  call.run(pointers);
   ++engine.statistics.immediate;
+  const std::uint8_t checks = call.warning_name() ? engine.settings.float_checks : std::uint8_t{0};
+  if (checks == 0) {
+    call.run(pointers);
+    return true;
+  }
+  clear_float_flags();
+  call.run(pointers);
+  SourcePosition at = engine.source;
+  if (!at.ufunc) at.ufunc = call.warning_name();
+  engine.note_float_flags(Op{}, at, checks, float_flags());
   return true;
 }
 

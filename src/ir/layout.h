@@ -9,7 +9,8 @@ namespace frit {
 inline constexpr int max_dimensions = 64;  // as NumPy 2
 
 // How the elements of a window lie in memory. Immutable. Strides are in bytes. Counted by hand
-// under the engine's lock (retain/release): a layout that nobody uses leaves the table after a while.
+// under the engine's lock (retain/release): a layout that nobody uses leaves the table after a
+// while.
 class Layout {
  public:
   int ndim() const { return ndim_; }

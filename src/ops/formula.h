@@ -77,8 +77,9 @@ bool is_zero_divisor(T y) {
   return is_infinite(1.0 / (double)y);
 }
 
-// Infinite or NaN where y == 0, which raises divide-by-zero or invalid. What becomes of the quotient must hang on
-// the quotient, not on y: where y is one number for all elements, a test of y would let the optimiser drop the division.
+// Infinite or NaN where y == 0, which raises divide-by-zero or invalid. What becomes of the
+// quotient must hang on the quotient, not on y: where y is one number for all elements, a test of y
+// would let the optimiser drop the division.
 template <class T>
 Quotient<T> quotient_of(T x, T y) {
   return (Quotient<T>)x / (Quotient<T>)y;

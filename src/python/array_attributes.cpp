@@ -57,8 +57,8 @@ int set_shape(PyObject* self, PyObject* value, void*) {
 PyObject* strides(PyObject* self, void*) {
   return guarded([&] { return tuple_of(array_behind(self).strides()); });
 }
-// The strides that the real array refused (its error is set): it knows of this window only, and there may be
-// more memory behind it.
+// The strides that the real array refused (its error is set): it knows of this window only, and
+// there may be more memory behind it.
 void set_within_base(PyObject* self, PyObject* strides) {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);

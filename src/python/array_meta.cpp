@@ -17,8 +17,8 @@ struct UnboundObject {
 };
 PyTypeObject* unbound_type = nullptr;
 
-// A method of the real ndarray on an instance of a subclass of it, with real objects for ours: not least
-// numpy.ndarray where a program says np.ndarray.
+// A method of the real ndarray on an instance of a subclass of it, with real objects for ours: not
+// least numpy.ndarray where a program says np.ndarray.
 Ref call_on_subclass(PyObject* method, const Arguments& arguments) {
   std::vector<Ref> held;
   std::vector<PyObject*> values;
@@ -30,8 +30,9 @@ Ref call_on_subclass(PyObject* method, const Arguments& arguments) {
       method, values.data(), static_cast<std::size_t>(arguments.positional), arguments.names));
 }
 
-// The method `view` of a class that a program derives from np.ndarray. self.view(np.ndarray) gives a real array: it is
-// how a subclass hands its data on to the __array_ufunc__ of the class that it comes from, NumPy's.
+// The method `view` of a class that a program derives from np.ndarray. self.view(np.ndarray) gives
+// a real array: it is how a subclass hands its data on to the __array_ufunc__ of the class that it
+// comes from, NumPy's.
 PyObject* view_as(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   return guarded([&] {
     return call_on_subclass(ndarray_method("view"), {values, count, names}).release();

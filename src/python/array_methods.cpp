@@ -1,9 +1,11 @@
 // array_methods.cpp: the methods of Array that shape, copy, convert and pick.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "python/array_type.h"
 #include "python/flags.h"
+#include "python/functions.h"
 #include "python/indexing.h"
 #include "python/interop.h"
 #include "python/methods.h"
@@ -59,13 +61,12 @@ struct Ravel {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
       layout = 'A';
     }
-    const bool fortran =
-        layout == 'F' || (layout == 'A' && array.f_contiguous() && !array.c_contiguous());
-    // A view only of what lies in one piece, though more could be one.
-    const bool in_one_piece = fortran ? array.f_contiguous() : array.c_contiguous();
-    const Array source = in_one_piece ? array : copy(array, fortran ? 'F' : 'C');
-    Array flat = reshaped(source, {array.size()}, fortran ? 'F' : 'C').array;
-    return in_one_piece ? new_view(std::move(flat), array_of(self)) : new_array(std::move(flat));
+    // Other than reshape, ravel copies even what one stride runs over.
+    const bool dense = layout == 'C'   ? array.c_contiguous()
+                       : layout == 'F' ? array.f_contiguous()
+                                       : array.c_contiguous() || array.f_contiguous();
+    if (!dense) return new_array(reshaped(copy(array, layout), {array.size()}, layout).array);
+    return view_or_new(reshaped(array, {array.size()}, layout), self);
   }
 };
 
@@ -259,23 +260,7 @@ struct Dot {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [other, out] = named(arguments, {"b", "out"});
     if (!other) throw Unfit{"dot takes an array"};
-    Operand operand;
-    if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
-    const Array& left = array_behind(self);
-    operand.argument.weak = Weak::No;  // NumPy makes an array of a number here
-    if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0) {
-      if (is_given(out)) throw Unfit{"dot of a number with out="};
-      return new_result(apply(Op::Multiply, {left, operand.argument}));
-    }
-    const Array& right = *operand.argument.array;
-    if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
-    note_ufunc("dot");
-    if (!is_given(out)) return new_result(dot(left, right));
-    const Array target = target_operand(out);
-    if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
-      throw Unfit{"dot into another kind of array"};
-    dot(left, right, &target);
-    return Py_NewRef(out);
+    return dot_product(array_behind(self), other, out);
   }
 };
 
@@ -380,10 +365,18 @@ struct Round {
     const auto [decimals, out] = named(arguments, {"decimals", "out"});
     const Array& array = array_behind(self);
     const std::int64_t places = decimals ? integer_operand(decimals) : 0;
-    if (is_given(out) || places != 0 || is_complex(array.dtype()) || is_bool(array.dtype()))
-      throw Unfit{"round to decimal places"};
+    constexpr int most_places = 22;  // powers of ten up to here are exact
+    if (is_given(out) || is_complex(array.dtype()) || is_bool(array.dtype()) ||
+        std::abs(places) > most_places || (is_integer(array.dtype()) && places < 0))
+      throw Unfit{"round of this type or so far"};
     if (is_integer(array.dtype())) return new_array(copy(array, 'K'));
-    return new_result(apply(Op::Rint, {array}));
+    if (places == 0) return new_result(apply(Op::Rint, {array}));
+    // NumPy's steps, to the last bit.
+    const Argument factor(std::pow(10.0, static_cast<double>(std::abs(places))));
+    const Op there = places > 0 ? Op::Multiply : Op::TrueDivide;
+    const Op back = places > 0 ? Op::TrueDivide : Op::Multiply;
+    const Array scaled = apply(Op::Rint, {apply(there, {array, factor})});
+    return new_result(apply(back, {scaled, factor}));
   }
 };
 

@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include <array>
+#include <memory>
 
 #include "python/fallback.h"
 #include "python/indexing.h"
@@ -153,12 +154,18 @@ void make_rows_type() {
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  int status = -1;
-  if (guarded_status([&] {
-        status = PyObject_GetBuffer(real_array(array_of(object)).get(), view, flags);
-      }) < 0)
-    return -1;
-  return status;
+  return guarded_status([&] {
+    auto real = std::make_unique<Py_buffer>();
+    checked_status(PyObject_GetBuffer(real_array(array_of(object)).get(), real.get(), flags));
+    *view = *real;
+    view->obj = Py_NewRef(object);  // memoryview(x).obj is x
+    view->internal = real.release();
+  });
+}
+
+void release_buffer(PyObject*, Py_buffer* view) {
+  const std::unique_ptr<Py_buffer> real(static_cast<Py_buffer*>(view->internal));
+  PyBuffer_Release(real.get());
 }
 
 // ---- attributes and methods that are not ours come from ndarray ---------------------------------
@@ -234,6 +241,7 @@ void make_array_type(PyObject* module) {
   add(Py_mp_subscript, get_item);
   add(Py_mp_ass_subscript, set_item);
   add(Py_bf_getbuffer, get_buffer);
+  add(Py_bf_releasebuffer, release_buffer);
   slots.push_back({Py_tp_methods, methods.data()});
   slots.push_back({Py_tp_getset, attributes.data()});
   slots.push_back({Py_tp_members, members});

@@ -10,8 +10,8 @@ namespace frit::python {
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);
 // Calls so far that were handed arrays of ours, counted as fallbacks or not.
 extern std::int64_t numpy_calls;
-// Python function that makes, for an object whose __array__ gives an array of ours, one whose __array__ gives a real
-// array: NumPy takes no other.
+// Python function that makes, for an object whose __array__ gives an array of ours, one whose
+// __array__ gives a real array: NumPy takes no other.
 void set_stand_in(PyObject* function);
 
 // The same as a fallback: counted under `name` at the user's line, and refused under

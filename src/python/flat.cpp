@@ -1,4 +1,4 @@
-// flat.cpp: array.flat: slices of dense arrays natively; for all else a flatiter of NumPy's on the real array.
+// flat.cpp: array.flat: slices of dense arrays natively; else NumPy's flatiter on the real array.
 #include "python/flat.h"
 
 #include "python/fallback.h"
@@ -14,8 +14,8 @@ namespace {
 
 struct FlatObject {
   PyObject_HEAD PyObject* array;
-  PyObject*
-      iterator;  // NumPy's, once it is needed: it holds a real array, and so an export of our memory
+  // NumPy's, once it is needed: it holds a real array, and so an export of our memory.
+  PyObject* iterator;
 };
 
 FlatObject& flat_of(PyObject* object) { return *reinterpret_cast<FlatObject*>(object); }
@@ -44,7 +44,8 @@ Py_ssize_t length(PyObject* object) { return array_of(flat_of(object).array).arr
 
 // ---- slices of a dense array, natively ----------------------------------------------------------
 
-// The array as one axis, where a key of this kind means there what it means for a flatiter; null otherwise.
+// The array as one axis, where a key of this kind means there what it means for a flatiter; null
+// otherwise.
 Ref dense_axis(PyObject* object, PyObject* key) {
   ArrayObject& array = array_of(flat_of(object).array);
   if (!PySlice_Check(key) || !array.array.c_contiguous()) return {};
@@ -117,7 +118,10 @@ PyObject* new_flat(PyObject* array) {
   if (!flat) throw PythonError{};
   flat->array = Py_NewRef(array);
   flat->iterator = nullptr;
-  return as_object(flat);
+  const Ref held = Ref::steal(as_object(flat));
+  constexpr int most_axes = 32;  // of NumPy's iterator, which says so
+  if (array_of(array).array.ndim() > most_axes) iterator_of(held.get());
+  return Py_NewRef(held.get());
 }
 
 PyObject* real_flat(PyObject* flat) { return iterator_of(flat); }

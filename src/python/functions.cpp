@@ -87,9 +87,9 @@ struct Concatenate {
   static PyObject* run(const Arguments& arguments) {
     const auto [sequence, axis_object, out, dtype, casting] =
         named(arguments, {"arrays", "axis", "out", "dtype", "casting"}, 3);
-    if (!sequence || is_given(out) || is_given(dtype) ||
+    if (!sequence || (is_given(out) && is_given(dtype)) ||
         (casting && !is_name(casting, "same_kind")))
-      throw Unfit{"concatenate with out= or dtype="};
+      throw Unfit{"concatenate with casting="};
     if (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence))
       throw Unfit{"concatenate of other than a list or tuple"};
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
@@ -107,7 +107,11 @@ struct Concatenate {
     if (ndim == 0) throw Unfit{"zero-dimensional arrays cannot be concatenated"};
     const auto axis =
         static_cast<std::size_t>(flat || !axis_object ? 0 : axis_operand(axis_object, ndim));
-    return new_array(joined(parts, axis));
+    if (is_given(out)) {
+      join_into(target_operand(out), parts, axis);
+      return Py_NewRef(out);
+    }
+    return new_array(joined(parts, axis, requested_dtype(dtype)));
   }
 
   // The axes from the slowest to the fastest in memory, as NumPy sorts those of several arrays
@@ -135,8 +139,8 @@ struct Concatenate {
     return order;
   }
 
-  static Array joined(const std::vector<Array>& parts, std::size_t axis) {
-    DType dtype = parts[0].dtype();
+  // The shape of the whole; throws Unfit where the parts don't fit together.
+  static Shape joined_shape(const std::vector<Array>& parts, std::size_t axis) {
     Shape shape(parts[0].shape().begin(), parts[0].shape().end());
     shape[axis] = 0;
     for (const Array& part : parts) {
@@ -145,8 +149,30 @@ struct Concatenate {
       for (std::size_t k = 0; k < shape.size(); ++k)
         if (k != axis && part.shape()[k] != shape[k]) throw Unfit{"arrays of different shapes"};
       shape[axis] += part.shape()[axis];
-      dtype = promote(dtype, part.dtype());
     }
+    return shape;
+  }
+
+  static void join_into(const Array& target, const std::vector<Array>& parts, std::size_t axis) {
+    if (!std::ranges::equal(target.shape(), joined_shape(parts, axis)))
+      throw Unfit{"out= has another shape"};
+    for (const Array& part : parts)
+      if (!can_cast(part.dtype(), target.dtype(), Casting::SameKind) || part.same_base(target))
+        throw Unfit{"concatenate into this array"};
+    std::int64_t offset = target.offset();
+    for (const Array& part : parts) {
+      if (part.size() > 0)
+        assign(window(target, part.shape(), target.strides(), offset, target.dtype()), part);
+      offset += part.shape()[axis] * target.strides()[axis];
+    }
+  }
+
+  static Array joined(const std::vector<Array>& parts, std::size_t axis,
+                      std::optional<DType> wanted) {
+    const Shape shape = joined_shape(parts, axis);
+    DType dtype = wanted.value_or(parts[0].dtype());
+    if (!wanted)
+      for (const Array& part : parts) dtype = promote(dtype, part.dtype());
     Shape strides(shape.size());
     std::int64_t stride = size_of(dtype);
     const std::vector<std::size_t> order = memory_order(parts);
@@ -155,11 +181,7 @@ struct Concatenate {
       stride *= std::max<std::int64_t>(shape[order[k]], 1);
     }
     const Array result = empty_strided(shape, strides, dtype);
-    std::int64_t offset = 0;
-    for (const Array& part : parts) {
-      if (part.size() > 0) assign(window(result, part.shape(), strides, offset, dtype), part);
-      offset += part.shape()[axis] * strides[axis];
-    }
+    join_into(result, parts, axis);
     return result;
   }
 };
@@ -202,6 +224,15 @@ struct NonzeroFunction {
     if (arguments.positional != 1 || arguments.keywords() != 0)
       throw Unfit{"nonzero takes an array"};
     return Where::indices(arguments.values[0]);
+  }
+};
+
+struct DotFunction {
+  static constexpr const char* name = "dot";
+  static PyObject* run(const Arguments& arguments) {
+    const auto [a, b, out] = named(arguments, {"a", "b", "out"});
+    if (!a || !b) throw Unfit{"dot takes two arrays"};
+    return dot_product(array_operand(a), b, out);
   }
 };
 
@@ -250,6 +281,25 @@ PyObject* call_numpy_function(PyObject*, PyObject* const* values, Py_ssize_t pos
 
 }  // namespace
 
+PyObject* dot_product(const Array& left, PyObject* other, PyObject* out) {
+  Operand operand;
+  if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
+  operand.argument.weak = Weak::No;  // NumPy makes an array of a number here
+  if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0) {
+    if (is_given(out)) throw Unfit{"dot of a number with out="};
+    return new_result(apply(Op::Multiply, {left, operand.argument}));
+  }
+  const Array& right = *operand.argument.array;
+  if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+  note_ufunc("dot");
+  if (!is_given(out)) return new_result(dot(left, right));
+  const Array target = target_operand(out);
+  if (target.dtype() != promote(left.dtype(), right.dtype()) || !target.c_contiguous())
+    throw Unfit{"dot into another kind of array"};
+  dot(left, right, &target);
+  return Py_NewRef(out);
+}
+
 std::vector<PyMethodDef> array_functions() {
   return {
       function_row<Where>(),
@@ -258,6 +308,7 @@ std::vector<PyMethodDef> array_functions() {
       function_row<BroadcastTo>(),
       function_row<CountNonzero>(),
       function_row<NonzeroFunction>(),
+      function_row<DotFunction>(),
       function_row<MayShareMemory>(),
       {"to_numpy", to_numpy, METH_O, nullptr},
       {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},

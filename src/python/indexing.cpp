@@ -149,8 +149,8 @@ std::vector<int> moved_axes(int ndim, int count, int front) {
   return order;
 }
 
-// Calls `take` on a window on the array with the axes behind the first `taken` in the order in which they lie in memory,
-// and puts them back in the result: NumPy's order of memory.
+// Calls `take` on a window on the array with the axes behind the first `taken` in the order in
+// which they lie in memory, and puts them back in the result: NumPy's order of memory.
 template <class Take>
 Array taken_in_memory_order(const Array& array, std::size_t taken, Take&& take) {
   const auto rest = static_cast<std::size_t>(array.ndim()) - taken;
@@ -170,7 +170,8 @@ Array taken_in_memory_order(const Array& array, std::size_t taken, Take&& take) 
   return transpose(result, back);
 }
 
-// The index arrays, if they alone make the result's shape and all lie in Fortran order: so does the result then.
+// The index arrays, if they alone make the result's shape and all lie in Fortran order: so does the
+// result then.
 bool is_fortran_ordered(const IndexKey& key) {
   const auto taken = static_cast<int>(key.arrays.size());
   int ndim = 0;

@@ -237,7 +237,8 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   PyObject* object = new_array(*wrapped);
   ArrayObject& made = array_of(object);
   made.read_only = !PyArray_ISWRITEABLE(array);
-  // What NumPy shows as .base: not the means by which we hold our own memory, which would keep it exported.
+  // What NumPy shows as .base: not the means by which we hold our own memory, which would keep it
+  // exported.
   PyObject* base = PyArray_BASE(array);
   if (!base || Py_IS_TYPE(base, export_type)) return object;
   const Origin origin = PyArray_Check(base) ? origin_of(base) : Origin{};

@@ -307,8 +307,8 @@ template <class Convert>
 PyObject* converted_element(PyObject* object, const char* function, Convert&& convert) {
   note_source();
   return guarded([&]() -> PyObject* {
-    // 0-d arrays and scalars; NumPy warns or raises for all others. An array's complex element is no real number
-    // to it, though a complex scalar warns only.
+    // 0-d arrays and scalars; NumPy warns or raises for all others. An array's complex element is
+    // no real number to it, though a complex scalar warns only.
     const Array& array = own_array(object);
     const bool converts = array.ndim() == 0 && !(is_array(object) && is_complex(array.dtype()));
     const Ref element = converts ? only_element(object) : Ref{};

@@ -16,8 +16,8 @@ struct ArrayObject {
   PyObject* pinned;
   Array array;
   bool read_only;  // this window must not be written through
-  bool
-      warns_on_write;  // a result of broadcast_arrays: read-only until the first write, of which NumPy warns
+  // A result of broadcast_arrays: read-only until the first write, of which NumPy warns.
+  bool warns_on_write;
 };
 
 // A full reduction's result, or any 0-d result: computed when somebody looks.

@@ -1,6 +1,8 @@
 // reductions.cpp: sum, mean, var and their like, step by step as NumPy's _methods.py computes them.
 #include "python/reductions.h"
 
+#include <cmath>
+
 #include "python/array_type.h"
 #include "python/methods.h"
 
@@ -174,7 +176,12 @@ Array variance(PyObject* self, const Arguments& arguments) {
   const Array& array = array_of(self).array;
   if (array.ndim() == 0 && is_given(axis)) throw Unfit{"var over an axis of an array without axes"};
   const Reduced reduced(array, axis, keepdims);
-  const std::int64_t less = ddof ? integer_operand(ddof) : 0;
+  const bool is_whole = ddof && PyFloat_CheckExact(ddof) &&
+                        std::fabs(PyFloat_AS_DOUBLE(ddof)) < 1e15 &&
+                        std::trunc(PyFloat_AS_DOUBLE(ddof)) == PyFloat_AS_DOUBLE(ddof);
+  const std::int64_t less = is_whole ? static_cast<std::int64_t>(PyFloat_AS_DOUBLE(ddof))
+                            : ddof   ? integer_operand(ddof)
+                                     : 0;
   if (less >= reduced.count) throw Unfit{"no degrees of freedom"};
   std::optional<DType> wanted = requested_dtype(dtype);
   if (wanted && !is_float(*wanted)) throw Unfit{"var in a type that is not real"};

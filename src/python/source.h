@@ -1,4 +1,4 @@
-// source.h: which line of the user's program is running: noted for every recorded op, looked up only for reports.
+// source.h: the line of the user's program that runs: noted for each op, looked up for reports.
 #pragma once
 
 #include <string>

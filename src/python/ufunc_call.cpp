@@ -301,8 +301,8 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
                             .casting = Casting::Unsafe};
   const Array raised = apply(Op::Maximum, {x, low}, same);
   if (!is_inexact(dtype)) return apply(Op::Minimum, {raised, high}, same);
-  // Where an element equals its bound NumPy keeps the element if the bounds are one number each, else it takes the
-  // bound, which shows in the sign of zero.
+  // Where an element equals its bound NumPy keeps the element if the bounds are one number each,
+  // else it takes the bound, which shows in the sign of zero.
   const bool keeps = is_one_number(low) && is_one_number(high);
   const Argument& at_low = keeps ? Argument(x) : low;
   const Array above =

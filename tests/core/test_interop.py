@@ -112,6 +112,7 @@ def test_buffer_protocol_and_memoryview():
     assert (view.format, view.shape, view.strides, view.readonly) == ("i", (2, 3), (12, 4), False)
     view[0, 0] = 7
     assert x[0, 0] == 7 and _core.is_exported(x)
+    assert view.obj is x and numpy.asarray(view).base.obj is x
     with pytest.raises(TypeError, match="C-contiguous"):
         memoryview(x.T).cast("B")
     del view

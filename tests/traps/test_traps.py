@@ -633,7 +633,7 @@ def test_loops_without_a_read_hold_constant_memory(statement, tier):
 
 @pytest.mark.unsanitized
 def test_means_of_many_large_inputs_hold_few_of_them(process):
-    """Peak memory is NumPy's own, though nothing is read before the end. (LLVM takes 60 MiB.)"""
+    """The peak of memory is NumPy's, though nothing is read before the end. (LLVM takes 60 MiB.)"""
     program = """
         import resource, sys, numpy
         numpy.zeros((1000, 8000)).tofile("input.bin")

@@ -13,11 +13,6 @@ _multiply = _core.ufuncs["multiply"]
 
 
 @native
-def dot(a: Any, b: Any, out: Any = None) -> Any:
-    return _own(a).dot(b, out)
-
-
-@native
 def vdot(a: Any, b: Any, /) -> Any:
     a, b = _own(a).ravel(), _own(b).ravel()
     if a.shape != b.shape:

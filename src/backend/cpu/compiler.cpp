@@ -121,6 +121,19 @@ class CompileService final : public Compiler {
     return slot;
   }
 
+  Slot find(const Kernel& kernel) override {
+    std::string key = serialize(kernel);
+    const std::lock_guard lock(sync_->mutex);
+    if (const auto known = slots_.find(key); known != slots_.end()) {
+      if (!queue_.empty()) start_thread();  // as in request
+      return known->second;
+    }
+    auto slot = std::make_shared<std::atomic<const Executable*>>(nullptr);
+    if (stopping_ || !load_from_disk(key, *slot)) return nullptr;
+    slots_.emplace(std::move(key), slot);
+    return slot;
+  }
+
   void wait() override {
     std::unique_lock lock(sync_->mutex);
     if (!queue_.empty()) start_thread();
