@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
 constexpr double part_cost = 25e3;  // ns of work that is worth handing to another thread
-// What a kernel's launches must have cost, in estimated ns, before its code is looked for on disk (some
-// ten microseconds); before it is compiled (some ten milliseconds of another thread, but a program
-// that ends waits for it): from the second launch on, and after one.
+// What a kernel's launches must have cost, in estimated ns, before its code is looked for on disk
+// (some ten microseconds); before it is compiled (some ten milliseconds of another thread, but a
+// program that ends waits for it): from the second launch on, and after one.
 constexpr double load_from = 5e4;
 constexpr double compile_from = 2e5;
 constexpr double compile_once_from = 5e6;
