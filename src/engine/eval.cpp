@@ -341,6 +341,8 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   if (pool.threads() > 1 && launch.cost > 2 * part_cost) {
     parts = std::min<std::int64_t>(static_cast<std::int64_t>(launch.cost / part_cost),
                                    pool.threads() * 8);
+    // As many for each thread, so that each has the same rows in every launch of a loop.
+    if (parts > pool.threads()) parts = parts / pool.threads() * pool.threads();
     parts =
         std::clamp<std::int64_t>(parts, 1, (launch.extent + launch.granule - 1) / launch.granule);
   }

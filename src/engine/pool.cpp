@@ -22,6 +22,8 @@ namespace {
 
 constexpr int spins_before_sleep = 2000;
 constexpr std::int64_t most_parts = 0xFFFF;
+constexpr std::int64_t few_parts = 4;
+constexpr std::chrono::microseconds soon(200);
 constexpr int least_launches_alone = 16;
 constexpr int most_launches_alone = 512;
 
@@ -78,41 +80,61 @@ int default_threads() {
   return std::max(1, cpus);
 }
 
-// A launch is published as one word, its ticket: generation, number of parts, next part. Whoever
-// raises the last field has taken that part; from then on the launch cannot end before the part is
-// done, so its job may be read. A thread that wakes late finds no part left: nobody waits for
-// threads, only for parts.
+// A launch gives each thread a share of the parts, the same one each time, so that what a thread wrote in one
+// launch is still in its cache in the next; who is done with its own share goes on with the others'.
+// A share is published as one word, its ticket: generation, end, next part. Whoever raises the last
+// field has taken that part; from then on the launch cannot end before the part is done, so its job
+// may be read. A thread that wakes late finds no part left: nobody waits for threads, only for parts.
 struct ThreadPool::Shared {
   static constexpr std::uint64_t field = 0xFFFF;
-  std::atomic<std::uint64_t> ticket{0};
-  std::atomic<std::int64_t> done{0};
+  struct alignas(64) Share {
+    std::atomic<std::uint64_t> ticket{0};
+  };
+  std::vector<Share> shares;
+  alignas(64) std::atomic<std::int64_t> done{0};
   std::atomic<unsigned> flags{0};
   Part part = nullptr;
   void* context = nullptr;
-  std::int64_t first = 0;                  // part number of the ticket's part 0
-  std::atomic<std::uint32_t> launches{0};  // what sleeping workers wait on
+  std::int64_t first = 0;                              // the number of the tickets' part 0
+  alignas(64) std::atomic<std::uint32_t> launches{0};  // what sleeping workers wait on
   std::atomic<int> sleeping{0};
   std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
 
+  explicit Shared(int threads) : shares(static_cast<std::size_t>(threads)) {}
+
   static bool has_parts(std::uint64_t t) { return (t & field) < (t >> 16 & field); }
 
-  void work() {
-    std::uint64_t t = ticket.load(std::memory_order_acquire);
+  void publish(std::uint32_t generation, std::int64_t parts) {
+    const auto all = static_cast<std::int64_t>(shares.size());
+    const std::int64_t n = std::min(all, parts);  // the last threads get none
+    for (std::int64_t k = 0; k < all; ++k) {
+      const auto begin = static_cast<std::uint64_t>(parts * std::min(k, n) / n);
+      const auto end = static_cast<std::uint64_t>(parts * std::min(k + 1, n) / n);
+      shares[static_cast<std::size_t>(k)].ticket.store(
+          std::uint64_t{generation} << 32 | end << 16 | begin, std::memory_order_release);
+    }
+  }
+
+  void work(std::size_t self) {
+    for (std::size_t k = 0; k < shares.size(); ++k) work_on(shares[(self + k) % shares.size()]);
+  }
+  void work_on(Share& share) {
+    std::uint64_t t = share.ticket.load(std::memory_order_acquire);
     while (has_parts(t)) {
-      if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel)) continue;
+      if (!share.ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel)) continue;
       clear_float_flags();
       part(context, first + static_cast<std::int64_t>(t & field));
       if (const unsigned raised = float_flags()) flags.fetch_or(raised, std::memory_order_relaxed);
       done.fetch_add(1, std::memory_order_release);
-      t = ticket.load(std::memory_order_acquire);
+      t = share.ticket.load(std::memory_order_acquire);
     }
   }
 
-  void worker() {
+  void worker(std::size_t self) {
     while (!stopping.load()) {
       const std::uint32_t seen = launches.load(std::memory_order_acquire);
-      work();
+      work(self);
       int spin = 0;
       while (spin < spins_before_sleep && launches.load(std::memory_order_acquire) == seen) {
         pause();
@@ -138,8 +160,9 @@ ThreadPool& ThreadPool::get() {
 }
 
 void ThreadPool::start() {
-  shared_ = new Shared;
-  for (int k = 1; k < threads_; ++k) shared_->workers.emplace_back([s = shared_] { s->worker(); });
+  shared_ = new Shared(threads_);
+  for (int k = 1; k < threads_; ++k)
+    shared_->workers.emplace_back([s = shared_, k] { s->worker(static_cast<std::size_t>(k)); });
 }
 
 namespace {
@@ -160,18 +183,24 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
   }
   if (!shared_) start();
   Shared& s = *shared_;
+  const auto start = std::chrono::steady_clock::now();
+  // To wake a sleeping thread takes as long as a few parts; it pays where more launches follow.
+  const bool all_asleep = s.sleeping.load() == static_cast<int>(s.workers.size());
+  if (parts <= few_parts && all_asleep && start - last_launch_ > soon) {
+    const unsigned raised = run_alone(parts, part, context);
+    last_launch_ = std::chrono::steady_clock::now();
+    return raised;
+  }
   s.flags.store(0, std::memory_order_relaxed);
   s.part = part;
   s.context = context;
-  const auto start = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point waiting;
   for (s.first = 0; s.first < parts; s.first += most_parts) {
     const std::int64_t count = std::min(parts - s.first, most_parts);
     s.done.store(0, std::memory_order_relaxed);
-    s.ticket.store(++generation_ << 32 | static_cast<std::uint64_t>(count) << 16,
-                   std::memory_order_release);
+    s.publish(++generation_, count);
     s.wake();
-    s.work();
+    s.work(0);
     waiting = std::chrono::steady_clock::now();
     for (int spin = 0; s.done.load(std::memory_order_acquire) != count; ++spin) {
       if (spin < spins_before_sleep)
@@ -180,7 +209,8 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
         std::this_thread::yield();
     }
   }
-  judge(waiting - start, std::chrono::steady_clock::now() - waiting);
+  last_launch_ = std::chrono::steady_clock::now();
+  judge(waiting - start, last_launch_ - waiting);
   return s.flags.load(std::memory_order_relaxed);
 }
 

@@ -34,7 +34,8 @@ class ThreadPool {
   int threads_ = 1;
   int alone_for_ = 0;  // launches that do not ask for other threads
   int penalty_;        // how many they will be, next time
-  std::uint64_t generation_ = 0;
+  std::uint32_t generation_ = 0;
+  std::chrono::steady_clock::time_point last_launch_{};  // its end
   Shared* shared_ = nullptr;  // null: no threads running
   bool closed_ = false;
 };
