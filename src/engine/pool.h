@@ -36,7 +36,7 @@ class ThreadPool {
   int penalty_;        // how many they will be, next time
   std::uint32_t generation_ = 0;
   std::chrono::steady_clock::time_point last_launch_{};  // its end
-  Shared* shared_ = nullptr;  // null: no threads running
+  Shared* shared_ = nullptr;                             // null: no threads running
   bool closed_ = false;
 };
 
