@@ -81,7 +81,7 @@ int default_threads() {
 }
 
 // A launch gives each thread a share of the parts, the same one each time, so that what a thread
-// wrote in one launch is still in its cache in the next; who is done with its own share goes on with
+// wrote in one launch is still in its cache in the next; who has done its own share goes on with
 // the others'. A share is published as one word, its ticket: generation, end, next part. Whoever
 // raises the last field has taken that part; from then on the launch cannot end before the part is
 // done, so its job may be read. A thread that wakes late finds no part left: nobody waits for
