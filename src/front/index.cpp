@@ -99,26 +99,12 @@ void gather_units(std::byte* out, const std::byte* data, const std::int64_t* off
     std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Unit)), data + offsets[k], sizeof(Unit));
 }
 
-struct Unit16 {
-  std::uint64_t parts[2];
-};
-
 void gather_elements(std::byte* out, const std::byte* data,
                      const std::vector<std::int64_t>& offsets, int item) {
   const auto n = static_cast<std::int64_t>(offsets.size());
   for_parts(n, 1, [&](std::int64_t begin, std::int64_t end) {
-    switch (item) {
-      case 1:
-        return gather_units<std::uint8_t>(out, data, offsets.data(), begin, end);
-      case 2:
-        return gather_units<std::uint16_t>(out, data, offsets.data(), begin, end);
-      case 4:
-        return gather_units<std::uint32_t>(out, data, offsets.data(), begin, end);
-      case 8:
-        return gather_units<std::uint64_t>(out, data, offsets.data(), begin, end);
-      case 16:
-        return gather_units<Unit16>(out, data, offsets.data(), begin, end);
-    }
+    with_unit(item,
+              [&]<class Unit>(Unit) { gather_units<Unit>(out, data, offsets.data(), begin, end); });
   });
 }
 
@@ -146,23 +132,6 @@ bool take_units(std::byte* out, const std::byte* data, const std::byte* indices,
   return all_inside;
 }
 
-template <class Index>
-bool take_items(std::byte* out, const std::byte* data, const std::byte* indices, std::int64_t n,
-                std::int64_t extent, std::int64_t stride, int item) {
-  switch (item) {
-    case 1:
-      return take_units<Index, std::uint8_t>(out, data, indices, n, extent, stride);
-    case 2:
-      return take_units<Index, std::uint16_t>(out, data, indices, n, extent, stride);
-    case 4:
-      return take_units<Index, std::uint32_t>(out, data, indices, n, extent, stride);
-    case 8:
-      return take_units<Index, std::uint64_t>(out, data, indices, n, extent, stride);
-    default:
-      return take_units<Index, Unit16>(out, data, indices, n, extent, stride);
-  }
-}
-
 // The common case: one dense array of indices into a vector. Nothing: the general way words the
 // error.
 std::optional<Array> take_from_vector(const Array& a, const Array& index) {
@@ -176,9 +145,10 @@ std::optional<Array> take_from_vector(const Array& a, const Array& index) {
   std::byte* to = out.base()->data;
   const int item = size_of(a.dtype());
   const std::int64_t n = index.size(), extent = a.shape()[0], stride = a.strides()[0];
-  const bool inside = narrow
-                          ? take_items<std::int32_t>(to, data, positions, n, extent, stride, item)
-                          : take_items<std::int64_t>(to, data, positions, n, extent, stride, item);
+  const bool inside = with_unit(item, [&]<class Unit>(Unit) {
+    return narrow ? take_units<std::int32_t, Unit>(to, data, positions, n, extent, stride)
+                  : take_units<std::int64_t, Unit>(to, data, positions, n, extent, stride);
+  });
   return inside ? std::optional(out) : std::nullopt;
 }
 

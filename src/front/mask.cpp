@@ -195,20 +195,10 @@ void move_items(const Mask& mask, const Array& a, std::byte* data, std::byte* de
   const LayoutRef rest = layout_behind(a, axes);
   const std::int64_t each = rest->size();
   const int item = size_of(a.dtype());
-  if (each == 1) {
-    switch (item) {
-      case 1:
-        return move_masked(mask, places, dense, each, MoveBytes<direction, 1>());
-      case 2:
-        return move_masked(mask, places, dense, each, MoveBytes<direction, 2>());
-      case 4:
-        return move_masked(mask, places, dense, each, MoveBytes<direction, 4>());
-      case 8:
-        return move_masked(mask, places, dense, each, MoveBytes<direction, 8>());
-      case 16:
-        return move_masked(mask, places, dense, each, MoveBytes<direction, 16>());
-    }
-  }
+  if (each == 1)
+    return with_unit(item, [&]<class Unit>(Unit) {
+      move_masked(mask, places, dense, each, MoveBytes<direction, sizeof(Unit)>());
+    });
   move_masked(mask, places, dense, each, MoveRow<direction>{*rest, each * item});
 }
 

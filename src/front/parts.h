@@ -29,4 +29,25 @@ void for_parts(std::int64_t n, std::int64_t elements_each, Work&& work) {
       &context);
 }
 
+struct Unit16 {
+  std::uint64_t parts[2];
+};
+
+// f(a unit of this many bytes), for the sizes that elements have.
+template <class F>
+decltype(auto) with_unit(int item, F&& f) {
+  switch (item) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      return f(Unit16{});
+  }
+}
+
 }  // namespace frit

@@ -17,34 +17,38 @@ namespace {
 
 // ---- one element, by integers: as fast as NumPy -------------------------------------------------
 
+// What a key consists of: a tuple's items, or the key.
+std::span<PyObject* const> parts_of(PyObject* const& key) {
+  if (!PyTuple_CheckExact(key)) return {&key, 1};
+  return {&PyTuple_GET_ITEM(key, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(key))};
+}
+
+// A plain integer within the extent, counted from the front; false: something else.
+bool read_index(PyObject* part, std::int64_t extent, std::int64_t& index) {
+  if (PyLong_CheckExact(part)) {
+    int overflow = 0;
+    index = PyLong_AsLongLongAndOverflow(part, &overflow);
+    if (overflow != 0) return false;
+  } else if (PyArray_IsScalar(part, Int64)) {
+    index = PyArrayScalar_VAL(part, Long);
+  } else {
+    return false;
+  }
+  if (index < 0) index += extent;
+  return index >= 0 && index < extent;
+}
+
 // The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some
 // other key.
 bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
   const auto shape = array.shape(), strides = array.strides();
-  PyObject* const* parts = &key;
-  Py_ssize_t count = 1;
-  if (PyTuple_CheckExact(key)) {
-    count = PyTuple_GET_SIZE(key);
-    parts = &PyTuple_GET_ITEM(key, 0);
-  }
-  if (count != static_cast<Py_ssize_t>(shape.size()) || count == 0) return false;
+  const auto parts = parts_of(key);
+  if (parts.size() != shape.size() || parts.empty()) return false;
   offset = 0;
-  for (Py_ssize_t k = 0; k < count; ++k) {
-    PyObject* part = parts[k];
-    long long index;
-    if (PyLong_CheckExact(part)) {
-      int overflow = 0;
-      index = PyLong_AsLongLongAndOverflow(part, &overflow);
-      if (overflow != 0) return false;
-    } else if (PyArray_IsScalar(part, Int64)) {
-      index = PyArrayScalar_VAL(part, Long);
-    } else {
-      return false;
-    }
-    const std::int64_t extent = shape[static_cast<std::size_t>(k)];
-    if (index < 0) index += extent;
-    if (index < 0 || index >= extent) return false;
-    offset += index * strides[static_cast<std::size_t>(k)];
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    std::int64_t index;
+    if (!read_index(parts[k], shape[k], index)) return false;
+    offset += index * strides[k];
   }
   return true;
 }
@@ -69,15 +73,10 @@ struct BasicWindow {
 // False: some other key, a scalar result, or an error, all of which read_key knows.
 bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
   const auto shape = array.shape(), strides = array.strides();
-  PyObject* const* parts = &key;
-  Py_ssize_t count = 1;
-  if (PyTuple_CheckExact(key)) {
-    count = PyTuple_GET_SIZE(key);
-    parts = &PyTuple_GET_ITEM(key, 0);
-  }
-  if (count + static_cast<Py_ssize_t>(shape.size()) > max_dimensions) return false;
+  const auto parts = parts_of(key);
+  if (parts.size() + shape.size() > max_dimensions) return false;
   std::size_t named = 0;
-  for (Py_ssize_t k = 0; k < count; ++k) named += parts[k] != Py_None && parts[k] != Py_Ellipsis;
+  for (PyObject* part : parts) named += part != Py_None && part != Py_Ellipsis;
   if (named > shape.size()) return false;
   result.offset = array.offset();
   std::size_t axis = 0;
@@ -85,8 +84,8 @@ bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
   const auto add_rest = [&](std::size_t n) {
     for (; n > 0; --n, ++axis) result.add(shape[axis], strides[axis]);
   };
-  for (Py_ssize_t k = 0; k < count; ++k) {
-    PyObject* part = parts[k];
+  for (PyObject* part : parts) {
+    std::int64_t index;
     if (PySlice_Check(part)) {
       Py_ssize_t start, stop, step;
       if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
@@ -97,18 +96,15 @@ bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
       if (extent > 0) result.offset += start * strides[axis];
       result.add(extent, strides[axis] * step);
       ++axis;
-    } else if (PyLong_CheckExact(part)) {
-      int overflow = 0;
-      long long index = PyLong_AsLongLongAndOverflow(part, &overflow);
-      if (index < 0) index += shape[axis];
-      if (overflow != 0 || index < 0 || index >= shape[axis]) return false;
-      result.offset += index * strides[axis];
-      ++axis;
     } else if (part == Py_None) {
       result.add(1, 0);
-    } else if (part == Py_Ellipsis && !ellipsis) {
+    } else if (part == Py_Ellipsis) {
+      if (ellipsis) return false;
       ellipsis = true;
       add_rest(shape.size() - named);
+    } else if (read_index(part, shape[axis], index)) {
+      result.offset += index * strides[axis];
+      ++axis;
     } else {
       return false;
     }
