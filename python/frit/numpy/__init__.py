@@ -10,7 +10,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy
+from frit import _blas
+
+_blas.load_numpy()
+import numpy  # noqa: E402
 
 if int(numpy.__version__.split(".")[0]) < 2:
     raise ImportError(
