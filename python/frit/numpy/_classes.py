@@ -39,7 +39,7 @@ def adapted(name: str, value: Any) -> Any:
         return _indexed(name, value)
     if isinstance(value, type):
         methods = _METHODS.get(f"{value.__module__}.{value.__qualname__}")
-        if methods is None and issubclass(value, _polynomial_base()):
+        if methods is None and _is_polynomial(value):
             methods = _POLYNOMIAL
         if methods:
             return _converting_subclass(value, methods)
@@ -57,11 +57,12 @@ def _indexed(name: str, value: Any) -> Any:
     return type(kind.__name__, (kind,), names)()
 
 
-@functools.cache
-def _polynomial_base() -> type:
+def _is_polynomial(kind: type) -> bool:
+    if not kind.__module__.startswith("numpy.polynomial"):
+        return False
     from numpy.polynomial._polybase import ABCPolyBase
 
-    return ABCPolyBase
+    return issubclass(kind, ABCPolyBase)
 
 
 _METHODS = {

@@ -106,6 +106,8 @@ def adapted(name: str, value: Any) -> Any:
         return _fallback.fallback(name, value)
     if type(value) is numpy.ufunc:
         return _core.ufuncs.get(value.__name__, value)
+    if isinstance(value, float) or (isinstance(value, type) and issubclass(value, numpy.generic)):
+        return value
     from frit.numpy import _classes
 
     return _classes.adapted(name, value)
