@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ir/error.h"
@@ -30,11 +31,24 @@ class Array {
  public:
   Array() = default;  // no array: operator bool is false
   Array(const Array& other);
-  Array(Array&& other) noexcept;
-  Array& operator=(Array other) noexcept;
-  ~Array();
+  Array(Array&& other) noexcept
+      : base_(std::exchange(other.base_, nullptr)),
+        layout_(std::exchange(other.layout_, nullptr)),
+        offset_(other.offset_),
+        dtype_(other.dtype_) {}
+  Array& operator=(Array other) noexcept {
+    std::swap(base_, other.base_);
+    std::swap(layout_, other.layout_);
+    std::swap(offset_, other.offset_);
+    std::swap(dtype_, other.dtype_);
+    return *this;
+  }
+  ~Array() {
+    if (base_) release();
+  }
   // Adopts references that the caller owns. For the engine and front.
-  Array(Base* base, const Layout* layout, std::int64_t offset, DType dtype) noexcept;
+  Array(Base* base, const Layout* layout, std::int64_t offset, DType dtype) noexcept
+      : base_(base), layout_(layout), offset_(offset), dtype_(dtype) {}
 
   explicit operator bool() const { return base_ != nullptr; }
   DType dtype() const { return dtype_; }
@@ -52,6 +66,8 @@ class Array {
   const Layout* layout() const { return layout_; }
 
  private:
+  void release() noexcept;
+
   Base* base_ = nullptr;
   const Layout* layout_ = nullptr;
   std::int64_t offset_ = 0;

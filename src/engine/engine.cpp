@@ -20,20 +20,6 @@ constexpr std::size_t most_free_bases = 256;
 
 std::uint64_t word(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-double pending_cost_of(const Node& node) {
-  static const std::array<double, op_count> cost = [] {
-    std::array<double, op_count> table;
-    for (int op = 0; op < op_count; ++op)
-      table[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5 : 0.3;
-    return table;
-  }();
-  if (node.kind == NodeKind::Call) return 0;
-  if (node.kind == NodeKind::Routine)
-    return static_cast<double>(node.out.layout->size()) * node.site->routine->cost;
-  const Access& space = node.kind == NodeKind::Reduce ? node.in[0] : node.out;
-  return static_cast<double>(space.layout->size()) * cost[static_cast<std::size_t>(node.op)];
-}
-
 // Two nodes of one source line that do the same: where a loop's next round begins.
 bool same_step(const Node& a, const Node& b) {
   return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
@@ -43,14 +29,13 @@ bool same_step(const Node& a, const Node& b) {
 
 }  // namespace
 
-Engine& Engine::get() {
-  static Engine* engine = new Engine;  // outlives every array
-  return *engine;
-}
+constinit std::atomic<Engine*> Engine::engine_ = nullptr;
+constinit EngineLock Engine::lock_;
 
-EngineLock& Engine::lock() {
-  static EngineLock* lock = new EngineLock;
-  return *lock;
+Engine& Engine::start() {
+  static Engine* engine = new Engine;  // outlives every array
+  engine_.store(engine, std::memory_order_release);
+  return *engine;
 }
 
 Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) {
@@ -60,9 +45,20 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
     if (name == "compiled") settings.tier = Tier::Compiled;
   }
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
+  for (int op = 0; op < op_count; ++op)
+    cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5F : 0.3F;
   nodes_.reserve(256);
   pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },
                  [] { get().after_fork_in_child(); });
+}
+
+double Engine::pending_cost_of(const Node& node) const {
+  if (node.kind == NodeKind::Call) return 0;
+  if (node.kind == NodeKind::Routine)
+    return static_cast<double>(node.out.layout->size()) * node.site->routine->cost;
+  const Access& space = node.kind == NodeKind::Reduce ? node.in[0] : node.out;
+  return static_cast<double>(space.layout->size()) *
+         static_cast<double>(cost_of_op_[static_cast<std::size_t>(node.op)]);
 }
 
 // ---- bases --------------------------------------------------------------------------------------
@@ -135,9 +131,7 @@ void Engine::append_key(const Node& node) {
   if (node.kind == NodeKind::Routine) return append_key(*node.site);
   const std::size_t accesses =
       node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
-  const std::size_t before = key_.size();
-  key_.resize(before + 2 + 3 * accesses);
-  std::uint64_t* to = key_.data() + before;
+  std::uint64_t* to = key_.room_for(2 + 3 * accesses);
   std::uint64_t head = static_cast<std::uint64_t>(node.kind) |
                        static_cast<std::uint64_t>(node.op) << 8 |
                        static_cast<std::uint64_t>(node.inputs) << 16 |
@@ -154,7 +148,7 @@ void Engine::append_key(const Node& node) {
     to = add(to, node.out);
     for (int k = 0; k < node.inputs; ++k) to = add(to, node.in[k]);
   }
-  key_.resize(static_cast<std::size_t>(to - key_.data()));
+  key_.grown_to(to);
 }
 
 // The use's id stands for all that a plan of a routine depends on, but for which memory it touches.
@@ -181,8 +175,10 @@ void Engine::drop_access(const Access& access, bool is_write) {
 }
 
 void Engine::commit() {
+  nodes_.back().source = source;
+  if (begins_anew(nodes_.back())) [[unlikely]]
+    eval_before_last();
   Node& node = nodes_.back();
-  node.source = source;
   bool at_once = !settings.lazy;
   for_each_access(node, [&](const Access& a, bool is_write) {
     add_access(a, is_write);
@@ -190,12 +186,25 @@ void Engine::commit() {
   });
   append_key(node);
   ++statistics.recorded;
-  if (at_once) return eval();
-  const bool full = nodes_.size() > settings.most_nodes;
-  const bool next_step = pending_cost_ > settings.step_cost && same_step(node, nodes_.front());
   pending_cost_ += pending_cost_of(node);
-  if (full || next_step || (held_ > settings.held_bytes && !may_hold_on(node))) [[unlikely]]
-    eval_prefix(full ? step_boundary() : nodes_.size() - 1);
+  if (at_once) return eval();
+  if (nodes_.size() > settings.most_nodes) [[unlikely]]
+    eval_prefix(step_boundary());
+}
+
+// Should what was recorded before this last node run now?
+bool Engine::begins_anew(const Node& node) {
+  if (nodes_.size() == 1) return false;
+  const bool next_step = pending_cost_ > settings.step_cost && same_step(node, nodes_.front());
+  return next_step || (held_ > settings.held_bytes && !may_hold_on(node));
+}
+
+// The last node is not yet committed; whoever records it holds what it touches.
+void Engine::eval_before_last() {
+  Node last = std::move(nodes_.back());
+  nodes_.pop_back();
+  eval();
+  nodes_.push_back(std::move(last));
 }
 
 // Too much is held, but this node makes little of what is still to be computed, as the mean of a

@@ -1,6 +1,8 @@
 // engine.h: the conductor: holds the trace; eval() plans it and runs it step by step.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -11,6 +13,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"
 #include "engine/lock.h"
+#include "engine/words.h"
 #include "frit/array.h"
 #include "ir/trace.h"
 #include "schedule/schedule.h"
@@ -27,13 +30,26 @@ struct KernelCode {
   double cost_seen = 0;  // estimated ns of all launches so far
 };
 
+// What explain says of a node; its text is made when somebody asks.
+struct NodeLabel {
+  NodeKind kind;
+  Op op;
+  DType dtype;
+  LayoutRef domain;
+  std::string call;
+  std::size_t parameters = 0;  // of a Routine
+
+  explicit NodeLabel(const Node& node);
+  std::string text() const;
+};
+
 // A plan in the cache, with what its key holds alive.
 struct CachedPlan {
   std::vector<std::uint64_t> key;
   std::vector<LayoutRef> layouts;
   std::shared_ptr<const Plan> plan;
   std::vector<std::shared_ptr<KernelCode>> code;               // one a step
-  std::shared_ptr<const std::vector<std::string>> node_names;  // for explain
+  std::shared_ptr<const std::vector<NodeLabel>> nodes;         // for explain
   std::uint64_t last_use = 0;
 };
 
@@ -51,8 +67,11 @@ struct Settings {
 
 class Engine {
  public:
-  static Engine& get();
-  static EngineLock& lock();
+  static Engine& get() {
+    Engine* engine = engine_.load(std::memory_order_acquire);
+    return engine ? *engine : start();
+  }
+  static EngineLock& lock() { return lock_; }
 
   // ---- bases; all under the lock ----
   Base* new_base(std::int64_t bytes);  // promised memory, one handle
@@ -104,6 +123,7 @@ class Engine {
 
  private:
   Engine();
+  static Engine& start();
   void number(const Access& access);
   void append_key(const Node& node);
   void append_key(const CallSite& routine);
@@ -111,7 +131,10 @@ class Engine {
   void drop_access(const Access& access, bool is_write);
   void start_segment();
   void eval_prefix(std::size_t count);
+  bool begins_anew(const Node& node);
+  void eval_before_last();
   bool may_hold_on(const Node& node);
+  double pending_cost_of(const Node& node) const;
   std::size_t step_boundary() const;
   std::vector<SlotState> slot_states() const;
   CachedPlan& plan_for(std::span<const SlotState> states);
@@ -129,26 +152,27 @@ class Engine {
   void diagnose(const Step& step, const CachedPlan& cached, unsigned flags);
   std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
 
+  static std::atomic<Engine*> engine_;
+  static EngineLock lock_;
+
   std::vector<Node> nodes_;
   std::vector<Base*> slots_;
-  std::vector<std::uint64_t> key_;
+  Words key_;
   std::uint64_t segment_ = 1;
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
+  std::array<float, op_count> cost_of_op_;  // estimated ns an element
   bool running_ = false;
   std::uint64_t clock_ = 0;
 
   std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;
   std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;
   std::shared_ptr<const Plan> last_plan_;
-  std::shared_ptr<const std::vector<std::string>> last_nodes_;  // text of its nodes
+  std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
   std::vector<Base*> free_bases_;
 };
-
-// Text of one node, as explain shows it.
-std::string describe(const Node& node);
 
 }  // namespace frit

@@ -28,13 +28,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Four chains side by side: one alone waits for its multiplications.
 std::uint64_t hash_words(std::span<const std::uint64_t> words) {
-  std::uint64_t hash = words.size();
-  for (std::uint64_t w : words) {
-    hash = (hash ^ w) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15ull;
+  const auto mixed = [](std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 32;
+  };
+  std::uint64_t lanes[4] = {words.size(), 1, 2, 3};
+  std::size_t k = 0;
+  for (; k + 4 <= words.size(); k += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] = mixed(lanes[lane], words[k + lane]);
+  for (; k < words.size(); ++k) lanes[0] = mixed(lanes[0], words[k]);
+  return mixed(mixed(mixed(lanes[0], lanes[1]), lanes[2]), lanes[3]);
 }
 
 struct ScratchBlock {
@@ -92,7 +98,7 @@ void Engine::eval() {
   held_ = held_at_limit_ = 0;
   CachedPlan& cached = plan_for(slot_states());
   last_plan_ = cached.plan;
-  last_nodes_ = cached.node_names;
+  last_nodes_ = cached.nodes;
   run(cached);
 }
 
@@ -102,13 +108,13 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
     key_.push_back(
         static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
         static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
-  const std::uint64_t hash = hash_words(key_);
+  const std::uint64_t hash = hash_words(key_.all());
   const auto [first, last] = plans_.equal_range(hash);
   for (auto it = first; it != last; ++it)
-    if (it->second->key == key_) {
+    if (std::ranges::equal(it->second->key, key_.all())) {
       ++statistics.plan_hits;
       it->second->last_use = ++clock_;
-      key_.resize(key_.size() - states.size());
+      key_.shrink(key_.size() - states.size());
       statistics.lookup_seconds += seconds_since(start);
       return *it->second;
     }
@@ -124,8 +130,8 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
       std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
   }
   auto cached = std::make_unique<CachedPlan>();
-  cached->key = key_;
-  key_.resize(key_.size() - states.size());
+  cached->key.assign(key_.all().begin(), key_.all().end());
+  key_.shrink(key_.size() - states.size());
   cached->last_use = ++clock_;
   for (const Node& node : nodes_)
     for_each_access(node, [&](const Access& a, bool) {
@@ -133,9 +139,7 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
         cached->layouts.emplace_back(a.layout);
     });
   cached->plan = make_plan({.nodes = nodes_, .slots = states});
-  auto names = std::make_shared<std::vector<std::string>>();
-  for (const Node& node : nodes_) names->push_back(describe(node));
-  cached->node_names = std::move(names);
+  cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
     cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);
   ++statistics.plan_misses;
@@ -150,7 +154,7 @@ void Engine::dump(const CachedPlan& cached) {
     return settings.dump.find(what) != std::string::npos;
   };
   last_plan_ = cached.plan;
-  last_nodes_ = cached.node_names;
+  last_nodes_ = cached.nodes;
   if (wants("graph")) std::fputs(explain(false).c_str(), stderr);
   for (const auto& code : cached.code) {
     if (!code) continue;

@@ -26,32 +26,35 @@ std::string bytes_text(std::int64_t bytes) {
 
 }  // namespace
 
-std::string describe(const Node& node) {
-  std::string s;
-  if (node.kind == NodeKind::Call) {
-    s = std::string(node.site->call->name());
-    return s;
-  }
-  if (node.kind == NodeKind::Routine)
-    return "user kernel of " + std::to_string(node.site->routine->parameters.size()) +
-           " arrays over " + shape_text(domain(node));
-  const auto name_of = [](Op op) {
-    return std::string(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
-  };
-  s = name_of(node.op);
-  if (node.kind == NodeKind::Reduce) s += ".reduce";
-  s += " " + std::string(info(node.out.dtype).name) + shape_text(domain(node));
-  return s;
+NodeLabel::NodeLabel(const Node& node)
+    : kind(node.kind),
+      op(node.op),
+      dtype(node.out.dtype),
+      domain(node.kind == NodeKind::Reduce ? node.in[0].layout : node.out.layout) {
+  if (kind == NodeKind::Call) call = node.site->call->name();
+  if (kind == NodeKind::Routine) parameters = node.site->routine->parameters.size();
+}
+
+std::string NodeLabel::text() const {
+  if (kind == NodeKind::Call) return call;
+  if (kind == NodeKind::Routine)
+    return "user kernel of " + std::to_string(parameters) + " arrays over " +
+           shape_text(domain->shape());
+  std::string s(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
+  if (kind == NodeKind::Reduce) s += ".reduce";
+  return s + " " + std::string(info(dtype).name) + shape_text(domain->shape());
 }
 
 std::string Engine::explain(bool dot) const {
   std::shared_ptr<const Plan> plan = last_plan_;
-  std::vector<std::string> names = last_nodes_ ? *last_nodes_ : std::vector<std::string>{};
+  std::vector<std::string> names;
+  if (last_nodes_)
+    for (const NodeLabel& node : *last_nodes_) names.push_back(node.text());
   const bool pending = !nodes_.empty();
   if (pending) {
     plan = make_plan({.nodes = nodes_, .slots = slot_states()});
     names.clear();
-    for (const Node& node : nodes_) names.push_back(describe(node));
+    for (const Node& node : nodes_) names.push_back(NodeLabel(node).text());
   }
   if (!plan) return dot ? "digraph frit {}\n" : "nothing was evaluated yet\n";
   std::ostringstream out;

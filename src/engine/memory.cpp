@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <new>
-#include <vector>
 
 namespace frit::memory {
 namespace {
@@ -17,7 +17,6 @@ constexpr std::int64_t huge_page = 2 << 20;
 constexpr int classes = 48;
 // Cached bytes never lift the process above its own peak by more than this.
 constexpr std::int64_t cache_allowance = 40 << 20;
-constexpr std::size_t small_cache_depth = 64;
 
 // Small classes: four a power of two, from 64 bytes.
 int class_of(std::int64_t bytes) {
@@ -39,8 +38,33 @@ std::int64_t mapped_bytes(std::int64_t bytes) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+// Free blocks of one size class, each holding the address of the next.
+class FreeList {
+ public:
+  bool has_room() const { return count_ < most; }
+  void put(std::byte* block) {
+    std::memcpy(block, &first_, sizeof first_);
+    first_ = block;
+    ++count_;
+  }
+  // Null when there is none.
+  std::byte* take() {
+    std::byte* block = first_;
+    if (block) {
+      std::memcpy(&first_, block, sizeof first_);
+      --count_;
+    }
+    return block;
+  }
+
+ private:
+  static constexpr int most = 64;
+  std::byte* first_ = nullptr;
+  int count_ = 0;
+};
+
 struct State {
-  std::array<std::vector<std::byte*>, classes> small;
+  std::array<FreeList, classes> small;
   std::multimap<std::int64_t, std::byte*> large;
   Figures figures;
   std::int64_t fail_countdown = 0;
@@ -115,11 +139,8 @@ std::byte* allocate(std::int64_t bytes) {
   if (bytes <= small_limit) {
     const int k = class_of(bytes);
     size = class_bytes(k);
-    auto& list = s.small[static_cast<std::size_t>(k)];
-    if (!list.empty()) {
-      data = list.back();
-      list.pop_back();
-    } else {
+    data = s.small[static_cast<std::size_t>(k)].take();
+    if (!data) {
       data = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<std::size_t>(size)));
       if (!data) throw std::bad_alloc();
     }
@@ -137,9 +158,9 @@ void deallocate(std::byte* data, std::int64_t bytes) {
   if (bytes <= small_limit) {
     const int k = class_of(bytes);
     s.figures.live -= class_bytes(k);
-    auto& list = s.small[static_cast<std::size_t>(k)];
-    if (list.size() < small_cache_depth)
-      list.push_back(data);
+    FreeList& list = s.small[static_cast<std::size_t>(k)];
+    if (list.has_room())
+      list.put(data);
     else
       std::free(data);
     return;
@@ -153,10 +174,8 @@ void deallocate(std::byte* data, std::int64_t bytes) {
 
 void release_cached() {
   State& s = state();
-  for (auto& list : s.small) {
-    for (std::byte* data : list) std::free(data);
-    list.clear();
-  }
+  for (FreeList& list : s.small)
+    while (std::byte* data = list.take()) std::free(data);
   for (auto& [size, data] : s.large) unmap(data, size);
   s.large.clear();
   s.figures.cached = 0;

@@ -13,12 +13,16 @@
 namespace frit {
 namespace {
 
-// What the type rule gave before, by op and operand kinds (14 types, then 3 weak kinds).
-struct KnownSignature {
-  std::uint8_t operands = 0;  // how many it is for; 0: not asked
+// What the op table says of an op on operands of these types.
+struct Resolution {
+  std::uint32_t key = ~0u;  // of the operands; ~0: none
   Signature signature{};
+  Loop loop = nullptr;
+  bool warns = false;
+  // Compares int64 with uint64, for which there is no loop.
+  bool is_mixed = false;
 };
-constexpr int kinds = dtype_count + 3;
+constexpr int kinds = dtype_count + 3;  // 14 types, then 3 weak kinds
 
 int kind_of(const Argument& a) {
   if (a.array) return static_cast<int>(a.array->dtype());
@@ -39,28 +43,46 @@ void check_count(Op op, std::size_t operands) {
     throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
 }
 
-Signature signature_of(Op op, std::span<const Argument> arguments) {
-  static std::array<KnownSignature, static_cast<std::size_t>(op_count) * kinds * kinds> known;
-  std::optional<Signature> result;
-  if (arguments.size() == 1 || arguments.size() == 2) {
-    const int second = arguments.size() == 2 ? kind_of(arguments[1]) : 0;
-    KnownSignature& entry = known[static_cast<std::size_t>(
-        (static_cast<int>(op) * kinds + kind_of(arguments[0])) * kinds + second)];
-    if (entry.operands != arguments.size()) {
-      check_count(op, arguments.size());
-      result = resolve_arguments(op, arguments);
-      if (result) entry = {static_cast<std::uint8_t>(arguments.size()), *result};
-    }
-    if (entry.operands == arguments.size()) return entry.signature;
-  } else {
-    check_count(op, arguments.size());
-    result = resolve_arguments(op, arguments);
-    if (result) return *result;
-  }
+DType loop_type(Op op, const Signature& signature) {
+  return signature.in[op == Op::Select ? 1 : 0];
+}
+
+Resolution resolution_of(Op op, const Signature& signature) {
+  Resolution found;
+  found.signature = signature;
+  found.loop = loop(op, loop_type(op, signature));
+  found.warns = may_warn(op, signature.in[0]);
+  found.is_mixed = info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1];
+  if (!found.loop && !found.is_mixed)
+    throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
+  return found;
+}
+
+Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
+  check_count(op, arguments.size());
+  if (const std::optional<Signature> signature = resolve_arguments(op, arguments))
+    return resolution_of(op, *signature);
   throw TypeError(text("ufunc '", info(op).numpy_name,
                        "' not supported for the input types, and the inputs could not be safely "
                        "coerced to any supported "
                        "types according to the casting rule ''safe''"));
+}
+
+// The last answers are kept, each at a place of its own.
+Resolution resolution_of(Op op, std::span<const Argument> arguments) {
+  constexpr std::size_t places = 512;
+  static_assert(op_count < 1 << 10 && kinds < 1 << 5 && max_inputs == 3);
+  static std::array<Resolution, places> known;
+  const std::size_t count = std::min<std::size_t>(arguments.size(), max_inputs);
+  std::uint32_t key = static_cast<std::uint32_t>(op) << 2 | static_cast<std::uint32_t>(count);
+  for (std::size_t k = 0; k < max_inputs; ++k)
+    key = key << 5 | (k < count ? static_cast<std::uint32_t>(kind_of(arguments[k])) : 0);
+  Resolution& entry = known[key * 0x9E3779B1u >> 23];
+  if (entry.key != key) {
+    entry = resolve_anew(op, arguments);
+    entry.key = key;
+  }
+  return entry;
 }
 
 template <class T>
@@ -330,7 +352,8 @@ namespace {
 
 // The common case, with nothing in the way: dense arrays of one layout and the op's own type, and
 // plain numbers. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
-Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& signature) {
+Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution) {
+  const Signature& signature = resolution.signature;
   const Layout* layout = nullptr;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const Array* a = arguments[k].array;
@@ -371,9 +394,9 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Signature& s
     if (ready) {
       engine.allocate(base);
       args[0] = base->data;
-      const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
+      const bool want_flags = engine.settings.float_checks != 0 && resolution.warns;
       if (want_flags) clear_float_flags();
-      loop(op, signature.in[op == Op::Select ? 1 : 0])(args, layout->size(), splat);
+      resolution.loop(args, layout->size(), splat);
       ++engine.statistics.immediate;
       if (want_flags)
         if (const unsigned flags = float_flags(); flags & 0x0Du)
@@ -462,16 +485,15 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
-  const Signature signature = options.signature ? *options.signature : signature_of(op, arguments);
-  if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1])
-    return apply_mixed(op, arguments, signature, options);
-  if (!loop(op, signature.in[op == Op::Select ? 1 : 0]))
-    throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
+  const Resolution resolution = options.signature ? resolution_of(op, *options.signature)
+                                                  : resolution_of(op, arguments);
+  const Signature& signature = resolution.signature;
+  if (resolution.is_mixed) return apply_mixed(op, arguments, signature, options);
+  if (!options.out && !options.where)
+    if (Array result = apply_plain(op, arguments, resolution)) return result;
   if ((op == Op::Multiply || op == Op::Square) && is_complex(signature.out) &&
       is_unfused_in_place(arguments, options))
     return apply_unfused(op, arguments, signature, options);
-  if (!options.out && !options.where)
-    if (Array result = apply_plain(op, arguments, signature)) return result;
   for (const Argument& a : arguments)
     if (a.array) check_array(*a.array);
   if (options.out) check_array(*options.out);

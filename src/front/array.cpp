@@ -9,9 +9,6 @@
 
 namespace frit {
 
-Array::Array(Base* base, const Layout* layout, std::int64_t offset, DType dtype) noexcept
-    : base_(base), layout_(layout), offset_(offset), dtype_(dtype) {}
-
 Array::Array(const Array& other)
     : base_(other.base_), layout_(other.layout_), offset_(other.offset_), dtype_(other.dtype_) {
   if (!base_) return;
@@ -20,22 +17,7 @@ Array::Array(const Array& other)
   layout_->retain();
 }
 
-Array::Array(Array&& other) noexcept
-    : base_(other.base_), layout_(other.layout_), offset_(other.offset_), dtype_(other.dtype_) {
-  other.base_ = nullptr;
-  other.layout_ = nullptr;
-}
-
-Array& Array::operator=(Array other) noexcept {
-  std::swap(base_, other.base_);
-  std::swap(layout_, other.layout_);
-  std::swap(offset_, other.offset_);
-  std::swap(dtype_, other.dtype_);
-  return *this;
-}
-
-Array::~Array() {
-  if (!base_) return;
+void Array::release() noexcept {
   Locked lock(Engine::lock());
   layout_->release();
   Engine::get().release_handle(base_);
