@@ -138,27 +138,7 @@ Scalar converted(const Argument& a, DType dtype) {
   return result;
 }
 
-// The result of an op on these arguments: shape, and layout if it is to be fresh.
-struct Space {
-  LayoutRef layout;      // of a fresh result
-  bool uniform = false;  // every array argument has this very layout
-};
-
-Space space_of(std::span<const Argument> arguments, DType result) {
-  const Layout* first = nullptr;
-  bool uniform = true;
-  for (const Argument& a : arguments) {
-    if (!a.array) continue;
-    if (!first)
-      first = a.array->layout();
-    else if (a.array->layout() != first)
-      uniform = false;
-  }
-  if (!first) return {LayoutRef::adopt(make_contiguous({}, size_of(result))), false};
-  if (uniform && first->c_contiguous()) {
-    if (first->item_size() == size_of(result)) return {LayoutRef(first->contiguous()), true};
-    return {LayoutRef::adopt(make_contiguous(first->shape(), size_of(result))), true};
-  }
+LayoutRef broadcast_result(std::span<const Argument> arguments, int item_size) {
   std::vector<std::span<const std::int64_t>> shapes;
   std::vector<const Layout*> layouts;
   for (const Argument& a : arguments)
@@ -166,8 +146,47 @@ Space space_of(std::span<const Argument> arguments, DType result) {
       shapes.push_back(a.array->shape());
       layouts.push_back(a.array->layout());
     }
-  const std::vector<std::int64_t> shape = broadcast_shapes(shapes);
-  return {result_layout(shape, layouts, size_of(result)), false};
+  return result_layout(broadcast_shapes(shapes), layouts, item_size);
+}
+
+// What broadcast_result gave for these layouts before.
+struct KnownResult {
+  LayoutRef operands[max_inputs];  // null: a number
+  int item_size = 0;
+  LayoutRef result;
+};
+
+// The layout of a fresh result of an op on these arguments.
+LayoutRef layout_of_result(std::span<const Argument> arguments, int item_size) {
+  const Layout* layouts[max_inputs] = {};
+  const Layout* first = nullptr;
+  bool uniform = true;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].array) continue;
+    layouts[k] = arguments[k].array->layout();
+    if (!first) first = layouts[k];
+    uniform &= layouts[k] == first;
+  }
+  if (!first) return LayoutRef::adopt(make_contiguous({}, item_size));
+  if (uniform && first->c_contiguous()) {
+    if (first->item_size() == item_size) return LayoutRef(first->contiguous());
+    return LayoutRef::adopt(make_contiguous(first->shape(), item_size));
+  }
+  constexpr std::size_t places = 64;
+  static auto* const known = new std::array<KnownResult, places>;  // outlives every array
+  std::uint64_t hash = static_cast<std::uint64_t>(item_size);
+  for (const Layout* layout : layouts)
+    hash = (hash ^ reinterpret_cast<std::uintptr_t>(layout)) * 0x9E3779B97F4A7C15ull;
+  KnownResult& entry = (*known)[hash >> 58];
+  const bool is_known = entry.item_size == item_size &&
+                        std::ranges::equal(entry.operands, layouts, {}, &LayoutRef::get);
+  if (!is_known) {
+    entry.item_size = 0;  // not known until all of it is
+    entry.result = broadcast_result(arguments, item_size);
+    for (std::size_t k = 0; k < max_inputs; ++k) entry.operands[k] = LayoutRef(layouts[k]);
+    entry.item_size = item_size;
+  }
+  return entry.result;
 }
 
 bool same_elements(const Access& a, const Access& b) { return relate(a, b) == Relation::Same; }
@@ -506,7 +525,7 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
                            info(options.out->dtype()).name, "') with casting rule 'same_kind'"));
   }
   if (options.where) return apply_where(op, arguments, options, signature);
-  Space space;
+  LayoutRef fresh_layout;
   if (options.out) {
     const auto shape = options.out->shape();
     std::vector<std::span<const std::int64_t>> shapes;
@@ -521,12 +540,12 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
     if (overlaps_itself(*options.out->layout()))
       throw ValueError("output array has overlapping elements");
   } else {
-    space = space_of(arguments, signature.out);
+    fresh_layout = layout_of_result(arguments, size_of(signature.out));
   }
   Scalar scalars[max_inputs];
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (!arguments[k].array) scalars[k] = converted(arguments[k], signature.in[k]);
-  Array out = options.out ? *options.out : fresh(space.layout, signature.out);
+  Array out = options.out ? *options.out : fresh(std::move(fresh_layout), signature.out);
   if (out.size() == 0) return out;
   if (try_small(op, signature, out, arguments, {scalars, arguments.size()})) return out;
   Access inputs[max_inputs];
@@ -569,6 +588,11 @@ void assign(const Array& target, const Argument& value, const Array* where) {
   if (value.array) check_array(*value.array);
   Locked lock(Engine::lock());
   if (!target.writable()) throw ValueError("assignment destination is read-only");
+  // `x[1:] += y` ends by assigning the window to itself.
+  if (!where && value.array && value.array->same_base(target) &&
+      value.array->layout() == target.layout() && value.array->offset() == target.offset() &&
+      value.array->dtype() == target.dtype())
+    return;
   const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
   Argument source = value;
   if (!value.array && value.scalar.dtype != target.dtype())

@@ -9,7 +9,7 @@
 namespace frit {
 namespace {
 
-// Dense temporary memory of one call: the stack for a few KB, else the heap.
+// Dense temporary memory of one call: the stack for what small ops need, else the heap.
 class Temporaries {
  public:
   std::byte* take(std::int64_t bytes) {
@@ -19,12 +19,13 @@ class Temporaries {
       used_ += rounded;
       return p;
     }
-    heap_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(rounded)));
+    heap_.push_back(
+        std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(rounded)));
     return heap_.back().get();
   }
 
  private:
-  alignas(64) std::byte stack_[8192];
+  alignas(64) std::byte stack_[64 << 10];
   std::int64_t used_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> heap_;
 };
@@ -39,6 +40,65 @@ void convert(Op op, DType from, DType to, void* const* args, std::int64_t n) {
   if (float_flags() & 0x0Du) engine.note_conversion(op, from, to, args[1], args[0], n);
 }
 
+// The rows of operands that are dense along the last axis, in C order: no copy is needed then.
+class Rows {
+ public:
+  // args: output, inputs; single inputs have no layout.
+  Rows(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
+       std::span<const SmallInput> inputs)
+      : loop_(loop(op, signature.in[op == Op::Select ? 1 : 0])), layout_(out_layout) {
+    pointers_[0] = out;
+    layouts_[0] = &out_layout;
+    possible_ = out_layout.ndim() > 1 && out_layout.shape().back() >= least_row &&
+                is_dense(out_layout, signature.out);
+    for (std::size_t k = 0; k < inputs.size() && possible_; ++k) {
+      pointers_[1 + k] = const_cast<std::byte*>(inputs[k].data);
+      layouts_[1 + k] = inputs[k].layout;
+      const bool is_splat = !inputs[k].layout || inputs[k].layout->strides().back() == 0;
+      if (is_splat) splat_ |= 1u << k;
+      possible_ = inputs[k].dtype == signature.in[k] &&
+                  (is_splat || is_dense(*inputs[k].layout, inputs[k].dtype));
+    }
+  }
+
+  bool possible() const { return possible_; }
+
+  void run() {
+    const auto shape = layout_.shape();
+    std::int64_t index[max_dimensions] = {};
+    for (;;) {
+      loop_(pointers_, shape.back(), splat_);
+      std::size_t axis = shape.size() - 1;
+      do {
+        if (axis == 0) return;
+        --axis;
+        move(axis, 1);
+        if (++index[axis] < shape[axis]) break;
+        move(axis, -shape[axis]);
+        index[axis] = 0;
+      } while (true);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t least_row = 8;  // elements; below, a call a row costs more
+  static bool is_dense(const Layout& layout, DType dtype) {
+    return layout.strides().back() == size_of(dtype) && layout.item_size() == size_of(dtype);
+  }
+  void move(std::size_t axis, std::int64_t steps) {
+    for (std::size_t k = 0; k < 1 + max_inputs; ++k)
+      if (layouts_[k])
+        pointers_[k] = static_cast<std::byte*>(pointers_[k]) + steps * layouts_[k]->strides()[axis];
+  }
+
+  Loop loop_;
+  const Layout& layout_;
+  void* pointers_[1 + max_inputs] = {};
+  const Layout* layouts_[1 + max_inputs] = {};
+  unsigned splat_ = 0;
+  bool possible_ = false;
+};
+
 }  // namespace
 
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
@@ -46,9 +106,38 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   Temporaries temporaries;
   Engine& engine = Engine::get();
   const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
+  // In place, warnings would miss the inputs where the flags alone don't tell.
+  const bool needs_inputs = want_flags && (has(op, Costly) || is_complex(signature.in[0]));
   const std::int64_t n = out_layout.size();
   void* args[1 + max_inputs];
   unsigned splat = 0;
+  const bool all_dense =
+      out_layout.c_contiguous() && std::ranges::all_of(inputs, [](const SmallInput& in) {
+        return !in.layout || in.layout->c_contiguous();
+      });
+  if (!all_dense && !needs_inputs && out_dtype == signature.out) {
+    Rows rows(op, signature, out, out_layout, inputs);
+    if (rows.possible()) {
+      if (want_flags) clear_float_flags();
+      rows.run();
+      const unsigned flags = want_flags ? float_flags() & 0x0Du : 0;
+      if (flags == 0) return;
+      const auto dense = [&](const std::byte* data, const Layout& layout) {
+        std::byte* copy = temporaries.take(n * layout.item_size());
+        pack(copy, data, layout);
+        return copy;
+      };
+      args[0] = dense(out, out_layout);
+      for (std::size_t k = 0; k < inputs.size(); ++k) {
+        const SmallInput& in = inputs[k];
+        if (!in.layout) splat |= 1u << k;
+        args[1 + k] = !in.layout       ? const_cast<std::byte*>(in.data)
+                      : in.data == out ? args[0]  // in place: overwritten
+                                       : dense(in.data, *in.layout);
+      }
+      return engine.note_small(op, signature, args, n, splat, flags);
+    }
+  }
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const SmallInput& in = inputs[k];
     const bool single = !in.layout;
@@ -68,8 +157,6 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     if (single) splat |= 1u << k;
     args[1 + k] = const_cast<std::byte*>(data);
   }
-  // In place, warnings would miss the inputs where the flags alone don't tell.
-  const bool needs_inputs = want_flags && (has(op, Costly) || is_complex(signature.in[0]));
   const bool overwrites = needs_inputs && std::any_of(args + 1, args + 1 + inputs.size(),
                                                       [&](void* a) { return a == out; });
   const bool direct = out_layout.c_contiguous() && out_dtype == signature.out && !overwrites;
