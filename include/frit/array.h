@@ -109,6 +109,8 @@ Array empty(std::span<const std::int64_t> shape, DType dtype);  // C order; cont
 Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                     DType dtype);
 Array full(std::span<const std::int64_t> shape, const Scalar& value);  // of value.dtype
+// Elements that lie in C order, copied now.
+Array copy_of(const void* elements, std::span<const std::int64_t> shape, DType dtype);
 Array arange(const Scalar& start, const Scalar& step,
              std::int64_t n);  // start + i * step, in start.dtype (as NumPy fills)
 
@@ -242,6 +244,8 @@ const std::byte* read(const Array& a);
 bool is_exported(const Array& a);
 // The same elements may be reached through both (exact, within a work limit; else true).
 bool may_share_memory(const Array& a, const Array& b);
+// Its elements are there, and few enough for ops on them to be computed at once.
+bool is_small_and_ready(const Array& a);
 
 // ---- where it was asked for ---------------------------------------------------------------------
 

@@ -48,8 +48,8 @@ struct CachedPlan {
   std::vector<std::uint64_t> key;
   std::vector<LayoutRef> layouts;
   std::shared_ptr<const Plan> plan;
-  std::vector<std::shared_ptr<KernelCode>> code;               // one a step
-  std::shared_ptr<const std::vector<NodeLabel>> nodes;         // for explain
+  std::vector<std::shared_ptr<KernelCode>> code;        // one a step
+  std::shared_ptr<const std::vector<NodeLabel>> nodes;  // for explain
   std::uint64_t last_use = 0;
 };
 

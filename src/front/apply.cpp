@@ -504,8 +504,8 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   Locked lock(Engine::lock());
-  const Resolution resolution = options.signature ? resolution_of(op, *options.signature)
-                                                  : resolution_of(op, arguments);
+  const Resolution resolution =
+      options.signature ? resolution_of(op, *options.signature) : resolution_of(op, arguments);
   const Signature& signature = resolution.signature;
   if (resolution.is_mixed) return apply_mixed(op, arguments, signature, options);
   if (!options.out && !options.where)
@@ -655,8 +655,16 @@ Array copy(const Array& a, char order) { return astype(a, a.dtype(), order); }
 
 Array full(std::span<const std::int64_t> shape, const Scalar& value) {
   Locked lock(Engine::lock());
-  const Array out = empty(shape, value.dtype);
-  assign(out, Argument(value));
+  Array out = empty(shape, value.dtype);
+  Engine& engine = Engine::get();
+  if (out.base()->bytes > engine.settings.immediate_bytes || !loop(Op::Copy, value.dtype)) {
+    assign(out, Argument(value));
+    return out;
+  }
+  engine.allocate(out.base());
+  void* args[2] = {out.base()->data, const_cast<std::byte*>(value.bytes)};
+  loop(Op::Copy, value.dtype)(args, out.size(), 1);
+  ++engine.statistics.immediate;
   return out;
 }
 

@@ -54,6 +54,14 @@ Array empty(std::span<const std::int64_t> shape, DType dtype) {
   return fresh(LayoutRef::adopt(make_contiguous(shape, size_of(dtype))), dtype);
 }
 
+Array copy_of(const void* elements, std::span<const std::int64_t> shape, DType dtype) {
+  Locked lock(Engine::lock());
+  Array result = fresh(LayoutRef::adopt(make_contiguous(shape, size_of(dtype))), dtype);
+  Engine::get().allocate(result.base());
+  std::memcpy(result.base()->data, elements, static_cast<std::size_t>(result.base()->bytes));
+  return result;
+}
+
 Array empty_strided(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                     DType dtype) {
   Locked lock(Engine::lock());
@@ -325,6 +333,14 @@ bool may_share_memory(const Array& a, const Array& b) {
   if (!a.base()->foreign || !b.base()->foreign) return false;
   const std::int64_t apart = b.base()->data - a.base()->data;
   return boxes_meet(a.offset(), *a.layout(), b.offset() + apart, *b.layout());
+}
+
+bool is_small_and_ready(const Array& a) {
+  check_array(a);
+  Locked lock(Engine::lock());
+  const Engine& engine = Engine::get();
+  return a.size() * size_of(a.dtype()) <= engine.settings.immediate_bytes &&
+         engine.is_ready(a.base());
 }
 
 void set_source(SourcePosition position) { Engine::get().source = position; }

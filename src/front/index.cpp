@@ -198,12 +198,47 @@ Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, cons
   return dense;
 }
 
+// The common case: one dense array of int64 indices into a vector, and a number or a dense vector of
+// as many elements of its type. False: the general way does it, or words the error.
+bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
+  if (a.ndim() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64 ||
+      !index.c_contiguous() || index.same_base(a))
+    return false;
+  Array single;
+  if (!value.array) {
+    single = empty({}, a.dtype());
+    assign(single, value);
+  } else if (value.array->dtype() != a.dtype() || value.array->layout()->ndim() != 1 ||
+             value.array->size() != index.size() || !value.array->c_contiguous() ||
+             value.array->same_base(a)) {
+    return false;
+  }
+  const Array& given = value.array ? *value.array : single;
+  const std::byte* from = read(given);
+  const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
+  const std::int64_t n = index.size(), extent = a.shape()[0], stride = a.strides()[0];
+  for (std::int64_t k = 0; k < n; ++k)
+    if (asked[k] < -extent || asked[k] >= extent) return false;
+  Engine& engine = Engine::get();
+  engine.settle(a.base(), true);
+  engine.allocate(a.base());
+  std::byte* to = a.base()->data + a.offset();
+  with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
+    const auto step = value.array ? static_cast<std::int64_t>(sizeof(Unit)) : 0;
+    for (std::int64_t k = 0; k < n; ++k)
+      std::memcpy(to + (asked[k] + (asked[k] < 0 ? extent : 0)) * stride, from + k * step,
+                  sizeof(Unit));
+  });
+  return true;
+}
+
 }  // namespace
 
 void scatter(const Array& a, std::span<const Array> indices, const Argument& value) {
   check_array(a);
   Locked lock(Engine::lock());
   if (!a.writable()) throw ValueError("assignment destination is read-only");
+  if (indices.size() == 1 && put_in_vector(a, indices[0], value)) return;
   Engine& engine = Engine::get();
   const Offsets offsets = offsets_of(a, indices);
   const LayoutRef rest = layout_behind(a, indices.size());

@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
 #include "ir/neutral.h"
@@ -315,6 +316,46 @@ class MatmulCall final : public Call {
   LayoutRef left_, right_;
 };
 
+// The product of two dense vectors that are there: as matrices of one row and one column, which
+// need not be made. No array where anything is out of the ordinary.
+template <class T>
+Array product_of_vectors(const Array& a, const Array& b) {
+  Engine& engine = Engine::get();
+  Array result = empty({}, a.dtype());
+  engine.allocate(result.base());
+  const auto elements = [](const Array& x) {
+    return reinterpret_cast<T*>(x.base()->data + x.offset());
+  };
+  const std::int64_t n = a.size();
+  const bool checks = engine.settings.float_checks != 0;
+  if (checks) clear_float_flags();
+  multiply<T>({elements(a), 1, n, n, 1}, {elements(b), n, 1, 1, 1}, {elements(result), 1, 1, 1, 1});
+  ++engine.statistics.immediate;
+  if (checks) {
+    SourcePosition at = engine.source;
+    if (!at.ufunc) at.ufunc = "matmul";
+    engine.note_float_flags(Op{}, at, engine.settings.float_checks, float_flags());
+  }
+  return result;
+}
+
+Array small_product(const Array& a, const Array& b) {
+  if (a.ndim() != 1 || b.ndim() != 1 || a.dtype() != b.dtype() || a.size() != b.size() ||
+      a.size() == 0 || !a.c_contiguous() || !b.c_contiguous() || !is_small_and_ready(a) ||
+      !is_small_and_ready(b))
+    return {};
+  switch (a.dtype()) {
+    case DType::Float32:
+      return product_of_vectors<float>(a, b);
+    case DType::Float64:
+      return product_of_vectors<double>(a, b);
+    case DType::Int64:
+      return product_of_vectors<std::uint64_t>(a, b);
+    default:
+      return {};
+  }
+}
+
 // `a` as a stack of matrices of this type and shape, its elements at whole distances.
 Array stack_of(const Array& a, DType dtype, const std::vector<std::int64_t>& shape) {
   const bool whole = std::ranges::all_of(
@@ -330,6 +371,8 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   check_array(b);
   if (out) check_array(*out);
   Locked lock(Engine::lock());
+  if (!out)
+    if (Array product = small_product(a, b)) return product;
   if (a.ndim() == 0 || b.ndim() == 0)
     throw ValueError(
         "matmul: Input operand does not have enough dimensions (has 0, gufunc core with signature "

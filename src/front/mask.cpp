@@ -313,6 +313,10 @@ std::int64_t count_nonzero(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
   const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
+  if (mask.c_contiguous() && is_small_and_ready(mask)) {
+    const std::byte* first = mask.base()->data + mask.offset();
+    return std::count_if(first, first + mask.size(), [](std::byte x) { return x != std::byte{}; });
+  }
   return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();
 }
 

@@ -19,8 +19,7 @@ class Temporaries {
       used_ += rounded;
       return p;
     }
-    heap_.push_back(
-        std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(rounded)));
+    heap_.push_back(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(rounded)));
     return heap_.back().get();
   }
 

@@ -1,6 +1,7 @@
 // array_methods.cpp: the methods of Array that shape, copy, convert and pick.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "python/array_type.h"
@@ -229,7 +230,96 @@ struct OnReal {
                       {values.data(), arguments.positional + 1, arguments.names});
   }
 };
-constexpr const char* tolist_name = "tolist";
+// Python objects of the elements of an axis and those behind it, as nested lists.
+PyObject* list_of(const std::byte* data, const Layout& layout, std::size_t axis,
+                  PyObject* (*item)(const std::byte*)) {
+  if (axis == layout.shape().size()) return checked(item(data)).release();
+  const std::int64_t extent = layout.shape()[axis], stride = layout.strides()[axis];
+  Ref list = checked(PyList_New(extent));
+  for (std::int64_t k = 0; k < extent; ++k)
+    PyList_SET_ITEM(list.get(), k, list_of(data + k * stride, layout, axis + 1, item));
+  return list.release();
+}
+
+template <class T>
+T element_at(const std::byte* data) {
+  T value;
+  std::memcpy(&value, data, sizeof value);
+  return value;
+}
+
+template <class T>
+PyObject* item_at(const std::byte* data) {
+  const T value = element_at<T>(data);
+  if constexpr (std::is_floating_point_v<T>)
+    return PyFloat_FromDouble(static_cast<double>(value));
+  else if constexpr (std::is_signed_v<T>)
+    return PyLong_FromLongLong(value);
+  else
+    return PyLong_FromUnsignedLongLong(value);
+}
+
+template <class T>
+PyObject* complex_at(const std::byte* data) {
+  return PyComplex_FromDoubles(static_cast<double>(element_at<T>(data)),
+                               static_cast<double>(element_at<T>(data + sizeof(T))));
+}
+
+PyObject* bool_at(const std::byte* data) { return PyBool_FromLong(data[0] != std::byte{}); }
+
+PyObject* half_at(const std::byte* data) {
+  double value;
+  void* args[2] = {&value, const_cast<std::byte*>(data)};
+  cast_loop(DType::Float16, DType::Float64)(args, 1, 0);
+  return PyFloat_FromDouble(value);
+}
+
+using ItemMaker = PyObject* (*)(const std::byte*);
+ItemMaker item_maker(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+      return bool_at;
+    case DType::Int8:
+      return item_at<std::int8_t>;
+    case DType::Int16:
+      return item_at<std::int16_t>;
+    case DType::Int32:
+      return item_at<std::int32_t>;
+    case DType::Int64:
+      return item_at<std::int64_t>;
+    case DType::UInt8:
+      return item_at<std::uint8_t>;
+    case DType::UInt16:
+      return item_at<std::uint16_t>;
+    case DType::UInt32:
+      return item_at<std::uint32_t>;
+    case DType::UInt64:
+      return item_at<std::uint64_t>;
+    case DType::Float16:
+      return half_at;
+    case DType::Float32:
+      return item_at<float>;
+    case DType::Float64:
+      return item_at<double>;
+    case DType::Complex64:
+      return complex_at<float>;
+    case DType::Complex128:
+      return complex_at<double>;
+  }
+  return nullptr;
+}
+
+struct ToList {
+  static constexpr const char* name = "tolist";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional > 0 || arguments.keywords() > 0) throw Unfit{"tolist takes nothing"};
+    // Held: making objects may run the collector, and with it code of the user's.
+    const Array array = array_behind(self);
+    const std::byte* data = evaluate(array);
+    return list_of(data, *array.layout(), 0, item_maker(array.dtype()));
+  }
+};
+
 constexpr const char* tobytes_name = "tobytes";
 constexpr const char* tofile_name = "tofile";
 constexpr const char* sort_name = "sort";
@@ -557,7 +647,7 @@ std::vector<PyMethodDef> array_methods() {
           method_row<Trace>(),
           method_row<SetFlags>(),
           method_row<Resize>(),
-          method_row<OnReal<&tolist_name>>(),
+          method_row<ToList>(),
           method_row<OnReal<&tobytes_name>>(),
           method_row<OnReal<&tofile_name>>(),
           method_row<OnReal<&sort_name>>(),

@@ -212,11 +212,21 @@ struct ArrayFunction {
   static constexpr const char* name = "array";
 
   static PyObject* run(const Arguments& arguments) {
+    if (arguments.positional > 0 && !is_array(arguments.values[0]) &&
+        !is_scalar(arguments.values[0]))
+      return is_lone_sequence(arguments) ? converted_by_numpy(arguments.values[0])
+                                         : by_numpy(arguments);
     try {
       return native(arguments);
     } catch (const Unfit&) {
       return by_numpy(arguments);
     }
+  }
+
+  // Of a list or tuple alone no memory can be shared: as asarray.
+  static bool is_lone_sequence(const Arguments& arguments) {
+    return arguments.positional == 1 && arguments.keywords() == 0 &&
+           (PyList_CheckExact(arguments.values[0]) || PyTuple_CheckExact(arguments.values[0]));
   }
 
   // Of what is ours already.

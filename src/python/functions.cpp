@@ -211,6 +211,11 @@ struct CountNonzero {
     const Array array = array_operand(object);
     const Axes axes = axes_operand(axis, array.ndim());
     const bool keeps = flag_operand(keepdims, false);
+    if (axes.all && !keeps) {
+      evaluate(array);
+      const std::int64_t count = count_nonzero(array);
+      return make_scalar(reinterpret_cast<const std::byte*>(&count), DType::Int64);
+    }
     const Array mask = is_bool(array.dtype()) ? array : astype(array, DType::Bool);
     return new_result(reduce(
         Op::Add, mask,

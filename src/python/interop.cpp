@@ -182,6 +182,10 @@ bool is_private(PyObject* ndarray, int others) {
 Array adopt(PyObject* ndarray, DType dtype) {
   PyArrayObject* array = ndarray_of(ndarray);
   const Geometry g = geometry_of(array);
+  // To copy a few bytes costs less than to keep the object.
+  constexpr npy_intp few_bytes = 4096;
+  if (PyArray_NBYTES(array) <= few_bytes && PyArray_IS_C_CONTIGUOUS(array))
+    return copy_of(PyArray_DATA(array), g.shape, dtype);
   const Range range = range_of(array);
   return wrap({.data = PyArray_DATA(array),
                .memory = range.low,

@@ -15,13 +15,18 @@ from typing import Any
 import numpy
 
 from frit import _core
-from frit.numpy import _fallback
+from frit.numpy import _fallback, _table
 
 Array = _core.Array
 # Raised by a native function, before any effect, where NumPy should do this call.
 Unfit = _core.Unfit
 CALLS_BACK = 1  # the function runs functions of the user's: an error is not tried again in NumPy
 TAKES_ANYTHING = 2  # the function converts whatever it is given: no look at the operands
+# The function takes several steps, and its result is no view of an operand: NumPy does it where all
+# operands are small; or where they are tiny, if the result may be much larger.
+LEFT_IF_SMALL = 4
+LEFT_IF_TINY = 8
+GIVES_ARRAY_BACK = 16  # given one of Frit's arrays and nothing else
 
 # FRIT_VERIFY=1: each call is done by NumPy too, and compared.
 VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
@@ -32,7 +37,9 @@ functions: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) -> Callable[..., Any]:
-    """`ours` behind the look at the operands; `function` is NumPy's."""
+    """`ours` behind the look at the operands; `function` is NumPy's; `name` is its dotted name."""
+    if not flags:
+        flags = LEFT_IF_SMALL * (name in _table.FRESH) + LEFT_IF_TINY * (name in _table.GROWING)
     guarded = _core.Native(name, ours, function, flags)
     if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
         from frit.numpy import _verify
@@ -51,7 +58,8 @@ def native(ours: Callable[..., Any]) -> Callable[..., Any]:
 
 def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
     """As native(), for functions that make arrays of anything."""
-    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), TAKES_ANYTHING)
+    flags = TAKES_ANYTHING | GIVES_ARRAY_BACK * (ours.__name__ in ("asarray", "asanyarray"))
+    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), flags)
 
 
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -201,7 +201,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     if type(array) is not Array:
         return _core.wrap_result(numpy.count_nonzero(array, axis, keepdims=keepdims))
     if axis is None and not keepdims:
-        return numpy.intp(_core.count_nonzero(array))
+        return _core.count_nonzero(array)
     # NumPy counts in intp, whatever the dtype.
     nonzero = array if array.dtype == bool else array.astype(bool)
     return nonzero.sum(axis=axis, dtype=int, keepdims=keepdims)

@@ -59,6 +59,17 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 
 @native
+def expand_dims(a: Any, axis: Any) -> Any:
+    array = _own(a)
+    axes = axis if isinstance(axis, tuple | list) else (axis,)
+    ndim = array.ndim + len(axes)
+    places = {operator.index(place) % ndim for place in axes if -ndim <= place < ndim}
+    if len(places) != len(axes):
+        raise Unfit("an axis is out of bounds or repeated")
+    return array[tuple(None if place in places else slice(None) for place in range(ndim))]
+
+
+@native
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return _own(a).diagonal(offset, axis1, axis2)
 

@@ -19,7 +19,7 @@ DIRECT = {
 TRANSPLANTED = frozenset(
     """
     logspace geomspace meshgrid indices vander tri tril triu diag diagflat
-    moveaxis rollaxis expand_dims atleast_1d atleast_2d atleast_3d vstack hstack dstack
+    moveaxis rollaxis atleast_1d atleast_2d atleast_3d vstack hstack dstack
     column_stack split array_split hsplit vsplit dsplit unstack tile roll flip fliplr flipud rot90
     pad append
     delete insert average median nansum nanprod nanmean nanvar nanstd nanmin nanmax nanargmin
@@ -29,6 +29,26 @@ TRANSPLANTED = frozenset(
     cov corrcoef cumulative_sum cumulative_prod unwrap block put_along_axis take_along_axis ptp
     hamming hanning bartlett blackman polyval mask_indices tril_indices triu_indices
     tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal
+    """.split()
+)
+
+# Functions of several steps whose results are new memory, and no larger than their operands.
+FRESH = frozenset(
+    """
+    vstack hstack dstack column_stack append delete insert average median nansum nanprod nanmean
+    nanvar nanstd nanmin nanmax nanargmin nanargmax nancumsum nancumprod isclose allclose
+    array_equal array_equiv diff ediff1d gradient cross trapezoid sinc angle iscomplex isreal fix
+    isposinf isneginf select flatnonzero argwhere extract cov corrcoef cumulative_sum
+    cumulative_prod unwrap take_along_axis ptp polyval roll tril triu block
+    linalg.norm linalg.cross linalg.matrix_norm linalg.matrix_power linalg.multi_dot linalg.trace
+    linalg.vector_norm
+    """.split()
+)
+# The same, but what they make of small operands may be large.
+GROWING = frozenset(
+    """
+    tile pad outer kron tensordot vander tri diagflat logspace geomspace eye identity repeat
+    linalg.outer linalg.tensordot
     """.split()
 )
 
