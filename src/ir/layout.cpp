@@ -86,6 +86,8 @@ struct LayoutTable {
     bool operator()(const Layout* l, const Description& d) const { return (*this)(d, l); }
   };
   std::unordered_set<const Layout*, Hash, Equal> layouts;
+  // Those asked for last, each at the place that its hash gives it: the set divides at each look.
+  std::array<const Layout*, 256> recent{};
   // Programs make and drop the same windows all the time: a layout that nobody uses stays until so
   // many others were dropped after it.
   std::array<const Layout*, 512> idle{};
@@ -97,15 +99,22 @@ struct LayoutTable {
     return *table;
   }
 
+  const Layout*& recent_at(std::uint64_t hash) { return recent[hash >> 56]; }
+
   const Layout* intern(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                        int item_size) {
     if (shape.size() > static_cast<std::size_t>(max_dimensions))
       throw ValueError(text("maximum supported dimension for an ndarray is currently ",
                             max_dimensions, ", found ", shape.size()));
     const Description description{shape, strides, item_size, hash_of(shape, strides, item_size)};
+    const Layout*& place = recent_at(description.hash);
+    if (place && Equal{}(description, place)) {
+      place->retain();
+      return place;
+    }
     if (auto found = layouts.find(description); found != layouts.end()) {
       (*found)->retain();
-      return *found;
+      return place = *found;
     }
     const std::int64_t size = size_of_shape(shape, item_size);
     void* memory = ::operator new(sizeof(Layout) + shape.size_bytes() + strides.size_bytes());
@@ -138,6 +147,7 @@ void Layout::retire(const Layout* layout) {
   oldest->is_queued_ = false;
   if (oldest->references_ > 0) return;
   table.layouts.erase(oldest);
+  if (const Layout*& place = table.recent_at(oldest->hash_); place == oldest) place = nullptr;
   const Layout* dense = oldest->contiguous_;
   oldest->~Layout();
   ::operator delete(const_cast<Layout*>(oldest));
