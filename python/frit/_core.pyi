@@ -23,7 +23,13 @@ class Fallback:
     """A callable that has NumPy do a call: operands evaluated, results wrapped, place counted."""
 
     __wrapped__: Callable[..., Any]
-    def __init__(self, name: str, numpy_function: Callable[..., Any], hook: Any = None) -> None: ...
+    def __init__(
+        self,
+        name: str,
+        numpy_function: Callable[..., Any],
+        counted: bool = True,
+        through: str = ...,
+    ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 ufuncs: dict[str, UFunc]

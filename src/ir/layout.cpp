@@ -19,6 +19,13 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return hash ^ (hash >> 29);
 }
 
+// Without the call that std::equal makes of it: there are one to four numbers.
+bool is_same(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (a[k] != b[k]) return false;
+  return true;
+}
+
 struct Description {
   std::span<const std::int64_t> shape, strides;
   int item_size;
@@ -80,8 +87,8 @@ struct LayoutTable {
     bool operator()(const Layout* a, const Layout* b) const { return a == b; }
     bool operator()(const Description& d, const Layout* l) const {
       return l->hash_ == d.hash && l->item_size_ == d.item_size &&
-             static_cast<std::size_t>(l->ndim_) == d.shape.size() &&
-             std::ranges::equal(l->shape(), d.shape) && std::ranges::equal(l->strides(), d.strides);
+             static_cast<std::size_t>(l->ndim_) == d.shape.size() && is_same(l->shape(), d.shape) &&
+             is_same(l->strides(), d.strides);
     }
     bool operator()(const Layout* l, const Description& d) const { return (*this)(d, l); }
   };

@@ -1,6 +1,8 @@
 // fallback_types.cpp: Fallback, a callable that stands for a function or method of NumPy's.
 #include <structmember.h>
 
+#include <algorithm>
+
 #include "python/fallback.h"
 #include "python/numpy_api.h"
 
@@ -14,7 +16,9 @@ struct FallbackObject {
   PyObject* function;
   PyObject* name;  // str
   const char* reason;
-  bool is_method;  // binds to an instance of Array
+  bool is_method;     // binds to an instance
+  bool is_counted;    // as a fallback, to be reported
+  PyObject* through;  // the attribute of the instance that stands in for it; or null
 };
 PyTypeObject* fallback_type = nullptr;
 PyTypeObject* property_type = nullptr;
@@ -26,12 +30,26 @@ struct PropertyObject {
 
 FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<FallbackObject*>(object); }
 
+PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
+  const Ref real = checked(PyObject_GetAttr(arguments.values[0], self.through));
+  constexpr Py_ssize_t few = 8;
+  const Py_ssize_t count = arguments.positional + arguments.keywords();
+  PyObject* here[few];
+  std::vector<PyObject*> more(static_cast<std::size_t>(count > few ? count : 0));
+  PyObject** values = count > few ? more.data() : here;
+  std::copy_n(arguments.values, count, values);
+  values[0] = real.get();
+  return call_numpy(self.function, {values, arguments.positional, arguments.names});
+}
+
 PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count,
                         PyObject* names) {
   const FallbackObject& self = fallback_of(object);
+  const Arguments arguments{values, PyVectorcall_NARGS(count), names};
   return guarded([&] {
-    return fall_back(PyUnicode_AsUTF8(self.name), self.function,
-                     {values, PyVectorcall_NARGS(count), names}, self.reason);
+    if (self.through && arguments.positional > 0) return call_through(self, arguments);
+    if (!self.is_counted) return call_numpy(self.function, arguments);
+    return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments, self.reason);
   });
 }
 
@@ -53,6 +71,7 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
   self.name = name;
   self.reason = is_method ? "this method is not native" : "this function is not native";
   self.is_method = is_method;
+  self.is_counted = true;
   const Ref dictionary = checked(PyDict_New());
   self.dictionary = dictionary.get();
   Py_INCREF(self.dictionary);
@@ -64,12 +83,18 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 }
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name", "numpy_function", "hook", nullptr};
-  PyObject *name = nullptr, *function = nullptr, *hook = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|O", const_cast<char**>(names), &name,
-                                   &function, &hook))
+  static const char* const names[] = {"name", "numpy_function", "counted", "through", nullptr};
+  PyObject *name = nullptr, *function = nullptr, *through = nullptr;
+  int counted = 1;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pU", const_cast<char**>(names), &name,
+                                   &function, &counted, &through))
     return nullptr;
-  return guarded([&] { return make(name, function, false).release(); });
+  return guarded([&] {
+    Ref object = make(name, function, through != nullptr);
+    fallback_of(object.get()).is_counted = counted != 0;
+    fallback_of(object.get()).through = Py_XNewRef(through);
+    return object.release();
+  });
 }
 
 int traverse(PyObject* object, visitproc visit, void* arg) {
@@ -88,6 +113,7 @@ void dealloc(PyObject* object) {
   Py_XDECREF(fallback_of(object).dictionary);
   Py_XDECREF(fallback_of(object).function);
   Py_XDECREF(fallback_of(object).name);
+  Py_XDECREF(fallback_of(object).through);
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
   Py_DECREF(as_object(type));

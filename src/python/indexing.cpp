@@ -43,7 +43,7 @@ bool read_index(PyObject* part, std::int64_t extent, std::int64_t& index) {
 bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
   const auto shape = array.shape(), strides = array.strides();
   const auto parts = parts_of(key);
-  if (parts.size() != shape.size() || parts.empty()) return false;
+  if (parts.size() != shape.size() || parts.empty() || PySlice_Check(parts[0])) return false;
   offset = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     std::int64_t index;

@@ -56,11 +56,7 @@ def fallback(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def uncounted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """As fallback(), for what is NumPy's by nature: printing, files, questions of type."""
-
-    def delegated(*args: Any, **kwargs: Any) -> Any:
-        return call(None, function, *args, **kwargs)
-
-    return dress(delegated, name, function)
+    return dress(_core.Fallback(name, function, counted=False), name, function)
 
 
 def dress(ours: Any, name: str, function: Callable[..., Any]) -> Any:

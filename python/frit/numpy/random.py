@@ -29,13 +29,8 @@ class _Kind(type):
 
 def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
     # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
-    def draw(self: _Any, /, *args: _Any, **kwargs: _Any) -> _Any:
-        return _fallback.run(method, self._numpy, *args, **kwargs)
-
-    draw.__name__ = name
+    draw = _core.Fallback(name, method, counted=False, through="_numpy")
     draw.__qualname__ = f"{kind.__qualname__}.{name}"
-    draw.__doc__ = method.__doc__
-    draw.__wrapped__ = method
     return draw
 
 
