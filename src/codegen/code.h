@@ -16,11 +16,16 @@ struct CallOut {
   DType in{};
 };
 
+// Quick: the least time to the first result. Thorough: several times that, for faster code of
+// kernels that run for long. The bits of the results are the same.
+enum class Effort : std::uint8_t { Quick, Thorough };
+
 // Machine code of one Kernel: position-independent, for any address that is a multiple of 64.
 struct Code {
   std::string bytes;
   std::uint64_t entry = 0;         // offset of an Entry
   std::vector<CallOut> call_outs;  // what Entry's call_outs must point to, in this order
+  bool is_improvable = false;      // more effort would make it faster
 };
 
 using Entry = void (*)(void* const* pointers, const std::int64_t* integers, const Scalar* scalars,
@@ -32,9 +37,9 @@ class Jit {
  public:
   virtual ~Jit() = default;
   // These throw InternalError or DeviceError.
-  virtual Code compile(const Kernel& kernel) = 0;
-  virtual std::string llvm_text(const Kernel& kernel) = 0;
-  virtual std::string assembly(const Kernel& kernel) = 0;
+  virtual Code compile(const Kernel& kernel, Effort effort) = 0;
+  virtual std::string llvm_text(const Kernel& kernel, Effort effort) = 0;
+  virtual std::string assembly(const Kernel& kernel, Effort effort) = 0;
 };
 
 }  // namespace frit::codegen

@@ -17,15 +17,17 @@ namespace frit::codegen {
 
 using namespace llvm;
 
-std::vector<CallOut> emit(const Kernel& kernel, const Machine& machine, Formulas& formulas,
-                          Module& module) {
-  return Emitter(kernel, machine, formulas, module).run();
+EmittedKernel emit(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
+                   Module& module) {
+  return Emitter(kernel, options, formulas, module).run();
 }
 
-Emitter::Emitter(const Kernel& kernel, const Machine& machine, Formulas& formulas, Module& module)
+Emitter::Emitter(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
+                 Module& module)
     : kernel_(kernel),
       variance_(variance_of(kernel)),
-      machine_(machine),
+      machine_(options.machine),
+      effort_(options.effort),
       formulas_(formulas),
       module_(module),
       context_(module.getContext()),
@@ -36,7 +38,7 @@ Emitter::Emitter(const Kernel& kernel, const Machine& machine, Formulas& formula
       values_(kernel.values.size()),
       integers_(static_cast<std::size_t>(kernel.integers)) {}
 
-std::vector<CallOut> Emitter::run() {
+EmittedKernel Emitter::run() {
   auto* type =
       FunctionType::get(Type::getVoidTy(context_),
                         {pointer_, pointer_, pointer_, int64_, int64_, pointer_, pointer_}, false);
@@ -65,7 +67,7 @@ std::vector<CallOut> Emitter::run() {
   if (streamed_ && machine_.is_x86)
     builder_.CreateIntrinsic(Intrinsic::x86_sse_sfence, ArrayRef<Value*>());
   builder_.CreateRetVoid();
-  return std::move(call_outs_);
+  return {std::move(call_outs_), is_improvable_};
 }
 
 // ---- how many lanes -----------------------------------------------------------------------------
@@ -146,21 +148,34 @@ class LaneSurvey {
 
 constexpr unsigned light_body =
     32;  // formula instructions that leave registers for two vectors a value
-constexpr unsigned most_lanes = 32;  // more would only lengthen the rest, which runs one by one
+// More would only lengthen the rest: of a short body it runs one by one.
+constexpr unsigned most_lanes = 32;
+// A long body is one chain of operations that wait for one another, longer than what the processor
+// looks ahead: several registers a value are as many chains side by side. Spills cost less.
+// To compile takes as many times longer.
+constexpr unsigned chains = 4;         // where all of a launch is one loop
+constexpr unsigned chains_in_row = 2;  // where rows may be short: the last iteration is a full one
 
 }  // namespace
 
-// A register full of the widest type, two where the body is short. A tree fixes the number: its
-// accumulators are the lanes.
+// A register full of the widest type, or several. A tree fixes the number: its accumulators are the
+// lanes.
 void Emitter::choose_lanes(const Instr& vector_loop) {
   const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop);
   unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
+  const bool is_long = survey.straight && survey.cost > light_body;
   if (survey.cost <= light_body) lanes *= 2;
+  if (is_long && survey.tree == 0 && machine_.has_many_registers) {
+    if (effort_ == Effort::Quick)
+      is_improvable_ = true;
+    else
+      lanes *= vector_loop.parallel ? chains : chains_in_row;
+  }
   // At least 4: shorter vectors are padded with lanes whose garbage could raise floating-point
   // flags.
-  lanes = std::clamp(lanes, 4u, most_lanes);
+  lanes = std::clamp(lanes, 4u, is_long ? 2 * most_lanes : most_lanes);
   if (survey.tree != 0) lanes = survey.tree == 1 ? 8 : 4;
-  once_ = survey.straight && survey.cost > light_body;
+  once_ = is_long;
   if (lanes == vector_lanes_) return;
   vector_lanes_ = lanes;
   for (Emitted& made : values_)

@@ -17,11 +17,22 @@ struct Machine {
   // Masked loads and stores of 4- and 8-byte elements are instructions.
   bool has_masked_moves = false;
   bool is_x86 = false;
+  bool has_many_registers = false;  // 32 of vectors, not 16
 };
 
-// The function is an Entry. Returns what it calls.
-std::vector<CallOut> emit(const Kernel& kernel, const Machine& machine, Formulas& formulas,
-                          llvm::Module& module);
+struct EmitOptions {
+  const Machine& machine;
+  Effort effort = Effort::Quick;
+};
+
+struct EmittedKernel {
+  std::vector<CallOut> call_outs;
+  bool is_improvable = false;  // as in Code
+};
+
+// The function is an Entry.
+EmittedKernel emit(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
+                   llvm::Module& module);
 
 inline constexpr const char* entry_name = "frit_kernel";
 

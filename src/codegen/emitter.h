@@ -82,8 +82,9 @@ struct Accumulator {
 
 class Emitter {
  public:
-  Emitter(const Kernel& kernel, const Machine& machine, Formulas& formulas, llvm::Module& module);
-  std::vector<CallOut> run();
+  Emitter(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
+          llvm::Module& module);
+  EmittedKernel run();
 
  private:
   struct Frame {  // a loop around the code emitted now
@@ -242,6 +243,8 @@ class Emitter {
   const Kernel& kernel_;
   const Variance variance_;
   const Machine& machine_;
+  const Effort effort_;
+  bool is_improvable_ = false;
   Formulas& formulas_;
   llvm::Module& module_;
   llvm::LLVMContext& context_;

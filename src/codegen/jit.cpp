@@ -41,17 +41,18 @@ class LlvmJit final : public Jit {
  public:
   LlvmJit() : formulas_(context_) {}
 
-  Code compile(const Kernel& kernel) override {
+  Code compile(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
-      auto [module, call_outs] = emit_module(kernel);
+      auto [module, emitted] = emit_module(kernel, effort);
       native_.optimize(*module);
       FlatCode code = native_.generate(*module);
-      return Code{std::move(code.bytes), code.entry, std::move(call_outs)};
+      return Code{std::move(code.bytes), code.entry, std::move(emitted.call_outs),
+                  emitted.is_improvable};
     });
   }
-  std::string llvm_text(const Kernel& kernel) override {
+  std::string llvm_text(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
-      auto module = emit_module(kernel).first;
+      auto module = emit_module(kernel, effort).first;
       native_.optimize(*module);
       std::string text;
       llvm::raw_string_ostream stream(text);
@@ -59,21 +60,22 @@ class LlvmJit final : public Jit {
       return text;
     });
   }
-  std::string assembly(const Kernel& kernel) override {
+  std::string assembly(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
-      auto module = emit_module(kernel).first;
+      auto module = emit_module(kernel, effort).first;
       native_.optimize(*module);
       return native_.assembly(*module);
     });
   }
 
  private:
-  std::pair<std::unique_ptr<llvm::Module>, std::vector<CallOut>> emit_module(const Kernel& kernel) {
+  std::pair<std::unique_ptr<llvm::Module>, EmittedKernel> emit_module(const Kernel& kernel,
+                                                                      Effort effort) {
     auto module = std::make_unique<llvm::Module>("kernel", context_);
     native_.prepare(*module);
-    auto call_outs = emit(kernel, native_.machine(), formulas_, *module);
+    EmittedKernel emitted = emit(kernel, {native_.machine(), effort}, formulas_, *module);
     check_module(*module);
-    return {std::move(module), std::move(call_outs)};
+    return {std::move(module), std::move(emitted)};
   }
   // Costs a tenth of a compile, so only where FRIT_CHECK_LLVM asks for it: the tests do.
   static void check_module(const llvm::Module& module) {

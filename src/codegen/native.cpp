@@ -37,10 +37,12 @@ Machine machine_of(const StringMap<bool>& features, const Triple& triple) {
   };
   Machine machine;
   machine.is_x86 = triple.isX86();
+  machine.has_many_registers = triple.isAArch64();
   if (!machine.is_x86) return machine;
   const bool avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
   machine.vector_bytes = avx512 ? 64 : has("avx2") ? 32 : 16;
   machine.has_masked_moves = has("avx2");
+  machine.has_many_registers = avx512;
   return machine;
 }
 

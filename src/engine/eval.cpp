@@ -23,6 +23,8 @@ constexpr double part_cost = 25e3;  // ns of work that is worth handing to anoth
 constexpr double load_from = 5e4;
 constexpr double compile_from = 2e5;
 constexpr double compile_once_from = 5e6;
+// From here on a second, longer compile to faster code pays.
+constexpr double improve_from = 2e8;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -277,11 +279,16 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
       code.compiled = compiler_->request(*code.kernel);
       if (settings.tier == Tier::Compiled) compiler_->wait();
     }
-    if (code.compiled)
-      if (const Executable* ready = code.compiled->load(std::memory_order_acquire)) {
-        ++statistics.compiled_launches;
-        return *ready;
+    if (code.compiled && code.compiled->load(std::memory_order_acquire)) {
+      if (!code.improved &&
+          (settings.tier == Tier::Compiled || code.cost_seen >= improve_from)) {
+        code.improved = true;
+        compiler_->improve(*code.kernel);
+        if (settings.tier == Tier::Compiled) compiler_->wait();
       }
+      ++statistics.compiled_launches;
+      return *code.compiled->load(std::memory_order_acquire);
+    }
   }
   if (!code.interpreted) code.interpreted = interpreter_->compile(*code.kernel);
   ++statistics.interpreted_launches;

@@ -106,32 +106,38 @@ class CompileService final : public Compiler {
   Slot request(const Kernel& kernel) override {
     std::string key = serialize(kernel);
     const std::lock_guard lock(sync_->mutex);
-    auto [entry, is_new] = slots_.try_emplace(std::move(key));
-    Slot slot = entry->second;
+    auto [entry, is_new] = entries_.try_emplace(std::move(key));
+    Slot slot = entry->second.slot;
     if (!is_new) {
       if (!queue_.empty()) start_thread();  // after a fork they wait for a new thread
       return slot;
     }
-    slot = entry->second = std::make_shared<std::atomic<const Executable*>>(nullptr);
-    if (stopping_) return slot;
-    if (load_from_disk(entry->first, *slot)) return slot;
-    queue_.push_back({&entry->first, kernel, slot});
-    start_thread();
-    sync_->changed.notify_all();
+    slot = entry->second.slot = std::make_shared<std::atomic<const Executable*>>(nullptr);
+    if (stopping_ || load_from_disk(entry->first, entry->second)) return slot;
+    enqueue({&entry->first, kernel, &entry->second, codegen::Effort::Quick});
     return slot;
   }
 
   Slot find(const Kernel& kernel) override {
     std::string key = serialize(kernel);
     const std::lock_guard lock(sync_->mutex);
-    if (const auto known = slots_.find(key); known != slots_.end()) {
+    if (const auto known = entries_.find(key); known != entries_.end()) {
       if (!queue_.empty()) start_thread();  // as in request
-      return known->second;
+      return known->second.slot;
     }
-    auto slot = std::make_shared<std::atomic<const Executable*>>(nullptr);
-    if (stopping_ || !load_from_disk(key, *slot)) return nullptr;
-    slots_.emplace(std::move(key), slot);
+    Entry entry{.slot = std::make_shared<std::atomic<const Executable*>>(nullptr)};
+    if (stopping_ || !load_from_disk(key, entry)) return nullptr;
+    Slot slot = entry.slot;
+    entries_.emplace(std::move(key), std::move(entry));
     return slot;
+  }
+
+  void improve(const Kernel& kernel) override {
+    const std::lock_guard lock(sync_->mutex);
+    const auto known = entries_.find(serialize(kernel));
+    if (known == entries_.end() || !known->second.is_improvable || stopping_) return;
+    known->second.is_improvable = false;
+    enqueue({&known->first, kernel, &known->second, codegen::Effort::Thorough});
   }
 
   void wait() override {
@@ -177,17 +183,23 @@ class CompileService final : public Compiler {
   }
 
   std::string llvm_text(const Kernel& kernel) override {
-    return with_jit([&](codegen::Jit& jit) { return jit.llvm_text(kernel); });
+    return with_jit(
+        [&](codegen::Jit& jit) { return jit.llvm_text(kernel, codegen::Effort::Quick); });
   }
   std::string assembly(const Kernel& kernel) override {
-    return with_jit([&](codegen::Jit& jit) { return jit.assembly(kernel); });
+    return with_jit([&](codegen::Jit& jit) { return jit.assembly(kernel, codegen::Effort::Quick); });
   }
 
  private:
-  struct Request {
-    const std::string* key;
-    Kernel kernel;
+  struct Entry {
     Slot slot;
+    bool is_improvable = false;  // its code is there, and more effort would make it faster
+  };
+  struct Request {
+    const std::string* key;  // of the entry; both stay where they are
+    Kernel kernel;
+    Entry* entry;
+    codegen::Effort effort;
   };
   struct Sync {
     std::mutex mutex;
@@ -196,20 +208,26 @@ class CompileService final : public Compiler {
   };
 
   // Called with the mutex held; a file of a few KB takes some ten microseconds.
-  bool load_from_disk(const std::string& key, std::atomic<const Executable*>& slot) {
+  bool load_from_disk(const std::string& key, Entry& entry) {
     try {
       const std::optional<codegen::Code> code = disk_.load(key);
       if (!code) return false;
-      publish(*code, slot);
+      publish(*code, entry);
       ++statistics_.loaded_from_disk;
       return true;
     } catch (const std::exception&) {
       return false;
     }
   }
-  void publish(const codegen::Code& code, std::atomic<const Executable*>& slot) {
+  void publish(const codegen::Code& code, Entry& entry) {
     executables_.push_back(cpu::make_executable(code));
-    slot.store(executables_.back().get(), std::memory_order_release);
+    entry.slot->store(executables_.back().get(), std::memory_order_release);
+    entry.is_improvable = code.is_improvable;
+  }
+  void enqueue(Request request) {
+    queue_.push_back(std::move(request));
+    start_thread();
+    sync_->changed.notify_all();
   }
 
   // Signals are the program's own threads' business.
@@ -246,7 +264,8 @@ class CompileService final : public Compiler {
     const auto start = std::chrono::steady_clock::now();
     std::optional<codegen::Code> code;
     try {
-      code = compile(request.kernel);
+      code = with_jit(
+          [&](codegen::Jit& jit) { return jit.compile(request.kernel, request.effort); });
     } catch (const std::exception&) {  // the slot stays empty: the interpreter goes on
     }
     if (code) disk_.store(*request.key, *code);
@@ -254,21 +273,18 @@ class CompileService final : public Compiler {
     statistics_.compile_seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     try {
-      if (code) publish(*code, *request.slot);
+      if (code) publish(*code, *request.entry);
     } catch (const std::exception&) {
       code.reset();
     }
     ++(code ? statistics_.compiled : statistics_.failed);
-  }
-  codegen::Code compile(const Kernel& kernel) {
-    return with_jit([&](codegen::Jit& jit) { return jit.compile(kernel); });
   }
 
   const std::string jit_path_;
   cpu::DiskCache disk_;
   std::unique_ptr<Sync> sync_ = std::make_unique<Sync>();
   // By serialize(kernel); its keys stay where they are.
-  std::unordered_map<std::string, Slot> slots_;
+  std::unordered_map<std::string, Entry> entries_;
   std::vector<std::unique_ptr<const Executable>> executables_;
   std::deque<Request> queue_;
   std::unique_ptr<std::thread> thread_;

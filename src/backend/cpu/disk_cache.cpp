@@ -28,12 +28,13 @@ struct Header {
   std::uint32_t call_outs;
   std::uint32_t code_size;
   std::uint64_t entry;
+  std::uint64_t is_improvable;
   std::uint64_t checksum;  // of everything, with 0 in this place
 };
-static_assert(sizeof(Header) == 40);
+static_assert(sizeof(Header) == 48);
 
 constexpr char magic[8] = {'F', 'R', 'I', 'T', 'C', 'O', 'D', 'E'};
-constexpr std::uint32_t format = 1;
+constexpr std::uint32_t format = 2;
 constexpr std::int64_t largest_file = 16 << 20;
 constexpr std::int64_t block = 4096;  // what a file takes of the disk is a multiple of this
 constexpr std::string_view extension = ".code";
@@ -74,6 +75,7 @@ std::string to_bytes(const std::string& key, const codegen::Code& code) {
   header.call_outs = static_cast<std::uint32_t>(code.call_outs.size());
   header.code_size = static_cast<std::uint32_t>(code.bytes.size());
   header.entry = code.entry;
+  header.is_improvable = code.is_improvable ? 1 : 0;
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes += key;
   for (const codegen::CallOut& call_out : code.call_outs) {
@@ -99,7 +101,10 @@ std::optional<codegen::Code> from_bytes(std::string& bytes, const std::string& k
                           2 * std::uint64_t{header.call_outs} + header.code_size ||
       hash_bytes(bytes, 4) != checksum || bytes.compare(sizeof header, key.size(), key) != 0)
     return std::nullopt;
-  codegen::Code code{.bytes = {}, .entry = header.entry, .call_outs = {}};
+  codegen::Code code{.bytes = {},
+                     .entry = header.entry,
+                     .call_outs = {},
+                     .is_improvable = header.is_improvable != 0};
   std::size_t at = sizeof header + key.size();
   for (std::uint32_t k = 0; k < header.call_outs; ++k, at += 2) {
     const auto op = static_cast<std::uint8_t>(bytes[at]),
