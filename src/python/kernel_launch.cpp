@@ -123,8 +123,16 @@ struct Values {
 // ---- slots --------------------------------------------------------------------------------------
 
 struct Slot {
-  enum class Root : std::uint8_t { Keyword, Self, Global, Cell } root = Root::Keyword;
-  Ref name;  // Keyword, Global: interned
+  enum class Root : std::uint8_t {
+    Keyword,
+    Self,
+    Global,      // of the function's module
+    Cell,        // number `cell` of the function's closure
+    Dictionary,  // of another module's: `holder`
+    CellObject,  // of another function's closure: `holder`
+  } root = Root::Keyword;
+  Ref name;  // Keyword, Global, Dictionary: interned
+  Ref holder;
   Py_ssize_t cell = 0;
   std::vector<Ref> attributes;
 };
@@ -161,7 +169,15 @@ Ref slot_value(const Slot& slot, const Callee& callee, PyObject* const* values, 
         object = Ref::steal(PyCell_Get(PyTuple_GET_ITEM(closure, slot.cell)));
       break;
     }
+    case Slot::Root::Dictionary:
+    case Slot::Root::CellObject:
+      break;
   }
+  if (slot.root == Slot::Root::Dictionary) {
+    object = Ref::borrow(PyDict_GetItemWithError(slot.holder.get(), slot.name.get()));
+    if (!object && PyErr_Occurred()) throw PythonError{};
+  }
+  if (slot.root == Slot::Root::CellObject) object = Ref::steal(PyCell_Get(slot.holder.get()));
   for (const Ref& attribute : slot.attributes) {
     if (!object) return object;
     object = Ref::steal(PyObject_GetAttr(object.get(), attribute.get()));
@@ -180,7 +196,7 @@ Slot slot_from(PyObject* row) {
   const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
   if (count < 2) raise(PyExc_ValueError, "a slot has a root and a name");
   const long root = PyLong_AsLong(PyTuple_GET_ITEM(items.get(), 0));
-  if (root < 0 || root > 3) raise(PyExc_ValueError, "a slot's root is 0 to 3");
+  if (root < 0 || root > 5) raise(PyExc_ValueError, "a slot's root is 0 to 5");
   slot.root = static_cast<Slot::Root>(root);
   const auto interned = [](PyObject* text) {
     if (!PyUnicode_CheckExact(text)) raise(PyExc_TypeError, "a slot's name is a string");
@@ -192,6 +208,14 @@ Slot slot_from(PyObject* row) {
   if (slot.root == Slot::Root::Cell) {
     slot.cell = PyLong_AsSsize_t(name);
     if (slot.cell < 0) raise(PyExc_ValueError, "a cell has a number");
+  } else if (slot.root == Slot::Root::CellObject) {
+    if (!PyCell_Check(name)) raise(PyExc_TypeError, "a slot's cell is a cell");
+    slot.holder = Ref::borrow(name);
+  } else if (slot.root == Slot::Root::Dictionary) {
+    PyObject *dictionary, *key;
+    if (!PyArg_ParseTuple(name, "O!O", &PyDict_Type, &dictionary, &key)) throw PythonError{};
+    slot.holder = Ref::borrow(dictionary);
+    slot.name = interned(key);
   } else {
     slot.name = interned(name);
   }
@@ -263,22 +287,23 @@ PyObject* result_object(std::vector<Array> results) {
   return tuple.release();
 }
 
-// The launch's numbers: one a value, then begin and end of each axis of the policy.
+// The launch's numbers: begin and end of each axis of the policy, then one a value.
 PyObject* launch_kernel(const ReadyKernel& kernel, const PolicyObject& policy,
                         std::span<const Value> values, const std::optional<Scalar>& initial) {
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
   integers.reserve(values.size() + 2 * most_policy_axes);
-  scalars.reserve(values.size());
-  for (const Value& value : values) {
-    integers.push_back(value.integer);
-    scalars.push_back(value.scalar);
-  }
+  scalars.reserve(values.size() + 2 * most_policy_axes);
   std::int64_t extents[most_policy_axes];
   for (int k = 0; k < policy.axes; ++k) {
     integers.push_back(policy.begin[k]);
     integers.push_back(policy.end[k]);
     extents[k] = std::max<std::int64_t>(policy.end[k] - policy.begin[k], 0);
+  }
+  scalars.resize(integers.size());
+  for (const Value& value : values) {
+    integers.push_back(value.integer);
+    scalars.push_back(value.scalar);
   }
   KernelLaunch launch{
       .extents = {extents, static_cast<std::size_t>(kernel.rank)},
@@ -292,8 +317,8 @@ PyObject* launch_kernel(const ReadyKernel& kernel, const PolicyObject& policy,
     launch.arrays.push_back(values[static_cast<std::size_t>(number)].array);
   launch.arrays.resize(kernel.definition.uses.size());
   note_source();
+  // Kernels give no warnings, so that none need be awaited here.
   std::vector<Array> results = frit::launch(kernel.definition, std::move(launch));
-  settle_warnings();
   drain_released();
   return result_object(std::move(results));
 }
@@ -304,6 +329,13 @@ Ref tuple_of(const std::vector<Ref>& objects) {
     PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k),
                      Py_NewRef(objects[k] ? objects[k].get() : Py_None));
   return tuple;
+}
+
+bool is_wide(const PolicyObject& policy) {
+  bool wide = false;
+  for (int k = 0; k < policy.axes; ++k)
+    wide |= policy.begin[k] < INT32_MIN || policy.end[k] > INT32_MAX;
+  return wide;
 }
 
 class Launcher {
@@ -413,10 +445,7 @@ class Launcher {
 
   // What of the policy the code depends on: the number of axes, and whether an index fits an int.
   std::uint64_t policy_key() const {
-    bool wide = false;
-    for (int k = 0; k < call_.policy->axes; ++k)
-      wide |= call_.policy->begin[k] < INT32_MIN || call_.policy->end[k] > INT32_MAX;
-    return static_cast<std::uint64_t>(call_.policy->axes) << 1 | (wide ? 1 : 0);
+    return static_cast<std::uint64_t>(call_.policy->axes) << 1 | (is_wide(*call_.policy) ? 1 : 0);
   }
 
   void translate(KernelFunction& function) {
@@ -600,8 +629,14 @@ PyObject* value_type(PyObject*, PyObject* object) {
   });
 }
 
-PyObject* forget_kernels(PyObject*, PyObject*) {
-  functions().clear();
+PyObject* policy_is_wide(PyObject*, PyObject* policy) {
+  if (PyObject_TypeCheck(policy, policy_type)) return PyBool_FromLong(is_wide(policy_of(policy)));
+  PyErr_SetString(PyExc_TypeError, "policy_is_wide: no policy");
+  return nullptr;
+}
+
+PyObject* forget(PyObject*, PyObject*) {
+  forget_kernels();
   Py_RETURN_NONE;
 }
 
@@ -704,6 +739,8 @@ void make_policy_type(PyObject* module) {
 
 }  // namespace
 
+void forget_kernels() { functions().clear(); }
+
 void make_kernel_types(PyObject* module) {
   make_view_type(module);
   make_policy_type(module);
@@ -719,7 +756,8 @@ void make_kernel_types(PyObject* module) {
       {"set_kernel_hooks", set_kernel_hooks, METH_VARARGS, nullptr},
       {"set_plain_default_space", set_plain_default_space, METH_O, nullptr},
       {"value_type", value_type, METH_O, nullptr},
-      {"forget_kernels", forget_kernels, METH_NOARGS, nullptr},
+      {"policy_is_wide", policy_is_wide, METH_O, nullptr},
+      {"forget_kernels", forget, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr}};
   checked_status(PyModule_AddFunctions(module, rows));
   add_kernel_writer(module);

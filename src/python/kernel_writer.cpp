@@ -3,9 +3,6 @@
 // Values, locals and parameters are small integers here; types are NumPy's type characters. The
 // translator has a language's rules of typing; the writer only takes operands of the right types.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -47,6 +44,11 @@ Scalar scalar_from(nb::handle value, DType dtype) {
   if (!scalar) throw nb::value_error("a constant does not fit its type");
   return *scalar;
 }
+
+// What Python holds of a kernel; launches share the kernel itself.
+struct Handle {
+  std::shared_ptr<const ReadyKernel> kernel;
+};
 
 // Python's exceptions pass through the engine's code as nb::python_error.
 class Writer {
@@ -116,8 +118,8 @@ class Writer {
   }
 
   // `parameters`: by parameter (those of reductions are left out), the number of its value.
-  std::shared_ptr<ReadyKernel> finish(std::vector<int> parameters, std::vector<std::string> names,
-                                      std::string file) {
+  Handle finish(const std::vector<int>& parameters, std::vector<std::string> names,
+                std::string file) {
     auto kernel = std::make_shared<ReadyKernel>();
     kernel->definition = state_.define();
     kernel->definition.names = std::move(names);
@@ -125,7 +127,7 @@ class Writer {
     kernel->definition.lines = std::move(lines_);
     kernel->rank = rank_;
     kernel->parameters.assign(parameters.begin(), parameters.end());
-    return kernel;
+    return {std::move(kernel)};
   }
 
  private:
@@ -146,16 +148,16 @@ class Writer {
 }  // namespace
 
 std::shared_ptr<const ReadyKernel> ready_kernel(PyObject* object) {
-  std::shared_ptr<ReadyKernel> kernel;
-  if (nb::try_cast(nb::handle(object), kernel) && kernel) return kernel;
+  const Handle* handle = nullptr;
+  if (nb::try_cast(nb::handle(object), handle) && handle) return handle->kernel;
   PyErr_SetString(PyExc_TypeError, "not a kernel");
   return nullptr;
 }
 
 void add_kernel_writer(PyObject* module_object) {
   nb::module_ m = nb::borrow<nb::module_>(module_object);
-  nb::class_<ReadyKernel>(m, "Kernel", "A kernel that is ready to be launched.")
-      .def("__str__", [](const ReadyKernel& k) { return print(*k.definition.routine); });
+  nb::class_<Handle>(m, "Kernel", "A kernel that is ready to be launched.")
+      .def("__str__", [](const Handle& h) { return print(*h.kernel->definition.routine); });
   nb::class_<Writer>(m, "KernelWriter", "Writes a kernel, instruction by instruction.")
       .def(nb::init<int>(), "rank"_a)
       .def("constant", &Writer::constant)

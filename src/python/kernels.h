@@ -37,6 +37,9 @@ struct ReadyKernel {
 // Null (an error is set) if the object is none.
 std::shared_ptr<const ReadyKernel> ready_kernel(PyObject* object);
 
+// At exit: before the interpreter's objects go.
+void forget_kernels();
+
 void make_kernel_types(PyObject* module);
 void add_kernel_writer(PyObject* module);
 

@@ -103,6 +103,7 @@ void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle flo
 // At exit: memory that others own gets its last writes, then the compiler and the threads stop.
 void shut_down() {
   translated([] { evaluate_all(); });
+  forget_kernels();
   Engine::get().shutdown();
 }
 
