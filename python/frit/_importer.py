@@ -151,6 +151,7 @@ def frit_import_module(name: str, package: str | None = None) -> types.ModuleTyp
 frit_import_module.__name__ = frit_import_module.__qualname__ = "import_module"
 frit_import_module.__doc__ = _import_module.__doc__
 
+
 class _PyKokkosFinder:
     """`import pykokkos` gives frit.pykokkos, also by the names of PyKokkos' own submodules."""
 

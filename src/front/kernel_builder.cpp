@@ -386,10 +386,8 @@ std::size_t KernelState::reduce(Op op, const Expression& value, std::vector<int>
   std::vector<Expression> indices;
   for (std::int32_t k = 0; k < routine.rank; ++k) indices.emplace_back(this, k);
   store(parameter, indices, value);
-  reductions.push_back({.op = op,
-                        .all_axes = all_axes,
-                        .axes = std::move(axes),
-                        .parameter = parameter});
+  reductions.push_back(
+      {.op = op, .all_axes = all_axes, .axes = std::move(axes), .parameter = parameter});
   return reductions.size() - 1;
 }
 
@@ -695,8 +693,8 @@ void KernelBuilder::record() {
   const KernelDefinition definition = state().define();
   KernelBuilderState& s = state();
   s.arrays.resize(definition.uses.size());
-  s.results = launch(
-      definition, {.extents = s.extents, .arrays = std::move(s.arrays), .scalars = s.values});
+  s.results = launch(definition,
+                     {.extents = s.extents, .arrays = std::move(s.arrays), .scalars = s.values});
 }
 
 std::string KernelBuilder::text() const {

@@ -55,7 +55,7 @@ struct KernelDefinition {
 
   // For messages; may be empty.
   std::string file;
-  std::vector<std::string> names;  // of the parameters
+  std::vector<std::string> names;   // of the parameters
   std::vector<std::int32_t> lines;  // of the accesses
 };
 

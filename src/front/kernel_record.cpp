@@ -38,8 +38,8 @@ struct BadIndex {
 // left out, and the first of them noted.
 class IndexGuard {
  public:
-  IndexGuard(Routine& routine, std::vector<std::int64_t>& integers,
-             std::span<const Array> arrays, const std::vector<std::vector<InBounds>>& bounds)
+  IndexGuard(Routine& routine, std::vector<std::int64_t>& integers, std::span<const Array> arrays,
+             const std::vector<std::vector<InBounds>>& bounds)
       : routine_(routine), integers_(integers), arrays_(arrays), bounds_(bounds) {
     for (std::int32_t* local : {&code_, &index_}) {
       routine_.body.locals.push_back(DType::Int64);
@@ -232,8 +232,7 @@ class KernelRecorder {
     std::int64_t points = 1;
     for (std::int64_t extent : extents_) points *= extent;
     for (const KernelReduction& r : definition_.reductions)
-      arrays_[at(r.parameter)] =
-          empty(extents_, routine_->body.operands[at(r.parameter)].dtype);
+      arrays_[at(r.parameter)] = empty(extents_, routine_->body.operands[at(r.parameter)].dtype);
     const std::vector<Operand>& operands = routine_->body.operands;
     const bool stores =
         std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.written; });
@@ -245,9 +244,9 @@ class KernelRecorder {
     }
     std::vector<Array> results;
     for (const KernelReduction& r : definition_.reductions)
-      results.push_back(frit::reduce(
-          r.op, arrays_[at(r.parameter)],
-          {.axes = r.axes, .all_axes = r.all_axes, .initial = launch_.initial}));
+      results.push_back(
+          frit::reduce(r.op, arrays_[at(r.parameter)],
+                       {.axes = r.axes, .all_axes = r.all_axes, .initial = launch_.initial}));
     return results;
   }
 
@@ -482,9 +481,8 @@ class KernelRecorder {
     std::vector<Scalar> values;
     values.reserve(definition_.scalars.size());
     for (std::int32_t number : definition_.scalars)
-      values.push_back(number >= 0
-                           ? launch_.scalars[at(number)]
-                           : Scalar::of(DType::Int64, launch_.integers[at(-1 - number)]));
+      values.push_back(number >= 0 ? launch_.scalars[at(number)]
+                                   : Scalar::of(DType::Int64, launch_.integers[at(-1 - number)]));
     return values;
   }
 

@@ -85,7 +85,7 @@ class KernelState {
   Block nested(Write&& write, ValueId visible = no_value);
 
   std::vector<Open> open_;
-  Block early_;  // goes before the outermost block
+  Block early_;                         // goes before the outermost block
   std::vector<std::int32_t> block_of_;  // of each value: the number of the block that defines it
   std::int32_t blocks_ = 0;
   enum class Stage : std::uint8_t { Writing, Recorded, Broken } stage_ = Stage::Writing;

@@ -101,8 +101,9 @@ void take_value(Value& value, PyObject* object) {
     take_array(value, scalar_of(object).array);
   } else if (PyArray_CheckExact(object)) {
     std::optional<Array> array = wrap_ndarray(object);
-    if (!array) raise(PyExc_TypeError, "kernel: an ndarray of a type that is not supported: %R",
-                      as_object(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))));
+    if (!array)
+      raise(PyExc_TypeError, "kernel: an ndarray of a type that is not supported: %R",
+            as_object(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))));
     take_array(value, *array);
     value.foreign = array->base()->foreign;
   } else if (const std::optional<Scalar> scalar = numpy_scalar_value(object)) {
@@ -236,7 +237,7 @@ struct Specialisation {
 struct KernelFunction {
   Ref code;
   std::vector<Slot> slots;
-  std::size_t keywords = 0;  // slots that are keyword arguments
+  std::size_t keywords = 0;                                      // slots that are keyword arguments
   std::vector<std::unique_ptr<Specialisation>> specialisations;  // the latest used in front
 };
 
@@ -378,17 +379,16 @@ class Launcher {
     if (slots.size() != function.slots.size()) function.specialisations.clear();
     function.slots = std::move(slots);
     function.keywords = static_cast<std::size_t>(std::count_if(
-        function.slots.begin(), function.slots.end(), [](const Slot& s) {
-          return s.root == Slot::Root::Keyword && s.attributes.empty();
-        }));
+        function.slots.begin(), function.slots.end(),
+        [](const Slot& s) { return s.root == Slot::Root::Keyword && s.attributes.empty(); }));
   }
 
   Ref ask(PyObject* hook, const Ref& values) {
     if (!hook) raise(PyExc_RuntimeError, "kernel: the door is not open");
     PyObject* self = call_.callee.self ? call_.callee.self : Py_None;
-    return checked(PyObject_CallFunction(
-        hook, values ? "iOOOO" : "iOOO", static_cast<int>(call_.operation), call_.policy_object,
-        call_.callee.function, self, values.get()));
+    return checked(PyObject_CallFunction(hook, values ? "iOOOO" : "iOOO",
+                                         static_cast<int>(call_.operation), call_.policy_object,
+                                         call_.callee.function, self, values.get()));
   }
 
   void gather(const KernelFunction& function) {
@@ -400,8 +400,7 @@ class Launcher {
       objects_[k] = slot_value(function.slots[k], call_.callee, call_.values, call_.names);
       take_value(values_.values[k], objects_[k].get());
     }
-    const auto given =
-        static_cast<std::size_t>(call_.names ? PyTuple_GET_SIZE(call_.names) : 0);
+    const auto given = static_cast<std::size_t>(call_.names ? PyTuple_GET_SIZE(call_.names) : 0);
     if (given != function.keywords) refuse_arguments(function);
     for (std::size_t k = 0; k < function.slots.size(); ++k)
       if (function.slots[k].root == Slot::Root::Keyword && values_.values[k].key == absent_key &&
@@ -436,8 +435,9 @@ class Launcher {
       for (std::size_t j = 0; same && j + 1 < key.size(); ++j)
         same = key[j] == values_.values[j].key;
       if (!same) continue;
-      if (k > 0) std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(k),
-                             known.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      if (k > 0)
+        std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(k),
+                    known.begin() + static_cast<std::ptrdiff_t>(k) + 1);
       return known.front().get();
     }
     return nullptr;
@@ -473,8 +473,7 @@ class Launcher {
 
   PyObject* run_in_python(const Specialisation& found) {
     const Ref runner = found.runner;
-    return PyObject_CallFunction(runner.get(), "OO", call_.policy_object,
-                                 tuple_of(objects_).get());
+    return PyObject_CallFunction(runner.get(), "OO", call_.policy_object, tuple_of(objects_).get());
   }
 
   const Call& call_;
@@ -724,10 +723,9 @@ void make_view_type(PyObject* module) {
 }
 
 void make_policy_type(PyObject* module) {
-  static PyMemberDef members[] = {
-      {"_code", T_INT, offsetof(PolicyObject, code), READONLY, nullptr},
-      {"_axes", T_INT, offsetof(PolicyObject, axes), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
+  static PyMemberDef members[] = {{"_code", T_INT, offsetof(PolicyObject, code), READONLY, nullptr},
+                                  {"_axes", T_INT, offsetof(PolicyObject, axes), READONLY, nullptr},
+                                  {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(policy_init)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(policy_dealloc)},
                                 {Py_tp_members, members},

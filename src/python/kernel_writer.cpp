@@ -107,7 +107,8 @@ class Writer {
   void branch(int condition, const nb::callable& body, nb::handle otherwise) {
     std::function<void()> other;
     if (!otherwise.is_none()) other = [&] { otherwise(); };
-    state_.branch(state_.value(condition), [&] { body(); }, other);
+    state_.branch(
+        state_.value(condition), [&] { body(); }, other);
   }
   void repeat(const nb::callable& condition, const nb::callable& body) {
     state_.repeat([&] { return state_.value(nb::cast<int>(condition())); }, [&] { body(); });

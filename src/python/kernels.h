@@ -31,7 +31,7 @@ inline PolicyObject& policy_of(PyObject* object) {
 // A kernel that is ready to be launched with values of certain types.
 struct ReadyKernel {
   KernelDefinition definition;
-  int rank = 0;                         // of its axes
+  int rank = 0;                          // of its axes
   std::vector<std::int32_t> parameters;  // by parameter: the number of its value
 };
 // Null (an error is set) if the object is none.

@@ -62,8 +62,7 @@ class RoutineLowering {
   }
   // A term of an address may stand for a value of another integer type.
   ValueId index(ValueId id) {
-    return body_.values[at(id)] == DType::Int64 ? value(id)
-                                                : writer_.cast(value(id), DType::Int64);
+    return body_.values[at(id)] == DType::Int64 ? value(id) : writer_.cast(value(id), DType::Int64);
   }
   void define(const Instr& instr, ValueId id) { values_[at(instr.result)] = id; }
 

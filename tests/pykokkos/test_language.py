@@ -1,4 +1,4 @@
-"""The kernel language: each construct against the same function in plain Python."""
+"""test_language.py: each construct of the kernel language against plain Python."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_values_carried_from_round_to_round() -> None:
         out[i] = a
         for k in range(3):
             if k > 0:
-                out[i] += last
-            last = k * 10
+                out[i] += last  # noqa: F821
+            last = k * 10  # noqa: F841
 
     check(kernel, pk.int64, n=30)
 
@@ -98,7 +98,7 @@ def test_steps_of_ranges() -> None:
             out[i] += k
         for k in range(-3, i, step):
             out[i] += 1000 * k
-        for k in range(i, 5, 3):
+        for _ in range(i, 5, 3):
             out[i] += 7
 
     check(kernel, pk.int64, step=4)
@@ -137,9 +137,7 @@ def test_integers_divide_as_in_c() -> None:
     pk.parallel_for(21, kernel, out=out, a=a)
     for k, x in enumerate(range(-10, 11)):
         quotient = int(x / 3)
-        assert list(out[k]) == [
-            quotient, x - 3 * quotient, -quotient, x - 3 * quotient, x / 4
-        ]
+        assert list(out[k]) == [quotient, x - 3 * quotient, -quotient, x - 3 * quotient, x / 4]
 
 
 def test_int_is_32_bits_and_wraps() -> None:
@@ -339,12 +337,23 @@ def test_scans() -> None:
     assert (out.data == numpy.cumsum(a.data) - a.data).all()
 
 
-@pytest.mark.parametrize("name, update", [
-    ("add", lambda a, b: a + b), ("sub", lambda a, b: a - b), ("mul", lambda a, b: a * b),
-    ("div", lambda a, b: int(a / b)), ("mod", lambda a, b: int(math.fmod(a, b))),
-    ("min", min), ("max", max), ("and", lambda a, b: a & b), ("or", lambda a, b: a | b),
-    ("xor", lambda a, b: a ^ b), ("lshift", lambda a, b: a << b), ("rshift", lambda a, b: a >> b),
-])
+@pytest.mark.parametrize(
+    "name, update",
+    [
+        ("add", lambda a, b: a + b),
+        ("sub", lambda a, b: a - b),
+        ("mul", lambda a, b: a * b),
+        ("div", lambda a, b: int(a / b)),
+        ("mod", lambda a, b: int(math.fmod(a, b))),
+        ("min", min),
+        ("max", max),
+        ("and", lambda a, b: a & b),
+        ("or", lambda a, b: a | b),
+        ("xor", lambda a, b: a ^ b),
+        ("lshift", lambda a, b: a << b),
+        ("rshift", lambda a, b: a >> b),
+    ],
+)
 def test_atomics(name: str, update) -> None:
     operation = getattr(pk, f"atomic_fetch_{name}")
 

@@ -1,4 +1,4 @@
-"""Programs on which lazy systems for kernels have been wrong, and what eager ones give."""
+"""test_traps.py: programs on which lazy systems for kernels have been wrong."""
 
 from __future__ import annotations
 

@@ -114,8 +114,11 @@ from frit.pykokkos._views import (
 globals().update({f"atomic_fetch_{name}": fetch for name, fetch in _FETCHING.items()})
 for _enumeration in (ExecutionSpace, Layout, MemorySpace, Trait):
     globals().update({member.name: member for member in _enumeration})
-e, pi, inf, nan = 2.718281828459045, 3.141592653589793, __import__("math").inf, (
-    __import__("math").nan
+e, pi, inf, nan = (
+    2.718281828459045,
+    3.141592653589793,
+    __import__("math").inf,
+    (__import__("math").nan),
 )
 
 

@@ -14,8 +14,11 @@ from frit.pykokkos._hierarchy import TeamMember
 from frit.pykokkos._spaces import ExecutionSpace
 from frit.pykokkos._views import ViewType, array
 
-_NAMES = {_kernels.FOR: "parallel_for", _kernels.REDUCE: "parallel_reduce",
-          _kernels.SCAN: "parallel_scan"}
+_NAMES = {
+    _kernels.FOR: "parallel_for",
+    _kernels.REDUCE: "parallel_reduce",
+    _kernels.SCAN: "parallel_scan",
+}
 
 
 def _policy(value: Any) -> Any:
@@ -42,7 +45,9 @@ def _converted(keywords: dict[str, Any]) -> dict[str, Any]:
     return {
         name: array(value)
         if hasattr(value, "__dlpack__")
-        and not isinstance(value, (numpy.ndarray, numpy.generic, ViewType, _core.Array, _core.Scalar))
+        and not isinstance(
+            value, (numpy.ndarray, numpy.generic, ViewType, _core.Array, _core.Scalar)
+        )
         else value
         for name, value in keywords.items()
     }

@@ -1,4 +1,4 @@
-"_intrinsics.py: what the names of pk mean inside kernels: teams, ranges, atomics, printf, scratch."
+"""_intrinsics.py: what pk's names mean inside kernels: teams, atomics, printf, scratch."""
 
 from __future__ import annotations
 
@@ -48,14 +48,16 @@ def intrinsic(*objects: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 def needs_threads(node: ast.AST, accumulators: list[str]) -> bool:
     """Whether a team of several threads differs from a team of one.
 
-    So it is where the body asks for its thread's number (but to compare it with 0) or for the team's
-    size, or adds to an accumulator outside of single(..) and `if team_rank() == 0`.
+    So it is where the body asks for its thread's number (but to compare it with 0) or for the size
+    of the team, or adds to an accumulator outside of single(..) and `if team_rank() == 0`.
     """
     guarded = {
         id(inner)
         for outer in ast.walk(node)
-        if isinstance(outer, ast.If) and _is_first_thread(outer.test)
-        or isinstance(outer, ast.FunctionDef) and outer is not node
+        if isinstance(outer, ast.If)
+        and _is_first_thread(outer.test)
+        or isinstance(outer, ast.FunctionDef)
+        and outer is not node
         for inner in ast.walk(outer)
     }
     first = {
@@ -111,7 +113,8 @@ def _league_size(walker: Walker, node: ast.Call, team: Marker) -> Any:
 def _team_barrier(walker: Walker, node: ast.Call, team: Marker) -> Any:
     if isinstance(team.data[1], Number):
         raise walker.refuse(
-            node, "team_barrier() where each thread has its own number",
+            node,
+            "team_barrier() where each thread has its own number",
             "use TeamThreadRange, or a launch for each side of the barrier",
         )
     return NONE
@@ -203,9 +206,11 @@ def _call(walker: Walker, node: ast.Call, function: Any, values: list[Any]) -> A
 
 
 def _nest(walker: Walker, node: ast.Call) -> tuple[Marker, Any, list[Any]]:
-    arguments = [a for a in node.args if not (
-        isinstance(a, ast.Constant) and isinstance(a.value, (str, type(None)))
-    )]
+    arguments = [
+        a
+        for a in node.args
+        if not (isinstance(a, ast.Constant) and isinstance(a.value, (str, type(None))))
+    ]
     if len(arguments) < 2 or node.keywords:
         raise walker.refuse(node, "this nested launch", "give a range and a function")
     range_ = walker.expression(arguments[0])
@@ -272,11 +277,14 @@ def _nested_reduce(walker: Walker, node: ast.Call) -> Any:
             walker.write(place, walker.number(result, node))
 
     _loop(walker, _whole(walker, node, range_), body)
-    if walker.effects and range_.data[0] == "threads" and isinstance(
-        range_.data[1].data[1], Number
+    if (
+        walker.effects
+        and range_.data[0] == "threads"
+        and isinstance(range_.data[1].data[1], Number)
     ):
         raise walker.refuse(
-            node, "a team's reduction that stores, where each thread has its own number",
+            node,
+            "a team's reduction that stores, where each thread has its own number",
             "store in a parallel_for",
         )
     walker.effects |= before
@@ -320,9 +328,16 @@ def _updated(walker: Walker, name: str, x: Number, y: Number) -> Number:
         return walker.rules.extreme(walker, name, [x, y])
     whole = x.dtype in "bBhHiIlL"
     ops = {
-        "add": "Add", "sub": "Subtract", "mul": "Multiply", "mod": "Fmod",
-        "div": "TruncateDivide" if whole else "TrueDivide", "and": "BitwiseAnd",
-        "or": "BitwiseOr", "xor": "BitwiseXor", "lshift": "LeftShift", "rshift": "RightShift",
+        "add": "Add",
+        "sub": "Subtract",
+        "mul": "Multiply",
+        "mod": "Fmod",
+        "div": "TruncateDivide" if whole else "TrueDivide",
+        "and": "BitwiseAnd",
+        "or": "BitwiseOr",
+        "xor": "BitwiseXor",
+        "lshift": "LeftShift",
+        "rshift": "RightShift",
     }
     return walker.apply(ops[name], x, y)
 
@@ -373,9 +388,10 @@ _LENGTHS = re.compile(r"(%[-+ #0]*\d*(?:\.\d+)?)(?:hh|h|ll|l|z|j|t|L)(?=[diouxXe
 
 def printf(format: str, *args: Any) -> None:
     """Prints as C's printf: in kernels and outside."""
-    sys.stdout.write(_LENGTHS.sub(r"\1", format) % tuple(
-        a.item() if isinstance(a, (numpy.generic, _core.Scalar)) else a for a in args
-    ))
+    sys.stdout.write(
+        _LENGTHS.sub(r"\1", format)
+        % tuple(a.item() if isinstance(a, (numpy.generic, _core.Scalar)) else a for a in args)
+    )
 
 
 class Log:
@@ -393,16 +409,16 @@ def _printf(walker: Walker, node: ast.Call) -> Any:
     if not node.args or not isinstance(node.args[0], ast.Constant):
         raise walker.refuse(node, "printf() of a computed format", "write the format as a literal")
     format = node.args[0].value
-    numbers = [
-        walker.number(walker.expression(a), a) for a in node.args[1:]
-    ]
+    numbers = [walker.number(walker.expression(a), a) for a in node.args[1:]]
     log = walker.log
     if len(numbers) > log.width:
         raise walker.refuse(node, f"printf() of {len(numbers)} numbers", "print fewer at a time")
     if log.parameters is None:
         writer = walker.writer
         log.parameters = (
-            writer.parameter("l", 1), writer.parameter("l", 2), writer.parameter("d", 2)
+            writer.parameter("l", 1),
+            writer.parameter("l", 2),
+            writer.parameter("d", 2),
         )
         walker.environment.parameters += [-1, -2, -3]
         walker.environment.names += ["printf", "printf", "printf"]
@@ -421,12 +437,18 @@ def _printf(walker: Walker, node: ast.Call) -> Any:
     )
 
     def write() -> None:
-        walker.store(node, ViewPart(integers, "l", (line, walker.constant(0, "l"))),
-                     walker.constant(site, "l"))
+        walker.store(
+            node,
+            ViewPart(integers, "l", (line, walker.constant(0, "l"))),
+            walker.constant(site, "l"),
+        )
         for k, (kind, number) in enumerate(zip(kinds, numbers, strict=True)):
             at = walker.constant(k + 1 if kind == "i" else k, "l")
-            part = ViewPart(integers, "l", (line, at)) if kind == "i" else (
-                ViewPart(floats, "d", (line, at)))
+            part = (
+                ViewPart(integers, "l", (line, at))
+                if kind == "i"
+                else (ViewPart(floats, "d", (line, at)))
+            )
             walker.store(node, part, number)
 
     walker.branch(fits, write, None)
@@ -559,8 +581,9 @@ def finish(walker: Walker, policy: Any) -> tuple[Any, Any]:
     parameters = [p if p >= 0 else extra - 1 - p for p in environment.parameters]
     has_log = walker.log.parameters is not None
     if walker.scratch and not has_log:  # the numbers -1 to -3 are the log's
-        parameters = [p - 3 if q < 0 else p for p, q in
-                      zip(parameters, environment.parameters, strict=True)]
+        parameters = [
+            p - 3 if q < 0 else p for p, q in zip(parameters, environment.parameters, strict=True)
+        ]
     kernel = walker.writer.finish(parameters, environment.names, walker.file)
     if not has_log and not walker.scratch:
         return kernel, None
@@ -581,7 +604,8 @@ def finish(walker: Walker, policy: Any) -> tuple[Any, Any]:
                 extents = [int(host.value(e)) for e in view.extents]
             except LookupError as missing:
                 raise walker.refuse(
-                    view.extents[0], f"the extent {missing} of a scratch view",
+                    view.extents[0],
+                    f"the extent {missing} of a scratch view",
                     "compute it from the arguments of the launch",
                 ) from None
             added.append(lazy.zeros((policy.league_size, *extents), view.dtype))

@@ -1,4 +1,4 @@
-"""_kernels.py: from a function and the values of one launch to a kernel (the engine asks for it)."""
+"""_kernels.py: from a function and the values of one launch to a kernel."""
 
 from __future__ import annotations
 
@@ -73,8 +73,12 @@ def _split(
         raise TypeError(
             f"{source.file}, line {source.node.lineno}: {source.name} has {len(arguments)} "
             f"parameters; this launch gives it {count} indices"
-            + {FOR: "", REDUCE: " and an accumulator", SCAN: ", an accumulator and a flag",
-               FILL: ""}[operation]
+            + {
+                FOR: "",
+                REDUCE: " and an accumulator",
+                SCAN: ", an accumulator and a flag",
+                FILL: "",
+            }[operation]
         )
     indices, rest = arguments[:count], arguments[count:]
     special = {FOR: 0, REDUCE: 1, SCAN: 2, FILL: 0}[operation]
@@ -134,12 +138,12 @@ class _Translation:
         )
         self.source = source_of(self.function)
         self.is_team = _code(policy) == _policies.TEAM
-        self.spmd = self.is_team and policy.team_size > 1 and _intrinsics.needs_threads(
-            self.source.node, [a.arg for a in self.special]
+        self.spmd = (
+            self.is_team
+            and policy.team_size > 1
+            and _intrinsics.needs_threads(self.source.node, [a.arg for a in self.special])
         )
-        self.rank = 0 if operation == SCAN else (
-            (2 if self.spmd else 1) if self.is_team else axes
-        )
+        self.rank = 0 if operation == SCAN else ((2 if self.spmd else 1) if self.is_team else axes)
         self.writer = _core.KernelWriter(self.rank)
         self.walker = Walker(self.writer, RULES, environment, knowledge)
         self.walker.functions.append(self.function)
@@ -187,7 +191,8 @@ class _Translation:
                 kind = type(environment.values[k])
                 if kind.__module__ in ("builtins", "numpy"):
                     raise walker.refuse(
-                        argument, f"the argument '{argument.arg}' of type {kind.__name__}",
+                        argument,
+                        f"the argument '{argument.arg}' of type {kind.__name__}",
                         "pass views, arrays and numbers",
                     )
             self.bind(argument, value)
@@ -245,7 +250,9 @@ class _Translation:
             rank = walker.convert(Number(1, "l"), "i")
             size = walker.convert(self.argument(3), "i")
         league_size = walker.convert(self.argument(1), "i")
-        self.scope.variables[self.indices[0].arg] = Marker("team", (league, rank, size, league_size))
+        self.scope.variables[self.indices[0].arg] = Marker(
+            "team", (league, rank, size, league_size)
+        )
 
     def fill(self, result: Any) -> None:
         walker = self.walker

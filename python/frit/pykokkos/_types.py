@@ -90,7 +90,17 @@ _precision: Any = double
 CLASSES = {
     numpy.dtype(cls.np_equiv): cls
     for cls in (
-        int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64,
+        int8,
+        int16,
+        int32,
+        int64,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+        float32,
+        float64,
+        complex64,
         complex128,
     )
 }

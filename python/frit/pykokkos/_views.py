@@ -327,9 +327,7 @@ def from_numpy(
     return view
 
 
-def array(
-    array: Any, space: MemorySpace | None = None, layout: Layout | None = None
-) -> View:
+def array(array: Any, space: MemorySpace | None = None, layout: Layout | None = None) -> View:
     """A View on the memory of an ndarray, Frit array or tensor; of anything else, on a copy."""
     if isinstance(array, _core.ViewBase):
         return array
@@ -417,10 +415,22 @@ View1D, View2D, View3D, View4D, View5D, View6D, View7D, View8D = (
     _annotation(f"View{n}D") for n in range(1, 9)
 )
 (
-    ScratchView1D, ScratchView2D, ScratchView3D, ScratchView4D,
-    ScratchView5D, ScratchView6D, ScratchView7D, ScratchView8D,
+    ScratchView1D,
+    ScratchView2D,
+    ScratchView3D,
+    ScratchView4D,
+    ScratchView5D,
+    ScratchView6D,
+    ScratchView7D,
+    ScratchView8D,
 ) = (_annotation(f"ScratchView{n}D", ScratchView) for n in range(1, 9))
 SCRATCH_VIEWS = {
-    ScratchView1D: 1, ScratchView2D: 2, ScratchView3D: 3, ScratchView4D: 4,
-    ScratchView5D: 5, ScratchView6D: 6, ScratchView7D: 7, ScratchView8D: 8,
+    ScratchView1D: 1,
+    ScratchView2D: 2,
+    ScratchView3D: 3,
+    ScratchView4D: 4,
+    ScratchView5D: 5,
+    ScratchView6D: 6,
+    ScratchView7D: 7,
+    ScratchView8D: 8,
 }

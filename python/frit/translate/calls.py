@@ -1,4 +1,4 @@
-"""calls.py: calls: functions of mathematics, casts, functions and structs of the program, inlined."""
+"""calls.py: calls: mathematics, casts, and functions and structs of the program, inlined."""
 
 from __future__ import annotations
 
@@ -215,9 +215,7 @@ class Calls(Core):
                 raise self.refuse(node, f"the keyword argument {keyword.arg}")
             given[keyword.arg] = self.expression(keyword.value)
         defaults = function.__defaults__ or ()
-        for argument, value in zip(
-            reversed(arguments), reversed(defaults), strict=False
-        ):
+        for argument, value in zip(reversed(arguments), reversed(defaults), strict=False):
             if argument.arg not in given and isinstance(value, (bool, int, float)):
                 given[argument.arg] = Literal(value)
         if len(values) > len(arguments) or any(a.arg not in given for a in arguments):

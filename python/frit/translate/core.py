@@ -78,9 +78,13 @@ class Core:
             return f"a view with {len(value.free())} axes left to be indexed"
         if isinstance(value, Object):
             return f"{value.value!r}"[:60]
-        return {"Struct": "an object", "Inner": "a function", "TupleOf": "a tuple",
-                "LocalArray": "a list", "NoneValue": "a call without a result"}.get(
-            type(value).__name__, "this")
+        return {
+            "Struct": "an object",
+            "Inner": "a function",
+            "TupleOf": "a tuple",
+            "LocalArray": "a list",
+            "NoneValue": "a call without a result",
+        }.get(type(value).__name__, "this")
 
     # ---- places ---------------------------------------------------------------------------------
 

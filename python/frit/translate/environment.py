@@ -137,7 +137,9 @@ class Environment:
         """The number in a slot."""
         known = self._numbers.get(slot)
         if known is None:
-            known = self._numbers[slot] = Number(walker.writer.argument(self.first_slot + slot, code), code)
+            known = self._numbers[slot] = Number(
+                walker.writer.argument(self.first_slot + slot, code), code
+            )
         return known
 
     def view(self, walker: Any, slot: int, code: str, ndim: int, name: str) -> ViewPart:

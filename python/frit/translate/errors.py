@@ -6,7 +6,7 @@ import ast
 
 
 class TranslationError(TypeError):
-    """A kernel uses what the kernel language does not have: file, line, construct, and a way out."""
+    """A kernel uses what the language does not have: file, line, construct, and a way out."""
 
 
 class Restart(Exception):

@@ -222,7 +222,11 @@ class Expressions(Core):
     def binary(self, node: ast.AST, op: ast.operator, left: Any, right_node: ast.expr) -> Any:
         right = self.expression(right_node)
         x = self.number(left, node)
-        if isinstance(op, ast.Pow) and right == Literal(2) and isinstance(right.value, (int, float)):
+        if (
+            isinstance(op, ast.Pow)
+            and right == Literal(2)
+            and isinstance(right.value, (int, float))
+        ):
             return self.rules.square(self, x)
         result = self.rules.binary(self, op, x, self.number(right, right_node))
         if result is None:
@@ -378,7 +382,8 @@ class Expressions(Core):
         axes = list(view.axes)
         for key, k in zip(keys, free, strict=False):
             axes[k] = (
-                self.slice_of(key, axes[k]) if isinstance(key, ast.Slice)
+                self.slice_of(key, axes[k])
+                if isinstance(key, ast.Slice)
                 else self.inside(axes[k], self.index_number(key))
             )
         return ViewPart(view.parameter, view.dtype, tuple(axes), view.name)
@@ -407,8 +412,10 @@ class Expressions(Core):
         if node.lower is None and node.upper is None:
             return span
         lower = self.typed(self.expression(node.lower), "l") if node.lower else None
-        upper = self.typed(self.expression(node.upper), "l") if node.upper else (
-            self.typed(self.extent(span), "l")
+        upper = (
+            self.typed(self.expression(node.upper), "l")
+            if node.upper
+            else (self.typed(self.extent(span), "l"))
         )
         extent = self.apply("Subtract", upper, lower) if lower else upper
         start = self.inside(span, lower) if lower else span.start

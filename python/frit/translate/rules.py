@@ -200,8 +200,11 @@ class CRules:
         """A function of mathematics; None: there is none of that name and number of arguments."""
         special = getattr(self, "_call_" + name, None)
         if special is not None:
-            return special(emit, *arguments) if len(arguments) == special.__code__.co_argcount - 2 \
+            return (
+                special(emit, *arguments)
+                if len(arguments) == special.__code__.co_argcount - 2
                 else None
+            )
         if FUNCTIONS.get(name, ("", 0))[1] != len(arguments) or not arguments:
             return None
         return self._apply(emit, FUNCTIONS[name][0], self._float_type(arguments), *arguments)

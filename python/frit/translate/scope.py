@@ -1,7 +1,7 @@
 """scope.py: the variables of a function: which of them are values, and which must be places.
 
-A variable that is assigned in one list of statements only is bound to values, one after another. One
-that is assigned in several (an initial value, and another in a loop or branch) is a place of the
+A variable that is assigned in one list of statements only is bound to values, one by one. One that
+is assigned in several (an initial value, and another in a loop or branch) is a place of the
 kernel. What only turns out later (a use outside of the list, a wider type) is noted, and the
 translation starts again.
 """

@@ -85,7 +85,8 @@ class Walker(Expressions, Calls):
                 return self.expression(node.body)
             body = node.body
             early = any(may_leave(s, (ast.Return,)) for s in body[:-1]) or (
-                bool(body) and not isinstance(body[-1], ast.Return)
+                bool(body)
+                and not isinstance(body[-1], ast.Return)
                 and may_leave(body[-1], (ast.Return,))
             )
             if early:
@@ -200,7 +201,7 @@ class Walker(Expressions, Calls):
         number = self.number(value, node)
         key = scope.key("return")
         known = scope.result_type or self.knowledge.places.get(key)
-        wanted = known if scope.result_type else self.rules.join(known or number.dtype, number.dtype)
+        wanted = scope.result_type or self.rules.join(known or number.dtype, number.dtype)
         if known is None or wanted != known:
             self.knowledge.places[key] = wanted
             if scope.result_place is not None:
@@ -440,9 +441,7 @@ class Walker(Expressions, Calls):
 
         self.count(begin, end, step, body)
 
-    def count(
-        self, begin: Any, end: Any, step: Any, body: Callable[[Number], None]
-    ) -> None:
+    def count(self, begin: Any, end: Any, step: Any, body: Callable[[Number], None]) -> None:
         """for index in range(begin, end, step): body(index)."""
         dtype = self.rules.index_type
         for bound in (begin, end, step):
@@ -455,7 +454,8 @@ class Walker(Expressions, Calls):
                 body(self.convert(Number(index, "l"), dtype))
 
             self.writer.loop(
-                self.convert(first, "l").id, self.convert(self.number(end), "l").id,
+                self.convert(first, "l").id,
+                self.convert(self.number(end), "l").id,
                 self.wrapped(plain),
             )
             return
@@ -483,8 +483,9 @@ class Walker(Expressions, Calls):
         return run
 
     def refuse(self, node: ast.AST, construct: str, hint: str = "") -> Exception:
-        return refusal(self.file, node if hasattr(node, "lineno") else _At(self.line), construct,
-                       hint)
+        return refusal(
+            self.file, node if hasattr(node, "lineno") else _At(self.line), construct, hint
+        )
 
 
 class _At(ast.AST):
