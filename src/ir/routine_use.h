@@ -22,8 +22,8 @@ struct Affine {
   std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
 };
 
-// The form of each Int64 and Int32 value; a value that is no sum is its own only term. A sum in
-// Int32 is one here where it is known to stay in 32 bits; casts between the two change nothing then.
+// The form of each Int64 and Int32 value; a value that is no sum is its own only term. In Int32 a
+// sum is one here where it is known to stay in 32 bits; casts between the two change nothing then.
 std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> extents,
                                  std::span<const std::int64_t> integers);
 
