@@ -1,4 +1,4 @@
-"""test_traps.py: programs on which lazy systems for kernels have been wrong."""
+"""test_kernel_traps.py: programs on which lazy systems for kernels have been wrong."""
 
 from __future__ import annotations
 
