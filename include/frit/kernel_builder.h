@@ -37,6 +37,7 @@
 namespace frit {
 
 class KernelState;  // what has been written so far (front/kernel_state.h)
+class KernelBuilderState;
 
 // A value at each point of a kernel, or a literal.
 class Expression {
@@ -251,8 +252,8 @@ class KernelBuilder {
   std::string text() const;  // what has been written so far
 
  private:
-  KernelState& state() const;  // ValueError when it was moved from
-  std::unique_ptr<KernelState> state_;
+  KernelBuilderState& state() const;  // ValueError when it was moved from
+  std::unique_ptr<KernelBuilderState> state_;
 };
 
 #define FRIT_PLACE_ASSIGNMENT(symbol)                                                    \

@@ -1,4 +1,4 @@
-"""frit/__init__.py: Frit's own functions; the NumPy door is `import frit.numpy as np`.
+"""frit/__init__.py: Frit's own functions; the doors are frit.numpy and frit.pykokkos.
 
 Importing this package loads neither NumPy nor the engine: both come with the first use.
 """
@@ -25,7 +25,7 @@ __all__ = [
     "uninstall",
 ]
 
-_LAZY = {"numpy", "report"}  # submodules that come with their first use
+_LAZY = {"numpy", "pykokkos", "report"}  # submodules that come with their first use
 
 
 class FallbackWarning(UserWarning):
@@ -88,7 +88,7 @@ def get_num_threads() -> int:
 
 
 def install() -> None:
-    """From now on `import numpy` in the user's own code gives frit.numpy.
+    """From now on `import numpy` in the user's own code gives frit.numpy, `pykokkos` our own.
 
     Installed libraries and the standard library keep real NumPy. FRIT_INCLUDE and FRIT_EXCLUDE
     (module patterns or folders, separated by commas) change who counts as user code.

@@ -12,6 +12,7 @@ import builtins
 import contextlib
 import fnmatch
 import importlib
+import importlib.machinery
 import os
 import sys
 import types
@@ -150,6 +151,29 @@ def frit_import_module(name: str, package: str | None = None) -> types.ModuleTyp
 frit_import_module.__name__ = frit_import_module.__qualname__ = "import_module"
 frit_import_module.__doc__ = _import_module.__doc__
 
+
+class _PyKokkosFinder:
+    """`import pykokkos` gives frit.pykokkos, also by the names of PyKokkos' own submodules."""
+
+    NAMES = ("pykokkos", "pykokkos.interface", "pykokkos.interface.data_types")
+
+    @classmethod
+    def find_spec(cls, name: str, path: object = None, target: object = None) -> Any:
+        if name in cls.NAMES and not _suspended:
+            return importlib.machinery.ModuleSpec(name, cls, is_package=True)
+        return None
+
+    @staticmethod
+    def create_module(spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        module = types.ModuleType(spec.name)
+        return module
+
+    @staticmethod
+    def exec_module(module: types.ModuleType) -> None:
+        # The door itself, under this name as well.
+        sys.modules[module.__name__] = _import_module("frit.pykokkos")
+
+
 # Libraries that must be told about Frit as soon as they are imported.
 _adapters_due: set[str] = set()
 
@@ -182,6 +206,7 @@ def install() -> None:
     _installed = True
     builtins.__import__ = frit_import
     importlib.import_module = frit_import_module
+    sys.meta_path.insert(0, _PyKokkosFinder)
     if "frit.numpy" in sys.modules:
         from frit.numpy import _namespace
 
@@ -202,6 +227,11 @@ def uninstall() -> None:
         builtins.__import__ = _import
     if importlib.import_module is frit_import_module:
         importlib.import_module = _import_module
+    if _PyKokkosFinder in sys.meta_path:
+        sys.meta_path.remove(_PyKokkosFinder)
+    for name in _PyKokkosFinder.NAMES:
+        if sys.modules.get(name) is sys.modules.get("frit.pykokkos", False):
+            del sys.modules[name]
     _adapters_due.clear()
     from frit import _adapters
 

@@ -33,19 +33,11 @@ bool wants_literal(Op op, std::size_t argument) {
 
 // ---- values -------------------------------------------------------------------------------------
 
-KernelState::KernelState(std::span<const std::int64_t> shape)
-    : extents(shape.begin(), shape.end()) {
-  std::int64_t points = 1;
-  for (std::int64_t extent : shape) {
-    if (extent < 0) throw ValueError(text("KernelBuilder: an extent is negative: ", extent));
-    if (__builtin_mul_overflow(points, std::max<std::int64_t>(extent, 1), &points))
-      throw ValueError("KernelBuilder: more points than an int64 can count");
-  }
-  if (shape.size() > static_cast<std::size_t>(max_dimensions))
-    throw ValueError(text("KernelBuilder: more than ", max_dimensions, " axes"));
-  routine.rank = static_cast<std::int32_t>(shape.size());
-  routine.body.values.assign(shape.size(), DType::Int64);
-  block_of_.assign(shape.size(), 0);
+KernelState::KernelState(std::int32_t rank) {
+  const auto axes = static_cast<std::size_t>(rank);
+  routine.rank = rank;
+  routine.body.values.assign(axes, DType::Int64);
+  block_of_.assign(axes, 0);
   routine.body.values.reserve(expected_length);
   block_of_.reserve(expected_length);
   open_.push_back({.block = {}, .number = blocks_++});
@@ -70,12 +62,33 @@ Expression KernelState::add(Instr instr, DType dtype) {
 
 void KernelState::add(Instr instr) { open_.back().block.push_back(std::move(instr)); }
 
+Expression KernelState::add_early(Instr instr, DType dtype) {
+  instr.result = static_cast<ValueId>(routine.body.values.size());
+  routine.body.values.push_back(dtype);
+  block_of_.push_back(open_.front().number);
+  const ValueId result = instr.result;
+  early_.push_back(std::move(instr));
+  return Expression(this, result);
+}
+
+bool KernelState::is_visible(std::int32_t value) const {
+  const std::int32_t block = block_of_[at(value)];
+  return std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.number == block; });
+}
+
+Expression KernelState::value(std::int32_t number) {
+  if (number < 0 || at(number) >= routine.body.values.size())
+    throw ValueError(text("KernelBuilder: there is no value ", number));
+  const Expression x(this, number);
+  check_value(x);
+  return x;
+}
+
 void KernelState::check_value(const Expression& x) const {
   check_open();
   if (x.is_literal()) return;
   if (x.kernel_ != this) throw ValueError("KernelBuilder: a value of another kernel");
-  const std::int32_t block = block_of_[at(x.value_)];
-  if (std::none_of(open_.begin(), open_.end(), [&](const Open& o) { return o.number == block; }))
+  if (!is_visible(x.value_))
     throw ValueError(
         "KernelBuilder: a value made inside a loop_, if_ or while_ is used outside of it: keep it "
         "in a local");
@@ -90,22 +103,50 @@ ValueId KernelState::literal_in_type(const Expression& x, DType dtype) {
   return add(std::move(instr), dtype).value_;
 }
 
-Expression KernelState::integer(std::int64_t value) {
+Instr KernelState::integer_instr(const KernelInteger& value) {
   check_open();
   Instr instr;
   instr.kind = InstrKind::IntegerArg;
   instr.number = routine.body.integers++;
   integers.push_back(value);
-  return add(std::move(instr), DType::Int64);
+  return instr;
+}
+Expression KernelState::integer(const KernelInteger& value) {
+  return add(integer_instr(value), DType::Int64);
+}
+Expression KernelState::early_integer(const KernelInteger& value) {
+  return add_early(integer_instr(value), DType::Int64);
 }
 
-Expression KernelState::scalar(const Scalar& value) {
+Instr KernelState::scalar_instr(DType dtype, std::int32_t number) {
   check_open();
   Instr instr;
   instr.kind = InstrKind::ScalarArg;
   instr.number = static_cast<std::int32_t>(scalars.size());
-  scalars.push_back(value);
-  routine.body.scalars.push_back(value.dtype);
+  scalars.push_back(number);
+  routine.body.scalars.push_back(dtype);
+  return instr;
+}
+Expression KernelState::scalar(DType dtype, std::int32_t number) {
+  return add(scalar_instr(dtype, number), dtype);
+}
+Expression KernelState::early_scalar(DType dtype, std::int32_t number) {
+  return add_early(scalar_instr(dtype, number), dtype);
+}
+
+Expression KernelState::early_cast(const Expression& x, DType dtype) {
+  check_open();
+  Instr instr;
+  instr.kind = InstrKind::Cast;
+  instr.args[0] = x.value_;
+  return add_early(std::move(instr), dtype);
+}
+
+Expression KernelState::constant(const Scalar& value) {
+  check_open();
+  Instr instr;
+  instr.kind = InstrKind::Constant;
+  instr.constant = value;
   return add(std::move(instr), value.dtype);
 }
 
@@ -184,25 +225,32 @@ ValueId KernelState::condition(const Expression& x, const char* what) {
 
 // ---- places -------------------------------------------------------------------------------------
 
-std::int32_t KernelState::add_parameter(const Array& a, ParameterUse use) {
+std::int32_t KernelState::add_parameter(DType dtype, std::int32_t rank, ParameterUse use) {
   check_open();
-  if (!a) throw ValueError("KernelBuilder: an empty handle, not an array");
-  const bool written = use != ParameterUse::Input;
-  if (written) {
-    check_writable(a);
-    if (overlaps_itself(*a.layout()))
-      throw ValueError("KernelBuilder: a written array has overlapping elements");
-  }
-  parameters.push_back({a, use});
-  routine.body.operands.push_back({.dtype = a.dtype(), .written = written});
-  routine.parameter_ranks.push_back(a.ndim());
-  return static_cast<std::int32_t>(parameters.size() - 1);
+  uses.push_back(use);
+  const bool written = use == ParameterUse::Output || use == ParameterUse::InOut;
+  routine.body.operands.push_back({.dtype = dtype, .written = written});
+  routine.parameter_ranks.push_back(rank);
+  return static_cast<std::int32_t>(uses.size() - 1);
 }
 
 std::int32_t KernelState::add_local(DType dtype) {
   check_open();
   routine.body.locals.push_back(dtype);
   return static_cast<std::int32_t>(routine.body.locals.size() - 1);
+}
+
+std::int32_t KernelState::add_zeroed_local(DType dtype) {
+  const std::int32_t local = add_local(dtype);
+  Instr zero;
+  zero.kind = InstrKind::Constant;
+  zero.constant.dtype = dtype;
+  Instr write;
+  write.kind = InstrKind::WriteLocal;
+  write.number = local;
+  write.args[0] = add_early(std::move(zero), dtype).value_;
+  early_.push_back(std::move(write));
+  return local;
 }
 
 Expression KernelState::read_local(std::int32_t number) {
@@ -224,10 +272,10 @@ void KernelState::write_local(std::int32_t number, const Expression& value) {
 Address KernelState::address(std::int32_t parameter, std::span<const Expression> indices,
                              const char* what) {
   check_open();
-  const Array& a = parameters[at(parameter)].array;
-  if (indices.size() != static_cast<std::size_t>(a.ndim()))
+  const std::int32_t rank = routine.parameter_ranks[at(parameter)];
+  if (indices.size() != at(rank))
     throw IndexError(
-        text(what, ": ", indices.size(), " indices for an array of ", a.ndim(), " dimensions"));
+        text(what, ": ", indices.size(), " indices for an array of ", rank, " dimensions"));
   Address result{.operand = parameter, .terms = {}};
   for (std::size_t k = 0; k < indices.size(); ++k) {
     check_value(indices[k]);
@@ -245,10 +293,10 @@ Expression KernelState::load(std::int32_t parameter, std::span<const Expression>
   Instr instr;
   instr.kind = InstrKind::Load;
   instr.address = address(parameter, indices, "load");
-  if (parameters[at(parameter)].use == ParameterUse::Output)
+  if (uses[at(parameter)] == ParameterUse::Output)
     throw ValueError("load: the array was given as output, which is only written: use inout");
   instr.number = accesses++;
-  return add(std::move(instr), parameters[at(parameter)].array.dtype());
+  return add(std::move(instr), routine.body.operands[at(parameter)].dtype);
 }
 
 void KernelState::store(std::int32_t parameter, std::span<const Expression> indices,
@@ -256,10 +304,12 @@ void KernelState::store(std::int32_t parameter, std::span<const Expression> indi
   Instr instr;
   instr.kind = InstrKind::Store;
   instr.address = address(parameter, indices, "store");
-  if (parameters[at(parameter)].use == ParameterUse::Input)
+  if (uses[at(parameter)] == ParameterUse::Input)
     throw ValueError(
         "store: the array was given as input, which is only read: use output or inout");
-  instr.args[0] = stored_value(value, parameters[at(parameter)].array.dtype(), "store");
+  Operand& operand = routine.body.operands[at(parameter)];
+  operand.written = true;
+  instr.args[0] = stored_value(value, operand.dtype, "store");
   instr.number = accesses++;
   add(std::move(instr));
 }
@@ -332,20 +382,199 @@ std::size_t KernelState::reduce(Op op, const Expression& value, std::vector<int>
     if (axis < 0 || axis >= routine.rank || std::count(axes.begin(), axes.end(), axis) > 1)
       throw ValueError(text("reduce: axis ", axis, " of a kernel with ", routine.rank, " axes"));
   const DType type = value.is_literal() ? value.literal_.dtype : type_of(value.value_);
-  const Array values = empty(extents, type);
-  const std::int32_t parameter = add_parameter(values, ParameterUse::Output);
+  const std::int32_t parameter = add_parameter(type, routine.rank, ParameterUse::Output);
   std::vector<Expression> indices;
   for (std::int32_t k = 0; k < routine.rank; ++k) indices.emplace_back(this, k);
   store(parameter, indices, value);
-  reductions.push_back({.op = op,
-                        .all_axes = all_axes,
-                        .axes = std::move(axes),
-                        .parameter = parameter,
-                        .result = {}});
+  reductions.push_back(
+      {.op = op, .all_axes = all_axes, .axes = std::move(axes), .parameter = parameter});
   return reductions.size() - 1;
 }
 
+// ---- the end ------------------------------------------------------------------------------------
+
+namespace {
+
+// Which values an address, a loop's bounds or a condition hang on; where such an integer argument
+// changes, so does what is known of the kernel.
+class Structural {
+ public:
+  explicit Structural(const Kernel& body)
+      : body_(body),
+        values_(body.values.size()),
+        locals_(body.locals.size()),
+        uniform_(body.values.size()) {
+    find_uniform(body.code);
+    do {
+      changed_ = false;
+      visit(body.code);
+    } while (changed_);
+  }
+  bool operator[](ValueId value) const { return values_[at(value)]; }
+
+ private:
+  void need(ValueId value) {
+    if (value == no_value || values_[at(value)]) return;
+    values_[at(value)] = changed_ = true;
+  }
+  // Numbers that are the same at all points: a condition on them says nothing of an index.
+  void find_uniform(const Block& block) {
+    for (const Instr& instr : block) {
+      bool uniform = instr.kind == InstrKind::Constant || instr.kind == InstrKind::ScalarArg ||
+                     instr.kind == InstrKind::IntegerArg;
+      if (instr.kind == InstrKind::Apply || instr.kind == InstrKind::Cast) {
+        uniform = true;
+        for (ValueId arg : instr.args) uniform &= arg == no_value || uniform_[at(arg)];
+      }
+      if (instr.result != no_value) uniform_[at(instr.result)] = uniform;
+      find_uniform(instr.other);
+      find_uniform(instr.body);
+    }
+  }
+  // Backwards, so that one pass is enough but for locals around loops.
+  void visit(const Block& block) {
+    for (std::size_t k = block.size(); k-- > 0;) {
+      const Instr& instr = block[k];
+      visit(instr.body);
+      visit(instr.other);
+      for (const Term& term : instr.address.terms) need(term.index);
+      const bool wanted = instr.result != no_value && values_[at(instr.result)];
+      switch (instr.kind) {
+        case InstrKind::Apply:
+        case InstrKind::Cast:
+          if (wanted)
+            for (ValueId arg : instr.args) need(arg);
+          break;
+        case InstrKind::Loop:
+          need(instr.args[0]);
+          need(instr.args[1]);
+          break;
+        case InstrKind::If:
+          if (!uniform_[at(instr.args[0])]) need(instr.args[0]);
+          break;
+        case InstrKind::ReadLocal:
+          if (wanted && !locals_[at(instr.number)]) locals_[at(instr.number)] = changed_ = true;
+          break;
+        case InstrKind::WriteLocal:
+          if (locals_[at(instr.number)]) need(instr.args[0]);
+          break;
+        case InstrKind::Constant:
+        case InstrKind::ScalarArg:
+        case InstrKind::IntegerArg:
+        case InstrKind::Load:
+        case InstrKind::Store:
+        case InstrKind::While:
+          break;
+      }
+    }
+  }
+
+  const Kernel& body_;
+  std::vector<bool> values_, locals_, uniform_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+// A given integer on which nothing but numbers hangs is a scalar: with another value the kernel's
+// use and its plan stay the same.
+void KernelState::make_plain_scalars() {
+  const Structural structural(routine.body);
+  std::vector<KernelInteger> kept;
+  std::size_t seen = 0;
+  for (Instr& instr : routine.body.code) {
+    if (instr.kind != InstrKind::IntegerArg) continue;
+    ++seen;
+    const KernelInteger value = integers[at(instr.number)];
+    if (value.kind == KernelInteger::Kind::Given && !structural[instr.result]) {
+      const std::int32_t number = -1 - value.number;
+      instr.kind = InstrKind::ScalarArg;
+      instr.number = static_cast<std::int32_t>(scalars.size());
+      scalars.push_back(number);
+      routine.body.scalars.push_back(DType::Int64);
+    } else {
+      instr.number = static_cast<std::int32_t>(kept.size());
+      kept.push_back(value);
+    }
+  }
+  check(seen == integers.size(), "a kernel with given integers has its arguments in front");
+  routine.body.integers = static_cast<std::int32_t>(kept.size());
+  integers = std::move(kept);
+}
+
+KernelDefinition KernelState::define() {
+  check_open();
+  if (open_.size() != 1)
+    throw ValueError("record: called inside a loop, if_ or while_ of the kernel");
+  stage_ = Stage::Recorded;
+  Block code = std::move(early_);
+  Block& rest = open_.front().block;
+  code.insert(code.end(), std::make_move_iterator(rest.begin()),
+              std::make_move_iterator(rest.end()));
+  routine.body.code = std::move(code);
+  const bool gives = std::any_of(integers.begin(), integers.end(), [](const KernelInteger& k) {
+    return k.kind == KernelInteger::Kind::Given;
+  });
+  if (gives) make_plain_scalars();
+  KernelDefinition definition;
+  definition.uses = std::move(uses);
+  definition.integers = std::move(integers);
+  definition.scalars = std::move(scalars);
+  definition.reductions = std::move(reductions);
+  definition.accesses = accesses;
+  const Locked lock(Engine::lock());
+  definition.routine = intern(routine);
+  return definition;
+}
+
 // ---- the public classes -------------------------------------------------------------------------
+
+// What a KernelBuilder is given while it writes: its one launch.
+class KernelBuilderState : public KernelState {
+ public:
+  explicit KernelBuilderState(std::span<const std::int64_t> shape)
+      : KernelState(static_cast<std::int32_t>(shape.size())), extents(shape.begin(), shape.end()) {}
+
+  std::vector<std::int64_t> extents;
+  std::vector<Array> arrays;
+  std::vector<Scalar> values;  // of the scalars
+  std::vector<Array> results;  // of the reductions, once recorded
+};
+
+namespace {
+
+std::span<const std::int64_t> checked_extents(std::span<const std::int64_t> shape) {
+  std::int64_t points = 1;
+  for (std::int64_t extent : shape) {
+    if (extent < 0) throw ValueError(text("KernelBuilder: an extent is negative: ", extent));
+    if (__builtin_mul_overflow(points, std::max<std::int64_t>(extent, 1), &points))
+      throw ValueError("KernelBuilder: more points than an int64 can count");
+  }
+  if (shape.size() > static_cast<std::size_t>(max_dimensions))
+    throw ValueError(text("KernelBuilder: more than ", max_dimensions, " axes"));
+  return shape;
+}
+
+// Every KernelState that a builder's parts point to is a builder's.
+KernelBuilderState& builder_of(KernelState* state) {
+  return static_cast<KernelBuilderState&>(*state);
+}
+
+std::int32_t add_array(KernelBuilderState& state, const Array& a, ParameterUse use) {
+  state.check_open();
+  if (!a) throw ValueError("KernelBuilder: an empty handle, not an array");
+  if (use != ParameterUse::Input) {
+    check_writable(a);
+    if (overlaps_itself(*a.layout()))
+      throw ValueError("KernelBuilder: a written array has overlapping elements");
+  }
+  const std::int32_t number = state.add_parameter(a.dtype(), a.ndim(), use);
+  state.arrays.resize(static_cast<std::size_t>(number));  // reductions have none
+  state.arrays.push_back(a);
+  return number;
+}
+
+}  // namespace
 
 DType Expression::dtype() const { return kernel_ ? kernel_->type_of(value_) : literal_.dtype; }
 
@@ -376,7 +605,7 @@ const KernelBuilder::Element& KernelBuilder::Element::operator=(const Expression
 }
 
 Expression KernelBuilder::Parameter::extent(int axis) const {
-  const auto shape = kernel_->parameters[at(number_)].array.shape();
+  const auto shape = builder_of(kernel_).arrays[at(number_)].shape();
   if (axis < 0 || at(axis) >= shape.size())
     throw IndexError(
         frit::text("extent: axis ", axis, " of an array of ", shape.size(), " dimensions"));
@@ -384,31 +613,31 @@ Expression KernelBuilder::Parameter::extent(int axis) const {
 }
 
 const Array& KernelBuilder::Total::array() const {
-  const Array& result = kernel_->reductions[number_].result;
-  if (!result)
+  const std::vector<Array>& results = builder_of(kernel_).results;
+  if (number_ >= results.size())
     throw ValueError("the result of a reduction is there when its kernel has been recorded");
-  return result;
+  return results[number_];
 }
 
 KernelBuilder::KernelBuilder(std::span<const std::int64_t> extents)
-    : state_(std::make_unique<KernelState>(extents)) {}
+    : state_(std::make_unique<KernelBuilderState>(checked_extents(extents))) {}
 KernelBuilder::KernelBuilder(KernelBuilder&&) noexcept = default;
 KernelBuilder& KernelBuilder::operator=(KernelBuilder&&) noexcept = default;
 KernelBuilder::~KernelBuilder() = default;
 
-KernelState& KernelBuilder::state() const {
+KernelBuilderState& KernelBuilder::state() const {
   if (!state_) throw ValueError("KernelBuilder: the kernel was moved to another one");
   return *state_;
 }
 
 KernelBuilder::Parameter KernelBuilder::input(const Array& a) {
-  return {&state(), state().add_parameter(a, ParameterUse::Input)};
+  return {&state(), add_array(state(), a, ParameterUse::Input)};
 }
 KernelBuilder::Parameter KernelBuilder::output(const Array& a) {
-  return {&state(), state().add_parameter(a, ParameterUse::Output)};
+  return {&state(), add_array(state(), a, ParameterUse::Output)};
 }
 KernelBuilder::Parameter KernelBuilder::inout(const Array& a) {
-  return {&state(), state().add_parameter(a, ParameterUse::InOut)};
+  return {&state(), add_array(state(), a, ParameterUse::InOut)};
 }
 
 Expression KernelBuilder::axis(int number) {
@@ -424,7 +653,12 @@ Expression KernelBuilder::extent(int number) {
         frit::text("extent: axis ", number, " of a kernel with ", state().routine.rank, " axes"));
   return state().integer(state().extents[at(number)]);
 }
-Expression KernelBuilder::scalar(const Scalar& value) { return state().scalar(value); }
+Expression KernelBuilder::scalar(const Scalar& value) {
+  const auto number = static_cast<std::int32_t>(state().values.size());
+  const Expression x = state().scalar(value.dtype, number);
+  state().values.push_back(value);
+  return x;
+}
 
 KernelBuilder::Local KernelBuilder::local(const Expression& initial) {
   return local(initial.dtype(), initial);
@@ -455,7 +689,13 @@ KernelBuilder::Total KernelBuilder::reduce(Op op, const Expression& value,
   return {&state(), state().reduce(op, value, axes, false)};
 }
 
-void KernelBuilder::record() { state().record(); }
+void KernelBuilder::record() {
+  const KernelDefinition definition = state().define();
+  KernelBuilderState& s = state();
+  s.arrays.resize(definition.uses.size());
+  s.results = launch(definition,
+                     {.extents = s.extents, .arrays = std::move(s.arrays), .scalars = s.values});
+}
 
 std::string KernelBuilder::text() const {
   Routine so_far = state().routine;

@@ -33,7 +33,7 @@ class Bounds {
   explicit Bounds(const BoundsQuestion& question)
       : question_(question),
         body_(question.routine.body),
-        forms_(affine_forms(question.routine, question.integers)),
+        forms_(affine_forms(question.routine, question.extents, question.integers)),
         definitions_(body_.values.size(), nullptr),
         contents_(body_.operands.size()) {}
 
@@ -101,8 +101,8 @@ class Bounds {
       if (certain && plain && is_exact(form))
         throw IndexError(
             text("index ", plain->low, plain->low == plain->high ? "" : text(" to ", plain->high),
-                 " is out of bounds for axis ", d, " with size ", shape[d], " of array ",
-                 instr.address.operand,
+                 " is out of bounds for axis ", d, " with size ", shape[d], " of ",
+                 question_.place ? question_.place(instr) : text("array ", instr.address.operand),
                  " in a kernel: guard the access with if_, or make the kernel's axes smaller"));
       under_conditions_ = true;
       found.push_back(inside(range_of(form)) ? InBounds::WhenReached : InBounds::Unknown);
@@ -159,10 +159,21 @@ class Bounds {
     return r;
   }
 
+  static bool has_form(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
+
   Maybe argument(const Instr& instr, int k) {
     const ValueId value = instr.args[k];
-    if (body_.values[at(value)] == DType::Int64) return range_of(forms_[at(value)]);
+    if (has_form(body_.values[at(value)])) return range_of(forms_[at(value)]);
     return range_of(value);
+  }
+
+  // Where a number leaves the 32 bits of its type, nothing is known of it.
+  Maybe fitting(const Maybe& r, DType dtype) const {
+    if (!r || dtype != DType::Int32) return r;
+    if (r->low < std::numeric_limits<std::int32_t>::min() ||
+        r->high > std::numeric_limits<std::int32_t>::max())
+      return std::nullopt;
+    return r;
   }
 
   Maybe range_by_definition(const Instr& instr) {
@@ -177,12 +188,13 @@ class Bounds {
       case InstrKind::Cast:
         if (is_integer(body_.values[at(instr.args[0])]) &&
             body_.values[at(instr.args[0])] != DType::UInt64 &&
-            body_.values[at(instr.result)] == DType::Int64)
-          return argument(instr, 0);
+            has_form(body_.values[at(instr.result)]))
+          return fitting(argument(instr, 0), body_.values[at(instr.result)]);
         return std::nullopt;
-      case InstrKind::Apply:
-        return body_.values[at(instr.result)] == DType::Int64 ? range_of_apply(instr)
-                                                              : std::nullopt;
+      case InstrKind::Apply: {
+        const DType dtype = body_.values[at(instr.result)];
+        return has_form(dtype) ? fitting(range_of_apply(instr), dtype) : std::nullopt;
+      }
       case InstrKind::Constant:
       case InstrKind::ScalarArg:
       case InstrKind::IntegerArg:
@@ -208,6 +220,9 @@ class Bounds {
     if (instr.op == Op::Minimum) return Range{std::min(a.low, b.low), std::min(a.high, b.high)};
     if (instr.op == Op::Maximum) return Range{std::max(a.low, b.low), std::max(a.high, b.high)};
     if (instr.op == Op::Remainder && by_positive) return Range{0, b.low - 1};
+    if (instr.op == Op::Fmod && by_positive)
+      return Range{a.low < 0 ? 1 - b.low : 0, a.high > 0 ? b.low - 1 : 0};
+    if (instr.op == Op::TruncateDivide && by_positive) return Range{a.low / b.low, a.high / b.low};
     if (instr.op == Op::FloorDivide && by_positive)
       return Range{floor_divide(a.low, b.low), floor_divide(a.high, b.low)};
     if (instr.op != Op::Multiply) return std::nullopt;
@@ -255,8 +270,8 @@ class Bounds {
   }
 
   void compare(const Instr& instr, bool holds) {
-    if (info(instr.op).inputs != 2 || body_.values[at(instr.args[0])] != DType::Int64 ||
-        body_.values[at(instr.args[1])] != DType::Int64)
+    if (info(instr.op).inputs != 2 || !has_form(body_.values[at(instr.args[0])]) ||
+        !has_form(body_.values[at(instr.args[1])]))
       return;
     const Affine &x = forms_[at(instr.args[0])], &y = forms_[at(instr.args[1])];
     if (instr.op == Op::Less) return holds ? at_most(x, y, -1) : at_most(y, x, 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 #include "ir/error.h"
@@ -46,24 +47,104 @@ void for_each_instr(const Block& block, int depth, Visit&& visit) {
   }
 }
 
-Affine form_of(const Instr& instr, const std::vector<Affine>& forms,
-               std::span<const std::int64_t> integers) {
-  const Affine itself{.constant = 0, .terms = {{instr.result, 1}}};
-  if (instr.kind == InstrKind::Constant)
-    return {.constant = instr.constant.as<std::int64_t>(), .terms = {}};
-  if (instr.kind == InstrKind::IntegerArg)
-    return {.constant = integers[at(instr.number)], .terms = {}};
-  if (instr.kind != InstrKind::Apply) return itself;
-  const auto form = [&](int k) -> const Affine& { return forms[at(instr.args[k])]; };
-  if (instr.op == Op::Add) return add(form(0), form(1), 1).value_or(itself);
-  if (instr.op == Op::Subtract) return add(form(0), form(1), -1).value_or(itself);
-  if (instr.op == Op::Negative) return add({}, form(0), -1).value_or(itself);
-  if (instr.op == Op::Multiply && form(1).terms.empty())
-    return add({}, form(0), form(1).constant).value_or(itself);
-  if (instr.op == Op::Multiply && form(0).terms.empty())
-    return add({}, form(1), form(0).constant).value_or(itself);
-  return itself;
+// ---- forms --------------------------------------------------------------------------------------
+
+constexpr Range int64_range{std::numeric_limits<std::int64_t>::min(),
+                            std::numeric_limits<std::int64_t>::max()};
+constexpr Range int32_range{std::numeric_limits<std::int32_t>::min(),
+                            std::numeric_limits<std::int32_t>::max()};
+
+Range range_of(DType dtype) {
+  if (!is_integer(dtype) || dtype == DType::Int64 || dtype == DType::UInt64) return int64_range;
+  const std::int64_t size = std::int64_t{1} << (8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0));
+  return {is_signed(dtype) ? -size : 0, size - 1};
 }
+
+// One pass over the values in their order, with what range each is known to have.
+class Forms {
+ public:
+  Forms(const Routine& routine, std::span<const std::int64_t> extents,
+        std::span<const std::int64_t> integers)
+      : values_(routine.body.values),
+        integers_(integers),
+        forms_(values_.size()),
+        ranges_(values_.size()) {
+    for (std::size_t k = 0; k < forms_.size(); ++k) {
+      forms_[k].terms = {{static_cast<ValueId>(k), 1}};
+      ranges_[k] = k < extents.size() ? Range{0, std::max<std::int64_t>(extents[k] - 1, 0)}
+                                      : frit::range_of(values_[k]);
+    }
+    for_each_instr(routine.body.code, 0, [&](const Instr& instr, int) {
+      if (instr.result != no_value && is_followed(values_[at(instr.result)])) define(instr);
+    });
+  }
+
+  std::vector<Affine> take() { return std::move(forms_); }
+
+ private:
+  static bool is_followed(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
+
+  void define(const Instr& instr) {
+    if (instr.kind == InstrKind::Loop) {
+      const auto begin = sum_range(forms_[at(instr.args[0])]),
+                 end = sum_range(forms_[at(instr.args[1])]);
+      if (begin && end && end->high > int64_range.low)
+        ranges_[at(instr.result)] = {begin->low, std::max(end->high - 1, begin->low)};
+      return;
+    }
+    const auto sum = form_of(instr);
+    if (!sum) return;
+    // In 64 bits a sum is taken as it is written.
+    if (values_[at(instr.result)] == DType::Int32) {
+      const auto range = sum_range(*sum);
+      if (!range || range->low < int32_range.low || range->high > int32_range.high) return;
+    }
+    forms_[at(instr.result)] = *sum;
+  }
+
+  std::optional<Affine> form_of(const Instr& instr) const {
+    if (instr.kind == InstrKind::Constant)
+      return Affine{.constant = instr.constant.dtype == DType::Int32
+                                    ? instr.constant.as<std::int32_t>()
+                                    : instr.constant.as<std::int64_t>(),
+                    .terms = {}};
+    if (instr.kind == InstrKind::IntegerArg)
+      return Affine{.constant = integers_[at(instr.number)], .terms = {}};
+    const auto form = [&](int k) -> const Affine& { return forms_[at(instr.args[k])]; };
+    if (instr.kind == InstrKind::Cast) {
+      const DType from = values_[at(instr.args[0])];
+      if (!is_integer(from) || from == DType::UInt64) return std::nullopt;
+      return form(0);
+    }
+    if (instr.kind != InstrKind::Apply) return std::nullopt;
+    if (instr.op == Op::Add) return add(form(0), form(1), 1);
+    if (instr.op == Op::Subtract) return add(form(0), form(1), -1);
+    if (instr.op == Op::Negative) return add({}, form(0), -1);
+    if (instr.op == Op::Multiply && form(1).terms.empty())
+      return add({}, form(0), form(1).constant);
+    if (instr.op == Op::Multiply && form(0).terms.empty())
+      return add({}, form(1), form(0).constant);
+    return std::nullopt;
+  }
+
+  std::optional<Range> sum_range(const Affine& form) const {
+    __int128 low = form.constant, high = form.constant;
+    for (const auto& [value, coefficient] : form.terms) {
+      const Range& r = ranges_[at(value)];
+      const __int128 a = static_cast<__int128>(coefficient) * r.low,
+                     b = static_cast<__int128>(coefficient) * r.high;
+      low += std::min(a, b);
+      high += std::max(a, b);
+    }
+    if (low < int64_range.low || high > int64_range.high) return std::nullopt;
+    return Range{static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
+  }
+
+  const std::vector<DType>& values_;
+  std::span<const std::int64_t> integers_;
+  std::vector<Affine> forms_;
+  std::vector<Range> ranges_;  // of values that are their own term
+};
 
 class Analysis {
  public:
@@ -71,7 +152,7 @@ class Analysis {
 
   void run() {
     use_.immediate.assign(body_.operands.size(), false);
-    forms_ = affine_forms(routine_, use_.integers);
+    forms_ = affine_forms(routine_, extents(), use_.integers);
     for_each_instr(body_.code, 0, [&](const Instr& instr, int depth) {
       if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) add_access(instr, depth);
     });
@@ -366,14 +447,9 @@ class Analysis {
 
 }  // namespace
 
-std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers) {
-  std::vector<Affine> forms(routine.body.values.size());
-  for (std::size_t k = 0; k < forms.size(); ++k) forms[k].terms = {{static_cast<ValueId>(k), 1}};
-  for_each_instr(routine.body.code, 0, [&](const Instr& instr, int) {
-    if (instr.result != no_value && routine.body.values[at(instr.result)] == DType::Int64)
-      forms[at(instr.result)] = form_of(instr, forms, integers);
-  });
-  return forms;
+std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> extents,
+                                 std::span<const std::int64_t> integers) {
+  return Forms(routine, extents, integers).take();
 }
 
 void analyse(RoutineUse& use) { Analysis(use).run(); }

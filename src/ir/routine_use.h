@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,10 @@ struct Affine {
   std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
 };
 
-// The form of each Int64 value; a value that is no sum is its own only term.
-std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers);
+// The form of each Int64 and Int32 value; a value that is no sum is its own only term. In Int32 a
+// sum is one here where it is known to stay in 32 bits; casts between the two change nothing then.
+std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> extents,
+                                 std::span<const std::int64_t> integers);
 
 struct RoutineParameter {
   std::int32_t base = 0;  // equal numbers: the same memory
@@ -86,6 +89,8 @@ struct BoundsQuestion {
   std::span<const std::span<const std::int64_t>> shapes;  // of the parameters
   // The smallest and largest element of an integer parameter.
   std::function<std::optional<Range>(std::int32_t parameter)> contents;
+  // What a message calls an access; none: by its parameter's number.
+  std::function<std::string(const Instr& access)> place = {};
 };
 // For each access (by Instr::number) and axis of its parameter: can the index leave the axis?
 // Throws IndexError where it certainly does.

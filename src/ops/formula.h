@@ -131,6 +131,20 @@ T divide_unsigned(T x, T y) {
   }
 }
 
+// C's /.
+template <class T>
+T truncate_divide_signed(T x, T y) {
+  if constexpr (sizeof(T) < 8) {
+    Quotient<T> quotient = quotient_of(x, y);
+    return (T)to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0);
+  } else {
+    // The machine's division traps on these two divisors.
+    T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
+    T dividend = y == 0 ? (T)0 : y == -1 ? -x : x;
+    return dividend / divisor;
+  }
+}
+
 template <class T>
 T remainder_signed(T x, T y) {
   T rest = (T)(x - floor_divide_signed(x, y) * y);

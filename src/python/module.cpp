@@ -9,6 +9,7 @@
 #include "python/flat.h"
 #include "python/float_state.h"
 #include "python/functions.h"
+#include "python/kernels.h"
 #include "python/native.h"
 #include "python/numpy_api.h"
 #include "python/objects.h"
@@ -102,6 +103,7 @@ void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle flo
 // At exit: memory that others own gets its last writes, then the compiler and the threads stop.
 void shut_down() {
   translated([] { evaluate_all(); });
+  forget_kernels();
   Engine::get().shutdown();
 }
 
@@ -123,6 +125,7 @@ void add_types(nb::module_& module) {
   make_scalar_type(module.ptr());
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
+  make_kernel_types(module.ptr());
   set_float_state({});
 }
 

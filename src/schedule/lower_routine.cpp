@@ -60,6 +60,10 @@ class RoutineLowering {
     check(values_[at(id)] != no_value, "a routine's value is lowered before it is used");
     return values_[at(id)];
   }
+  // A term of an address may stand for a value of another integer type.
+  ValueId index(ValueId id) {
+    return body_.values[at(id)] == DType::Int64 ? value(id) : writer_.cast(value(id), DType::Int64);
+  }
   void define(const Instr& instr, ValueId id) { values_[at(instr.result)] = id; }
 
   void instruction(const Instr& instr, Place place) {
@@ -142,7 +146,7 @@ class RoutineLowering {
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
       const bool own_lane =
           is_axis && (host_.lane_axes() >> id & 1) && stride == size_of(window.dtype);
-      result.terms.push_back({value(id), own_lane ? unit_stride : integer(stride)});
+      result.terms.push_back({index(id), own_lane ? unit_stride : integer(stride)});
     }
     return result;
   }

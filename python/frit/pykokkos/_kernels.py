@@ -1,0 +1,273 @@
+"""_kernels.py: from a function and the values of one launch to a kernel."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from frit import _core
+from frit.pykokkos import _decorators, _intrinsics, _policies
+from frit.translate import (
+    CRules,
+    Environment,
+    Knowledge,
+    Restart,
+    Scope,
+    TranslationError,
+    Walker,
+    source_of,
+)
+from frit.translate.environment import KEYWORD, SELF
+from frit.translate.values import Literal, Marker, Number, Object, Place
+
+FOR, REDUCE, SCAN, FILL = range(4)  # FILL: a function of the index, into a view
+RULES = CRules()
+_VIEW = "view"  # FILL's argument
+
+# By annotation: the op of a reducer, and where it begins.
+REDUCERS: dict[Any, tuple[str, Any]] = {_decorators.Acc: ("Add", 0)}
+
+_rows: dict[tuple[types.CodeType, int, int], list[tuple[Any, ...]]] = {}
+
+
+def _indices(policy: Any) -> int:
+    """How many leading parameters are indices."""
+    if policy is None or isinstance(policy, int):
+        return 1
+    return policy._axes if policy._code >= _policies.MULTIDIMENSIONAL else 1
+
+
+def _code(policy: Any) -> int:
+    return 0 if isinstance(policy, int) else policy._code
+
+
+def _parameters(function: types.FunctionType, owner: Any) -> list[ast.arg]:
+    arguments = source_of(function).arguments()
+    return arguments[1:] if owner is not None else arguments
+
+
+def _reducer(environment: Environment, argument: ast.arg) -> tuple[str, Any, str] | None:
+    """Op, beginning and type of a parameter that is annotated as an accumulator."""
+    node = argument.annotation
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = ast.parse(node.value, mode="eval").body
+    if not isinstance(node, ast.Subscript):
+        return None
+    found = environment.annotation(environment.function, node.value)
+    if found not in REDUCERS:
+        return None
+    dtype = environment.number_type(environment.function, node.slice) or "d"
+    op, begin = REDUCERS[found]
+    return op, begin, dtype
+
+
+def _split(
+    operation: int, policy: Any, function: types.FunctionType, owner: Any
+) -> tuple[list[ast.arg], list[ast.arg], list[ast.arg]]:
+    """Indices, accumulators (and a scan's flag), and what is given by keyword."""
+    arguments = _parameters(function, owner)
+    count = _indices(policy)
+    if len(arguments) < count + {FOR: 0, REDUCE: 1, SCAN: 2, FILL: 0}[operation]:
+        source = source_of(function)
+        raise TypeError(
+            f"{source.file}, line {source.node.lineno}: {source.name} has {len(arguments)} "
+            f"parameters; this launch gives it {count} indices"
+            + {
+                FOR: "",
+                REDUCE: " and an accumulator",
+                SCAN: ", an accumulator and a flag",
+                FILL: "",
+            }[operation]
+        )
+    indices, rest = arguments[:count], arguments[count:]
+    special = {FOR: 0, REDUCE: 1, SCAN: 2, FILL: 0}[operation]
+    if operation == REDUCE:
+        environment = Environment(function, owner, RULES, [], [], {})
+        while special < len(rest) and _reducer(environment, rest[special]):
+            special += 1
+    return indices, rest[:special], rest[special:]
+
+
+def prepare(
+    operation: int, policy: Any, function: types.FunctionType, owner: Any
+) -> list[tuple[Any, ...]]:
+    """The slots of a function that is launched for the first time: its keyword arguments."""
+    _, _, keywords = _split(operation, policy, function, owner)
+    rows: list[tuple[Any, ...]] = [(KEYWORD, argument.arg) for argument in keywords]
+    if operation == FILL:
+        rows.append((KEYWORD, _VIEW))
+    _rows[function.__code__, operation, _code(policy)] = rows
+    return list(rows)
+
+
+def translate(
+    operation: int, policy: Any, function: types.FunctionType, owner: Any, values: tuple[Any, ...]
+) -> tuple[Any, list[tuple[Any, ...]], Any]:
+    """The kernel for these values; the slots, of which there may be more now; how it is run."""
+    key = function.__code__, operation, _code(policy)
+    rows = list(_rows.get(key) or prepare(operation, policy, function, owner))
+    rows = rows[: len(values)]
+    environment = Environment(function, owner, RULES, rows, list(values), _intrinsics.TABLE)
+    knowledge = Knowledge()
+    for _ in range(500):
+        environment.begin()
+        try:
+            kernel, runner = _Translation(operation, policy, environment, knowledge).run()
+        except Restart:
+            continue
+        _rows[key] = environment.rows
+        return kernel, list(environment.rows), runner
+    raise TranslationError(f"{function.__qualname__}: its types could not be settled")
+
+
+class _Translation:
+    """One attempt."""
+
+    def __init__(
+        self, operation: int, policy: Any, environment: Environment, knowledge: Knowledge
+    ) -> None:
+        self.operation = operation
+        self.environment = environment
+        self.function = environment.function
+        self.policy = policy
+        axes = 1 if isinstance(policy, int) else policy._axes
+        environment.first_slot = 2 * axes
+        self.indices, self.special, self.keywords = _split(
+            operation, policy, self.function, environment.owner
+        )
+        self.source = source_of(self.function)
+        self.is_team = _code(policy) == _policies.TEAM
+        self.spmd = (
+            self.is_team
+            and policy.team_size > 1
+            and _intrinsics.needs_threads(self.source.node, [a.arg for a in self.special])
+        )
+        self.rank = 0 if operation == SCAN else ((2 if self.spmd else 1) if self.is_team else axes)
+        self.writer = _core.KernelWriter(self.rank)
+        self.walker = Walker(self.writer, RULES, environment, knowledge)
+        self.walker.functions.append(self.function)
+        self.walker.file = self.source.file
+        self.walker.line = self.source.node.lineno
+        self.walker.log = _intrinsics.Log()
+        self.walker.scratch = []
+
+    def run(self) -> tuple[Any, Any]:
+        names = [a.arg for a in self.source.arguments()]
+        body = [] if isinstance(self.source.node, ast.Lambda) else self.source.node.body
+        self.scope = Scope((), None, names, body)
+        self.walker.scope = self.scope
+        self.bind_keywords()
+        accumulators = self.bind_accumulators()
+        if self.operation == SCAN:
+            self.run_scan()
+        else:
+            self.run_points(accumulators)
+        for (op, _, dtype), place in accumulators:
+            value = self.walker.read(place)
+            if dtype in "?bBhHi":
+                value = self.walker.convert(value, "l")
+            elif dtype == "I":
+                value = self.walker.convert(value, "L")
+            self.writer.reduce(op, value.id)
+        return _intrinsics.finish(self.walker, self.policy)
+
+    # ---- parameters -----------------------------------------------------------------------------
+
+    def bind(self, argument: ast.arg, value: Any) -> None:
+        self.walker.bind(argument, self.scope, [argument], [value])
+
+    def bind_keywords(self) -> None:
+        environment, walker = self.environment, self.walker
+        if environment.owner is not None:
+            first = self.source.arguments()[0].arg
+            self.scope.variables[first] = Object(environment.owner, (SELF, "self"))
+        for k, argument in enumerate(self.keywords):
+            dtype = environment.number_type(self.function, argument.annotation)
+            found = Object(environment.values[k], (KEYWORD, argument.arg))
+            walker.line = argument.lineno
+            value = environment.value_of(walker, found, dtype)
+            if value is found and environment.values[k] is not None:
+                kind = type(environment.values[k])
+                if kind.__module__ in ("builtins", "numpy"):
+                    raise walker.refuse(
+                        argument,
+                        f"the argument '{argument.arg}' of type {kind.__name__}",
+                        "pass views, arrays and numbers",
+                    )
+            self.bind(argument, value)
+
+    def bind_accumulators(self) -> list[tuple[tuple[str, Any, str], Place]]:
+        found = []
+        special = self.special[:1] if self.operation == SCAN else self.special
+        for argument in special:
+            reducer = _reducer(self.environment, argument) or ("Add", 0, "d")
+            place = self.walker.local_place(reducer[2])
+            if reducer[1] != 0:
+                begin = reducer[1](reducer[2])
+                self.walker.write(place, self.walker.constant(begin, reducer[2]))
+            self.scope.variables[argument.arg] = place
+            self.scope.declared[argument.arg] = reducer[2]
+            found.append((reducer, place))
+        if self.operation == SCAN:
+            self.scope.variables[self.special[1].arg] = Literal(True)
+        return found
+
+    # ---- points ---------------------------------------------------------------------------------
+
+    def index(self, axis: int, value: Number) -> Number:
+        policy = self.policy
+        if isinstance(policy, int):
+            wide = policy > 2**31 - 1
+        else:
+            wide = _core.policy_is_wide(policy)
+        return value if wide else self.walker.convert(value, "i")
+
+    def argument(self, number: int) -> Number:
+        return Number(self.writer.argument(number, "l"), "l")
+
+    def run_points(self, accumulators: list[Any]) -> None:
+        walker = self.walker
+        if self.is_team:
+            self.bind_team()
+        else:
+            for axis, argument in enumerate(self.indices):
+                place = walker.apply("Add", Number(axis, "l"), self.argument(2 * axis))
+                self.bind(argument, self.index(axis, place))
+        result = walker.run_body(self.source.node, self.scope)
+        if self.operation == FILL:
+            self.fill(result)
+        elif isinstance(self.source.node, ast.Lambda) and accumulators:
+            # `lambda i, acc: acc + f(i)`
+            walker.write(accumulators[0][1], walker.number(result, self.source.node))
+
+    def bind_team(self) -> None:
+        walker = self.walker
+        league = self.index(0, Number(0, "l"))
+        size: Any = Literal(1)
+        rank: Any = Literal(0)
+        if self.spmd:
+            rank = walker.convert(Number(1, "l"), "i")
+            size = walker.convert(self.argument(3), "i")
+        league_size = walker.convert(self.argument(1), "i")
+        self.scope.variables[self.indices[0].arg] = Marker(
+            "team", (league, rank, size, league_size)
+        )
+
+    def fill(self, result: Any) -> None:
+        walker = self.walker
+        slot = self.environment.rows.index((KEYWORD, _VIEW))
+        found = Object(self.environment.values[slot], (KEYWORD, _VIEW))
+        view = self.environment.value_of(walker, found, None)
+        index = self.scope.variables[self.indices[0].arg]
+        part = type(view)(view.parameter, view.dtype, (index,), view.name)
+        walker.store(self.source.node, part, result)
+
+    def run_scan(self) -> None:
+        walker = self.walker
+
+        def body(index: int) -> None:
+            self.bind(self.indices[0], self.index(0, Number(index, "l")))
+            walker.run_body(self.source.node, self.scope)
+
+        self.writer.loop(self.argument(0).id, self.argument(1).id, walker.wrapped(body))

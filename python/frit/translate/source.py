@@ -1,0 +1,149 @@
+"""source.py: the syntax tree of a function, checked against the code that is loaded.
+
+A function's text comes from its file, which may have been edited since: the text counts only if it
+compiles to the function's own code. So a redefinition (a reload, a notebook cell, exec) is seen by
+its content, and a file that no longer fits gives an error instead of another program.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import types
+from dataclasses import dataclass
+from typing import Any
+
+from frit.translate.errors import TranslationError
+
+FunctionNode = ast.FunctionDef | ast.Lambda
+
+
+@dataclass
+class FunctionSource:
+    """A function's tree, with the line numbers of its file."""
+
+    function: types.FunctionType
+    file: str
+    node: FunctionNode
+
+    @property
+    def name(self) -> str:
+        return self.function.__qualname__
+
+    def arguments(self) -> list[ast.arg]:
+        return [*self.node.args.posonlyargs, *self.node.args.args, *self.node.args.kwonlyargs]
+
+
+_known: dict[types.CodeType, FunctionSource] = {}
+
+
+def source_of(function: types.FunctionType) -> FunctionSource:
+    """The function's source; TranslationError where it cannot be had."""
+    code = function.__code__
+    known = _known.get(code)
+    if known is None:
+        node = _find(function)
+        known = _known[code] = FunctionSource(function, code.co_filename, node)
+    return known
+
+
+def _find(function: types.FunctionType) -> FunctionNode:
+    file = function.__code__.co_filename
+    for attempt in range(2):
+        node = _matching(function, _lines(function))
+        if node is not None:
+            return node
+        if attempt == 0:
+            linecache.checkcache(file)
+    raise TranslationError(
+        f"{file}, line {function.__code__.co_firstlineno}: the source of "
+        f"{function.__qualname__} is not there, or not what is loaded: kernels are made from "
+        "source; define it in a file or a notebook cell, and reload it after an edit"
+    )
+
+
+def _lines(function: types.FunctionType) -> list[str]:
+    lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
+    if lines:
+        return lines
+    try:
+        return inspect.findsource(function)[0]
+    except (OSError, TypeError):
+        return []
+
+
+def _matching(function: types.FunctionType, lines: list[str]) -> FunctionNode | None:
+    """The definition at the function's line whose compiled code is the function's."""
+    code = function.__code__
+    text = "".join(lines)
+    if _file.text != text or _file.name != code.co_filename:
+        _file.read(code.co_filename, text)
+    if not any(_equal(candidate, code) for candidate in _file.codes.get(_place(code), ())):
+        return None
+    for node in _file.nodes.get(code.co_firstlineno, ()):
+        name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+        if name == code.co_name and _parameters(node) == code.co_varnames[: _count(code)]:
+            return node
+    return None
+
+
+class _File:
+    """The file that was read last: its definitions, and what they compile to."""
+
+    name = text = ""
+    nodes: dict[int, list[FunctionNode]] = {}
+    codes: dict[tuple[int, str], list[types.CodeType]] = {}
+
+    def read(self, name: str, text: str) -> None:
+        self.name, self.text, self.nodes, self.codes = name, text, {}, {}
+        try:
+            tree = ast.parse(text)
+            module = compile(text, name, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+                decorators = getattr(node, "decorator_list", [])
+                first = min([node.lineno, *(d.lineno for d in decorators)])
+                self.nodes.setdefault(first, []).append(node)
+        found = [module]
+        for code in found:
+            found += _inner_codes(code)
+            self.codes.setdefault(_place(code), []).append(code)
+
+
+_file = _File()
+
+
+def _place(code: types.CodeType) -> tuple[int, str]:
+    return code.co_firstlineno, code.co_name
+
+
+def _count(code: types.CodeType) -> int:
+    return code.co_argcount + code.co_kwonlyargcount
+
+
+def _parameters(node: FunctionNode) -> tuple[str, ...]:
+    arguments = node.args
+    return tuple(a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def _inner_codes(code: types.CodeType) -> list[types.CodeType]:
+    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+def _equal(a: types.CodeType, b: types.CodeType) -> bool:
+    """The same program; an assertion that a test runner has rewritten makes another one."""
+    return (
+        a.co_code == b.co_code
+        and (a.co_names, a.co_varnames, a.co_freevars) == (b.co_names, b.co_varnames, b.co_freevars)
+        and len(a.co_consts) == len(b.co_consts)
+        and all(map(_equal_constants, a.co_consts, b.co_consts))
+    )
+
+
+def _equal_constants(a: Any, b: Any) -> bool:
+    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
+        return _equal(a, b)
+    return type(a) is type(b) and repr(a) == repr(b)

@@ -1,0 +1,764 @@
+// kernel_launch.cpp: a call of parallel_for and its like -> a launch, without Python in between.
+//
+// A kernel function is known by its code object. What it takes comes from *slots*: a keyword
+// argument, or something that its body names: an attribute of self, a global, a variable of the
+// function around it. The types of the slots' values choose among the kernels made so far; where
+// none fits, Python's translator makes one. It also does all that is not plain: other spaces,
+// policies and callables.
+#include <structmember.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "front/kernel_definition.h"
+#include "python/functions.h"
+#include "python/interop.h"
+#include "python/kernels.h"
+#include "python/numpy_api.h"
+#include "python/source.h"
+
+namespace frit::python {
+
+PyTypeObject* view_type = nullptr;
+PyTypeObject* policy_type = nullptr;
+
+namespace {
+
+// What the door does in Python; see set_kernel_hooks.
+struct Hooks {
+  PyObject* slow = nullptr;       // (operation, args, kwargs): any call
+  PyObject* prepare = nullptr;    // (operation, policy, function, self): -> slots
+  PyObject* translate = nullptr;  // (operation, policy, function, self, values): -> (kernel, slots)
+};
+Hooks hooks;
+bool plain_default_space = true;
+
+// ---- values -------------------------------------------------------------------------------------
+
+// One value of a launch. What the types are: `key`.
+struct Value {
+  std::uint64_t key = 0;
+  Array array;
+  Scalar scalar;
+  std::int64_t integer = 0;
+  bool foreign = false;
+};
+
+constexpr std::uint64_t array_key = 1, number_key = 2, object_key = 3, absent_key = 4;
+std::uint64_t key_of(std::uint64_t kind, DType dtype, int ndim = 0) {
+  return kind | static_cast<std::uint64_t>(dtype) << 8 | static_cast<std::uint64_t>(ndim) << 16;
+}
+
+void take_array(Value& value, const Array& array) {
+  value.array = array;
+  value.key = key_of(array_key, array.dtype(), array.ndim());
+}
+
+void take_number(Value& value, const Scalar& scalar) {
+  value.scalar = scalar;
+  value.key = key_of(number_key, scalar.dtype);
+  if (is_integer(scalar.dtype) && scalar.dtype != DType::UInt64) {
+    Scalar wide;
+    void* args[2] = {wide.bytes, const_cast<std::byte*>(scalar.bytes)};
+    cast_loop(scalar.dtype, DType::Int64)(args, 1, 0);
+    value.integer = wide.as<std::int64_t>();
+  }
+}
+
+void take_integer(Value& value, PyObject* object) {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) {
+    PyErr_SetString(PyExc_OverflowError, "kernel: an integer argument is beyond 64 bits");
+    throw PythonError{};
+  }
+  value.integer = number;
+  const bool small = number >= INT32_MIN && number <= INT32_MAX;
+  value.scalar = small ? Scalar::of(DType::Int32, static_cast<std::int32_t>(number))
+                       : Scalar::of(DType::Int64, static_cast<std::int64_t>(number));
+  value.key = key_of(number_key, value.scalar.dtype);
+}
+
+void take_value(Value& value, PyObject* object) {
+  if (object == nullptr) {
+    value.key = absent_key;
+  } else if (PyObject_TypeCheck(object, view_type)) {
+    PyObject* array = view_of(object).array;
+    if (!array) raise(PyExc_ValueError, "kernel: a view that was not initialised");
+    take_array(value, array_of(array).array);
+  } else if (PyFloat_CheckExact(object)) {
+    value.scalar = Scalar::of(DType::Float64, PyFloat_AS_DOUBLE(object));
+    value.key = key_of(number_key, DType::Float64);
+  } else if (PyLong_CheckExact(object)) {
+    take_integer(value, object);
+  } else if (PyBool_Check(object)) {
+    take_number(value,
+                Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True ? 1 : 0)));
+  } else if (is_array(object)) {
+    take_array(value, array_of(object).array);
+  } else if (is_scalar(object)) {
+    take_array(value, scalar_of(object).array);
+  } else if (PyArray_CheckExact(object)) {
+    std::optional<Array> array = wrap_ndarray(object);
+    if (!array)
+      raise(PyExc_TypeError, "kernel: an ndarray of a type that is not supported: %R",
+            as_object(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))));
+    take_array(value, *array);
+    value.foreign = array->base()->foreign;
+  } else if (const std::optional<Scalar> scalar = numpy_scalar_value(object)) {
+    take_number(value, *scalar);
+  } else {
+    value.key = object_key | reinterpret_cast<std::uintptr_t>(object) << 3;
+  }
+}
+
+struct Values {
+  std::vector<Value> values;
+  ~Values() {
+    for (Value& value : values)
+      if (value.foreign) release_foreign(std::move(value.array));
+  }
+};
+
+// ---- slots --------------------------------------------------------------------------------------
+
+struct Slot {
+  enum class Root : std::uint8_t {
+    Keyword,
+    Self,
+    Global,      // of the function's module
+    Cell,        // number `cell` of the function's closure
+    Dictionary,  // of another module's: `holder`
+    CellObject,  // of another function's closure: `holder`
+  } root = Root::Keyword;
+  Ref name;  // Keyword, Global, Dictionary: interned
+  Ref holder;
+  Py_ssize_t cell = 0;
+  std::vector<Ref> attributes;
+};
+
+struct Callee {
+  PyObject* function = nullptr;  // PyFunctionObject
+  PyObject* self = nullptr;      // null: no method
+};
+
+// A new reference; null (no error) if it is not there.
+Ref slot_value(const Slot& slot, const Callee& callee, PyObject* const* values, PyObject* names) {
+  Ref object;
+  switch (slot.root) {
+    case Slot::Root::Keyword: {
+      const Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
+      for (Py_ssize_t k = 0; k < count; ++k)
+        if (PyTuple_GET_ITEM(names, k) == slot.name.get()) object = Ref::borrow(values[k]);
+      for (Py_ssize_t k = 0; k < count && !object; ++k)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, k), slot.name.get()) == 0)
+          object = Ref::borrow(values[k]);
+      break;
+    }
+    case Slot::Root::Self:
+      object = Ref::borrow(callee.self);
+      break;
+    case Slot::Root::Global:
+      object = Ref::borrow(
+          PyDict_GetItemWithError(PyFunction_GET_GLOBALS(callee.function), slot.name.get()));
+      if (!object && PyErr_Occurred()) throw PythonError{};
+      break;
+    case Slot::Root::Cell: {
+      PyObject* closure = PyFunction_GET_CLOSURE(callee.function);
+      if (closure && slot.cell < PyTuple_GET_SIZE(closure))
+        object = Ref::steal(PyCell_Get(PyTuple_GET_ITEM(closure, slot.cell)));
+      break;
+    }
+    case Slot::Root::Dictionary:
+    case Slot::Root::CellObject:
+      break;
+  }
+  if (slot.root == Slot::Root::Dictionary) {
+    object = Ref::borrow(PyDict_GetItemWithError(slot.holder.get(), slot.name.get()));
+    if (!object && PyErr_Occurred()) throw PythonError{};
+  }
+  if (slot.root == Slot::Root::CellObject) object = Ref::steal(PyCell_Get(slot.holder.get()));
+  for (const Ref& attribute : slot.attributes) {
+    if (!object) return object;
+    object = Ref::steal(PyObject_GetAttr(object.get(), attribute.get()));
+    if (!object) {
+      if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PythonError{};
+      PyErr_Clear();
+    }
+  }
+  return object;
+}
+
+// (root, name or cell, attributes..)
+Slot slot_from(PyObject* row) {
+  Slot slot;
+  const Ref items = checked(PySequence_Tuple(row));
+  const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
+  if (count < 2) raise(PyExc_ValueError, "a slot has a root and a name");
+  const long root = PyLong_AsLong(PyTuple_GET_ITEM(items.get(), 0));
+  if (root < 0 || root > 5) raise(PyExc_ValueError, "a slot's root is 0 to 5");
+  slot.root = static_cast<Slot::Root>(root);
+  const auto interned = [](PyObject* text) {
+    if (!PyUnicode_CheckExact(text)) raise(PyExc_TypeError, "a slot's name is a string");
+    PyObject* name = Py_NewRef(text);
+    PyUnicode_InternInPlace(&name);
+    return Ref::steal(name);
+  };
+  PyObject* name = PyTuple_GET_ITEM(items.get(), 1);
+  if (slot.root == Slot::Root::Cell) {
+    slot.cell = PyLong_AsSsize_t(name);
+    if (slot.cell < 0) raise(PyExc_ValueError, "a cell has a number");
+  } else if (slot.root == Slot::Root::CellObject) {
+    if (!PyCell_Check(name)) raise(PyExc_TypeError, "a slot's cell is a cell");
+    slot.holder = Ref::borrow(name);
+  } else if (slot.root == Slot::Root::Dictionary) {
+    PyObject *dictionary, *key;
+    if (!PyArg_ParseTuple(name, "O!O", &PyDict_Type, &dictionary, &key)) throw PythonError{};
+    slot.holder = Ref::borrow(dictionary);
+    slot.name = interned(key);
+  } else {
+    slot.name = interned(name);
+  }
+  for (Py_ssize_t k = 2; k < count; ++k)
+    slot.attributes.push_back(interned(PyTuple_GET_ITEM(items.get(), k)));
+  return slot;
+}
+
+// ---- kernels by function ------------------------------------------------------------------------
+
+struct Specialisation {
+  std::vector<std::uint64_t> key;
+  std::vector<Ref> objects;  // those whose identity is in the key
+  std::shared_ptr<const ReadyKernel> kernel;
+  Ref runner;  // launches it in Python, if set: runner(policy, values)
+};
+
+struct KernelFunction {
+  Ref code;
+  std::vector<Slot> slots;
+  std::size_t keywords = 0;                                      // slots that are keyword arguments
+  std::vector<std::unique_ptr<Specialisation>> specialisations;  // the latest used in front
+};
+
+// By code object, operation, and policy.
+struct FunctionKey {
+  const void* code;
+  int operation, policy;
+  bool operator==(const FunctionKey&) const = default;
+};
+struct HashOfFunctionKey {
+  std::size_t operator()(const FunctionKey& key) const {
+    return reinterpret_cast<std::uintptr_t>(key.code) / 16 * 31 +
+           static_cast<std::size_t>(key.operation * 8 + key.policy);
+  }
+};
+constexpr std::size_t most_functions = 4096, most_specialisations = 64;
+
+using Functions =
+    std::unordered_map<FunctionKey, std::unique_ptr<KernelFunction>, HashOfFunctionKey>;
+Functions& functions() {
+  static auto* table = new Functions;  // outlives the interpreter's objects
+  return *table;
+}
+
+// ---- a launch -----------------------------------------------------------------------------------
+
+enum class Operation : int { For, Reduce, Scan };
+
+struct Call {
+  Operation operation = Operation::For;
+  const PolicyObject* policy = nullptr;
+  PyObject* policy_object = nullptr;
+  Callee callee;
+  PyObject* const* values = nullptr;  // of the keyword arguments
+  PyObject* names = nullptr;
+  std::optional<Scalar> initial;
+};
+
+PyObject* result_object(std::vector<Array> results) {
+  if (results.empty()) Py_RETURN_NONE;
+  if (results.size() == 1) return new_scalar_result(std::move(results[0]));
+  Ref tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    PyObject* item = new_scalar_result(std::move(results[k]));
+    if (!item) throw PythonError{};
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k), item);
+  }
+  return tuple.release();
+}
+
+// The launch's numbers: begin and end of each axis of the policy, then one a value.
+PyObject* launch_kernel(const ReadyKernel& kernel, const PolicyObject& policy,
+                        std::span<const Value> values, const std::optional<Scalar>& initial) {
+  std::vector<std::int64_t> integers;
+  std::vector<Scalar> scalars;
+  integers.reserve(values.size() + 2 * most_policy_axes);
+  scalars.reserve(values.size() + 2 * most_policy_axes);
+  std::int64_t extents[most_policy_axes];
+  for (int k = 0; k < policy.axes; ++k) {
+    integers.push_back(policy.begin[k]);
+    integers.push_back(policy.end[k]);
+    extents[k] = std::max<std::int64_t>(policy.end[k] - policy.begin[k], 0);
+  }
+  scalars.resize(integers.size());
+  for (const Value& value : values) {
+    integers.push_back(value.integer);
+    scalars.push_back(value.scalar);
+  }
+  KernelLaunch launch{
+      .extents = {extents, static_cast<std::size_t>(kernel.rank)},
+      .arrays = {},
+      .integers = integers,
+      .scalars = scalars,
+      .initial = initial,
+  };
+  launch.arrays.reserve(kernel.definition.uses.size() + 2);
+  for (std::int32_t number : kernel.parameters)
+    launch.arrays.push_back(values[static_cast<std::size_t>(number)].array);
+  launch.arrays.resize(kernel.definition.uses.size());
+  note_source();
+  // Kernels give no warnings, so that none need be awaited here.
+  std::vector<Array> results = frit::launch(kernel.definition, std::move(launch));
+  drain_released();
+  return result_object(std::move(results));
+}
+
+Ref tuple_of(const std::vector<Ref>& objects) {
+  Ref tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(objects.size())));
+  for (std::size_t k = 0; k < objects.size(); ++k)
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k),
+                     Py_NewRef(objects[k] ? objects[k].get() : Py_None));
+  return tuple;
+}
+
+bool is_wide(const PolicyObject& policy) {
+  bool wide = false;
+  for (int k = 0; k < policy.axes; ++k)
+    wide |= policy.begin[k] < INT32_MIN || policy.end[k] > INT32_MAX;
+  return wide;
+}
+
+class Launcher {
+ public:
+  explicit Launcher(const Call& call) : call_(call) {}
+
+  PyObject* run() {
+    KernelFunction& function = known_function();
+    // A translation may find that the body names more than was known.
+    for (int round = 0; round < 3; ++round) {
+      gather(function);
+      if (Specialisation* found = find(function)) {
+        if (found->runner) return run_in_python(*found);
+        return launch_kernel(*found->kernel, *call_.policy, values_.values, call_.initial);
+      }
+      translate(function);
+    }
+    raise(PyExc_RuntimeError, "kernel: what its body names changes with each launch");
+  }
+
+ private:
+  KernelFunction& known_function() {
+    PyObject* code = PyFunction_GET_CODE(call_.callee.function);
+    const FunctionKey key{code, static_cast<int>(call_.operation), call_.policy->code};
+    const auto found = functions().find(key);
+    if (found != functions().end()) return *found->second;
+    if (functions().size() >= most_functions) functions().clear();
+    auto function = std::make_unique<KernelFunction>();
+    function->code = Ref::borrow(code);
+    const Ref rows = ask(hooks.prepare, {});
+    set_slots(*function, rows.get());
+    return *functions().emplace(key, std::move(function)).first->second;
+  }
+
+  static void set_slots(KernelFunction& function, PyObject* rows) {
+    const Ref items = checked(PySequence_Tuple(rows));
+    std::vector<Slot> slots;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(items.get()); ++k)
+      slots.push_back(slot_from(PyTuple_GET_ITEM(items.get(), k)));
+    if (slots.size() != function.slots.size()) function.specialisations.clear();
+    function.slots = std::move(slots);
+    function.keywords = static_cast<std::size_t>(std::count_if(
+        function.slots.begin(), function.slots.end(),
+        [](const Slot& s) { return s.root == Slot::Root::Keyword && s.attributes.empty(); }));
+  }
+
+  Ref ask(PyObject* hook, const Ref& values) {
+    if (!hook) raise(PyExc_RuntimeError, "kernel: the door is not open");
+    PyObject* self = call_.callee.self ? call_.callee.self : Py_None;
+    return checked(PyObject_CallFunction(hook, values ? "iOOOO" : "iOOO",
+                                         static_cast<int>(call_.operation), call_.policy_object,
+                                         call_.callee.function, self, values.get()));
+  }
+
+  void gather(const KernelFunction& function) {
+    for (Value& value : values_.values)
+      if (value.foreign) release_foreign(std::move(value.array));
+    values_.values.assign(function.slots.size(), {});
+    objects_.resize(function.slots.size());
+    for (std::size_t k = 0; k < function.slots.size(); ++k) {
+      objects_[k] = slot_value(function.slots[k], call_.callee, call_.values, call_.names);
+      take_value(values_.values[k], objects_[k].get());
+    }
+    const auto given = static_cast<std::size_t>(call_.names ? PyTuple_GET_SIZE(call_.names) : 0);
+    if (given != function.keywords) refuse_arguments(function);
+    for (std::size_t k = 0; k < function.slots.size(); ++k)
+      if (function.slots[k].root == Slot::Root::Keyword && values_.values[k].key == absent_key &&
+          function.slots[k].attributes.empty())
+        refuse_arguments(function);
+  }
+
+  [[noreturn]] void refuse_arguments(const KernelFunction& function) {
+    const auto is_slot = [&](PyObject* name) {
+      return std::any_of(function.slots.begin(), function.slots.end(), [&](const Slot& s) {
+        return s.root == Slot::Root::Keyword && s.attributes.empty() &&
+               PyUnicode_Compare(s.name.get(), name) == 0;
+      });
+    };
+    PyObject* called = reinterpret_cast<PyFunctionObject*>(call_.callee.function)->func_qualname;
+    for (Py_ssize_t k = 0; call_.names && k < PyTuple_GET_SIZE(call_.names); ++k)
+      if (!is_slot(PyTuple_GET_ITEM(call_.names, k)))
+        raise(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", called,
+              PyTuple_GET_ITEM(call_.names, k));
+    for (std::size_t k = 0; k < function.slots.size(); ++k)
+      if (function.slots[k].root == Slot::Root::Keyword && values_.values[k].key == absent_key)
+        raise(PyExc_TypeError, "%U() missing the keyword argument '%U'", called,
+              function.slots[k].name.get());
+    raise(PyExc_TypeError, "%U(): wrong keyword arguments", called);
+  }
+
+  Specialisation* find(KernelFunction& function) {
+    auto& known = function.specialisations;
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      const std::vector<std::uint64_t>& key = known[k]->key;
+      bool same = key.size() == values_.values.size() + 1 && key.back() == policy_key();
+      for (std::size_t j = 0; same && j + 1 < key.size(); ++j)
+        same = key[j] == values_.values[j].key;
+      if (!same) continue;
+      if (k > 0)
+        std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(k),
+                    known.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      return known.front().get();
+    }
+    return nullptr;
+  }
+
+  // What of the policy the code depends on: the number of axes, and whether an index fits an int.
+  std::uint64_t policy_key() const {
+    return static_cast<std::uint64_t>(call_.policy->axes) << 1 | (is_wide(*call_.policy) ? 1 : 0);
+  }
+
+  void translate(KernelFunction& function) {
+    const Ref made = ask(hooks.translate, tuple_of(objects_));
+    PyObject *kernel, *slots, *runner;
+    if (!PyArg_ParseTuple(made.get(), "OOO", &kernel, &slots, &runner)) throw PythonError{};
+    const bool more = PySequence_Size(slots) != static_cast<Py_ssize_t>(function.slots.size());
+    set_slots(function, slots);
+    if (more) gather(function);
+    auto added = std::make_unique<Specialisation>();
+    for (std::size_t k = 0; k < values_.values.size(); ++k) {
+      added->key.push_back(values_.values[k].key);
+      if ((values_.values[k].key & 7) == object_key) added->objects.push_back(objects_[k]);
+    }
+    added->key.push_back(policy_key());
+    if (kernel != Py_None) {
+      added->kernel = ready_kernel(kernel);
+      if (!added->kernel) throw PythonError{};
+    }
+    if (runner != Py_None) added->runner = Ref::borrow(runner);
+    if (function.specialisations.size() >= most_specialisations)
+      function.specialisations.pop_back();
+    function.specialisations.insert(function.specialisations.begin(), std::move(added));
+  }
+
+  PyObject* run_in_python(const Specialisation& found) {
+    const Ref runner = found.runner;
+    return PyObject_CallFunction(runner.get(), "OO", call_.policy_object, tuple_of(objects_).get());
+  }
+
+  const Call& call_;
+  Values values_;
+  std::vector<Ref> objects_;
+};
+
+// ---- the functions ------------------------------------------------------------------------------
+
+PyObject* slow_call(Operation operation, PyObject* const* values, Py_ssize_t positional,
+                    PyObject* names) {
+  if (!hooks.slow) raise(PyExc_RuntimeError, "kernel: the door is not open");
+  Ref arguments = checked(PyTuple_New(positional));
+  for (Py_ssize_t k = 0; k < positional; ++k)
+    PyTuple_SET_ITEM(arguments.get(), k, Py_NewRef(values[k]));
+  const Ref keywords = checked(PyDict_New());
+  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k)
+    checked_status(
+        PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, k), values[positional + k]));
+  return checked(PyObject_CallFunction(hooks.slow, "iOO", static_cast<int>(operation),
+                                       arguments.get(), keywords.get()))
+      .release();
+}
+
+std::optional<Callee> callee_of(PyObject* object) {
+  if (PyFunction_Check(object)) return Callee{object, nullptr};
+  if (PyMethod_Check(object) && PyFunction_Check(PyMethod_GET_FUNCTION(object)))
+    return Callee{PyMethod_GET_FUNCTION(object), PyMethod_GET_SELF(object)};
+  return std::nullopt;
+}
+
+void set_range(PolicyObject& policy, std::int64_t end) {
+  policy.code = 0;
+  policy.axes = 1;
+  policy.begin[0] = 0;
+  policy.end[0] = end;
+}
+
+PyObject* parallel(Operation operation, PyObject* const* values, Py_ssize_t positional,
+                   PyObject* names) {
+  PyObject* const* given = values;
+  Py_ssize_t count = positional;
+  if (count > 0 && (PyUnicode_Check(given[0]) || given[0] == Py_None)) ++given, --count;
+  if (count != 2) return slow_call(operation, values, positional, names);
+  Call call;
+  call.operation = operation;
+  call.policy_object = given[0];
+  const std::optional<Callee> callee = callee_of(given[1]);
+  PolicyObject range;
+  if (PyLong_CheckExact(given[0])) {
+    const long long end = PyLong_AsLongLong(given[0]);
+    if (end == -1 && PyErr_Occurred()) throw PythonError{};
+    set_range(range, end);
+    call.policy = &range;
+    if (!plain_default_space) call.policy = nullptr;
+  } else if (PyObject_TypeCheck(given[0], policy_type)) {
+    call.policy = &policy_of(given[0]);
+  }
+  if (!call.policy || call.policy->code < 0 || !callee)
+    return slow_call(operation, values, positional, names);
+  call.callee = *callee;
+  call.values = values + positional;
+  call.names = names;
+  return Launcher(call).run();
+}
+
+template <Operation operation>
+PyObject* parallel_function(PyObject*, PyObject* const* values, Py_ssize_t positional,
+                            PyObject* names) {
+  return guarded([&] { return parallel(operation, values, positional, names); });
+}
+
+// launch_function(operation, policy, function, self, kwargs, initial): from the slow way.
+PyObject* launch_function(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    int operation;
+    PyObject *policy, *function, *self, *keywords, *initial;
+    if (!PyArg_ParseTuple(arguments, "iO!O!OO!O", &operation, policy_type, &policy,
+                          &PyFunction_Type, &function, &self, &PyDict_Type, &keywords, &initial))
+      throw PythonError{};
+    if (policy_of(policy).code < 0) raise(PyExc_ValueError, "a policy of another space");
+    const Ref names = checked(PySequence_Tuple(keywords));
+    std::vector<PyObject*> values;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names.get()); ++k)
+      values.push_back(PyDict_GetItem(keywords, PyTuple_GET_ITEM(names.get(), k)));
+    Call call;
+    call.operation = static_cast<Operation>(operation);
+    call.policy = &policy_of(policy);
+    call.policy_object = policy;
+    call.callee = {function, self == Py_None ? nullptr : self};
+    call.values = values.data();
+    call.names = names.get();
+    if (initial != Py_None) call.initial = element_value(initial, DType::Float64);
+    return Launcher(call).run();
+  });
+}
+
+// launch_kernel(kernel, policy, values, initial): the kernel with these values, whatever it came
+// from.
+PyObject* launch_values(PyObject*, PyObject* arguments) {
+  return guarded([&] {
+    PyObject *kernel, *policy, *objects;
+    if (!PyArg_ParseTuple(arguments, "OO!O!", &kernel, policy_type, &policy, &PyTuple_Type,
+                          &objects))
+      throw PythonError{};
+    const std::shared_ptr<const ReadyKernel> ready = ready_kernel(kernel);
+    if (!ready) throw PythonError{};
+    Values values;
+    values.values.resize(static_cast<std::size_t>(PyTuple_GET_SIZE(objects)));
+    for (std::size_t k = 0; k < values.values.size(); ++k)
+      take_value(values.values[k], PyTuple_GET_ITEM(objects, static_cast<Py_ssize_t>(k)));
+    for (std::int32_t number : ready->parameters)
+      if (static_cast<std::size_t>(number) >= values.values.size() ||
+          !values.values[static_cast<std::size_t>(number)].array)
+        raise(PyExc_TypeError, "launch_kernel: value %d is no array", static_cast<int>(number));
+    return launch_kernel(*ready, policy_of(policy), values.values, std::nullopt);
+  });
+}
+
+PyObject* set_kernel_hooks(PyObject*, PyObject* arguments) {
+  return guarded([&]() -> PyObject* {
+    PyObject *slow, *prepare, *translate;
+    if (!PyArg_ParseTuple(arguments, "OOO", &slow, &prepare, &translate)) throw PythonError{};
+    Py_XSETREF(hooks.slow, Py_NewRef(slow));
+    Py_XSETREF(hooks.prepare, Py_NewRef(prepare));
+    Py_XSETREF(hooks.translate, Py_NewRef(translate));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* set_plain_default_space(PyObject*, PyObject* plain) {
+  plain_default_space = PyObject_IsTrue(plain) == 1;
+  Py_RETURN_NONE;
+}
+
+// The array's values of this kind as the translator sees them: (kind, type character, ndim).
+PyObject* value_type(PyObject*, PyObject* object) {
+  return guarded([&]() -> PyObject* {
+    Values values;
+    values.values.resize(1);
+    Value& value = values.values[0];
+    take_value(value, object);
+    const char dtype[2] = {info(value.array ? value.array.dtype() : value.scalar.dtype).code, 0};
+    switch (value.key & 7) {
+      case array_key:
+        return Py_BuildValue("ssi", "array", dtype, value.array.ndim());
+      case number_key:
+        return Py_BuildValue("ssi", "number", dtype, 0);
+      default:
+        return Py_BuildValue("ssi", "object", "", 0);
+    }
+  });
+}
+
+PyObject* policy_is_wide(PyObject*, PyObject* policy) {
+  if (PyObject_TypeCheck(policy, policy_type)) return PyBool_FromLong(is_wide(policy_of(policy)));
+  PyErr_SetString(PyExc_TypeError, "policy_is_wide: no policy");
+  return nullptr;
+}
+
+PyObject* forget(PyObject*, PyObject*) {
+  forget_kernels();
+  Py_RETURN_NONE;
+}
+
+// ---- View's base --------------------------------------------------------------------------------
+
+int view_init(PyObject* object, PyObject* arguments, PyObject*) {
+  PyObject* array;
+  if (!PyArg_ParseTuple(arguments, "O!", array_type, &array)) return -1;
+  Py_XSETREF(view_of(object).array, Py_NewRef(array));
+  return 0;
+}
+int view_traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(as_object(Py_TYPE(object)));
+  return 0;
+}
+void view_dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  if (view_of(object).weak_references) PyObject_ClearWeakRefs(object);
+  Py_CLEAR(view_of(object).array);
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+PyObject* view_get_array(PyObject* object, void*) {
+  PyObject* array = view_of(object).array;
+  if (array) return Py_NewRef(array);
+  PyErr_SetString(PyExc_AttributeError, "the view was not initialised: call super().__init__");
+  return nullptr;
+}
+
+// ---- Policy's base ------------------------------------------------------------------------------
+
+// (code, ((begin, end), ..))
+int policy_init(PyObject* object, PyObject* arguments, PyObject*) {
+  return guarded_status([&] {
+    PolicyObject& policy = policy_of(object);
+    PyObject* axes;
+    policy.code = -1;
+    int code;
+    if (!PyArg_ParseTuple(arguments, "iO!", &code, &PyTuple_Type, &axes)) throw PythonError{};
+    const Py_ssize_t count = PyTuple_GET_SIZE(axes);
+    if (count > most_policy_axes) raise(PyExc_ValueError, "a policy has at most 8 axes");
+    std::int64_t points = 1;
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      long long begin, end;
+      if (!PyArg_ParseTuple(PyTuple_GET_ITEM(axes, k), "LL", &begin, &end)) throw PythonError{};
+      policy.begin[k] = begin;
+      policy.end[k] = end;
+      std::int64_t extent;
+      if (__builtin_sub_overflow(end, begin, &extent) ||
+          __builtin_mul_overflow(points, std::max<std::int64_t>(extent, 1), &points))
+        raise(PyExc_ValueError, "a policy has more points than an int64 can count");
+    }
+    policy.axes = static_cast<int>(count);
+    policy.code = code;
+  });
+}
+void policy_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+
+PyTypeObject* make_type(PyObject* module, PyType_Spec& spec, const char* name) {
+  auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  checked_status(PyModule_AddObjectRef(module, name, as_object(type)));
+  return type;
+}
+
+void make_view_type(PyObject* module) {
+  static PyMemberDef members[] = {
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(ViewObject, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef attributes[] = {{"_array", view_get_array, nullptr, nullptr, nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(view_init)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(view_traverse)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(view_dealloc)},
+                                {Py_tp_members, members},
+                                {Py_tp_getset, attributes},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"frit._core.ViewBase", sizeof(ViewObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  view_type = make_type(module, spec, "ViewBase");
+}
+
+void make_policy_type(PyObject* module) {
+  static PyMemberDef members[] = {{"_code", T_INT, offsetof(PolicyObject, code), READONLY, nullptr},
+                                  {"_axes", T_INT, offsetof(PolicyObject, axes), READONLY, nullptr},
+                                  {nullptr, 0, 0, 0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(policy_init)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(policy_dealloc)},
+                                {Py_tp_members, members},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"frit._core.PolicyBase", sizeof(PolicyObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  policy_type = make_type(module, spec, "PolicyBase");
+}
+
+}  // namespace
+
+void forget_kernels() { functions().clear(); }
+
+void make_kernel_types(PyObject* module) {
+  make_view_type(module);
+  make_policy_type(module);
+  static PyMethodDef rows[] = {
+      {"parallel_for", as_c_function(parallel_function<Operation::For>),
+       METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {"parallel_reduce", as_c_function(parallel_function<Operation::Reduce>),
+       METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {"parallel_scan", as_c_function(parallel_function<Operation::Scan>),
+       METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {"launch_function", launch_function, METH_VARARGS, nullptr},
+      {"launch_kernel", launch_values, METH_VARARGS, nullptr},
+      {"set_kernel_hooks", set_kernel_hooks, METH_VARARGS, nullptr},
+      {"set_plain_default_space", set_plain_default_space, METH_O, nullptr},
+      {"value_type", value_type, METH_O, nullptr},
+      {"policy_is_wide", policy_is_wide, METH_O, nullptr},
+      {"forget_kernels", forget, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr}};
+  checked_status(PyModule_AddFunctions(module, rows));
+  add_kernel_writer(module);
+}
+
+}  // namespace frit::python

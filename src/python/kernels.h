@@ -1,0 +1,46 @@
+// kernels.h: the kernel door's own types: writers of kernels, views, policies, and their launches.
+#pragma once
+
+#include <memory>
+
+#include "front/kernel_definition.h"
+#include "python/objects.h"
+
+namespace frit::python {
+
+// The base of the door's views: an object that stands for one array.
+struct ViewObject {
+  PyObject_HEAD PyObject* weak_references;
+  PyObject* array;  // ArrayObject; null before __init__
+};
+extern PyTypeObject* view_type;
+inline ViewObject& view_of(PyObject* object) { return *reinterpret_cast<ViewObject*>(object); }
+
+// The base of the door's policies: which points a launch has.
+inline constexpr int most_policy_axes = 8;
+struct PolicyObject {
+  PyObject_HEAD int code;  // below 0: a launch goes through Python
+  int axes;
+  std::int64_t begin[most_policy_axes], end[most_policy_axes];
+};
+extern PyTypeObject* policy_type;
+inline PolicyObject& policy_of(PyObject* object) {
+  return *reinterpret_cast<PolicyObject*>(object);
+}
+
+// A kernel that is ready to be launched with values of certain types.
+struct ReadyKernel {
+  KernelDefinition definition;
+  int rank = 0;                          // of its axes
+  std::vector<std::int32_t> parameters;  // by parameter: the number of its value
+};
+// Null (an error is set) if the object is none.
+std::shared_ptr<const ReadyKernel> ready_kernel(PyObject* object);
+
+// At exit: before the interpreter's objects go.
+void forget_kernels();
+
+void make_kernel_types(PyObject* module);
+void add_kernel_writer(PyObject* module);
+
+}  // namespace frit::python

@@ -1,0 +1,311 @@
+"""test_kernel_traps.py: programs on which lazy systems for kernels have been wrong."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy
+import pytest
+
+import frit
+import frit.pykokkos as pk
+from frit import _core
+
+N = 100
+pytestmark = pytest.mark.usefixtures("tier")
+
+
+def launches() -> int:
+    frit.eval()
+    s = _core.statistics()
+    return s["interpreted_launches"] + s["compiled_launches"]
+
+
+@pk.workunit
+def copy(i, a, b):
+    b[i] = a[i]
+
+
+@pk.workunit
+def put(i, a, x):
+    a[i] = x
+
+
+@pk.workunit
+def ramp(i, a):
+    a[i] = i
+
+
+@pk.workunit
+def add_one(i, a):
+    a[i] += 1
+
+
+def ramped() -> pk.View:
+    a = pk.View([N])
+    pk.parallel_for(N, ramp, a=a)
+    return a
+
+
+def test_write_after_read_keeps_what_was_read() -> None:
+    a, b = ramped(), pk.View([N])
+    pk.parallel_for(N, copy, a=a, b=b)
+    pk.parallel_for(N, put, a=a, x=2.0)
+    assert [a[5], b[5], b[99]] == [2.0, 5.0, 99.0]
+
+
+def test_partial_write_leaves_the_rest() -> None:
+    @pk.workunit
+    def upper(i, a):
+        if i > 49:
+            a[i] = 7
+
+    a = pk.View([N])
+    pk.parallel_for(N, put, a=a, x=1.0)
+    pk.parallel_for(N, upper, a=a)
+    assert [a[0], a[49], a[50], a[99]] == [1.0, 1.0, 7.0, 7.0]
+
+
+def test_constant_index_reads_another_iteration() -> None:
+    @pk.workunit
+    def last(i, a, b):
+        b[i] = a[99]
+
+    a, b = pk.View([N]), pk.View([N])
+    pk.parallel_for(N, ramp, a=a)
+    pk.parallel_for(N, last, a=a, b=b)
+    assert list(b) == [99.0] * N
+
+
+def test_subview_is_on_the_same_memory() -> None:
+    a = pk.View([N])
+    s = a[1:]
+    b = pk.View([N])
+    pk.parallel_for(N, ramp, a=a)
+    pk.parallel_for(N - 1, copy, a=s, b=b)
+    pk.parallel_for(N - 1, put, a=s, x=-1.0)
+    assert [b[0], b[98], a[0], a[1], a[99]] == [1.0, 99.0, 0.0, -1.0, -1.0]
+
+
+def test_stencil_and_then_a_shifted_write() -> None:
+    @pk.workunit
+    def stencil(i, a, b):
+        b[i] = a[i - 1] + a[i + 1]
+
+    @pk.workunit
+    def shifted(i, a):
+        a[i + 1] = 100
+
+    a, b = ramped(), pk.View([N])
+    pk.parallel_for(pk.RangePolicy(1, N - 1), stencil, a=a, b=b)
+    pk.parallel_for(N - 1, shifted, a=a)
+    assert [b[1], b[50], b[98]] == [2.0, 100.0, 196.0]
+    assert [a[0], a[1], a[99]] == [0.0, 100.0, 100.0]
+
+
+def test_numpy_argument_is_read_afterwards() -> None:
+    a = numpy.arange(N, dtype=float)
+    pk.parallel_for(N, add_one, a=a)
+    pk.parallel_for(N // 2, add_one, a=a[::-2])
+    expected = numpy.arange(N) + 1.0
+    expected[::-2] += 1
+    assert (a == expected).all()
+
+
+def test_numpy_windows_of_any_stride() -> None:
+    a = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
+
+    @pk.workunit
+    def scale(i, v):
+        for j in range(v.extent(1)):
+            v[i][j] *= 2
+
+    expected = a.copy()
+    expected.T[::-2] *= 2
+    pk.parallel_for(3, scale, v=a.T[::-2])
+    assert (a == expected).all()
+
+
+def test_the_same_array_twice() -> None:
+    @pk.workunit
+    def both(i, a, b):
+        a[i] = b[i] + 1
+        a[i] = b[i] * 2
+
+    a = numpy.ones(N)
+    pk.parallel_for(N, both, a=a, b=a)
+    assert (a == 4).all()
+    v = ramped()
+    pk.parallel_for(N, both, a=v, b=v)
+    assert v[7] == 16.0
+
+
+def test_two_views_on_one_buffer() -> None:
+    memory = numpy.zeros(N)
+    whole, part = pk.array(memory), pk.array(memory[10:])
+    pk.parallel_for(N, ramp, a=whole)
+    pk.parallel_for(N - 10, add_one, a=part)
+    assert [whole[9], whole[10], part[0], memory[99]] == [9.0, 11.0, 11.0, 100.0]
+
+
+def test_data_is_what_has_been_computed() -> None:
+    a = ramped()
+    assert a.data[3] == 3.0
+    pk.parallel_for(N, add_one, a=a)
+    assert a.data[0] == 1.0
+    held = a.data
+    pk.parallel_for(N, add_one, a=a)
+    assert held[0] == 2.0
+
+
+def test_kernel_and_then_fill() -> None:
+    a, b = ramped(), pk.View([N])
+    pk.parallel_for(N, copy, a=a, b=b)
+    a.fill(5)
+    pk.parallel_for(N, add_one, a=a)
+    assert [a[3], b[3]] == [6.0, 3.0]
+
+
+def test_functor() -> None:
+    @pk.functor
+    class Scale:
+        def __init__(self, n: int, factor: float) -> None:
+            self.factor: float = factor
+            self.a: pk.View1D[pk.double] = pk.View([n])
+
+        @pk.workunit
+        def start(self, i: int):
+            self.a[i] = i
+
+        @pk.workunit
+        def scale(self, i: int):
+            self.a[i] *= self.factor
+
+    f = Scale(N, 2)
+    before = launches()
+    pk.parallel_for(N, f.start)
+    pk.parallel_for(N, f.scale)
+    f.factor = 10
+    pk.parallel_for(N, f.scale)
+    assert f.a[3] == 60.0
+    assert launches() == before + 1  # methods fuse
+
+
+def test_execute_after_a_pending_kernel() -> None:
+    @pk.workload
+    class Total:
+        def __init__(self, a: pk.View1D[pk.double]) -> None:
+            self.a: pk.View1D[pk.double] = a
+            self.total: float = 0.0
+            self.seen = None
+
+        @pk.main
+        def run(self):
+            self.total = pk.parallel_reduce(N, self.add)
+            pk.parallel_for(N, self.clear)
+
+        @pk.callback
+        def results(self):
+            self.seen = float(self.total)
+
+        @pk.workunit
+        def add(self, i: int, acc: pk.Acc[pk.double]):
+            acc += self.a[i]
+
+        @pk.workunit
+        def clear(self, i: int):
+            self.a[i] = 0
+
+    a = ramped()
+    pk.parallel_for(N, add_one, a=a)
+    w = Total(a)
+    pk.execute(pk.ExecutionSpace.OpenMP, w)
+    assert [w.seen, a[5]] == [5050.0, 0.0]
+
+
+def test_dead_temporaries_hold_no_memory() -> None:
+    n = 100_000
+    total = pk.View([n])
+    frit.eval()
+    gc.collect()
+    _core.reset_statistics()
+    before = _core.statistics()["bytes_live"]
+
+    @pk.workunit
+    def add(i, t, total):
+        total[i] += t[i]
+
+    for k in range(500):
+        t = pk.View([n])
+        pk.parallel_for(n, put, a=t, x=float(k))
+        pk.parallel_for(n, add, t=t, total=total)
+        del t
+    assert total[n - 1] == 499 * 250.0
+    assert _core.statistics()["bytes_peak"] - before < 50 * 800_000
+    assert _core.statistics()["bytes_live"] - before < 2 * 800_000
+
+
+def test_a_reductions_result_behaves_as_a_float() -> None:
+    @pk.workunit
+    def add(i, acc, a):
+        acc += a[i]
+
+    a = ramped()
+    f = pk.parallel_reduce(N, add, a=a)
+    assert _core.is_pending(f)
+    pk.parallel_for(N, put, a=a, x=0.0)  # what comes later does not change it
+    assert 1 + f == 4951 and f >= 1 and f"{f:.1f}" == "4950.0"
+    assert bool(f) and numpy.sqrt(f) == numpy.sqrt(4950.0) and float(f) == 4950.0
+
+
+def test_a_result_feeds_the_next_kernel_without_being_read() -> None:
+    @pk.workunit
+    def add(i, acc, a):
+        acc += a[i]
+
+    a, b = ramped(), pk.View([N])
+    f = pk.parallel_reduce(N, add, a=a)
+    pk.parallel_for(N, put, a=b, x=f)
+    assert _core.is_pending(f)
+    assert b[17] == 4950.0
+
+
+def test_timer_and_fence_wait_for_the_work() -> None:
+    a = ramped()
+    timer = pk.Timer()
+    assert not _core.has_pending()
+    pk.parallel_for(N, add_one, a=a)
+    timer.seconds()
+    assert not _core.has_pending()
+    pk.parallel_for(N, add_one, a=a)
+    pk.fence()
+    assert not _core.has_pending() and a[0] == 2.0
+
+
+def test_independent_kernels_share_a_launch() -> None:
+    a, b = pk.View([N]), pk.View([N])
+    before = launches()
+    pk.parallel_for(N, put, a=a, x=1.0)
+    pk.parallel_for(N, put, a=b, x=2.0)
+    assert launches() == before + 1
+    assert [a[0], b[0]] == [1.0, 2.0]
+
+
+def test_kernels_fuse_with_numpy_and_reductions() -> None:
+    import frit.numpy as np
+
+    @pk.workunit
+    def add(i, acc, a):
+        acc += a[i]
+
+    n = 50_000
+    x = np.linspace(0, 1, n)
+    before = launches()
+    with np.errstate(all="ignore"):  # a test runner's filter of warnings makes them immediate
+        y = np.sqrt(x * 2)
+        view = pk.array(y)
+        pk.parallel_for(n, add_one, a=view)
+        total = pk.parallel_reduce(n, add, a=view)
+        value = float(total)
+    assert value == float((numpy.sqrt(numpy.linspace(0, 1, n) * 2) + 1).sum())
+    assert launches() == before + 1
