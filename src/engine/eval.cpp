@@ -280,8 +280,7 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
       if (settings.tier == Tier::Compiled) compiler_->wait();
     }
     if (code.compiled && code.compiled->load(std::memory_order_acquire)) {
-      if (!code.improved &&
-          (settings.tier == Tier::Compiled || code.cost_seen >= improve_from)) {
+      if (!code.improved && (settings.tier == Tier::Compiled || code.cost_seen >= improve_from)) {
         code.improved = true;
         compiler_->improve(*code.kernel);
         if (settings.tier == Tier::Compiled) compiler_->wait();

@@ -198,8 +198,8 @@ Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, cons
   return dense;
 }
 
-// The common case: one dense array of int64 indices into a vector, and a number or a dense vector of
-// as many elements of its type. False: the general way does it, or words the error.
+// The common case: one dense array of int64 indices into a vector, and a number or a dense vector
+// of as many elements of its type. False: the general way does it, or words the error.
 bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
   if (a.ndim() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64 ||
       !index.c_contiguous() || index.same_base(a))

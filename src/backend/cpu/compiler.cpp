@@ -187,7 +187,8 @@ class CompileService final : public Compiler {
         [&](codegen::Jit& jit) { return jit.llvm_text(kernel, codegen::Effort::Quick); });
   }
   std::string assembly(const Kernel& kernel) override {
-    return with_jit([&](codegen::Jit& jit) { return jit.assembly(kernel, codegen::Effort::Quick); });
+    return with_jit(
+        [&](codegen::Jit& jit) { return jit.assembly(kernel, codegen::Effort::Quick); });
   }
 
  private:
@@ -264,8 +265,8 @@ class CompileService final : public Compiler {
     const auto start = std::chrono::steady_clock::now();
     std::optional<codegen::Code> code;
     try {
-      code = with_jit(
-          [&](codegen::Jit& jit) { return jit.compile(request.kernel, request.effort); });
+      code =
+          with_jit([&](codegen::Jit& jit) { return jit.compile(request.kernel, request.effort); });
     } catch (const std::exception&) {  // the slot stays empty: the interpreter goes on
     }
     if (code) disk_.store(*request.key, *code);
@@ -277,7 +278,10 @@ class CompileService final : public Compiler {
     } catch (const std::exception&) {
       code.reset();
     }
-    ++(code ? statistics_.compiled : statistics_.failed);
+    if (request.effort == codegen::Effort::Thorough)
+      statistics_.improved += code ? 1 : 0;
+    else
+      ++(code ? statistics_.compiled : statistics_.failed);
   }
 
   const std::string jit_path_;
