@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <ranges>
+#include <unordered_map>
 
 #include "engine/engine.h"
 #include "engine/pack.h"
@@ -294,6 +295,16 @@ struct Found {
   unsigned op = 0, inputs = 0;
 };
 
+std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to, std::int64_t n,
+                            unsigned& flags) {
+  if (from == to) return data;
+  std::vector<std::byte> result(static_cast<std::size_t>(n * size_of(to)));
+  void* args[2] = {result.data(), data.data()};
+  cast_loop(from, to)(args, n, 0);
+  flags |= flags_of_conversion(from, to, data.data(), result.data(), n);
+  return result;
+}
+
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
  public:
@@ -390,18 +401,159 @@ class Replay {
     return true;
   }
 
-  static std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to,
-                                     std::int64_t n, unsigned& flags) {
-    if (from == to) return data;
-    std::vector<std::byte> result(static_cast<std::size_t>(n * size_of(to)));
-    void* args[2] = {result.data(), data.data()};
-    cast_loop(from, to)(args, n, 0);
-    flags |= flags_of_conversion(from, to, data.data(), result.data(), n);
-    return result;
+  const std::vector<const Node*>& nodes_;
+  std::vector<Found>& found_;
+  std::size_t node_ = 0;  // the one being replayed
+};
+
+// Replays a group one node after the other, as NumPy would run it, in memory of its own: what a
+// reduction gives others is known only then.
+class WholeReplay {
+ public:
+  WholeReplay(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+              const std::vector<Base*>& slots, std::vector<Found>& found)
+      : nodes_(nodes), found_(found) {
+    for (const auto& shadow : launch.shadows) shadowed_.push_back(slots[shadow.slot]);
+  }
+
+  // Is it wanted, and of a size that may be held?
+  static bool fits(const std::vector<const Node*>& nodes) {
+    constexpr std::int64_t most_elements = 1 << 24;
+    bool reduces = false, wanted = false;
+    for (const Node* node : nodes) {
+      const Layout* space = node->kind == NodeKind::Reduce ? node->in[0].layout : node->out.layout;
+      if (space->size() > most_elements) return false;
+      wanted |= reduces && node->kind == NodeKind::Elementwise;
+      reduces |= node->kind == NodeKind::Reduce;
+    }
+    return wanted;
+  }
+
+  // False: not all of the inputs are still what they were.
+  bool run() {
+    for (node_ = 0; node_ < nodes_.size(); ++node_) {
+      const Node& node = *nodes_[node_];
+      const bool done = node.kind == NodeKind::Elementwise ? elementwise(node)
+                        : node.kind == NodeKind::Reduce    ? reduce(node)
+                                                           : false;
+      if (!done) return false;
+    }
+    return true;
+  }
+
+ private:
+  using Bytes = std::vector<std::byte>;
+
+  bool elementwise(const Node& node) {
+    const std::int64_t n = node.out.layout->size();
+    std::vector<Bytes> in(node.inputs);
+    void* args[1 + max_inputs];
+    for (std::size_t j = 0; j < in.size(); ++j) {
+      if (!read(node, j, n, in[j])) return false;
+      args[1 + j] = in[j].data();
+    }
+    Bytes out(static_cast<std::size_t>(n * size_of(node.signature.out)));
+    args[0] = out.data();
+    clear_float_flags();
+    if (node.op == Op::Copy)
+      out = in[0];
+    else
+      loop(node.op, node.signature.in[node.op == Op::Select ? 1 : 0])(args, n, 0);
+    if (may_warn(node.op, node.signature.in[0]))
+      found_[node_].op |= flags_from_values(node.op, node.signature, n, in, out, float_flags());
+    const Bytes result =
+        cast(std::move(out), node.signature.out, node.out.dtype, n, found_[node_].op);
+    unpack(memory_of(node.out), *node.out.layout, result.data());
+    return true;
+  }
+
+  // Row by row along the last axis, in an order of its own: only the flags are wanted, and values
+  // that are infinite or not a number where NumPy's are.
+  bool reduce(const Node& node) {
+    const Layout& space = *node.in[0].layout;
+    const DType type = node.signature.out;
+    Bytes in;
+    if (type != node.out.dtype || type != node.signature.in[0] || !reduce_loop(node.op, type) ||
+        !read(node, 0, space.size(), in))
+      return false;
+    std::byte* out = memory_of(node.out);
+    const auto shape = space.shape(), strides = node.out.layout->strides();
+    const std::int64_t extent = shape.empty() ? 1 : shape.back();
+    const std::int64_t step = strides.empty() ? 0 : strides.back();
+    const auto item = static_cast<std::int64_t>(size_of(type));
+    const auto each_row = [&](const auto& visit) {
+      for (std::int64_t row = 0; row < space.size() / std::max<std::int64_t>(extent, 1); ++row) {
+        std::int64_t offset = 0, rest = row;
+        for (std::size_t axis = shape.size(); axis-- > 1;) {
+          offset += rest % shape[axis - 1] * strides[axis - 1];
+          rest /= shape[axis - 1];
+        }
+        visit(out + offset, in.data() + row * extent * item);
+      }
+    };
+    each_row([&](std::byte* to, const std::byte*) {
+      for (std::int64_t k = 0; k < (step == 0 ? 1 : extent); ++k)
+        std::memcpy(to + k * step, node.constants[0].bytes, static_cast<std::size_t>(item));
+    });
+    clear_float_flags();
+    each_row([&](std::byte* to, const std::byte* from) {
+      if (step == 0) {
+        Scalar sum;
+        reduce_loop(node.op, type)(sum.bytes, from, extent);
+        combine(node.op, type, to, sum.bytes);
+      } else {
+        for (std::int64_t k = 0; k < extent; ++k)
+          combine(node.op, type, to + k * step, from + k * item);
+      }
+    });
+    if (may_warn(node.op, type)) found_[node_].op |= float_flags() & flags_of_interest;
+    return true;
+  }
+
+  static void combine(Op op, DType type, std::byte* to, const std::byte* value) {
+    void* args[3] = {to, to, const_cast<std::byte*>(value)};
+    loop(op, type)(args, 1, 0);
+  }
+
+  // Where the node writes: the base's bytes as they are now, in memory of our own.
+  std::byte* memory_of(const Access& a) {
+    auto [entry, is_new] = written_.try_emplace(a.base);
+    if (is_new) {
+      entry->second.resize(static_cast<std::size_t>(a.base->bytes));
+      if (a.base->data) std::memcpy(entry->second.data(), a.base->data, entry->second.size());
+    }
+    return entry->second.data() + a.offset;
+  }
+
+  bool read(const Node& node, std::size_t j, std::int64_t n, Bytes& dense) {
+    const Access& a = node.in[j];
+    unsigned& flags = found_[node_].inputs;
+    if (!a.base) {
+      if (a.offset == iota_input) return false;
+      const Scalar& value = node.constants[a.offset];
+      const Bytes one = cast(Bytes(value.bytes, value.bytes + size_of(value.dtype)), value.dtype,
+                             node.signature.in[j], 1, flags);
+      for (std::int64_t e = 0; e < n; ++e) dense.insert(dense.end(), one.begin(), one.end());
+      return true;
+    }
+    const auto made = written_.find(a.base);
+    const std::byte* data = made == written_.end() ? a.base->data : made->second.data();
+    if (!data || (made == written_.end() && is_overwritten(a.base))) return false;
+    dense.resize(static_cast<std::size_t>(n * size_of(a.dtype)));
+    pack(dense.data(), data + a.offset, *a.layout);
+    dense = cast(std::move(dense), a.dtype, node.signature.in[j], n, flags);
+    return true;
+  }
+
+  bool is_overwritten(const Base* base) const {
+    return std::ranges::any_of(nodes_, [&](const Node* n) { return n->out.base == base; }) &&
+           std::ranges::find(shadowed_, base) == shadowed_.end();
   }
 
   const std::vector<const Node*>& nodes_;
   std::vector<Found>& found_;
+  std::vector<const Base*> shadowed_;  // their old memory is still there
+  std::unordered_map<const Base*, Bytes> written_;
   std::size_t node_ = 0;  // the one being replayed
 };
 
@@ -462,7 +614,12 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
   }
   if (candidates == 0) return;
   std::vector<Found> found(members.size());
-  if (inputs_intact(members, step.launch, slots_)) {
+  const bool known =
+      WholeReplay::fits(members) && WholeReplay(members, step.launch, slots_, found).run();
+  if (!known) found.assign(members.size(), {});
+  if (known) {
+    // Each node has said what it raised.
+  } else if (inputs_intact(members, step.launch, slots_)) {
     Replay(members, found).run();
     unsigned explained = 0;
     for (const Found& f : found) explained |= f.op | f.inputs;

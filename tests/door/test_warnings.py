@@ -62,6 +62,15 @@ STATEMENTS = [
     "f4 += huge",
     "f2 += huge",
     "huge.sum(dtype='f4')",
+    # what follows a reduction in the same kernel
+    "np.var(x[:2].reshape(1, 2), axis=-1, ddof=1)",
+    "np.var(np.stack([x, -x, one]), axis=0)",
+    "np.std(np.stack([x, -x, one]), axis=0)",
+    "np.std(np.stack([x, -x, one]) * 1.0, axis=1)",
+    "np.var(np.stack([huge, -huge, one]), axis=0)",
+    "np.var(np.stack([long, long, one]), axis=(0, 1))",
+    "(lambda e: e / e.sum(axis=1, keepdims=True))(np.exp(np.stack([large, x])))",
+    "np.stack([x, zero]) - np.stack([x, zero]).mean(axis=1, keepdims=True)",
     # division
     "np.remainder(x, 0.0)",
     "np.remainder(huge, 0.0)",
