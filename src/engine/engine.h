@@ -27,8 +27,8 @@ struct KernelCode {
   Compiler::Slot compiled;                        // null: not asked for yet
   bool sought = false;                            // among those compiled by earlier processes
   int sightings = 0;
-  bool improved = false;  // faster code was asked for
-  double cost_seen = 0;   // estimated ns of all launches so far
+  double cost_seen = 0;     // estimated ns of all launches so far
+  double improve_at = 2e8;  // of cost_seen: where faster code is asked for
 };
 
 // What explain says of a node; its text is made when somebody asks.

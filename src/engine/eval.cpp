@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "backend/interp/interp.h"
@@ -23,8 +24,7 @@ constexpr double part_cost = 25e3;  // ns of work that is worth handing to anoth
 constexpr double load_from = 5e4;
 constexpr double compile_from = 2e5;
 constexpr double compile_once_from = 5e6;
-// From here on a second, longer compile to faster code pays.
-constexpr double improve_from = 2e8;
+constexpr double never = std::numeric_limits<double>::infinity();
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -280,10 +280,13 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
       if (settings.tier == Tier::Compiled) compiler_->wait();
     }
     if (code.compiled && code.compiled->load(std::memory_order_acquire)) {
-      if (!code.improved && (settings.tier == Tier::Compiled || code.cost_seen >= improve_from)) {
-        code.improved = true;
-        compiler_->improve(*code.kernel);
-        if (settings.tier == Tier::Compiled) compiler_->wait();
+      if (settings.tier == Tier::Compiled && code.improve_at < never) {
+        compiler_->improve(*code.kernel, never);
+        compiler_->wait();
+        code.improve_at = never;
+      } else if (code.cost_seen >= code.improve_at) {
+        const bool settled = compiler_->improve(*code.kernel, code.cost_seen * 1e-9);
+        code.improve_at = settled ? never : 2 * code.improve_at;
       }
       ++statistics.compiled_launches;
       return *code.compiled->load(std::memory_order_acquire);

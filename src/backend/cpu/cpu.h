@@ -27,8 +27,9 @@ class Compiler {
   virtual Slot request(const Kernel& kernel) = 0;
   // As request, if nothing has to be compiled: the code is in memory or on disk. Else null.
   virtual Slot find(const Kernel& kernel) = 0;
-  // Asks for faster code in the slot of a kernel whose code is there and could be faster; at once.
-  virtual void improve(const Kernel& kernel) = 0;
+  // Asks for faster code in the slot of a kernel whose code is there; returns at once. False: not
+  // yet, as launches worth `seconds` are too few to pay for it. Code that could be no faster is left.
+  virtual bool improve(const Kernel& kernel, double seconds) = 0;
   // Waits until all requests made so far are done (tests, benchmarks, fork).
   virtual void wait() = 0;
   // As wait for the compile in progress only, and holds back the others until resume (around fork).
