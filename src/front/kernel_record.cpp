@@ -529,7 +529,18 @@ class KernelRecorder {
 
 std::vector<Array> launch(const KernelDefinition& definition, KernelLaunch launch) {
   const Locked lock(Engine::lock());
-  return KernelRecorder(definition, launch).run();
+  Engine& engine = Engine::get();
+  engine.begin_launch();
+  std::vector<Array> results;
+  try {
+    results = KernelRecorder(definition, launch).run();
+  } catch (...) {
+    engine.end_launch();
+    throw;
+  }
+  launch.arrays.clear();  // the values of reductions are needed by nobody else
+  engine.end_launch();
+  return results;
 }
 
 }  // namespace frit

@@ -38,8 +38,6 @@ def test_function_is_numpys(name: str, dtype: str) -> None:
     integral = name in _INTEGERS | _SHIFTS
     if integral and dtype != "int32":
         pytest.skip("of integers only")
-    if name == "reciprocal" and dtype == "int32":
-        pytest.skip("1 // x: see test_function_refuses_what_numpy_refuses")
     rng = numpy.random.default_rng(3)
     a, b = rng.uniform(0.1, 0.9, (2, 5, 7)).astype(dtype)
     if dtype == "int32":
@@ -139,7 +137,7 @@ def test_new_views() -> None:
         assert isinstance(made, pk.View) and made.shape == expected.shape
         assert made.data.dtype == expected.dtype
         numpy.testing.assert_array_equal(made.data, expected)
-    assert pk.iinfo(pk.int16).max == 32767 and pk.finfo(a.dtype if 0 else pk.float).bits == 32
+    assert pk.iinfo(pk.int16).max == 32767 and pk.finfo(pk.float).bits == 32
 
 
 def test_copies_share_no_memory() -> None:
@@ -400,7 +398,7 @@ def test_program_that_imports_pykokkos_runs_under_frit(tmp_path) -> None:
         if __name__ == "__main__":
             w = Squares(10)
             pk.execute(pk.ExecutionSpace.OpenMP, w)
-            print(type(np.asarray(w.a)).__module__.split(".")[0], interface is pk)
+            print(np.sqrt(np.asarray(w.a)).sum(), interface is pk)
             print(dgemm(1.0, pk.ones([1, 2]), pk.ones([2, 1])))
         """)
     )
@@ -408,4 +406,4 @@ def test_program_that_imports_pykokkos_runs_under_frit(tmp_path) -> None:
         [sys.executable, "-m", "frit", str(program)], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "total 285.0\nfrit True\n[[2.]]\n"
+    assert done.stdout == "total 285.0\n45.0 True\n[[2.]]\n"
