@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy
 
@@ -253,10 +255,25 @@ def logistic(n: int) -> Program:
     return Program("logistic regression", step, 16 * n, f"n = {n:,}")
 
 
+def dynamics(n: int) -> Program:
+    """A step of examples/pykokkos/molecular_dynamics.py; 256,000 atoms for the usual size."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "pykokkos"))
+    frit.install()  # it imports pykokkos
+    import molecular_dynamics
+
+    frit.uninstall()
+    size = max(6, round((n / 31.25 / 4) ** (1 / 3)))
+    atoms = molecular_dynamics.Atoms(size)
+    atoms.rebuild()
+    atoms.find_forces()
+    return Program("molecular dynamics", atoms.step, 0, f"{atoms.n:,} atoms")
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
         chain, stream, nstream_dot, push, two_passes, conjugate_gradients, stencil, logistic,
+        dynamics,
     )
 }  # fmt: skip
 
@@ -334,10 +351,11 @@ def main() -> None:
         found = medians(program, given.rounds)
         gains.append(found["off"] / found["on"])
         part = program.bytes / stream_bytes / found["on"]
+        share = f"{part:10.0%}" if program.bytes else ""
         print(
             f"{program.name:22}{program.sizes:>16}"
             + "".join(f"{found[mode] * 1e3:8.2f}ms" for mode in ("on", "trace", "off"))
-            + f"{gains[-1]:6.2f}x{part:10.0%}"
+            + f"{gains[-1]:6.2f}x{share}"
         )
     print(f"{'geometric mean':22}{'':46}{statistics.geometric_mean(gains):6.2f}x")
     launches()
