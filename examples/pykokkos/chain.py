@@ -1,4 +1,4 @@
-"""Five kernels in a row on four views: nothing between them needs to reach memory.
+"""chain.py: five kernels in a row on four views: nothing between them needs to reach memory.
 
 python -m frit examples/pykokkos/chain.py --size 1000000 --steps 50
 """

@@ -1,4 +1,4 @@
-"""Lennard-Jones molecular dynamics: atoms of a melting crystal, in reduced units.
+"""molecular_dynamics.py: Lennard-Jones atoms of a melting crystal, in reduced units.
 
 A list of cells gives each atom its neighbours within the cutoff and a skin; velocity Verlet moves
 them. Printed: temperature, potential and total energy for each atom, and how far the total drifts.

@@ -1,4 +1,4 @@
-"""nstream (A = A + B + s C) as a functor, and dot products of what it makes.
+"""nstream.py: nstream (A = A + B + s C) as a functor, and dot products of what it makes.
 
 python -m frit examples/pykokkos/nstream.py --size 1000000 --steps 50
 """

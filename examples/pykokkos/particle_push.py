@@ -1,4 +1,4 @@
-"""Particles in a gas: cross-section by table, collision by chance, advection between walls.
+"""particle_push.py: particles in a gas: cross-section by table, collision by chance, advection.
 
 python -m frit examples/pykokkos/particle_push.py --size 1000000 --steps 20
 """

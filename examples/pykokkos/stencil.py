@@ -1,4 +1,4 @@
-"""Heat in a plate: two kernels on two views by turns. They read neighbours, so they must not fuse.
+"""stencil.py: heat in a plate. Its kernels read neighbours, so they must not fuse.
 
 python -m frit examples/pykokkos/stencil.py --size 500 --steps 100
 """

@@ -142,8 +142,8 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
       if (cached->layouts.empty() || cached->layouts.back().get() != a.layout)
         cached->layouts.emplace_back(a.layout);
     });
-  cached->plan = make_plan(
-      {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On});
+  cached->plan =
+      make_plan({.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On});
   cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
     cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);

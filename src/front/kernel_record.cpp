@@ -248,8 +248,8 @@ class KernelRecorder {
       const Array& values = arrays_[at(r.parameter)];
       std::optional<Scalar> initial = launch_.initial;
       if (points == 0 && !initial && !r.needs_points) initial = neutral_of(r.op, values.dtype());
-      results.push_back(frit::reduce(
-          r.op, values, {.axes = r.axes, .all_axes = r.all_axes, .initial = initial}));
+      results.push_back(
+          frit::reduce(r.op, values, {.axes = r.axes, .all_axes = r.all_axes, .initial = initial}));
     }
     return results;
   }
