@@ -31,10 +31,13 @@ class _Body:
     def __init__(self, rng: random.Random, plane: bool) -> None:
         self.rng = rng
         self.plane = plane
+        self.plain = rng.random() < 0.75  # its points are independent, where its views are
         self.locals: list[str] = []
 
     def index(self, stores: bool) -> str:
         rng = self.rng
+        if self.plain and (stores or rng.random() < 0.96):
+            return "[i][j]" if self.plane else "[i]"
         if self.plane:
             rows, columns = ("i", "j") if rng.random() < 0.85 else ("j", "i")
             if not stores and rng.random() < 0.4:
@@ -136,8 +139,8 @@ def workunits(seed: int, folder: Path) -> Any:
 
 Step = tuple[Any, ...]
 _STEPS = {
-    "for": 40, "plane": 8, "reduce": 10, "view": 8, "array": 3, "part": 12, "drop": 8, "read": 6,
-    "item": 3, "fill": 3, "copy": 3, "numpy": 4, "number": 4,
+    "for": 60, "plane": 8, "reduce": 12, "view": 10, "array": 1, "part": 7, "drop": 6, "read": 3,
+    "item": 2, "fill": 3, "copy": 3, "numpy": 5, "number": 2,
 }  # fmt: skip
 
 
@@ -145,7 +148,7 @@ def program(seed: int) -> tuple[int, str, list[Step]]:
     """The number of points, the type of the views, and the steps."""
     rng = random.Random(seed)
     n = rng.choice([1, 4, 9, 30])
-    steps: list[Step] = [("view",), ("view",), ("part", 0, 0, 1)]
+    steps: list[Step] = [("view",)] * 5 + [("part", 0, 0, 1)]
     names, weights = list(_STEPS), list(_STEPS.values())
     for _ in range(rng.randint(5, 25)):
         name = rng.choices(names, weights)[0]
@@ -213,7 +216,7 @@ class Run:
         return self.views[k % len(self.views)]
 
     def points(self, a: int, b: int) -> tuple[int, int]:
-        if a % 3:
+        if a % 5:
             return 0, self.n
         low, high = sorted((a % (self.n + 1), b % (self.n + 1)))
         return low, high
@@ -224,6 +227,8 @@ class Run:
         return [0.5, -2.0, 3][k % 3] if self.dtype == "float64" else k % 5 - 2
 
     def arguments(self, pool: list[Any], a: int, b: int, c: int, x: int) -> dict[str, Any]:
+        if b % 4:  # one another's neighbours: seldom the same memory
+            b, c = a + 1 + b % 2, a + 3 + c % 2
         given = {name: pool[k % len(pool)] for name, k in zip("abc", (a, b, c), strict=True)}
         return {**given, "x": self.number(x), "k": self.n}
 
