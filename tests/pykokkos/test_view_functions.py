@@ -1,4 +1,4 @@
-"""test_functions.py: the NumPy-like functions, random pools, BinSort and reducers."""
+"""test_view_functions.py: the NumPy-like functions, random pools, BinSort and reducers."""
 
 from __future__ import annotations
 
