@@ -113,7 +113,7 @@ class Widening {
   // anything.
   Value* float_to_integer(Value* x, Type* to) {
     const unsigned bits = to->getScalarSizeInBits();
-    // Frozen: AVX-512 would convert under the mask of what fits, and not raise the flag of the rest.
+    // Frozen: AVX-512 would convert under the mask of what fits, and raise no flag for the rest.
     Value* converted = builder_.CreateFreeze(builder_.CreateFPToSI(x, to));
     const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
     if (x->getType()->getScalarType()->isHalfTy() && bits > 16)
