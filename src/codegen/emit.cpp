@@ -116,7 +116,7 @@ class LaneSurvey {
       const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
       const std::string symbol = formula_symbol(instr.op, in);
       cost += length(symbol) + length(symbol + "_re") + length(symbol + "_im");
-    } else {
+    } else if (instr.kind != InstrKind::Load) {  // loads are no part of a chain
       cost += 2;
     }
   }
@@ -178,9 +178,14 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   once_ = is_long;
   if (lanes == vector_lanes_) return;
   vector_lanes_ = lanes;
+  forget_splats();
+}
+
+// Those that follow have another width.
+void Emitter::forget_splats() {
   for (Emitted& made : values_)
     for (Emitted::Part& part : made.part)
-      if (part.scalar) part.vector = nullptr;  // the splats have another width
+      if (part.scalar) part.vector = nullptr;
 }
 
 // ---- instructions -------------------------------------------------------------------------------
