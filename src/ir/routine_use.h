@@ -19,7 +19,11 @@ namespace frit {
 struct Affine {
   std::int64_t constant = 0;
   std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
+  bool operator==(const Affine&) const = default;
 };
+
+// a + factor * b, unless a number leaves int64.
+std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor);
 
 // The form of each Int64 value; a value that is no sum is its own only term.
 std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> integers);

@@ -1,0 +1,190 @@
+// nest_test.cpp: verdicts of nests that other tools get wrong, and of the usual kernels.
+#include "schedule/nest.h"
+
+#include <gtest/gtest.h>
+
+#include "schedule/nest_verdict.h"
+#include "schedule/testing_nest.h"
+
+namespace frit {
+namespace {
+
+using testing::NestMaker;
+
+std::string verdicts(const NestMaker& m, std::vector<std::int64_t> integers = {},
+                     NestFacts facts = {}) {
+  const auto nest = analyse_nest(m.routine(), std::move(facts));
+  ConditionBits bits;
+  integers.resize(static_cast<std::size_t>(nest->routine.body.integers));
+  evaluate_conditions(*nest, integers, bits);
+  return print(judge(nest, bits));
+}
+
+TEST(Nest, element_by_element_is_parallel) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), b = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.store(a, {i}, m.plus(m.load(b, {i}), m.real(1)));
+  });
+  EXPECT_EQ(verdicts(m), "v2: parallel\n");
+}
+
+TEST(Nest, two_stores_that_collide_are_serial) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), b = m.array(DType::Float64, 1),
+            c = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.store(a, {m.shifted(i, 1)}, m.load(b, {i}));
+    m.store(a, {i}, m.load(c, {i}));
+  });
+  EXPECT_EQ(verdicts(m), "v2: serial: output dependence from store 1 to store 3, distance 1\n");
+}
+
+TEST(Nest, prefix_sum_is_a_scan) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), n = m.integer(), s = m.local(DType::Float64);
+  m.write(s, m.real(0));
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.write(s, m.plus(m.read(s), m.load(a, {i})));
+    m.store(a, {i}, m.read(s));
+  });
+  EXPECT_EQ(verdicts(m), "v3: scan: local 0\n");
+}
+
+TEST(Nest, sum_is_a_reduction) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), out = m.array(DType::Float64, 1), n = m.integer(),
+            s = m.local(DType::Float64);
+  m.write(s, m.real(0));
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.write(s, m.plus(m.read(s), m.load(a, {i})));
+  });
+  m.store(out, {m.literal(0)}, m.read(s));
+  EXPECT_EQ(verdicts(m), "v3: reduction\n");
+}
+
+TEST(Nest, sum_into_an_element_is_a_reduction) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), s = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.loop(m.literal(0), m.arg(n), [&](ValueId j) {
+      m.store(s, {i}, m.plus(m.load(s, {i}), m.load(a, {i, j})));
+    });
+  });
+  EXPECT_EQ(verdicts(m), "v2: parallel\n  v5: reduction\n");
+}
+
+TEST(Nest, a_sum_that_is_read_in_the_loop_is_serial) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), n = m.integer(), s = m.local(DType::Float64);
+  m.write(s, m.real(0));
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.store(a, {i}, m.times(m.read(s), m.real(2)));
+    m.if_(m.apply(Op::Greater, m.load(a, {i}), m.real(1)),
+          [&] { m.write(s, m.plus(m.read(s), m.real(1))); });
+  });
+  EXPECT_EQ(verdicts(m), "v3: serial: local 0\n");
+}
+
+TEST(Nest, histogram_is_a_reduction_of_an_array) {
+  NestMaker m;
+  const int h = m.array(DType::Float64, 1), idx = m.array(DType::Int64, 1),
+            w = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    const ValueId k = m.load(idx, {i});
+    m.store(h, {k}, m.plus(m.load(h, {k}), m.load(w, {i})));
+  });
+  EXPECT_EQ(verdicts(m), "v2: reduction\n");
+}
+
+TEST(Nest, a_scatter_by_an_index_array_is_serial) {
+  NestMaker m;
+  const int out = m.array(DType::Float64, 1), perm = m.array(DType::Int64, 1),
+            x = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n),
+         [&](ValueId i) { m.store(out, {m.load(perm, {i})}, m.load(x, {i})); });
+  EXPECT_EQ(verdicts(m), "v2: serial: output dependence from store 2 to store 2\n");
+}
+
+TEST(Nest, a_shift_by_an_argument_is_decided_at_run_time) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), n = m.integer(), k = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.store(a, {i}, m.plus(m.load(a, {m.plus(i, m.arg(k))}), m.real(1)));
+  });
+  EXPECT_EQ(verdicts(m, {100, 100}), "v2: parallel (at run time)\n");
+  EXPECT_EQ(verdicts(m, {100, 0}), "v2: parallel (at run time)\n");
+  EXPECT_EQ(verdicts(m, {100, 99}), "v2: serial: anti dependence from load 0 to store 1 (at run time)\n");
+  EXPECT_EQ(verdicts(m, {100, -1}), "v2: serial: flow dependence from store 1 to load 0 (at run time)\n");
+  EXPECT_EQ(verdicts(m, {100, -100}), "v2: parallel (at run time)\n");
+}
+
+TEST(Nest, overlapping_views_of_one_array_depend) {
+  NestMaker m;
+  const int u = m.array(DType::Float64, 1), v = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) { m.store(v, {i}, m.load(u, {i})); });
+  EXPECT_EQ(verdicts(m), "v2: parallel\n");
+  const NestFacts shifted{.integers = {}, .same = {{}, {.array = u, .shift = {1}}}, .mixed = {}};
+  EXPECT_EQ(verdicts(m, {}, shifted),
+            "v2: serial: flow dependence from store 1 to load 0, distance 1\n");
+  const NestFacts mixed{.integers = {}, .same = {}, .mixed = {{0, 1}}};
+  EXPECT_EQ(verdicts(m, {}, mixed),
+            "v2: serial: anti dependence from load 0 to store 1 (shared memory)\n");
+}
+
+TEST(Nest, a_private_local_that_is_read_afterwards_leaves_the_loop_parallel) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), out = m.array(DType::Float64, 1), n = m.integer(),
+            t = m.local(DType::Float64);
+  m.write(t, m.real(0));
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.write(t, m.times(m.load(a, {i}), m.real(2)));
+    m.store(a, {i}, m.read(t));
+  });
+  m.store(out, {m.literal(0)}, m.read(t));
+  EXPECT_EQ(verdicts(m), "v3: parallel\n");
+}
+
+TEST(Nest, seidel_is_serial_in_both_loops) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), n = m.integer();
+  const ValueId last = m.minus(m.arg(n), m.literal(1));
+  m.loop(m.literal(1), last, [&](ValueId i) {
+    m.loop(m.literal(1), last, [&](ValueId j) {
+      m.store(a, {i, j}, m.plus(m.load(a, {m.shifted(i, -1), j}), m.load(a, {i, m.shifted(j, -1)})));
+    });
+  });
+  EXPECT_EQ(verdicts(m),
+            "v4: serial: flow dependence from store 2 to load 0, distance 1\n"
+            "  v5: serial: flow dependence from store 2 to load 1, distance 1\n");
+}
+
+TEST(Nest, jacobi_over_time_is_parallel_inside) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2), n = m.integer(),
+            steps = m.integer();
+  const auto sweep = [&](int from, int to) {
+    const ValueId last = m.minus(m.arg(n), m.literal(1));
+    m.loop(m.literal(1), last, [&](ValueId i) {
+      m.loop(m.literal(1), last, [&](ValueId j) {
+        ValueId sum = m.plus(m.load(from, {i, j}), m.load(from, {m.shifted(i, -1), j}));
+        sum = m.plus(sum, m.load(from, {m.shifted(i, 1), j}));
+        sum = m.plus(sum, m.load(from, {i, m.shifted(j, -1)}));
+        m.store(to, {i, j}, m.times(m.real(0.2), m.plus(sum, m.load(from, {i, m.shifted(j, 1)}))));
+      });
+    });
+  };
+  m.loop(m.literal(0), m.arg(steps), [&](ValueId) {
+    sweep(a, b);
+    sweep(b, a);
+  });
+  const std::string text = verdicts(m);
+  EXPECT_NE(text.find(": serial: flow dependence"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
+  std::size_t parallel = 0;
+  for (std::size_t k = 0; (k = text.find("parallel\n", k)) != std::string::npos; ++k) ++parallel;
+  EXPECT_EQ(parallel, 4u) << text;
+}
+
+}  // namespace
+}  // namespace frit
