@@ -186,7 +186,7 @@ class LocalPromotion {
 // ---- elements -> locals -------------------------------------------------------------------------
 
 // For a loop in which all accesses to an array are to one element, the same in all iterations:
-//   if (the loop comes to a store) { local = a[e]; loop with the local instead; a[e] = local; }
+//   if (it comes to a store) local = a[e];  loop with the local instead;  if (.. again) a[e] = local
 class ElementPromotion {
  public:
   ElementPromotion(SimplifiedNest& nest, const NestFacts& facts)
@@ -328,14 +328,25 @@ class ElementPromotion {
   }
 
   void enclose(Instr loop, const std::vector<Kept>& kept, Block& to) {
-    Instr branch;
-    branch.kind = InstrKind::If;
+    ValueId condition = no_value;
     for (const auto& [begin, end] : kept[0].ranges) {
       const ValueId runs = apply(Op::Less, begin, end, to);
-      branch.args[0] =
-          branch.args[0] == no_value ? runs : apply(Op::LogicalAnd, branch.args[0], runs, to);
+      condition = condition == no_value ? runs : apply(Op::LogicalAnd, condition, runs, to);
     }
+    Instr before, behind;
+    before.kind = behind.kind = InstrKind::If;
+    before.args[0] = behind.args[0] = condition;
     for (const Kept& k : kept) {
+      // Otherwise the local would seem to hold something of an earlier iteration of a loop around.
+      Instr zero, start;
+      zero.kind = InstrKind::Constant;
+      zero.constant.dtype = routine_.body.locals[at(k.local)];
+      zero.result = new_value(zero.constant.dtype);
+      start.kind = InstrKind::WriteLocal;
+      start.number = k.local;
+      start.args[0] = zero.result;
+      to.push_back(std::move(zero));
+      to.push_back(std::move(start));
       Instr load;
       load.kind = InstrKind::Load;
       load.address = k.element;
@@ -345,11 +356,8 @@ class ElementPromotion {
       write.kind = InstrKind::WriteLocal;
       write.number = k.local;
       write.args[0] = load.result;
-      branch.body.push_back(std::move(load));
-      branch.body.push_back(std::move(write));
-    }
-    branch.body.push_back(std::move(loop));
-    for (const Kept& k : kept) {
+      before.body.push_back(std::move(load));
+      before.body.push_back(std::move(write));
       Instr read;
       read.kind = InstrKind::ReadLocal;
       read.number = k.local;
@@ -359,10 +367,12 @@ class ElementPromotion {
       store.address = k.element;
       store.number = add_access(k);
       store.args[0] = read.result;
-      branch.body.push_back(std::move(read));
-      branch.body.push_back(std::move(store));
+      behind.body.push_back(std::move(read));
+      behind.body.push_back(std::move(store));
     }
-    to.push_back(std::move(branch));
+    to.push_back(std::move(before));
+    to.push_back(std::move(loop));
+    to.push_back(std::move(behind));
   }
 
   std::int32_t add_access(const Kept& k) {

@@ -16,6 +16,12 @@ bool carries(const Nest& nest, const Dependence& d, std::int32_t loop) {
   return path[at(d.level)] == loop;
 }
 
+// Of several dependences the one that says most is shown: one that was found before one that was
+// assumed, and a value that is passed on before memory that is used again.
+int rank(const Dependence& d) {
+  return (d.assumed ? 2 : 0) + (d.kind == DependenceKind::Flow ? 0 : 1);
+}
+
 Op combining(Op op) { return op == Op::Subtract ? Op::Add : op; }
 
 LoopVerdict verdict_of(const JudgedNest& judged, std::int32_t loop) {
@@ -38,10 +44,8 @@ LoopVerdict verdict_of(const JudgedNest& judged, std::int32_t loop) {
       reduces = true;
       continue;
     }
-    // A dependence that was found says more than one that was assumed.
-    const bool better = verdict.dependence < 0 ||
-                        (nest.dependences[at(verdict.dependence)].assumed && !d.assumed);
-    if (!better) continue;
+    if (verdict.dependence >= 0 && rank(d) >= rank(nest.dependences[at(verdict.dependence)]))
+      continue;
     verdict.kind = LoopKind::Serial;
     verdict.dependence = static_cast<std::int32_t>(k);
     const bool mixed = d.assumed && (source.array != nest.accesses[at(d.sink)].array ||

@@ -191,6 +191,7 @@ class NestWalk {
     const std::vector<std::pair<const Instr*, std::int64_t>>* iteration;  // of all loops around
   };
   std::function<void(const Event&)> watch;
+  std::function<void(const Event&)> watch_local;  // `byte` is the local's number
 
   NestWalk(const Routine& routine, std::vector<NestArray> arrays,
            std::vector<std::int64_t> integers, std::vector<Scalar> scalars = {})
@@ -256,9 +257,11 @@ class NestWalk {
                     static_cast<std::size_t>(size_of(value(instr.args[0]).dtype)));
         return;
       case InstrKind::ReadLocal:
+        if (watch_local) watch_local({&instr, instr.number, &iteration_});
         value(instr.result) = locals_[static_cast<std::size_t>(instr.number)];
         return;
       case InstrKind::WriteLocal:
+        if (watch_local) watch_local({&instr, instr.number, &iteration_});
         locals_[static_cast<std::size_t>(instr.number)] = value(instr.args[0]);
         return;
       case InstrKind::Loop: {
