@@ -17,6 +17,7 @@ class NestBuilder {
     nest_.forms.resize(body_.values.size());
     nest_.definitions.assign(body_.values.size(), nullptr);
     nest_.definition_loop.assign(body_.values.size(), -1);
+    nest_.definition_position.assign(body_.values.size(), -1);
     nest_.written.assign(body_.operands.size(), false);
     integers_.assign(at(body_.integers), no_value);
   }
@@ -32,6 +33,7 @@ class NestBuilder {
       const std::int32_t position = position_++;
       if (instr.result != no_value) {
         nest_.definitions[at(instr.result)] = &instr;
+        nest_.definition_position[at(instr.result)] = position;
         nest_.definition_loop[at(instr.result)] =
             instr.kind == InstrKind::Loop ? static_cast<std::int32_t>(nest_.loops.size()) : loop_;
         if (body_.values[at(instr.result)] == DType::Int64)
@@ -216,6 +218,11 @@ std::int32_t Nest::array_of(std::int32_t parameter) const {
 bool Nest::is_symbolic(ValueId value) const {
   return at(value) < definitions.size() && definitions[at(value)] &&
          definitions[at(value)]->kind == InstrKind::IntegerArg;
+}
+
+bool Nest::is_inside(ValueId value, std::int32_t number) const {
+  const std::int32_t position = definition_position[at(value)];
+  return position >= loop(number).position && position < loop(number).end;
 }
 
 std::vector<SplitCandidate> split_candidates(const std::vector<NestLoop>& loops,

@@ -121,6 +121,7 @@ struct Nest {
   std::vector<NestAccess> accesses;           // by Instr::number
   std::vector<const Instr*> definitions;      // of each value
   std::vector<std::int32_t> definition_loop;  // the innermost loop around each definition
+  std::vector<std::int32_t> definition_position;
   std::vector<Affine> forms;                  // of each Int64 value
   // forms may name value `values + k`: the floor of divisions[k].
   struct Division {
@@ -145,6 +146,7 @@ struct Nest {
   std::vector<std::int32_t> path_to(std::int32_t loop) const;
   std::int32_t array_of(std::int32_t parameter) const;
   bool is_symbolic(ValueId value) const;  // an integer argument
+  bool is_inside(ValueId value, std::int32_t loop) const;  // defined in the loop, or its index
 };
 
 // Never throws for what a person wrote: what is too hard is assumed to depend.

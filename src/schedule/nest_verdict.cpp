@@ -78,7 +78,7 @@ bool is_reduction_of_array(const Nest& nest, std::int32_t loop, std::int32_t arr
     if (!access.instr || access.array != array) continue;
     const auto path = nest.path_to(access.loop);
     if (std::find(path.begin(), path.end(), loop) == path.end()) continue;
-    if (access.update < 0) return false;
+    if (access.update < 0 || access.instr->address.operand != array) return false;
     const Op own = combining(nest.updates[at(access.update)].op);
     const DType type = nest.routine.body.operands[at(access.instr->address.operand)].dtype;
     if (own != Op::Add && own != Op::Multiply && !reduces_in_any_order(own, type)) return false;
