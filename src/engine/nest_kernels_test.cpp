@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "engine/nest_run.h"
+#include "engine/pool.h"
 #include "front/common.h"
 #include "schedule/testing_nest_kernels.h"
 #include "schedule/testing_nest_random.h"
@@ -72,6 +73,17 @@ double as_real(std::int64_t word) {
   return real;
 }
 
+// Sums of these differ with their order.
+void make_rough(const NestKernel& kernel, Arrays& arrays) {
+  testing::NestRandom random{7};
+  for (std::size_t k = 0; k < arrays.words.size(); ++k)
+    if (kernel.routine.body.operands[k].dtype == DType::Float64)
+      for (std::int64_t& word : arrays.words[k]) {
+        const double real = as_real(word) * (1 + static_cast<double>(random.below(1 << 30)) * 1e-12);
+        std::memcpy(&word, &real, sizeof real);
+      }
+}
+
 class NestKernelsTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NestKernelsTest, gives_what_it_gives_in_order) {
@@ -101,6 +113,29 @@ TEST_P(NestKernelsTest, gives_what_it_gives_in_order) {
       }
     }
   }
+}
+
+TEST_P(NestKernelsTest, gives_the_same_bits_in_all_tiers_and_for_all_numbers_of_threads) {
+  Locked lock(Engine::lock());
+  const NestKernel kernel = NestKernels::make(GetParam(), 50, 2);
+  const Tier tier_before = Engine::get().settings.tier;
+  const int threads_before = ThreadPool::get().threads();
+  std::vector<std::vector<std::int64_t>> first;
+  for (const Tier tier : {Tier::Interpreter, Tier::Compiled})
+    for (const int threads : {1, 2, 3, 7}) {
+      Engine::get().settings.tier = tier;
+      ThreadPool::get().set_threads(threads);
+      LoopNest nest(kernel.routine);
+      nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 8, .array_share = 0};
+      Arrays given(kernel);
+      make_rough(kernel, given);
+      nest.run({given.call, kernel.integers, kernel.scalars});
+      if (first.empty()) first = given.words;
+      EXPECT_TRUE(first == given.words) << "tier " << static_cast<int>(tier) << ", threads "
+                                        << threads;
+    }
+  Engine::get().settings.tier = tier_before;
+  ThreadPool::get().set_threads(threads_before);
 }
 
 TEST_P(NestKernelsTest, is_analysed_in_time) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/launch.h"
+#include "engine/matrix_product.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
 #include "ir/error.h"
@@ -381,6 +382,9 @@ class NestRun {
         return compute(*s.instr);
       case NestStep::Kind::Launch:
         return launch(s.launch);
+      case NestStep::Kind::Product:
+        if (!product(program_.plan.products[at(s.product)])) steps(s.body);
+        return;
       case NestStep::Kind::If:
         return steps(value(s.instr->args[0]).template as<std::uint8_t>() ? s.body : s.other);
       case NestStep::Kind::While:
@@ -490,6 +494,40 @@ class NestRun {
     for (std::size_t k = 0; k < instr.address.terms.size(); ++k)
       p += number_of(value(instr.address.terms[k].index)) * a.strides[k];
     return p;
+  }
+
+  // ---- products ---------------------------------------------------------------------------------
+
+  bool product(const NestProduct& p) {
+    MatrixProduct m{.dtype = array_type(nest_.accesses[at(p.c)].instr->address.operand),
+                    .a = matrix(p.a, p.rows),
+                    .b = matrix(p.b, p.inner),
+                    .out = matrix(p.c, p.rows)};
+    m.rows = rounds(p.rows);
+    m.columns = rounds(p.columns);
+    m.inner = rounds(p.inner);
+    m.accumulates = p.accumulates;
+    return m.rows > 0 && m.columns > 0 && m.inner > 0 && multiply_matrices(m);
+  }
+  std::int64_t first(std::int32_t loop) {
+    return number_of(value(nest_.loop(loop).instr->args[0]));
+  }
+  std::int64_t rounds(std::int32_t loop) {
+    return number_of(value(nest_.loop(loop).instr->args[1])) - first(loop);
+  }
+  // The part of a parameter that an access runs over; its rows follow the loop `rows`.
+  MatrixInMemory matrix(std::int32_t access, std::int32_t rows) {
+    const NestAccess& a = nest_.accesses[at(access)];
+    const NestArgument& array = call_.arrays[at(a.instr->address.operand)];
+    MatrixInMemory m{array.data, 0, 0};
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      // The form of the index itself: a.indices may be shifted to another parameter's.
+      const Affine& form = nest_.forms[at(a.instr->address.terms[axis].index)];
+      const std::int32_t loop = nest_.definition_loop[at(form.terms[0].first)];
+      m.data += (first(loop) + form.constant) * array.strides[axis];
+      (loop == rows ? m.row_stride : m.column_stride) = array.strides[axis];
+    }
+    return m;
   }
 
   // ---- launches ---------------------------------------------------------------------------------

@@ -852,6 +852,15 @@ class ProgramWriter {
     if (n.instr->kind == InstrKind::Loop) s.kind = Kind::Loop;
     if (n.instr->kind == InstrKind::If) s.kind = Kind::If;
     if (n.instr->kind == InstrKind::While) s.kind = Kind::While;
+    if (n.product >= 0) {
+      s.kind = Kind::Product;
+      s.product = n.product;
+      for (const PlanNode& inner : n.body)
+        s.body.push_back(is_host(inner)
+                             ? step(inner)
+                             : launch(LaunchWriter(program_.judged, facts_).in_order({&inner})));
+      return s;
+    }
     if (s.kind != Kind::Compute) {
       s.body = block(n.instr->body, n.body);
       s.other = block(n.instr->other, n.other);
@@ -902,6 +911,10 @@ class Sweep {
       if (s.instr && (s.kind != NestStep::Kind::Compute || s.instr->result == no_value))
         need_all(*s.instr);
       for (const LoopPart& part : s.parts) need_cut(part);
+      if (s.product >= 0) {
+        const NestProduct& p = program_.plan.products[at(s.product)];
+        for (std::int32_t l : {p.rows, p.columns, p.inner}) need_all(*nest().loop(l).instr);
+      }
       mark(s.body);
       mark(s.other);
     }

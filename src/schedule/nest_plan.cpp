@@ -18,6 +18,7 @@ constexpr double launch_pays = 1.5e3;    // ns of work that a launch of its own 
 constexpr double fewest_rounds = 4;      // that lanes are worth
 constexpr double scalar_score = 3.5;     // of running in order: see score()
 constexpr std::int64_t most_skew = 4;
+constexpr double least_product = 30e3;   // multiplications that a call of BLAS is worth
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
@@ -62,6 +63,7 @@ class Planner {
     } else {
       plan.nodes = host_statements(all);
     }
+    plan.products = std::move(products_);
     return plan;
   }
 
@@ -223,10 +225,16 @@ class Planner {
     std::vector<PlanNode> nodes;
     for (const Instr* s : statements) {
       switch (s->kind) {
-        case InstrKind::Loop:
-          for (PlanNode& n : host_loop(loop_of(*s), statements_of(s->body)))
-            nodes.push_back(std::move(n));
+        case InstrKind::Loop: {
+          std::vector<PlanNode> made = host_loop(loop_of(*s), statements_of(s->body));
+          if (auto product = product_of(loop_of(*s))) {
+            product->body = std::move(made);
+            nodes.push_back(std::move(*product));
+            break;
+          }
+          for (PlanNode& n : made) nodes.push_back(std::move(n));
           break;
+        }
         case InstrKind::If:
         case InstrKind::While: {
           PlanNode n = node(*s, LoopRun::Host);
@@ -246,9 +254,21 @@ class Planner {
     return nodes;
   }
 
+  std::optional<PlanNode> product_of(std::int32_t loop) {
+    const auto product = find_product(judged_, loop);
+    if (!product) return std::nullopt;
+    if (rounds_of(product->rows) * rounds_of(product->columns) * rounds_of(product->inner) <
+        least_product)
+      return std::nullopt;
+    PlanNode n = node(*nest_.loop(loop).instr, LoopRun::Host);
+    n.product = static_cast<std::int32_t>(products_.size());
+    products_.push_back(*product);
+    return n;
+  }
+
   static bool has_launch_that_pays(const std::vector<PlanNode>& nodes) {
     return std::any_of(nodes.begin(), nodes.end(), [](const PlanNode& n) {
-      return n.run == LoopRun::Parallel || has_launch_that_pays(n.body) ||
+      return n.run == LoopRun::Parallel || n.product >= 0 || has_launch_that_pays(n.body) ||
              has_launch_that_pays(n.other);
     });
   }
@@ -791,6 +811,7 @@ class Planner {
   const Nest& nest_;
   const Kernel& body_;
   const PlanFacts& facts_;
+  std::vector<NestProduct> products_;
 };
 
 void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
@@ -810,7 +831,7 @@ void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
     } else if (n.instr->kind == InstrKind::If) {
       text += "if";
     } else {
-      text += n.skew ? "wavefront" : runs[static_cast<std::size_t>(n.run)];
+      text += n.skew ? "wavefront" : n.product >= 0 ? "product" : runs[static_cast<std::size_t>(n.run)];
       text += n.instr->kind == InstrKind::While ? " while" : " v" + std::to_string(n.instr->result);
       if (n.run == LoopRun::Parallel) text += grains[static_cast<std::size_t>(n.grain)];
       for (const LoopPart& part : n.parts) text += sides[static_cast<std::size_t>(part.side)];

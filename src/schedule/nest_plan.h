@@ -5,17 +5,17 @@
 // (distribution) or a part of its iterations (peeling); loops may change places, run as tiles, or
 // as wavefronts. What a transform needs is asked of the dependences that are active in this call.
 //
-// The order of float sums changes in two places only, both a function of the loop's rounds and of
-// nothing else: a sum of a vector loop is NumPy's pairwise tree, and a sum of a parallel loop is
-// made in chunks whose sums are added in order. All other results are those of the loops in order,
-// bit for bit.
+// The order of float sums changes in three places only: a sum of a vector loop is NumPy's pairwise
+// tree; a sum of a parallel loop is made in chunks whose sums are added in order (both are functions
+// of the loop's rounds and of nothing else); and the product of two large matrices is BLAS's. All
+// other results are those of the loops in order, bit for bit.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "schedule/nest_verdict.h"
+#include "schedule/nest_product.h"
 
 namespace frit {
 
@@ -47,6 +47,8 @@ struct PlanNode {
   // for each w the iterations (i, w - skew * i) run as lanes.
   std::int64_t skew = 0;
   std::int32_t skewed = -1;  // the loop j
+  // In NestPlan::products: done by BLAS if it can; else by the nodes in `body`.
+  std::int32_t product = -1;
   // Loops: whose values are computed here, and whose statements stand here (of the last one).
   std::vector<const Block*> blocks = {};
   std::vector<PlanNode> body = {}, other = {};
@@ -61,6 +63,7 @@ struct PlanFacts {
 
 struct NestPlan {
   std::vector<PlanNode> nodes;
+  std::vector<NestProduct> products;
   double cost = 0;  // estimated nanoseconds of the nest in order
 };
 NestPlan plan_nest(const JudgedNest& judged, const PlanFacts& facts);

@@ -85,11 +85,12 @@ struct NestLaunch {
 };
 
 struct NestStep {
-  enum class Kind : std::uint8_t { Compute, Loop, If, While, Launch } kind{};
+  enum class Kind : std::uint8_t { Compute, Loop, If, While, Launch, Product } kind{};
   const Instr* instr = nullptr;  // Compute: any but a Loop, If or While
   std::vector<LoopPart> parts = {};  // Loop
   std::int32_t launch = -1;
-  std::vector<NestStep> body = {}, other = {};  // as in Instr
+  std::int32_t product = -1;                    // in NestPlan::products
+  std::vector<NestStep> body = {}, other = {};  // as in Instr; Product: what to do without BLAS
 };
 
 struct NestProgram {
