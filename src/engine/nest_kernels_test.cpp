@@ -171,7 +171,7 @@ TEST_P(NestKernelsTest, is_analysed_in_time) {
   Engine::get().settings.tier = Tier::Compiled;
   nest.run(call);
   double best = 1e9;
-  for (int k = 0; k < 7; ++k) {
+  for (int k = 0; k < 25; ++k) {
     Arrays fresh(kernel);
     const NestCall again{fresh.call, kernel.integers, kernel.scalars};
     const double start = seconds();
