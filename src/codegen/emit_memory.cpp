@@ -205,8 +205,8 @@ Emitted Emitter::load_partial(DType dtype, Place& from) {
     Type* type = lanes_type(element_type(dtype), lanes_);
     Value* some = builder_.CreateFreeze(builder_.CreateMaskedLoad(
         type, from.pointer, any_alignment, mask, Constant::getNullValue(type)));
-    Value* first = builder_.CreateVectorSplat(
-        lanes_, builder_.CreateExtractElement(some, std::uint64_t{0}));
+    Value* first =
+        builder_.CreateVectorSplat(lanes_, builder_.CreateExtractElement(some, std::uint64_t{0}));
     builder_.CreateStore(builder_.CreateSelect(mask, some, first), loaded[0]);
   };
   const auto gather = [&] {

@@ -79,7 +79,8 @@ void make_rough(const NestKernel& kernel, Arrays& arrays) {
   for (std::size_t k = 0; k < arrays.words.size(); ++k)
     if (kernel.routine.body.operands[k].dtype == DType::Float64)
       for (std::int64_t& word : arrays.words[k]) {
-        const double real = as_real(word) * (1 + static_cast<double>(random.below(1 << 30)) * 1e-12);
+        const double real =
+            as_real(word) * (1 + static_cast<double>(random.below(1 << 30)) * 1e-12);
         std::memcpy(&word, &real, sizeof real);
       }
 }
@@ -107,7 +108,8 @@ TEST_P(NestKernelsTest, gives_what_it_gives_in_order) {
           } else {  // n additions in another order
             const double scale = std::max(1.0, std::abs(as_real(a)));
             ASSERT_NEAR(as_real(a), as_real(b), 1e-15 * static_cast<double>(16 * n) * scale)
-                << "n " << n << ", array " << k << ", element " << e << "\n" << plan;
+                << "n " << n << ", array " << k << ", element " << e << "\n"
+                << plan;
           }
         }
       }
@@ -131,8 +133,8 @@ TEST_P(NestKernelsTest, gives_the_same_bits_in_all_tiers_and_for_all_numbers_of_
       make_rough(kernel, given);
       nest.run({given.call, kernel.integers, kernel.scalars});
       if (first.empty()) first = given.words;
-      EXPECT_TRUE(first == given.words) << "tier " << static_cast<int>(tier) << ", threads "
-                                        << threads;
+      EXPECT_TRUE(first == given.words)
+          << "tier " << static_cast<int>(tier) << ", threads " << threads;
     }
   Engine::get().settings.tier = tier_before;
   ThreadPool::get().set_threads(threads_before);
@@ -142,8 +144,8 @@ TEST_P(NestKernelsTest, is_analysed_in_time) {
   Locked lock(Engine::lock());
   const char* size = std::getenv("FRIT_NEST_SIZE");
   const char* steps = std::getenv("FRIT_NEST_STEPS");
-  const NestKernel kernel = NestKernels::make(GetParam(), size ? std::atoll(size) : 64,
-                                              steps ? std::atoll(steps) : 4);
+  const NestKernel kernel =
+      NestKernels::make(GetParam(), size ? std::atoll(size) : 64, steps ? std::atoll(steps) : 4);
   double analysis = 1;
   for (int k = 0; k < 3; ++k) {
     const double start = seconds();
@@ -181,8 +183,8 @@ TEST_P(NestKernelsTest, is_analysed_in_time) {
   Engine::get().settings.tier = Tier::Automatic;
   std::cout << "=== " << kernel.name << ": static " << analysis * 1e3 << " ms, run-time stage "
             << stage * 1e6 << " us, first run " << interpreted * 1e3 << " ms, compiled "
-            << best * 1e3 << " ms, " << program.judged.nest->dependences.size()
-            << " dependences\n" << print(program.judged) << print(program.plan);
+            << best * 1e3 << " ms, " << program.judged.nest->dependences.size() << " dependences\n"
+            << print(program.judged) << print(program.plan);
   if (std::string(std::getenv("FRIT_NEST_PRINT")) == "kernels")
     for (const NestLaunch& l : program.launches) std::cout << print(*l.kernel) << "\n";
 }

@@ -8,9 +8,9 @@
 #include "engine/launch.h"
 #include "engine/matrix_product.h"
 #include "engine/memory.h"
+#include "engine/nest_memory.h"
 #include "engine/pool.h"
 #include "ir/error.h"
-#include "schedule/dependence.h"
 
 namespace frit {
 namespace {
@@ -92,80 +92,7 @@ class RoundEstimate {
   std::vector<double> middle_;
 };
 
-// ---- memory that arguments share ----------------------------------------------------------------
-
-struct Bytes {
-  const std::byte* low;
-  const std::byte* high;
-};
-Bytes bytes_of(const NestArgument& a, DType dtype) {
-  Bytes b{a.data, a.data + size_of(dtype)};
-  for (std::size_t k = 0; k < a.shape.size(); ++k) {
-    if (a.shape[k] == 0) return {a.data, a.data};
-    (a.strides[k] < 0 ? b.low : b.high) += a.strides[k] * (a.shape[k] - 1);
-  }
-  return b;
-}
-
-// Does each stride step over all that the smaller ones reach?
-bool is_nested(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
-               std::int64_t item) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> axes;
-  for (std::size_t k = 0; k < shape.size(); ++k)
-    if (shape[k] > 1) axes.emplace_back(std::abs(strides[k]), shape[k] - 1);
-  std::sort(axes.begin(), axes.end());
-  std::int64_t reach = item;
-  for (const auto& [stride, count] : axes) {
-    if (stride < reach) return false;
-    reach += stride * count;
-  }
-  return true;
-}
-
-bool windows_meet(const NestArgument& a, DType type_a, const NestArgument& b, DType type_b) {
-  const LayoutRef x = LayoutRef::adopt(make_layout(a.shape, a.strides, size_of(type_a)));
-  const LayoutRef y = LayoutRef::adopt(make_layout(b.shape, b.strides, size_of(type_b)));
-  return boxes_meet(0, *x, b.data - a.data, *y);
-}
-
 }  // namespace
-
-SharedMemory shared_memory(const NestArgument& a, const NestArgument& b, DType type_a,
-                           DType type_b) {
-  using Kind = SharedMemory::Kind;
-  const Bytes x = bytes_of(a, type_a), y = bytes_of(b, type_b);
-  if (x.high <= y.low || y.high <= x.low || x.low == x.high || y.low == y.high)
-    return {Kind::None, {}};
-  if (!windows_meet(a, type_a, b, type_b)) return {Kind::None, {}};
-  const std::size_t rank = a.shape.size();
-  if (type_a != type_b || rank != b.shape.size() ||
-      !std::equal(a.strides.begin(), a.strides.end(), b.strides.begin()))
-    return {Kind::Mixed, {}};
-  // The distance as a sum of strides, the largest first.
-  std::vector<std::size_t> axes(rank);
-  for (std::size_t k = 0; k < rank; ++k) axes[k] = k;
-  std::sort(axes.begin(), axes.end(), [&](std::size_t i, std::size_t j) {
-    return std::abs(a.strides[i]) > std::abs(a.strides[j]);
-  });
-  std::int64_t distance = b.data - a.data;
-  SharedMemory result{Kind::Shifted, std::vector<std::int64_t>(rank, 0)};
-  std::vector<std::int64_t> extents(rank);
-  for (std::size_t k : axes) {
-    const std::int64_t stride = a.strides[k];
-    if (stride != 0) {
-      // To the nearest: what is left is at most half a stride, on either side.
-      const std::int64_t half = std::abs(stride) / 2;
-      const std::int64_t sign = (distance < 0) != (stride < 0) ? -1 : 1;
-      result.shift[k] = sign * ((std::abs(distance) + half) / std::abs(stride));
-      distance -= result.shift[k] * stride;
-    }
-    extents[k] = std::max(a.shape[k], b.shape[k] + result.shift[k]) -
-                 std::min<std::int64_t>(0, result.shift[k]);
-  }
-  // Both lie in one grid, in which different indices are different elements.
-  if (distance != 0 || !is_nested(extents, a.strides, size_of(type_a))) return {Kind::Mixed, {}};
-  return result;
-}
 
 // ---- variants and programs ----------------------------------------------------------------------
 
@@ -199,9 +126,9 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.kind == InstrKind::Loop && is_argument(instr.args[1]))
       add_once(if_small_, definitions[at(instr.args[1])]->number);
-    const bool scales = instr.kind == InstrKind::Apply &&
-                        (instr.op == Op::Multiply || instr.op == Op::FloorDivide ||
-                         instr.op == Op::Remainder);
+    const bool scales =
+        instr.kind == InstrKind::Apply &&
+        (instr.op == Op::Multiply || instr.op == Op::FloorDivide || instr.op == Op::Remainder);
     if (!scales || body.values[at(instr.result)] != DType::Int64) return;
     for (int k = instr.op == Op::Multiply ? 0 : 1; k < 2; ++k)
       if (is_argument(instr.args[k]) &&
@@ -230,16 +157,15 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
       facts.mixed.emplace_back(b, b);
       key_.insert(key_.end(), {1, b, b});
     }
-    const Bytes own = bytes_of(y, operands[b].dtype);
+    const ByteSpan own = bytes_of(y, operands[b].dtype);
     for (std::size_t a = 0; a < b; ++a) {
       if (!operands[a].written && !operands[b].written) continue;
-      const Bytes other = bytes_of(call.arrays[a], operands[a].dtype);
+      const ByteSpan other = bytes_of(call.arrays[a], operands[a].dtype);
       if (own.high <= other.low || other.high <= own.low) continue;
-      SharedMemory shared =
-          shared_memory(call.arrays[a], y, operands[a].dtype, operands[b].dtype);
+      SharedMemory shared = shared_memory(call.arrays[a], y, operands[a].dtype, operands[b].dtype);
       if (shared.kind == SharedMemory::Kind::None) continue;
-      const bool usable = shared.kind == SharedMemory::Kind::Shifted &&
-                          facts.same[b].array < 0 && facts.same[a].array < 0;
+      const bool usable = shared.kind == SharedMemory::Kind::Shifted && facts.same[b].array < 0 &&
+                          facts.same[a].array < 0;
       if (!usable) {
         facts.mixed.emplace_back(a, b);
         key_.insert(key_.end(), {2, a, b});
@@ -296,7 +222,8 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   auto made = std::make_unique<Program>();
   made->key = other_key_;
   made->program = lower_nest(
-      judge(variant.nest, {other_key_.begin(), other_key_.begin() + static_cast<std::ptrdiff_t>(bits)}),
+      judge(variant.nest,
+            {other_key_.begin(), other_key_.begin() + static_cast<std::ptrdiff_t>(bits)}),
       facts);
   for (const NestLaunch& launch : made->program->launches)
     made->code.push_back(Engine::get().code_of(launch.kernel));
@@ -561,13 +488,12 @@ class NestRun {
     fill_arguments(l, r, partial, arrays);
     const double cost = cost_of(l, r);
     const Executable& executable = Engine::get().executable(*state_.code[at(number)], cost);
-    flags_ |= run_parts(
-        executable,
-        {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
-        {.extent = r.extent,
-         .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
-         .scratch_bytes = 0,
-         .cost = cost});
+    flags_ |= run_parts(executable,
+                        {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
+                        {.extent = r.extent,
+                         .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
+                         .scratch_bytes = 0,
+                         .cost = cost});
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, r, partial);
     for (const ChunkArray& a : l.arrays) combine(a, r, arrays[at(a.parameter)]);
   }
@@ -670,7 +596,8 @@ class NestRun {
 
   void add_array(const ChunkArray& a, const Range& r, ChunkMemory& chunks,
                  std::vector<std::byte*>& arrays) const {
-    const std::int64_t bytes = bytes_behind(a.parameter, 0), item = size_of(array_type(a.parameter));
+    const std::int64_t bytes = bytes_behind(a.parameter, 0),
+                       item = size_of(array_type(a.parameter));
     std::byte* data = chunks.add(r.extent * bytes);
     for (std::int64_t k = 0; k < r.extent * bytes; k += item)
       std::memcpy(data + k, a.identity.bytes, at(item));
@@ -712,7 +639,8 @@ class NestRun {
         const std::byte* from = parts + c * bytes + offset;
         const std::int64_t at_once = stride == item ? row : 1;
         for (std::int64_t k = 0; k < row; k += at_once) {
-          void* args[3] = {to + k * stride, to + k * stride, const_cast<std::byte*>(from + k * item)};
+          void* args[3] = {to + k * stride, to + k * stride,
+                           const_cast<std::byte*>(from + k * item)};
           op(args, at_once, 0);
         }
       }

@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/nest_memory.h"
 #include "schedule/nest_program.h"
 
 namespace frit {
-
-// An array of a call. All of its elements that the nest touches must be there.
-struct NestArgument {
-  std::byte* data = nullptr;
-  std::span<const std::int64_t> shape, strides;  // bytes
-};
 
 struct NestCall {
   std::span<const NestArgument> arrays;  // one a parameter, of its dtype
@@ -57,13 +52,5 @@ class LoopNest {
   Variant* last_variant_ = nullptr;
   std::vector<std::uint64_t> key_, other_key_;  // of a call, while it is looked up
 };
-
-// How two windows share memory.
-struct SharedMemory {
-  enum class Kind : std::uint8_t { None, Shifted, Mixed } kind{};
-  std::vector<std::int64_t> shift;  // Shifted: element e of b is element e + shift of a
-};
-SharedMemory shared_memory(const NestArgument& a, const NestArgument& b, DType type_a,
-                           DType type_b);
 
 }  // namespace frit

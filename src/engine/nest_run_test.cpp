@@ -55,7 +55,8 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
       const std::string plan = print(program.plan);
       for (const NestLaunch& launch : program.launches)
         ASSERT_NO_THROW(verify(*launch.kernel))
-            << "seed " << seed << "\n" << plan << print(*launch.kernel) << print(random.routine());
+            << "seed " << seed << "\n"
+            << plan << print(*launch.kernel) << print(random.routine());
       for (const char* word : {"parallel", "host", "vector", "wavefront", "chunks", "tiles",
                                "lanes", "before", "behind"})
         if (plan.find(word) != std::string::npos) ++seen[word];
@@ -64,7 +65,8 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
         for (std::size_t e = 0; e < expected.words[k].size(); ++e)
           ASSERT_TRUE(same_words(expected.words[k][e], given.words[k][e], random.has_floats()))
               << "seed " << seed << ", call " << call << ", array " << k << ", element " << e
-              << "\n" << print(program.judged) << plan << print(random.routine())
+              << "\n"
+              << print(program.judged) << plan << print(random.routine())
               << print(program.judged.nest->routine);
     }
   }

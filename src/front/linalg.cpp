@@ -292,8 +292,7 @@ bool multiply_in_memory(const MatrixProduct& p) {
 
 [[maybe_unused]] const bool is_known_to_nests = [] {
   set_multiply_matrices([](const MatrixProduct& p) {
-    return p.dtype == DType::Float64 ? multiply_in_memory<double>(p)
-                                     : multiply_in_memory<float>(p);
+    return p.dtype == DType::Float64 ? multiply_in_memory<double>(p) : multiply_in_memory<float>(p);
   });
   return true;
 }();

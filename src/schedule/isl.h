@@ -21,11 +21,11 @@ namespace frit::isl {
 
 template <class T>
 struct Functions;
-#define FRIT_ISL(type)                                      \
-  template <>                                               \
-  struct Functions<::type> {                                \
+#define FRIT_ISL(type)                                        \
+  template <>                                                 \
+  struct Functions<::type> {                                  \
     static ::type* copy(::type* x) { return type##_copy(x); } \
-    static void free(::type* x) { type##_free(x); }         \
+    static void free(::type* x) { type##_free(x); }           \
   };
 FRIT_ISL(isl_set)
 FRIT_ISL(isl_basic_set)

@@ -114,7 +114,7 @@ struct NestOrigin {
 };
 
 struct Nest {
-  Routine routine;  // simplified (nest_simplify.h)
+  Routine routine;                                        // simplified (nest_simplify.h)
   std::vector<NestOrigin> access_origins, local_origins;  // of what the simplification added
   NestFacts facts;
   std::vector<NestLoop> loops;
@@ -122,7 +122,7 @@ struct Nest {
   std::vector<const Instr*> definitions;      // of each value
   std::vector<std::int32_t> definition_loop;  // the innermost loop around each definition
   std::vector<std::int32_t> definition_position;
-  std::vector<Affine> forms;                  // of each Int64 value
+  std::vector<Affine> forms;  // of each Int64 value
   // forms may name value `values + k`: the floor of divisions[k].
   struct Division {
     Affine dividend;
@@ -145,7 +145,7 @@ struct Nest {
   // The loops around (and including) `loop`, outermost first.
   std::vector<std::int32_t> path_to(std::int32_t loop) const;
   std::int32_t array_of(std::int32_t parameter) const;
-  bool is_symbolic(ValueId value) const;  // an integer argument
+  bool is_symbolic(ValueId value) const;                   // an integer argument
   bool is_inside(ValueId value, std::int32_t loop) const;  // defined in the loop, or its index
 };
 

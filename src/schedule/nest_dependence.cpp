@@ -9,372 +9,14 @@
 #include <algorithm>
 
 #include "ir/error.h"
-#include "schedule/isl.h"
-#include "schedule/nest.h"
+#include "schedule/nest_space.h"
 
 namespace frit {
 namespace {
 
 constexpr std::int64_t many_rounds = 16;  // a loop that is worth a thought
-constexpr std::size_t most_alternatives = 8;
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
-
-// Past the limit of work, or an error in isl.
-struct TooHard {};
-
-template <class T>
-isl::Owned<T> made(T* x) {
-  if (!x) throw TooHard();
-  return isl::Owned<T>(x);
-}
-bool is_true(isl_bool answer) {
-  if (answer == isl_bool_error) throw TooHard();
-  return answer == isl_bool_true;
-}
-
-bool is_empty(const isl::Set& set) { return is_true(isl_set_is_empty(set.get())); }
-isl::Set intersection(isl::Set a, isl::Set b) { return made(isl_set_intersect(a.take(), b.take())); }
-isl::Set both(const isl::Set& a, isl::BasicSet b) {
-  return made(isl_set_intersect(a.copy(), isl_set_from_basic_set(b.take())));
-}
-
-// The symbols of a nest, which are isl's parameters, in one order for all sets.
-class Symbols {
- public:
-  explicit Symbols(const Nest& nest) : nest_(nest) {
-    for (const NestLoop& loop : nest.loops)
-      if (!loop.is_while())
-        for (int k = 0; k < 2; ++k) add(nest.forms[at(loop.instr->args[k])], 0);
-    for (const NestAccess& access : nest.accesses) {
-      for (const Affine& index : access.indices) add(index, 0);
-      for (const NestGuard& guard : access.guards) add_condition(guard.branch->args[0]);
-    }
-  }
-  const std::vector<ValueId>& values() const { return values_; }
-  std::int32_t number_of(ValueId value) const {
-    const auto found = std::find(values_.begin(), values_.end(), value);
-    return found == values_.end() ? -1 : static_cast<std::int32_t>(found - values_.begin());
-  }
-
- private:
-  void add(const Affine& form, int depth) {
-    const std::size_t values = nest_.definitions.size();
-    for (const auto& [value, _] : form.terms) {
-      if (at(value) >= values) {
-        add(nest_.divisions[at(value) - values].dividend, depth);
-        continue;
-      }
-      const Instr* definition = nest_.definitions[at(value)];
-      if (definition && definition->kind == InstrKind::Apply &&
-          (definition->op == Op::Maximum || definition->op == Op::Minimum) && depth < 4) {
-        for (int k = 0; k < 2; ++k) add(nest_.forms[at(definition->args[k])], depth + 1);
-        continue;
-      }
-      if (nest_.definition_loop[at(value)] < 0 && number_of(value) < 0) values_.push_back(value);
-    }
-  }
-  void add_condition(ValueId condition) {
-    const Instr* instr = nest_.definitions[at(condition)];
-    if (!instr || instr->kind != InstrKind::Apply) return;
-    for (int k = 0; k < info(instr->op).inputs; ++k) {
-      const DType type = nest_.routine.body.values[at(instr->args[k])];
-      if (type == DType::Int64) add(nest_.forms[at(instr->args[k])], 0);
-      if (type == DType::Bool) add_condition(instr->args[k]);
-    }
-  }
-  const Nest& nest_;
-  std::vector<ValueId> values_;
-};
-
-// The dimensions of one copy of the iteration space of an access in a set.
-struct Frame {
-  std::vector<std::int32_t> loops;  // outermost first
-  unsigned first_loop = 0;          // dimension of loops[0]
-  unsigned first_unknown = 0;       // of unknowns[0]
-};
-
-// Sets over: the loops of x, the loops of y, the unknowns of x, those of y.
-class PairSpace {
- public:
-  PairSpace(const Nest& nest, const Symbols& symbols, isl_ctx* ctx, std::vector<std::int32_t> x,
-            std::vector<std::int32_t> y, std::vector<ValueId> unknowns)
-      : nest_(nest), symbols_(symbols), unknowns_(std::move(unknowns)) {
-    const auto nx = static_cast<unsigned>(x.size()), ny = static_cast<unsigned>(y.size()),
-               nu = static_cast<unsigned>(unknowns_.size());
-    frames_[0] = {std::move(x), 0, nx + ny};
-    frames_[1] = {std::move(y), nx, nx + ny + nu};
-    space_ = made(isl_space_set_alloc(ctx, static_cast<unsigned>(symbols.values().size()),
-                                      nx + ny + 2 * nu));
-  }
-
-  isl::Set universe() const { return made(isl_set_universe(space_.copy())); }
-  const Frame& frame(int side) const { return frames_[side]; }
-  const std::vector<ValueId>& unknowns() const { return unknowns_; }
-
-  isl::Aff constant(std::int64_t value) const {
-    isl::Aff zero = made(isl_aff_zero_on_domain_space(space_.copy()));
-    return made(isl_aff_set_constant_val(zero.take(), isl_val_int_from_si(ctx(), value)));
-  }
-  isl::Aff dimension(unsigned number) const {
-    isl::Aff zero = made(isl_aff_zero_on_domain_space(space_.copy()));
-    return made(isl_aff_set_coefficient_si(zero.take(), isl_dim_in, static_cast<int>(number), 1));
-  }
-  isl::Aff index(int side, std::size_t depth) const {
-    return dimension(frames_[side].first_loop + static_cast<unsigned>(depth));
-  }
-  isl::Aff unknown(int side, std::size_t number) const {
-    return dimension(frames_[side].first_unknown + static_cast<unsigned>(number));
-  }
-
-  // Where the form is one of this side's iteration.
-  isl::Aff value(const Affine& form, int side) const {
-    isl::Aff sum = constant(form.constant);
-    for (const auto& [id, coefficient] : form.terms) {
-      isl::Aff scaled = made(isl_aff_scale_val(variable(id, side).take(),
-                                               isl_val_int_from_si(ctx(), coefficient)));
-      sum = made(isl_aff_add(sum.take(), scaled.take()));
-    }
-    return sum;
-  }
-
-  isl_ctx* ctx() const { return isl_space_get_ctx(space_.get()); }
-
- private:
-  isl::Aff variable(ValueId id, int side) const {
-    const std::size_t values = nest_.definitions.size();
-    if (at(id) >= values) {
-      const Nest::Division& division = nest_.divisions[at(id) - values];
-      isl::Aff quotient = made(
-          isl_aff_scale_down_val(value(division.dividend, side).take(),
-                                 isl_val_int_from_si(ctx(), division.divisor)));
-      return made(isl_aff_floor(quotient.take()));
-    }
-    const Frame& f = frames_[side];
-    for (std::size_t k = 0; k < f.loops.size(); ++k)
-      if (!nest_.loop(f.loops[k]).is_while() && nest_.loop(f.loops[k]).index() == id)
-        return index(side, k);
-    if (const std::int32_t symbol = symbols_.number_of(id); symbol >= 0) {
-      isl::Aff zero = made(isl_aff_zero_on_domain_space(space_.copy()));
-      return made(isl_aff_set_coefficient_si(zero.take(), isl_dim_param, symbol, 1));
-    }
-    const auto found = std::find(unknowns_.begin(), unknowns_.end(), id);
-    check(found != unknowns_.end(), "each variable of a form has a dimension");
-    return unknown(side, static_cast<std::size_t>(found - unknowns_.begin()));
-  }
-
-  const Nest& nest_;
-  const Symbols& symbols_;
-  std::vector<ValueId> unknowns_;
-  Frame frames_[2];
-  isl::Space space_;
-};
-
-isl::BasicSet at_least(isl::Aff a, isl::Aff b) {
-  return made(isl_aff_ge_basic_set(a.take(), b.take()));
-}
-isl::BasicSet above(isl::Aff a, isl::Aff b) {
-  return made(isl_aff_gt_basic_set(a.take(), b.take()));
-}
-isl::BasicSet equal(isl::Aff a, isl::Aff b) {
-  return made(isl_aff_eq_basic_set(a.take(), b.take()));
-}
-
-// Bounds and conditions of iterations, as constraints of a PairSpace.
-class Domains {
- public:
-  Domains(const Nest& nest, const PairSpace& space) : nest_(nest), space_(space) {}
-
-  isl::Set loops(isl::Set set, int side) const {
-    const Frame& frame = space_.frame(side);
-    for (std::size_t k = 0; k < frame.loops.size(); ++k) {
-      const NestLoop& loop = nest_.loop(frame.loops[k]);
-      if (loop.is_while()) {
-        set = both(set, at_least(space_.index(side, k), space_.constant(0)));
-        continue;
-      }
-      for (const Affine& begin : bounds(loop.instr->args[0], Op::Maximum))
-        set = both(set, at_least(space_.index(side, k), space_.value(begin, side)));
-      for (const Affine& end : bounds(loop.instr->args[1], Op::Minimum))
-        set = both(set, above(space_.value(end, side), space_.index(side, k)));
-    }
-    return set;
-  }
-
-  isl::Set guards(isl::Set set, const NestAccess& access, int side) const {
-    for (const NestGuard& guard : access.guards)
-      set = intersection(std::move(set), where(guard.branch->args[0], guard.holds, side, 0));
-    return set;
-  }
-
-  // The largest (smallest) of these is the bound.
-  std::vector<Affine> bounds(ValueId value, Op join) const {
-    std::vector<Affine> found;
-    add_bounds(nest_.forms[at(value)], join, 0, found);
-    return found;
-  }
-
- private:
-  void add_bounds(const Affine& form, Op join, int depth, std::vector<Affine>& found) const {
-    if (form.constant == 0 && form.terms.size() == 1 && form.terms[0].second == 1 &&
-        at(form.terms[0].first) < nest_.definitions.size() && depth < 4) {
-      const Instr* instr = nest_.definitions[at(form.terms[0].first)];
-      if (instr && instr->kind == InstrKind::Apply && instr->op == join) {
-        for (int k = 0; k < 2; ++k)
-          add_bounds(nest_.forms[at(instr->args[k])], join, depth + 1, found);
-        return;
-      }
-    }
-    found.push_back(form);
-  }
-
-  // A set that holds all iterations in which the condition is (not) true.
-  isl::Set where(ValueId condition, bool holds, int side, int depth) const {
-    const Instr* instr = nest_.definitions[at(condition)];
-    if (!instr || instr->kind != InstrKind::Apply || depth > 8) return space_.universe();
-    const auto type = [&](int k) { return nest_.routine.body.values[at(instr->args[k])]; };
-    if (instr->op == Op::LogicalNot && type(0) == DType::Bool)
-      return where(instr->args[0], !holds, side, depth + 1);
-    const bool is_and = instr->op == Op::LogicalAnd || instr->op == Op::BitwiseAnd;
-    const bool is_or = instr->op == Op::LogicalOr || instr->op == Op::BitwiseOr;
-    if ((is_and || is_or) && type(0) == DType::Bool && type(1) == DType::Bool) {
-      isl::Set a = where(instr->args[0], holds, side, depth + 1);
-      isl::Set b = where(instr->args[1], holds, side, depth + 1);
-      return is_and == holds ? intersection(std::move(a), std::move(b))
-                             : made(isl_set_union(a.take(), b.take()));
-    }
-    if (info(instr->op).inputs != 2 || type(0) != DType::Int64 || type(1) != DType::Int64)
-      return space_.universe();
-    const auto x = [&] { return space_.value(nest_.forms[at(instr->args[0])], side); };
-    const auto y = [&] { return space_.value(nest_.forms[at(instr->args[1])], side); };
-    const auto set = [](isl::BasicSet s) { return made(isl_set_from_basic_set(s.take())); };
-    if (instr->op == Op::Less) return set(holds ? above(y(), x()) : at_least(x(), y()));
-    if (instr->op == Op::LessEqual) return set(holds ? at_least(y(), x()) : above(x(), y()));
-    if (instr->op == Op::Greater) return set(holds ? above(x(), y()) : at_least(y(), x()));
-    if (instr->op == Op::GreaterEqual) return set(holds ? at_least(x(), y()) : above(y(), x()));
-    if (instr->op == Op::Equal || instr->op == Op::NotEqual) {
-      if (holds == (instr->op == Op::Equal)) return set(equal(x(), y()));
-      return made(isl_set_union(set(above(x(), y())).take(), set(above(y(), x())).take()));
-    }
-    return space_.universe();
-  }
-
-  const Nest& nest_;
-  const PairSpace& space_;
-};
-
-// ---- conditions on the symbols ------------------------------------------------------------------
-
-// Writes a set of symbols as a Condition; none where it is too long.
-class ConditionWriter {
- public:
-  ConditionWriter(const Nest& nest, const Symbols& symbols) : nest_(nest), symbols_(symbols) {}
-
-  std::optional<Condition> write(isl::Set set) {
-    // What is no argument is unknown: some value of it is enough.
-    for (std::size_t k = symbols_.values().size(); k-- > 0;)
-      if (nest_.is_symbolic(symbols_.values()[k]))
-        numbers_.insert(numbers_.begin(), nest_.definitions[at(symbols_.values()[k])]->number);
-      else
-        set = made(isl_set_project_out(set.take(), isl_dim_param, static_cast<unsigned>(k), 1));
-    set = made(isl_set_coalesce(set.take()));
-    set = made(isl_set_compute_divs(set.take()));
-    set = made(isl_set_remove_redundancies(set.take()));
-    if (isl_set_n_basic_set(set.get()) > static_cast<int>(most_alternatives)) return std::nullopt;
-    if (isl_set_foreach_basic_set(
-            set.get(),
-            [](isl_basic_set* bset, void* self) {
-              return static_cast<ConditionWriter*>(self)->alternative(isl::BasicSet(bset));
-            },
-            this) != isl_stat_ok)
-      return std::nullopt;
-    return Condition(nest_.routine.body.integers, alternatives_);
-  }
-
- private:
-  isl_stat alternative(isl::BasicSet set) {
-    alternatives_.emplace_back();
-    const int quotients = isl_basic_set_dim(set.get(), isl_dim_div);
-    if (quotients < 0) return isl_stat_error;
-    for (int k = 0; k < quotients; ++k) {
-      isl::Aff quotient(isl_basic_set_get_div(set.get(), k));
-      if (!quotient || !add_quotient(quotient, k)) return isl_stat_error;
-    }
-    return isl_basic_set_foreach_constraint(
-        set.get(),
-        [](isl_constraint* constraint, void* self) {
-          return static_cast<ConditionWriter*>(self)->row(
-              isl::Owned<isl_constraint>(constraint));
-        },
-        this);
-  }
-
-  // The quotient's number may name earlier ones only.
-  bool add_quotient(const isl::Aff& quotient, int number) {
-    isl::Val divisor(isl_aff_get_denominator_val(quotient.get()));
-    const auto d = number_of(divisor);
-    if (!d || *d <= 0) return false;
-    const auto scaled = [&](isl::Val v) {
-      return number_of(isl::Val(isl_val_mul(v.take(), divisor.copy())));
-    };
-    Condition::Quotient made{.row = {}, .divisor = *d};
-    const auto constant = scaled(isl::Val(isl_aff_get_constant_val(quotient.get())));
-    if (!constant) return false;
-    made.row.constant = *constant;
-    for (std::size_t k = 0; k < numbers_.size(); ++k) {
-      const auto c = scaled(isl::Val(
-          isl_aff_get_coefficient_val(quotient.get(), isl_dim_param, static_cast<int>(k))));
-      if (!c) return false;
-      if (*c) made.row.terms.emplace_back(numbers_[k], *c);
-    }
-    const int all = isl_aff_dim(quotient.get(), isl_dim_div);
-    for (int k = 0; k < all; ++k) {
-      const auto c =
-          scaled(isl::Val(isl_aff_get_coefficient_val(quotient.get(), isl_dim_div, k)));
-      if (!c || (*c && k >= number)) return false;
-      if (*c) made.row.terms.emplace_back(nest_.routine.body.integers + k, *c);
-    }
-    alternatives_.back().quotients.push_back(std::move(made));
-    return true;
-  }
-
-  isl_stat row(const isl::Owned<isl_constraint>& constraint) {
-    Condition::Row made;
-    const auto constant = number_of(isl::Val(isl_constraint_get_constant_val(constraint.get())));
-    if (!constant) return isl_stat_error;
-    made.constant = *constant;
-    for (std::size_t k = 0; k < numbers_.size(); ++k) {
-      const auto c = number_of(isl::Val(isl_constraint_get_coefficient_val(
-          constraint.get(), isl_dim_param, static_cast<int>(k))));
-      if (!c) return isl_stat_error;
-      if (*c) made.terms.emplace_back(numbers_[k], *c);
-    }
-    const int quotients = isl_constraint_dim(constraint.get(), isl_dim_div);
-    for (int k = 0; k < quotients; ++k) {
-      const auto c = number_of(
-          isl::Val(isl_constraint_get_coefficient_val(constraint.get(), isl_dim_div, k)));
-      if (!c) return isl_stat_error;
-      if (*c) made.terms.emplace_back(nest_.routine.body.integers + k, *c);
-    }
-    auto& rows = is_true(isl_constraint_is_equality(constraint.get()))
-                     ? alternatives_.back().zero
-                     : alternatives_.back().not_negative;
-    rows.push_back(std::move(made));
-    return isl_stat_ok;
-  }
-
-  static std::optional<std::int64_t> number_of(const isl::Val& v) {
-    if (!v || isl_val_is_int(v.get()) != isl_bool_true ||
-        isl_val_n_abs_num_chunks(v.get(), sizeof(std::int32_t)) > 1)
-      return std::nullopt;
-    return isl_val_get_num_si(v.get());
-  }
-
-  const Nest& nest_;
-  const Symbols& symbols_;
-  std::vector<std::int32_t> numbers_;  // of the integer arguments that are left as parameters
-  std::vector<Condition::Alternative> alternatives_;
-};
 
 // ---- pairs --------------------------------------------------------------------------------------
 
@@ -433,8 +75,7 @@ class DependenceFinder {
     const std::int32_t common = common_loops(a, b);
     for (std::int32_t level = from_level; level <= common; ++level)
       for (const auto& [source, sink] : {std::pair{a, b}, std::pair{b, a}}) {
-        const bool backwards =
-            nest_.accesses[source].position >= nest_.accesses[sink].position;
+        const bool backwards = nest_.accesses[source].position >= nest_.accesses[sink].position;
         if (level == common && backwards) continue;
         Dependence d = dependence(source, sink, level, common);
         d.assumed = true;
@@ -481,11 +122,11 @@ class DependenceFinder {
       if (is_empty(set)) return;
       if (level == common) break;
       const auto l = static_cast<std::size_t>(level);
-      carried(a, b, level, common, space,
-              both(set, above(space.index(1, l), space.index(0, l))), usual, 0);
+      carried(a, b, level, common, space, both(set, above(space.index(1, l), space.index(0, l))),
+              usual, 0);
       if (a != b)
-        carried(b, a, level, common, space,
-                both(set, above(space.index(0, l), space.index(1, l))), usual, 1);
+        carried(b, a, level, common, space, both(set, above(space.index(0, l), space.index(1, l))),
+                usual, 1);
       set = both(set, equal(space.index(0, l), space.index(1, l)));
     }
     if (a == b || are_exclusive(x, y)) return;
@@ -519,8 +160,8 @@ class DependenceFinder {
         d.least[depth] = d.most[depth] = 0;
         continue;
       }
-      const isl::Aff distance = made(isl_aff_sub(space.index(1 - from, depth).take(),
-                                                 space.index(from, depth).take()));
+      const isl::Aff distance =
+          made(isl_aff_sub(space.index(1 - from, depth).take(), space.index(from, depth).take()));
       d.least[depth] = number_of(made(isl_set_min_val(set.get(), distance.get())));
       d.most[depth] = number_of(made(isl_set_max_val(set.get(), distance.get())));
     }
@@ -592,15 +233,16 @@ class DependenceFinder {
   // Sizes for which each loop around the two has some rounds: where a dependence exists for all of
   // these, it counts as one that always exists.
   isl::Set usual_sizes(const NestAccess& x, const NestAccess& y) {
-    isl::Set all = made(isl_set_universe(made(isl_space_params_alloc(
-        context_.get(), static_cast<unsigned>(symbols_.values().size()))).take()));
+    isl::Set all = made(
+        isl_set_universe(made(isl_space_params_alloc(
+                                  context_.get(), static_cast<unsigned>(symbols_.values().size())))
+                             .take()));
     std::vector<std::int32_t> loops = nest_.path_to(x.loop);
     for (std::int32_t loop : nest_.path_to(y.loop)) loops.push_back(loop);
     std::sort(loops.begin(), loops.end());
     loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
     for (std::int32_t loop : loops)
-      if (!nest_.loop(loop).is_while())
-        all = intersection(std::move(all), sizes_with_rounds(loop));
+      if (!nest_.loop(loop).is_while()) all = intersection(std::move(all), sizes_with_rounds(loop));
     return all;
   }
 
@@ -617,8 +259,8 @@ class DependenceFinder {
     for (std::int64_t rounds : {many_rounds, std::int64_t{2}}) {
       isl::Set set = inside;
       for (const Affine& end : domains.bounds(nest_.loop(loop).instr->args[1], Op::Minimum)) {
-        isl::Aff last = made(isl_aff_add_constant_si(
-            space.index(0, path.size() - 1).take(), static_cast<int>(rounds - 1)));
+        isl::Aff last = made(isl_aff_add_constant_si(space.index(0, path.size() - 1).take(),
+                                                     static_cast<int>(rounds - 1)));
         set = both(set, above(space.value(end, 0), last));
       }
       known = made(isl_set_params(set.take()));
@@ -632,8 +274,7 @@ class DependenceFinder {
     if (symbols_.values().empty()) return;
     isl::Set sizes = made(isl_set_params(set.take()));
     if (is_true(isl_set_is_subset(usual.get(), sizes.get()))) return;
-    std::optional<Condition> condition =
-        ConditionWriter(nest_, symbols_).write(std::move(sizes));
+    std::optional<Condition> condition = condition_of(nest_, symbols_, std::move(sizes));
     if (!condition) return;
     const auto known = std::find(nest_.conditions.begin(), nest_.conditions.end(), *condition);
     d.condition = static_cast<std::int32_t>(known - nest_.conditions.begin());
@@ -655,7 +296,8 @@ class DependenceFinder {
   void add_unknowns_of_loop(std::int32_t number, std::vector<ValueId>& found) const {
     const NestLoop& loop = nest_.loop(number);
     if (loop.is_while()) return;
-    for (int k = 0; k < 2; ++k) add_unknowns_of_bound(nest_.forms[at(loop.instr->args[k])], found, 0);
+    for (int k = 0; k < 2; ++k)
+      add_unknowns_of_bound(nest_.forms[at(loop.instr->args[k])], found, 0);
   }
   void add_unknowns_of_bound(const Affine& form, std::vector<ValueId>& found, int depth) const {
     add_unknowns(form, found);

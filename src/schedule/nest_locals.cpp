@@ -221,8 +221,7 @@ class LocalAnalysis {
       return false;
     for (int k = 0; k < 2; ++k) {
       const Instr* read = nest_.definitions[at(instr->args[1 - k])];
-      if (read->kind != InstrKind::ReadLocal ||
-          nest_.definition_loop[at(read->result)] != loop)
+      if (read->kind != InstrKind::ReadLocal || nest_.definition_loop[at(read->result)] != loop)
         continue;
       found = {k == 0 ? instr->op : mirrored, instr->args[k], read->result};
       return true;
@@ -313,8 +312,7 @@ class LocalAnalysis {
         found.reads.push_back(instr.result);
       if (instr.kind == InstrKind::WriteLocal && instr.number == local)
         found.writes.push_back(&instr);
-      if (instr.kind == InstrKind::While && instr.number == local)
-        found.reads.push_back(no_value);
+      if (instr.kind == InstrKind::While && instr.number == local) found.reads.push_back(no_value);
       mentions(instr.body, local, found);
       mentions(instr.other, local, found);
     }
@@ -349,7 +347,7 @@ class LocalAnalysis {
     if (all_updates && one_op) {
       if (reads.empty()) return LocalRole::Reduction;
       return all.writes.size() == 1 && stands_in(loop.body, all.writes[0]) ? LocalRole::Scan
-                                                                          : LocalRole::Carried;
+                                                                           : LocalRole::Carried;
     }
     return is_extreme(loop, local, all) ? LocalRole::Extreme : LocalRole::Carried;
   }

@@ -31,7 +31,7 @@ struct LocalUpdate {
 // if (v `compare` local) { local = v; companions = .. }
 struct LocalExtreme {
   std::int32_t local = -1;
-  Op compare{};             // Less, LessEqual, Greater or GreaterEqual, with v on the left
+  Op compare{};  // Less, LessEqual, Greater or GreaterEqual, with v on the left
   const Instr* branch = nullptr;
   ValueId read = no_value;
   ValueId operand = no_value;

@@ -56,9 +56,10 @@ struct PlanNode {
 
 // What a plan is made for, besides the verdicts.
 struct PlanFacts {
-  std::vector<std::int32_t> unit_axes;  // by parameter: the axis along which it is contiguous, or -1
-  std::vector<double> rounds;           // by loop: about how many
-  std::int64_t shortest_chunk = 4096;   // rounds of a loop without loops in it
+  std::vector<std::int32_t>
+      unit_axes;                       // by parameter: the axis along which it is contiguous, or -1
+  std::vector<double> rounds;          // by loop: about how many
+  std::int64_t shortest_chunk = 4096;  // rounds of a loop without loops in it
 };
 
 struct NestPlan {

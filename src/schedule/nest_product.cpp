@@ -10,8 +10,7 @@ std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
 class ProductFinder {
  public:
-  ProductFinder(const JudgedNest& judged, std::int32_t loop)
-      : nest_(*judged.nest), loop_(loop) {}
+  ProductFinder(const JudgedNest& judged, std::int32_t loop) : nest_(*judged.nest), loop_(loop) {}
 
   std::optional<NestProduct> run() {
     if (!find_loops() || !find_sum()) return std::nullopt;

@@ -9,7 +9,7 @@ namespace frit {
 
 // c[r, s] = (c[r, s] +) the sum over t of a[r, t] * b[t, s]; the axes of each may be swapped.
 struct NestProduct {
-  std::int32_t a = -1, b = -1, c = -1;  // accesses; c: the store
+  std::int32_t a = -1, b = -1, c = -1;               // accesses; c: the store
   std::int32_t rows = -1, columns = -1, inner = -1;  // loops r, s, t
   bool accumulates = false;
 };

@@ -21,7 +21,7 @@ namespace frit {
 // A sum (or the like) that the chunks of a launch make parts of.
 struct ChunkReduction {
   std::int32_t local = -1;
-  Op op{};             // local = op(local, part), or, where `extreme`, if (part op local) local = part
+  Op op{};  // local = op(local, part), or, where `extreme`, if (part op local) local = part
   bool extreme = false;
   std::vector<std::int32_t> companions;  // locals that go with it
   Scalar identity;
@@ -86,7 +86,7 @@ struct NestLaunch {
 
 struct NestStep {
   enum class Kind : std::uint8_t { Compute, Loop, If, While, Launch, Product } kind{};
-  const Instr* instr = nullptr;  // Compute: any but a Loop, If or While
+  const Instr* instr = nullptr;      // Compute: any but a Loop, If or While
   std::vector<LoopPart> parts = {};  // Loop
   std::int32_t launch = -1;
   std::int32_t product = -1;                    // in NestPlan::products

@@ -121,8 +121,8 @@ class LocalPromotion {
       bool dead = false;
       if (block[k].kind == InstrKind::WriteLocal)
         for (std::size_t later = k + 1; later < block.size(); ++later) {
-          dead = block[later].kind == InstrKind::WriteLocal &&
-                 block[later].number == block[k].number;
+          dead =
+              block[later].kind == InstrKind::WriteLocal && block[later].number == block[k].number;
           if (dead || reads(block[later], block[k].number)) break;
         }
       if (dead)
@@ -208,7 +208,7 @@ class ElementPromotion {
   struct Kept {
     Address element;
     std::int32_t local;
-    std::int32_t load = -1, store = -1;  // accesses that it stands for
+    std::int32_t load = -1, store = -1;               // accesses that it stands for
     std::vector<std::pair<ValueId, ValueId>> ranges;  // of the loops that must run
   };
 
@@ -238,7 +238,8 @@ class ElementPromotion {
       Kept k{.element = uses[p].certain->address,
              .local = static_cast<std::int32_t>(routine_.body.locals.size()),
              .ranges = {{loop.args[0], loop.args[1]}}};
-      for (const Instr* inner : uses[p].loops) k.ranges.emplace_back(inner->args[0], inner->args[1]);
+      for (const Instr* inner : uses[p].loops)
+        k.ranges.emplace_back(inner->args[0], inner->args[1]);
       // One condition for all: that of the first.
       if (!kept.empty() && kept[0].ranges != k.ranges) continue;
       routine_.body.locals.push_back(routine_.body.operands[p].dtype);
@@ -301,8 +302,7 @@ class ElementPromotion {
     for (Instr& instr : instructions) {
       if ((instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) &&
           instr.address.operand == parameter) {
-        instr.kind =
-            instr.kind == InstrKind::Load ? InstrKind::ReadLocal : InstrKind::WriteLocal;
+        instr.kind = instr.kind == InstrKind::Load ? InstrKind::ReadLocal : InstrKind::WriteLocal;
         instr.number = local;
         instr.address = {};
       }

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "schedule/nest_verdict.h"
-#include "schedule/testing_nest.h"
+#include <algorithm>
+
+#include "schedule/nest_program.h"
+#include "schedule/testing_nest_kernels.h"
 
 namespace frit {
 namespace {
 
+using testing::NestKernels;
 using testing::NestMaker;
 
 std::string verdicts(const NestMaker& m, std::vector<std::int64_t> integers = {},
@@ -23,9 +26,8 @@ std::string verdicts(const NestMaker& m, std::vector<std::int64_t> integers = {}
 TEST(Nest, element_by_element_is_parallel) {
   NestMaker m;
   const int a = m.array(DType::Float64, 1), b = m.array(DType::Float64, 1), n = m.integer();
-  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
-    m.store(a, {i}, m.plus(m.load(b, {i}), m.real(1)));
-  });
+  m.loop(m.literal(0), m.arg(n),
+         [&](ValueId i) { m.store(a, {i}, m.plus(m.load(b, {i}), m.real(1))); });
   EXPECT_EQ(verdicts(m), "v2: parallel\n");
 }
 
@@ -56,9 +58,7 @@ TEST(Nest, sum_is_a_reduction) {
   const int a = m.array(DType::Float64, 1), out = m.array(DType::Float64, 1), n = m.integer(),
             s = m.local(DType::Float64);
   m.write(s, m.real(0));
-  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
-    m.write(s, m.plus(m.read(s), m.load(a, {i})));
-  });
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) { m.write(s, m.plus(m.read(s), m.load(a, {i}))); });
   m.store(out, {m.literal(0)}, m.read(s));
   EXPECT_EQ(verdicts(m), "v3: reduction\n");
 }
@@ -109,13 +109,14 @@ TEST(Nest, a_scatter_by_an_index_array_is_serial) {
 TEST(Nest, a_shift_by_an_argument_is_decided_at_run_time) {
   NestMaker m;
   const int a = m.array(DType::Float64, 1), n = m.integer(), k = m.integer();
-  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
-    m.store(a, {i}, m.plus(m.load(a, {m.plus(i, m.arg(k))}), m.real(1)));
-  });
+  m.loop(m.literal(0), m.arg(n),
+         [&](ValueId i) { m.store(a, {i}, m.plus(m.load(a, {m.plus(i, m.arg(k))}), m.real(1))); });
   EXPECT_EQ(verdicts(m, {100, 100}), "v2: parallel (at run time)\n");
   EXPECT_EQ(verdicts(m, {100, 0}), "v2: parallel (at run time)\n");
-  EXPECT_EQ(verdicts(m, {100, 99}), "v2: serial: anti dependence from load 0 to store 1 (at run time)\n");
-  EXPECT_EQ(verdicts(m, {100, -1}), "v2: serial: flow dependence from store 1 to load 0 (at run time)\n");
+  EXPECT_EQ(verdicts(m, {100, 99}),
+            "v2: serial: anti dependence from load 0 to store 1 (at run time)\n");
+  EXPECT_EQ(verdicts(m, {100, -1}),
+            "v2: serial: flow dependence from store 1 to load 0 (at run time)\n");
   EXPECT_EQ(verdicts(m, {100, -100}), "v2: parallel (at run time)\n");
 }
 
@@ -186,6 +187,133 @@ TEST(Nest, jacobi_over_time_is_parallel_inside) {
   std::size_t parallel = 0;
   for (std::size_t k = 0; (k = text.find("parallel\n", k)) != std::string::npos; ++k) ++parallel;
   EXPECT_EQ(parallel, 4u) << text;
+}
+
+// ---- plans --------------------------------------------------------------------------------------
+
+std::string plan(const Routine& routine, const std::vector<std::int64_t>& ranks_like) {
+  const auto nest = analyse_nest(routine);
+  ConditionBits bits;
+  const std::vector<std::int64_t> integers(static_cast<std::size_t>(routine.body.integers), 1000);
+  evaluate_conditions(*nest, integers, bits);
+  PlanFacts facts;
+  facts.rounds.assign(nest->loops.size(), 1000);
+  for (std::int64_t rank : ranks_like)
+    facts.unit_axes.push_back(static_cast<std::int32_t>(rank) - 1);
+  return print(lower_nest(judge(nest, bits), facts)->plan);
+}
+std::string plan(const NestMaker& m) {
+  const Routine routine = m.routine();
+  return plan(routine, {routine.parameter_ranks.begin(), routine.parameter_ranks.end()});
+}
+std::string plan_of_kernel(const std::string& name) {
+  const Routine routine = NestKernels::make(name, 100).routine;
+  return plan(routine, {routine.parameter_ranks.begin(), routine.parameter_ranks.end()});
+}
+
+TEST(NestPlan, floyd_warshall_is_peeled_at_row_and_column_k) {
+  EXPECT_EQ(plan_of_kernel("floyd-warshall"),
+            "host v2\n"
+            "  parallel v5 before\n"
+            "    vector v8 before\n      store 3\n"
+            "    serial v8 at\n      store 3\n"
+            "    vector v8 behind\n      store 3\n"
+            "  serial v5 at\n"
+            "    vector v8 before\n      store 3\n"
+            "    serial v8 at\n      store 3\n"
+            "    vector v8 behind\n      store 3\n"
+            "  parallel v5 behind\n"
+            "    vector v8 before\n      store 3\n"
+            "    serial v8 at\n      store 3\n"
+            "    vector v8 behind\n      store 3\n");
+}
+
+TEST(NestPlan, seidel_runs_as_wavefronts) {
+  EXPECT_EQ(plan_of_kernel("seidel-2d"), "serial v2\n  wavefront v7 by 2\n    store 9\n");
+}
+
+TEST(NestPlan, three_loops_of_a_matrix_product_are_recognised) {
+  EXPECT_EQ(plan_of_kernel("matmul").substr(0, 11), "product v2\n");
+}
+
+// In each order of the loops, and with swapped axes.
+TEST(NestPlan, matrix_products_are_recognised_in_any_order_of_loops) {
+  std::vector<int> order{0, 1, 2};
+  do {
+    NestMaker m;
+    const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2),
+              c = m.array(DType::Float64, 2), n = m.integer();
+    const ValueId zero = m.literal(0), end = m.arg(n);
+    m.loop(zero, end, [&](ValueId x) {
+      m.loop(zero, end, [&](ValueId y) {
+        m.loop(zero, end, [&](ValueId z) {
+          const ValueId index[] = {x, y, z};
+          const ValueId i = index[order[0]], j = index[order[1]], k = index[order[2]];
+          const ValueId left = m.load(a, {k, i});
+          const ValueId term = m.times(left, m.load(b, {k, j}));
+          m.store(c, {i, j}, m.plus(m.load(c, {i, j}), term));
+        });
+      });
+    });
+    EXPECT_EQ(plan(m).substr(0, 7), "product") << order[0] << order[1] << order[2];
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(NestPlan, a_loop_of_two_halves_is_distributed) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), b = m.array(DType::Float64, 1),
+            c = m.array(DType::Float64, 1), n = m.integer();
+  const ValueId one = m.literal(1);
+  m.loop(one, m.arg(n), [&](ValueId i) {
+    const ValueId before = m.load(a, {m.shifted(i, -1)});
+    m.store(a, {i}, m.plus(before, m.load(b, {i})));  // a scan
+    m.store(c, {i}, m.times(m.load(a, {i}), m.real(2)));
+  });
+  EXPECT_EQ(plan(m), "serial v2\n  store 2\nvector v2\n  store 4\n");
+}
+
+TEST(NestPlan, colliding_stores_become_two_loops_in_their_order) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2),
+            c = m.array(DType::Float64, 2), n = m.integer();
+  const ValueId zero = m.literal(0);
+  m.loop(zero, m.arg(n), [&](ValueId i) {
+    m.loop(zero, m.arg(n), [&](ValueId j) { m.store(a, {m.shifted(i, 1), j}, m.load(b, {i, j})); });
+    m.loop(zero, m.arg(n), [&](ValueId j) { m.store(a, {i, j}, m.load(c, {i, j})); });
+  });
+  const std::string text = plan(m);
+  EXPECT_LT(text.find("store 1"), text.find("store 3")) << text;
+  std::size_t parallel = 0;
+  for (std::size_t k = 0; (k = text.find("parallel", k)) != std::string::npos; ++k) ++parallel;
+  EXPECT_EQ(parallel, 2u) << text;
+}
+
+TEST(NestPlan, a_sum_of_rows_runs_in_tiles_of_columns) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), y = m.array(DType::Float64, 1), n = m.integer();
+  const ValueId zero = m.literal(0), end = m.arg(n);
+  m.loop(zero, end, [&](ValueId i) {
+    m.loop(zero, end, [&](ValueId j) {
+      m.store(y, {j}, m.plus(m.load(y, {j}), m.load(a, {i, j})));
+    });
+  });
+  EXPECT_EQ(plan(m), "parallel v3 tiles\n  serial v2\n    vector v3\n      store 2\n");
+}
+
+TEST(NestPlan, a_sum_runs_in_chunks_of_lanes) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 1), out = m.array(DType::Float64, 1), n = m.integer(),
+            s = m.local(DType::Float64);
+  m.write(s, m.real(0));
+  const ValueId zero = m.literal(0);
+  m.loop(zero, m.arg(n), [&](ValueId i) { m.write(s, m.plus(m.read(s), m.load(a, {i}))); });
+  m.store(out, {m.literal(0)}, m.read(s));
+  const Routine routine = m.routine();
+  const auto nest = analyse_nest(routine);
+  const auto program =
+      lower_nest(judge(nest, {}), {.unit_axes = {0, 0}, .rounds = {1e6}, .shortest_chunk = 4096});
+  EXPECT_EQ(print(program->plan),
+            "local 0\nparallel v3 chunks\n  vector v3\n    local 0\nstore 1\n");
 }
 
 }  // namespace

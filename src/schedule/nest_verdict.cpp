@@ -48,8 +48,8 @@ LoopVerdict verdict_of(const JudgedNest& judged, std::int32_t loop) {
       continue;
     verdict.kind = LoopKind::Serial;
     verdict.dependence = static_cast<std::int32_t>(k);
-    const bool mixed = d.assumed && (source.array != nest.accesses[at(d.sink)].array ||
-                                     !nest.facts.mixed.empty());
+    const bool mixed =
+        d.assumed && (source.array != nest.accesses[at(d.sink)].array || !nest.facts.mixed.empty());
     verdict.reason = mixed       ? LoopReason::SharedMemory
                      : d.assumed ? LoopReason::WorkLimit
                                  : LoopReason::Dependence;

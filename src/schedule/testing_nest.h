@@ -132,9 +132,7 @@ class NestMaker {
     open_.back()->push_back(std::move(instr));
   }
 
-  DType type(ValueId value) const {
-    return routine_.body.values[static_cast<std::size_t>(value)];
-  }
+  DType type(ValueId value) const { return routine_.body.values[static_cast<std::size_t>(value)]; }
   Routine routine() const {
     verify(routine_);
     return routine_;
@@ -177,7 +175,7 @@ class NestMaker {
 
 // Memory of one parameter of a nest: a window in bytes that it may share with others.
 struct NestArray {
-  std::byte* data = nullptr;  // of element 0
+  std::byte* data = nullptr;                 // of element 0
   std::vector<std::int64_t> shape, strides;  // bytes
 };
 
@@ -247,8 +245,7 @@ class NestWalk {
       }
       case InstrKind::Load: {
         Scalar result{.dtype = type(instr.result)};
-        std::memcpy(result.bytes, address(instr),
-                    static_cast<std::size_t>(size_of(result.dtype)));
+        std::memcpy(result.bytes, address(instr), static_cast<std::size_t>(size_of(result.dtype)));
         value(instr.result) = result;
         return;
       }

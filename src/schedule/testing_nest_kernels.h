@@ -21,9 +21,10 @@ class NestKernels {
  public:
   // Names in the order of the list.
   static std::vector<std::string> names() {
-    return {"vector add", "saxpy",        "matmul",     "gemver",         "atax",      "conv2d",
-            "jacobi-2d",  "heat-3d",      "mandelbrot", "black-scholes",  "n-body",    "floyd-warshall",
-            "histogram",  "seidel-2d",    "gram-schmidt", "lu"};
+    return {"vector add", "saxpy",         "matmul",       "gemver",
+            "atax",       "conv2d",        "jacobi-2d",    "heat-3d",
+            "mandelbrot", "black-scholes", "n-body",       "floyd-warshall",
+            "histogram",  "seidel-2d",     "gram-schmidt", "lu"};
   }
 
   static NestKernel make(const std::string& name, std::int64_t n, std::int64_t steps = 4) {
@@ -176,7 +177,8 @@ class NestKernels {
         m_.loop(p0, m_.literal(3), [&](ValueId p) {
           const ValueId q0 = zero();
           m_.loop(q0, m_.literal(3), [&](ValueId q) {
-            const ValueId row = m_.shifted(m_.plus(i, p), -1), column = m_.shifted(m_.plus(j, q), -1);
+            const ValueId row = m_.shifted(m_.plus(i, p), -1),
+                          column = m_.shifted(m_.plus(j, q), -1);
             const ValueId pixel = m_.load(image, {row, column});
             add_to(sum, m_.times(pixel, m_.load(w, {p, q})));
           });
@@ -248,8 +250,10 @@ class NestKernels {
       loop([&](ValueId j) {
         const ValueId size = m_.cast(n(), DType::Float64);
         const ValueId fi = m_.cast(i, DType::Float64), fj = m_.cast(j, DType::Float64);
-        const ValueId cx = m_.minus(m_.times(m_.apply(Op::TrueDivide, fj, size), m_.real(3)), m_.real(2));
-        const ValueId cy = m_.minus(m_.times(m_.apply(Op::TrueDivide, fi, size), m_.real(3)), m_.real(1.5));
+        const ValueId cx =
+            m_.minus(m_.times(m_.apply(Op::TrueDivide, fj, size), m_.real(3)), m_.real(2));
+        const ValueId cy =
+            m_.minus(m_.times(m_.apply(Op::TrueDivide, fi, size), m_.real(3)), m_.real(1.5));
         m_.write(x, m_.real(0));
         m_.write(y, m_.real(0));
         m_.write(count, m_.literal(0));

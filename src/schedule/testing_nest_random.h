@@ -139,9 +139,7 @@ class RandomNest {
     if (random_.one_in(5)) value = maker_.plus(value, symbol());
     return value;
   }
-  ValueId symbol() {
-    return maker_.arg(symbols_[static_cast<std::size_t>(random_.below(2))]);
-  }
+  ValueId symbol() { return maker_.arg(symbols_[static_cast<std::size_t>(random_.below(2))]); }
   ValueId index() {
     if (!indices_.empty() && random_.one_in(2)) {  // as people write it: i + 1
       const ValueId i = indices_[static_cast<std::size_t>(
@@ -266,9 +264,7 @@ class RandomNest {
       const int counter = maker_.local(DType::Int64);
       maker_.write(counter, maker_.literal(0));
       return maker_.while_(
-          [&] {
-            return maker_.apply(Op::Less, maker_.read(counter), maker_.literal(2));
-          },
+          [&] { return maker_.apply(Op::Less, maker_.read(counter), maker_.literal(2)); },
           [&] {
             statements(depth + 1, 1);
             maker_.write(counter, maker_.shifted(maker_.read(counter), 1));
