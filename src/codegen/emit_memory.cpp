@@ -195,8 +195,8 @@ Value* Emitter::active_lanes() {
   return builder_.CreateICmpSLT(lane_numbers(), builder_.CreateVectorSplat(lanes_, count_));
 }
 
-// A partial iteration gathers its lanes in memory, or by a masked move; the others are copies of the
-// first.
+// A partial iteration gathers its lanes in memory, or by a masked move; the others are copies of
+// the first.
 Emitted Emitter::load_partial(DType dtype, Place& from) {
   Value* loaded[2];
   make_memory(loaded, dtype, lanes_, "loaded");

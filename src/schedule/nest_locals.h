@@ -1,4 +1,4 @@
-// nest_locals.h: what each local is to each loop: private to an iteration, a sum of them, or carried.
+// nest_locals.h: what a local is to a loop: private to an iteration, a sum of them, or carried.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,9 @@
 // as wavefronts. What a transform needs is asked of the dependences that are active in this call.
 //
 // The order of float sums changes in three places only: a sum of a vector loop is NumPy's pairwise
-// tree; a sum of a parallel loop is made in chunks whose sums are added in order (both are functions
-// of the loop's rounds and of nothing else); and the product of two large matrices is BLAS's. All
-// other results are those of the loops in order, bit for bit.
+// tree; a sum of a parallel loop is made in chunks whose sums are added in order (both depend on
+// the loop's rounds and on nothing else); and the product of two large matrices is BLAS's. All other
+// results are those of the loops in order, bit for bit.
 #pragma once
 
 #include <cstdint>

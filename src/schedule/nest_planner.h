@@ -88,8 +88,8 @@ class Planner {
                                  const std::vector<std::vector<std::size_t>>& components) const;
 
   // ---- interchange ------------------------------------------------------------------------------
-  // loop, and the loops in it of which each is the only statement of the one before, as long as what
-  // stands between them may be computed inside.
+  // The loop, and the loops in it of which each is the only statement of the one before, as long
+  // as what stands between them may be computed inside.
   std::vector<std::int32_t> band_of(std::int32_t loop, const Statements& statements) const;
   bool is_mixed(std::int32_t array) const;
   bool has_fixed_bounds(std::int32_t inner, std::int32_t outer) const;
@@ -115,8 +115,8 @@ class Planner {
   // The best score of the loops inside, on average; of none: as bad as can be.
   double best_inside(const Statements& statements) const;
   double best_of(std::int32_t loop, const Statements& statements) const;
-  // What an access costs in lanes of this loop, on average: 1 where the lanes lie side by side, less
-  // where all lanes share an element, much where each is loaded for itself.
+  // What an access costs in lanes of this loop, on average: 1 where the lanes lie side by side,
+  // less where all lanes share an element, much where each is loaded for itself.
   double score(std::int32_t loop, const Statements& statements) const;
   bool depends_on(ValueId value, std::int32_t loop, int depth) const;
   double cost_in_lanes(const NestAccess& access, std::int32_t loop) const;

@@ -186,7 +186,9 @@ class LocalPromotion {
 // ---- elements -> locals -------------------------------------------------------------------------
 
 // For a loop in which all accesses to an array are to one element, the same in all iterations:
-//   if (it comes to a store) local = a[e];  loop with the local instead;  if (.. again) a[e] = local
+//   if (it comes to a store) local = a[e];
+//   the loop, with the local instead;
+//   if (it came to a store) a[e] = local
 class ElementPromotion {
  public:
   ElementPromotion(SimplifiedNest& nest, const NestFacts& facts)
