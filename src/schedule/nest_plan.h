@@ -7,8 +7,8 @@
 //
 // The order of float sums changes in three places only: a sum of a vector loop is NumPy's pairwise
 // tree; a sum of a parallel loop is made in chunks whose sums are added in order (both depend on
-// sizes and layouts, never on tier or threads); and the product of two large matrices is BLAS's. All other
-// results are those of the loops in order, bit for bit.
+// sizes and layouts, never on tier or threads); and the product of two large matrices is BLAS's.
+// All other results are those of the loops in order, bit for bit.
 #pragma once
 
 #include <cstdint>
