@@ -105,6 +105,8 @@ struct LoopNest::Program {
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
   std::vector<void*> pointers;
+  std::vector<std::vector<Scalar>> partials;  // by local: a chunk's sums
+  std::vector<std::byte*> arrays;             // by parameter: the chunks' own
 };
 
 struct LoopNest::Variant {
@@ -179,7 +181,16 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
   if (last_variant_ && last_variant_->key == key_) return *last_variant_;
   for (const auto& known : variants_)
     if (known->key == key_) return *(last_variant_ = known.get());
-  if (variants_.size() >= most_variants) variants_.clear();
+  if (variants_.size() >= most_variants) {
+    // Values that change from call to call are not worth an analysis each.
+    variants_.clear();
+    last_variant_ = nullptr;
+    std::vector<std::int32_t>& fixed = if_small_.empty() ? literal_ : if_small_;
+    if (!fixed.empty()) {
+      fixed.clear();
+      return variant_for(call);
+    }
+  }
   facts.integers.resize(at(routine_.body.integers));
   for (std::int32_t n : literal_) facts.integers[at(n)] = call.integers[at(n)];
   for (std::int32_t n : if_small_) {
@@ -210,7 +221,10 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   if (variant.last && variant.last->key == other_key_) return *variant.last;
   for (const auto& known : variant.programs)
     if (known->key == other_key_) return *(variant.last = known.get());
-  if (variant.programs.size() >= most_programs) variant.programs.clear();
+  if (variant.programs.size() >= most_programs) {
+    variant.programs.clear();
+    variant.last = nullptr;
+  }
   PlanFacts facts;
   for (std::size_t p = 0; p < call.arrays.size(); ++p)
     facts.unit_axes.push_back(static_cast<std::int32_t>(other_key_[bits + p]) - 1);
@@ -232,6 +246,13 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   made->locals.resize(nest.routine.body.locals.size());
   for (std::size_t k = 0; k < made->locals.size(); ++k)
     made->locals[k] = Scalar{.dtype = nest.routine.body.locals[k]};
+  made->partials.resize(made->locals.size());
+  for (const NestLaunch& launch : made->program->launches)
+    for (const ChunkReduction& reduction : launch.reductions) {
+      made->partials[at(reduction.local)].resize(at(most_chunks));
+      for (std::int32_t c : reduction.companions) made->partials[at(c)].resize(at(most_chunks));
+    }
+  made->arrays.resize(call.arrays.size());
   variant.programs.push_back(std::move(made));
   return *(variant.last = variant.programs.back().get());
 }
@@ -477,15 +498,12 @@ class NestRun {
     }
     if (l.in_order >= 0 && arrays_are_too_large(l, r)) return launch(l.in_order);
     ChunkMemory chunks;
-    std::vector<std::byte*> partial(body_.locals.size()), arrays(body_.operands.size());
-    if (!l.reductions.empty()) {
-      for (const ChunkReduction& reduction : l.reductions) {
-        add_partial(reduction.local, r, chunks, partial);
-        for (std::int32_t c : reduction.companions) add_partial(c, r, chunks, partial);
-      }
+    try {
+      for (const ChunkArray& a : l.arrays) add_array(a, r, chunks);
+    } catch (const std::bad_alloc&) {
+      return launch(l.in_order);
     }
-    for (const ChunkArray& a : l.arrays) add_array(a, r, chunks, arrays);
-    fill_arguments(l, r, partial, arrays);
+    fill_arguments(l, r);
     const double cost = cost_of(l, r);
     const Executable& executable = Engine::get().executable(*state_.code[at(number)], cost);
     flags_ |= run_parts(executable,
@@ -494,8 +512,8 @@ class NestRun {
                          .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
                          .scratch_bytes = 0,
                          .cost = cost});
-    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r, partial);
-    for (const ChunkArray& a : l.arrays) combine(a, r, arrays[at(a.parameter)]);
+    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
+    for (const ChunkArray& a : l.arrays) combine(a, r, state_.arrays[at(a.parameter)]);
   }
 
   double cost_of(const NestLaunch& l, const Range& r) const {
@@ -509,8 +527,7 @@ class NestRun {
     return each * static_cast<double>(r.extent);
   }
 
-  void fill_arguments(const NestLaunch& l, const Range& r, const std::vector<std::byte*>& partial,
-                      const std::vector<std::byte*>& arrays) {
+  void fill_arguments(const NestLaunch& l, const Range& r) {
     using IntegerKind = NestLaunch::Integer::Kind;
     using PointerKind = NestLaunch::Pointer::Kind;
     state_.integers.clear();
@@ -553,10 +570,10 @@ class NestRun {
           state_.pointers.push_back(state_.locals[at(p.number)].bytes);
           break;
         case PointerKind::Partial:
-          state_.pointers.push_back(partial[at(p.number)]);
+          state_.pointers.push_back(state_.partials[at(p.number)].data());
           break;
         case PointerKind::PartialArray:
-          state_.pointers.push_back(arrays[at(p.number)]);
+          state_.pointers.push_back(state_.arrays[at(p.number)]);
           break;
       }
   }
@@ -589,37 +606,34 @@ class NestRun {
     return static_cast<double>(elements * tuning_.array_share) > rounds || r.extent < 2;
   }
 
-  void add_partial(std::int32_t x, const Range& r, ChunkMemory& chunks,
-                   std::vector<std::byte*>& partial) const {
-    partial[at(x)] = chunks.add(r.extent * size_of(local_type(x)));
-  }
-
-  void add_array(const ChunkArray& a, const Range& r, ChunkMemory& chunks,
-                 std::vector<std::byte*>& arrays) const {
+  void add_array(const ChunkArray& a, const Range& r, ChunkMemory& chunks) {
     const std::int64_t bytes = bytes_behind(a.parameter, 0),
                        item = size_of(array_type(a.parameter));
     std::byte* data = chunks.add(r.extent * bytes);
     for (std::int64_t k = 0; k < r.extent * bytes; k += item)
       std::memcpy(data + k, a.identity.bytes, at(item));
-    arrays[at(a.parameter)] = data;
+    state_.arrays[at(a.parameter)] = data;
   }
 
-  void combine(const ChunkReduction& reduction, const Range& r,
-               const std::vector<std::byte*>& partial) {
+  void combine(const ChunkReduction& reduction, const Range& r) {
     Scalar& local = state_.locals[at(reduction.local)];
     const std::int64_t item = size_of(local.dtype);
     for (std::int64_t k = 0; k < r.extent; ++k) {
-      const std::byte* part = partial[at(reduction.local)] + k * item;
+      const std::byte* part = part_of(reduction.local) + k * item;
       if (!reduction.extreme) {
         apply_to(reduction.op, local, part);
       } else if (compares(reduction.op, part, local)) {
         std::memcpy(local.bytes, part, at(item));
         for (std::int32_t c : reduction.companions) {
           const std::int64_t own = size_of(local_type(c));
-          std::memcpy(state_.locals[at(c)].bytes, partial[at(c)] + k * own, at(own));
+          std::memcpy(state_.locals[at(c)].bytes, part_of(c) + k * own, at(own));
         }
       }
     }
+  }
+
+  const std::byte* part_of(std::int32_t x) const {
+    return reinterpret_cast<const std::byte*>(state_.partials[at(x)].data());
   }
 
   // array = op(array, part), chunk after chunk.

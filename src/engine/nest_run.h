@@ -27,7 +27,7 @@ class LoopNest {
   ~LoopNest();
 
   // Every index must be inside its array: the caller has checked that. Returns the floating-point
-  // status flags (pool.h) that were raised. Throws bad_alloc, with nothing written.
+  // status flags (pool.h) that were raised. Throws only before anything is written.
   unsigned run(const NestCall& call);
   // What run would do: for explain.
   const NestProgram& program_for(const NestCall& call);

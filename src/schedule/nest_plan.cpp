@@ -13,6 +13,7 @@ namespace {
 constexpr double small_nest = 4e3;     // ns: below it, all is one launch
 constexpr double launch_pays = 1.5e3;  // ns of work that a launch of its own must have
 constexpr std::int64_t most_skew = 4;
+constexpr double long_run = 5e6, long_launch = 50e3;  // ns
 constexpr double least_product = 30e3;  // multiplications that a call of BLAS is worth
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
@@ -135,6 +136,12 @@ PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
   n.body = host_statements(statements);
   n.parts = parts;
   if (has_launch_that_pays(n.body)) return n;
+  // A long run is cut into launches, so that compiled code can take over when it is ready.
+  const double rounds = std::max(1.0, rounds_of(loop));
+  const double cost = cost_of(loop, statements);
+  const bool inner_loops = std::any_of(statements.begin(), statements.end(),
+                                       [](const Instr* s) { return has_loop(s->body); });
+  if (cost > long_run && cost / rounds > long_launch && inner_loops) return n;
   std::vector<PlanNode> inside = kernel_loop(loop, statements, false, parts);
   if (inside.size() == 1) return std::move(inside[0]);
   // Several loops for one: the launch has no loop of its own.

@@ -10,7 +10,6 @@ namespace frit {
 namespace {
 
 constexpr std::int64_t tile_length = 512;
-constexpr std::int64_t most_chunks = 64;
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 

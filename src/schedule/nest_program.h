@@ -104,6 +104,7 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
 
 // Iterations of a chunk: a function of the loop's rounds and nothing else that changes from call to
 // call, since it decides the order of sums.
+inline constexpr std::int64_t most_chunks = 64;
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds);
 
 }  // namespace frit

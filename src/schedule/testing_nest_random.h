@@ -244,7 +244,10 @@ class RandomNest {
     if (kind == 6) {  // a sum
       const int local = some_local();
       const ValueId v = value(1);
-      return maker_.write(local, maker_.plus(maker_.read(local), v));
+      constexpr Op ops[] = {Op::Add,     Op::Add,      Op::Subtract,  Op::Minimum,
+                            Op::Maximum, Op::Multiply, Op::BitwiseXor};
+      const Op op = ops[random_.below(floats_ ? 5 : 7)];
+      return maker_.write(local, maker_.apply(op, maker_.read(local), v));
     }
     if (kind == 7) return maker_.write(some_local(), value(2));
     if (kind == 8 && depth < 4) {
@@ -257,8 +260,14 @@ class RandomNest {
     if (kind == 9 && random_.one_in(3)) {  // the least so far
       const int local = some_local();
       const ValueId v = value(1);
-      return maker_.if_(maker_.apply(Op::Less, v, maker_.read(local)),
-                        [&] { maker_.write(local, v); });
+      const bool least = random_.one_in(2), with_index = !floats_ && random_.one_in(2);
+      const ValueId better =
+          maker_.apply(least ? Op::Less : Op::GreaterEqual, v, maker_.read(local));
+      return maker_.if_(better, [&] {
+        maker_.write(local, v);
+        if (with_index && !indices_.empty())
+          maker_.write(locals_[local == locals_[0] ? 1 : 0], indices_.back());
+      });
     }
     if (kind == 9 && random_.one_in(3) && depth < 3) {
       const int counter = maker_.local(DType::Int64);
