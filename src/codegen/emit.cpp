@@ -178,9 +178,14 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   once_ = is_long;
   if (lanes == vector_lanes_) return;
   vector_lanes_ = lanes;
+  forget_splats();
+}
+
+// Those that follow have another width.
+void Emitter::forget_splats() {
   for (Emitted& made : values_)
     for (Emitted::Part& part : made.part)
-      if (part.scalar) part.vector = nullptr;  // the splats have another width
+      if (part.scalar) part.vector = nullptr;
 }
 
 // ---- instructions -------------------------------------------------------------------------------

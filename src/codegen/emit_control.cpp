@@ -126,7 +126,10 @@ void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
     });
   Value* middle = builder_.CreateAdd(begin, whole_vectors(begin, end));
   vector_part(instr, begin, middle, aligned);
-  single_part(instr, middle, end);
+  if (accumulators.empty())
+    short_part(instr, middle, end);
+  else
+    single_part(instr, middle, end);
 }
 
 Value* Emitter::whole_vectors(Value* begin, Value* end) {
@@ -150,6 +153,21 @@ void Emitter::vector_part(const Instr& instr, Value* begin, Value* end, Value* a
 
 void Emitter::single_part(const Instr& instr, Value* begin, Value* end) {
   counted(begin, end, 1, [&](Value* index) { body(instr, index, 1); });
+}
+
+// At most vector_lanes_ - 1 iterations: in shorter vectors, then one by one. (A mask would be no
+// faster, and what is loaded next from beside a masked store has to wait for it.)
+void Emitter::short_part(const Instr& instr, Value* begin, Value* end) {
+  const unsigned lanes = std::max(4u, vector_lanes_ / 4);
+  if (lanes == vector_lanes_) return single_part(instr, begin, end);
+  Value* count = builder_.CreateAnd(builder_.CreateSub(end, begin), int64(-std::int64_t{lanes}));
+  Value* middle = builder_.CreateAdd(begin, count);
+  const unsigned full_lanes = std::exchange(vector_lanes_, lanes);
+  forget_splats();
+  counted(begin, middle, lanes, [&](Value* index) { body(instr, index, lanes); });
+  vector_lanes_ = full_lanes;
+  forget_splats();
+  single_part(instr, middle, end);
 }
 
 // ---- one body for all ---------------------------------------------------------------------------

@@ -190,10 +190,25 @@ Emitted Emitter::load_full(DType dtype, Place& from) {
   return as_vector ? load_unit(dtype, from) : load_each(dtype, from);
 }
 
-// A partial iteration gathers its lanes in memory; the others there are copies of the first.
+// Which lanes of a partial iteration are active.
+Value* Emitter::active_lanes() {
+  return builder_.CreateICmpSLT(lane_numbers(), builder_.CreateVectorSplat(lanes_, count_));
+}
+
+// A partial iteration gathers its lanes in memory, or by a masked move; the others are copies of
+// the first.
 Emitted Emitter::load_partial(DType dtype, Place& from) {
   Value* loaded[2];
   make_memory(loaded, dtype, lanes_, "loaded");
+  const auto move = [&] {
+    Value* mask = active_lanes();
+    Type* type = lanes_type(element_type(dtype), lanes_);
+    Value* some = builder_.CreateFreeze(builder_.CreateMaskedLoad(
+        type, from.pointer, any_alignment, mask, Constant::getNullValue(type)));
+    Value* first =
+        builder_.CreateVectorSplat(lanes_, builder_.CreateExtractElement(some, std::uint64_t{0}));
+    builder_.CreateStore(builder_.CreateSelect(mask, some, first), loaded[0]);
+  };
   const auto gather = [&] {
     Type* element = element_type(dtype);
     Value* memory =
@@ -209,8 +224,10 @@ Emitted Emitter::load_partial(DType dtype, Place& from) {
     counted(count_, int64(lanes_), 1, [&](Value* lane) { copy(from.pointer, lane); });
     store_parts(loaded, lanes_from_memory(dtype, memory), dtype, lanes_);
   };
+  const bool moves = from.kind == Place::Kind::Unit && can_mask(dtype);
   if_then_else(
-      is_full_, [&] { store_parts(loaded, load_full(dtype, from), dtype, lanes_); }, gather);
+      is_full_, [&] { store_parts(loaded, load_full(dtype, from), dtype, lanes_); },
+      [&] { moves ? move() : gather(); });
   return load_parts(loaded, dtype, lanes_);
 }
 
@@ -325,7 +342,11 @@ void Emitter::store_partial(Emitted& what, DType dtype, const Place& to, bool st
       store_single(load_single(dtype, from), dtype, place);
     });
   };
-  if_then_else(is_full_, full, one_by_one);
+  const auto move = [&] {
+    builder_.CreateMaskedStore(vector_of(what, 0), to.pointer, any_alignment, active_lanes());
+  };
+  const bool moves = to.kind == Place::Kind::Unit && can_mask(dtype);
+  if_then_else(is_full_, full, [&] { moves ? move() : one_by_one(); });
 }
 
 void Emitter::store_single(const Emitted& what, DType dtype, Value* pointer) {

@@ -100,6 +100,7 @@ class Emitter {
 
   // emit.cpp: instructions
   void choose_lanes(const Instr& vector_loop);
+  void forget_splats();
   void block(const Block& block);
   void instruction(const Instr& instr);
   void apply(const Instr& instr);
@@ -134,6 +135,7 @@ class Emitter {
                     llvm::ArrayRef<const Instr*> stores);
   void partial_part(const Instr& instr, Value* begin, Value* end, Value* first_count);
   void single_part(const Instr& instr, Value* begin, Value* end);
+  void short_part(const Instr& instr, Value* begin, Value* end);
   void peeled(const Instr& instr, Value* begin, Value* end, llvm::ArrayRef<const Instr*> stores);
   std::vector<const Instr*> streaming_stores(const Instr& instr);
   Value* address_at(const Instr& store, Value* index);
@@ -202,6 +204,7 @@ class Emitter {
   void store_unit(Emitted& value, DType dtype, const Place& place, bool streaming);
   void store_each(Emitted& value, DType dtype, const Place& place);
   bool can_mask(DType dtype) const;
+  Value* active_lanes();
   bool is_hoistable_load(const Address& address);
 
   // emit_values.cpp: parts, vectors, types

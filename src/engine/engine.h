@@ -106,6 +106,11 @@ class Engine {
   void note_conversion(Op op, DType from, DType to, const void* in, const void* out,
                        std::int64_t n);
 
+  // ---- kernels: for plans, and for loop nests, which have programs of their own ----
+  std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
+  // The faster tier that is ready; `cost`: the launch's estimated nanoseconds.
+  const Executable& executable(KernelCode& code, double cost);
+
   SourcePosition source;
   Settings settings;
   Statistics statistics;
@@ -148,10 +153,8 @@ class Engine {
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
   void run_call(const Step& step, Running& running);
-  const Executable& executable(KernelCode& code, double cost);
   void copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to);
   void diagnose(const Step& step, const CachedPlan& cached, unsigned flags);
-  std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
 
   static std::atomic<Engine*> engine_;
   static EngineLock lock_;

@@ -8,6 +8,7 @@
 
 #include "backend/interp/interp.h"
 #include "engine/engine.h"
+#include "engine/launch.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
 #include "ir/per_thread.h"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
-constexpr double part_cost = 25e3;  // ns of work that is worth handing to another thread
 // What a kernel's launches must have cost, in estimated ns, before its code is looked for on disk
 // (some ten microseconds); before it is compiled (some ten milliseconds of another thread, but a
 // program that ends waits for it): from the second launch on, and after one.
@@ -43,26 +43,6 @@ std::uint64_t hash_words(std::span<const std::uint64_t> words) {
     for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] = mixed(lanes[lane], words[k + lane]);
   for (; k < words.size(); ++k) lanes[0] = mixed(lanes[0], words[k]);
   return mixed(mixed(mixed(lanes[0], lanes[1]), lanes[2]), lanes[3]);
-}
-
-struct ScratchBlock {
-  std::byte* data = nullptr;
-  std::size_t size = 0;
-  ~ScratchBlock() { ::operator delete (data, std::align_val_t{64}); }
-};
-
-// Scratch memory of the calling thread, kept from launch to launch.
-std::byte* scratch_of_thread(std::int64_t bytes) {
-  ScratchBlock& block = per_thread<ScratchBlock>();
-  const auto wanted = static_cast<std::size_t>(bytes);
-  if (block.size < wanted) {
-    ::operator delete (block.data, std::align_val_t{64});
-    block.data = nullptr;
-    block.size = 0;
-    block.data = static_cast<std::byte*>(::operator new (wanted, std::align_val_t{64}));
-    block.size = wanted;
-  }
-  return block.data;
 }
 
 }  // namespace
@@ -349,37 +329,11 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
 
   const Executable& exe = executable(code, launch.cost);
-  ThreadPool& pool = ThreadPool::get();
-  std::int64_t parts = 1;
-  if (pool.threads() > 1 && launch.cost > 2 * part_cost) {
-    parts = std::min<std::int64_t>(static_cast<std::int64_t>(launch.cost / part_cost),
-                                   pool.threads() * 8);
-    // As many for each thread, so that each has the same rows in every launch of a loop.
-    if (parts > pool.threads()) parts = parts / pool.threads() * pool.threads();
-    parts =
-        std::clamp<std::int64_t>(parts, 1, (launch.extent + launch.granule - 1) / launch.granule);
-  }
-  struct Context {
-    const Executable& exe;
-    LaunchArguments arguments;
-    std::int64_t extent, granules, granule, parts, scratch;
-  } context{exe,
-            {pointers.data(), launch.integers.data(), scalars.data()},
-            launch.extent,
-            (launch.extent + launch.granule - 1) / launch.granule,
-            launch.granule,
-            parts,
-            launch.scratch_bytes};
-  const unsigned flags = pool.run(
-      parts,
-      [](void* p, std::int64_t k) {
-        auto& c = *static_cast<Context*>(p);
-        const std::int64_t begin = c.granules * k / c.parts * c.granule;
-        const std::int64_t end = std::min(c.extent, c.granules * (k + 1) / c.parts * c.granule);
-        if (begin < end)
-          c.exe.run(c.arguments, begin, end, c.scratch ? scratch_of_thread(c.scratch) : nullptr);
-      },
-      &context);
+  const unsigned flags = run_parts(exe, {pointers.data(), launch.integers.data(), scalars.data()},
+                                   {.extent = launch.extent,
+                                    .granule = launch.granule,
+                                    .scratch_bytes = launch.scratch_bytes,
+                                    .cost = launch.cost});
   if (flags & 0x0Du)
     diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
   for (const ShadowMemory& s : shadows) {

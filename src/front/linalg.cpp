@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/matrix_product.h"
 #include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
@@ -127,6 +128,18 @@ class Product {
     multiply(blasable(a, a_copy), blasable(b, b_copy), out);
   }
 
+  // out (+)= a @ b by gemm alone; false where it can't write out.
+  bool gemm(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out, T keep) const {
+    if (!out.has_rows()) {
+      if (!out.transposed().has_rows()) return false;
+      return gemm(b.transposed(), a.transposed(), out.transposed(), keep);
+    }
+    std::vector<T> a_copy, b_copy;
+    const Matrix<T> x = blasable(a, a_copy), y = blasable(b, b_copy);
+    call_gemm(x, y, out, keep);
+    return true;
+  }
+
   // Sums each element's products in order.
   static void loops(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -212,20 +225,24 @@ class Product {
     return {copy.data(), a.rows, a.columns, a.columns, 1};
   }
 
+  // out = keep * out + a @ b
+  void call_gemm(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out, T keep) const {
+    const T one(1);
+    reinterpret_cast<void (*)(int, int, int, Int, Int, Int, Factor, const T*, Int, const T*, Int,
+                              Factor, T*, Int)>(blas_.gemm)(
+        RowMajor, a.has_rows() ? Plain : Transposed, b.has_rows() ? Plain : Transposed,
+        narrow(a.rows), narrow(b.columns), narrow(a.columns), factor(one), a.data,
+        narrow(a.leading()), b.data, narrow(b.leading()), factor(keep), out.data,
+        narrow(out.row_stride));
+  }
+
   void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) const {
     const T one(1), zero(0);
     const int a_is = a.has_rows() ? Plain : Transposed, b_is = b.has_rows() ? Plain : Transposed;
     const bool by_its_transpose = a.data == b.data && a.rows == b.columns &&
                                   a.row_stride == b.column_stride &&
                                   a.column_stride == b.row_stride && a_is != b_is;
-    if (!by_its_transpose) {
-      reinterpret_cast<void (*)(int, int, int, Int, Int, Int, Factor, const T*, Int, const T*, Int,
-                                Factor, T*, Int)>(blas_.gemm)(
-          RowMajor, a_is, b_is, narrow(a.rows), narrow(b.columns), narrow(a.columns), factor(one),
-          a.data, narrow(a.leading()), b.data, narrow(b.leading()), factor(zero), out.data,
-          narrow(out.row_stride));
-      return;
-    }
+    if (!by_its_transpose) return call_gemm(a, b, out, zero);
     reinterpret_cast<void (*)(int, int, int, Int, Int, Factor, const T*, Int, Factor, T*, Int)>(
         blas_.syrk)(RowMajor, upper, a_is, narrow(b.columns), narrow(a.columns), factor(one),
                     a.data, narrow(a.leading()), factor(zero), out.data, narrow(out.row_stride));
@@ -251,6 +268,34 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
       Product<T, std::int32_t>{blas}(a, b, out);
   }
 }
+
+// ---- products of loop nests ---------------------------------------------------------------------
+
+template <class T>
+bool multiply_in_memory(const MatrixProduct& p) {
+  constexpr auto item = static_cast<std::int64_t>(sizeof(T));
+  bool whole = true;
+  const auto matrix = [&](const MatrixInMemory& m, std::int64_t rows, std::int64_t columns) {
+    whole &= m.row_stride % item == 0 && m.column_stride % item == 0 &&
+             reinterpret_cast<std::uintptr_t>(m.data) % alignof(T) == 0;
+    return Matrix<T>{reinterpret_cast<T*>(m.data), rows, columns, m.row_stride / item,
+                     m.column_stride / item};
+  };
+  const Matrix<T> a = matrix(p.a, p.rows, p.inner), b = matrix(p.b, p.inner, p.columns),
+                  out = matrix(p.out, p.rows, p.columns);
+  const Blas& blas = blas_of<T>();
+  if (!whole || !blas) return false;
+  const T keep(p.accumulates ? 1 : 0);
+  return blas.wide ? Product<T, std::int64_t>{blas}.gemm(a, b, out, keep)
+                   : Product<T, std::int32_t>{blas}.gemm(a, b, out, keep);
+}
+
+[[maybe_unused]] const bool is_known_to_nests = [] {
+  set_multiply_matrices([](const MatrixProduct& p) {
+    return p.dtype == DType::Float64 ? multiply_in_memory<double>(p) : multiply_in_memory<float>(p);
+  });
+  return true;
+}();
 
 // ---- stacks of products -------------------------------------------------------------------------
 

@@ -13,31 +13,6 @@ namespace {
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-// a + factor * b, unless a number leaves int64.
-std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor) {
-  Affine sum;
-  std::int64_t scaled;
-  if (__builtin_mul_overflow(b.constant, factor, &scaled) ||
-      __builtin_add_overflow(a.constant, scaled, &sum.constant))
-    return std::nullopt;
-  std::size_t i = 0, j = 0;
-  while (i < a.terms.size() || j < b.terms.size()) {
-    const bool from_a =
-        j == b.terms.size() || (i < a.terms.size() && a.terms[i].first <= b.terms[j].first);
-    const bool from_b =
-        i == a.terms.size() || (j < b.terms.size() && b.terms[j].first <= a.terms[i].first);
-    const ValueId value = from_a ? a.terms[i].first : b.terms[j].first;
-    std::int64_t coefficient = from_a ? a.terms[i].second : 0;
-    if (from_b && (__builtin_mul_overflow(b.terms[j].second, factor, &scaled) ||
-                   __builtin_add_overflow(coefficient, scaled, &coefficient)))
-      return std::nullopt;
-    if (coefficient != 0) sum.terms.emplace_back(value, coefficient);
-    i += from_a ? 1 : 0;
-    j += from_b ? 1 : 0;
-  }
-  return sum;
-}
-
 template <class Visit>
 void for_each_instr(const Block& block, int depth, Visit&& visit) {
   for (const Instr& instr : block) {
@@ -446,6 +421,30 @@ class Analysis {
 };
 
 }  // namespace
+
+std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor) {
+  Affine sum;
+  std::int64_t scaled;
+  if (__builtin_mul_overflow(b.constant, factor, &scaled) ||
+      __builtin_add_overflow(a.constant, scaled, &sum.constant))
+    return std::nullopt;
+  std::size_t i = 0, j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    const bool from_a =
+        j == b.terms.size() || (i < a.terms.size() && a.terms[i].first <= b.terms[j].first);
+    const bool from_b =
+        i == a.terms.size() || (j < b.terms.size() && b.terms[j].first <= a.terms[i].first);
+    const ValueId value = from_a ? a.terms[i].first : b.terms[j].first;
+    std::int64_t coefficient = from_a ? a.terms[i].second : 0;
+    if (from_b && (__builtin_mul_overflow(b.terms[j].second, factor, &scaled) ||
+                   __builtin_add_overflow(coefficient, scaled, &coefficient)))
+      return std::nullopt;
+    if (coefficient != 0) sum.terms.emplace_back(value, coefficient);
+    i += from_a ? 1 : 0;
+    j += from_b ? 1 : 0;
+  }
+  return sum;
+}
 
 std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> extents,
                                  std::span<const std::int64_t> integers) {

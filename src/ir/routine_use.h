@@ -20,7 +20,11 @@ namespace frit {
 struct Affine {
   std::int64_t constant = 0;
   std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
+  bool operator==(const Affine&) const = default;
 };
+
+// a + factor * b, unless a number leaves int64.
+std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor);
 
 // The form of each Int64 and Int32 value; a value that is no sum is its own only term. In Int32 a
 // sum is one here where it is known to stay in 32 bits; casts between the two change nothing then.

@@ -1,0 +1,70 @@
+// launch.cpp: how many parts a launch has, and the scratch memory of each thread.
+#include "engine/launch.h"
+
+#include <algorithm>
+#include <new>
+
+#include "engine/pool.h"
+#include "ir/per_thread.h"
+
+namespace frit {
+namespace {
+
+constexpr double part_cost = 25e3;  // ns of work that is worth handing to another thread
+
+struct ScratchBlock {
+  std::byte* data = nullptr;
+  std::size_t size = 0;
+  ~ScratchBlock() { ::operator delete (data, std::align_val_t{64}); }
+};
+
+// Scratch memory of the calling thread, kept from launch to launch.
+std::byte* scratch_of_thread(std::int64_t bytes) {
+  ScratchBlock& block = per_thread<ScratchBlock>();
+  const auto wanted = static_cast<std::size_t>(bytes);
+  if (block.size < wanted) {
+    ::operator delete (block.data, std::align_val_t{64});
+    block.data = nullptr;
+    block.size = 0;
+    block.data = static_cast<std::byte*>(::operator new (wanted, std::align_val_t{64}));
+    block.size = wanted;
+  }
+  return block.data;
+}
+
+std::int64_t parts_of(const LaunchShape& shape, int threads) {
+  if (threads <= 1 || shape.cost <= 2 * part_cost) return 1;
+  std::int64_t parts =
+      std::min<std::int64_t>(static_cast<std::int64_t>(shape.cost / part_cost), threads * 8);
+  // As many for each thread, so that each has the same rows in every launch of a loop.
+  if (parts > threads) parts = parts / threads * threads;
+  return std::clamp<std::int64_t>(parts, 1, (shape.extent + shape.granule - 1) / shape.granule);
+}
+
+}  // namespace
+
+unsigned run_parts(const Executable& executable, const LaunchArguments& arguments,
+                   const LaunchShape& shape) {
+  ThreadPool& pool = ThreadPool::get();
+  struct Context {
+    const Executable& executable;
+    const LaunchArguments& arguments;
+    const LaunchShape& shape;
+    std::int64_t granules, parts;
+  } context{executable, arguments, shape, (shape.extent + shape.granule - 1) / shape.granule,
+            parts_of(shape, pool.threads())};
+  return pool.run(
+      context.parts,
+      [](void* p, std::int64_t k) {
+        const auto& c = *static_cast<Context*>(p);
+        const std::int64_t begin = c.granules * k / c.parts * c.shape.granule;
+        const std::int64_t end =
+            std::min(c.shape.extent, c.granules * (k + 1) / c.parts * c.shape.granule);
+        std::byte* scratch =
+            c.shape.scratch_bytes ? scratch_of_thread(c.shape.scratch_bytes) : nullptr;
+        if (begin < end) c.executable.run(c.arguments, begin, end, scratch);
+      },
+      &context);
+}
+
+}  // namespace frit

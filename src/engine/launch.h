@@ -1,0 +1,21 @@
+// launch.h: runs one launch of a kernel in parts, on the pool's threads.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/backend.h"
+
+namespace frit {
+
+struct LaunchShape {
+  std::int64_t extent = 0;   // of the parallel loop
+  std::int64_t granule = 1;  // parts are multiples of this many iterations
+  std::int64_t scratch_bytes = 0;
+  double cost = 0;  // estimated nanoseconds on one core
+};
+
+// Returns the floating-point status flags that the parts raised.
+unsigned run_parts(const Executable& executable, const LaunchArguments& arguments,
+                   const LaunchShape& shape);
+
+}  // namespace frit

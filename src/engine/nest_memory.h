@@ -1,0 +1,37 @@
+// nest_memory.h: the arrays of a call of a loop nest, and how two of them share memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace frit {
+
+// An array of a call. All of its elements that the nest touches must be there.
+struct NestArgument {
+  std::byte* data = nullptr;
+  std::span<const std::int64_t> shape, strides;  // bytes
+};
+
+struct ByteSpan {
+  const std::byte* low = nullptr;
+  const std::byte* high = nullptr;  // behind the last byte
+};
+ByteSpan bytes_of(const NestArgument& a, DType dtype);
+
+// Does each stride step over all that the smaller ones reach? Then no two elements overlap.
+bool is_nested(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+               std::int64_t item);
+
+// How two windows share memory.
+struct SharedMemory {
+  enum class Kind : std::uint8_t { None, Shifted, Mixed } kind{};
+  std::vector<std::int64_t> shift;  // Shifted: element e of b is element e + shift of a
+};
+SharedMemory shared_memory(const NestArgument& a, const NestArgument& b, DType type_a,
+                           DType type_b);
+
+}  // namespace frit

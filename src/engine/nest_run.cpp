@@ -1,0 +1,681 @@
+// nest_run.cpp: the run-time stage of a loop nest, and the host's part of its program.
+#include "engine/nest_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/launch.h"
+#include "engine/matrix_product.h"
+#include "engine/memory.h"
+#include "engine/nest_memory.h"
+#include "engine/pool.h"
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+constexpr std::size_t most_variants = 16, most_programs = 64;
+constexpr std::int64_t small_bound = 8;
+constexpr std::int64_t lane_granule = 64;
+
+std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+template <class Visit>
+void for_each_instr(const Block& block, Visit&& visit) {
+  for (const Instr& instr : block) {
+    visit(instr);
+    for_each_instr(instr.other, visit);
+    for_each_instr(instr.body, visit);
+  }
+}
+
+void add_once(std::vector<std::int32_t>& list, std::int32_t number) {
+  if (std::find(list.begin(), list.end(), number) == list.end()) list.push_back(number);
+}
+
+// About how many, in steps of four: a plan is made for a range of sizes.
+std::uint64_t size_class(double rounds) {
+  if (rounds <= 8) return static_cast<std::uint64_t>(std::max(0.0, rounds));
+  return 16 + static_cast<std::uint64_t>(std::log2(rounds) / 2);
+}
+double rounds_of_class(std::uint64_t c) {
+  return c < 16 ? static_cast<double>(c) : std::exp2(2 * static_cast<double>(c - 16) + 1);
+}
+
+// The middle of each index's range, and the rounds of each loop.
+class RoundEstimate {
+ public:
+  RoundEstimate(const Nest& nest, std::span<const std::int64_t> integers)
+      : nest_(nest), integers_(integers), middle_(nest.loops.size(), 0) {}
+
+  template <class Visit>
+  void run(Visit&& visit) {
+    for (std::size_t k = 0; k < nest_.loops.size(); ++k) {
+      const NestLoop& loop = nest_.loops[k];
+      double rounds = 16;
+      if (!loop.is_while()) {
+        const double begin = value(loop.instr->args[0], 0), end = value(loop.instr->args[1], 0);
+        rounds = std::max(0.0, end - begin);
+        middle_[k] = begin + rounds / 2;
+      }
+      visit(k, rounds);
+    }
+  }
+
+ private:
+  double value(ValueId id, int depth) const {
+    double sum = static_cast<double>(nest_.forms[at(id)].constant);
+    for (const auto& [term, coefficient] : nest_.forms[at(id)].terms)
+      sum += static_cast<double>(coefficient) * variable(term, depth);
+    return sum;
+  }
+  double variable(ValueId id, int depth) const {
+    if (at(id) >= nest_.definitions.size()) return 16;
+    const Instr& instr = *nest_.definitions[at(id)];
+    if (instr.kind == InstrKind::IntegerArg)
+      return static_cast<double>(integers_[at(instr.number)]);
+    if (instr.kind == InstrKind::Loop) return middle_[at(nest_.definition_loop[at(id)])];
+    if (instr.kind == InstrKind::Apply && depth < 8) {
+      const double x = value(instr.args[0], depth + 1);
+      const double y = instr.args[1] == no_value ? 0 : value(instr.args[1], depth + 1);
+      if (instr.op == Op::Minimum) return std::min(x, y);
+      if (instr.op == Op::Maximum) return std::max(x, y);
+      if (instr.op == Op::Multiply) return x * y;
+      if (instr.op == Op::FloorDivide && y != 0) return std::floor(x / y);
+    }
+    return 16;
+  }
+
+  const Nest& nest_;
+  std::span<const std::int64_t> integers_;
+  std::vector<double> middle_;
+};
+
+}  // namespace
+
+// ---- variants and programs ----------------------------------------------------------------------
+
+struct LoopNest::Program {
+  std::vector<std::uint64_t> key;
+  std::shared_ptr<const NestProgram> program;
+  std::vector<std::shared_ptr<KernelCode>> code;  // one a launch
+  // Kept from run to run: registers, locals, and the arguments of a launch.
+  std::vector<Scalar> registers, locals;
+  std::vector<std::int64_t> integers;
+  std::vector<Scalar> scalars;
+  std::vector<void*> pointers;
+  std::vector<std::vector<Scalar>> partials;  // by local: a chunk's sums
+  std::vector<std::byte*> arrays;             // by parameter: the chunks' own
+};
+
+struct LoopNest::Variant {
+  std::vector<std::uint64_t> key;
+  std::shared_ptr<const Nest> nest;
+  std::vector<std::unique_ptr<Program>> programs;
+  Program* last = nullptr;
+};
+
+LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
+  const Kernel& body = routine_.body;
+  std::vector<const Instr*> definitions(body.values.size());
+  for_each_instr(body.code, [&](const Instr& instr) {
+    if (instr.result != no_value) definitions[at(instr.result)] = &instr;
+  });
+  const auto is_argument = [&](ValueId id) {
+    return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
+  };
+  for_each_instr(body.code, [&](const Instr& instr) {
+    if (instr.kind == InstrKind::Loop && is_argument(instr.args[1]))
+      add_once(if_small_, definitions[at(instr.args[1])]->number);
+    const bool scales =
+        instr.kind == InstrKind::Apply &&
+        (instr.op == Op::Multiply || instr.op == Op::FloorDivide || instr.op == Op::Remainder);
+    if (!scales || body.values[at(instr.result)] != DType::Int64) return;
+    for (int k = instr.op == Op::Multiply ? 0 : 1; k < 2; ++k)
+      if (is_argument(instr.args[k]) &&
+          definitions[at(instr.args[1 - k])]->kind != InstrKind::Constant &&
+          !is_argument(instr.args[1 - k]))
+        add_once(literal_, definitions[at(instr.args[k])]->number);
+  });
+}
+
+LoopNest::~LoopNest() = default;
+
+LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
+  const auto& operands = routine_.body.operands;
+  key_.clear();
+  for (std::int32_t n : literal_) key_.push_back(static_cast<std::uint64_t>(call.integers[at(n)]));
+  for (std::int32_t n : if_small_) {
+    const std::int64_t value = call.integers[at(n)];
+    key_.push_back(value >= 0 && value <= small_bound ? static_cast<std::uint64_t>(value)
+                                                      : ~std::uint64_t{0});
+  }
+  NestFacts facts;
+  facts.same.resize(operands.size());
+  for (std::size_t b = 0; b < operands.size(); ++b) {
+    const NestArgument& y = call.arrays[b];
+    if (operands[b].written && !is_nested(y.shape, y.strides, size_of(operands[b].dtype))) {
+      facts.mixed.emplace_back(b, b);
+      key_.insert(key_.end(), {1, b, b});
+    }
+    const ByteSpan own = bytes_of(y, operands[b].dtype);
+    for (std::size_t a = 0; a < b; ++a) {
+      if (!operands[a].written && !operands[b].written) continue;
+      const ByteSpan other = bytes_of(call.arrays[a], operands[a].dtype);
+      if (own.high <= other.low || other.high <= own.low) continue;
+      SharedMemory shared = shared_memory(call.arrays[a], y, operands[a].dtype, operands[b].dtype);
+      if (shared.kind == SharedMemory::Kind::None) continue;
+      const bool usable = shared.kind == SharedMemory::Kind::Shifted && facts.same[b].array < 0 &&
+                          facts.same[a].array < 0;
+      if (!usable) {
+        facts.mixed.emplace_back(a, b);
+        key_.insert(key_.end(), {2, a, b});
+        continue;
+      }
+      key_.insert(key_.end(), {3, a, b});
+      for (std::int64_t s : shared.shift) key_.push_back(static_cast<std::uint64_t>(s));
+      facts.same[b] = {static_cast<std::int32_t>(a), std::move(shared.shift)};
+    }
+  }
+  if (last_variant_ && last_variant_->key == key_) return *last_variant_;
+  for (const auto& known : variants_)
+    if (known->key == key_) return *(last_variant_ = known.get());
+  if (variants_.size() >= most_variants) {
+    // Values that change from call to call are not worth an analysis each.
+    variants_.clear();
+    last_variant_ = nullptr;
+    std::vector<std::int32_t>& fixed = if_small_.empty() ? literal_ : if_small_;
+    if (!fixed.empty()) {
+      fixed.clear();
+      return variant_for(call);
+    }
+  }
+  facts.integers.resize(at(routine_.body.integers));
+  for (std::int32_t n : literal_) facts.integers[at(n)] = call.integers[at(n)];
+  for (std::int32_t n : if_small_) {
+    const std::int64_t value = call.integers[at(n)];
+    if (value >= 0 && value <= small_bound) facts.integers[at(n)] = value;
+  }
+  auto made = std::make_unique<Variant>();
+  made->key = key_;
+  made->nest = analyse_nest(routine_, std::move(facts));
+  variants_.push_back(std::move(made));
+  return *(last_variant_ = variants_.back().get());
+}
+
+LoopNest::Program& LoopNest::program(const NestCall& call) {
+  Variant& variant = variant_for(call);
+  evaluate_conditions(*variant.nest, call.integers, other_key_);
+  const std::size_t bits = other_key_.size();
+  for (std::size_t p = 0; p < call.arrays.size(); ++p) {
+    const NestArgument& a = call.arrays[p];
+    std::uint64_t unit = 0;
+    for (std::size_t k = a.strides.size(); k-- > 0 && unit == 0;)
+      if (a.strides[k] == size_of(routine_.body.operands[p].dtype)) unit = k + 1;
+    other_key_.push_back(unit);
+  }
+  RoundEstimate(*variant.nest, call.integers).run([&](std::size_t, double rounds) {
+    other_key_.push_back(size_class(rounds));
+  });
+  if (variant.last && variant.last->key == other_key_) return *variant.last;
+  for (const auto& known : variant.programs)
+    if (known->key == other_key_) return *(variant.last = known.get());
+  if (variant.programs.size() >= most_programs) {
+    variant.programs.clear();
+    variant.last = nullptr;
+  }
+  PlanFacts facts;
+  for (std::size_t p = 0; p < call.arrays.size(); ++p)
+    facts.unit_axes.push_back(static_cast<std::int32_t>(other_key_[bits + p]) - 1);
+  for (std::size_t k = 0; k < variant.nest->loops.size(); ++k)
+    facts.rounds.push_back(tuning.assumed_rounds > 0
+                               ? tuning.assumed_rounds
+                               : rounds_of_class(other_key_[bits + call.arrays.size() + k]));
+  facts.shortest_chunk = tuning.shortest_chunk;
+  auto made = std::make_unique<Program>();
+  made->key = other_key_;
+  made->program = lower_nest(
+      judge(variant.nest,
+            {other_key_.begin(), other_key_.begin() + static_cast<std::ptrdiff_t>(bits)}),
+      facts);
+  for (const NestLaunch& launch : made->program->launches)
+    made->code.push_back(Engine::get().code_of(launch.kernel));
+  const Nest& nest = *variant.nest;
+  made->registers.resize(nest.routine.body.values.size());
+  made->locals.resize(nest.routine.body.locals.size());
+  for (std::size_t k = 0; k < made->locals.size(); ++k)
+    made->locals[k] = Scalar{.dtype = nest.routine.body.locals[k]};
+  made->partials.resize(made->locals.size());
+  for (const NestLaunch& launch : made->program->launches)
+    for (const ChunkReduction& reduction : launch.reductions) {
+      made->partials[at(reduction.local)].resize(at(most_chunks));
+      for (std::int32_t c : reduction.companions) made->partials[at(c)].resize(at(most_chunks));
+    }
+  made->arrays.resize(call.arrays.size());
+  variant.programs.push_back(std::move(made));
+  return *(variant.last = variant.programs.back().get());
+}
+
+const NestProgram& LoopNest::program_for(const NestCall& call) { return *program(call).program; }
+
+// ---- running ------------------------------------------------------------------------------------
+
+namespace {
+
+std::int64_t number_of(const Scalar& s) { return s.as<std::int64_t>(); }
+
+void apply_to(Op op, Scalar& into, const std::byte* other) {
+  void* args[3] = {into.bytes, into.bytes, const_cast<std::byte*>(other)};
+  loop(op, into.dtype)(args, 1, 0);
+}
+
+bool compares(Op op, const std::byte* a, const Scalar& b) {
+  std::uint8_t answer = 0;
+  void* args[3] = {&answer, const_cast<std::byte*>(a), const_cast<std::byte*>(b.bytes)};
+  loop(op, b.dtype)(args, 1, 0);
+  return answer != 0;
+}
+
+// Memory of a launch's chunks, given back at its end.
+class ChunkMemory {
+ public:
+  ChunkMemory() = default;
+  ChunkMemory(const ChunkMemory&) = delete;
+  ChunkMemory& operator=(const ChunkMemory&) = delete;
+  ~ChunkMemory() {
+    for (const auto& [data, bytes] : blocks_) memory::deallocate(data, bytes);
+  }
+  std::byte* add(std::int64_t bytes) {
+    blocks_.reserve(blocks_.size() + 1);
+    std::byte* data = memory::allocate(std::max<std::int64_t>(bytes, 64));
+    blocks_.emplace_back(data, std::max<std::int64_t>(bytes, 64));
+    return data;
+  }
+
+ private:
+  std::vector<std::pair<std::byte*, std::int64_t>> blocks_;
+};
+
+}  // namespace
+
+// One run of a program; State is a LoopNest::Program.
+template <class State>
+class NestRun {
+ public:
+  NestRun(State& state, const NestCall& call, const LoopNest::Tuning& tuning)
+      : state_(state),
+        tuning_(tuning),
+        program_(*state.program),
+        nest_(*program_.judged.nest),
+        body_(nest_.routine.body),
+        call_(call) {}
+
+  unsigned run() {
+    clear_float_flags();
+    steps(program_.steps);
+    return flags_ | float_flags();
+  }
+
+ private:
+  Scalar& value(ValueId id) { return state_.registers[at(id)]; }
+
+  void steps(const std::vector<NestStep>& list) {
+    for (const NestStep& s : list) step(s);
+  }
+
+  void step(const NestStep& s) {
+    switch (s.kind) {
+      case NestStep::Kind::Compute:
+        return compute(*s.instr);
+      case NestStep::Kind::Launch:
+        return launch(s.launch);
+      case NestStep::Kind::Product:
+        if (!product(program_.plan.products[at(s.product)])) steps(s.body);
+        return;
+      case NestStep::Kind::If:
+        return steps(value(s.instr->args[0]).template as<std::uint8_t>() ? s.body : s.other);
+      case NestStep::Kind::While:
+        for (;;) {
+          steps(s.other);
+          if (!state_.locals[at(s.instr->number)].template as<std::uint8_t>()) return;
+          steps(s.body);
+        }
+      case NestStep::Kind::Loop: {
+        const auto [begin, end] = range(*s.instr, s.parts);
+        for (std::int64_t i = begin; i < end; ++i) {
+          value(s.instr->result) = Scalar::of(DType::Int64, i);
+          steps(s.body);
+        }
+        return;
+      }
+    }
+  }
+
+  std::pair<std::int64_t, std::int64_t> range(const Instr& loop,
+                                              const std::vector<LoopPart>& parts) {
+    std::int64_t begin = number_of(value(loop.args[0])), end = number_of(value(loop.args[1]));
+    const std::int64_t first = begin, behind = end;
+    for (const LoopPart& part : parts) {
+      std::int64_t cut = first;
+      if (part.cut.kind == SplitCandidate::Kind::Last) cut = behind - 1;
+      if (part.cut.kind == SplitCandidate::Kind::OuterIndex)
+        cut = number_of(value(nest_.loop(part.cut.loop).index()));
+      switch (part.side) {
+        case LoopPart::Side::Before:
+          end = std::min(end, cut);
+          break;
+        case LoopPart::Side::At:
+          begin = std::max(begin, cut);
+          end = std::min(end, cut + 1);
+          break;
+        case LoopPart::Side::Behind:
+          begin = std::max(begin, cut + 1);
+          break;
+      }
+    }
+    return {begin, end};
+  }
+
+  // ---- the host's instructions ------------------------------------------------------------------
+
+  void compute(const Instr& instr) {
+    switch (instr.kind) {
+      case InstrKind::Constant:
+        value(instr.result) = instr.constant;
+        return;
+      case InstrKind::ScalarArg:
+        value(instr.result) = call_.scalars[at(instr.number)];
+        return;
+      case InstrKind::IntegerArg:
+        value(instr.result) = Scalar::of(DType::Int64, call_.integers[at(instr.number)]);
+        return;
+      case InstrKind::Apply:
+        return apply(instr);
+      case InstrKind::Cast: {
+        const DType from = body_.values[at(instr.args[0])], to = body_.values[at(instr.result)];
+        Scalar made{.dtype = to};
+        void* args[2] = {made.bytes, value(instr.args[0]).bytes};
+        if (from == to)
+          made = value(instr.args[0]);
+        else
+          cast_loop(from, to)(args, 1, 0);
+        value(instr.result) = made;
+        return;
+      }
+      case InstrKind::Load: {
+        Scalar made{.dtype = body_.values[at(instr.result)]};
+        std::memcpy(made.bytes, address(instr), at(size_of(made.dtype)));
+        value(instr.result) = made;
+        return;
+      }
+      case InstrKind::Store: {
+        const Scalar& what = value(instr.args[0]);
+        std::memcpy(address(instr), what.bytes, at(size_of(what.dtype)));
+        return;
+      }
+      case InstrKind::ReadLocal:
+        value(instr.result) = state_.locals[at(instr.number)];
+        return;
+      case InstrKind::WriteLocal:
+        state_.locals[at(instr.number)] = value(instr.args[0]);
+        return;
+      case InstrKind::Loop:
+      case InstrKind::If:
+      case InstrKind::While:
+        check(false, "a step of a program is one instruction");
+    }
+  }
+
+  void apply(const Instr& instr) {
+    const DType in = body_.values[at(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0])];
+    Scalar made{.dtype = body_.values[at(instr.result)]};
+    void* args[4] = {made.bytes, nullptr, nullptr, nullptr};
+    for (int k = 0; k < info(instr.op).inputs; ++k) args[k + 1] = value(instr.args[k]).bytes;
+    loop(instr.op, in)(args, 1, 0);
+    value(instr.result) = made;
+  }
+
+  std::byte* address(const Instr& instr) {
+    const NestArgument& a = call_.arrays[at(instr.address.operand)];
+    std::byte* p = a.data;
+    for (std::size_t k = 0; k < instr.address.terms.size(); ++k)
+      p += number_of(value(instr.address.terms[k].index)) * a.strides[k];
+    return p;
+  }
+
+  // ---- products ---------------------------------------------------------------------------------
+
+  bool product(const NestProduct& p) {
+    MatrixProduct m{.dtype = array_type(nest_.accesses[at(p.c)].instr->address.operand),
+                    .a = matrix(p.a, p.rows),
+                    .b = matrix(p.b, p.inner),
+                    .out = matrix(p.c, p.rows)};
+    m.rows = rounds(p.rows);
+    m.columns = rounds(p.columns);
+    m.inner = rounds(p.inner);
+    m.accumulates = p.accumulates;
+    return m.rows > 0 && m.columns > 0 && m.inner > 0 && multiply_matrices(m);
+  }
+  std::int64_t first(std::int32_t loop) {
+    return number_of(value(nest_.loop(loop).instr->args[0]));
+  }
+  std::int64_t rounds(std::int32_t loop) {
+    return number_of(value(nest_.loop(loop).instr->args[1])) - first(loop);
+  }
+  // The part of a parameter that an access runs over; its rows follow the loop `rows`.
+  MatrixInMemory matrix(std::int32_t access, std::int32_t rows) {
+    const NestAccess& a = nest_.accesses[at(access)];
+    const NestArgument& array = call_.arrays[at(a.instr->address.operand)];
+    MatrixInMemory m{array.data, 0, 0};
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      // The form of the index itself: a.indices may be shifted to another parameter's.
+      const Affine& form = nest_.forms[at(a.instr->address.terms[axis].index)];
+      const std::int32_t loop = nest_.definition_loop[at(form.terms[0].first)];
+      m.data += (first(loop) + form.constant) * array.strides[axis];
+      (loop == rows ? m.row_stride : m.column_stride) = array.strides[axis];
+    }
+    return m;
+  }
+
+  // ---- launches ---------------------------------------------------------------------------------
+
+  struct Range {
+    std::int64_t begin = 0, end = 1, chunk = 1, extent = 1;
+  };
+
+  void launch(std::int32_t number) {
+    const NestLaunch& l = program_.launches[at(number)];
+    Range r;
+    if (l.loop) {
+      std::tie(r.begin, r.end) = range(*l.loop, l.parts);
+      if (r.begin >= r.end) return;
+      r.extent = r.end - r.begin;
+      if (l.grain == PlanNode::Grain::Chunk || l.grain == PlanNode::Grain::Tile) {
+        r.chunk = chunk_length(l, r.extent);
+        r.extent = (r.extent + r.chunk - 1) / r.chunk;
+      }
+    }
+    if (l.in_order >= 0 && arrays_are_too_large(l, r)) return launch(l.in_order);
+    ChunkMemory chunks;
+    try {
+      for (const ChunkArray& a : l.arrays) add_array(a, r, chunks);
+    } catch (const std::bad_alloc&) {
+      return launch(l.in_order);
+    }
+    fill_arguments(l, r);
+    const double cost = cost_of(l, r);
+    const Executable& executable = Engine::get().executable(*state_.code[at(number)], cost);
+    flags_ |= run_parts(executable,
+                        {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
+                        {.extent = r.extent,
+                         .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
+                         .scratch_bytes = 0,
+                         .cost = cost});
+    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
+    for (const ChunkArray& a : l.arrays) combine(a, r, state_.arrays[at(a.parameter)]);
+  }
+
+  double cost_of(const NestLaunch& l, const Range& r) const {
+    double each = 0;
+    for (const NestLaunch::Cost& c : l.cost) {
+      double product = c.weight;
+      for (const auto& [loop, rounds] : c.loops)
+        product *= loop == l.loop ? static_cast<double>(r.chunk) : rounds;
+      each += product;
+    }
+    return each * static_cast<double>(r.extent);
+  }
+
+  void fill_arguments(const NestLaunch& l, const Range& r) {
+    using IntegerKind = NestLaunch::Integer::Kind;
+    using PointerKind = NestLaunch::Pointer::Kind;
+    state_.integers.clear();
+    for (const NestLaunch::Integer& i : l.integers) {
+      std::int64_t n = 0;
+      switch (i.kind) {
+        case IntegerKind::Value:
+          n = number_of(value(i.number));
+          break;
+        case IntegerKind::Stride:
+          n = call_.arrays[at(i.number)].strides[at(i.axis)];
+          break;
+        case IntegerKind::Begin:
+          n = r.begin;
+          break;
+        case IntegerKind::End:
+          n = r.end;
+          break;
+        case IntegerKind::Chunk:
+          n = r.chunk;
+          break;
+        case IntegerKind::PartialStride:
+          n = bytes_behind(i.number, i.axis + 1);
+          break;
+        case IntegerKind::PartialBytes:
+          n = bytes_behind(i.number, 0);
+          break;
+      }
+      state_.integers.push_back(n);
+    }
+    state_.scalars.clear();
+    for (const NestLaunch::Number& n : l.scalars)
+      state_.scalars.push_back(n.local >= 0 ? state_.locals[at(n.local)] : value(n.value));
+    state_.pointers.clear();
+    for (const NestLaunch::Pointer& p : l.operands) switch (p.kind) {
+        case PointerKind::Parameter:
+          state_.pointers.push_back(call_.arrays[at(p.number)].data);
+          break;
+        case PointerKind::Local:
+          state_.pointers.push_back(state_.locals[at(p.number)].bytes);
+          break;
+        case PointerKind::Partial:
+          state_.pointers.push_back(state_.partials[at(p.number)].data());
+          break;
+        case PointerKind::PartialArray:
+          state_.pointers.push_back(state_.arrays[at(p.number)]);
+          break;
+      }
+  }
+
+  // ---- chunks -----------------------------------------------------------------------------------
+
+  DType local_type(std::int32_t x) const { return body_.locals[at(x)]; }
+  DType array_type(std::int32_t p) const { return body_.operands[at(p)].dtype; }
+
+  // Of a dense array with the parameter's shape: the axes from `axis` on.
+  std::int64_t bytes_behind(std::int32_t parameter, std::int32_t axis) const {
+    std::int64_t bytes = size_of(array_type(parameter));
+    const auto shape = call_.arrays[at(parameter)].shape;
+    for (std::size_t k = at(axis); k < shape.size(); ++k) bytes *= shape[k];
+    return bytes;
+  }
+
+  bool arrays_are_too_large(const NestLaunch& l, const Range& r) const {
+    std::int64_t elements = 0;
+    for (const ChunkArray& a : l.arrays)
+      elements += bytes_behind(a.parameter, 0) / size_of(array_type(a.parameter));
+    double work = 0;
+    for (const NestLaunch::Cost& c : l.cost) {
+      double product = c.weight;
+      for (const auto& [loop, rounds] : c.loops) product *= loop == l.loop ? 1.0 : rounds;
+      work += product;
+    }
+    // A round's work, counted in simple ones.
+    const double rounds = static_cast<double>(r.end - r.begin) * std::max(1.0, work);
+    return static_cast<double>(elements * tuning_.array_share) > rounds || r.extent < 2;
+  }
+
+  void add_array(const ChunkArray& a, const Range& r, ChunkMemory& chunks) {
+    const std::int64_t bytes = bytes_behind(a.parameter, 0),
+                       item = size_of(array_type(a.parameter));
+    std::byte* data = chunks.add(r.extent * bytes);
+    for (std::int64_t k = 0; k < r.extent * bytes; k += item)
+      std::memcpy(data + k, a.identity.bytes, at(item));
+    state_.arrays[at(a.parameter)] = data;
+  }
+
+  void combine(const ChunkReduction& reduction, const Range& r) {
+    Scalar& local = state_.locals[at(reduction.local)];
+    const std::int64_t item = size_of(local.dtype);
+    for (std::int64_t k = 0; k < r.extent; ++k) {
+      const std::byte* part = part_of(reduction.local) + k * item;
+      if (!reduction.extreme) {
+        apply_to(reduction.op, local, part);
+      } else if (compares(reduction.op, part, local)) {
+        std::memcpy(local.bytes, part, at(item));
+        for (std::int32_t c : reduction.companions) {
+          const std::int64_t own = size_of(local_type(c));
+          std::memcpy(state_.locals[at(c)].bytes, part_of(c) + k * own, at(own));
+        }
+      }
+    }
+  }
+
+  const std::byte* part_of(std::int32_t x) const {
+    return reinterpret_cast<const std::byte*>(state_.partials[at(x)].data());
+  }
+
+  // array = op(array, part), chunk after chunk.
+  void combine(const ChunkArray& a, const Range& r, const std::byte* parts) const {
+    const NestArgument& array = call_.arrays[at(a.parameter)];
+    const DType dtype = array_type(a.parameter);
+    const std::int64_t item = size_of(dtype), bytes = bytes_behind(a.parameter, 0);
+    const std::size_t rank = array.shape.size();
+    const std::int64_t row = rank ? array.shape[rank - 1] : 1;
+    const std::int64_t stride = rank ? array.strides[rank - 1] : item;
+    const Loop op = loop(a.op, dtype);
+    std::vector<std::int64_t> index(rank);
+    for (std::int64_t offset = 0; offset < bytes; offset += row * item) {
+      std::byte* to = array.data;
+      for (std::size_t k = 0; k + 1 < rank; ++k) to += index[k] * array.strides[k];
+      for (std::int64_t c = 0; c < r.extent; ++c) {
+        const std::byte* from = parts + c * bytes + offset;
+        const std::int64_t at_once = stride == item ? row : 1;
+        for (std::int64_t k = 0; k < row; k += at_once) {
+          void* args[3] = {to + k * stride, to + k * stride,
+                           const_cast<std::byte*>(from + k * item)};
+          op(args, at_once, 0);
+        }
+      }
+      for (std::size_t k = rank > 0 ? rank - 1 : 0; k-- > 0;) {
+        if (++index[k] < array.shape[k]) break;
+        index[k] = 0;
+      }
+    }
+  }
+
+  State& state_;
+  const LoopNest::Tuning& tuning_;
+  const NestProgram& program_;
+  const Nest& nest_;
+  const Kernel& body_;
+  const NestCall& call_;
+  unsigned flags_ = 0;
+};
+
+unsigned LoopNest::run(const NestCall& call) {
+  return NestRun<Program>(program(call), call, tuning).run();
+}
+
+}  // namespace frit

@@ -1,0 +1,56 @@
+// nest_run.h: runs loop nests: finds out what holds for a call, keeps the programs, runs them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/nest_memory.h"
+#include "schedule/nest_program.h"
+
+namespace frit {
+
+struct NestCall {
+  std::span<const NestArgument> arrays;  // one a parameter, of its dtype
+  std::span<const std::int64_t> integers;
+  std::span<const Scalar> scalars;
+};
+
+// A Routine of rank 0 with all that was found out about it. Used under the engine's lock, when
+// nothing is pending for the memory of a call.
+class LoopNest {
+ public:
+  explicit LoopNest(Routine routine);
+  ~LoopNest();
+
+  // Every index must be inside its array: the caller has checked that. Returns the floating-point
+  // status flags (pool.h) that were raised. Throws only before anything is written.
+  unsigned run(const NestCall& call);
+  // What run would do: for explain.
+  const NestProgram& program_for(const NestCall& call);
+
+  // Tests make small nests run as large ones do. Set before the first run.
+  struct Tuning {
+    double assumed_rounds = 0;  // of each loop; 0: as they are
+    std::int64_t shortest_chunk = PlanFacts().shortest_chunk;
+    std::int64_t array_share = 16;  // rounds that an element of a chunk's own array must be worth
+  } tuning;
+
+ private:
+  struct Variant;  // an analysis: a Nest for some facts
+  struct Program;  // with code, for some verdicts
+  Variant& variant_for(const NestCall& call);
+  Program& program(const NestCall& call);
+
+  Routine routine_;
+  std::vector<std::int32_t> literal_;   // integers that indices are multiplied by
+  std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
+  std::vector<std::unique_ptr<Variant>> variants_;
+  Variant* last_variant_ = nullptr;
+  std::vector<std::uint64_t> key_, other_key_;  // of a call, while it is looked up
+};
+
+}  // namespace frit

@@ -1,0 +1,144 @@
+// nest_run_test.cpp: random nests, transformed and run, against the same nests in order.
+//
+// FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED change how many nests run and which.
+#include "engine/nest_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "engine/memory.h"
+#include "front/common.h"
+#include "schedule/testing_nest_random.h"
+
+namespace frit {
+namespace {
+
+using testing::NestWalk;
+using testing::RandomNest;
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// Numbers of the tests are small fractions, whose sums are exact in any order, so that all bits
+// count but the sign of zero.
+bool same_words(std::int64_t a, std::int64_t b, bool floats) {
+  if (a == b) return true;
+  constexpr std::int64_t sign = INT64_MIN;
+  return floats && (a & ~sign) == 0 && (b & ~sign) == 0;
+}
+
+TEST(NestRun, random_nests_give_what_they_give_in_order) {
+  const std::uint64_t nests = setting("FRIT_FUZZ_PROGRAMS", 1500),
+                      first = setting("FRIT_FUZZ_SEED", 1);
+  Locked lock(Engine::lock());
+  std::map<std::string, int> seen;
+  for (std::uint64_t seed = first; seed < first + nests; ++seed) {
+    const RandomNest random(seed);
+    LoopNest nest(random.routine());
+    const bool as_large = seed % 3 != 0;
+    if (as_large) nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0};
+    for (std::uint64_t call = 0; call < 2; ++call) {
+      testing::NestRandom numbers{seed * 16 + call};
+      std::vector<std::int64_t> integers;
+      for (int k = 0; k < random.integers(); ++k) integers.push_back(numbers.between(0, 6));
+      RandomNest::Memory expected = random.memory(seed), given = random.memory(seed);
+      NestWalk(random.routine(), expected.arrays, integers).run();
+      std::vector<NestArgument> arrays;
+      for (const testing::NestArray& a : given.arrays)
+        arrays.push_back({a.data, a.shape, a.strides});
+      const NestCall c{arrays, integers, {}};
+      ASSERT_NO_THROW(nest.program_for(c)) << "seed " << seed << "\n" << print(random.routine());
+      const NestProgram& program = nest.program_for(c);
+      const std::string plan = print(program.plan);
+      for (const NestLaunch& launch : program.launches)
+        ASSERT_NO_THROW(verify(*launch.kernel))
+            << "seed " << seed << "\n"
+            << plan << print(*launch.kernel) << print(random.routine());
+      for (const char* word : {"parallel", "host", "vector", "wavefront", "chunks", "tiles",
+                               "lanes", "before", "behind"})
+        if (plan.find(word) != std::string::npos) ++seen[word];
+      nest.run(c);
+      for (std::size_t k = 0; k < expected.words.size(); ++k)
+        for (std::size_t e = 0; e < expected.words[k].size(); ++e)
+          ASSERT_TRUE(same_words(expected.words[k][e], given.words[k][e], random.has_floats()))
+              << "seed " << seed << ", call " << call << ", array " << k << ", element " << e
+              << "\n"
+              << print(program.judged) << plan << print(random.routine())
+              << print(program.judged.nest->routine);
+    }
+  }
+  for (const auto& [word, count] : seen) std::cout << word << " in " << count << " plans\n";
+  for (const char* word : {"parallel", "host", "vector", "chunks", "tiles", "lanes", "behind"})
+    EXPECT_GT(seen[word], 0) << word;
+}
+
+// a[i * step] = a[i * step + 1] + 1: the step is taken as a literal, a new one is a new analysis;
+// after many of them it is an unknown.
+TEST(NestRun, steps_that_are_arguments_are_found_out_at_the_call) {
+  Locked lock(Engine::lock());
+  testing::NestMaker m;
+  const int a = m.array(DType::Int64, 1), n = m.integer(), step = m.integer();
+  const ValueId zero = m.literal(0);
+  m.loop(zero, m.arg(n), [&](ValueId i) {
+    const ValueId at = m.times(i, m.arg(step));
+    const ValueId next = m.load(a, {m.shifted(at, 1)});
+    m.store(a, {at}, m.plus(next, m.literal(1)));
+  });
+  LoopNest nest(m.routine());
+  const auto kind = [](const NestProgram& p) { return p.judged.verdicts[0].kind; };
+  for (std::int64_t round = 0; round < 40; ++round) {
+    const std::int64_t s = 1 + round % 23;
+    std::vector<std::int64_t> expected(2048), given(2048);
+    for (std::size_t k = 0; k < given.size(); ++k)
+      expected[k] = given[k] = static_cast<std::int64_t>(k * k % 97);
+    const std::vector<std::int64_t> shape{2048}, strides{8}, integers{80, s};
+    NestWalk(m.routine(), {{reinterpret_cast<std::byte*>(expected.data()), shape, strides}},
+             integers)
+        .run();
+    const NestArgument array{reinterpret_cast<std::byte*>(given.data()), shape, strides};
+    const NestCall call{{&array, 1}, integers, {}};
+    const LoopKind found = kind(nest.program_for(call));
+    if (round < 10) {
+      EXPECT_EQ(found, s == 1 ? LoopKind::Serial : LoopKind::Parallel) << s;
+    }
+    nest.run(call);
+    EXPECT_EQ(expected, given) << "step " << s;
+  }
+}
+
+// No memory for the chunks' own arrays: the loop runs in order.
+TEST(NestRun, a_histogram_without_memory_for_chunks_runs_in_order) {
+  Locked lock(Engine::lock());
+  testing::NestMaker m;
+  const int bin = m.array(DType::Int64, 1), count = m.array(DType::Int64, 1), n = m.integer();
+  const ValueId zero = m.literal(0);
+  m.loop(zero, m.arg(n), [&](ValueId i) {
+    const ValueId b = m.load(bin, {i});
+    m.store(count, {b}, m.plus(m.load(count, {b}), m.literal(1)));
+  });
+  LoopNest nest(m.routine());
+  nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0};
+  std::vector<std::int64_t> bins(1000), counts(64), expected(64);
+  for (std::size_t k = 0; k < bins.size(); ++k)
+    ++expected[static_cast<std::size_t>(bins[k] = static_cast<std::int64_t>(k * k % 61))];
+  const std::vector<std::int64_t> long_shape{1000}, short_shape{64}, strides{8}, integers{1000};
+  const NestArgument arrays[] = {
+      {reinterpret_cast<std::byte*>(bins.data()), long_shape, strides},
+      {reinterpret_cast<std::byte*>(counts.data()), short_shape, strides}};
+  const NestCall call{arrays, integers, {}};
+  ASSERT_NE(print(nest.program_for(call).plan).find("chunks"), std::string::npos);
+  memory::fail_after(1);
+  nest.run(call);
+  memory::fail_after(0);
+  EXPECT_EQ(counts, expected);
+  nest.run(call);
+  for (std::int64_t& e : expected) e *= 2;
+  EXPECT_EQ(counts, expected);
+}
+
+}  // namespace
+}  // namespace frit

@@ -1,0 +1,483 @@
+// nest_launch.cpp: a launch's arguments, values, locals and sums; nest_launch_loops.cpp: its loops.
+#include "schedule/nest_launch.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+constexpr double lane_cost = 0.08, order_cost = 0.35, function_cost = 1.5;  // ns an op
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+Scalar number_in(DType dtype, double value) {
+  Scalar result{.dtype = dtype};
+  void* args[2] = {result.bytes, &value};
+  cast_loop(DType::Float64, dtype)(args, 1, 0);
+  return result;
+}
+
+Op combining(Op op) { return op == Op::Subtract ? Op::Add : op; }
+
+}  // namespace
+
+Scalar extreme_of(DType dtype, bool largest) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (is_float(dtype)) return number_in(dtype, largest ? infinity : -infinity);
+  Scalar result{.dtype = dtype};
+  const bool is_signed = info(dtype).kind == 'i';
+  const int bits = 8 * size_of(dtype);
+  std::uint64_t pattern = largest ? ~std::uint64_t{0} : 0;
+  if (is_signed) pattern = largest ? pattern >> (65 - bits) : std::uint64_t{1} << (bits - 1);
+  if (is_bool(dtype)) pattern = largest ? 1 : 0;
+  std::memcpy(result.bytes, &pattern, static_cast<std::size_t>(size_of(dtype)));
+  return result;
+}
+
+Scalar start_of(Op op, DType dtype) {
+  if (op == Op::Maximum || op == Op::Fmax) return extreme_of(dtype, false);
+  if (op == Op::Minimum || op == Op::Fmin) return extreme_of(dtype, true);
+  if (op == Op::Add && is_float(dtype)) return number_in(dtype, -0.0);
+  const auto identity = identity_of(op, dtype);
+  if (identity && identity->dtype == dtype) return *identity;
+  Scalar zero{.dtype = dtype};
+  return zero;
+}
+
+LaunchWriter::LaunchWriter(const JudgedNest& judged, const PlanFacts& facts)
+    : judged_(judged),
+      nest_(*judged.nest),
+      body_(nest_.routine.body),
+      facts_(facts),
+      values_(body_.values.size(), no_value),
+      locals_(body_.locals.size(), -1) {}
+
+NestLaunch LaunchWriter::in_order(const std::vector<const PlanNode*>& nodes) {
+  find_inside(nodes);
+  writer_.open_parallel(false);
+  for (std::size_t x = 0; x < locals_.size(); ++x)
+    if ((reads_[x] || writes_[x]) && is_shared(x)) writer_.write_local(local(x), host_local(x));
+  std::vector<PlanNode> copies;
+  for (const PlanNode* n : nodes) copies.push_back(*n);
+  emit_in_order(copies);
+  for (std::size_t x = 0; x < locals_.size(); ++x)
+    if (writes_[x] && is_shared(x)) store_local(static_cast<std::int32_t>(x));
+  writer_.close_loop();
+  for (const PlanNode& n : copies) add_cost(n, {});
+  return finish();
+}
+
+NestLaunch LaunchWriter::parallel(const PlanNode& node) {
+  using Grain = PlanNode::Grain;
+  find_inside({&node});
+  launch_.loop = node.instr;
+  launch_.parts = node.parts;
+  launch_.grain = node.grain;
+  const ValueId round = writer_.open_parallel(node.grain == Grain::Lane);
+  if (node.grain == Grain::Lane) lanes_loop_ = node.loop;
+  const ValueId begin = integer({Kind::Begin});
+  if (node.grain == Grain::Chunk || node.grain == Grain::Tile) {
+    const ValueId length = integer({Kind::Chunk}), end = integer({Kind::End});
+    const ValueId low = int_apply(Op::Add, begin, int_apply(Op::Multiply, round, length));
+    ranges_[node.loop] = {low, int_apply(Op::Minimum, int_apply(Op::Add, low, length), end)};
+  } else {
+    values_[at(node.instr->result)] = int_apply(Op::Add, begin, round);
+  }
+  if (node.grain == Grain::Chunk)
+    chunk(node, round);
+  else
+    emit_loop_body(node);
+  if (node.grain != Grain::Chunk) store_last(node, values_[at(node.instr->result)]);
+  writer_.close_loop();
+  for (const PlanNode& n : node.body) add_cost(n, {});
+  launch_.shortest_chunk = has_inner_loop(node) ? 1 : facts_.shortest_chunk;
+  return finish();
+}
+
+NestLaunch LaunchWriter::finish() {
+  launch_.kernel = std::make_shared<const Kernel>(writer_.finish());
+  return std::move(launch_);
+}
+
+bool LaunchWriter::has_inner_loop(const PlanNode& node) const {
+  const std::function<int(const std::vector<PlanNode>&)> depth =
+      [&](const std::vector<PlanNode>& nodes) {
+        int most = 0;
+        for (const PlanNode& n : nodes)
+          most = std::max({most, depth(n.other), depth(n.body) + (n.loop >= 0 ? 1 : 0)});
+        return most;
+      };
+  return depth(node.body) > (node.grain == PlanNode::Grain::Chunk ? 1 : 0);
+}
+
+std::int32_t LaunchWriter::integer_number(const NestLaunch::Integer& wanted) {
+  bool added;
+  const std::int32_t number = number_of(launch_.integers, wanted, added);
+  if (added) check(writer_.integer() == number, "arguments are numbered as they are added");
+  return number;
+}
+
+ValueId LaunchWriter::integer(const NestLaunch::Integer& wanted) {
+  return writer_.integer_value(integer_number(wanted));
+}
+
+ValueId LaunchWriter::scalar(const NestLaunch::Number& wanted, DType dtype) {
+  bool added;
+  const std::int32_t number = number_of(launch_.scalars, wanted, added);
+  if (added) scalar_values_.push_back(writer_.scalar(dtype));
+  return scalar_values_[at(number)];
+}
+
+std::int32_t LaunchWriter::operand(const NestLaunch::Pointer& wanted, DType dtype, bool writes) {
+  bool added;
+  const std::int32_t number = number_of(launch_.operands, wanted, added);
+  if (added) writer_.operand(dtype, false);
+  if (writes) writer_.mark_written(number);
+  return number;
+}
+
+ValueId LaunchWriter::host_local(std::size_t x) {
+  return scalar({.value = no_value, .local = static_cast<std::int32_t>(x)}, body_.locals[x]);
+}
+
+ValueId LaunchWriter::value(ValueId id) {
+  if (id == no_value) return no_value;
+  ValueId& known = values_[at(id)];
+  if (known != no_value) return known;
+  const Instr& definition = *nest_.definitions[at(id)];
+  if (definition.kind == InstrKind::Constant) return writer_.constant(definition.constant);
+  if (definition.kind == InstrKind::IntegerArg) {
+    const Affine& form = nest_.forms[at(id)];
+    if (form.terms.empty()) return writer_.constant_int(form.constant);
+  }
+  check(!inside_[at(id)],
+        ("a value of a launch is written before it is used" + std::to_string(id) + print(judged_) +
+         print(nest_.routine) + print(plan_nest(judged_, facts_)))
+            .c_str());
+  if (body_.values[at(id)] == DType::Int64) return known = integer({Kind::Value, id});
+  return known = scalar({.value = id, .local = -1}, body_.values[at(id)]);
+}
+
+Address LaunchWriter::address(const Instr& instr, bool writes) {
+  const std::int32_t parameter = instr.address.operand;
+  const DType dtype = body_.operands[at(parameter)].dtype;
+  const bool own = std::any_of(launch_.arrays.begin(), launch_.arrays.end(), [&](const auto& a) {
+    return a.parameter == nest_.array_of(parameter);
+  });
+  Address made;
+  if (own) {
+    made.operand = operand({NestLaunch::Pointer::Kind::PartialArray, parameter}, dtype, writes);
+    made.terms.push_back({chunk_, integer_number({Kind::PartialBytes, parameter})});
+  } else {
+    made.operand = operand({NestLaunch::Pointer::Kind::Parameter, parameter}, dtype, writes);
+  }
+  const auto rank = static_cast<std::int32_t>(instr.address.terms.size());
+  const std::int32_t unit = own ? rank - 1 : facts_.unit_axes[at(parameter)];
+  for (std::int32_t axis = 0; axis < rank; ++axis) {
+    const ValueId index = value(instr.address.terms[at(axis)].index);
+    const std::int32_t stride =
+        axis == unit ? unit_stride
+                     : integer_number({own ? Kind::PartialStride : Kind::Stride, parameter, axis});
+    made.terms.push_back({index, stride});
+  }
+  return made;
+}
+
+std::int32_t LaunchWriter::local(std::size_t x) {
+  if (locals_[x] < 0) locals_[x] = writer_.local(body_.locals[x]);
+  return locals_[x];
+}
+
+void LaunchWriter::find_inside(const std::vector<const PlanNode*>& nodes) {
+  inside_.assign(body_.values.size(), false);
+  reads_.assign(body_.locals.size(), false);
+  writes_.assign(body_.locals.size(), false);
+  mentions_.assign(body_.locals.size(), 0);
+  mentions_in_all_.assign(body_.locals.size(), 0);
+  mentioned_.clear();
+  count_mentions(body_.code, mentions_in_all_);
+  for (const PlanNode* n : nodes) add_inside(*n);
+}
+
+void LaunchWriter::count_mentions(const Block& block, std::vector<std::int32_t>& mentions) {
+  for (const Instr& instr : block) {
+    if (instr.kind == InstrKind::ReadLocal || instr.kind == InstrKind::WriteLocal)
+      ++mentions[at(instr.number)];
+    count_mentions(instr.body, mentions);
+    count_mentions(instr.other, mentions);
+  }
+}
+
+void LaunchWriter::add_inside(const PlanNode& node) {
+  if (node.instr && node.instr->kind == InstrKind::Loop) inside_[at(node.instr->result)] = true;
+  if (node.skewed >= 0) inside_[at(nest_.loop(node.skewed).index())] = true;
+  if (node.instr && node.instr->kind == InstrKind::WriteLocal) {
+    writes_[at(node.instr->number)] = true;
+    if (mentioned_.insert(node.instr).second) ++mentions_[at(node.instr->number)];
+  }
+  if (node.instr && (node.instr->kind == InstrKind::If || node.instr->kind == InstrKind::While)) {
+    add_values(node.instr->body);
+    add_values(node.instr->other);
+  }
+  for (const Block* block : node.blocks) add_values(*block);
+  for (const PlanNode& n : node.body) add_inside(n);
+  for (const PlanNode& n : node.other) add_inside(n);
+}
+
+void LaunchWriter::add_values(const Block& block) {
+  for (const Instr& instr : block) {
+    if (instr.result == no_value || instr.kind == InstrKind::Loop) continue;
+    if (inside_[at(instr.result)]) continue;  // a block that stands in several pieces
+    inside_[at(instr.result)] = true;
+    if (instr.kind != InstrKind::ReadLocal) continue;
+    reads_[at(instr.number)] = true;
+    ++mentions_[at(instr.number)];
+  }
+}
+
+void LaunchWriter::store_local(std::int32_t x) {
+  const std::int32_t to = operand({NestLaunch::Pointer::Kind::Local, x}, body_.locals[at(x)], true);
+  writer_.store({.operand = to, .terms = {}}, writer_.read_local(local(at(x))));
+}
+
+LocalRole LaunchWriter::role(const PlanNode& node, std::size_t x) const {
+  return judged_.locals.role(node.loop, static_cast<std::int32_t>(x));
+}
+
+void LaunchWriter::store_last(const PlanNode& node, ValueId index) {
+  ValueId is_last = no_value;
+  for (std::size_t x = 0; x < locals_.size(); ++x) {
+    if (!writes_[x] || role(node, x) != LocalRole::Last) continue;
+    if (is_last == no_value) {
+      const ValueId last = int_apply(Op::Subtract, integer({Kind::End}), writer_.constant_int(1));
+      is_last = writer_.apply(Op::Equal, DType::Bool, index, last);
+      writer_.open_if(is_last);
+    }
+    store_local(static_cast<std::int32_t>(x));
+  }
+  if (is_last != no_value) writer_.close_if();
+}
+
+void LaunchWriter::chunk(const PlanNode& node, ValueId round) {
+  chunk_ = round;
+  for (std::size_t x = 0; x < locals_.size(); ++x) {
+    if (!writes_[x]) continue;
+    if (auto reduction = reduction_of(node, static_cast<std::int32_t>(x)))
+      launch_.reductions.push_back(std::move(*reduction));
+  }
+  add_arrays(node);
+  for (const ChunkReduction& r : launch_.reductions) {
+    writer_.write_local(local(at(r.local)), writer_.constant(r.identity));
+    for (std::int32_t c : r.companions)
+      writer_.write_local(local(at(c)), writer_.constant(Scalar{.dtype = body_.locals[at(c)]}));
+  }
+  emit_in_order(node.body);
+  const auto store_part = [&](std::int32_t x) {
+    const DType dtype = body_.locals[at(x)];
+    const std::int32_t to = operand({NestLaunch::Pointer::Kind::Partial, x}, dtype, true);
+    writer_.store({.operand = to, .terms = {{round, unit_stride}}},
+                  writer_.read_local(local(at(x))));
+  };
+  for (const ChunkReduction& r : launch_.reductions) {
+    store_part(r.local);
+    for (std::int32_t c : r.companions) store_part(c);
+  }
+  // The last chunk ends with the last iteration.
+  const ValueId last = int_apply(Op::Subtract, ranges_[node.loop].second, writer_.constant_int(1));
+  store_last(node, last);
+}
+
+std::optional<ChunkReduction> LaunchWriter::reduction_of(const PlanNode& node,
+                                                         std::int32_t x) const {
+  const DType dtype = body_.locals[at(x)];
+  if (role(node, at(x)) == LocalRole::Reduction)
+    for (const LocalUpdate& u : judged_.locals.updates)
+      if (u.local == x && is_inside(node, u.write))
+        return ChunkReduction{.local = x,
+                              .op = combining(u.op),
+                              .extreme = false,
+                              .companions = {},
+                              .identity = start_of(combining(u.op), dtype)};
+  if (role(node, at(x)) == LocalRole::Extreme)
+    for (const LocalExtreme& e : judged_.locals.extremes)
+      if (e.local == x && is_inside(node, e.branch))
+        return ChunkReduction{.local = x,
+                              .op = e.compare,
+                              .extreme = true,
+                              .companions = e.companions,
+                              .identity = extreme_of(dtype, wants_least(e.compare))};
+  return std::nullopt;
+}
+
+bool LaunchWriter::is_inside(const PlanNode& node, const Instr* instr) const {
+  return contains(nest_.loop(node.loop).instr->body, instr);
+}
+
+bool LaunchWriter::contains(const Block& block, const Instr* wanted) {
+  return std::any_of(block.begin(), block.end(), [&](const Instr& instr) {
+    return &instr == wanted || contains(instr.body, wanted) || contains(instr.other, wanted);
+  });
+}
+
+void LaunchWriter::add_arrays(const PlanNode& node) {
+  for (const NestUpdate& u : nest_.updates) {
+    const NestAccess& store = nest_.accesses[at(u.store)];
+    const auto path = nest_.path_to(store.loop);
+    if (std::find(path.begin(), path.end(), node.loop) == path.end()) continue;
+    if (!is_reduced(node.loop, store.array)) continue;
+    const bool known = std::any_of(launch_.arrays.begin(), launch_.arrays.end(),
+                                   [&](const ChunkArray& a) { return a.parameter == store.array; });
+    const DType dtype = body_.operands[at(store.array)].dtype;
+    if (!known)
+      launch_.arrays.push_back({store.array, combining(u.op), start_of(combining(u.op), dtype)});
+  }
+}
+
+bool LaunchWriter::is_reduced(std::int32_t loop, std::int32_t array) const {
+  if (!is_reduction_of_array(nest_, loop, array)) return false;
+  for (std::size_t k = 0; k < nest_.dependences.size(); ++k) {
+    const Dependence& d = nest_.dependences[k];
+    if (!judged_.active[k] || nest_.accesses[at(d.source)].array != array) continue;
+    if (d.level >= d.common || d.level != nest_.loop(loop).depth) continue;
+    if (nest_.path_to(nest_.accesses[at(d.source)].loop)[at(d.level)] == loop) return true;
+  }
+  return false;
+}
+
+void LaunchWriter::emit_in_order(const std::vector<PlanNode>& nodes) {
+  for (const PlanNode& n : nodes) emit(n);
+}
+
+void LaunchWriter::emit_blocks(const std::vector<const Block*>& blocks,
+                               const std::vector<PlanNode>& nodes) {
+  if (blocks.empty()) return emit_in_order(nodes);
+  std::vector<bool> needed(body_.values.size());
+  for (const PlanNode& n : nodes) need(n, needed);
+  for (const Block* block : blocks)
+    for (const Instr& instr : *block) {
+      const bool is_value = instr.result != no_value && instr.kind != InstrKind::Loop;
+      if (is_value && needed[at(instr.result)]) emit_value(instr);
+      if (is_value) continue;
+      for (const PlanNode& n : nodes)
+        if (n.instr == &instr) emit(n);
+    }
+}
+
+void LaunchWriter::need(const PlanNode& node, std::vector<bool>& needed) const {
+  if (node.instr) {
+    for (ValueId arg : node.instr->args) need(arg, needed);
+    for (const Term& term : node.instr->address.terms) need(term.index, needed);
+  }
+  if (node.skewed >= 0)
+    for (ValueId arg : nest_.loop(node.skewed).instr->args) need(arg, needed);
+  for (const PlanNode& n : node.body) need(n, needed);
+  for (const PlanNode& n : node.other) need(n, needed);
+}
+
+void LaunchWriter::need(ValueId id, std::vector<bool>& needed) const {
+  if (id == no_value || needed[at(id)]) return;
+  needed[at(id)] = true;
+  const Instr& definition = *nest_.definitions[at(id)];
+  for (ValueId arg : definition.args) need(arg, needed);
+  for (const Term& term : definition.address.terms) need(term.index, needed);
+}
+
+void LaunchWriter::emit_value(const Instr& instr) {
+  ValueId& made = values_[at(instr.result)];
+  switch (instr.kind) {
+    case InstrKind::Constant:
+      made = writer_.constant(instr.constant);
+      return;
+    case InstrKind::Apply:
+      made = writer_.apply(instr.op, body_.values[at(instr.result)], value(instr.args[0]),
+                           value(instr.args[1]), value(instr.args[2]));
+      return;
+    case InstrKind::Cast:
+      made = writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]);
+      return;
+    case InstrKind::Load:
+      made = writer_.load_here(address(instr, false));
+      return;
+    case InstrKind::ReadLocal:
+      made = writes_[at(instr.number)] ? writer_.read_local(local(at(instr.number)))
+                                       : host_local(at(instr.number));
+      return;
+    case InstrKind::IntegerArg:
+    case InstrKind::ScalarArg:
+      check(false, "arguments stand outside of all loops");
+      return;
+    case InstrKind::Store:
+    case InstrKind::WriteLocal:
+    case InstrKind::Loop:
+    case InstrKind::If:
+    case InstrKind::While:
+      return;
+  }
+}
+
+void LaunchWriter::emit(const PlanNode& node) {
+  if (!node.instr) return emit_in_order(node.body);
+  const Instr& instr = *node.instr;
+  switch (instr.kind) {
+    case InstrKind::Store:
+      return writer_.store(address(instr, true), value(instr.args[0]));
+    case InstrKind::WriteLocal:
+      return writer_.write_local(local(at(instr.number)), value(instr.args[0]));
+    case InstrKind::If:
+      writer_.open_if(value(instr.args[0]));
+      emit_blocks({&instr.body}, node.body);
+      if (!node.other.empty()) {
+        writer_.open_else();
+        emit_blocks({&instr.other}, node.other);
+      }
+      return writer_.close_if();
+    case InstrKind::While:
+      writer_.open_while();
+      emit_blocks({&instr.other}, node.other);
+      writer_.begin_while_body(writer_.read_local(local(at(instr.number))));
+      emit_blocks({&instr.body}, node.body);
+      return writer_.close_while();
+    case InstrKind::Loop:
+      return emit_loop(node);
+    case InstrKind::Constant:
+    case InstrKind::ScalarArg:
+    case InstrKind::IntegerArg:
+    case InstrKind::Apply:
+    case InstrKind::Cast:
+    case InstrKind::Load:
+    case InstrKind::ReadLocal:
+      check(false, "a plan's leaves are statements");
+  }
+}
+
+void LaunchWriter::add_cost(const PlanNode& node,
+                            std::vector<std::pair<const Instr*, double>> loops) {
+  const bool lanes = node.run == LoopRun::Vector || node.skew > 0 || in_lanes_;
+  if (node.loop >= 0) {
+    const double rounds = at(node.loop) < facts_.rounds.size() ? facts_.rounds[at(node.loop)] : 64;
+    loops.emplace_back(node.instr, rounds);
+    if (node.skewed >= 0) {
+      const double more =
+          at(node.skewed) < facts_.rounds.size() ? facts_.rounds[at(node.skewed)] : 64;
+      loops.emplace_back(nest_.loop(node.skewed).instr, more);
+    }
+  }
+  const double each = lanes || launch_.grain == PlanNode::Grain::Lane ? lane_cost : order_cost;
+  double weight = node.loop < 0 ? each : 0;
+  for (const Block* block : node.blocks)
+    for (const Instr& instr : *block) {
+      if (instr.kind == InstrKind::Apply) weight += has(instr.op, Costly) ? function_cost : each;
+      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) weight += each;
+    }
+  if (weight > 0) launch_.cost.push_back({weight, loops});
+  const bool around = std::exchange(in_lanes_, lanes);
+  for (const PlanNode& n : node.body) add_cost(n, loops);
+  for (const PlanNode& n : node.other) add_cost(n, loops);
+  in_lanes_ = around;
+}
+
+}  // namespace frit

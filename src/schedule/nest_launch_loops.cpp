@@ -1,0 +1,241 @@
+// nest_launch_loops.cpp: loops inside of a launch: in order, as lanes, as wavefronts, unrolled.
+#include <algorithm>
+
+#include "ir/error.h"
+#include "schedule/nest_launch.h"
+
+namespace frit {
+namespace {
+
+constexpr std::int64_t most_unrolled = 8;      // rounds,
+constexpr std::size_t longest_unrolled = 160;  // and instructions when it is done
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+}  // namespace
+
+std::pair<ValueId, ValueId> LaunchWriter::range_of(const PlanNode& node) {
+  const auto known = ranges_.find(node.loop);
+  if (known != ranges_.end()) return known->second;
+  ValueId begin = value(node.instr->args[0]), end = value(node.instr->args[1]);
+  const ValueId first = begin, behind = end;
+  for (const LoopPart& part : node.parts) {
+    ValueId cut = no_value;
+    switch (part.cut.kind) {
+      case SplitCandidate::Kind::First:
+        cut = first;
+        break;
+      case SplitCandidate::Kind::Last:
+        cut = int_apply(Op::Subtract, behind, writer_.constant_int(1));
+        break;
+      case SplitCandidate::Kind::OuterIndex:
+        cut = value(nest_.loop(part.cut.loop).index());
+        break;
+    }
+    const ValueId after = int_apply(Op::Add, cut, writer_.constant_int(1));
+    switch (part.side) {
+      case LoopPart::Side::Before:
+        end = int_apply(Op::Minimum, end, cut);
+        break;
+      case LoopPart::Side::At:
+        begin = int_apply(Op::Maximum, begin, cut);
+        end = int_apply(Op::Minimum, end, after);
+        break;
+      case LoopPart::Side::Behind:
+        begin = int_apply(Op::Maximum, begin, after);
+        break;
+    }
+  }
+  return {begin, end};
+}
+
+void LaunchWriter::emit_loop(const PlanNode& node) {
+  if (node.skew > 0) return emit_wavefront(node);
+  const auto [begin, end] = range_of(node);
+  if (node.run == LoopRun::Vector) return emit_vector(node, begin, end);
+  if (unrolls(node)) return emit_unrolled(node);
+  if (lanes_loop_ >= 0 && (differs(node.instr->args[0]) || differs(node.instr->args[1])))
+    return emit_loop_of_lanes(node, begin, end);
+  values_[at(node.instr->result)] = writer_.open_loop(begin, end, false);
+  emit_loop_body(node);
+  writer_.close_loop();
+}
+
+void LaunchWriter::emit_loop_of_lanes(const PlanNode& node, ValueId begin, ValueId end) {
+  const std::int32_t counter = writer_.local(DType::Int64);
+  writer_.write_local(counter, begin);
+  writer_.open_while();
+  writer_.begin_while_body(less(writer_.read_local(counter), end));
+  const ValueId index = writer_.read_local(counter);
+  values_[at(node.instr->result)] = index;
+  emit_loop_body(node);
+  writer_.write_local(counter, int_apply(Op::Add, index, writer_.constant_int(1)));
+  writer_.close_while();
+}
+
+bool LaunchWriter::differs(ValueId id) const {
+  if (id == nest_.loop(lanes_loop_).index()) return true;
+  if (lanes_partner_ >= 0 && id == nest_.loop(lanes_partner_).index()) return true;
+  const Instr& instr = *nest_.definitions[at(id)];
+  if (!inside_[at(id)]) return false;
+  if (instr.kind == InstrKind::ReadLocal) return writes_[at(instr.number)];
+  if (instr.kind == InstrKind::Loop)
+    return nest_.is_inside(id, lanes_loop_) && (differs(instr.args[0]) || differs(instr.args[1]));
+  for (ValueId arg : instr.args)
+    if (arg != no_value && differs(arg)) return true;
+  return std::any_of(instr.address.terms.begin(), instr.address.terms.end(),
+                     [&](const Term& t) { return differs(t.index); });
+}
+
+std::size_t LaunchWriter::length_of(const std::vector<const Block*>& blocks) {
+  std::size_t n = 0;
+  for (const Block* block : blocks)
+    for (const Instr& instr : *block) n += 1 + length_of({&instr.body, &instr.other});
+  return n;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> LaunchWriter::literal_bounds(
+    const PlanNode& node) const {
+  const Affine &begin = nest_.forms[at(node.instr->args[0])],
+               &end = nest_.forms[at(node.instr->args[1])];
+  if (!begin.terms.empty() || !end.terms.empty()) return std::nullopt;
+  return std::pair{begin.constant, end.constant};
+}
+
+std::size_t LaunchWriter::length_when_unrolled(const PlanNode& node) const {
+  std::size_t n = length_of(node.blocks);
+  for (const PlanNode& inner : node.body)
+    if (inner.loop >= 0 && unrolls(inner)) {
+      const auto bounds = literal_bounds(inner);
+      n += length_when_unrolled(inner) *
+           static_cast<std::size_t>(std::max<std::int64_t>(0, bounds->second - bounds->first));
+    }
+  return n;
+}
+
+bool LaunchWriter::unrolls(const PlanNode& node) const {
+  if (node.run != LoopRun::Serial || node.instr->kind != InstrKind::Loop || node.skew ||
+      !node.parts.empty() || ranges_.contains(node.loop) || lanes_loop_ < 0)
+    return false;
+  const auto bounds = literal_bounds(node);
+  if (!bounds || bounds->second - bounds->first > most_unrolled) return false;
+  const auto rounds = std::max<std::int64_t>(0, bounds->second - bounds->first);
+  return length_when_unrolled(node) * static_cast<std::size_t>(rounds) <= longest_unrolled;
+}
+
+void LaunchWriter::emit_unrolled(const PlanNode& node) {
+  const auto bounds = literal_bounds(node);
+  for (std::int64_t i = bounds->first; i < bounds->second; ++i) {
+    values_[at(node.instr->result)] = writer_.constant_int(i);
+    emit_loop_body(node);
+  }
+}
+
+void LaunchWriter::emit_vector(const PlanNode& node, ValueId begin, ValueId end) {
+  std::vector<LaneSum> sums = open_sums(node);
+  const std::vector<std::int32_t> outside = locals_;
+  renew_private(node);
+  const std::int32_t around = std::exchange(lanes_loop_, node.loop);
+  values_[at(node.instr->result)] = writer_.open_loop(begin, end, true);
+  for (const LaneSum& s : sums) {
+    const DType dtype = body_.locals[s.local];
+    const Scalar start =
+        s.extreme ? extreme_of(dtype, wants_least(s.compare)) : start_of(s.op, dtype);
+    writer_.write_local(s.lane, writer_.constant(start));
+    locals_[s.local] = s.lane;
+  }
+  emit_loop_body(node);
+  std::vector<Reduction> reductions;
+  for (const LaneSum& s : sums)
+    reductions.push_back({s.op, writer_.read_local(s.lane), s.extreme ? s.best : s.outer});
+  writer_.close_loop(std::move(reductions));
+  lanes_loop_ = around;
+  locals_ = outside;
+  for (const LaneSum& s : sums) {
+    if (!s.extreme) continue;
+    const ValueId best = writer_.read_local(s.best);
+    writer_.open_if(writer_.apply(s.compare, DType::Bool, best, writer_.read_local(s.outer)));
+    writer_.write_local(s.outer, best);
+    writer_.close_if();
+  }
+}
+
+void LaunchWriter::renew_private(const PlanNode& node) {
+  std::vector<bool> written(locals_.size());
+  find_writes(node.body, written);
+  for (std::size_t x = 0; x < locals_.size(); ++x)
+    if (written[x] && role(node, x) == LocalRole::Private) locals_[x] = -1;
+}
+
+std::vector<LaunchWriter::LaneSum> LaunchWriter::open_sums(const PlanNode& node) {
+  std::vector<bool> written(locals_.size());
+  find_writes(node.body, written);
+  std::vector<LaneSum> sums;
+  for (std::size_t x = 0; x < locals_.size(); ++x) {
+    if (!written[x]) continue;
+    const LocalRole r = role(node, x);
+    if (r != LocalRole::Reduction && r != LocalRole::Extreme) continue;
+    const auto reduction = reduction_of(node, static_cast<std::int32_t>(x));
+    check(reduction.has_value(), "a reduction has an update");
+    const DType dtype = body_.locals[x];
+    LaneSum s{.local = x,
+              .outer = local(x),
+              .lane = writer_.local(dtype),
+              .op = reduction->op,
+              .compare = reduction->op,
+              .extreme = reduction->extreme};
+    if (s.extreme) {
+      s.best = writer_.local(dtype);
+      const bool least = wants_least(s.compare);
+      s.op = is_float(dtype) ? (least ? Op::Fmin : Op::Fmax) : (least ? Op::Minimum : Op::Maximum);
+      writer_.write_local(s.best, writer_.constant(extreme_of(dtype, least)));
+    }
+    sums.push_back(s);
+  }
+  return sums;
+}
+
+void LaunchWriter::find_writes(const std::vector<PlanNode>& nodes, std::vector<bool>& written) {
+  for (const PlanNode& n : nodes) {
+    if (n.instr && n.instr->kind == InstrKind::WriteLocal) written[at(n.instr->number)] = true;
+    find_writes(n.body, written);
+    find_writes(n.other, written);
+  }
+}
+
+void LaunchWriter::emit_wavefront(const PlanNode& node) {
+  const PlanNode inner{.instr = nest_.loop(node.skewed).instr, .loop = node.skewed};
+  const auto [i_begin, i_end] = range_of(node);
+  const auto [j_begin, j_end] = range_of(inner);
+  const ValueId one = writer_.constant_int(1), skew = writer_.constant_int(node.skew);
+  const auto plus = [&](ValueId a, ValueId b) { return int_apply(Op::Add, a, b); };
+  const auto minus = [&](ValueId a, ValueId b) { return int_apply(Op::Subtract, a, b); };
+  const auto times_skew = [&](ValueId a) { return int_apply(Op::Multiply, a, skew); };
+  const auto floor = [&](ValueId a) { return int_apply(Op::FloorDivide, a, skew); };
+  // An i that has iterations at all.
+  writer_.open_if(less(j_begin, j_end));
+  const ValueId first = plus(times_skew(i_begin), j_begin);
+  const ValueId behind = plus(times_skew(minus(i_end, one)), j_end);
+  writer_.open_if(less(i_begin, i_end));
+  const ValueId w = writer_.open_loop(first, behind, false);
+  const ValueId low = floor(plus(minus(w, j_end), skew));
+  const ValueId high = plus(floor(minus(w, j_begin)), one);
+  const std::int32_t around = std::exchange(lanes_loop_, node.loop);
+  lanes_partner_ = node.skewed;
+  const std::vector<std::int32_t> outside = locals_;
+  renew_private(node);
+  const ValueId i = writer_.open_loop(int_apply(Op::Maximum, i_begin, low),
+                                      int_apply(Op::Minimum, i_end, high), true);
+  values_[at(node.instr->result)] = i;
+  values_[at(inner.instr->result)] = minus(w, times_skew(i));
+  emit_loop_body(node);
+  writer_.close_loop();
+  lanes_loop_ = around;
+  lanes_partner_ = -1;
+  locals_ = outside;
+  writer_.close_loop();
+  writer_.close_if();
+  writer_.close_if();
+}
+
+}  // namespace frit

@@ -1,0 +1,75 @@
+// nest_plan.h: In: a judged nest. Out: the same nest with each loop told how to run.
+//
+// The plan is a tree like the Routine's blocks, with the same instructions for leaves. Transforms
+// change the tree alone: a loop may stand in it several times, with a part of its statements each
+// (distribution) or a part of its iterations (peeling); loops may change places, run as tiles, or
+// as wavefronts. What a transform needs is asked of the dependences that are active in this call.
+//
+// The order of float sums changes in three places only: a sum of a vector loop is NumPy's pairwise
+// tree; a sum of a parallel loop is made in chunks whose sums are added in order (both depend on
+// sizes and layouts, never on tier or threads); and the product of two large matrices is BLAS's.
+// All other results are those of the loops in order, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/nest_product.h"
+
+namespace frit {
+
+enum class LoopRun : std::uint8_t {
+  Host,      // the program's own loop, around launches
+  Parallel,  // a launch; its parts run at the same time
+  Serial,    // in order, inside of a launch
+  Vector,    // the lanes of one, inside of a launch
+};
+
+// The iterations before a cut, at it, or behind it.
+struct LoopPart {
+  enum class Side : std::uint8_t { Before, At, Behind } side{};
+  SplitCandidate cut;
+};
+
+struct PlanNode {
+  const Instr* instr = nullptr;  // a Loop, If, While, Store or WriteLocal
+  const Instr* place = nullptr;  // what stands here in the text, if that is not `instr`
+  std::int32_t loop = -1;        // of a Loop or While
+  LoopRun run = LoopRun::Serial;
+  // Parallel: an iteration of the launch is one of the loop; a lane of it; a chunk of them, which
+  // the same loop runs through inside (reductions); or a tile of them, which is run through at the
+  // node in it that says in_tile.
+  enum class Grain : std::uint8_t { One, Lane, Chunk, Tile } grain = Grain::One;
+  bool in_tile = false;  // the iterations of the tile around it
+  std::vector<LoopPart> parts = {};
+  // > 0: a wavefront over this loop i and the loop j in it: w = skew * i + j runs in order, and
+  // for each w the iterations (i, w - skew * i) run as lanes.
+  std::int64_t skew = 0;
+  std::int32_t skewed = -1;  // the loop j
+  // In NestPlan::products: done by BLAS if it can; else by the nodes in `body`.
+  std::int32_t product = -1;
+  // Loops: whose values are computed here, and whose statements stand here (of the last one).
+  std::vector<const Block*> blocks = {};
+  std::vector<PlanNode> body = {}, other = {};
+};
+
+// What a plan is made for, besides the verdicts.
+struct PlanFacts {
+  std::vector<std::int32_t>
+      unit_axes;                       // by parameter: the axis along which it is contiguous, or -1
+  std::vector<double> rounds;          // by loop: about how many
+  std::int64_t shortest_chunk = 4096;  // rounds of a loop without loops in it
+};
+
+struct NestPlan {
+  std::vector<PlanNode> nodes;
+  std::vector<NestProduct> products;
+  double cost = 0;  // estimated nanoseconds of the nest in order
+};
+NestPlan plan_nest(const JudgedNest& judged, const PlanFacts& facts);
+
+// "parallel v2\n  vector v4\n    store 3" for tests and explain.
+std::string print(const NestPlan& plan);
+
+}  // namespace frit

@@ -1,0 +1,191 @@
+// nest_program.cpp: writes the steps of the host, with the launches in their places.
+#include "schedule/nest_program.h"
+
+#include <algorithm>
+
+#include "ir/error.h"
+#include "schedule/nest_launch.h"
+
+namespace frit {
+namespace {
+
+constexpr std::int64_t tile_length = 512;
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+class ProgramWriter {
+ public:
+  ProgramWriter(NestProgram& program, const PlanFacts& facts)
+      : program_(program), nest_(*program.judged.nest), facts_(facts) {}
+
+  void run() { program_.steps = block(nest_.routine.body.code, program_.plan.nodes); }
+
+ private:
+  static bool is_host(const PlanNode& n) {
+    return n.instr && (n.run == LoopRun::Host || n.run == LoopRun::Parallel);
+  }
+
+  std::vector<NestStep> block(const Block& block, const std::vector<PlanNode>& nodes) {
+    std::vector<NestStep> steps;
+    std::vector<bool> placed(nodes.size());
+    std::vector<const PlanNode*> waiting;  // nodes that share a launch
+    const auto launch_waiting = [&] {
+      if (waiting.empty()) return;
+      steps.push_back(launch(LaunchWriter(program_.judged, facts_).in_order(waiting)));
+      waiting.clear();
+    };
+    for (const Instr& instr : block) {
+      if (instr.result != no_value && instr.kind != InstrKind::Loop) {
+        // A value that a waiting launch changes is computed behind it; what only depends on
+        // arguments and constants is not.
+        if (changes(instr)) launch_waiting();
+        steps.push_back({.kind = NestStep::Kind::Compute, .instr = &instr, .parts = {}});
+        continue;
+      }
+      for (std::size_t k = 0; k < nodes.size(); ++k) {
+        const PlanNode& n = nodes[k];
+        if (stands_for(n) != &instr) continue;
+        placed[k] = true;
+        const bool is_plain = n.instr == &instr && (instr.kind == InstrKind::Store ||
+                                                    instr.kind == InstrKind::WriteLocal);
+        if (!is_host(n) && !(is_plain && waiting.empty())) {
+          waiting.push_back(&n);
+          continue;
+        }
+        launch_waiting();
+        steps.push_back(step(n));
+      }
+    }
+    launch_waiting();
+    check(std::find(placed.begin(), placed.end(), false) == placed.end(),
+          "each node of a plan has its place");
+    return steps;
+  }
+  static const Instr* stands_for(const PlanNode& n) { return n.place ? n.place : n.instr; }
+  static bool changes(const Instr& instr) {
+    return instr.kind == InstrKind::Load || instr.kind == InstrKind::ReadLocal;
+  }
+
+  NestStep launch(NestLaunch made) {
+    NestStep s{.kind = NestStep::Kind::Launch, .instr = nullptr, .parts = {}};
+    s.launch = static_cast<std::int32_t>(program_.launches.size());
+    program_.launches.push_back(std::move(made));
+    return s;
+  }
+
+  NestStep step(const PlanNode& n) {
+    if (n.run == LoopRun::Parallel) {
+      NestLaunch made = LaunchWriter(program_.judged, facts_).parallel(n);
+      if (!made.arrays.empty()) {
+        std::vector<const PlanNode*> inside;
+        for (const PlanNode& inner : n.body) inside.push_back(&inner);
+        made.in_order = launch(LaunchWriter(program_.judged, facts_).in_order(inside)).launch;
+      }
+      return launch(std::move(made));
+    }
+    using Kind = NestStep::Kind;
+    NestStep s{.kind = Kind::Compute, .instr = n.instr, .parts = n.parts};
+    if (n.instr->kind == InstrKind::Loop) s.kind = Kind::Loop;
+    if (n.instr->kind == InstrKind::If) s.kind = Kind::If;
+    if (n.instr->kind == InstrKind::While) s.kind = Kind::While;
+    if (n.product >= 0) {
+      s.kind = Kind::Product;
+      s.product = n.product;
+      for (const PlanNode& inner : n.body)
+        s.body.push_back(is_host(inner)
+                             ? step(inner)
+                             : launch(LaunchWriter(program_.judged, facts_).in_order({&inner})));
+      return s;
+    }
+    if (s.kind != Kind::Compute) {
+      s.body = block(n.instr->body, n.body);
+      s.other = block(n.instr->other, n.other);
+    }
+    return s;
+  }
+
+  NestProgram& program_;
+  const Nest& nest_;
+  const PlanFacts& facts_;
+};
+
+// Values of the host that nobody asks for are not computed.
+class Sweep {
+ public:
+  explicit Sweep(NestProgram& program)
+      : program_(program), needed_(program.judged.nest->definitions.size()) {}
+
+  void run() {
+    for (const NestLaunch& l : program_.launches) {
+      for (const NestLaunch::Integer& i : l.integers)
+        if (i.kind == NestLaunch::Integer::Kind::Value) need(i.number);
+      for (const NestLaunch::Number& n : l.scalars) need(n.value);
+      if (l.loop) need_all(*l.loop);
+      for (const LoopPart& part : l.parts) need_cut(part);
+    }
+    mark(program_.steps);
+    sweep(program_.steps);
+  }
+
+ private:
+  const Nest& nest() const { return *program_.judged.nest; }
+  void need(ValueId id) {
+    if (id == no_value || needed_[at(id)]) return;
+    needed_[at(id)] = true;
+    need_all(*nest().definitions[at(id)]);
+  }
+  void need_all(const Instr& instr) {
+    for (ValueId arg : instr.args) need(arg);
+    for (const Term& term : instr.address.terms) need(term.index);
+  }
+  void need_cut(const LoopPart& part) {
+    if (part.cut.kind == SplitCandidate::Kind::OuterIndex) need(nest().loop(part.cut.loop).index());
+  }
+
+  void mark(const std::vector<NestStep>& steps) {
+    for (const NestStep& s : steps) {
+      if (s.instr && (s.kind != NestStep::Kind::Compute || s.instr->result == no_value))
+        need_all(*s.instr);
+      for (const LoopPart& part : s.parts) need_cut(part);
+      if (s.product >= 0) {
+        const NestProduct& p = program_.plan.products[at(s.product)];
+        for (std::int32_t l : {p.rows, p.columns, p.inner}) need_all(*nest().loop(l).instr);
+      }
+      mark(s.body);
+      mark(s.other);
+    }
+  }
+  void sweep(std::vector<NestStep>& steps) {
+    std::erase_if(steps, [&](const NestStep& s) {
+      return s.kind == NestStep::Kind::Compute && s.instr->result != no_value &&
+             !needed_[at(s.instr->result)];
+    });
+    for (NestStep& s : steps) {
+      sweep(s.body);
+      sweep(s.other);
+    }
+  }
+
+  NestProgram& program_;
+  std::vector<bool> needed_;
+};
+
+}  // namespace
+
+std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
+  if (launch.grain == PlanNode::Grain::Tile) return tile_length;
+  const std::int64_t even = (rounds + most_chunks - 1) / most_chunks;
+  if (!launch.arrays.empty()) return std::max<std::int64_t>(1, (rounds + 7) / 8);
+  return std::max(launch.shortest_chunk, even);
+}
+
+std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts) {
+  auto program = std::make_shared<NestProgram>();
+  program->judged = std::move(judged);
+  program->plan = plan_nest(program->judged, facts);
+  ProgramWriter(*program, facts).run();
+  Sweep(*program).run();
+  return program;
+}
+
+}  // namespace frit

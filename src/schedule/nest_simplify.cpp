@@ -1,0 +1,414 @@
+// nest_simplify.cpp: promotes locals to values, and elements that stay the same to locals.
+#include "schedule/nest_simplify.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace frit {
+namespace {
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+void add_written_locals(const Block& block, std::vector<bool>& written) {
+  for (const Instr& instr : block) {
+    if (instr.kind == InstrKind::WriteLocal) written[at(instr.number)] = true;
+    add_written_locals(instr.other, written);
+    add_written_locals(instr.body, written);
+  }
+}
+
+// ---- locals -> values ---------------------------------------------------------------------------
+
+// Same structure and same operands: the same value.
+bool same_pure(const Instr& a, const Instr& b) {
+  return a.kind == b.kind && a.op == b.op && a.number == b.number &&
+         std::equal(a.args, a.args + 3, b.args) && a.constant == b.constant;
+}
+
+bool is_pure(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::Constant:
+    case InstrKind::ScalarArg:
+    case InstrKind::IntegerArg:
+    case InstrKind::Apply:
+    case InstrKind::Cast:
+      return true;
+    case InstrKind::Load:
+    case InstrKind::Store:
+    case InstrKind::ReadLocal:
+    case InstrKind::WriteLocal:
+    case InstrKind::Loop:
+    case InstrKind::If:
+    case InstrKind::While:
+      return false;
+  }
+  return false;
+}
+
+// Walks in the order of execution with what each local is known to hold. What a block defines is
+// forgotten where the block ends, for it is not visible there. Pure instructions go as far out as
+// their operands allow, and stand once.
+class LocalPromotion {
+ public:
+  explicit LocalPromotion(Routine& routine)
+      : routine_(routine),
+        same_(routine.body.values.size(), no_value),
+        level_(routine.body.values.size(), 0),
+        needed_(routine.body.locals.size(), false) {}
+
+  void run() {
+    Known known(routine_.body.locals.size(), no_value);
+    routine_.body.code = block(std::move(routine_.body.code), known, no_value);
+    drop_unread(routine_.body.code);
+  }
+
+ private:
+  using Known = std::vector<ValueId>;  // by local
+  struct Open {
+    Block block;
+    std::vector<Instr> pure;  // those that stand in it
+  };
+
+  ValueId resolve(ValueId id) const {
+    while (id != no_value && same_[at(id)] != no_value) id = same_[at(id)];
+    return id;
+  }
+
+  Block block(Block from, Known& known, ValueId index) {
+    open_.emplace_back();
+    if (index != no_value) level_[at(index)] = open_.size() - 1;
+    for (Instr& instr : from) {
+      for (ValueId& arg : instr.args) arg = resolve(arg);
+      for (Term& term : instr.address.terms) term.index = resolve(term.index);
+      if (is_pure(instr)) {
+        pure(std::move(instr));
+        continue;
+      }
+      if (instr.result != no_value) level_[at(instr.result)] = open_.size() - 1;
+      if (instr.kind == InstrKind::ReadLocal) {
+        ValueId& held = known[at(instr.number)];
+        if (held != no_value) {
+          same_[at(instr.result)] = held;
+          continue;
+        }
+        held = instr.result;
+        needed_[at(instr.number)] = true;
+      }
+      if (instr.kind == InstrKind::WriteLocal) known[at(instr.number)] = instr.args[0];
+      nested(instr, known);
+      open_.back().block.push_back(std::move(instr));
+    }
+    Block to = std::move(open_.back().block);
+    open_.pop_back();
+    drop_overwritten(to);
+    return to;
+  }
+
+  static bool reads(const Instr& instr, std::int32_t local) {
+    if ((instr.kind == InstrKind::ReadLocal || instr.kind == InstrKind::While) &&
+        instr.number == local)
+      return true;
+    const auto in = [&](const Block& block) {
+      return std::any_of(block.begin(), block.end(),
+                         [&](const Instr& inner) { return reads(inner, local); });
+    };
+    return in(instr.body) || in(instr.other);
+  }
+
+  // A write that is written over in the same block, with no read between the two.
+  static void drop_overwritten(Block& block) {
+    for (std::size_t k = 0; k < block.size();) {
+      bool dead = false;
+      if (block[k].kind == InstrKind::WriteLocal)
+        for (std::size_t later = k + 1; later < block.size(); ++later) {
+          dead =
+              block[later].kind == InstrKind::WriteLocal && block[later].number == block[k].number;
+          if (dead || reads(block[later], block[k].number)) break;
+        }
+      if (dead)
+        block.erase(block.begin() + static_cast<std::ptrdiff_t>(k));
+      else
+        ++k;
+    }
+  }
+
+  void pure(Instr instr) {
+    std::size_t level = 0;
+    for (ValueId arg : instr.args)
+      if (arg != no_value) level = std::max(level, level_[at(arg)]);
+    const DType type = routine_.body.values[at(instr.result)];
+    for (const Instr& known : open_[level].pure)
+      if (same_pure(known, instr) && routine_.body.values[at(known.result)] == type) {
+        same_[at(instr.result)] = known.result;
+        return;
+      }
+    level_[at(instr.result)] = level;
+    open_[level].pure.push_back(instr);
+    open_[level].block.push_back(std::move(instr));
+  }
+
+  void nested(Instr& instr, Known& known) {
+    if (instr.body.empty() && instr.other.empty()) return;
+    std::vector<bool> written(known.size());
+    add_written_locals(instr.body, written);
+    add_written_locals(instr.other, written);
+    const auto forget = [&](Known& k) {
+      for (std::size_t n = 0; n < k.size(); ++n)
+        if (written[n]) k[n] = no_value;
+    };
+    // A branch begins with what is known before it; a loop's later iterations do not.
+    if (instr.kind != InstrKind::If) forget(known);
+    Known in_other = known, in_body = known;
+    instr.other = block(std::move(instr.other), in_other, no_value);
+    instr.body = block(std::move(instr.body), in_body,
+                       instr.kind == InstrKind::Loop ? instr.result : no_value);
+    forget(known);
+    if (instr.kind == InstrKind::While) needed_[at(instr.number)] = true;
+  }
+
+  void drop_unread(Block& block) {
+    std::erase_if(block, [&](const Instr& instr) {
+      return instr.kind == InstrKind::WriteLocal && !needed_[at(instr.number)];
+    });
+    for (Instr& instr : block) {
+      drop_unread(instr.body);
+      drop_unread(instr.other);
+    }
+  }
+
+  Routine& routine_;
+  std::vector<Open> open_;
+  std::vector<ValueId> same_;       // what a value was found to be
+  std::vector<std::size_t> level_;  // the block that defines a value: its place in open_
+  std::vector<bool> needed_;        // locals that are still read
+};
+
+// ---- elements -> locals -------------------------------------------------------------------------
+
+// For a loop in which all accesses to an array are to one element, the same in all iterations:
+//   if (it comes to a store) local = a[e];
+//   the loop, with the local instead;
+//   if (it came to a store) a[e] = local
+class ElementPromotion {
+ public:
+  ElementPromotion(SimplifiedNest& nest, const NestFacts& facts)
+      : nest_(nest), routine_(nest.routine), facts_(facts), next_access_(accesses_in(routine_)) {}
+
+  void run() { block(routine_.body.code); }
+
+ private:
+  struct Uses {
+    std::vector<const Instr*> accesses;
+    // A store that each iteration comes to, if these loops in it run at all.
+    const Instr* certain = nullptr;
+    std::vector<const Instr*> loops;
+  };
+  struct Place {
+    bool certain = true;
+    std::vector<const Instr*> loops;
+  };
+  struct Kept {
+    Address element;
+    std::int32_t local;
+    std::int32_t load = -1, store = -1;               // accesses that it stands for
+    std::vector<std::pair<ValueId, ValueId>> ranges;  // of the loops that must run
+  };
+
+  void block(Block& instructions) {
+    Block to;
+    for (Instr& instr : instructions) {
+      std::vector<Kept> kept;
+      if (instr.kind == InstrKind::Loop) promote(instr, kept);
+      block(instr.body);
+      block(instr.other);
+      if (kept.empty())
+        to.push_back(std::move(instr));
+      else
+        enclose(std::move(instr), kept, to);
+    }
+    instructions = std::move(to);
+  }
+
+  void promote(Instr& loop, std::vector<Kept>& kept) {
+    std::vector<Uses> uses(routine_.body.operands.size());
+    std::vector<bool> inside(routine_.body.values.size());
+    inside[at(loop.result)] = true;
+    collect(loop.body, {}, uses, inside);
+    for (std::size_t p = 0; p < uses.size(); ++p) {
+      if (!uses[p].certain || !is_alone(static_cast<std::int32_t>(p), uses)) continue;
+      if (!all_same(uses[p].accesses, inside)) continue;
+      Kept k{.element = uses[p].certain->address,
+             .local = static_cast<std::int32_t>(routine_.body.locals.size()),
+             .ranges = {{loop.args[0], loop.args[1]}}};
+      for (const Instr* inner : uses[p].loops)
+        k.ranges.emplace_back(inner->args[0], inner->args[1]);
+      // One condition for all: that of the first.
+      if (!kept.empty() && kept[0].ranges != k.ranges) continue;
+      routine_.body.locals.push_back(routine_.body.operands[p].dtype);
+      for (const Instr* access : uses[p].accesses)
+        if (access->kind == InstrKind::Load && k.load < 0) k.load = access->number;
+      k.store = uses[p].certain->number;
+      nest_.locals.push_back({k.local, k.load < 0 ? k.store : k.load, k.store});
+      replace(loop.body, static_cast<std::int32_t>(p), k.local);
+      kept.push_back(std::move(k));
+    }
+  }
+
+  void collect(const Block& instructions, const Place& place, std::vector<Uses>& uses,
+               std::vector<bool>& inside) {
+    for (const Instr& instr : instructions) {
+      if (instr.result != no_value) inside[at(instr.result)] = true;
+      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) {
+        Uses& u = uses[at(instr.address.operand)];
+        u.accesses.push_back(&instr);
+        if (instr.kind == InstrKind::Store && place.certain && !u.certain) {
+          u.certain = &instr;
+          u.loops = place.loops;
+        }
+      }
+      Place inner{.certain = false, .loops = place.loops};
+      collect(instr.other, inner, uses, inside);
+      if (instr.kind == InstrKind::Loop) {
+        inner.certain = place.certain && !inside[at(instr.args[0])] && !inside[at(instr.args[1])];
+        inner.loops.push_back(&instr);
+      }
+      collect(instr.body, inner, uses, inside);
+    }
+  }
+
+  // No other parameter that the loop touches may be the same memory.
+  bool is_alone(std::int32_t parameter, const std::vector<Uses>& uses) const {
+    for (const auto& [a, b] : facts_.mixed)
+      if (a == parameter || b == parameter) return false;
+    const auto array_of = [&](std::int32_t p) {
+      return at(p) < facts_.same.size() && facts_.same[at(p)].array >= 0 ? facts_.same[at(p)].array
+                                                                         : p;
+    };
+    for (std::size_t other = 0; other < uses.size(); ++other) {
+      const auto p = static_cast<std::int32_t>(other);
+      if (p != parameter && !uses[other].accesses.empty() && array_of(p) == array_of(parameter))
+        return false;
+    }
+    return true;
+  }
+
+  static bool all_same(const std::vector<const Instr*>& accesses, const std::vector<bool>& inside) {
+    const std::vector<Term>& terms = accesses[0]->address.terms;
+    for (const Term& term : terms)
+      if (inside[at(term.index)]) return false;
+    return std::all_of(accesses.begin(), accesses.end(),
+                       [&](const Instr* a) { return a->address.terms == terms; });
+  }
+
+  void replace(Block& instructions, std::int32_t parameter, std::int32_t local) {
+    for (Instr& instr : instructions) {
+      if ((instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) &&
+          instr.address.operand == parameter) {
+        instr.kind = instr.kind == InstrKind::Load ? InstrKind::ReadLocal : InstrKind::WriteLocal;
+        instr.number = local;
+        instr.address = {};
+      }
+      replace(instr.body, parameter, local);
+      replace(instr.other, parameter, local);
+    }
+  }
+
+  ValueId new_value(DType dtype) {
+    routine_.body.values.push_back(dtype);
+    return static_cast<ValueId>(routine_.body.values.size() - 1);
+  }
+
+  ValueId apply(Op op, ValueId a, ValueId b, Block& to) {
+    Instr instr;
+    instr.kind = InstrKind::Apply;
+    instr.op = op;
+    instr.args[0] = a;
+    instr.args[1] = b;
+    instr.result = new_value(DType::Bool);
+    to.push_back(std::move(instr));
+    return to.back().result;
+  }
+
+  void enclose(Instr loop, const std::vector<Kept>& kept, Block& to) {
+    ValueId condition = no_value;
+    for (const auto& [begin, end] : kept[0].ranges) {
+      const ValueId runs = apply(Op::Less, begin, end, to);
+      condition = condition == no_value ? runs : apply(Op::LogicalAnd, condition, runs, to);
+    }
+    Instr before, behind;
+    before.kind = behind.kind = InstrKind::If;
+    before.args[0] = behind.args[0] = condition;
+    for (const Kept& k : kept) {
+      // Otherwise the local would seem to hold something of an earlier iteration of a loop around.
+      Instr zero, start;
+      zero.kind = InstrKind::Constant;
+      zero.constant.dtype = routine_.body.locals[at(k.local)];
+      zero.result = new_value(zero.constant.dtype);
+      start.kind = InstrKind::WriteLocal;
+      start.number = k.local;
+      start.args[0] = zero.result;
+      to.push_back(std::move(zero));
+      to.push_back(std::move(start));
+      Instr load;
+      load.kind = InstrKind::Load;
+      load.address = k.element;
+      load.number = add_access(k);
+      load.result = new_value(routine_.body.locals[at(k.local)]);
+      Instr write;
+      write.kind = InstrKind::WriteLocal;
+      write.number = k.local;
+      write.args[0] = load.result;
+      before.body.push_back(std::move(load));
+      before.body.push_back(std::move(write));
+      Instr read;
+      read.kind = InstrKind::ReadLocal;
+      read.number = k.local;
+      read.result = new_value(routine_.body.locals[at(k.local)]);
+      Instr store;
+      store.kind = InstrKind::Store;
+      store.address = k.element;
+      store.number = add_access(k);
+      store.args[0] = read.result;
+      behind.body.push_back(std::move(read));
+      behind.body.push_back(std::move(store));
+    }
+    to.push_back(std::move(before));
+    to.push_back(std::move(loop));
+    to.push_back(std::move(behind));
+  }
+
+  std::int32_t add_access(const Kept& k) {
+    nest_.accesses.push_back({next_access_, k.load < 0 ? k.store : k.load, k.store});
+    return next_access_++;
+  }
+  static std::int32_t accesses_in(const Routine& routine) {
+    std::int32_t count = 0;
+    const std::function<void(const Block&)> walk = [&](const Block& block) {
+      for (const Instr& instr : block) {
+        if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store)
+          count = std::max(count, instr.number + 1);
+        walk(instr.body);
+        walk(instr.other);
+      }
+    };
+    walk(routine.body.code);
+    return count;
+  }
+
+  SimplifiedNest& nest_;
+  Routine& routine_;
+  const NestFacts& facts_;
+  std::int32_t next_access_;
+};
+
+}  // namespace
+
+SimplifiedNest simplify_nest(const Routine& routine, const NestFacts& facts) {
+  SimplifiedNest result{.routine = routine, .accesses = {}, .locals = {}};
+  LocalPromotion(result.routine).run();
+  ElementPromotion(result, facts).run();
+  LocalPromotion(result.routine).run();
+  return result;
+}
+
+}  // namespace frit
