@@ -64,8 +64,13 @@ def eval(*arrays: Any) -> None:
 def explain(x: Any = None) -> Any:
     """What would run (pending work) or has run (the last eval) as which kernels, and why not fewer.
 
-    Prints as text; in a notebook it draws the graph if Graphviz is installed.
+    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function under
+    frit.parallelize: its source, with what each loop became.
     """
+    if hasattr(x, "__frit__"):
+        from frit.loops.report import LoopExplanation
+
+        return LoopExplanation(x)
     from frit.report.explain import Explanation
 
     return Explanation(x)

@@ -96,9 +96,8 @@ class Call {
       given_integers_.push_back(value_of(integer));
     for (std::int32_t number : definition.scalars)
       given_scalars_.push_back(
-          number >= 0
-              ? scalars_[static_cast<std::size_t>(number)]
-              : Scalar::of(DType::Int64, integers_[static_cast<std::size_t>(-1 - number)]));
+          number >= 0 ? scalars_[static_cast<std::size_t>(number)]
+                      : Scalar::of(DType::Int64, integers_[static_cast<std::size_t>(-1 - number)]));
   }
 
   NestCall call() const { return {arrays_, given_integers_, given_scalars_}; }

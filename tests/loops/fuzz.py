@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+_COMPARISONS = ["<", ">", "==", "!=", ">="]
 DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "i2", "?"]
 
 
@@ -57,7 +58,9 @@ class Program:
             f"{self.pick('n - 1', 'n', '5')}, {self.pick('-1', '0', '1')}, {self.pick('-1', '-2')}",
         )
         if outer and self.chance(0.3):
-            bounds = self.pick(outer, f"{outer} + 1", f"{outer}, n", f"{outer} + 1, n", f"n - {outer}")
+            bounds = self.pick(
+                outer, f"{outer} + 1", f"{outer}, n", f"{outer} + 1, n", f"n - {outer}"
+            )
         self.line(depth, f"for {name} in range({bounds}):")
         self.loops.append(name)
         self.block(depth + 1)
@@ -82,7 +85,7 @@ class Program:
             self.line(depth + 1, "continue")
         elif kind < 0.40:
             self.line(depth, "w = 0")
-            self.line(depth, f"while w < 3 and {self.condition()}:")
+            self.line(depth, f"while w < 3 and ({self.condition()}):")
             self.line(depth + 1, f"{self.element()} {self.pick('=', '+=')} {self.value(1)}")
             self.line(depth + 1, "w += 1")
         elif kind < 0.56:
@@ -139,14 +142,15 @@ class Program:
             return f"{self.pick('float', 'int')}({self.value(depth - 1)})"
         if kind < 0.98:
             return f"{self.pick('math.sqrt', 'np.sqrt', '-')}({self.value(depth - 1)})"
-        return f"({self.pick('x', '2', '0.5')} if {self.condition()} else {self.pick('x', '2', '1.5')})"
+        x, y = self.pick("x", "2", "0.5"), self.pick("x", "2", "1.5")
+        return f"({x} if {self.condition()} else {y})"
 
     def condition(self) -> str:
         i = self.pick(*self.loops)
         one = self.pick(
-            f"{i} {self.pick('<', '>', '==', '!=', '>=')} {self.pick('0', '1', '2', 'n - 1', 'k')}",
+            f"{i} {self.pick(*_COMPARISONS)} {self.pick('0', '1', '2', 'n - 1', 'k')}",
             f"{i} % 2 == {self.pick('0', '1')}",
-            f"{self.element()} {self.pick('<', '>', '==')} {self.pick('1', 'x', '0.5', self.element())}",
+            f"{self.element()} {self.pick('<', '>', '==')} {self.pick('1', 'x', self.element())}",
         )
         if self.chance(0.2):
             return f"{one} {self.pick('and', 'or')} {self.condition()}"
@@ -166,9 +170,10 @@ class Program:
         numbers = np.random.default_rng(self.seed * 8 + call)
         n = self.pick(0, 1, 2, 5, 6, 7, 9)
         pad = self.pick(0, 0, 0, 1, 3)
+        dtypes = self.pick(["f8"], ["f4"], ["f8", "i8"], DTYPES, ["i8"], ["f4", "f8"])
 
         def array(shape: tuple[int, ...], dtype: str | None = None) -> np.ndarray:
-            dtype = dtype or self.pick(*DTYPES)
+            dtype = dtype or self.pick(*dtypes)
             low = 0 if dtype in ("u1", "?") else -3
             full = tuple(2 * s + 1 for s in shape)
             values = numbers.integers(low, 4, full)

@@ -1,4 +1,4 @@
-"""Random loops do under frit.parallelize what they do as Python.
+"""test_loop_fuzz.py: random loops do under frit.parallelize what they do as Python.
 
 FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
 """

@@ -1,4 +1,4 @@
-"""expressions.py: expressions of a nest, by Python's rules for its numbers and NumPy's for its own."""
+"""expressions.py: expressions of a nest: Python's numbers by its rules, NumPy's by NumPy's."""
 
 from __future__ import annotations
 
@@ -97,7 +97,6 @@ class Expressions:
     load: Any
     extent: Any
     failures: int | None
-    fails_by_flags: bool
     numpy_floats: bool
 
     # ---- values ---------------------------------------------------------------------------------
@@ -163,8 +162,10 @@ class Expressions:
             self.require(value.form, 0, LARGEST)
         if value.kind != "int":
             id = self.emit(value, "l")
-            return Value(value.kind, id, form=value.form) if value.kind == "l" else Value(
-                "int", id, form=value.form
+            return (
+                Value(value.kind, id, form=value.form)
+                if value.kind == "l"
+                else Value("int", id, form=value.form)
             )
         return value
 
@@ -303,8 +304,9 @@ class Expressions:
             self.require_nonzero(y)
             return self.apply(_BINARY[kind][0], "float", *pair)
         if kind is ast.Pow and y.literal == 2:
-            self.fails_by_flags = True  # OverflowError
-            return self.apply("Power", "float", *pair)
+            value = self.apply("Power", "float", *pair)
+            self.fail_outside("square", self.emit(x, "d"), self.emit(value, "d"))
+            return value
         raise Refused(node, f"{kind.__name__} of floats of Python's")
 
     def require_nonzero(self, value: Value) -> None:
@@ -314,13 +316,29 @@ class Expressions:
         if value.argument is not None:
             self.require_text(f"{value.argument} != 0")
             return
-        zero = self.apply("Equal", "bool", (value, "d"), (Value("float", literal=0.0), "d"))
+        zero = self.writer.constant(0.0, "d")
+        self.fail_where(self.writer.apply("Equal", [self.emit(value, "d"), zero]))
+
+    def fail_where(self, condition: int) -> None:
+        """Python raises an error there: the nest is undone, and run as Python."""
         if self.failures is None:
             self.failures = self.writer.local("l")
         old = self.writer.read_local(self.failures)
-        assert zero.id is not None
-        sum_ = self.writer.apply("Add", [old, self.writer.cast(zero.id, "l")])
+        sum_ = self.writer.apply("Add", [old, self.writer.cast(condition, "l")])
         self.writer.write_local(self.failures, sum_)
+
+    def fail_outside(self, name: str, x: int, result: int) -> None:
+        """math.name(x) raises ValueError or OverflowError."""
+        apply, zero = self.writer.apply, self.writer.constant(0.0, "d")
+        if name == "sqrt":
+            self.fail_where(apply("Less", [x, zero]))
+        elif name == "log":
+            self.fail_where(apply("LessEqual", [x, zero]))
+        elif name in ("sin", "cos", "tan"):
+            self.fail_where(apply("Isinf", [x]))
+        elif name in ("exp", "square"):
+            finite = apply("Isfinite", [x])
+            self.fail_where(apply("LogicalAnd", [finite, apply("Isinf", [result])]))
 
     def weak(self, value: Value) -> Any:
         """What NumPy's rules of promotion take."""
@@ -358,9 +376,14 @@ class Expressions:
         types_ = self.types_of(node, ufunc, x, y)
         self.in_type(node, x, types_[0])
         self.in_type(node, y, types_[1])
-        self.numpy_floats = self.numpy_floats or types_[0] in FLOATS or name in (
-            "FloorDivide",
-            "Remainder",
+        self.numpy_floats = (
+            self.numpy_floats
+            or types_[0] in FLOATS
+            or name
+            in (
+                "FloorDivide",
+                "Remainder",
+            )
         )
         if kind is ast.Pow:
             if types_[0] in INTEGERS and not (y.kind == "int" and y.literal in range(64)):
@@ -435,7 +458,9 @@ class Expressions:
             place = self.writer.local("?")
             self.writer.write_local(place, result)
             rest = node.values[k:]
-            others = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), part)
+            others = (
+                rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), part)
+            )
             decides = result if is_and else self.writer.apply("LogicalNot", [result])
 
             def decide(others: ast.expr = others, k: int = k, place: int = place) -> None:
@@ -538,7 +563,9 @@ class Expressions:
 
     def of_IfExp(self, node: ast.IfExp) -> Value:
         parts = (node.body, node.orelse)
-        if any(isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for p in parts for n in ast.walk(p)):
+        if any(
+            isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for p in parts for n in ast.walk(p)
+        ):
             raise Refused(node, "a conditional expression that loads, calls or divides")
         test = self.condition(node.test)
         x, y = self.number(node.body), self.number(node.orelse)
@@ -564,6 +591,10 @@ class Expressions:
                 return self.extent(owner, 0)
             raise Refused(node, "len() of this")
         values = [self.number(x) for x in node.args]
+        is_math = getattr(function, "__module__", "") == "math" and name in _MATH
+        if is_math or function is builtins.float:
+            # A float of Python's comes of both kinds.
+            values = [Value(v.kind, v.id, v.literal, v.form, v.needs) for v in values]
         if any(v.mixed for v in values):
             raise Refused(node, "a call with a number that may be of two types")
         if function in (builtins.min, builtins.max) and len(values) >= 2:
@@ -582,9 +613,11 @@ class Expressions:
             if value.form is not None and value.kind in INTEGERS:
                 value = self.integer(node.args[0])
                 return Value("int", value.id, form=value.form)
-        if getattr(function, "__module__", "") == "math" and name in _MATH and len(values) == 1:
-            self.fails_by_flags = True  # ValueError, OverflowError
-            return self.apply(_MATH[name], "float", (self.to_float(node, values[0]), "d"))
+        if is_math and len(values) == 1:
+            x = self.to_float(node, values[0])
+            value = self.apply(_MATH[name], "float", (x, "d"))
+            self.fail_outside(name, self.emit(x, "d"), self.emit(value, "d"))
+            return value
         if len(values) == 1 and name in _UFUNCS and function is getattr(numpy, name, None):
             types_ = self.types_of(node, function, values[0])
             self.in_type(node, values[0], types_[0])

@@ -2,8 +2,8 @@
 
 A symbol stands for a number of the call (an argument, an extent: *known*, an expression of the
 guard), for a loop's index, or for something whose bounds alone are known. The least and the largest
-value of a form come by putting in the bounds of the symbols, the latest first: that is exact where a
-bound names the index of an outer loop, as in a triangular nest.
+value of a form come by putting in the bounds of the symbols, the latest first: that is exact where
+a bound names the index of an outer loop, as in a triangular nest.
 """
 
 from __future__ import annotations

@@ -59,7 +59,6 @@ class Translation:
     guard: Callable[..., bool]
     guard_text: str
     written: list[int]  # values that are stored to
-    fails_by_flags: bool
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
     positions: list[tuple[int, int, str]]  # of the accesses: line, column, text
@@ -88,7 +87,6 @@ class NestWriter(Expressions):
         self.written: set[int] = set()
         self.scanned: set[int] = set()  # arrays whose least and largest elements bound an index
         self.failures: int | None = None
-        self.fails_by_flags = False
         self.numpy_floats = False
         self.depth = 0
         self.counters: dict[str, int] = {}
@@ -116,7 +114,6 @@ class NestWriter(Expressions):
             guard=guard,
             guard_text=text,
             written=sorted(self.written),
-            fails_by_flags=self.fails_by_flags,
             failures=failures,
             numpy_floats=self.numpy_floats,
             positions=self.positions,
@@ -248,7 +245,9 @@ class NestWriter(Expressions):
             for condition in self.conditions:
                 texts += condition()
         except Unbounded:
-            raise Refused(None, "an integer may become large, or an index may be anything") from None
+            raise Refused(
+                None, "an integer may become large, or an index may be anything"
+            ) from None
         kept = []
         for text in dict.fromkeys(texts):
             if not re.search(r"[a-z]", text):
@@ -485,9 +484,7 @@ class NestWriter(Expressions):
         self.writer.branch(test, run(node.body, True), run(node.orelse, False))
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
         self.bound = {
-            n: tuple(dict.fromkeys((*after[0][n], *after[1][n])))
-            for n in after[0]
-            if n in after[1]
+            n: tuple(dict.fromkeys((*after[0][n], *after[1][n]))) for n in after[0] if n in after[1]
         }
 
     def do_While(self, node: ast.While) -> None:

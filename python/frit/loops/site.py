@@ -27,8 +27,9 @@ class Plan:
         self.translation = translation
         self.guard = translation.guard
         self.nest = _core.LoopNest(translation.kernel, translation.results)
-        self.may_fail = translation.fails_by_flags or translation.failures >= 0
+        self.may_fail = translation.failures >= 0
         self.names = names
+        self.verdicts: list[Any] | None = None  # of the loops, at the first call
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
         arrays = [values[k] for k in self.translation.written]
@@ -48,8 +49,7 @@ class Plan:
             return None
         found = self.nest.run(values)
         t = self.translation
-        failed = t.failures >= 0 and found[1 + t.failures]
-        if failed or (found[0] and (t.fails_by_flags or t.numpy_floats)):
+        if found[1 + t.failures] or (found[0] and t.numpy_floats):
             for array, copy in reversed(kept):
                 array[...] = copy
             return None
@@ -86,6 +86,7 @@ def _forget() -> None:
     for site in _sites:
         site.is_hopeless = True
         site.plans.clear()
+        site.latest = None
 
 
 class Site:
@@ -111,6 +112,7 @@ class Site:
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
         self.refused: dict[str, Refused] = {}
+        self.latest: Plan | None = None
         self.is_hopeless = False
         self.calls = self.calls_as_python = 0
         _sites.add(self)
@@ -140,7 +142,11 @@ class Site:
 
     def start(self, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         self.calls += 1
-        return plan.run(values)
+        found = plan.run(values)
+        if plan.verdicts is None:
+            plan.verdicts = plan.nest.verdicts(values)
+            self.latest = plan
+        return found
 
     def new_plan(self, key: str, values: tuple[Any, ...]) -> Plan | None:
         attempts = self.attempts[key] = self.attempts.get(key, 0) + 1
