@@ -113,7 +113,8 @@ class Widening {
   // anything.
   Value* float_to_integer(Value* x, Type* to) {
     const unsigned bits = to->getScalarSizeInBits();
-    Value* converted = builder_.CreateFPToSI(x, to);
+    // Frozen: AVX-512 would convert under the mask of what fits, and raise no flag for the rest.
+    Value* converted = builder_.CreateFreeze(builder_.CreateFPToSI(x, to));
     const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
     if (x->getType()->getScalarType()->isHalfTy() && bits > 16)
       x = builder_.CreateFPExt(x, x->getType()->getWithNewType(builder_.getFloatTy()));

@@ -152,11 +152,16 @@ struct Nest {
 // Never throws for what a person wrote: what is too hard is assumed to depend.
 std::shared_ptr<const Nest> analyse_nest(const Routine& routine, NestFacts facts = {});
 
-// Operations of isl that the test of two accesses may take, and how many may take more before all
-// that are left are assumed to depend.
+// Operations of isl that the test of two accesses may take; how many tests may take more, and how
+// many there may be, before all that are left are assumed to depend.
+// (isl counts its operations, not the length of its numbers, which can grow without end where much
+// comes together: that has limits of its own.)
 struct NestLimits {
-  std::uint64_t operations = 200'000;
-  int too_hard = 4;
+  std::uint64_t operations = 40'000;
+  int too_hard = 2;
+  int tests = 1500;
+  std::size_t quotients = 2, symbols = 24, loops = 12;  // of two accesses
+  std::size_t steep = 2;  // terms of a sum with large factors: i * 10000 + j * 100 + k has two
 };
 void find_nest_dependences(Nest& nest, const NestLimits& limits = {});  // nest_dependence.cpp
 

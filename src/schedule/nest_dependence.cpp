@@ -86,7 +86,8 @@ class DependenceFinder {
 
   void pair(std::size_t a, std::size_t b) {
     const std::size_t before = nest_.dependences.size();
-    if (too_hard_ >= limits_.too_hard) return assume(a, b);
+    if (too_hard_ >= limits_.too_hard || is_beyond_limits(a, b) || ++tests_ > limits_.tests)
+      return assume(a, b);
     isl_ctx_reset_operations(context_.get());
     isl_ctx_set_max_operations(context_.get(), limits_.operations);
     try {
@@ -97,6 +98,46 @@ class DependenceFinder {
       ++too_hard_;
       assume(a, b);
     }
+  }
+
+  // What counts against the limits, of two accesses.
+  struct Size {
+    std::vector<ValueId> quotients;
+    std::size_t loops = 0, steep = 0;  // steep: of the form with most
+  };
+  bool is_beyond_limits(std::size_t a, std::size_t b) const {
+    Size size;
+    for (const NestAccess* access : {&nest_.accesses[a], &nest_.accesses[b]}) {
+      for (const Affine& index : access->indices) measure(index, size);
+      for (const NestGuard& guard : access->guards) measure(guard.branch->args[0], size, 0);
+      for (std::int32_t loop : nest_.path_to(access->loop)) {
+        ++size.loops;
+        if (nest_.loop(loop).is_while()) continue;
+        for (int k = 0; k < 2; ++k) measure(nest_.loop(loop).instr->args[k], size, 0);
+      }
+    }
+    return size.quotients.size() > limits_.quotients || size.loops > limits_.loops ||
+           size.steep > limits_.steep || symbols_.values().size() > limits_.symbols;
+  }
+  void measure(ValueId value, Size& size, int depth) const {
+    if (nest_.routine.body.values[at(value)] == DType::Int64) measure(nest_.forms[at(value)], size);
+    const Instr* instr = nest_.definitions[at(value)];
+    if (!instr || instr->kind != InstrKind::Apply || depth > 8) return;
+    for (ValueId arg : instr->args)
+      if (arg != no_value) measure(arg, size, depth + 1);
+  }
+  void measure(const Affine& form, Size& size) const {
+    constexpr std::int64_t steep_from = 16;
+    const std::size_t values = nest_.definitions.size();
+    std::size_t steep = 0;
+    for (const auto& [value, coefficient] : form.terms) {
+      if (coefficient > steep_from || coefficient < -steep_from) ++steep;
+      if (at(value) < values) continue;
+      if (std::find(size.quotients.begin(), size.quotients.end(), value) == size.quotients.end())
+        size.quotients.push_back(value);
+      measure(nest_.divisions[at(value) - values].dividend, size);
+    }
+    size.steep = std::max(size.steep, steep);
   }
 
   // ---- one pair ---------------------------------------------------------------------------------
@@ -336,7 +377,7 @@ class DependenceFinder {
   isl::Context context_;  // before what it owns
   const Symbols symbols_;
   std::vector<isl::Set> rounds_;  // by loop: sizes_with_rounds
-  int too_hard_ = 0;
+  int too_hard_ = 0, tests_ = 0;
 };
 
 }  // namespace

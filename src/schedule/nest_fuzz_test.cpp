@@ -2,7 +2,8 @@
 //
 // Each nest is walked in order, with every access noted. A loop that is called parallel must have
 // no two iterations that touch one element, one of them writing, but for what is called a
-// reduction. Loops that are called serial though nothing happens at these sizes are counted and printed.
+// reduction. Loops that are called serial though nothing happens at these sizes are counted and
+// printed.
 // FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED change how many nests run and which.
 #include <gtest/gtest.h>
 

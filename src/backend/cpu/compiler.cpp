@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -59,6 +60,18 @@ class ExitGuard {
   }
   void arm() {
     std::atexit([] { instance().stop_all(); });
+  }
+  // While LLVM is being loaded or used for the first time no handler can be registered in time. But
+  // what belongs to the main thread is destroyed before any handler runs.
+  void watch_main_thread() {
+    struct AtEnd {
+      bool is_main = getpid() == gettid();
+      ~AtEnd() {
+        if (is_main) instance().stop_all();
+      }
+    };
+    static thread_local AtEnd at_end;
+    static_cast<void>(at_end.is_main);
   }
 
  private:
@@ -231,6 +244,7 @@ class CompileService final : public Compiler {
     entry.is_improvable = code.is_improvable;
   }
   void enqueue(Request request) {
+    ExitGuard::instance().watch_main_thread();
     queue_.push_back(std::move(request));
     start_thread();
     sync_->changed.notify_all();

@@ -28,7 +28,8 @@ class Compiler {
   // As request, if nothing has to be compiled: the code is in memory or on disk. Else null.
   virtual Slot find(const Kernel& kernel) = 0;
   // Asks for faster code in the slot of a kernel whose code is there; returns at once. False: not
-  // yet, as launches worth `seconds` are too few to pay for it. Code that could be no faster is left.
+  // yet, as launches worth `seconds` are too few to pay for it. Code that could be no faster is
+  // left.
   virtual bool improve(const Kernel& kernel, double seconds) = 0;
   // Waits until all requests made so far are done (tests, benchmarks, fork).
   virtual void wait() = 0;
