@@ -54,10 +54,10 @@ tsan: $(SETUP)
 
 # FRIT_FUZZ_PROGRAMS: how many random programs; each failure prints the seed that repeats it.
 fuzz: build
-	FRIT_FUZZ_PROGRAMS=$${FRIT_FUZZ_PROGRAMS:-20000} $(PYTEST) tests/fuzz -n $(PYTEST_JOBS)
+	FRIT_FUZZ_PROGRAMS=$${FRIT_FUZZ_PROGRAMS:-20000} $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py -n $(PYTEST_JOBS)
 
 nightly: test lint asan tsan wheel
-	FRIT_FUZZ_PROGRAMS=200000 $(PYTEST) tests/fuzz -n $(PYTEST_JOBS)
+	FRIT_FUZZ_PROGRAMS=200000 $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py -n $(PYTEST_JOBS)
 
 wheel: $(SETUP)
 	bash tools/wheel.sh $(PYTHON)

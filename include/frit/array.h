@@ -282,6 +282,13 @@ enum class Tier : std::uint8_t {
   Compiled
 };  // Compiled: waits for the compiler (tests)
 void set_tier(Tier tier);
+// FRIT_FUSION=off|trace|on, to see what fusing gains.
+enum class Fusion : std::uint8_t {
+  On,
+  Trace,  // what is recorded waits, but each op and each kernel runs by itself
+  Off,    // ..and at once
+};
+void set_fusion(Fusion fusion);
 void set_lazy(bool lazy);  // false: every op is computed at once
 int threads();
 void set_threads(int n);

@@ -155,7 +155,13 @@ frit_import_module.__doc__ = _import_module.__doc__
 class _PyKokkosFinder:
     """`import pykokkos` gives frit.pykokkos, also by the names of PyKokkos' own submodules."""
 
-    NAMES = ("pykokkos", "pykokkos.interface", "pykokkos.interface.data_types")
+    NAMES = (
+        "pykokkos",
+        "pykokkos.interface",
+        "pykokkos.interface.data_types",
+        "pykokkos.linalg",
+        "pykokkos.linalg.l3_blas",
+    )
 
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> Any:

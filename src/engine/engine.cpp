@@ -44,6 +44,11 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
     if (name == "interpreter") settings.tier = Tier::Interpreter;
     if (name == "compiled") settings.tier = Tier::Compiled;
   }
+  if (const char* fusion = std::getenv("FRIT_FUSION")) {
+    const std::string_view name = fusion;
+    if (name == "trace") settings.fusion = Fusion::Trace;
+    if (name == "off") settings.fusion = Fusion::Off;
+  }
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   for (int op = 0; op < op_count; ++op)
     cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5F : 0.3F;
@@ -179,7 +184,7 @@ void Engine::commit() {
   if (begins_anew(nodes_.back())) [[unlikely]]
     eval_before_last();
   Node& node = nodes_.back();
-  bool at_once = !settings.lazy;
+  bool at_once = !settings.lazy || settings.fusion == Fusion::Off;
   for_each_access(node, [&](const Access& a, bool is_write) {
     add_access(a, is_write);
     at_once |= a.base->exports > 0 || a.base->foreign;
@@ -187,6 +192,10 @@ void Engine::commit() {
   append_key(node);
   ++statistics.recorded;
   pending_cost_ += pending_cost_of(node);
+  if (at_once && launching_) {
+    due_ = true;
+    return;
+  }
   if (at_once) return eval();
   if (nodes_.size() > settings.most_nodes) [[unlikely]]
     eval_prefix(step_boundary());

@@ -57,6 +57,7 @@ struct CachedPlan {
 struct Settings {
   Tier tier = Tier::Automatic;
   bool lazy = true;
+  Fusion fusion = Fusion::On;
   std::uint8_t float_checks = 0;
   // Results up to here are computed at once when their inputs are ready.
   std::int64_t immediate_bytes = 16 << 10;
@@ -92,6 +93,12 @@ class Engine {
   // Counts the last node's accesses; may evaluate (limits, exported memory, not lazy).
   void commit();
   void eval();
+  // The nodes of a kernel's launch, its own and its reductions', are evaluated together.
+  void begin_launch() { launching_ = true; }
+  void end_launch() {
+    launching_ = false;
+    if (due_) eval();
+  }
   // Evaluates if a pending node writes (or, for_write, touches) the base.
   void settle(const Base* base, bool for_write);
   bool has_pending() const { return !nodes_.empty(); }
@@ -168,6 +175,8 @@ class Engine {
   double pending_cost_ = 0;
   std::array<float, op_count> cost_of_op_;  // estimated ns an element
   bool running_ = false;
+  bool launching_ = false;
+  bool due_ = false;  // a node of the launch must not wait
   std::uint64_t clock_ = 0;
 
   std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;

@@ -67,6 +67,7 @@ struct Engine::Running {
 void Engine::eval() {
   if (nodes_.empty() || running_) return;
   running_ = true;
+  due_ = false;
   const auto start = std::chrono::steady_clock::now();
   struct Done {
     Engine& engine;
@@ -90,13 +91,14 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
     key_.push_back(
         static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
         static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
+  key_.push_back(static_cast<std::uint64_t>(settings.fusion));
   const std::uint64_t hash = hash_words(key_.all());
   const auto [first, last] = plans_.equal_range(hash);
   for (auto it = first; it != last; ++it)
     if (std::ranges::equal(it->second->key, key_.all())) {
       ++statistics.plan_hits;
       it->second->last_use = ++clock_;
-      key_.shrink(key_.size() - states.size());
+      key_.shrink(key_.size() - states.size() - 1);
       statistics.lookup_seconds += seconds_since(start);
       return *it->second;
     }
@@ -113,14 +115,15 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
   }
   auto cached = std::make_unique<CachedPlan>();
   cached->key.assign(key_.all().begin(), key_.all().end());
-  key_.shrink(key_.size() - states.size());
+  key_.shrink(key_.size() - states.size() - 1);
   cached->last_use = ++clock_;
   for (const Node& node : nodes_)
     for_each_access(node, [&](const Access& a, bool) {
       if (cached->layouts.empty() || cached->layouts.back().get() != a.layout)
         cached->layouts.emplace_back(a.layout);
     });
-  cached->plan = make_plan({.nodes = nodes_, .slots = states});
+  cached->plan =
+      make_plan({.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On});
   cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
     cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);

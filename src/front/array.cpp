@@ -372,6 +372,11 @@ void set_tier(Tier tier) {
   Engine::get().settings.tier = tier;
 }
 
+void set_fusion(Fusion fusion) {
+  const Locked lock(Engine::lock());
+  Engine::get().eval();
+  Engine::get().settings.fusion = fusion;
+}
 void set_lazy(bool lazy) {
   Locked lock(Engine::lock());
   if (!lazy) Engine::get().eval();

@@ -41,6 +41,7 @@ struct KernelReduction {
   bool all_axes = true;
   std::vector<int> axes;
   std::int32_t parameter = -1;
+  bool needs_points = true;  // else no points give what changes nothing (least: the largest value)
 };
 
 struct KernelDefinition {

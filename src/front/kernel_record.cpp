@@ -9,6 +9,7 @@
 
 #include "front/common.h"
 #include "front/kernel_definition.h"
+#include "ir/neutral.h"
 #include "schedule/dependence.h"
 
 namespace frit {
@@ -243,10 +244,13 @@ class KernelRecorder {
       codes_ ? run_checked(std::move(use)) : record_node(std::move(use));
     }
     std::vector<Array> results;
-    for (const KernelReduction& r : definition_.reductions)
+    for (const KernelReduction& r : definition_.reductions) {
+      const Array& values = arrays_[at(r.parameter)];
+      std::optional<Scalar> initial = launch_.initial;
+      if (points == 0 && !initial && !r.needs_points) initial = neutral_of(r.op, values.dtype());
       results.push_back(
-          frit::reduce(r.op, arrays_[at(r.parameter)],
-                       {.axes = r.axes, .all_axes = r.all_axes, .initial = launch_.initial}));
+          frit::reduce(r.op, values, {.axes = r.axes, .all_axes = r.all_axes, .initial = initial}));
+    }
     return results;
   }
 
@@ -525,7 +529,18 @@ class KernelRecorder {
 
 std::vector<Array> launch(const KernelDefinition& definition, KernelLaunch launch) {
   const Locked lock(Engine::lock());
-  return KernelRecorder(definition, launch).run();
+  Engine& engine = Engine::get();
+  engine.begin_launch();
+  std::vector<Array> results;
+  try {
+    results = KernelRecorder(definition, launch).run();
+  } catch (...) {
+    engine.end_launch();
+    throw;
+  }
+  launch.arrays.clear();  // the values of reductions are needed by nobody else
+  engine.end_launch();
+  return results;
 }
 
 }  // namespace frit

@@ -115,7 +115,8 @@ class Writer {
   }
   void reduce(const std::string& op, int value) {
     note_line(0);
-    state_.reduce(op_named(op), state_.value(value), {}, true);
+    const std::size_t reduction = state_.reduce(op_named(op), state_.value(value), {}, true);
+    state_.reductions[reduction].needs_points = false;
   }
 
   // `parameters`: by parameter (those of reductions are left out), the number of its value.

@@ -126,6 +126,7 @@ class Fuser {
     const Group& group = groups_[g];
     const Node& node = segment_.nodes[number];
     if (group.kind == GroupKind::Call) return refuse("the step before it is a library call");
+    if (!segment_.fuses && !is_of_launch(group, node)) return refuse("fusion is switched off");
     if (group.in_order) return refuse("the kernel before it runs point after point");
     if (group.members.size() >= most_members) return refuse("the group is full");
     Attempt attempt;
@@ -144,6 +145,17 @@ class Fuser {
         space_of(group) > small_space)
       return refuse("nothing in common, and many operands");
     return attempt;
+  }
+
+  // A reduction of what the group's kernel makes for it and for nobody else.
+  bool is_of_launch(const Group& group, const Node& node) const {
+    if (node.kind != NodeKind::Reduce) return false;
+    const std::uint32_t slot = node.in[0].base->slot;
+    if (segment_.slots[slot].alive || segment_.slots[slot].has_data) return false;
+    const Node& first = segment_.nodes[group.members.front().node];
+    return first.kind == NodeKind::Routine &&
+           std::any_of(first.site->outputs.begin(), first.site->outputs.end(),
+                       [&](const Access& a) { return a.base->slot == slot; });
   }
 
   static std::int64_t space_of(const Group& group) {

@@ -30,6 +30,7 @@ struct SlotState {
 struct Segment {
   std::span<const Node> nodes;  // every base's `slot` is its index in `slots`
   std::span<const SlotState> slots;
+  bool fuses = true;  // false: only a kernel and its own reductions run together
 };
 
 // Memory of one kernel operand. Slots from Segment::slots.size() on are the plan's own temporaries.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable, Iterator
 
 import numpy
 import pytest
@@ -309,3 +310,50 @@ def test_kernels_fuse_with_numpy_and_reductions() -> None:
         value = float(total)
     assert value == float((numpy.sqrt(numpy.linspace(0, 1, n) * 2) + 1).sum())
     assert launches() == before + 1
+
+
+@pytest.fixture
+def fusion() -> Iterator[Callable[[str], None]]:
+    yield _core.set_fusion
+    _core.set_fusion("on")
+
+
+@pk.workunit
+def sum_of(i, acc, a):
+    acc += a[i]
+
+
+def test_fusion_can_be_switched_off(fusion: Callable[[str], None]) -> None:
+    found = {}
+    for mode in ("on", "trace", "off"):
+        fusion(mode)
+        a, b = pk.View([N]), pk.View([N])
+        before = launches()
+        pk.parallel_for(N, ramp, a=a)
+        pk.parallel_for(N, copy, a=a, b=b)
+        total = pk.parallel_reduce(N, sum_of, a=b)
+        assert _core.has_pending() == (mode != "off")
+        assert total == 4950.0
+        found[mode] = launches() - before
+    assert found == {"on": 1, "trace": 3, "off": 3}
+
+
+def test_a_mode_that_is_none_is_refused(fusion: Callable[[str], None]) -> None:
+    with pytest.raises(ValueError, match="'on', 'trace' or 'off'"):
+        fusion("maybe")
+
+
+def test_reduction_of_a_numpy_array_is_one_launch() -> None:
+    a = numpy.arange(float(N))
+    before = launches()
+    assert pk.parallel_reduce(N, sum_of, a=a) == 4950.0
+    assert launches() == before + 1
+
+
+def test_launch_on_a_numpy_array_that_fails_leaves_nothing_behind() -> None:
+    a, b = numpy.zeros(N), pk.View([N])
+    with pytest.raises(IndexError):
+        pk.parallel_for(N + 1, ramp, a=a)
+    pk.parallel_for(N, ramp, a=b)
+    assert _core.has_pending()  # launches on views wait as before
+    assert not a.any() and b[3] == 3.0

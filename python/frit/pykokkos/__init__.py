@@ -14,9 +14,17 @@ from frit.pykokkos._atomics import (
     atomic_compare_exchange,
     atomic_increment,
 )
+from frit.pykokkos._bin_sort import BinOp, BinOp1D, BinOp3D, BinSort
 from frit.pykokkos._decorators import (
     Acc,
+    BAnd,
+    BOr,
     Decorator,
+    LAnd,
+    LOr,
+    Max,
+    Min,
+    Prod,
     callback,
     classtype,
     function,
@@ -26,6 +34,7 @@ from frit.pykokkos._decorators import (
     workunit,
 )
 from frit.pykokkos._dispatch import execute, fence, flush
+from frit.pykokkos._functions import FUNCTIONS as _FUNCTIONS
 from frit.pykokkos._hierarchy import AUTO, PerTeam, PerThread, TeamMember, single
 from frit.pykokkos._intrinsics import maximum as max  # noqa: A004
 from frit.pykokkos._intrinsics import minimum as min  # noqa: A004
@@ -41,6 +50,12 @@ from frit.pykokkos._policies import (
     TeamThreadRange,
     TeamVectorRange,
     ThreadVectorRange,
+)
+from frit.pykokkos._random import (
+    Random_XorShift64_Pool,
+    Random_XorShift1024_Pool,
+    RandomPool,
+    rand,
 )
 from frit.pykokkos._spaces import (
     ExecutionSpace,
@@ -112,6 +127,7 @@ from frit.pykokkos._views import (
 )
 
 globals().update({f"atomic_fetch_{name}": fetch for name, fetch in _FETCHING.items()})
+globals().update(_FUNCTIONS)
 for _enumeration in (ExecutionSpace, Layout, MemorySpace, Trait):
     globals().update({member.name: member for member in _enumeration})
 e, pi, inf, nan = (

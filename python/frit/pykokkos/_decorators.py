@@ -106,3 +106,35 @@ class Acc(Generic[T]):
 
     def __ge__(self, other: Any) -> bool:
         return self.val >= other
+
+
+class Reducer(Generic[T]):
+    """As an annotation of an accumulator that starts, at each point, at the reducer's identity."""
+
+
+class Prod(Reducer[T]):
+    """`acc: pk.Prod[pk.double]`: the product of what the points make of acc."""
+
+
+class Min(Reducer[T]):
+    """`acc: pk.Min[pk.double]`: the least of what the points make of acc: acc = pk.min(acc, x)."""
+
+
+class Max(Reducer[T]):
+    """`acc: pk.Max[pk.double]`: the largest of what the points make of acc."""
+
+
+class LAnd(Reducer[T]):
+    """`acc: pk.LAnd[pk.int32]`: 1 where all points leave acc true, else 0."""
+
+
+class LOr(Reducer[T]):
+    """`acc: pk.LOr[pk.int32]`: 1 where a point leaves acc true, else 0."""
+
+
+class BAnd(Reducer[T]):
+    """`acc: pk.BAnd[pk.int32]`: the bits that all points leave set in acc."""
+
+
+class BOr(Reducer[T]):
+    """`acc: pk.BOr[pk.int32]`: the bits that any point leaves set in acc."""

@@ -111,6 +111,11 @@ def _debug(operation: int, policy: Any, workunit: Any, last: Any, keywords: Any)
             if isinstance(last, ViewType):
                 last[point if len(point) > 1 else point[0]] = value
         return None
+    if not _kernels.has_only_sums(*_callee(workunit)):
+        raise TypeError(
+            "a reducer other than pk.Acc in the Debug space: Python does not see an assignment to "
+            "an accumulator; use a sum, or another space"
+        )
     total = _decorators.Acc(0 if last is None else last)
     flag = (True,) if operation == _kernels.SCAN else ()
     for point in _points(policy):

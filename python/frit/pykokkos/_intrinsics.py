@@ -12,7 +12,8 @@ import numpy
 
 from frit import _core
 from frit import numpy as lazy
-from frit.pykokkos import _atomics, _hierarchy, _policies, _views
+from frit.pykokkos import _atomics, _functions, _hierarchy, _policies, _views
+from frit.translate.rules import FUNCTIONS
 from frit.translate.values import (
     NONE,
     Inner,
@@ -549,6 +550,17 @@ _HOST_OPS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: lambda a, b: a * b,
     ast.FloorDiv: lambda a, b: a // b,
 }
+
+
+# ---- mathematics ------------------------------------------------------------------------------
+
+
+def _mathematics(name: str) -> Callable[..., Any]:
+    return lambda walker, node: walker.call_function(node, name)
+
+
+for _name in FUNCTIONS.keys() & _functions.FUNCTIONS.keys():
+    TABLE[id(_functions.FUNCTIONS[_name])] = _mathematics(_name)
 
 
 # ---- the rest -----------------------------------------------------------------------------------

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import math
 import types
+from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from frit import _core
-from frit.pykokkos import _decorators, _intrinsics, _policies
+from frit.pykokkos import _decorators, _intrinsics, _policies, _random
 from frit.translate import (
     CRules,
     Environment,
@@ -25,8 +29,28 @@ FOR, REDUCE, SCAN, FILL = range(4)  # FILL: a function of the index, into a view
 RULES = CRules()
 _VIEW = "view"  # FILL's argument
 
-# By annotation: the op of a reducer, and where it begins.
-REDUCERS: dict[Any, tuple[str, Any]] = {_decorators.Acc: ("Add", 0)}
+# By annotation: the op of a reducer, and where a point begins, by type.
+REDUCERS: dict[Any, tuple[str, Callable[[str], Any]]] = {
+    _decorators.Acc: ("Add", lambda dtype: 0),
+    _decorators.Prod: ("Multiply", lambda dtype: 1),
+    _decorators.Min: ("Minimum", lambda dtype: _limits(dtype)[1]),
+    _decorators.Max: ("Maximum", lambda dtype: _limits(dtype)[0]),
+    _decorators.LAnd: ("LogicalAnd", lambda dtype: 1),
+    _decorators.LOr: ("LogicalOr", lambda dtype: 0),
+    _decorators.BAnd: ("BitwiseAnd", lambda dtype: -1 if dtype in "bhil" else _limits(dtype)[1]),
+    _decorators.BOr: ("BitwiseOr", lambda dtype: 0),
+}
+_LOGICAL = ("LogicalAnd", "LogicalOr")
+_SUMS = ("Add", "Multiply")  # of integers: in 64 bits
+
+
+def _limits(dtype: str) -> tuple[Any, Any]:
+    """The least and the largest number of a type."""
+    if dtype in "efd":
+        return -math.inf, math.inf
+    limits = numpy.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
 
 _rows: dict[tuple[types.CodeType, int, int], list[tuple[Any, ...]]] = {}
 
@@ -59,7 +83,16 @@ def _reducer(environment: Environment, argument: ast.arg) -> tuple[str, Any, str
         return None
     dtype = environment.number_type(environment.function, node.slice) or "d"
     op, begin = REDUCERS[found]
-    return op, begin, dtype
+    if op.startswith("Bitwise") and dtype not in "bBhHiIlL":
+        raise TypeError(f"{argument.arg}: pk.{found.__name__} of floats: give an integer type")
+    return op, begin(dtype), dtype
+
+
+def has_only_sums(function: types.FunctionType, owner: Any) -> bool:
+    """Whether no accumulator is annotated as another reducer's."""
+    environment = Environment(function, owner, RULES, [], [], {})
+    found = (_reducer(environment, argument) for argument in _parameters(function, owner))
+    return all(reducer is None or reducer[0] == "Add" for reducer in found)
 
 
 def _split(
@@ -165,7 +198,11 @@ class _Translation:
             self.run_points(accumulators)
         for (op, _, dtype), place in accumulators:
             value = self.walker.read(place)
-            if dtype in "?bBhHi":
+            if op in _LOGICAL:
+                value = RULES.truth(self.walker, value)
+            elif op not in _SUMS:
+                pass  # its result is of its type
+            elif dtype in "?bBhHi":
                 value = self.walker.convert(value, "l")
             elif dtype == "I":
                 value = self.walker.convert(value, "L")
@@ -204,8 +241,7 @@ class _Translation:
             reducer = _reducer(self.environment, argument) or ("Add", 0, "d")
             place = self.walker.local_place(reducer[2])
             if reducer[1] != 0:
-                begin = reducer[1](reducer[2])
-                self.walker.write(place, self.walker.constant(begin, reducer[2]))
+                self.walker.write(place, self.walker.constant(reducer[1], reducer[2]))
             self.scope.variables[argument.arg] = place
             self.scope.declared[argument.arg] = reducer[2]
             found.append((reducer, place))
@@ -228,6 +264,8 @@ class _Translation:
 
     def run_points(self, accumulators: list[Any]) -> None:
         walker = self.walker
+        axes = [Number(axis, "l") for axis in range(self.rank)]
+        _random.begin(walker, [a.arg for a in self.keywords], axes)
         if self.is_team:
             self.bind_team()
         else:
@@ -270,4 +308,5 @@ class _Translation:
             self.bind(self.indices[0], self.index(0, Number(index, "l")))
             walker.run_body(self.source.node, self.scope)
 
+        _random.begin(walker, [a.arg for a in self.keywords], [])
         self.writer.loop(self.argument(0).id, self.argument(1).id, walker.wrapped(body))

@@ -6,6 +6,8 @@ import ast
 import types
 from typing import Any
 
+import numpy
+
 from frit.translate.scope import Knowledge, Scope
 from frit.translate.source import source_of
 from frit.translate.values import Literal, Number, Object, Place, ViewPart
@@ -41,6 +43,8 @@ class Core:
             value = float(value)
         elif dtype in "bBhHiIlL":
             value = int(value)
+            if value >= 2**63:  # a Python int is taken as a signed word
+                value = numpy.uint64(value)
         return Number(self.writer.constant(value, dtype), dtype)
 
     def apply(self, op: str, *operands: Number) -> Number:

@@ -1,0 +1,365 @@
+"""kernels.py: programs of kernels (frit.pykokkos), fused against unfused, in one process.
+
+    python bench/kernels.py [--size N] [--threads T] [--rounds R] [--only chain,dot]
+
+Each program runs by turns fused (on), delayed but not fused (trace) and launch by launch (off);
+medians. `bytes` is what a step must move when each view of the step is read and written once at
+most; `of stream` compares that with the bandwidth of a copy-and-add, measured by the same turns.
+Also: the time of one launch, and of a group of five that was seen before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+
+import frit
+import frit.numpy as np
+import frit.pykokkos as pk
+from frit import _core
+
+
+@dataclass
+class Program:
+    name: str
+    step: Callable[[], object]  # records one step
+    bytes: int  # that it must move; 0: not stated
+    sizes: str
+
+
+def views(n: int, count: int) -> list[pk.View]:
+    made = [pk.View([n], pk.double) for _ in range(count)]
+    for k, view in enumerate(made):
+        view[:] = numpy.random.RandomState(k).random(n)
+    return made
+
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+@pk.workunit
+def axpy(i, x, y, a):
+    y[i] = a * x[i] + y[i]
+
+
+@pk.workunit
+def scale(i, x, y, a):
+    y[i] = a * x[i]
+
+
+@pk.workunit
+def multiply_add(i, x, y, z):
+    z[i] += x[i] * y[i]
+
+
+@pk.workunit
+def clip(i, x, y):
+    y[i] = pk.max(x[i], 0.0)
+
+
+@pk.workunit
+def mix(i, y, w):
+    y[i] = 0.5 * y[i] + 0.25 * w[i]
+
+
+@pk.workunit
+def copy(i, x, y):
+    y[i] = x[i]
+
+
+@pk.workunit
+def add(i, x, y, z):
+    z[i] = x[i] + y[i]
+
+
+@pk.workunit
+def triad(i, x, y, z, a):
+    z[i] = x[i] + a * y[i]
+
+
+@pk.workunit
+def dot(i, acc, x, y):
+    acc += x[i] * y[i]
+
+
+@pk.workunit
+def total(i, acc, x):
+    acc += x[i]
+
+
+@pk.workunit
+def square_distance(i, acc, x, mean):
+    acc += (x[i] - mean) * (x[i] - mean)
+
+
+@pk.workunit
+def nstream(i, x, y, z, a):
+    z[i] += x[i] + a * y[i]
+
+
+@pk.workunit
+def section(i, speed, table, out):
+    place: float = pk.min(speed[i] * 31.0, 30.0)
+    low: int = int(place)
+    part: float = place - low
+    out[i] = (1.0 - part) * table[low] + part * table[low + 1]
+
+
+@pk.workunit
+def collide(i, speed, out, dt, pool):
+    if pk.rand(pk.double) < 1.0 - pk.exp(-out[i] * dt):
+        speed[i] *= 0.999 + 0.001 * pk.rand(pk.double)
+
+
+@pk.workunit
+def advance(i, x, speed, way, dt):
+    x[i] += way[i] * speed[i] * dt
+    if x[i] < 0.0:
+        x[i] = -x[i]
+        way[i] = 1.0
+    elif x[i] > 1.0:
+        x[i] = 2.0 - x[i]
+        way[i] = -1.0
+
+
+@pk.workunit
+def heat(i, j, u, v, rate):
+    around = u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]
+    v[i][j] = u[i][j] + rate * (around - 4.0 * u[i][j])
+
+
+@pk.workunit
+def laplace(i, p, q):
+    q[i] = 2.5 * p[i] - p[i - 1] - p[i + 1]
+
+
+@pk.workunit
+def advance_solution(i, x, r, p, q, alpha):
+    x[i] += alpha * p[i]
+    r[i] -= alpha * q[i]
+
+
+@pk.workunit
+def advance_direction(i, r, p, beta):
+    p[i] = r[i] + beta * p[i]
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+
+def chain(n: int) -> Program:
+    x, y, z, w = views(n, 4)
+
+    def step() -> None:
+        pk.parallel_for(n, axpy, x=x, y=y, a=0.001)
+        pk.parallel_for(n, scale, x=y, y=z, a=0.5)
+        pk.parallel_for(n, multiply_add, x=x, y=y, z=z)
+        pk.parallel_for(n, clip, x=z, y=w)
+        pk.parallel_for(n, mix, y=y, w=w)
+
+    return Program("chain of 5", step, 8 * n * 5, f"n = {n:,}")
+
+
+def stream(n: int) -> Program:
+    a, b, c = views(n, 3)
+
+    def step() -> object:
+        pk.parallel_for(n, copy, x=a, y=c)
+        pk.parallel_for(n, scale, x=c, y=b, a=0.4)
+        pk.parallel_for(n, add, x=a, y=b, z=c)
+        pk.parallel_for(n, triad, x=b, y=c, z=a, a=0.4)
+        return pk.parallel_reduce(n, dot, x=a, y=b)
+
+    return Program("STREAM's four + dot", step, 8 * n * 4, f"n = {n:,}")
+
+
+def nstream_dot(n: int) -> Program:
+    a, b, c = views(n, 3)
+
+    def step() -> object:
+        pk.parallel_for(n, nstream, x=b, y=c, z=a, a=0.1)
+        return pk.parallel_reduce(n, dot, x=a, y=b)
+
+    return Program("nstream + dot", step, 8 * n * 4, f"n = {n:,}")
+
+
+def push(n: int) -> Program:
+    x, speed, out, way = views(n, 4)
+    table = views(32, 1)[0]
+    pool = pk.Random_XorShift64_Pool(1, n)
+
+    def step() -> None:
+        pk.parallel_for(n, section, speed=speed, table=table, out=out)
+        pk.parallel_for(n, collide, speed=speed, out=out, dt=0.1, pool=pool)
+        pk.parallel_for(n, advance, x=x, speed=speed, way=way, dt=0.1)
+
+    return Program("particle push", step, 8 * n * 7, f"n = {n:,}")
+
+
+def two_passes(n: int) -> Program:
+    (x,) = views(n, 1)
+
+    def step() -> object:
+        mean = pk.parallel_reduce(n, total, x=x) / n
+        return pk.parallel_reduce(n, square_distance, x=x, mean=mean)
+
+    return Program("two-pass statistics", step, 16 * n, f"n = {n:,}")
+
+
+def conjugate_gradients(n: int) -> Program:
+    x, r, p, q = views(n, 4)
+    inside = pk.RangePolicy(1, n - 1)
+
+    def step() -> None:
+        pk.parallel_for(inside, laplace, p=p, q=q)
+        squares = pk.parallel_reduce(n, dot, x=r, y=r)
+        alpha = 0.1 * squares / (pk.parallel_reduce(n, dot, x=p, y=q) + 1e-300)
+        pk.parallel_for(n, advance_solution, x=x, r=r, p=p, q=q, alpha=alpha)
+        beta = pk.parallel_reduce(n, dot, x=r, y=r) / (squares + 1e-300)
+        pk.parallel_for(n, advance_direction, r=r, p=p, beta=beta * 0.1)
+
+    return Program("CG iteration", step, 8 * n * 10, f"n = {n:,}")
+
+
+def stencil(n: int) -> Program:
+    side = math.isqrt(n)
+    planes = [pk.View([side, side], pk.double) for _ in range(2)]
+    for plane in planes:
+        plane[:] = numpy.random.RandomState(0).random((side, side))
+    inside = pk.MDRangePolicy([1, 1], [side - 1, side - 1])
+
+    def step() -> None:
+        pk.parallel_for(inside, heat, u=planes[0], v=planes[1], rate=0.2)
+        planes.reverse()
+
+    return Program("stencil", step, 16 * side * side, f"{side} x {side}")
+
+
+def logistic(n: int) -> Program:
+    x, y = views(n, 2)
+    weight = [0.5, 0.1]
+
+    def step() -> object:
+        z = pk.add(pk.multiply(x, weight[0]), weight[1])
+        error = pk.subtract(pk.reciprocal(pk.add(pk.exp(pk.negative(z)), 1.0)), y)
+        return pk.mean(pk.multiply(error, x)) + pk.mean(error)
+
+    return Program("logistic regression", step, 16 * n, f"n = {n:,}")
+
+
+def dynamics(n: int) -> Program:
+    """A step of examples/pykokkos/molecular_dynamics.py; 256,000 atoms for the usual size."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "pykokkos"))
+    frit.install()  # it imports pykokkos
+    import molecular_dynamics
+
+    frit.uninstall()
+    size = max(6, round((n / 31.25 / 4) ** (1 / 3)))
+    atoms = molecular_dynamics.Atoms(size)
+    atoms.rebuild()
+    atoms.find_forces()
+    return Program("molecular dynamics", atoms.step, 0, f"{atoms.n:,} atoms")
+
+
+PROGRAMS = {
+    f.__name__: f
+    for f in (
+        chain, stream, nstream_dot, push, two_passes, conjugate_gradients, stencil, logistic,
+        dynamics,
+    )
+}  # fmt: skip
+
+
+# ---- measuring ----------------------------------------------------------------------------------
+
+
+def seconds(step: Callable[[], object], times: int) -> float:
+    start = time.perf_counter()
+    for _ in range(times):
+        held = step()
+        frit.eval()
+        del held
+    return (time.perf_counter() - start) / times
+
+
+def bandwidth(n: int) -> float:
+    """Bytes a second of z = x + y on arrays larger than the caches."""
+    x, y, z = (np.ones(n) for _ in range(3))
+    found = []
+    for _ in range(9):
+        start = time.perf_counter()
+        np.add(x, y, out=z)
+        frit.eval()
+        found.append(24 * n / (time.perf_counter() - start))
+    return statistics.median(found[2:])
+
+
+def medians(program: Program, rounds: int) -> dict[str, float]:
+    found: dict[str, list[float]] = {"on": [], "trace": [], "off": []}
+    for mode in found:
+        _core.set_fusion(mode)
+        for _ in range(3):
+            program.step()
+            frit.eval()
+        _core.wait_for_compiler()
+    times = max(1, int(0.01 / max(seconds(program.step, 1), 1e-7)))
+    for _ in range(rounds):
+        for mode, samples in found.items():
+            _core.set_fusion(mode)
+            samples.append(seconds(program.step, times))
+    _core.set_fusion("on")
+    return {mode: statistics.median(samples) for mode, samples in found.items()}
+
+
+def launches() -> None:
+    x, y = views(100, 2)
+    best = math.inf
+    for _ in range(200):
+        start = time.perf_counter()
+        for _ in range(50):
+            pk.parallel_for(100, axpy, x=x, y=y, a=0.1)
+        best = min(best, (time.perf_counter() - start) / 50)
+        frit.eval()
+    print(f"\na launch: {best * 1e6:.2f} us")
+    program = chain(100)
+    print(f"a group of 5 seen before, n = 100: {medians(program, 9)['on'] * 1e6:.1f} us")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--size", type=int, default=8_000_000)
+    options.add_argument("--threads", type=int, default=0)
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--only", default=",".join(PROGRAMS))
+    given = options.parse_args()
+    if given.threads:
+        frit.set_num_threads(given.threads)
+    stream_bytes = bandwidth(given.size)
+    print(f"z = x + y: {stream_bytes / 1e9:.1f} GB/s\n")
+    print(f"{'':22}{'':>16}{'fused':>10}{'delayed':>10}{'unfused':>10}{'gain':>7}{'of stream':>11}")
+    gains = []
+    for name in given.only.split(","):
+        program = PROGRAMS[name](given.size)
+        found = medians(program, given.rounds)
+        gains.append(found["off"] / found["on"])
+        part = program.bytes / stream_bytes / found["on"]
+        share = f"{part:10.0%}" if program.bytes else ""
+        print(
+            f"{program.name:22}{program.sizes:>16}"
+            + "".join(f"{found[mode] * 1e3:8.2f}ms" for mode in ("on", "trace", "off"))
+            + f"{gains[-1]:6.2f}x{share}"
+        )
+    print(f"{'geometric mean':22}{'':46}{statistics.geometric_mean(gains):6.2f}x")
+    launches()
+
+
+if __name__ == "__main__":
+    main()
