@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 
 def vector_add(a, b, c):
     for i in range(a.shape[0]):
@@ -180,32 +182,27 @@ def arguments(name, n, numbers):
     """Arguments of a size, from a NumPy generator."""
     v = lambda: numbers.random(n) + 0.1  # noqa: E731
     m = lambda: numbers.random((n, n)) + 0.1  # noqa: E731
-    zero, none = numbers.random(n) * 0, numbers.random((n, n)) * 0
+    zero = lambda: np.zeros(n)  # noqa: E731
+    none = lambda: np.zeros((n, n))  # noqa: E731
     cube = numbers.random((n, n, n)) if name == "heat_3d" else None
     return {
-        "vector_add": lambda: (v(), v(), zero),
+        "vector_add": lambda: (v(), v(), zero()),
         "saxpy": lambda: (2.5, v(), v()),
-        "matmul": lambda: (m(), m(), none),
-        "gemver": lambda: (1.5, 1.2, m(), v(), v(), v(), v(), zero, v(), v(), v()),
-        "atax": lambda: (m(), v(), zero, v()),
-        "conv2d": lambda: (m(), numbers.random((3, 3)), none),
+        "matmul": lambda: (m(), m(), none()),
+        "gemver": lambda: (1.5, 1.2, m(), v(), v(), v(), v(), zero(), v(), v(), v()),
+        "atax": lambda: (m(), v(), zero(), v()),
+        "conv2d": lambda: (m(), numbers.random((3, 3)), none()),
         "jacobi_2d": lambda: (3, m(), m()),
         "heat_3d": lambda: (3, cube, cube.copy()),
-        "mandelbrot": lambda: (n, n, 50, none.astype(int)),
-        "black_scholes": lambda: (v(), v(), v(), 0.02, 0.3, zero),
-        "n_body": lambda: (v(), v(), v(), v(), zero, zero.copy(), zero.copy()),
+        "mandelbrot": lambda: (n, n, 50, none().astype(int)),
+        "black_scholes": lambda: (v(), v(), v(), 0.02, 0.3, zero()),
+        "n_body": lambda: (v(), v(), v(), v(), zero(), zero(), zero()),
         "floyd_warshall": lambda: (m(),),
-        "histogram": lambda: (numbers.integers(0, n, 4 * n), numbers.random(4 * n), zero),
+        "histogram": lambda: (numbers.integers(0, n, 4 * n), numbers.random(4 * n), zero()),
         "seidel_2d": lambda: (3, m()),
-        "gram_schmidt": lambda: (m(), none, none.copy()),
-        "lu": lambda: (m() + n * numbers.random((n, n)).astype(int) + n * _unit(n),),
+        "gram_schmidt": lambda: (m(), none(), none()),
+        "lu": lambda: (m() + n * np.eye(n),),
     }[name]()
-
-
-def _unit(n):
-    import numpy
-
-    return numpy.eye(n)
 
 
 KERNELS = {
