@@ -18,6 +18,7 @@ from frit.loops.values import Refused
 MOST_PLANS = 4  # of one kind of values: another guard each
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
+_ERRORS = sum(bit for bit, *_ in _FLAGS)  # the other flags (inexact, underflow) are no errors
 
 
 class Plan:
@@ -41,7 +42,7 @@ class Plan:
         """The outputs; None: it has to be run as Python, and nothing is stored."""
         if not self.may_fail:
             found = self.nest.run(values)
-            if found[0] and self.translation.numpy_floats:
+            if found[0] & _ERRORS and self.translation.numpy_floats:
                 warn(found[0])
             return self.outputs(found, values)
         kept = self.saved(values)
@@ -49,7 +50,7 @@ class Plan:
             return None
         found = self.nest.run(values)
         t = self.translation
-        if found[1 + t.failures] or (found[0] and t.numpy_floats):
+        if found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats):
             for array, copy in reversed(kept):
                 array[...] = copy
             return None
@@ -141,8 +142,11 @@ class Site:
             return False
 
     def start(self, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        self.calls += 1
         found = plan.run(values)
+        if found is None:
+            self.calls_as_python += 1
+            return None
+        self.calls += 1
         if plan.verdicts is None:
             plan.verdicts = plan.nest.verdicts(values)
             self.latest = plan
