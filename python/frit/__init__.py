@@ -1,4 +1,4 @@
-"""frit/__init__.py: Frit's own functions; the doors are frit.numpy and frit.pykokkos.
+"""frit/__init__.py: Frit's own functions; the doors are frit.numpy, frit.pykokkos, frit.loops.
 
 Importing this package loads neither NumPy nor the engine: both come with the first use.
 """
@@ -19,13 +19,14 @@ __all__ = [
     "get_num_threads",
     "install",
     "off",
+    "parallelize",
     "report",
     "set_num_threads",
     "statistics",
     "uninstall",
 ]
 
-_LAZY = {"numpy", "pykokkos", "report"}  # submodules that come with their first use
+_LAZY = {"loops", "numpy", "pykokkos", "report"}  # submodules that come with their first use
 
 
 class FallbackWarning(UserWarning):
@@ -39,6 +40,10 @@ class FallbackError(RuntimeError):
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"frit.{name}")
+    if name == "parallelize":
+        from frit.loops import parallelize
+
+        return parallelize
     raise AttributeError(f"module 'frit' has no attribute {name!r}")
 
 
@@ -59,8 +64,13 @@ def eval(*arrays: Any) -> None:
 def explain(x: Any = None) -> Any:
     """What would run (pending work) or has run (the last eval) as which kernels, and why not fewer.
 
-    Prints as text; in a notebook it draws the graph if Graphviz is installed.
+    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function under
+    frit.parallelize: its source, with what each loop became.
     """
+    if hasattr(x, "__frit__"):
+        from frit.loops.report import LoopExplanation
+
+        return LoopExplanation(x)
     from frit.report.explain import Explanation
 
     return Explanation(x)

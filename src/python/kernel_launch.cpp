@@ -759,6 +759,7 @@ void make_kernel_types(PyObject* module) {
       {nullptr, nullptr, 0, nullptr}};
   checked_status(PyModule_AddFunctions(module, rows));
   add_kernel_writer(module);
+  add_loops(module);
 }
 
 }  // namespace frit::python

@@ -42,5 +42,7 @@ void forget_kernels();
 
 void make_kernel_types(PyObject* module);
 void add_kernel_writer(PyObject* module);
+// Loop nests (loops.cpp).
+void add_loops(PyObject* module);
 
 }  // namespace frit::python

@@ -1,0 +1,96 @@
+"""names.py: which variables statements assign, need and leave behind."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that these statements may give a value."""
+    return {
+        n.id
+        for node in nodes
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))
+    }
+
+
+def loaded_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that these statements may read."""
+    found = set()
+    for node in nodes:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del)):
+                found.add(n.id)
+            if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+                found.add(n.target.id)
+    return found
+
+
+class Liveness:
+    """Which variables may be read behind each For, before they are given another value."""
+
+    def __init__(self) -> None:
+        self.behind: dict[int, set[str]] = {}  # by id() of the node
+        self.leaving: list[tuple[set[str], set[str]]] = []  # of the open loops: break, continue
+
+    def of_body(self, body: Sequence[ast.stmt], behind: set[str]) -> set[str]:
+        """What is read before it is assigned, by the statements and behind them."""
+        live = set(behind)
+        for node in reversed(body):
+            live = self.of_statement(node, live)
+        return live
+
+    def of_statement(self, node: ast.stmt, behind: set[str]) -> set[str]:
+        if isinstance(node, (ast.For, ast.While)):
+            return self.of_loop(node, behind)
+        if isinstance(node, ast.If):
+            taken = self.of_body(node.body, behind) | self.of_body(node.orelse, behind)
+            return taken | loaded_names([node.test])
+        if isinstance(node, ast.Return):
+            return loaded_names([node])
+        if isinstance(node, ast.Break):
+            return set(self.leaving[-1][0])
+        if isinstance(node, ast.Continue):
+            return set(self.leaving[-1][1])
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            killed = set()
+            if not isinstance(node, ast.AugAssign):
+                for target in targets:
+                    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+                    killed |= {t.id for t in parts if isinstance(t, ast.Name)}
+            return (behind - killed) | loaded_names([node])
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            # Whatever such a statement holds may be run next, from anywhere in it.
+            for child in getattr(node, name, []):
+                if isinstance(child, ast.stmt):
+                    self.of_statement(child, behind | loaded_names([node]))
+        return behind | loaded_names([node])
+
+    def of_loop(self, node: ast.For | ast.While, behind: set[str]) -> set[str]:
+        after = self.of_body(node.orelse, behind)
+        head = loaded_names([node.iter if isinstance(node, ast.For) else node.test])
+        target = assigned_names([node.target]) if isinstance(node, ast.For) else set()
+        again = set(after)
+        while True:
+            self.leaving.append((behind, again))
+            inside = self.of_body(node.body, again) - target
+            self.leaving.pop()
+            grown = again | inside | (head if isinstance(node, ast.While) else set())
+            if grown == again:
+                break
+            again = grown
+        self.behind[id(node)] = self.behind.get(id(node), set()) | after
+        return again | head
+
+
+def needed_names(node: ast.For, outputs: set[str]) -> set[str]:
+    """Variables whose values before the loop matter."""
+    return Liveness().of_statement(node, outputs)
+
+
+__all__ = ["Liveness", "assigned_names", "loaded_names", "needed_names"]

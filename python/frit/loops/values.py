@@ -1,0 +1,73 @@
+"""values.py: what an expression of a nest gives, and why a nest is not translated."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from frit.loops.forms import Form
+
+PYTHON_KINDS = ("int", "float", "bool")
+INTEGERS = "bBhHiIlL"
+FLOATS = "efd"
+DTYPES = {"int": "l", "float": "d", "bool": "?"}
+LIMITS = {
+    **{c: (-(2**b), 2**b - 1) for c, b in zip("bhil", (7, 15, 31, 63), strict=True)},
+    **{c: (0, 2**b - 1) for c, b in zip("BHIL", (8, 16, 32, 64), strict=True)},
+}
+
+
+class Refused(Exception):
+    """The nest stays Python."""
+
+    def __init__(self, node: ast.AST | None, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = getattr(node, "lineno", 0)
+
+
+class Again(Exception):
+    """Something was learnt that the translation must begin with."""
+
+
+@dataclass
+class Value:
+    """A number. Its kind is one of Python's (int, float, bool) or a NumPy type character."""
+
+    kind: str
+    id: int | None = None  # the writer's; None: a literal
+    literal: Any = None
+    form: Form | None = None
+    # What must hold for the form to be its value: (form, least, most) each.
+    needs: tuple[tuple[Form, int, int], ...] = ()
+    # Python's number where nothing of NumPy's was assigned yet: the kind is what it may become.
+    mixed: bool = False
+    argument: str | None = None  # the guard's name of it
+
+    @property
+    def is_python(self) -> bool:
+        return self.kind in PYTHON_KINDS
+
+    @property
+    def dtype(self) -> str:
+        return DTYPES.get(self.kind, self.kind)
+
+
+@dataclass
+class ArrayName:
+    """An array argument: value `number` of the call."""
+
+    number: int
+    dtype: str
+    rank: int
+    writable: bool
+    name: str
+    parameter: int = -1
+
+
+@dataclass
+class Library:
+    """A module, function or type of the program's surroundings."""
+
+    value: Any

@@ -1,0 +1,258 @@
+// loops.cpp: a loop nest that Python's translator has written, run on NumPy's and our own arrays.
+//
+// A nest takes *values*: arrays and numbers, in the order the translator numbered them. loop_key
+// says what they are; a nest is only run with values of the key that it was written for, after the
+// translator's guard has found every index to be inside of its array.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "engine/nest_run.h"
+#include "front/common.h"
+#include "python/interop.h"
+#include "python/kernels.h"
+#include "python/numpy_api.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace frit::python {
+namespace {
+
+constexpr std::int64_t largest_integer = std::int64_t{1} << 62;
+constexpr std::int64_t long_work = 20'000;  // elements, from which on the GIL is given back
+
+PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
+
+std::optional<std::int64_t> small_integer(PyObject* object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0 || value > largest_integer || value < -largest_integer) return std::nullopt;
+  return value;
+}
+
+// What the value is, in a few characters; false: nothing that a nest takes.
+bool append_key(PyObject* value, std::string& key) {
+  if (PyArray_CheckExact(value)) {
+    PyArrayObject* array = ndarray_of(value);
+    const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+    if (!dtype || !PyArray_ISALIGNED(array)) return false;
+    key += PyArray_ISWRITEABLE(array) ? 'A' : 'R';
+    key += info(*dtype).code;
+    key += static_cast<char>('0' + PyArray_NDIM(array));
+  } else if (PyLong_CheckExact(value)) {
+    if (!small_integer(value)) return false;
+    key += 'I';
+  } else if (PyFloat_CheckExact(value)) {
+    key += 'F';
+  } else if (PyBool_Check(value)) {
+    key += 'B';
+  } else if (is_array(value)) {
+    const ArrayObject& array = array_of(value);
+    key += array.read_only || array.warns_on_write ? 'R' : 'A';
+    key += info(array.array.dtype()).code;
+    key += static_cast<char>('0' + array.array.ndim());
+  } else if (const std::optional<Scalar> scalar = numpy_scalar_value(value)) {
+    key += 'N';
+    key += info(scalar->dtype).code;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+nb::object loop_key(const nb::tuple& values) {
+  std::string key;
+  for (nb::handle value : values)
+    if (!append_key(value.ptr(), key)) return nb::none();
+  return nb::str(key.c_str(), key.size());
+}
+
+// What a nest gives back: an array of one element behind the arrays it was given.
+struct Result {
+  char kind = 'N';  // of the Python object: I, F, B, or a NumPy scalar
+  DType dtype{};
+};
+
+// The values of one call.
+class Call {
+ public:
+  Call(const ReadyKernel& kernel, const nb::tuple& values, std::span<const Result> results) {
+    const std::size_t count = values.size();
+    integers_.resize(count);
+    scalars_.resize(count);
+    for (std::size_t k = 0; k < count; ++k) take_number(k, values[k].ptr());
+    const KernelDefinition& definition = kernel.definition;
+    arrays_.reserve(kernel.parameters.size());
+    results_.resize(results.size());
+    for (std::int32_t number : kernel.parameters) {
+      const auto k = static_cast<std::size_t>(number);
+      if (k < count)
+        take_array(values[k].ptr());
+      else
+        arrays_.push_back({reinterpret_cast<std::byte*>(&results_[k - count]), one, one_stride});
+    }
+    for (const KernelInteger& integer : definition.integers)
+      given_integers_.push_back(value_of(integer));
+    for (std::int32_t number : definition.scalars)
+      given_scalars_.push_back(
+          number >= 0 ? scalars_[static_cast<std::size_t>(number)]
+                      : Scalar::of(DType::Int64, integers_[static_cast<std::size_t>(-1 - number)]));
+  }
+
+  NestCall call() const { return {arrays_, given_integers_, given_scalars_}; }
+  bool is_long() const { return elements_ > long_work; }
+  nb::object result(std::size_t k, const Result& result) const {
+    Scalar scalar;
+    scalar.dtype = result.dtype;
+    std::memcpy(scalar.bytes, &results_[k], sizeof(double));
+    switch (result.kind) {
+      case 'I':
+        return nb::int_(scalar.as<std::int64_t>());
+      case 'F':
+        return nb::float_(scalar.as<double>());
+      case 'B':
+        return nb::bool_(scalar.as<std::uint8_t>() != 0);
+      default:
+        return nb::steal(make_scalar(scalar));
+    }
+  }
+
+ private:
+  void take_number(std::size_t k, PyObject* value) {
+    if (PyLong_CheckExact(value)) {
+      integers_[k] = small_integer(value).value_or(0);
+    } else if (PyFloat_CheckExact(value)) {
+      scalars_[k] = Scalar::of(DType::Float64, PyFloat_AS_DOUBLE(value));
+    } else if (PyBool_Check(value)) {
+      scalars_[k] = Scalar::of(DType::Bool, static_cast<std::uint8_t>(value == Py_True ? 1 : 0));
+    } else if (const std::optional<Scalar> scalar = numpy_scalar_value(value)) {
+      scalars_[k] = *scalar;
+      if (is_integer(scalar->dtype) && scalar->dtype != DType::UInt64) {
+        Scalar wide;
+        void* args[2] = {wide.bytes, const_cast<std::byte*>(scalar->bytes)};
+        cast_loop(scalar->dtype, DType::Int64)(args, 1, 0);
+        integers_[k] = wide.as<std::int64_t>();
+      }
+    }
+  }
+  void take_array(PyObject* value) {
+    Ref ndarray = is_array(value) ? real_array(array_of(value)) : Ref::borrow(value);
+    if (!PyArray_CheckExact(ndarray.get())) raise(PyExc_TypeError, "a loop nest needs arrays");
+    PyArrayObject* array = ndarray_of(ndarray.get());
+    const auto rank = static_cast<std::size_t>(PyArray_NDIM(array));
+    arrays_.push_back({static_cast<std::byte*>(PyArray_DATA(array)),
+                       {PyArray_DIMS(array), rank},
+                       {PyArray_STRIDES(array), rank}});
+    elements_ += PyArray_SIZE(array);
+    held_.push_back(std::move(ndarray));
+  }
+  std::int64_t value_of(const KernelInteger& integer) const {
+    switch (integer.kind) {
+      case KernelInteger::Kind::Literal:
+        return integer.value;
+      case KernelInteger::Kind::Given:
+        return integers_[static_cast<std::size_t>(integer.number)];
+      case KernelInteger::Kind::Extent:
+        break;
+    }
+    return arrays_[static_cast<std::size_t>(integer.number)]
+        .shape[static_cast<std::size_t>(integer.axis)];
+  }
+
+  static constexpr std::int64_t one[1] = {1}, one_stride[1] = {8};
+  std::vector<Ref> held_;
+  std::vector<NestArgument> arrays_;
+  std::vector<std::int64_t> integers_, given_integers_;
+  std::vector<Scalar> scalars_, given_scalars_;
+  std::vector<std::uint64_t> results_;
+  std::int64_t elements_ = 0;
+};
+
+class Nest {
+ public:
+  // results: a kind (I, F, B, N) and a type character each.
+  Nest(nb::handle kernel, const std::vector<std::string>& results)
+      : kernel_(ready_kernel(kernel.ptr())) {
+    if (!kernel_) throw nb::python_error();
+    for (const std::string& result : results)
+      for (int k = 0; k < dtype_count; ++k)
+        if (info(static_cast<DType>(k)).code == result.at(1))
+          results_.push_back({result[0], static_cast<DType>(k)});
+    check(results_.size() == results.size(), "a loop nest's results have types");
+    nest_ = std::make_unique<LoopNest>(*kernel_->definition.routine);
+  }
+
+  // The status flags of floating point that were raised, then the results.
+  nb::object run(const nb::tuple& values) {
+    evaluate_all();
+    const Call call(*kernel_, values, results_);
+    unsigned flags = 0;
+    if (call.is_long()) {
+      const WithoutGil released;
+      flags = run_locked(call);
+    } else {
+      flags = run_locked(call);
+    }
+    nb::list result;
+    result.append(flags);
+    for (std::size_t k = 0; k < results_.size(); ++k) result.append(call.result(k, results_[k]));
+    return nb::tuple(result);
+  }
+
+  // A row a loop of the nest: (depth, kind, reason, at run time, source, sink, kind of dependence);
+  // source and sink are numbers of accesses, -1 where there are none.
+  nb::list verdicts(const nb::tuple& values) {
+    evaluate_all();
+    const Call call(*kernel_, values, results_);
+    const Locked lock(Engine::lock());
+    const JudgedNest& judged = nest_->program_for(call.call()).judged;
+    const Nest_& nest = *judged.nest;
+    nb::list rows;
+    for (std::size_t k = 0; k < judged.verdicts.size(); ++k) {
+      const LoopVerdict& verdict = judged.verdicts[k];
+      std::int32_t source = -1, sink = -1, kind = -1;
+      if (verdict.dependence >= 0) {
+        const Dependence& d = nest.dependences[static_cast<std::size_t>(verdict.dependence)];
+        source = written(nest, d.source);
+        sink = written(nest, d.sink);
+        kind = static_cast<std::int32_t>(d.kind);
+      }
+      rows.append(nb::make_tuple(nest.loops[k].depth, static_cast<int>(verdict.kind),
+                                 static_cast<int>(verdict.reason), verdict.at_run_time, source,
+                                 sink, kind, nest.loops[k].is_while()));
+    }
+    return rows;
+  }
+
+ private:
+  using Nest_ = frit::Nest;
+  unsigned run_locked(const Call& call) {
+    const Locked lock(Engine::lock());
+    return nest_->run(call.call());
+  }
+  // The access, as the translator numbered it.
+  static std::int32_t written(const Nest_& nest, std::int32_t access) {
+    for (const NestOrigin& origin : nest.access_origins)
+      if (origin.number == access) return origin.load >= 0 ? origin.load : origin.store;
+    return access;
+  }
+
+  std::shared_ptr<const ReadyKernel> kernel_;
+  std::vector<Result> results_;
+  std::unique_ptr<LoopNest> nest_;
+};
+
+}  // namespace
+
+void add_loops(PyObject* module_object) {
+  nb::module_ m = nb::borrow<nb::module_>(module_object);
+  nb::class_<Nest>(m, "LoopNest", "A nest of loops, ready to run.")
+      .def(nb::init<nb::handle, const std::vector<std::string>&>(), "kernel"_a, "results"_a)
+      .def("run", &Nest::run)
+      .def("verdicts", &Nest::verdicts);
+  m.def("loop_key", loop_key, "values"_a,
+        "What the values are, as a string; None: a nest does not take them.");
+}
+
+}  // namespace frit::python

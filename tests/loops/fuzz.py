@@ -1,0 +1,279 @@
+"""fuzz.py: random small functions with loops; what they do as Python is what they must do."""
+
+from __future__ import annotations
+
+import copy
+import linecache
+import math
+import random
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_COMPARISONS = ["<", ">", "==", "!=", ">="]
+DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "i2", "?"]
+
+
+class Program:
+    """A function f(a, b, c, m, idx, n, k, x) and the arguments of some calls."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.lines: list[str] = []
+        self.loops: list[str] = []
+        self.reads = ["s", "t"]
+        self.write()
+        self.source = "\n".join(self.lines) + "\n"
+
+    # ---- text -----------------------------------------------------------------------------------
+
+    def pick(self, *choices: Any) -> Any:
+        return self.random.choice(choices)
+
+    def chance(self, p: float) -> bool:
+        return self.random.random() < p
+
+    def write(self) -> None:
+        self.lines.append("def f(a, b, c, m, idx, n, k, x):")
+        self.line(1, f"s = {self.pick('0', '0.0', 'x', 'n', '1.5')}")
+        self.line(1, f"t = {self.pick('0', '0.0', 'k', 'a[0]')}")
+        for _ in range(self.pick(1, 1, 2)):
+            self.loop(1)
+        self.line(1, f"return {self.pick('s', 't', '(s, t)', 'None', 's + t')}")
+
+    def line(self, depth: int, text: str) -> None:
+        self.lines.append("    " * depth + text)
+
+    def loop(self, depth: int) -> None:
+        name = "ijlp"[len(self.loops)]
+        outer = self.loops[-1] if self.loops else None
+        ends = ["n", "n - 1", "len(a)", "m.shape[0]", "5", "k", "n // 2"]
+        bounds = self.pick(
+            self.pick(*ends),
+            f"{self.pick('0', '1', '2', 'k')}, {self.pick(*ends)}",
+            f"{self.pick('0', '1', 'k')}, {self.pick(*ends)}, {self.pick('1', '2', '3', 'k')}",
+            f"{self.pick('n - 1', 'n', '5')}, {self.pick('-1', '0', '1')}, {self.pick('-1', '-2')}",
+        )
+        if outer and self.chance(0.3):
+            bounds = self.pick(
+                outer, f"{outer} + 1", f"{outer}, n", f"{outer} + 1, n", f"n - {outer}"
+            )
+        self.line(depth, f"for {name} in range({bounds}):")
+        self.loops.append(name)
+        self.block(depth + 1)
+        self.loops.pop()
+
+    def block(self, depth: int) -> None:
+        for _ in range(self.pick(1, 1, 2, 3)):
+            self.statement(depth)
+
+    def statement(self, depth: int) -> None:
+        kind = self.random.random()
+        if kind < 0.22 and len(self.loops) < 3:
+            self.loop(depth)
+        elif kind < 0.34:
+            self.line(depth, f"if {self.condition()}:")
+            self.block(depth + 1)
+            if self.chance(0.3):
+                self.line(depth, "else:")
+                self.block(depth + 1)
+        elif kind < 0.37:
+            self.line(depth, f"if {self.condition()}:")
+            self.line(depth + 1, "continue")
+        elif kind < 0.40:
+            self.line(depth, "w = 0")
+            self.line(depth, f"while w < 3 and ({self.condition()}):")
+            self.line(depth + 1, f"{self.element()} {self.pick('=', '+=')} {self.value(1)}")
+            self.line(depth + 1, "w += 1")
+        elif kind < 0.56:
+            name = self.pick("s", "t", "r")
+            # No scalar grows by itself: Python's integers would fill the memory.
+            self.reads = []
+            if name == "r" or self.chance(0.3):
+                self.line(depth, f"{name} = {self.value(2)}")
+            else:
+                self.line(depth, f"{name} {self.pick('+=', '+=', '-=')} {self.value(1)}")
+            self.reads = ["s", "t"]
+        elif kind < 0.78:
+            self.line(depth, f"{self.element()} = {self.value(2)}")
+        else:
+            self.line(depth, f"{self.element()} {self.pick('+=', '-=', '*=')} {self.value(1)}")
+
+    def index(self) -> str:
+        i = self.pick(*self.loops)
+        kind = self.random.random()
+        if kind < 0.5:
+            return i
+        if kind < 0.7:
+            return f"{i} {self.pick('+', '-')} {self.pick('1', '2', 'k')}"
+        if kind < 0.78:
+            return f"{self.pick('n - 1', 'n', '4')} - {i}"
+        if kind < 0.84:
+            return f"{i} {self.pick('%', '//')} {self.pick('2', '3', 'n', 'k')}"
+        if kind < 0.88:
+            return f"{self.pick('2', 'k')} * {i}"
+        if kind < 0.92:
+            return f"idx[{i}]"
+        if kind < 0.95:
+            return f"{i} + {self.pick(*self.loops)}"
+        return self.pick("0", "-1", "1", "n - 1", "k", f"min({i} + 1, n - 1)", f"max({i} - 1, 0)")
+
+    def element(self) -> str:
+        if self.chance(0.25):
+            return f"m[{self.index()}, {self.index()}]"
+        return f"{self.pick('a', 'a', 'b', 'c')}[{self.index()}]"
+
+    def value(self, depth: int) -> str:
+        kind = self.random.random()
+        if depth == 0 or kind < 0.45:
+            atoms = ["x", "n", "k", "2", "3", "0.5", *self.reads, *self.loops]
+            return self.element() if self.chance(0.6) else self.pick(*atoms)
+        if kind < 0.85:
+            op = self.pick("+", "+", "-", "-", "*", "*", "/", "//", "%")
+            return f"({self.value(depth - 1)} {op} {self.value(depth - 1)})"
+        if kind < 0.90:
+            return f"{self.pick('min', 'max')}({self.value(depth - 1)}, {self.value(depth - 1)})"
+        if kind < 0.94:
+            return f"abs({self.value(depth - 1)})"
+        if kind < 0.96:
+            return f"{self.pick('float', 'int')}({self.value(depth - 1)})"
+        if kind < 0.98:
+            return f"{self.pick('math.sqrt', 'np.sqrt', '-')}({self.value(depth - 1)})"
+        x, y = self.pick("x", "2", "0.5"), self.pick("x", "2", "1.5")
+        return f"({x} if {self.condition()} else {y})"
+
+    def condition(self) -> str:
+        i = self.pick(*self.loops)
+        one = self.pick(
+            f"{i} {self.pick(*_COMPARISONS)} {self.pick('0', '1', '2', 'n - 1', 'k')}",
+            f"{i} % 2 == {self.pick('0', '1')}",
+            f"{self.element()} {self.pick('<', '>', '==')} {self.pick('1', 'x', self.element())}",
+        )
+        if self.chance(0.2):
+            return f"{one} {self.pick('and', 'or')} {self.condition()}"
+        return f"not ({one})" if self.chance(0.05) else one
+
+    # ---- arguments ------------------------------------------------------------------------------
+
+    def function(self) -> Callable[..., Any]:
+        name = f"<loop fuzz {self.seed}>"
+        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
+        space: dict[str, Any] = {"np": np, "math": math}
+        exec(compile(self.source, name, "exec"), space)
+        return space["f"]
+
+    def arguments(self, call: int) -> dict[str, Any]:
+        """Arrays of small numbers, whose sums are exact in any order."""
+        numbers = np.random.default_rng(self.seed * 8 + call)
+        n = self.pick(0, 1, 2, 5, 6, 7, 9)
+        pad = self.pick(0, 0, 0, 1, 3)
+        dtypes = self.pick(["f8"], ["f4"], ["f8", "i8"], DTYPES, ["i8"], ["f4", "f8"])
+
+        def array(shape: tuple[int, ...], dtype: str | None = None) -> np.ndarray:
+            dtype = dtype or self.pick(*dtypes)
+            low = 0 if dtype in ("u1", "?") else -3
+            full = tuple(2 * s + 1 for s in shape)
+            values = numbers.integers(low, 4, full)
+            data = (values / (1 if np.dtype(dtype).kind != "f" else 2)).astype(dtype)
+            cut = self.pick(slice(None), slice(None, None, 2), slice(None, None, -1))
+            part = data[tuple(cut for _ in shape)]
+            return part[tuple(slice(0, s) for s in shape)]
+
+        a = array((n + pad,))
+        b = self.pick(array((n + pad,)), array((n + pad,)), a, a[::-1], a[1:], a[:-1])
+        c = array((n + pad + 1,))
+        m = array((n + self.pick(0, 1), n + 1))
+        m = m.T if self.chance(0.2) else m
+        idx = array((n + pad,), "i8")
+        if self.chance(0.7):
+            idx = np.abs(idx)
+        return {
+            "a": a,
+            "b": b,
+            "c": c,
+            "m": m,
+            "idx": idx,
+            "n": self.pick(n, n, n, n, np.int64(n)),
+            "k": self.pick(0, 1, 1, 2, 3, -1),
+            "x": self.pick(0.5, 2.0, 1, 0.0, np.float64(1.5), np.float32(0.5), True),
+        }
+
+
+def outcome(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Everything that can be seen of a call. Arrays that share memory still do."""
+    given = copy.deepcopy(list(_bases(arguments).values()))
+    own = dict(zip(_bases(arguments), given, strict=True))
+    call = {}
+    for name, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            base = _base(value)
+            offset = value.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+            buffer = own[id(base)]
+            call[name] = np.ndarray(value.shape, value.dtype, buffer, offset, value.strides)
+        else:
+            call[name] = value
+    seen: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            seen["result"] = function(**call)
+        except Exception as error:
+            seen["error"] = (type(error), str(error), error.__traceback__.tb_next and _line(error))
+    seen["arrays"] = given
+    return seen
+
+
+def _line(error: BaseException) -> int:
+    """The line in the function itself."""
+    at = error.__traceback__
+    line = 0
+    while at is not None:
+        if at.tb_frame.f_code.co_name == "f":
+            line = at.tb_lineno
+        at = at.tb_next
+    return line
+
+
+def _base(array: np.ndarray) -> np.ndarray:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _bases(arguments: dict[str, Any]) -> dict[int, np.ndarray]:
+    found = [_base(v) for v in arguments.values() if isinstance(v, np.ndarray)]
+    return {id(base): base for base in found}
+
+
+def same(x: Any, y: Any) -> bool:
+    """The same value and type; 0.0 is -0.0, since sums may start at either."""
+    if type(x) is not type(y):
+        return False
+    if isinstance(x, tuple):
+        return len(x) == len(y) and all(map(same, x, y))
+    if isinstance(x, (float, np.floating)):
+        return bool(x == y or (x != x and y != y) or _close(x, y))
+    return bool(x == y)
+
+
+def _close(x: Any, y: Any) -> bool:
+    """Sums of quotients may be rounded in another order."""
+    return bool(np.isclose(x, y, rtol=1e-5 if isinstance(x, np.float32) else 1e-12, atol=0))
+
+
+def same_outcome(x: dict[str, Any], y: dict[str, Any]) -> bool:
+    if x.keys() != y.keys() or x.get("error") != y.get("error"):
+        return False
+    if "result" in x and not same(x["result"], y["result"]):
+        return False
+    for a, b in zip(x["arrays"], y["arrays"], strict=True):
+        if a.dtype.kind == "f":
+            rtol = 1e-5 if a.dtype.itemsize == 4 else 1e-12
+            if not np.allclose(a, b, rtol=rtol, atol=0, equal_nan=True):
+                return False
+        elif not np.array_equal(a, b):
+            return False
+    return True

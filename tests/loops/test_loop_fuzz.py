@@ -1,0 +1,37 @@
+"""test_loop_fuzz.py: random loops do under frit.parallelize what they do as Python.
+
+FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
+"""
+
+from __future__ import annotations
+
+import os
+
+import frit
+
+from .fuzz import Program, outcome, same_outcome
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500"))
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+CALLS = 3
+
+
+def test_random_loops_do_what_python_does():
+    compiled = python = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        program = Program(seed)
+        plain = program.function()
+        parallel = frit.parallelize(program.function())
+        for call in range(CALLS):
+            arguments = program.arguments(call)
+            expected = outcome(plain, arguments)
+            got = outcome(parallel, arguments)
+            assert same_outcome(expected, got), (
+                f"seed {seed}, call {call}\n{program.source}\n{arguments}\n"
+                f"Python: {expected}\nFrit: {got}"
+            )
+        for site in parallel.__frit__.sites:
+            compiled += site.calls
+            python += site.calls_as_python
+    print(f"{compiled} nests ran compiled, {python} as Python")
+    assert compiled > PROGRAMS // 4  # else nothing was tested

@@ -1,0 +1,268 @@
+"""test_loops.py: well-known nests, what other tools get wrong, errors and their effects."""
+
+from __future__ import annotations
+
+import copy
+import math
+import types
+
+import numpy as np
+import pytest
+
+import frit
+import frit.numpy
+
+from .fuzz import outcome, same_outcome
+from .kernels import KERNELS, arguments
+
+
+def sites(function):
+    return function.__frit__.sites
+
+
+def runs_compiled(function) -> bool:
+    """Every outermost nest of it has run compiled, and none as Python."""
+    return sum(s.calls for s in sites(function)) > 0 and not any(
+        s.calls_as_python for s in sites(function)
+    )
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [1, 2, 9, 24])
+def test_sixteen_nests_give_what_python_gives(name, n):
+    function = frit.parallelize(
+        types.FunctionType(KERNELS[name].__code__, KERNELS[name].__globals__)
+    )
+    given = arguments(name, n, np.random.default_rng(n))
+    expected = copy.deepcopy(given)
+    function(*given)
+    KERNELS[name](*expected)
+    for x, y in zip(given, expected, strict=True):
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+            # Sums in another order, and math functions: some units in the last place.
+            np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12)
+        else:
+            assert np.array_equal(x, y)
+    assert runs_compiled(function), frit.explain(function)
+
+
+def check(function, *given, compiled=None):
+    """Compares a call with plain Python; returns the parallelized function."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    call = dict(zip(names, given, strict=True))
+    parallel = frit.parallelize(function)
+    expected, got = outcome(function, call), outcome(parallel, call)
+    assert same_outcome(expected, got), (expected, got)
+    if compiled is not None:
+        assert runs_compiled(parallel) == compiled, frit.explain(parallel)
+    return parallel
+
+
+def two_stores(a, b, c):
+    for i in range(len(a) - 1):
+        a[i + 1] = b[i]
+        a[i] = c[i]
+
+
+def prefix(a):
+    for i in range(1, len(a)):
+        a[i] += a[i - 1]
+
+
+def shifted(a, b):
+    for i in range(len(b)):
+        a[i] = b[i] + 1
+
+
+def running(a, out):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i]
+        out[i] = s
+    return s
+
+
+def last_value(a):
+    t = 0.0
+    for i in range(len(a)):
+        t = a[i] * 2
+    return t, i
+
+
+def scatter(idx, a, out):
+    for i in range(len(idx)):
+        out[idx[i]] = a[i]
+
+
+NUMBERS = np.arange(40.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (two_stores, (NUMBERS.copy(), NUMBERS + 0.5, -NUMBERS)),
+        (prefix, (NUMBERS.copy(),)),
+        (shifted, (NUMBERS[1:], NUMBERS[:-1])),
+        (shifted, (NUMBERS[:-1], NUMBERS[1:])),
+        (shifted, (NUMBERS[::-1], NUMBERS)),
+        (running, (NUMBERS.copy(), NUMBERS * 0)),
+        (last_value, (NUMBERS.copy(),)),
+        (scatter, (np.arange(40) // 3, NUMBERS.copy(), NUMBERS * 0)),
+    ],
+)
+def test_what_other_tools_get_wrong(function, given):
+    check(function, *given, compiled=True)
+
+
+def test_a_loop_without_rounds_leaves_its_variables():
+    check(last_value, np.zeros(0))  # UnboundLocalError: i
+
+
+def test_an_index_outside_raises_where_python_does():
+    def f(a, b):
+        for i in range(len(a) + 1):
+            a[i] = b[i] * 2
+
+    check(f, NUMBERS.copy(), NUMBERS.copy())
+
+
+def test_division_by_zero_keeps_the_partial_effects():
+    def f(a, n):
+        for i in range(n):
+            a[i] = 1.0 / (5 - float(i))
+
+    check(f, NUMBERS.copy(), 4, compiled=True)
+    check(f, NUMBERS.copy(), 9)
+
+
+def test_a_failing_math_function_is_undone():
+    def f(a, b):
+        for i in range(len(a)):
+            b[i] = math.sqrt(a[i])
+            a[i] = -1.0
+
+    check(f, NUMBERS.copy(), NUMBERS * 0, compiled=True)
+    check(f, 5 - NUMBERS, NUMBERS * 0)
+
+
+def test_integers_of_python_do_not_wrap():
+    def f(a, n):
+        s = 1
+        for i in range(n):
+            s = s + i * n * n * n * n
+            a[i] = s % 7
+        return s
+
+    check(f, np.zeros(40, int), 40)
+    check(f, np.zeros(40, int), 2**33)
+
+
+def test_integers_of_numpy_wrap():
+    def f(a):
+        s = a[0]
+        for i in range(len(a)):
+            s = s * a[i]
+        return s
+
+    check(f, np.full(40, 3, np.int8), compiled=True)
+
+
+def test_float32_stays_float32():
+    def f(a):
+        s = 0.0
+        for i in range(len(a)):
+            s += a[i] * 0.1
+        return s
+
+    parallel = check(f, NUMBERS.astype("f4"), compiled=True)
+    assert type(parallel(NUMBERS.astype("f4"))) is np.float32
+
+
+def test_negative_indices_count_from_the_end():
+    def f(a, b):
+        for i in range(len(a)):
+            b[i] = a[i - 1] + a[-1]
+
+    check(f, NUMBERS.copy(), NUMBERS * 0, compiled=True)
+
+
+def test_frit_arrays_are_changed_in_place():
+    a = frit.numpy.arange(10.0) * 2
+    parallel = frit.parallelize(prefix)
+    parallel(a)
+    assert np.array_equal(np.cumsum(np.arange(10.0) * 2), np.asarray(a))
+    assert runs_compiled(parallel)
+
+
+def test_read_only_arrays_raise_as_in_python():
+    a = NUMBERS.copy()
+    a.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        frit.parallelize(prefix)(a)
+
+
+def test_divisions_warn():
+    def f(a, b):
+        for i in range(len(a)):
+            b[i] = 1 / a[i]
+
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        frit.parallelize(f)(NUMBERS.copy(), NUMBERS * 0)
+
+
+def test_functions_and_methods_keep_what_they_are():
+    class Holder:
+        @frit.parallelize
+        def method(self, a, *, by=1.0):
+            """Doc."""
+            for i in range(len(a)):
+                a[i] += by
+            return self
+
+    holder, a = Holder(), NUMBERS.copy()
+    assert holder.method(a, by=2.0) is holder
+    assert np.array_equal(a, NUMBERS + 2)
+    assert Holder.method.__doc__ == "Doc."
+
+
+def test_closures_are_read_at_the_call():
+    factor = 2.0
+
+    @frit.parallelize
+    def f(a):
+        for i in range(len(a)):
+            a[i] *= factor
+
+    a = NUMBERS.copy()
+    f(a)
+    factor = 3.0
+    f(a)
+    assert np.array_equal(a, NUMBERS * 6)
+
+
+def test_lists_and_other_objects_stay_python():
+    check(prefix, [1, 2, 3])
+    parallel = frit.parallelize(prefix)
+    numbers = [1, 2, 3]
+    parallel(numbers)
+    assert numbers == [1, 3, 6]
+
+
+def test_explain_names_the_two_references():
+    parallel = frit.parallelize(prefix)
+    parallel(NUMBERS.copy())
+    text = str(frit.explain(parallel))
+    assert "scan" in text or ("serial" in text and "a[i - 1]" in text)
+    parallel = frit.parallelize(shifted)
+    parallel(NUMBERS.copy(), NUMBERS.copy())
+    assert "# parallel" in str(frit.explain(parallel))
+
+
+def test_explain_says_why_a_loop_is_python():
+    def f(a):
+        for i in range(len(a)):
+            a[i] = np.cumsum(a)[i]
+
+    parallel = frit.parallelize(f)
+    parallel(NUMBERS.copy())
+    assert "Python" in str(frit.explain(parallel))
