@@ -150,6 +150,11 @@ class Engine {
   double pending_cost_of(const Node& node) const;
   std::size_t step_boundary() const;
   std::vector<SlotState> slot_states() const;
+  // What is pending, for make_plan.
+  Segment segment(std::span<const SlotState> states) const {
+    return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
+  }
+  void improve(KernelCode& code);
   CachedPlan& plan_for(std::span<const SlotState> states);
   void dump(const CachedPlan& cached);
   void run(CachedPlan& cached);

@@ -122,8 +122,7 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
       if (cached->layouts.empty() || cached->layouts.back().get() != a.layout)
         cached->layouts.emplace_back(a.layout);
     });
-  cached->plan =
-      make_plan({.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On});
+  cached->plan = make_plan(segment(states));
   cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
     cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);
@@ -263,14 +262,7 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
       if (settings.tier == Tier::Compiled) compiler_->wait();
     }
     if (code.compiled && code.compiled->load(std::memory_order_acquire)) {
-      if (settings.tier == Tier::Compiled && code.improve_at < never) {
-        compiler_->improve(*code.kernel, never);
-        compiler_->wait();
-        code.improve_at = never;
-      } else if (code.cost_seen >= code.improve_at) {
-        const bool settled = compiler_->improve(*code.kernel, code.cost_seen * 1e-9);
-        code.improve_at = settled ? never : 2 * code.improve_at;
-      }
+      improve(code);
       ++statistics.compiled_launches;
       return *code.compiled->load(std::memory_order_acquire);
     }
@@ -278,6 +270,16 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
   if (!code.interpreted) code.interpreted = interpreter_->compile(*code.kernel);
   ++statistics.interpreted_launches;
   return *code.interpreted;
+}
+
+// Asks once for faster code, when the launches so far are worth it.
+void Engine::improve(KernelCode& code) {
+  const bool waits = settings.tier == Tier::Compiled;
+  const double cost = waits ? never : code.cost_seen;
+  if (code.improve_at == never || cost < code.improve_at) return;
+  const bool settled = compiler_->improve(*code.kernel, cost * 1e-9);
+  code.improve_at = settled ? never : 2 * code.improve_at;
+  if (waits) compiler_->wait();
 }
 
 void Engine::copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to) {

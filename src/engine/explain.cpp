@@ -52,7 +52,7 @@ std::string Engine::explain(bool dot) const {
     for (const NodeLabel& node : *last_nodes_) names.push_back(node.text());
   const bool pending = !nodes_.empty();
   if (pending) {
-    plan = make_plan({.nodes = nodes_, .slots = slot_states()});
+    plan = make_plan(segment(slot_states()));
     names.clear();
     for (const Node& node : nodes_) names.push_back(NodeLabel(node).text());
   }

@@ -9,24 +9,12 @@ namespace {
 // Visits the rows of a window in C order: visit(first byte, extent, stride).
 template <class Visit>
 void for_each_row(std::byte* data, const Layout& layout, Visit&& visit) {
-  const int ndim = layout.ndim();
   if (layout.size() == 0) return;
-  if (ndim == 0) return visit(data, 1, 0);
+  if (layout.ndim() == 0) return visit(data, 1, 0);
   const auto shape = layout.shape(), strides = layout.strides();
-  const auto last = static_cast<std::size_t>(ndim - 1);
-  std::int64_t index[max_dimensions] = {};
-  for (;;) {
-    visit(data, shape[last], strides[last]);
-    std::size_t axis = last;
-    for (;;) {
-      if (axis == 0) return;
-      --axis;
-      data += strides[axis];
-      if (++index[axis] < shape[axis]) break;
-      data -= strides[axis] * shape[axis];
-      index[axis] = 0;
-    }
-  }
+  walk_rows(
+      shape, [&] { visit(data, shape.back(), strides.back()); },
+      [&](std::size_t axis, std::int64_t steps) { data += steps * strides[axis]; });
 }
 
 template <class Unit>

@@ -43,14 +43,10 @@ void check_count(Op op, std::size_t operands) {
     throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
 }
 
-DType loop_type(Op op, const Signature& signature) {
-  return signature.in[op == Op::Select ? 1 : 0];
-}
-
 Resolution resolution_of(Op op, const Signature& signature) {
   Resolution found;
   found.signature = signature;
-  found.loop = loop(op, loop_type(op, signature));
+  found.loop = loop(op, signature);
   found.warns = may_warn(op, signature.in[0]);
   found.is_mixed = info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1];
   if (!found.loop && !found.is_mixed)
@@ -59,7 +55,6 @@ Resolution resolution_of(Op op, const Signature& signature) {
 }
 
 Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
-  check_count(op, arguments.size());
   if (const std::optional<Signature> signature = resolve_arguments(op, arguments))
     return resolution_of(op, *signature);
   throw TypeError(text("ufunc '", info(op).numpy_name,
@@ -73,10 +68,9 @@ Resolution resolution_of(Op op, std::span<const Argument> arguments) {
   constexpr std::size_t places = 512;
   static_assert(op_count < 1 << 10 && kinds < 1 << 5 && max_inputs == 3);
   static std::array<Resolution, places> known;
-  const std::size_t count = std::min<std::size_t>(arguments.size(), max_inputs);
-  std::uint32_t key = static_cast<std::uint32_t>(op) << 2 | static_cast<std::uint32_t>(count);
+  std::uint32_t key = static_cast<std::uint32_t>(op);  // which says how many arguments there are
   for (std::size_t k = 0; k < max_inputs; ++k)
-    key = key << 5 | (k < count ? static_cast<std::uint32_t>(kind_of(arguments[k])) : 0);
+    key = key << 5 | (k < arguments.size() ? static_cast<std::uint32_t>(kind_of(arguments[k])) : 0);
   Resolution& entry = known[key * 0x9E3779B1u >> 23];
   if (entry.key != key) {
     entry = resolve_anew(op, arguments);
@@ -503,6 +497,7 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
 }  // namespace
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
+  check_count(op, arguments.size());
   Locked lock(Engine::lock());
   const Resolution resolution =
       options.signature ? resolution_of(op, *options.signature) : resolution_of(op, arguments);
@@ -568,7 +563,7 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
     single.dtype = signature.out;
     void* args[1 + max_inputs] = {single.bytes, constants[0].bytes, constants[1].bytes,
                                   constants[2].bytes};
-    loop(op, signature.in[op == Op::Select ? 1 : 0])(args, 1, 0);
+    loop(op, signature)(args, 1, 0);
     assign(out, Argument(single));
     return out;
   }

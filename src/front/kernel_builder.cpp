@@ -177,7 +177,7 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments) {
                    : OperandType{type_of(arguments[k].value_)};
   }
   const auto signature = resolve(op, {types, arguments.size()});
-  if (!signature || !frit::loop(op, signature->in[op == Op::Select ? 1 : 0])) {
+  if (!signature || !frit::loop(op, *signature)) {
     std::string words;
     for (std::size_t k = 0; k < arguments.size(); ++k)
       words += (k ? ", " : "") + std::string(info(types[k].dtype).name);

@@ -45,7 +45,7 @@ class Rows {
   // args: output, inputs; single inputs have no layout.
   Rows(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
        std::span<const SmallInput> inputs)
-      : loop_(loop(op, signature.in[op == Op::Select ? 1 : 0])), layout_(out_layout) {
+      : loop_(loop(op, signature)), layout_(out_layout) {
     pointers_[0] = out;
     layouts_[0] = &out_layout;
     possible_ = out_layout.ndim() > 1 && out_layout.shape().back() >= least_row &&
@@ -64,19 +64,9 @@ class Rows {
 
   void run() {
     const auto shape = layout_.shape();
-    std::int64_t index[max_dimensions] = {};
-    for (;;) {
-      loop_(pointers_, shape.back(), splat_);
-      std::size_t axis = shape.size() - 1;
-      do {
-        if (axis == 0) return;
-        --axis;
-        move(axis, 1);
-        if (++index[axis] < shape[axis]) break;
-        move(axis, -shape[axis]);
-        index[axis] = 0;
-      } while (true);
-    }
+    walk_rows(
+        shape, [&] { loop_(pointers_, shape.back(), splat_); },
+        [&](std::size_t axis, std::int64_t steps) { move(axis, steps); });
   }
 
  private:
@@ -162,9 +152,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   std::byte* result = direct ? out : temporaries.take(n * size_of(signature.out));
   args[0] = result;
   if (want_flags) clear_float_flags();
-  // The choice of formula goes by the type that the op works in: the last input's (Select has a
-  // bool first).
-  loop(op, signature.in[op == Op::Select ? 1 : 0])(args, n, splat);
+  loop(op, signature)(args, n, splat);
   if (want_flags)
     if (const unsigned flags = float_flags(); flags & 0x0Du)
       engine.note_small(op, signature, args, n, splat, flags);

@@ -172,7 +172,11 @@ std::optional<Signature> resolve(Op op, std::span<const OperandType> operands);
 // be the same memory as an input that is not a splat; it must not overlap one otherwise. Bool
 // elements are bytes 0/1. Complex elements are interleaved pairs.
 using Loop = void (*)(void* const* args, std::int64_t n, unsigned splat);
-Loop loop(Op op, DType in);            // nullptr where the op has no formula for this type
+Loop loop(Op op, DType in);  // nullptr where the op has no formula for this type
+// The choice goes by the type that the op works in: Select's first input is bool.
+inline Loop loop(Op op, const Signature& signature) {
+  return loop(op, signature.in[op == Op::Select ? 1 : 0]);
+}
 Loop cast_loop(DType from, DType to);  // as astype: C's conversions, out-of-range as x86 does them
 
 // out = the reduction of in[0..n), n >= 1, contiguous, in NumPy's own order for one inner loop

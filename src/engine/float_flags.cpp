@@ -1,0 +1,238 @@
+// float_flags.cpp: NaN out of no NaN, infinity out of finite numbers, and where NumPy sees it
+// otherwise.
+#include "engine/float_flags.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <ranges>
+
+#include "engine/pool.h"
+
+namespace frit {
+namespace {
+
+// Which elements are NaN, and which are infinite.
+struct Kinds {
+  std::vector<std::uint8_t> nan, infinite, zero;
+};
+
+void apply_predicate(Op op, DType dtype, const std::byte* data, std::int64_t n,
+                     std::vector<std::uint8_t>& result) {
+  result.assign(static_cast<std::size_t>(n), 0);
+  const Loop test = loop(op, dtype);
+  if (!test || !is_inexact(dtype)) return;
+  void* args[2] = {result.data(), const_cast<std::byte*>(data)};
+  test(args, n, 0);
+}
+
+Kinds kinds_of(DType dtype, const std::byte* data, std::int64_t n) {
+  Kinds k;
+  apply_predicate(Op::Isnan, dtype, data, n, k.nan);
+  apply_predicate(Op::Isinf, dtype, data, n, k.infinite);
+  k.zero.assign(static_cast<std::size_t>(n), 0);
+  void* args[2] = {k.zero.data(), const_cast<std::byte*>(data)};
+  cast_loop(dtype, DType::Bool)(args, n, 0);
+  for (std::uint8_t& z : k.zero) z = z ? 0 : 1;
+  return k;
+}
+
+bool divides(Op op) {
+  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
+         op == Op::Reciprocal || op == Op::Power || op == Op::FloatPower;
+}
+
+// An exact infinity: a zero divisor, a zero to a negative power, log(0), atanh(1).
+bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
+  if (op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal)
+    return inputs[0].zero[e] != 0;
+  if (divides(op)) return inputs[1].zero[e] != 0;
+  return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
+}
+
+// NaN out of no NaN, without a word from NumPy: the sign of a complex infinity, the spacing of an
+// infinity.
+bool quiet_on(Op op, DType dtype, bool infinite_in) {
+  return infinite_in && (op == Op::Sign || (op == Op::Spacing && dtype != DType::Float16));
+}
+
+template <class F>
+bool orders_a_nan(std::int64_t n, const F* x, const F* y) {
+  for (std::int64_t k = 0; k < 2 * n; k += 2) {
+    if (std::isnan(x[k]) || std::isnan(y[k])) return true;
+    if (x[k] == y[k] && (std::isnan(x[k + 1]) || std::isnan(y[k + 1]))) return true;
+  }
+  return false;
+}
+
+// Of complex numbers NumPy compares the imaginary parts where the real ones are equal; a NaN that
+// is compared is invalid.
+bool orders_a_nan(DType dtype, std::int64_t n, const std::vector<std::vector<std::byte>>& in) {
+  const void *x = in[0].data(), *y = in[1].data();
+  if (dtype == DType::Complex64)
+    return orders_a_nan(n, static_cast<const float*>(x), static_cast<const float*>(y));
+  return orders_a_nan(n, static_cast<const double*>(x), static_cast<const double*>(y));
+}
+
+// As below, for real floats throughout: blocks without a NaN or infinity in the result are passed
+// over.
+template <class F>
+unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const F* out) {
+  constexpr F infinity = std::numeric_limits<F>::infinity();
+  constexpr std::int64_t block = 256;
+  const bool by_first = op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal;
+  const F* divisor = by_first ? x : divides(op) ? y : nullptr;
+  const bool pole_without_divisor = is_pole(op, {Kinds{{}, {}, {0}}, Kinds{{}, {}, {0}}}, 0);
+  const unsigned overflow = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
+  unsigned flags = 0;
+  for (std::int64_t begin = 0; begin < n; begin += block) {
+    const std::int64_t end = std::min(n, begin + block);
+    int special = 0;
+    for (std::int64_t e = begin; e < end; ++e) special |= !(std::abs(out[e]) < infinity);
+    if (!special) continue;
+    for (std::int64_t e = begin; e < end; ++e) {
+      if (std::isnan(x[e]) || std::isnan(y[e])) continue;
+      if (std::isnan(out[e])) {
+        flags |= flag_invalid;
+      } else if (std::isinf(out[e]) && !std::isinf(x[e]) && !std::isinf(y[e])) {
+        const bool pole = divisor ? divisor[e] == 0 : pole_without_divisor;
+        flags |= pole ? flag_divide : overflow;
+      }
+    }
+  }
+  return flags;
+}
+
+// Sums and products of complex numbers are computed in NumPy's steps: their flags are NumPy's, even
+// where a part is a NaN and the values don't tell.
+bool flags_tell(Op op, const Signature& signature) {
+  return is_complex(signature.out) && (op == Op::Add || op == Op::Subtract || op == Op::Multiply ||
+                                       op == Op::Square || op == Op::MultiplyUnfused);
+}
+
+}  // namespace
+
+unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
+                           const std::vector<std::vector<std::byte>>& in,
+                           const std::vector<std::byte>& out, unsigned raised) {
+  const DType dtype = signature.out;
+  const bool alike =
+      in.size() <= 2 && std::ranges::all_of(std::views::iota(0u, in.size()),
+                                            [&](auto k) { return signature.in[k] == dtype; });
+  if (alike && op != Op::Nextafter && op != Op::Sign && op != Op::Spacing) {
+    const auto check = [&]<class F>(F) {
+      const auto at = [](const std::vector<std::byte>& v) {
+        return reinterpret_cast<const F*>(v.data());
+      };
+      return flags_from_floats(op, n, at(in.front()), at(in.back()), at(out));
+    };
+    if (dtype == DType::Float64) return check(double{});
+    if (dtype == DType::Float32) return check(float{});
+  }
+  const Kinds result = kinds_of(signature.out, out.data(), n);
+  std::vector<Kinds> inputs;
+  for (std::size_t k = 0; k < in.size(); ++k)
+    inputs.push_back(kinds_of(signature.in[k], in[k].data(), n));
+  const Kinds& last = inputs.back();
+  const bool integer = !is_inexact(signature.out);
+  // An infinity that is rounded down, or becomes an integer, is invalid besides.
+  const bool floors = op == Op::FloorDivide, inverts = op == Op::Reciprocal;
+  unsigned flags = 0;
+  if (flags_tell(op, signature)) return raised;
+  if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
+  for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
+    bool nan_in = false, infinite_in = false;
+    for (const Kinds& k : inputs) {
+      nan_in |= k.nan[e] != 0;
+      infinite_in |= k.infinite[e] != 0;
+      if (op == Op::Nextafter) break;  // the other input is only a direction
+    }
+    if (integer) {
+      if (divides(op) && last.zero[e]) flags |= flag_divide | (inverts ? flag_invalid : 0);
+      continue;
+    }
+    // The method compares the sizes of the divisor's parts.
+    const bool compares = is_complex(signature.out) && divides(op) && last.nan[e];
+    if (compares) flags |= flag_invalid;
+    if (result.nan[e] && !nan_in && !quiet_on(op, signature.out, infinite_in))
+      flags |= flag_invalid;
+    if (result.infinite[e] && !nan_in && !infinite_in) {
+      const bool pole = is_pole(op, inputs, e);
+      flags |= pole ? flag_divide : flag_overflow | (floors ? flag_invalid : 0);
+    }
+  }
+  return flags;
+}
+
+// Integers of less than 64 bits are made by way of int32 or int64 (see
+// to_integer_as_x86).
+unsigned flags_of_conversion(DType from, DType to, const void* in, const void* out,
+                             std::int64_t n) {
+  if (!conversion_may_warn(from, to)) return 0;
+  const auto count = static_cast<std::size_t>(n);
+  if (is_integer(to)) {
+    std::vector<double> values(count);
+    void* args[2] = {values.data(), const_cast<void*>(in)};
+    cast_loop(from, DType::Float64)(args, n, 0);
+    const bool half = size_of(to) < 4 || to == DType::Int32;
+    const double low = half ? -0x1p31 - 1 : -0x1p63 - 2048, high = half                  ? 0x1p31
+                                                                   : to == DType::UInt64 ? 0x1p64
+                                                                                         : 0x1p63;
+    for (double x : values)
+      if (!(x > low && x < high)) return flag_invalid;
+    return 0;
+  }
+  const int out_parts = is_complex(to) ? 2 : 1, in_parts = is_complex(from) ? 2 : 1;
+  std::vector<std::uint8_t> before(count * static_cast<std::size_t>(in_parts), 0),
+      after(count * static_cast<std::size_t>(out_parts));
+  const auto find_infinities = [](DType dtype, const void* data, std::vector<std::uint8_t>& found) {
+    void* args[2] = {found.data(), const_cast<void*>(data)};
+    loop(Op::Isinf, real_of(dtype))(args, static_cast<std::int64_t>(found.size()), 0);
+  };
+  if (is_inexact(from)) find_infinities(from, in, before);
+  find_infinities(to, out, after);
+  for (std::size_t e = 0; e < count; ++e)
+    for (int part = 0; part < std::min(in_parts, out_parts); ++part)
+      if (after[e * static_cast<std::size_t>(out_parts) + static_cast<std::size_t>(part)] &&
+          !before[e * static_cast<std::size_t>(in_parts) + static_cast<std::size_t>(part)])
+        return flag_overflow;
+  return 0;
+}
+
+unsigned meant(Op op, const Signature& signature, unsigned flags) {
+  const unsigned division = flags & (flag_invalid | flag_divide);
+  if (divides(op) && !is_inexact(signature.out)) return division ? flag_divide : 0;
+  if (op == Op::Remainder || op == Op::Fmod) return division ? flag_invalid : 0;
+  return flags;
+}
+
+unsigned claimed(const Node& node, unsigned& flags) {
+  unsigned mine = 0;
+  if (may_warn(node.op, node.signature.in[0])) {
+    mine = meant(node.op, node.signature, flags);
+    flags = 0;
+    return mine;
+  }
+  const auto claim = [&](DType from, DType to) {
+    if (conversion_may_warn(from, to)) mine |= is_integer(to) ? flag_invalid : flag_overflow;
+  };
+  claim(node.signature.out, node.out.dtype);
+  for (int k = 0; k < node.inputs; ++k)
+    if (node.in[k].base) claim(node.in[k].dtype, node.signature.in[k]);
+  mine &= flags;
+  flags &= ~mine;
+  return mine;
+}
+
+bool is_candidate(const Node& node) {
+  if (node.site || node.float_checks == 0) return false;
+  if (may_warn(node.op, node.signature.in[0]) ||
+      conversion_may_warn(node.signature.out, node.out.dtype))
+    return true;
+  for (int k = 0; k < node.inputs; ++k)
+    if (node.in[k].base && conversion_may_warn(node.in[k].dtype, node.signature.in[k])) return true;
+  return false;
+}
+
+}  // namespace frit

@@ -1,0 +1,30 @@
+// float_flags.h: which floating-point errors the values of an op or a conversion show.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ir/trace.h"
+
+namespace frit {
+
+// What an op's values say, as status flags (pool.h); `raised`: those that its loop has left.
+unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
+                           const std::vector<std::vector<std::byte>>& in,
+                           const std::vector<std::byte>& out, unsigned raised);
+
+// What n conversions say.
+unsigned flags_of_conversion(DType from, DType to, const void* in, const void* out, std::int64_t n);
+
+// What raised flags mean where the values are gone: a float's remainder by zero raises
+// divide-by-zero on the way to a NaN, an integer's 0 / 0 is computed as a NaN.
+unsigned meant(Op op, const Signature& signature, unsigned flags);
+
+// Could somebody hear of an error of this node, in its op or its conversions?
+bool is_candidate(const Node& node);
+
+// The flags that a node may have raised; takes them out of `flags`.
+unsigned claimed(const Node& node, unsigned& flags);
+
+}  // namespace frit

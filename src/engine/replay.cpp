@@ -1,0 +1,325 @@
+// replay.cpp: the two ways to go through a group again.
+#include "engine/replay.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ranges>
+#include <unordered_map>
+
+#include "engine/engine.h"
+#include "engine/float_flags.h"
+#include "engine/pack.h"
+#include "engine/pool.h"
+
+namespace frit {
+namespace {
+
+constexpr std::int64_t chunk_elements = 1 << 12;
+
+// The rows [begin, end) of a window along one axis, dense.
+void pack_part(const Access& a, std::int64_t axis, std::int64_t begin, std::int64_t end,
+               std::vector<std::byte>& dense) {
+  std::vector<std::int64_t> shape(a.layout->shape().begin(), a.layout->shape().end());
+  const std::byte* data = a.base->data + a.offset;
+  if (!shape.empty()) {
+    shape[static_cast<std::size_t>(axis)] = end - begin;
+    data += begin * a.layout->strides()[static_cast<std::size_t>(axis)];
+  }
+  const LayoutRef part =
+      LayoutRef::adopt(make_layout(shape, a.layout->strides(), a.layout->item_size()));
+  dense.resize(static_cast<std::size_t>(part->size() * part->item_size()));
+  pack(dense.data(), data, *part);
+}
+
+bool same_access(const Access& a, const Access& b) {
+  return a.base == b.base && a.offset == b.offset && a.layout == b.layout && a.dtype == b.dtype;
+}
+
+std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to, std::int64_t n,
+                            unsigned& flags) {
+  if (from == to) return data;
+  std::vector<std::byte> result(static_cast<std::size_t>(n * size_of(to)));
+  void* args[2] = {result.data(), data.data()};
+  cast_loop(from, to)(args, n, 0);
+  flags |= flags_of_conversion(from, to, data.data(), result.data(), n);
+  return result;
+}
+
+// n elements of a number in the type that the op works in; false for an index along an axis.
+bool repeat_constant(const Node& node, std::size_t input, std::int64_t n,
+                     std::vector<std::byte>& dense, unsigned& flags) {
+  const Access& a = node.in[input];
+  if (a.offset == iota_input) return false;
+  const Scalar& value = node.constants[a.offset];
+  const std::vector<std::byte> one = cast({value.bytes, value.bytes + size_of(value.dtype)},
+                                          value.dtype, node.signature.in[input], 1, flags);
+  for (std::int64_t e = 0; e < n; ++e) dense.insert(dense.end(), one.begin(), one.end());
+  return true;
+}
+
+// Runs an elementwise node on dense inputs in the types that its op works in: what it stores, and
+// its flags.
+std::vector<std::byte> replay_op(const Node& node, const std::vector<std::vector<std::byte>>& in,
+                                 std::int64_t n, unsigned& flags) {
+  std::vector<std::byte> out(static_cast<std::size_t>(n * size_of(node.signature.out)));
+  void* args[1 + max_inputs] = {out.data()};
+  for (std::size_t j = 0; j < in.size(); ++j) args[1 + j] = const_cast<std::byte*>(in[j].data());
+  clear_float_flags();
+  if (node.op == Op::Copy)
+    out = in[0];
+  else
+    loop(node.op, node.signature)(args, n, 0);
+  if (may_warn(node.op, node.signature.in[0]))
+    flags |= flags_from_values(node.op, node.signature, n, in, out, float_flags());
+  return cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
+}
+
+// Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
+class Replay {
+ public:
+  Replay(const std::vector<const Node*>& nodes, std::vector<Found>& found)
+      : nodes_(nodes), found_(found) {}
+
+  void run() {
+    std::span<const std::int64_t> space;
+    for (const Node* n : nodes_)
+      if (domain(*n).size() >= space.size()) space = domain(*n);
+    std::size_t axis = 0;
+    std::int64_t total = 1;
+    for (std::size_t k = 0; k < space.size(); ++k) {
+      total *= space[k];
+      if (space[k] > space[axis]) axis = k;
+    }
+    const std::int64_t extent = space.empty() ? 1 : space[axis];
+    const std::int64_t rows =
+        std::max<std::int64_t>(1, chunk_elements / std::max<std::int64_t>(1, total / extent));
+    for (std::int64_t begin = 0; begin < extent; begin += rows)
+      chunk(space, static_cast<std::int64_t>(axis), begin, std::min(extent, begin + rows));
+  }
+
+ private:
+  void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,
+             std::int64_t end) {
+    std::vector<std::pair<const Access*, std::vector<std::byte>>> made;
+    for (std::size_t k = 0; k < nodes_.size(); ++k) {
+      const Node& node = *nodes_[k];
+      node_ = k;
+      const auto mine = domain(node);
+      if (node.kind == NodeKind::Reduce && is_candidate(node) &&
+          std::equal(mine.begin(), mine.end(), space.begin(), space.end())) {
+        // Only its conversions: what else was raised is found by elimination.
+        std::vector<std::byte> in;
+        input(node, 0, axis, begin, end, points(space, axis, begin, end), made, in);
+        continue;
+      }
+      if (node.kind != NodeKind::Elementwise ||
+          !std::equal(mine.begin(), mine.end(), space.begin(), space.end()))
+        continue;
+      const std::int64_t n = points(space, axis, begin, end);
+      std::vector<std::vector<std::byte>> in(node.inputs);
+      bool known = true;
+      for (std::size_t j = 0; j < node.inputs && known; ++j)
+        known = input(node, j, axis, begin, end, n, made, in[j]);
+      if (!known) continue;
+      made.emplace_back(&node.out, replay_op(node, in, n, found_[k].op));
+    }
+  }
+
+  static std::int64_t points(std::span<const std::int64_t> space, std::int64_t axis,
+                             std::int64_t begin, std::int64_t end) {
+    std::int64_t n = 1;
+    for (std::size_t j = 0; j < space.size(); ++j)
+      n *= static_cast<std::int64_t>(j) == axis ? end - begin : space[j];
+    return n;
+  }
+
+  bool input(const Node& node, std::size_t j, std::int64_t axis, std::int64_t begin,
+             std::int64_t end, std::int64_t n,
+             const std::vector<std::pair<const Access*, std::vector<std::byte>>>& made,
+             std::vector<std::byte>& dense) {
+    const Access& a = node.in[j];
+    const DType type = node.signature.in[j];
+    if (!a.base) return repeat_constant(node, j, n, dense, found_[node_].inputs);
+    for (std::size_t k = made.size(); k-- > 0;)
+      if (same_access(*made[k].first, a)) {
+        dense = cast(made[k].second, a.dtype, type, n, found_[node_].inputs);
+        return true;
+      }
+    if (!a.base->data) return false;
+    pack_part(a, axis, begin, end, dense);
+    dense = cast(std::move(dense), a.dtype, type, n, found_[node_].inputs);
+    return true;
+  }
+
+  const std::vector<const Node*>& nodes_;
+  std::vector<Found>& found_;
+  std::size_t node_ = 0;  // the one being replayed
+};
+
+// Replays a group one node after the other, as NumPy would run it, in memory of its own: what a
+// reduction gives others is known only then.
+class WholeReplay {
+ public:
+  WholeReplay(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+              const std::vector<Base*>& slots, std::vector<Found>& found)
+      : nodes_(nodes), found_(found) {
+    for (const auto& shadow : launch.shadows) shadowed_.push_back(slots[shadow.slot]);
+  }
+
+  // Is it wanted, and of a size that may be held?
+  static bool fits(const std::vector<const Node*>& nodes) {
+    constexpr std::int64_t most_elements = 1 << 24;
+    bool reduces = false, wanted = false;
+    for (const Node* node : nodes) {
+      const Layout* space = node->kind == NodeKind::Reduce ? node->in[0].layout : node->out.layout;
+      if (space->size() > most_elements) return false;
+      wanted |= reduces && node->kind == NodeKind::Elementwise;
+      reduces |= node->kind == NodeKind::Reduce;
+    }
+    return wanted;
+  }
+
+  // False: not all of the inputs are still what they were.
+  bool run() {
+    for (node_ = 0; node_ < nodes_.size(); ++node_) {
+      const Node& node = *nodes_[node_];
+      const bool done = node.kind == NodeKind::Elementwise ? elementwise(node)
+                        : node.kind == NodeKind::Reduce    ? reduce(node)
+                                                           : false;
+      if (!done) return false;
+    }
+    return true;
+  }
+
+ private:
+  using Bytes = std::vector<std::byte>;
+
+  bool elementwise(const Node& node) {
+    const std::int64_t n = node.out.layout->size();
+    std::vector<Bytes> in(node.inputs);
+    for (std::size_t j = 0; j < in.size(); ++j)
+      if (!read(node, j, n, in[j])) return false;
+    const Bytes result = replay_op(node, in, n, found_[node_].op);
+    unpack(memory_of(node.out), *node.out.layout, result.data());
+    return true;
+  }
+
+  // Row by row along the last axis, in an order of its own: only the flags are wanted, and values
+  // that are infinite or not a number where NumPy's are.
+  bool reduce(const Node& node) {
+    const Layout& space = *node.in[0].layout;
+    const DType type = node.signature.out;
+    Bytes in;
+    if (type != node.out.dtype || type != node.signature.in[0] || !reduce_loop(node.op, type) ||
+        !read(node, 0, space.size(), in))
+      return false;
+    std::byte* out = memory_of(node.out);
+    const auto shape = space.shape(), strides = node.out.layout->strides();
+    const std::int64_t extent = shape.empty() ? 1 : shape.back();
+    const std::int64_t step = strides.empty() ? 0 : strides.back();
+    const auto item = static_cast<std::int64_t>(size_of(type));
+    const auto each_row = [&](const auto& visit) {
+      for (std::int64_t row = 0; row < space.size() / std::max<std::int64_t>(extent, 1); ++row) {
+        std::int64_t offset = 0, rest = row;
+        for (std::size_t axis = shape.size(); axis-- > 1;) {
+          offset += rest % shape[axis - 1] * strides[axis - 1];
+          rest /= shape[axis - 1];
+        }
+        visit(out + offset, in.data() + row * extent * item);
+      }
+    };
+    each_row([&](std::byte* to, const std::byte*) {
+      for (std::int64_t k = 0; k < (step == 0 ? 1 : extent); ++k)
+        std::memcpy(to + k * step, node.constants[0].bytes, static_cast<std::size_t>(item));
+    });
+    clear_float_flags();
+    each_row([&](std::byte* to, const std::byte* from) {
+      if (step == 0) {
+        Scalar sum;
+        reduce_loop(node.op, type)(sum.bytes, from, extent);
+        combine(node.op, type, to, sum.bytes);
+      } else {
+        for (std::int64_t k = 0; k < extent; ++k)
+          combine(node.op, type, to + k * step, from + k * item);
+      }
+    });
+    if (may_warn(node.op, type)) found_[node_].op |= float_flags() & flags_of_interest;
+    return true;
+  }
+
+  static void combine(Op op, DType type, std::byte* to, const std::byte* value) {
+    void* args[3] = {to, to, const_cast<std::byte*>(value)};
+    loop(op, type)(args, 1, 0);
+  }
+
+  // Where the node writes: the base's bytes as they are now, in memory of our own.
+  std::byte* memory_of(const Access& a) {
+    auto [entry, is_new] = written_.try_emplace(a.base);
+    if (is_new) {
+      entry->second.resize(static_cast<std::size_t>(a.base->bytes));
+      if (a.base->data) std::memcpy(entry->second.data(), a.base->data, entry->second.size());
+    }
+    return entry->second.data() + a.offset;
+  }
+
+  bool read(const Node& node, std::size_t j, std::int64_t n, Bytes& dense) {
+    const Access& a = node.in[j];
+    unsigned& flags = found_[node_].inputs;
+    if (!a.base) return repeat_constant(node, j, n, dense, flags);
+    const auto made = written_.find(a.base);
+    const std::byte* data = made == written_.end() ? a.base->data : made->second.data();
+    if (!data || (made == written_.end() && is_overwritten(a.base))) return false;
+    dense.resize(static_cast<std::size_t>(n * size_of(a.dtype)));
+    pack(dense.data(), data + a.offset, *a.layout);
+    dense = cast(std::move(dense), a.dtype, node.signature.in[j], n, flags);
+    return true;
+  }
+
+  bool is_overwritten(const Base* base) const {
+    return std::ranges::any_of(nodes_, [&](const Node* n) { return n->out.base == base; }) &&
+           std::ranges::find(shadowed_, base) == shadowed_.end();
+  }
+
+  const std::vector<const Node*>& nodes_;
+  std::vector<Found>& found_;
+  std::vector<const Base*> shadowed_;  // their old memory is still there
+  std::unordered_map<const Base*, Bytes> written_;
+  std::size_t node_ = 0;  // the one being replayed
+};
+
+}  // namespace
+
+bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+                   const std::vector<Base*>& slots) {
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    for (int j = 0; j < nodes[k]->inputs; ++j) {
+      const Access& in = nodes[k]->in[j];
+      if (!in.base) continue;
+      const bool made_here =
+          std::any_of(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(k),
+                      [&](const Node* n) { return same_access(n->out, in); });
+      if (made_here) continue;
+      const bool shadowed = std::any_of(launch.shadows.begin(), launch.shadows.end(),
+                                        [&](const auto& s) { return slots[s.slot] == in.base; });
+      bool overwritten = false;
+      for (const Node* n : nodes)
+        for_each_access(*n,
+                        [&](const Access& a, bool w) { overwritten |= w && a.base == in.base; });
+      if ((overwritten && !shadowed) || !in.base->data) return false;
+    }
+  return true;
+}
+
+void replay_in_chunks(const std::vector<const Node*>& nodes, std::vector<Found>& found) {
+  Replay(nodes, found).run();
+}
+
+bool replay_whole(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+                  const std::vector<Base*>& slots, std::vector<Found>& found) {
+  if (!WholeReplay::fits(nodes)) return false;
+  if (WholeReplay(nodes, launch, slots, found).run()) return true;
+  found.assign(nodes.size(), {});
+  return false;
+}
+
+}  // namespace frit
