@@ -30,7 +30,7 @@ double seconds() {
 // Arrays of one call, filled with numbers that suit all kernels.
 struct Arrays {
   explicit Arrays(const NestKernel& kernel) {
-    testing::NestRandom random{42};
+    testing::Random random{42};
     for (std::size_t k = 0; k < kernel.shapes.size(); ++k) {
       std::int64_t size = 1;
       for (std::int64_t e : kernel.shapes[k]) size *= e;
@@ -75,7 +75,7 @@ double as_real(std::int64_t word) {
 
 // Sums of these differ with their order.
 void make_rough(const NestKernel& kernel, Arrays& arrays) {
-  testing::NestRandom random{7};
+  testing::Random random{7};
   for (std::size_t k = 0; k < arrays.words.size(); ++k)
     if (kernel.routine.body.operands[k].dtype == DType::Float64)
       for (std::int64_t& word : arrays.words[k]) {
@@ -142,10 +142,9 @@ TEST_P(NestKernelsTest, gives_the_same_bits_in_all_tiers_and_for_all_numbers_of_
 
 TEST_P(NestKernelsTest, is_analysed_in_time) {
   Locked lock(Engine::lock());
-  const char* size = std::getenv("FRIT_NEST_SIZE");
-  const char* steps = std::getenv("FRIT_NEST_STEPS");
   const NestKernel kernel =
-      NestKernels::make(GetParam(), size ? std::atoll(size) : 64, steps ? std::atoll(steps) : 4);
+      NestKernels::make(GetParam(), testing::number_from("FRIT_NEST_SIZE", 64),
+                        testing::number_from("FRIT_NEST_STEPS", 4));
   double analysis = 1;
   for (int k = 0; k < 3; ++k) {
     const double start = seconds();

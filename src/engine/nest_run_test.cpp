@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 #include "engine/memory.h"
@@ -16,12 +15,8 @@ namespace frit {
 namespace {
 
 using testing::NestWalk;
+using testing::number_from;
 using testing::RandomNest;
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // Numbers of the tests are small fractions, whose sums are exact in any order, so that all bits
 // count but the sign of zero.
@@ -32,8 +27,8 @@ bool same_words(std::int64_t a, std::int64_t b, bool floats) {
 }
 
 TEST(NestRun, random_nests_give_what_they_give_in_order) {
-  const std::uint64_t nests = setting("FRIT_FUZZ_PROGRAMS", 1500),
-                      first = setting("FRIT_FUZZ_SEED", 1);
+  const auto nests = static_cast<std::uint64_t>(number_from("FRIT_FUZZ_PROGRAMS", 1500)),
+             first = static_cast<std::uint64_t>(number_from("FRIT_FUZZ_SEED", 1));
   Locked lock(Engine::lock());
   std::map<std::string, int> seen;
   for (std::uint64_t seed = first; seed < first + nests; ++seed) {
@@ -42,7 +37,7 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
     const bool as_large = seed % 3 != 0;
     if (as_large) nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0};
     for (std::uint64_t call = 0; call < 2; ++call) {
-      testing::NestRandom numbers{seed * 16 + call};
+      testing::Random numbers{seed * 16 + call};
       std::vector<std::int64_t> integers;
       for (int k = 0; k < random.integers(); ++k) integers.push_back(numbers.between(0, 6));
       RandomNest::Memory expected = random.memory(seed), given = random.memory(seed);

@@ -15,10 +15,13 @@
 #include "engine/memory.h"
 #include "front/common.h"
 #include "ir/neutral.h"
+#include "ir/testing_random.h"
 
 namespace frit {
 namespace {
 
+using testing::number_from;
+using testing::Random;
 using Extents = std::vector<std::int64_t>;
 
 // ---- the reference ------------------------------------------------------------------------------
@@ -121,27 +124,11 @@ Scalar apply_to(Op op, const Signature& signature, const Scalar* inputs) {
     loop(op, DType::Int64)(args, 1, 0);
     return result;
   }
-  loop(op, signature.in[op == Op::Select ? 1 : 0])(args, 1, 0);
+  loop(op, signature)(args, 1, 0);
   return result;
 }
 
 // ---- programs -----------------------------------------------------------------------------------
-
-struct Random {
-  std::uint64_t state;
-  std::uint64_t next() {
-    state += 0x9E3779B97F4A7C15ull;
-    std::uint64_t z = state;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return z ^ z >> 31;
-  }
-  std::int64_t below(std::int64_t n) {
-    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
-  }
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
-  bool one_in(std::int64_t n) { return below(n) == 0; }
-};
 
 struct Difference : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -651,11 +638,6 @@ std::string shortest(std::uint64_t seed, bool large, std::vector<std::size_t> st
         k += chunk;
     }
   return run(seed, large, steps).text;
-}
-
-std::int64_t number_from(const char* variable, std::int64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoll(text) : otherwise;
 }
 
 void fuzz(Tier tier, std::int64_t programs, bool large) {

@@ -7,7 +7,6 @@
 // FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED change how many nests run and which.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <set>
 
@@ -19,12 +18,8 @@ namespace frit {
 namespace {
 
 using testing::NestWalk;
+using testing::number_from;
 using testing::RandomNest;
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct Event {
   const Instr* instr;
@@ -144,8 +139,9 @@ constexpr std::uint64_t shards = 10;  // run side by side
 class NestFuzz : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(NestFuzz, no_loop_is_wrongly_called_parallel) {
-  const std::uint64_t nests = setting("FRIT_FUZZ_PROGRAMS", 5000) / shards,
-                      first = setting("FRIT_FUZZ_SEED", 1) + GetParam() * nests;
+  const auto all = static_cast<std::uint64_t>(number_from("FRIT_FUZZ_PROGRAMS", 5000)),
+             seed_of_first = static_cast<std::uint64_t>(number_from("FRIT_FUZZ_SEED", 1)),
+             nests = all / shards, first = seed_of_first + GetParam() * nests;
   std::size_t parallel = 0, reductions = 0, serial = 0, serial_for_nothing = 0, at_run_time = 0,
               gave_up = 0;
   for (std::uint64_t seed = first; seed < first + nests; ++seed) {
@@ -154,7 +150,7 @@ TEST_P(NestFuzz, no_loop_is_wrongly_called_parallel) {
     const auto nest = analyse_nest(given, random.facts());
     ASSERT_NO_THROW(verify(nest->routine)) << "seed " << seed << "\n" << print(nest->routine);
     for (std::uint64_t call = 0; call < 3; ++call) {
-      testing::NestRandom numbers{seed * 16 + call};
+      testing::Random numbers{seed * 16 + call};
       std::vector<std::int64_t> integers;
       for (int k = 0; k < random.integers(); ++k) integers.push_back(numbers.between(0, 6));
       RandomNest::Memory before = random.memory(seed), after = random.memory(seed);

@@ -154,10 +154,7 @@ ValueId LaunchWriter::value(ValueId id) {
     const Affine& form = nest_.forms[at(id)];
     if (form.terms.empty()) return writer_.constant_int(form.constant);
   }
-  check(!inside_[at(id)],
-        ("a value of a launch is written before it is used" + std::to_string(id) + print(judged_) +
-         print(nest_.routine) + print(plan_nest(judged_, facts_)))
-            .c_str());
+  check(!inside_[at(id)], "a value of a launch is written before it is used");
   if (body_.values[at(id)] == DType::Int64) return known = integer({Kind::Value, id});
   return known = scalar({.value = id, .local = -1}, body_.values[at(id)]);
 }

@@ -7,26 +7,11 @@
 
 #include <string>
 
+#include "ir/testing_random.h"
 #include "schedule/nest.h"
 #include "schedule/testing_nest.h"
 
 namespace frit::testing {
-
-struct NestRandom {
-  std::uint64_t state;
-  std::uint64_t next() {
-    state += 0x9E3779B97F4A7C15ull;
-    std::uint64_t z = state;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return z ^ z >> 31;
-  }
-  std::int64_t below(std::int64_t n) {
-    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
-  }
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + below(high - low + 1); }
-  bool one_in(std::int64_t n) { return below(n) == 0; }
-};
 
 class RandomNest {
  public:
@@ -71,7 +56,7 @@ class RandomNest {
     std::vector<NestArray> arrays;
   };
   Memory memory(std::uint64_t seed) const {
-    NestRandom random{seed};
+    Random random{seed};
     Memory made;
     for (std::size_t k = 0; k < ranks_.size(); ++k) {
       const bool is_view = static_cast<int>(k) == view_;
@@ -139,11 +124,10 @@ class RandomNest {
     if (random_.one_in(5)) value = maker_.plus(value, symbol());
     return value;
   }
-  ValueId symbol() { return maker_.arg(symbols_[static_cast<std::size_t>(random_.below(2))]); }
+  ValueId symbol() { return maker_.arg(random_.pick(symbols_)); }
   ValueId index() {
     if (!indices_.empty() && random_.one_in(2)) {  // as people write it: i + 1
-      const ValueId i = indices_[static_cast<std::size_t>(
-          random_.below(static_cast<std::int64_t>(indices_.size())))];
+      const ValueId i = random_.pick(indices_);
       return maker_.shifted(maker_.plus(i, maker_.literal(reach)), random_.between(-1, 1));
     }
     if (random_.one_in(14))
@@ -159,11 +143,8 @@ class RandomNest {
     for (int k = 0; k < ranks_[static_cast<std::size_t>(array)]; ++k) indices.push_back(index());
     return indices;
   }
-  int some_array() {
-    return arrays_[static_cast<std::size_t>(
-        random_.below(static_cast<std::int64_t>(arrays_.size())))];
-  }
-  int some_local() { return locals_[static_cast<std::size_t>(random_.below(2))]; }
+  int some_array() { return random_.pick(arrays_); }
+  int some_local() { return random_.pick(locals_); }
 
   ValueId value(int depth) {
     const std::int64_t kind = random_.below(depth > 0 ? 6 : 3);
@@ -286,7 +267,7 @@ class RandomNest {
     maker_.store(a, indices_of(a), v);
   }
 
-  NestRandom random_;
+  Random random_;
   NestMaker maker_;
   bool floats_ = false, mixed_ = false;
   int index_array_ = -1, view_ = -1, view_of_ = -1, loops_ = 0;
