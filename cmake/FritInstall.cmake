@@ -1,12 +1,14 @@
 # cmake/FritInstall.cmake: what is installed, for the wheel and for C++ programs that use find_package(frit).
-set(libraries frit)
-if(TARGET frit_jit)
-  list(APPEND libraries frit_jit)
-endif()
+set(opened "")  # by libfrit, when first needed; they lie beside it
+foreach(library frit_jit frit_isl)
+  if(TARGET ${library})
+    list(APPEND opened ${library})
+  endif()
+endforeach()
 
 if(SKBUILD)
-  # In a wheel the three libraries lie side by side in the package and find one another by $ORIGIN.
-  install(TARGETS ${libraries} LIBRARY DESTINATION frit)
+  # In a wheel the libraries lie side by side in the package and find one another by $ORIGIN.
+  install(TARGETS frit ${opened} LIBRARY DESTINATION frit)
   if(TARGET _core)
     install(TARGETS _core LIBRARY DESTINATION frit)
   endif()
@@ -15,8 +17,8 @@ endif()
 
 include(CMakePackageConfigHelpers)
 install(TARGETS frit EXPORT fritTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET frit_jit)
-  install(TARGETS frit_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(opened)
+  install(TARGETS ${opened} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(DIRECTORY include/frit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 # The public headers lean on these; tools/check_includes.py keeps the list short.

@@ -23,9 +23,11 @@ endfunction()
 if(frit_test_sources)
   frit_add_tests(frit_tests ${frit_test_sources})
   frit_precompile(frit_tests cmake/pch_tests.h)
-  if(TARGET frit_jit)
-    add_dependencies(frit_tests frit_jit)  # opened at run time, by the engine's tests
-  endif()
+  foreach(library frit_jit frit_isl)
+    if(TARGET ${library})
+      add_dependencies(frit_tests ${library})  # opened at run time, by the tests of the engine
+    endif()
+  endforeach()
 endif()
 
 # Apart from the others, so that those run in a process in which LLVM is not loaded from the start.

@@ -44,7 +44,7 @@ LIBRARIES = {
         re.compile(r"src/(codegen/|ops/check_formulas\.cpp)"),
     ),
     "Python": (re.compile(r"(Python\.h|nanobind/|numpy/)"), re.compile(r"src/python/")),
-    "isl": (re.compile(r"isl/"), re.compile(r"src/schedule/")),
+    "isl": (re.compile(r"isl/"), re.compile(r"src/schedule/isl/")),
 }
 CPP_SUFFIXES = {".h", ".hpp", ".cpp", ".c", ".def", ".inc"}
 NAMED_SUFFIXES = CPP_SUFFIXES | {".py", ".pyi", ".sh", ".cmake"}

@@ -10,7 +10,7 @@ rm -rf dist
 "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 wheel=$(echo dist/frit-*.whl)
 contents=$("$python" -m zipfile -l "$wheel")
-for library in libfrit.so libfrit_jit.so _core; do
+for library in libfrit.so libfrit_jit.so libfrit_isl.so _core; do
   [[ $contents == *"frit/$library"* ]] || {
     echo "wheel: $wheel has no $library" >&2
     exit 1

@@ -134,6 +134,7 @@ struct Nest {
   std::vector<NestUpdate> updates;
   std::vector<Dependence> dependences;
   std::vector<Condition> conditions;
+  bool has_pair_judge = true;  // else isl is missing, and all pairs are assumed to depend
 
   Nest() = default;
   Nest(const Nest&) = delete;

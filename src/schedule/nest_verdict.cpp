@@ -50,9 +50,10 @@ LoopVerdict verdict_of(const JudgedNest& judged, std::int32_t loop) {
     verdict.dependence = static_cast<std::int32_t>(k);
     const bool mixed =
         d.assumed && (source.array != nest.accesses[at(d.sink)].array || !nest.facts.mixed.empty());
-    verdict.reason = mixed       ? LoopReason::SharedMemory
-                     : d.assumed ? LoopReason::WorkLimit
-                                 : LoopReason::Dependence;
+    verdict.reason = mixed                 ? LoopReason::SharedMemory
+                     : !d.assumed          ? LoopReason::Dependence
+                     : nest.has_pair_judge ? LoopReason::WorkLimit
+                                           : LoopReason::NoAnalysis;
     verdict.at_run_time = d.condition >= 0;
   }
   if (verdict.kind == LoopKind::Serial) return verdict;

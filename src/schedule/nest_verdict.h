@@ -25,6 +25,7 @@ enum class LoopReason : std::uint8_t {
   SharedMemory,  // two arguments overlap in memory, or one does itself
   WorkLimit,     // the analysis gave up
   While,         // nobody knows how many rounds
+  NoAnalysis,    // isl is missing
 };
 
 struct LoopVerdict {

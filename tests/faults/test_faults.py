@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy
 import pytest
 
+import frit
+
 EXITS = int(os.environ.get("FRIT_EXITS", "20"))
 
 # A dozen kernels, none like another, each large enough to be compiled at once.
@@ -67,6 +69,38 @@ print(s["kernels_compiled"], s["kernels_loaded"])
 def counts(done: subprocess.CompletedProcess[str]) -> tuple[int, int]:
     compiled, loaded = map(int, done.stdout.split())
     return compiled, loaded
+
+
+# ---- the installation ----------------------------------------------------------------------------
+
+LOOPS = """
+import numpy, frit
+
+@frit.parallelize
+def double(x, y):
+    for i in range(len(x)):
+        y[i] = 2 * x[i]
+
+x, y = numpy.arange(10_000.0), numpy.zeros(10_000)
+for _ in range(3):
+    double(x, y)
+assert (y == 2 * x).all()
+print(frit.explain(double))
+"""
+
+
+def test_without_what_compiler_and_analysis_need_programs_run_and_say_so(process, tmp_path):
+    package = tmp_path / "partial" / "frit"
+    package.mkdir(parents=True)
+    for path in Path(frit.__file__).parent.iterdir():
+        if path.name not in ("libfrit_jit.so", "libfrit_isl.so"):
+            (package / path.name).symlink_to(path)
+    where = {"PYTHONPATH": str(package.parent), "FRIT_CACHE_DIR": str(tmp_path / "cache")}
+    assert counts(process(STORING, **where)) == (0, 0)
+    assert "without isl: install libisl" in process(LOOPS, **where).stdout
+    assert "# parallel" in process(LOOPS).stdout
+    told = process("from frit.report import doctor; print(doctor.text())", **where).stdout
+    assert "no compiler: " in told and "serial: " in told
 
 
 # ---- memory --------------------------------------------------------------------------------------

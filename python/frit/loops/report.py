@@ -17,6 +17,7 @@ _REASONS = (
     "two of the arrays share memory, or one does with itself",
     "the analysis gave up: too many operations",
     "nobody knows how many rounds a while takes",
+    "nothing is known of dependences without isl: install libisl (libisl23 on Debian)",
 )
 _DEPENDENCES = ("reads what an earlier iteration wrote", "writes what an earlier iteration read")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glob
+import ctypes
 import os
 import platform
 import stat
@@ -57,12 +57,23 @@ def _processor() -> list[tuple[str, str]]:
 
 
 def _tiers() -> list[tuple[str, str]]:
-    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    compiled = glob.glob(os.path.join(folder, "libfrit_jit.so*"))
+    compiler, analysis = _failure_to_open("libfrit_jit.so"), _failure_to_open("libfrit_isl.so")
     return [
-        ("tiers", "interpreter" + (", compiler (LLVM)" if compiled else "; no compiler library")),
+        ("tiers", f"interpreter; no compiler: {compiler}" if compiler else "interpreter, compiler"),
+        ("loops", f"not analysed, so serial: {analysis}" if analysis else "analysed with isl"),
         ("devices", "cpu"),
     ]
+
+
+def _failure_to_open(library: str) -> str:
+    """Why a library of the package, or what it needs, can't be opened; empty: it can."""
+    import frit
+
+    try:
+        ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(frit.__file__)), library))
+    except OSError as error:
+        return str(error)
+    return ""
 
 
 def cache_folder() -> Path:

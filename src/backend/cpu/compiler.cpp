@@ -1,5 +1,4 @@
 // compiler.cpp: the compile service: requests, the thread that serves them, and the caches.
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,27 +18,19 @@
 #include "backend/cpu/identity.h"
 #include "codegen/code.h"
 #include "ir/error.h"
+#include "ir/library.h"
 
 namespace frit {
 namespace {
 
-// libfrit_jit lies beside the library that this function is in.
-std::string jit_path() {
-  Dl_info here{};
-  if (!dladdr(reinterpret_cast<const void*>(&make_compiler), &here) || !here.dli_fname)
-    return "libfrit_jit.so";
-  const std::string own = here.dli_fname;
-  const std::size_t slash = own.rfind('/');
-  return (slash == std::string::npos ? "" : own.substr(0, slash + 1)) + "libfrit_jit.so";
-}
-
-// Opens libfrit_jit, and with it LLVM. It is never closed: threads may be inside.
+// Opens libfrit_jit, and with it LLVM.
 std::unique_ptr<codegen::Jit> open_jit(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw DeviceError(text("the compiled tier is not available: ", dlerror()));
-  const auto make = reinterpret_cast<decltype(&frit_make_jit)>(dlsym(library, "frit_make_jit"));
-  if (!make) throw DeviceError(text("the compiled tier is not available: ", dlerror()));
-  return std::unique_ptr<codegen::Jit>(make());
+  try {
+    return std::unique_ptr<codegen::Jit>(
+        find_function<decltype(&frit_make_jit)>(path, "frit_make_jit")());
+  } catch (const DeviceError& error) {
+    throw DeviceError(text("the compiled tier is not available: ", error.what()));
+  }
 }
 
 // LLVM's own clean-up at exit must not meet a running compile. Handlers run in the reverse order of
@@ -106,7 +97,7 @@ class CompileService final : public Compiler {
 
  public:
   CompileService()
-      : jit_path_(jit_path()),
+      : jit_path_(path_beside_libfrit("libfrit_jit.so")),
         disk_({.folder = cpu::cache_folder_from_environment(),
                .identity = cpu::code_identity(jit_path_)}) {
     ExitGuard::instance().add(this);

@@ -1,4 +1,4 @@
-// isl.h: isl's objects with an owner, for the files that use isl.
+// owned.h: isl's objects with an owner, for the files that use isl.
 //
 // isl's functions take some arguments over (__isl_take) and borrow others (__isl_keep): pass
 // x.take() and x.get(). A null object, which isl gives after an error or past the limit of its

@@ -1,9 +1,9 @@
-// nest_space.h: isl's sets over the iterations of two accesses of a nest.
+// space.h: isl's sets over the iterations of two accesses of a nest.
 #pragma once
 
 #include <algorithm>
 
-#include "schedule/isl.h"
+#include "schedule/isl/owned.h"
 #include "schedule/nest.h"
 
 namespace frit {

@@ -1,5 +1,5 @@
-// nest_space.cpp: bounds, conditions and indices as constraints of isl.
-#include "schedule/nest_space.h"
+// space.cpp: bounds, conditions and indices as constraints of isl.
+#include "schedule/isl/space.h"
 
 #include "ir/error.h"
 

@@ -1,5 +1,5 @@
-// nest_condition.cpp: writes a set of symbols, as isl gives it, as a Condition.
-#include "schedule/nest_space.h"
+// condition_writer.cpp: writes a set of symbols, as isl gives it, as a Condition.
+#include "schedule/isl/space.h"
 
 namespace frit {
 namespace {
