@@ -42,9 +42,7 @@ def load(name: str) -> System:
         import frit
         import frit.numpy
 
-        return System(
-            name, frit.__version__, texts_with(frit.numpy), frit.numpy.array, force_by(frit.eval)
-        )
+        return System(name, frit.__version__, texts_with(frit.numpy), frit.numpy.array, frit.eval)
     module = importlib.import_module(f"peers_{name}")
     functions = {w.name: getattr(module, w.name) for w in WORKLOADS if hasattr(module, w.name)}
     return System(name, module.VERSION, functions, module.prepare, module.force)
@@ -53,19 +51,6 @@ def load(name: str) -> System:
 def texts_with(module) -> dict[str, Callable]:
     """The workloads' plain text, under `module` as np."""
     return {workload.name: partial(workload.function, module) for workload in WORKLOADS}
-
-
-def force_by(evaluate: Callable) -> Callable:
-    """Frit's arrays are lazy: a result counts as there once frit.eval has returned."""
-
-    def force(result):
-        if isinstance(result, tuple):
-            evaluate(*result)
-        else:
-            evaluate(result)
-        return result
-
-    return force
 
 
 def offers(name: str, workload: str) -> bool:

@@ -8,7 +8,11 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frit._core import eval
+    from frit.loops import parallelize
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,7 +30,9 @@ __all__ = [
     "uninstall",
 ]
 
-_LAZY = {"loops", "numpy", "pykokkos", "report"}  # submodules that come with their first use
+# What comes with its first use: submodules; functions of other modules.
+_LAZY = {"loops", "numpy", "pykokkos", "report"}
+_ELSEWHERE = {"eval": "frit._core", "parallelize": "frit.loops"}
 
 
 class FallbackWarning(UserWarning):
@@ -40,25 +46,15 @@ class FallbackError(RuntimeError):
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"frit.{name}")
-    if name == "parallelize":
-        from frit.loops import parallelize
-
-        return parallelize
+    if name in _ELSEWHERE:
+        found = getattr(importlib.import_module(_ELSEWHERE[name]), name)
+        globals()[name] = found  # from now on without this function
+        return found
     raise AttributeError(f"module 'frit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
-
-
-def eval(*arrays: Any) -> None:
-    """Computes what is pending: all of it, or what the given arrays need."""
-    from frit import _core
-
-    if not arrays:
-        _core.eval()
-    for array in arrays:
-        _core.eval(array)
+    return sorted({*globals(), *_LAZY, *_ELSEWHERE})
 
 
 def explain(x: Any = None) -> Any:

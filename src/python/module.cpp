@@ -83,13 +83,26 @@ const Array* array_behind(nb::handle object) {
   return nullptr;
 }
 
-void eval_object(nb::handle object) {
-  translated([&] {
+struct Leaving {
+  ~Leaving() { Py_LeaveRecursiveCall(); }
+};
+
+void eval_object(PyObject* object) {
+  if (const Array* array = array_behind(object)) return static_cast<void>(evaluate(*array));
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return;
+  if (Py_EnterRecursiveCall(" in frit.eval")) throw PythonError{};
+  const Leaving leaving;
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k)
+    eval_object(Ref::borrow(PySequence_Fast_GET_ITEM(object, k)).get());
+}
+
+// Programs call it for each of their results, so it is bound without nanobind.
+PyObject* eval_objects(PyObject*, PyObject* const* objects, Py_ssize_t count) {
+  return guarded([&] {
     note_source();
-    if (object.is_none())
-      evaluate_all();
-    else if (const Array* array = array_behind(object))
-      evaluate(*array);
+    if (count == 0) evaluate_all();
+    for (Py_ssize_t k = 0; k < count; ++k) eval_object(objects[k]);
+    return Py_NewRef(Py_None);
   });
 }
 
@@ -141,8 +154,12 @@ void add_types(nb::module_& module) {
 }
 
 void add_engine(nb::module_& m) {
-  m.def("eval", eval_object, "array"_a = nb::none(),
-        "Computes what is pending; with an array, at least what that needs.");
+  add_functions(m,
+                {{"eval", as_c_function(eval_objects), METH_FASTCALL,
+                  "eval(*arrays)\n--\n\n"
+                  "Computes what is pending: all of it, or at least what the given arrays need.\n\n"
+                  "Looks into tuples and lists; what is no array of Frit is left alone.\n"
+                  "Errors: MemoryError; where np.errstate asks for it, FloatingPointError."}});
   m.def(
       "is_pending",
       [](nb::handle object) {

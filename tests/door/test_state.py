@@ -8,7 +8,9 @@ import warnings
 import numpy
 import pytest
 
+import frit
 import frit.numpy as np
+from frit import _core
 
 
 def _both(program):
@@ -150,3 +152,17 @@ def test_timeit_waits_for_the_work(python):
     print(_core.has_pending())
     """
     assert python("-c", textwrap.dedent(code)).stdout == "True\nFalse\n"
+
+
+def test_frit_eval_looks_into_lists_and_leaves_what_is_not_its_own():
+    x = np.ones(100_000)
+    y, z = x + 1, x + 2
+    frit.eval((y, [z, 3]), None, "text")
+    assert not _core.is_pending(y) and not _core.is_pending(z)
+    w = x + 3
+    frit.eval()
+    assert not _core.is_pending(w)
+    endless = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        frit.eval(endless)
