@@ -33,6 +33,7 @@ class Fallback:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 ufuncs: dict[str, UFunc]
+shortcuts: Any  # functions of one array of ours, which may answer NotImplemented
 
 # ---- functions with NumPy's meaning --------------------------------------------------------------
 

@@ -623,6 +623,13 @@ Reshaped reshaped(const Array& array, Shape shape, char order) {
   return {*reshape_window(copy(array, 'C'), shape), false};
 }
 
+std::vector<PyMethodDef> array_shortcuts() {
+  return {shortcut_row<Clip>(),          shortcut_row<Diagonal>(), shortcut_row<Nonzero>(),
+          shortcut_row<Ravel>(),         shortcut_row<Repeat>(),   shortcut_row<Round>(),
+          shortcut_row<Round>("around"), shortcut_row<Squeeze>(),  shortcut_row<SwapAxes>(),
+          shortcut_row<Take>(),          shortcut_row<Trace>(),    shortcut_row<Transpose>()};
+}
+
 std::vector<PyMethodDef> array_methods() {
   return {method_row<Reshape>(),
           method_row<Ravel>(),

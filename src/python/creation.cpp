@@ -68,6 +68,9 @@ bool is_exactly(const Scalar& element, std::int64_t value) {
   return wide.as<std::int64_t>() == value && (value >= 0 || is_signed(element.dtype));
 }
 
+Array zeros_made(const Made& made) { return filled(made, number(0, made.dtype)); }
+Array ones_made(const Made& made) { return filled(made, number(1, made.dtype)); }
+
 Made read_plain(const Arguments& arguments) {
   const auto [shape, dtype, order, device, like] =
       named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
@@ -83,15 +86,13 @@ struct Empty {
 struct Zeros {
   static constexpr const char* name = "zeros";
   static PyObject* run(const Arguments& arguments) {
-    const Made made = read_plain(arguments);
-    return new_array(filled(made, number(0, made.dtype)));
+    return new_array(zeros_made(read_plain(arguments)));
   }
 };
 struct Ones {
   static constexpr const char* name = "ones";
   static PyObject* run(const Arguments& arguments) {
-    const Made made = read_plain(arguments);
-    return new_array(filled(made, number(1, made.dtype)));
+    return new_array(ones_made(read_plain(arguments)));
   }
 };
 
@@ -128,6 +129,23 @@ struct Full {
     return new_array(filled(made, *element));
   }
 };
+
+// empty_like(array, dtype=None) and its like, of arrays in C order.
+template <Array (*make)(const Made&)>
+PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return shortcut([&] {
+    const Array& prototype = array_of(values[0]).array;
+    const auto [dtype] = named({values + 1, positional - 1, names}, {"dtype"});
+    if (!prototype.c_contiguous()) throw Unfit{"a layout to be kept"};
+    const auto shape = prototype.shape();
+    const DType type = requested_dtype(dtype).value_or(prototype.dtype());
+    return new_array(make({{shape.begin(), shape.end()}, type, 'C'}));
+  });
+}
+template <Array (*make)(const Made&)>
+PyMethodDef like_row(const char* name) {
+  return {name, as_c_function(like<make>), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
 
 // arange, for numbers whose result is int64 or float64, as NumPy computes length and elements.
 struct Arange {
@@ -303,6 +321,11 @@ PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t positional, PyO
 }
 
 }  // namespace
+
+std::vector<PyMethodDef> creation_shortcuts() {
+  return {like_row<empty_made>("empty_like"), like_row<zeros_made>("zeros_like"),
+          like_row<ones_made>("ones_like")};
+}
 
 std::vector<PyMethodDef> creation_functions() {
   return {function_row<Empty>(),

@@ -8,9 +8,13 @@
 
 namespace frit::python {
 
-// They end with an empty row; the module keeps pointers into them.
+// The module keeps pointers into these.
 std::vector<PyMethodDef> creation_functions();
 std::vector<PyMethodDef> array_functions();
+// Shortcuts (methods.h), by the names of NumPy's functions.
+std::vector<PyMethodDef> creation_shortcuts();
+std::vector<PyMethodDef> array_shortcuts();
+std::vector<PyMethodDef> reduction_shortcuts();
 
 // left.dot(other, out); out may be null. A new reference.
 PyObject* dot_product(const Array& left, PyObject* other, PyObject* out);

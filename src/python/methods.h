@@ -40,6 +40,33 @@ PyMethodDef method_row(const char* name = Method::name) {
           METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
+// A shortcut is a function of NumPy's name, of an array of ours and what else NumPy's takes. It
+// answers NotImplemented where more is to be thought of: Native then calls the function itself.
+template <class Run>
+PyObject* shortcut(Run&& run) {
+  note_source();
+  return native_or(
+      [&] {
+        Ref result = Ref::steal(run());
+        settle_warnings();
+        return result.release();
+      },
+      [](const char*) { return Py_NewRef(Py_NotImplemented); });
+}
+
+// A method, where NumPy's function takes the same after the array.
+template <class Method>
+PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positional,
+                          PyObject* names) {
+  return shortcut([&] { return Method::run(values[0], {values + 1, positional - 1, names}); });
+}
+template <class Method>
+PyMethodDef shortcut_row(const char* name = Method::name) {
+  return {name,
+          reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method_shortcut<Method>)),
+          METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
 // A function is written the same way, without self; numpy.name is its fallback.
 template <class Function>
 PyObject* function(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {

@@ -1,9 +1,10 @@
 // native.cpp: lets our own Python functions see the operands they are made for, and NumPy the rest.
 //
-// Native(name, ours, numpy_function, flags): Frit arrays, NumPy and Python scalars, lists of these,
+// Native(name, ours, numpy_function, flags, shortcut): Frit arrays, NumPy and Python scalars, lists of these,
 // types, strings and callables go to `ours`; exact ndarrays of a native dtype are wrapped first;
 // with anything else (subclasses, objects with __array_function__) the call is NumPy's. When `ours`
-// raises, NumPy does the call, so that errors have its words.
+// raises, NumPy does the call, so that errors have its words. The shortcut, where there is one, is
+// tried first: see methods.h.
 #include "python/native.h"
 
 #include <structmember.h>
@@ -32,6 +33,7 @@ struct NativeObject {
   PyObject* weak_references;
   PyObject* ours;
   PyObject* function;  // NumPy's
+  PyObject* shortcut;  // or null
   PyObject* name;      // str, interned: places are counted by its address
   long flags;
 };
@@ -114,10 +116,9 @@ bool is_left_to_numpy(const NativeObject& self, const Arguments& arguments) {
 
 // ---- the call -----------------------------------------------------------------------------------
 
-Ref call_ours(const NativeObject& self, const Arguments& arguments) {
-  return Ref::steal(PyObject_Vectorcall(self.ours, arguments.values,
-                                        static_cast<std::size_t>(arguments.positional),
-                                        arguments.names));
+Ref call(PyObject* function, const Arguments& arguments) {
+  return Ref::steal(PyObject_Vectorcall(
+      function, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
 }
 
 // With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own
@@ -131,7 +132,7 @@ Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
     held[k] = PyArray_CheckExact(given.get()) ? Ref::steal(object_of_ndarray(given)) : given;
     values[k] = held[k].get();
   }
-  Ref result = call_ours(self, {values.data(), arguments.positional, arguments.names});
+  Ref result = call(self.ours, {values.data(), arguments.positional, arguments.names});
   for (std::size_t k = 0; k < count && result; ++k)
     if (result.get() == values[k]) return Ref::borrow(arguments.values[k]);
   return result;
@@ -144,6 +145,14 @@ bool is_replayed(const NativeObject& self) {
                          PyExc_NotImplementedError})
     if (PyErr_ExceptionMatches(type)) return true;
   return false;
+}
+
+// Nothing where the shortcut leaves the call to `ours`.
+Ref take_shortcut(const NativeObject& self, const Arguments& arguments) {
+  if (!self.shortcut || arguments.positional == 0 || !is_array(arguments.values[0])) return {};
+  Ref result = call(self.shortcut, arguments);
+  if (!result) throw PythonError{};
+  return result.get() == Py_NotImplemented ? Ref() : std::move(result);
 }
 
 // Takes the error that is set: why NumPy does the call; empty for an error of the user's.
@@ -172,7 +181,9 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
     if (kind == Kind::Foreign)
       return fall_back(name, self.function, arguments, "an operand is of a foreign type");
     if (is_left_to_numpy(self, arguments)) return call_numpy(self.function, arguments);
-    Ref result = kind == Kind::Plain ? call_ours(self, arguments) : call_wrapped(self, arguments);
+    if (kind == Kind::Plain)
+      if (Ref result = take_shortcut(self, arguments)) return result.release();
+    Ref result = kind == Kind::Plain ? call(self.ours, arguments) : call_wrapped(self, arguments);
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
     const std::string reason = take_reason();
@@ -183,11 +194,12 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
 // ---- the object ---------------------------------------------------------------------------------
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name", "ours", "numpy_function", "flags", nullptr};
-  PyObject *name = nullptr, *ours = nullptr, *function = nullptr;
+  static const char* const names[] = {"name",  "ours",     "numpy_function",
+                                      "flags", "shortcut", nullptr};
+  PyObject *name = nullptr, *ours = nullptr, *function = nullptr, *shortcut = nullptr;
   long flags = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOO|l", const_cast<char**>(names), &name,
-                                   &ours, &function, &flags))
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UOO|lO", const_cast<char**>(names), &name,
+                                   &ours, &function, &flags, &shortcut))
     return nullptr;
   return guarded([&] {
     Ref object = checked(native_type->tp_alloc(native_type, 0));
@@ -196,6 +208,7 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
     self.dictionary = checked(PyDict_New()).release();
     self.ours = Py_NewRef(ours);
     self.function = Py_NewRef(function);
+    if (shortcut != Py_None) self.shortcut = Py_XNewRef(shortcut);
     Py_INCREF(name);
     PyUnicode_InternInPlace(&name);
     self.name = name;
@@ -209,6 +222,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(native_of(object).dictionary);
   Py_VISIT(native_of(object).ours);
   Py_VISIT(native_of(object).function);
+  Py_VISIT(native_of(object).shortcut);
   return 0;
 }
 int clear(PyObject* object) {
@@ -222,6 +236,7 @@ void dealloc(PyObject* object) {
   Py_XDECREF(self.dictionary);
   Py_XDECREF(self.ours);
   Py_XDECREF(self.function);
+  Py_XDECREF(self.shortcut);
   Py_XDECREF(self.name);
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "python/array_type.h"
+#include "python/functions.h"
 #include "python/methods.h"
 
 namespace frit::python {
@@ -316,6 +317,24 @@ std::vector<PyMethodDef> array_reduction_methods() {
           method_row<ArgMax>(),
           method_row<CumulativeSum>(),
           method_row<CumulativeProduct>()};
+}
+
+std::vector<PyMethodDef> reduction_shortcuts() {
+  return {shortcut_row<Sum>(),
+          shortcut_row<Product>(),
+          shortcut_row<Minimum>(),
+          shortcut_row<Minimum>("amin"),
+          shortcut_row<Maximum>(),
+          shortcut_row<Maximum>("amax"),
+          shortcut_row<Any>(),
+          shortcut_row<All>(),
+          shortcut_row<Mean>(),
+          shortcut_row<Variance>(),
+          shortcut_row<Deviation>(),
+          shortcut_row<ArgMin>(),
+          shortcut_row<ArgMax>(),
+          shortcut_row<CumulativeSum>(),
+          shortcut_row<CumulativeProduct>()};
 }
 
 }  // namespace frit::python

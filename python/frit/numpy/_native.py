@@ -40,7 +40,7 @@ def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) ->
     """`ours` behind the look at the operands; `function` is NumPy's; `name` is its dotted name."""
     if not flags:
         flags = LEFT_IF_SMALL * (name in _table.FRESH) + LEFT_IF_TINY * (name in _table.GROWING)
-    guarded = _core.Native(name, ours, function, flags)
+    guarded = _core.Native(name, ours, function, flags, getattr(_core.shortcuts, name, None))
     if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
         from frit.numpy import _verify
 
