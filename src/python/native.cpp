@@ -1,10 +1,10 @@
 // native.cpp: lets our own Python functions see the operands they are made for, and NumPy the rest.
 //
-// Native(name, ours, numpy_function, flags, shortcut): Frit arrays, NumPy and Python scalars, lists of these,
-// types, strings and callables go to `ours`; exact ndarrays of a native dtype are wrapped first;
-// with anything else (subclasses, objects with __array_function__) the call is NumPy's. When `ours`
-// raises, NumPy does the call, so that errors have its words. The shortcut, where there is one, is
-// tried first: see methods.h.
+// Native(name, ours, numpy_function, flags, shortcut): Frit arrays, NumPy and Python scalars, lists
+// of these, types, strings and callables go to `ours`; exact ndarrays of a native dtype are wrapped
+// first; with anything else (subclasses, objects with __array_function__) the call is NumPy's. When
+// `ours` raises, NumPy does the call, so that errors have its words. The shortcut, where there is
+// one, is tried first: see methods.h.
 #include "python/native.h"
 
 #include <structmember.h>
