@@ -122,21 +122,24 @@ void Engine::number(const Access& access) {
 }
 
 void Engine::append_key(const Node& node) {
-  const auto add = [](std::uint64_t* to, const Access& a) {
+  // One word for most: the layout is mostly the result's, the offset mostly 0.
+  const Layout* const usual = node.out.layout;
+  const auto add = [usual](std::uint64_t* to, const Access& a) {
+    const std::uint64_t type = static_cast<std::uint64_t>(a.dtype) << 32;
     if (!a.base) {
-      *to++ = std::uint64_t{1} << 63 | static_cast<std::uint64_t>(a.dtype) << 32 |
-              (static_cast<std::uint64_t>(a.offset) & 0xFFFF);
+      *to++ = std::uint64_t{1} << 63 | type | (static_cast<std::uint64_t>(a.offset) & 0xFFFF);
       return to;
     }
-    *to++ = static_cast<std::uint64_t>(a.base->slot) | static_cast<std::uint64_t>(a.dtype) << 32;
-    *to++ = word(a.layout);
-    *to++ = static_cast<std::uint64_t>(a.offset);
+    const bool has_layout = a.layout != usual, has_offset = a.offset != 0;
+    *to++ = a.base->slot | type | std::uint64_t{has_layout} << 40 | std::uint64_t{has_offset} << 41;
+    if (has_layout) *to++ = word(a.layout);
+    if (has_offset) *to++ = static_cast<std::uint64_t>(a.offset);
     return to;
   };
   if (node.kind == NodeKind::Routine) return append_key(*node.site);
   const std::size_t accesses =
       node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
-  std::uint64_t* to = key_.room_for(2 + 3 * accesses);
+  std::uint64_t* to = key_.room_for(3 + 3 * accesses);
   std::uint64_t head = static_cast<std::uint64_t>(node.kind) |
                        static_cast<std::uint64_t>(node.op) << 8 |
                        static_cast<std::uint64_t>(node.inputs) << 16 |
@@ -144,6 +147,7 @@ void Engine::append_key(const Node& node) {
   for (int k = 0; k < max_inputs; ++k)
     head |= static_cast<std::uint64_t>(node.signature.in[k]) << (32 + 8 * k);
   *to++ = head;
+  *to++ = word(usual);
   if (node.kind == NodeKind::Call) {
     *to++ = node.site->outputs.size() << 32 | node.site->inputs.size();
     for (const Access& a : node.site->outputs) to = add(to, a);

@@ -380,12 +380,16 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
     return {};
   layout = layout->contiguous();
   Engine& engine = Engine::get();
-  Scalar constants[max_constants];
+  std::optional<Scalar> conversions[max_constants];
+  const Scalar* constants[max_constants];
   std::size_t count = 0;
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (!arguments[k].array) {
       if (count == max_constants) return {};
-      constants[count++] = converted(arguments[k], signature.in[k]);
+      const bool fits = arguments[k].scalar.dtype == signature.in[k];
+      if (!fits) conversions[count] = converted(arguments[k], signature.in[k]);
+      constants[count] = fits ? &arguments[k].scalar : &*conversions[count];
+      ++count;
     }
   Base* base = engine.new_base(layout->size() * layout->item_size());
   layout->retain();
@@ -400,7 +404,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
         ready = engine.is_ready(a->base());
         args[1 + k] = a->base()->data + a->offset();
       } else {
-        args[1 + k] = constants[constant++].bytes;
+        args[1 + k] = const_cast<std::byte*>(constants[constant++]->bytes);
         splat |= 1u << k;
       }
     }
@@ -427,7 +431,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
     if (const Array* a = arguments[k].array) {
       node.in[k] = {a->base(), layout, a->offset(), a->dtype()};
     } else {
-      node.constants[constant] = constants[constant];
+      node.constants[constant] = *constants[constant];
       node.in[k] = {nullptr, nullptr, static_cast<std::int64_t>(constant++), signature.in[k]};
     }
   }

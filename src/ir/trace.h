@@ -35,13 +35,13 @@ class Base {
 };
 
 // A window as a node sees it. Without base: the node's scalar number `offset`, or, where `offset`
-// is iota_input, the index along the node's only axis.
+// is iota_input, the index along the node's only axis. (No initial values: every recorded node would
+// pay for those of its inputs.)
 struct Access {
-  Base* base = nullptr;
-  // Of the node's domain: as many axes as the node's iteration space.
-  const Layout* layout = nullptr;
-  std::int64_t offset = 0;
-  DType dtype = DType::Float64;
+  Base* base;
+  const Layout* layout;  // of the node's domain: as many axes as the node's iteration space
+  std::int64_t offset;
+  DType dtype;
 };
 inline constexpr std::int64_t iota_input = -1;
 
