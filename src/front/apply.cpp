@@ -380,7 +380,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
     return {};
   layout = layout->contiguous();
   Engine& engine = Engine::get();
-  std::optional<Scalar> conversions[max_constants];
+  static Scalar conversions[max_constants];  // the engine is locked
   const Scalar* constants[max_constants];
   std::size_t count = 0;
   for (std::size_t k = 0; k < arguments.size(); ++k)
@@ -388,7 +388,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
       if (count == max_constants) return {};
       const bool fits = arguments[k].scalar.dtype == signature.in[k];
       if (!fits) conversions[count] = converted(arguments[k], signature.in[k]);
-      constants[count] = fits ? &arguments[k].scalar : &*conversions[count];
+      constants[count] = fits ? &arguments[k].scalar : &conversions[count];
       ++count;
     }
   Base* base = engine.new_base(layout->size() * layout->item_size());

@@ -35,8 +35,7 @@ class Base {
 };
 
 // A window as a node sees it. Without base: the node's scalar number `offset`, or, where `offset`
-// is iota_input, the index along the node's only axis. (No initial values: every recorded node would
-// pay for those of its inputs.)
+// is iota_input, the index along the node's only axis.
 struct Access {
   Base* base;
   const Layout* layout;  // of the node's domain: as many axes as the node's iteration space
@@ -69,13 +68,15 @@ struct CallSite {
 };
 
 struct Node {
+  Node() {}  // the inputs that it does not have are left as they are
+
   NodeKind kind = NodeKind::Elementwise;
   Op op{};
   std::uint8_t inputs = 0;
   std::uint8_t float_checks = 0;  // FloatErrors that somebody wants to hear of
   Signature signature{};
   std::uint64_t reduced = 0;  // Reduce: bit k: axis k of the domain
-  Access out;                 // Routine: only its layout counts: the domain
+  Access out{};               // Routine: only its layout counts: the domain
   Access in[max_inputs];
   Scalar constants[max_constants];  // Reduce: constants[0] is the initial value
   SourcePosition source;
