@@ -419,13 +419,15 @@ PyObject* at_method(const UFuncObject& ufunc, const Arguments& arguments) {
     throw Unfit{"at by other than one index array"};
   Operand value;
   if (!read_operand(arguments.values[2], value)) throw Unfit{"an operand is of a foreign type"};
+  // Here NumPy takes a Python number as an array of its own dtype.
   const OperandType types[2] = {
       {target.dtype()},
-      {value.argument.array ? value.argument.array->dtype() : value.argument.scalar.dtype,
-       value.argument.weak}};
+      {value.argument.array ? value.argument.array->dtype() : value.argument.scalar.dtype}};
   const std::optional<Signature> signature = resolve(ufunc.op, types);
   if (!signature || signature->out != target.dtype() || signature->in[0] != target.dtype())
     throw Unfit{"at in another dtype"};
+  if (ufunc.op == Op::Power && is_integer(target.dtype()))
+    throw Unfit{"at by powers that may be negative"};
   scatter_apply(ufunc.op, target, {&index, 1}, value.argument);
   return Py_NewRef(Py_None);
 }
