@@ -134,6 +134,7 @@ struct Full {
 template <Array (*make)(const Made&)>
 PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   return shortcut([&] {
+    if (positional == 0 || !is_array(values[0])) throw Unfit{"no array of ours"};
     const Array& prototype = array_of(values[0]).array;
     const auto [dtype] = named({values + 1, positional - 1, names}, {"dtype"});
     if (!prototype.c_contiguous()) throw Unfit{"a layout to be kept"};
@@ -232,8 +233,7 @@ struct ArrayFunction {
   static PyObject* run(const Arguments& arguments) {
     if (arguments.positional > 0 && !is_array(arguments.values[0]) &&
         !is_scalar(arguments.values[0]))
-      return is_lone_sequence(arguments) ? converted_by_numpy(arguments.values[0])
-                                         : by_numpy(arguments);
+      return is_lone_sequence(arguments) ? of_sequence(arguments.values[0]) : by_numpy(arguments);
     try {
       return native(arguments);
     } catch (const Unfit&) {
@@ -245,6 +245,15 @@ struct ArrayFunction {
   static bool is_lone_sequence(const Arguments& arguments) {
     return arguments.positional == 1 && arguments.keywords() == 0 &&
            (PyList_CheckExact(arguments.values[0]) || PyTuple_CheckExact(arguments.values[0]));
+  }
+
+  static PyObject* of_sequence(PyObject* sequence) {
+    if (PySequence_Fast_GET_SIZE(sequence) > 0 && is_array(PySequence_Fast_GET_ITEM(sequence, 0)))
+      try {
+        return new_array(stacked_arrays(sequence));
+      } catch (const Unfit&) {
+      }
+    return converted_by_numpy(sequence);
   }
 
   // Of what is ours already.

@@ -124,11 +124,20 @@ class Stand {
 
  private:
   Ref real_of_array(PyObject* object) {
-    for (const auto& [stand_in, known] : pairs_)
-      if (known == object) return Ref::borrow(stand_in);
+    if (PyObject* known = known_real(object)) return Ref::borrow(known);
     Ref made = real_array(array_of(object));
     pairs_.emplace_back(made.get(), object);
+    if (pairs_.size() > few) by_object_[object] = made.get();
     return made;
+  }
+
+  // The last ones of many are found by hashing.
+  PyObject* known_real(PyObject* object) const {
+    const std::size_t first = std::min(pairs_.size(), few);
+    for (std::size_t k = 0; k < first; ++k)
+      if (pairs_[k].second == object) return pairs_[k].first;
+    const auto found = by_object_.find(object);
+    return found == by_object_.end() ? nullptr : found->second;
   }
 
   Ref real_of_tuple(PyObject* tuple, int depth) {
@@ -176,6 +185,8 @@ class Stand {
   Makers makers_;
   // The real array is alive as long as the call holds it, and ours because the caller does.
   std::vector<std::pair<PyObject*, PyObject*>> pairs_;
+  static constexpr std::size_t few = 8;
+  std::unordered_map<PyObject*, PyObject*> by_object_;
 };
 
 PyObject* ours_of_ndarray(Ref result, const Stand& stand) {

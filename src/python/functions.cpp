@@ -186,6 +186,79 @@ struct Concatenate {
   }
 };
 
+// The arrays of a list; Unfit where one is none of ours.
+std::vector<Array> arrays_of(PyObject* sequence) {
+  if (!sequence || (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence)))
+    throw Unfit{"other than a list or tuple of arrays"};
+  std::vector<Array> arrays;
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(sequence); ++k) {
+    PyObject* each = PySequence_Fast_GET_ITEM(sequence, k);
+    if (!is_array(each)) throw Unfit{"other than a list or tuple of arrays"};
+    arrays.push_back(array_of(each).array);
+  }
+  if (arrays.empty()) throw Unfit{"need at least one array"};
+  return arrays;
+}
+
+Array with_new_axis(const Array& array, std::size_t axis) {
+  Shape shape(array.shape().begin(), array.shape().end()),
+      strides(array.strides().begin(), array.strides().end());
+  const auto place = static_cast<std::ptrdiff_t>(axis);
+  shape.insert(shape.begin() + place, 1);
+  strides.insert(strides.begin() + place, 0);
+  return window(array, shape, strides, array.offset(), array.dtype());
+}
+
+Array stacked(std::vector<Array> parts, std::size_t axis) {
+  for (Array& part : parts) {
+    if (part.ndim() == max_dimensions) throw Unfit{"too many dimensions"};
+    part = with_new_axis(part, axis);
+  }
+  return Concatenate::joined(parts, axis, std::nullopt);
+}
+
+bool all_of_rank(const std::vector<Array>& arrays, int least, int most) {
+  return std::ranges::all_of(arrays,
+                             [&](const Array& a) { return a.ndim() >= least && a.ndim() <= most; });
+}
+
+// Shortcuts of functions that join a list of arrays.
+struct Stack {
+  static Array run(const Arguments& arguments) {
+    const auto [sequence, axis] = named(arguments, {"arrays", "axis"});
+    std::vector<Array> parts = arrays_of(sequence);
+    const int place = axis ? axis_operand(axis, parts[0].ndim() + 1) : 0;
+    return stacked(std::move(parts), static_cast<std::size_t>(place));
+  }
+};
+struct VerticalStack {
+  static Array run(const Arguments& arguments) {
+    const auto [sequence] = named(arguments, {"tup"});
+    std::vector<Array> parts = arrays_of(sequence);
+    if (all_of_rank(parts, 1, 1)) return stacked(std::move(parts), 0);
+    if (!all_of_rank(parts, 2, max_dimensions)) throw Unfit{"arrays of several ranks"};
+    return Concatenate::joined(parts, 0, std::nullopt);
+  }
+};
+struct HorizontalStack {
+  static Array run(const Arguments& arguments) {
+    const auto [sequence] = named(arguments, {"tup"});
+    const std::vector<Array> parts = arrays_of(sequence);
+    const bool is_flat = all_of_rank(parts, 1, 1);
+    if (!is_flat && !all_of_rank(parts, 2, max_dimensions)) throw Unfit{"arrays of several ranks"};
+    return Concatenate::joined(parts, is_flat ? 0 : 1, std::nullopt);
+  }
+};
+
+template <class Join>
+PyObject* join(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return shortcut([&] { return new_array(Join::run({values, positional, names})); });
+}
+template <class Join>
+PyMethodDef join_row(const char* name) {
+  return {name, as_c_function(join<Join>), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
 struct BroadcastTo {
   static constexpr const char* name = "broadcast_to";
   static PyObject* run(const Arguments& arguments) {
@@ -303,6 +376,19 @@ PyObject* dot_product(const Array& left, PyObject* other, PyObject* out) {
     throw Unfit{"dot into another kind of array"};
   dot(left, right, &target);
   return Py_NewRef(out);
+}
+
+Array stacked_arrays(PyObject* sequence) {
+  std::vector<Array> arrays = arrays_of(sequence);
+  for (const Array& array : arrays)
+    if ((!array.c_contiguous() && array.ndim() > 1) || array.size() == 0)
+      throw Unfit{"the result is in C order"};
+  return stacked(std::move(arrays), 0);
+}
+
+std::vector<PyMethodDef> joining_shortcuts() {
+  return {join_row<Stack>("stack"), join_row<VerticalStack>("vstack"),
+          join_row<HorizontalStack>("hstack")};
 }
 
 std::vector<PyMethodDef> array_functions() {

@@ -40,8 +40,8 @@ PyMethodDef method_row(const char* name = Method::name) {
           METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
-// A shortcut is a function of NumPy's name, of an array of ours and what else NumPy's takes. It
-// answers NotImplemented where more is to be thought of: Native then calls the function itself.
+// A shortcut is a function of NumPy's name for the plain case: arrays of ours and few options. It
+// answers NotImplemented in all others: Native then calls the function itself.
 template <class Run>
 PyObject* shortcut(Run&& run) {
   note_source();
@@ -58,7 +58,10 @@ PyObject* shortcut(Run&& run) {
 template <class Method>
 PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positional,
                           PyObject* names) {
-  return shortcut([&] { return Method::run(values[0], {values + 1, positional - 1, names}); });
+  return shortcut([&] {
+    if (positional == 0 || !is_array(values[0])) throw Unfit{"no array of ours"};
+    return Method::run(values[0], {values + 1, positional - 1, names});
+  });
 }
 template <class Method>
 PyMethodDef shortcut_row(const char* name = Method::name) {

@@ -149,7 +149,7 @@ bool is_replayed(const NativeObject& self) {
 
 // Nothing where the shortcut leaves the call to `ours`.
 Ref take_shortcut(const NativeObject& self, const Arguments& arguments) {
-  if (!self.shortcut || arguments.positional == 0 || !is_array(arguments.values[0])) return {};
+  if (!self.shortcut || arguments.positional == 0) return {};
   Ref result = call(self.shortcut, arguments);
   if (!result) throw PythonError{};
   return result.get() == Py_NotImplemented ? Ref() : std::move(result);
@@ -180,9 +180,9 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
     const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
     if (kind == Kind::Foreign)
       return fall_back(name, self.function, arguments, "an operand is of a foreign type");
-    if (is_left_to_numpy(self, arguments)) return call_numpy(self.function, arguments);
     if (kind == Kind::Plain)
       if (Ref result = take_shortcut(self, arguments)) return result.release();
+    if (is_left_to_numpy(self, arguments)) return call_numpy(self.function, arguments);
     Ref result = kind == Kind::Plain ? call(self.ours, arguments) : call_wrapped(self, arguments);
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};

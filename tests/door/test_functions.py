@@ -7,7 +7,10 @@ names it uses are made by compare.INPUTS.
 # ruff: noqa: E501
 
 import compare
+import numpy
 import pytest
+
+import frit.numpy as np
 
 PIECES = {
     "creation": """
@@ -392,3 +395,46 @@ def _parts(piece):
     if isinstance(tree.body, ast.Tuple) and piece[0] != "(":
         return [ast.unparse(element) for element in tree.body.elts]
     return [piece]
+
+
+JOINED = [
+    "np.stack([a, b])", "np.stack((a, b), 1)", "np.stack([a, b], axis=-1)", "np.stack([a, b], axis=2)",
+    "np.stack([A, B])", "np.stack([A, A.T])", "np.stack([A.T, A.T])", "np.stack([a, A])", "np.stack([])",
+    "np.vstack([a, b])", "np.vstack([A, B])", "np.vstack([a, A])", "np.vstack([a, c])", "np.vstack((z, z))",
+    "np.hstack([a, c])", "np.hstack([A, B])", "np.hstack([A, a])", "np.hstack([z, z])", "np.hstack([A.T, B.T])",
+    "np.array([a, b])", "np.array([A, B])", "np.array([A.T, B.T])", "np.array([a, c])", "np.array([z, z])",
+    "np.array((a, i))", "np.array([a, [1, 2, 3]])", "np.array([a[::2], a[1:]])", "np.array([a[:0], b[:0]])",
+    "np.vstack([a, i])", "np.hstack([a, i])", "np.stack([a, 1.0])", "np.vstack(a)", "np.stack(A)",
+    "np.stack([a, b], out=np.zeros((2, 3)))", "np.stack([a, b], dtype='f4')", "np.stack([a, b], 5)",
+    "np.array([a, b], dtype='f4')", "np.array([h, h.byteswap()])", "np.array([a for _ in range(50)])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", JOINED)
+def test_lists_of_arrays_are_joined_as_numpy_joins_them(text):
+    found = []
+    for module in (numpy, np):
+        a = module.arange(3.0)
+        names = {
+            "np": module,
+            "a": a,
+            "b": a * 2,
+            "c": module.arange(4.0),
+            "A": module.arange(4.0).reshape(2, 2),
+            "B": module.ones((2, 2), dtype="f4"),
+            "i": module.arange(3),
+            "z": module.array(5.0),
+            "h": module.arange(3, dtype="f2"),
+        }
+        try:
+            x = eval(text, names)
+            found.append((x.dtype, x.shape, x.strides, x.tolist()))
+        except Exception as error:
+            found.append((type(error).__name__, str(error)))
+    assert found[0] == found[1]
+
+
+def test_many_arrays_in_a_list_take_time_by_their_number():
+    many = [np.arange(2)] * 1 + [np.arange(2) + k for k in range(20_000)]
+    assert np.lexsort(many).tolist() == [0, 1]  # done by NumPy
+    assert np.array(many).shape == (20_001, 2)
