@@ -1,9 +1,10 @@
-"""site.py: a nest in its function: what its calls give it, its plans, and how one runs."""
+"""site.py: a nest that was called: its plans, one for each kind of values, and how they run."""
 
 from __future__ import annotations
 
 import ast
 import atexit
+import sys
 import warnings
 import weakref
 from collections.abc import Callable
@@ -40,6 +41,8 @@ class Plan:
 
     def run(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The outputs; None: it has to be run as Python, and nothing is stored."""
+        if self.translation.numpy_floats and warnings_count():
+            return None
         if not self.may_fail:
             found = self.nest.run(values)
             if found[0] & _ERRORS and self.translation.numpy_floats:
@@ -75,7 +78,22 @@ def warn(flags: int) -> None:
             text = f"{words} encountered in a loop"
             if state[kind] == "raise":  # type: ignore[literal-required]
                 raise FloatingPointError(text)
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            warnings.warn(text, RuntimeWarning, stacklevel=_depth())
+
+
+def _depth() -> int:
+    """The stacklevel, of a caller of this function, of the program's own frame."""
+    depth, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("frit.loops"):
+        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
+    return depth
+
+
+def warnings_count() -> bool:
+    """Whether a floating-point warning would be more than a warning: it would stop the loop."""
+    if not {"raise", "call", "print", "log"}.isdisjoint(numpy.geterr().values()):
+        return True
+    return any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in warnings.filters)
 
 
 _sites: weakref.WeakSet[Site] = weakref.WeakSet()
@@ -91,7 +109,7 @@ def _forget() -> None:
 
 
 class Site:
-    """A For of a function, called with the values of its names."""
+    """A nest, called with the values of its names."""
 
     def __init__(
         self,
@@ -100,7 +118,6 @@ class Site:
         outputs: list[str],
         is_unbound: frozenset[str],
         surroundings: dict[str, Any],
-        still_holds: Callable[[], bool],
         note_hopeless: Callable[[], None],
     ) -> None:
         self.node = node
@@ -108,7 +125,6 @@ class Site:
         self.names_of_outputs = outputs
         self.is_unbound = is_unbound
         self.surroundings = surroundings
-        self.still_holds = still_holds
         self.note_hopeless = note_hopeless
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
@@ -118,12 +134,9 @@ class Site:
         self.calls = self.calls_as_python = 0
         _sites.add(self)
 
-    def __call__(self, *values: Any) -> tuple[Any, ...] | None:
-        if self.is_hopeless or not self.still_holds():
-            return None
-        key = _core.loop_key(values)
-        if key is None:
-            self.calls_as_python += 1
+    def __call__(self, key: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """key: what the values are, by loop_key."""
+        if self.is_hopeless:
             return None
         for plan in self.plans.get(key, ()):
             if self.fits(plan, values):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,12 @@ class FunctionSource:
     """A function's tree, with the line numbers of its file."""
 
     function: types.FunctionType
-    file: str
+    code: types.CodeType
     node: FunctionNode
+
+    @property
+    def file(self) -> str:
+        return self.code.co_filename
 
     @property
     def name(self) -> str:
@@ -43,21 +48,27 @@ def source_of(function: types.FunctionType) -> FunctionSource:
     code = function.__code__
     known = _known.get(code)
     if known is None:
-        node = _find(function)
-        known = _known[code] = FunctionSource(function, code.co_filename, node)
+        original = original_code(code)
+        known = _known[code] = FunctionSource(function, original, _find(function, original))
     return known
 
 
-def _find(function: types.FunctionType) -> FunctionNode:
-    file = function.__code__.co_filename
+def original_code(code: types.CodeType) -> types.CodeType:
+    """A function's code before the loop door has rewritten it."""
+    rewrite = sys.modules.get("frit.loops.rewrite")
+    return rewrite.originals.get(code, code) if rewrite is not None else code
+
+
+def _find(function: types.FunctionType, code: types.CodeType) -> FunctionNode:
+    file = code.co_filename
     for attempt in range(2):
-        node = _matching(function, _lines(function))
+        node = _matching(code, _lines(function))
         if node is not None:
             return node
         if attempt == 0:
             linecache.checkcache(file)
     raise TranslationError(
-        f"{file}, line {function.__code__.co_firstlineno}: the source of "
+        f"{file}, line {code.co_firstlineno}: the source of "
         f"{function.__qualname__} is not there, or not what is loaded: kernels are made from "
         "source; define it in a file or a notebook cell, and reload it after an edit"
     )
@@ -73,9 +84,8 @@ def _lines(function: types.FunctionType) -> list[str]:
         return []
 
 
-def _matching(function: types.FunctionType, lines: list[str]) -> FunctionNode | None:
+def _matching(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
     """The definition at the function's line whose compiled code is the function's."""
-    code = function.__code__
     text = "".join(lines)
     if _file.text != text or _file.name != code.co_filename:
         _file.read(code.co_filename, text)

@@ -1,0 +1,321 @@
+"""place.py: where a nest stands in a running program: what its names are, and whether it pays.
+
+The rewritten program asks its place first (rewrite.py). A place loads neither NumPy nor the engine:
+a program without arrays never does.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import sys
+import time
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from frit import _importer
+from frit.loops.names import assigned_names, needed_names
+from frit.loops.work import guess_of
+
+if TYPE_CHECKING:
+    from frit.loops.site import Site
+
+SHORT = 4e-6  # seconds as Python, below which a nest is left alone
+WORTH = 2e-3  # seconds as Python, after which a nest is translated
+MANY = 100  # refusals, after which a place ..
+OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+_OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
+_missing = object()
+
+places: weakref.WeakSet[Place] = weakref.WeakSet()
+
+
+class Place:
+    """A nest in the text of a program.
+
+    passed: its variables that the call gives; outputs: those that it leaves. In a module's own
+    code both are the module's variables, which the place reads and writes itself.
+    """
+
+    # Ask for `traced()` before `take`: a program that is being traced runs line by line.
+    __slots__ = (
+        "__weakref__",
+        "binding",
+        "file",
+        "is_eager",
+        "is_module",
+        "node",
+        "note_hopeless",
+        "on",
+        "outputs",
+        "outside",
+        "owed",
+        "passed",
+        "refusals",
+        "shared",
+        "since",
+        "space",
+        "why",
+    )
+    traced = staticmethod(sys.gettrace)
+
+    def __init__(
+        self,
+        node: ast.For,
+        *,
+        passed: list[str],
+        outputs: list[str],
+        outside: list[str],
+        is_module: bool = False,
+    ) -> None:
+        self.on = True
+        self.node = node
+        self.passed = passed
+        self.outputs = outputs
+        self.outside = outside  # variables of the module
+        self.is_module = is_module
+        self.is_eager = False  # translated at its first call, whatever its work
+        self.shared: frozenset[str] = frozenset()  # variables that another thread may change
+        self.file = ""
+        self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
+        self.note_hopeless: Callable[[], None] | None = None
+        self.binding: Binding | None = None
+        self.refusals = 0
+        self.since = 0.0
+        self.owed = 0.0
+        self.why = "it has not run yet"
+        places.add(self)
+
+    def __reduce__(self) -> Any:
+        # A copy of the code elsewhere runs as Python, and needs no Frit.
+        return functools.partial, (int,), (int, (), {}, {"on": False})
+
+    def take(self, *passed: Any) -> tuple[Any, ...] | None:
+        """Runs the nest, if it can: the outputs. None: it has to be run as Python."""
+        frame = sys._getframe(1)
+        space = frame.f_globals
+        if not self.is_eager and not _importer.is_active() or _is_watched():
+            return None
+        if self.is_module:
+            if frame.f_locals is not space:
+                return None
+            self.space = space
+        found = self.attempt(passed, space)
+        if found is None:
+            self.refuse()
+            return None
+        self.refusals = 0
+        if self.is_module:
+            space.update(zip(self.outputs, found, strict=True))
+        return found
+
+    def attempt(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
+        core: Any = sys.modules.get("frit._core") or _engine()
+        if core is None:
+            self.why = "the program has not imported NumPy"
+            return None
+        binding = self.binding
+        if binding is None:
+            binding = self.binding = Binding(self, passed, space)
+        values = binding.values_of(passed, space)
+        if values is None:
+            return None
+        key = core.loop_key(values)
+        if key is None:
+            values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
+            key = core.loop_key(values)
+            if key is None:
+                self.why = "an argument is no array or number"
+                if binding.site is not None:
+                    binding.site.calls_as_python += 1
+                return None
+        if not self.is_eager and not self.pays(binding, values):
+            return None
+        site = binding.site
+        if site is None:
+            site = binding.make_site()
+        return site(key, values)
+
+    def pays(self, binding: Binding, values: tuple[Any, ...]) -> bool:
+        seconds = WORTH / 2  # where nobody knows, the second call is worth it
+        if binding.guess is not None:
+            try:
+                seconds = binding.guess(*values)
+            except (ValueError, TypeError, ArithmeticError, IndexError):
+                pass
+        if seconds < SHORT:
+            self.why = "it is too short"
+            return False
+        if binding.site is None:
+            self.owed += seconds
+            if self.owed < WORTH:
+                self.why = "it has not run long enough to be worth it"
+                return False
+        return True
+
+    def refuse(self) -> None:
+        """A place that is asked often, and in vain, is not asked again."""
+        if self.is_eager:
+            return
+        if self.refusals == 0:
+            self.since = time.perf_counter()
+        self.refusals += 1
+        if self.refusals > MANY:
+            if time.perf_counter() - self.since < MANY * OFTEN:
+                self.on = False
+            self.refusals = 0
+
+    def give_up(self) -> None:
+        self.on = False
+        if self.note_hopeless is not None:
+            self.note_hopeless()
+
+
+class Binding:
+    """The names of a place, as its first call finds them: numbers and arrays, or surroundings."""
+
+    def __init__(self, place: Place, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+        self.place = place
+        self.site: Site | None = None
+        self.names: list[str] = []
+        self.surroundings: dict[str, Any] = {}
+        self.known_passed: list[tuple[int, Any]] = []
+        self.known: list[tuple[str, Any]] = []
+        self.absent: list[str] = []
+        self.taken: list[int] = []
+        self.read: list[str] = []
+        self.is_whole = True
+        for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
+            if _is_surrounding(value):
+                self.surroundings[name] = _real(value)
+                self.known_passed.append((k, value))
+            else:
+                self.names.append(name)
+                self.taken.append(k)
+        for name in place.outside:
+            value = space.get(name, _missing)
+            if value is _missing:
+                self.bind_absent(name)
+            elif _is_surrounding(value):
+                self.surroundings[name] = _real(value)
+                self.known.append((name, value))
+            else:
+                self.names.append(name)
+                self.read.append(name)
+        self.takes_all = len(self.taken) == len(place.passed) and not self.read
+        if set(self.read) & place.shared:
+            self.refuse("another thread may change a variable that it reads")
+        if place.is_module and self.functions_read(space) & set(place.outputs):
+            self.refuse("a function that it calls reads what it assigns")
+        self.guess = None if place.is_eager else guess_of(place.node, self.names)
+
+    def refuse(self, why: str) -> None:
+        self.place.why, self.is_whole = why, False
+        self.place.give_up()
+
+    def bind_absent(self, name: str) -> None:
+        value = getattr(builtins, name, _missing)
+        if value is not _missing and _is_surrounding(value):
+            self.surroundings[name] = value
+            self.absent.append(name)
+        elif name not in self.place.outputs:
+            self.place.why, self.is_whole = f"{name} has no value", False
+
+    def functions_read(self, space: dict[str, Any]) -> set[str]:
+        """The variables of the module that the functions in the surroundings may read."""
+        found: set[str] = set()
+        due = [f.__code__ for f in self.surroundings.values() if isinstance(f, types.FunctionType)]
+        seen: set[types.CodeType] = set()
+        while due:
+            code = due.pop()
+            if code in seen:
+                continue
+            seen.add(code)
+            found.update(code.co_names)
+            due += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+            called = (space.get(name) for name in code.co_names)
+            due += [f.__code__ for f in called if isinstance(f, types.FunctionType)]
+        return found
+
+    def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The values; None where the names are not what they were."""
+        if not self.is_whole:
+            self.place.binding = None  # names may have got values since
+            return None
+        for k, value in self.known_passed:
+            if passed[k] is not value:
+                return self.changed(self.place.passed[k])
+        for name, value in self.known:
+            if space.get(name) is not value:
+                return self.changed(name)
+        for name in self.absent:
+            if name in space:
+                return self.changed(name)
+        if self.takes_all:
+            return passed
+        try:
+            return (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
+        except KeyError as missing:
+            return self.changed(str(missing.args[0]))
+
+    def changed(self, name: str) -> None:
+        self.place.why = f"{name} is not what it was"
+
+    def make_site(self) -> Site:
+        from frit.loops.site import Site
+
+        unbound = frozenset(o for o in self.place.outputs if o not in self.names)
+        self.site = Site(
+            self.place.node,
+            self.names,
+            self.place.outputs,
+            unbound,
+            self.surroundings,
+            self.place.give_up,
+        )
+        return self.site
+
+
+def _is_surrounding(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) or callable(value)
+
+
+def _real(value: Any) -> Any:
+    """NumPy's own object for one of frit.numpy's."""
+    if "frit.numpy" not in sys.modules:
+        return value
+    from frit import _adapters
+
+    return _adapters.real_of(value)
+
+
+def _engine() -> Any:
+    """The engine, for a program that has NumPy."""
+    if "numpy" not in sys.modules:
+        return None
+    from frit import _core
+
+    return _core
+
+
+def _is_watched() -> bool:
+    """Whether a debugger or a coverage tool wants to see lines without sys.settrace."""
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and any(map(monitoring.get_tool, _OTHERS))
+
+
+def module_place(node: ast.For) -> Place:
+    """A nest of a module's own code: every variable of it is left, and may be read later."""
+    outputs = sorted(assigned_names([node]))
+    outside = sorted(needed_names(node, set(outputs)))
+    return Place(node, passed=[], outputs=outputs, outside=outside, is_module=True)
+
+
+def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
+    """The places of a function's code: constants, or in a notebook variables of its module."""
+    for found in (*code.co_consts, *map(space.get, code.co_names)):
+        if isinstance(found, Place):
+            yield found
