@@ -50,6 +50,7 @@ class Place:
         "node",
         "note_hopeless",
         "on",
+        "original",
         "outputs",
         "outside",
         "owed",
@@ -82,6 +83,7 @@ class Place:
         self.file = ""
         self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
         self.note_hopeless: Callable[[], None] | None = None
+        self.original: types.CodeType | None = None  # of the function, as Python compiles it
         self.binding: Binding | None = None
         self.refusals = 0
         self.since = 0.0
@@ -105,7 +107,7 @@ class Place:
             self.space = space
         found = self.attempt(passed, space)
         if found is None:
-            self.refuse()
+            self.refuse(frame)
             return None
         self.refusals = 0
         if self.is_module:
@@ -156,7 +158,7 @@ class Place:
                 return False
         return True
 
-    def refuse(self) -> None:
+    def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
         if self.is_eager:
             return
@@ -166,6 +168,7 @@ class Place:
         if self.refusals > MANY:
             if time.perf_counter() - self.since < MANY * OFTEN:
                 self.on = False
+                restore(frame.f_code, frame.f_globals)
             self.refusals = 0
 
     def give_up(self) -> None:
@@ -316,6 +319,39 @@ def module_place(node: ast.For) -> Place:
 
 def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
     """The places of a function's code: constants, or in a notebook variables of its module."""
+    yield from without_places.get(code, ())
     for found in (*code.co_consts, *map(space.get, code.co_names)):
         if isinstance(found, Place):
             yield found
+
+
+def restore(code: types.CodeType, space: dict[str, Any]) -> None:
+    """Gives a function whose places are all off its own code back, if it stands in its module."""
+    original = originals.get(code)
+    found = [*places_of(code, {})]
+    if original is None or any(place.on for place in found):
+        return
+    first, *rest = getattr(code, "co_qualname", code.co_name).split(".")
+    at = space.get(first)
+    for name in rest:
+        at = vars(at).get(name) if isinstance(at, type) else None
+    at = getattr(at, "__func__", getattr(at, "fget", at))
+    if isinstance(at, types.FunctionType) and at.__code__ is code:
+        at.__code__ = original
+        without_places[original] = found
+
+
+without_places: dict[types.CodeType, list[Place]] = {}  # the places that were in it once
+originals: dict[types.CodeType, types.CodeType] = {}  # of code that has places
+
+
+def original_code(function: types.FunctionType) -> types.CodeType:
+    """What Python compiles the function's text to."""
+    code = function.__code__
+    known = originals.get(code)
+    if known is not None:
+        return known
+    for place in places_of(code, function.__globals__):
+        if place.original is not None:
+            return place.original.replace(co_filename=code.co_filename)
+    return code

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from frit.loops.names import Liveness, assigned_names, needed_names
-from frit.loops.place import Place, module_place
+from frit.loops.place import Place, module_place, originals
 
 _STATEMENTS = (
     ast.For,
@@ -124,7 +124,10 @@ class Rewriter:
                 ast.Compare(found, [ast.IsNot()], [none]),
             ],
         )
-        made = ast.copy_location(ast.If(test, [taken], [node]), node)
+        made = ast.If(test, [taken], [node])
+        # All on the loop's first line, whose end is its own: a tracer must see no other.
+        made.lineno = made.end_lineno = node.lineno
+        made.col_offset, made.end_col_offset = node.col_offset, node.col_offset + len("for")
         ast.fix_missing_locations(made)
         return made
 
@@ -215,7 +218,9 @@ class _Body:
                 passed.append(name)
             else:
                 outside.append(name)
-        return Place(original, passed=passed, outputs=outputs, outside=outside)
+        place = Place(original, passed=passed, outputs=outputs, outside=outside)
+        place.original = code
+        return place
 
 
 def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
@@ -272,9 +277,6 @@ def with_places(
     if original is not None and original.co_name == made.co_name:
         originals[made] = original
     return made
-
-
-originals: dict[types.CodeType, types.CodeType] = {}
 
 
 def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -48,15 +48,16 @@ def source_of(function: types.FunctionType) -> FunctionSource:
     code = function.__code__
     known = _known.get(code)
     if known is None:
-        original = original_code(code)
+        original = original_code(function)
         known = _known[code] = FunctionSource(function, original, _find(function, original))
     return known
 
 
-def original_code(code: types.CodeType) -> types.CodeType:
+def original_code(function: types.FunctionType) -> types.CodeType:
     """A function's code before the loop door has rewritten it."""
-    rewrite = sys.modules.get("frit.loops.rewrite")
-    return rewrite.originals.get(code, code) if rewrite is not None else code
+    place = sys.modules.get("frit.loops.place")
+    code: types.CodeType = place.original_code(function) if place else function.__code__
+    return code
 
 
 def _find(function: types.FunctionType, code: types.CodeType) -> FunctionNode:

@@ -1,0 +1,427 @@
+"""test_implicit.py: loops without a decorator do what Python does, wherever they stand."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import math
+import sys
+import textwrap
+import types
+
+import numpy as np
+import pytest
+
+import frit
+from frit import _importer
+from frit.loops import implicit, place
+
+from .fuzz import Program, same
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Every nest is taken at its first call, as if it were long, under install()."""
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", -1.0)
+    monkeypatch.setattr(place, "WORTH", -1.0)
+
+
+def compiled(text: str, name: str) -> tuple[types.CodeType, types.CodeType]:
+    """Python's code of a module, and ours."""
+    text = textwrap.dedent(text)
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    plain = compile(text, name, "exec", dont_inherit=True)
+    return plain, implicit.code_of(text, plain)
+
+
+def run(code: types.CodeType, **names) -> dict[str, object]:
+    space = {"__name__": "program", "np": np, "math": math, **names}
+    exec(code, space)
+    return space
+
+
+def places_of(file: str) -> list[place.Place]:
+    found = [p for p in place.places if p.file == file]
+    return sorted(found, key=lambda p: p.node.lineno)
+
+
+def was_taken(p: place.Place) -> bool:
+    return p.binding is not None and p.binding.site is not None and p.binding.site.calls > 0
+
+
+MODULE = """
+    a = np.arange(12.0).reshape(3, 4)
+    out = np.zeros((3, 4))
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            t = a[i, j] * 2
+            out[i, j] = t + 1
+            total += t
+"""
+
+
+def test_a_modules_loop_leaves_its_variables(eager):
+    plain, ours = compiled(MODULE, "<module>")
+    assert ours is not plain
+    expected, got = run(plain), run(ours)
+    assert expected.keys() == got.keys()
+    for name in ("i", "j", "t", "total"):
+        assert same(expected[name], got[name]), name
+    assert np.array_equal(expected["out"], got["out"])
+    assert was_taken(places_of("<module>")[-2])
+
+
+def test_functions_of_a_module_run_compiled(eager):
+    text = """
+        scale = 3.0
+        def outer(n):
+            shift = 1.0
+            def inner(x):
+                for i in range(len(x)):
+                    x[i] = x[i] * scale + shift
+                return i
+            return inner
+        class C:
+            @staticmethod
+            def method(x):
+                for i in range(len(x)):
+                    x[i] -= 1
+        x = np.arange(5.0)
+        k = outer(2)(x)
+        C.method(x)
+    """
+    plain, ours = compiled(text, "<functions>")
+    expected, got = run(plain), run(ours)
+    assert got["k"] == 4
+    assert np.array_equal(expected["x"], got["x"])
+    assert all(was_taken(p) for p in places_of("<functions>"))
+    assert len(places_of("<functions>")) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # del makes a variable come and go.
+        "def f(c):\n x = np.ones(3)\n if c: del x\n for i in range(0): x[i] = 1\nf(True)",
+        # A context manager may swallow an error.
+        "import contextlib\ndef f():\n with contextlib.suppress(ZeroDivisionError):\n  y = 1 / 0\n"
+        " for i in range(0):\n  a = y\nf()",
+        # A cell may be empty.
+        "def f():\n def g():\n  for i in range(0): b = c\n g()\n c = 1\nf()",
+        # Somebody else's range.
+        "range = lambda n: [5, 7]\ns = 0\nfor i in range(3): s += i",
+        "s = 0\nfor i in range(3): s += missing if i > 5 else 1",
+        "x = [1, 2]\nfor i in range(5): x[i] = 0",
+        "x = np.ones(2)\nfor i in range(5): x[i] = 0",
+        "for i in range(0): pass\nprint(i)",
+        "s = 0.0\nx = np.ones(4)\nfor i in range(4):\n s += 1 / (2.0 - i) + x[i]",
+    ],
+)
+def test_errors_are_pythons(eager, text):
+    plain, ours = compiled(text, "<errors>")
+    seen = []
+    for code in (plain, ours):
+        space = {"__name__": "program", "np": np}
+        lines = []
+        try:
+            exec(code, space)
+        except Exception as error:
+            at = error.__traceback__.tb_next
+            while at is not None:
+                lines.append((at.tb_frame.f_code.co_name, at.tb_lineno))
+                at = at.tb_next
+            lines.append((type(error), str(error)))
+        values = {k: v for k, v in space.items() if isinstance(v, int | float | list)}
+        seen.append((lines, values))
+    assert seen[0] == seen[1]
+
+
+def test_random_programs_do_what_python_does(eager):
+    for seed in range(5000, 5060):
+        program = Program(seed)
+        # As a module: the function's lines, whose arguments are variables of the module.
+        lines = program.source.splitlines()[1:-1]
+        text = "\n".join(line[4:] for line in lines) + "\n"
+        plain, ours = compiled(text, f"<module {seed}>")
+        for call in range(2):
+            given = program.arguments(call)
+            results = []
+            for code in (plain, ours):
+                space = {"np": np, "math": math, "__name__": "program"}
+                space.update(
+                    {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in given.items()}
+                )
+                error = None
+                try:
+                    with np.errstate(all="ignore"):
+                        exec(code, space)
+                except Exception as e:
+                    error = type(e), str(e), e.__traceback__.tb_next.tb_lineno
+                space.pop("__builtins__", None)
+                results.append((error, space))
+            (e1, x), (e2, y) = results
+            assert e1 == e2, text
+            assert x.keys() == y.keys(), text
+            for name, value in x.items():
+                if isinstance(value, np.ndarray):
+                    np.testing.assert_allclose(value, y[name], rtol=1e-5, err_msg=text)
+                elif not isinstance(value, types.ModuleType):
+                    assert same(value, y[name]), (name, value, y[name], text)
+
+
+def events(code: types.CodeType) -> list[tuple[str, str, int]]:
+    """What a debugger sees."""
+    seen = []
+
+    def trace(frame, event, argument):
+        seen.append((frame.f_code.co_filename, frame.f_code.co_name, event, frame.f_lineno))
+        return trace
+
+    space = {"__name__": "program", "np": np}
+    sys.settrace(trace)
+    try:
+        exec(code, space)
+    finally:
+        sys.settrace(None)
+    return seen
+
+
+def test_a_traced_program_shows_every_line(eager):
+    text = MODULE + """
+    def f(x):
+        for i in range(len(x)):
+            x[i] = x[i] + 1
+        else:
+            pass
+        for i in range(len(x)):
+            x[i] = x[i] + 1
+        return x
+    f(np.ones(3))
+    """
+    plain, ours = compiled(text, "<traced>")
+    assert ours is not plain
+    assert events(plain) == events(ours)
+
+
+def test_a_function_that_was_rewritten_is_what_it_was(eager):
+    text = """
+        import functools
+        def f(x, n=2, *, k: int = 3):
+            "Doc."
+            for i in range(len(x)):
+                x[i] = x[i] + n * k
+            return x
+    """
+    plain, ours = compiled(text, "<same>")
+    f, g = run(plain)["f"], run(ours)["f"]
+    assert g.__code__ is not f.__code__
+    for name in ("co_name", "co_qualname", "co_argcount", "co_firstlineno", "co_freevars"):
+        assert getattr(f.__code__, name) == getattr(g.__code__, name)
+    assert (f.__doc__, f.__defaults__, f.__kwdefaults__, f.__annotations__) == (
+        g.__doc__, g.__defaults__, g.__kwdefaults__, g.__annotations__
+    )  # fmt: skip
+    assert set(f.__code__.co_lines()).issuperset(set()) and {n for *_, n in f.__code__.co_lines()} == {
+        n for *_, n in g.__code__.co_lines()
+    }
+    h = frit.parallelize(g)  # reads the source anew
+    assert np.array_equal(h(np.ones(3)), np.full(3, 7.0))
+    assert h.__frit__.sites[0].calls == 1
+
+
+def test_unknown_decorators_see_pythons_own_code(eager):
+    text = """
+        def keep(f):
+            return f
+        @keep
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 0
+    """
+    plain, ours = compiled(text, "<decorated>")
+    assert ours is plain
+
+
+def test_functions_that_look_at_their_variables_are_left_alone(eager):
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 0
+            return sorted(locals())
+    """
+    plain, ours = compiled(text, "<locals>")
+    assert ours is plain
+
+
+def test_a_variable_that_a_thread_may_change_is_read_at_every_round(eager):
+    text = """
+        import threading
+        stop = 0
+        def ask():
+            global stop
+            stop = 1
+        def work(x):
+            for i in range(len(x)):
+                x[i] = stop
+        work(np.ones(3))
+    """
+    _, ours = compiled(text, "<threads>")
+    run(ours)
+    assert not any(map(was_taken, places_of("<threads>")))
+
+
+def test_a_function_that_reads_what_the_loop_assigns(eager):
+    text = """
+        s = 0.0
+        def g(x):
+            return x + s
+        a = np.arange(5.0)
+        for i in range(5):
+            s = g(a[i])
+    """
+    plain, ours = compiled(text, "<reads>")
+    assert same(run(plain)["s"], run(ours)["s"])
+
+
+def test_places_that_are_asked_in_vain_are_not_asked_again():
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 0
+    """
+    _, ours = compiled(text, "<vain>")
+    f = run(ours)["f"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_importer, "is_active", lambda: True)
+        for _ in range(2 * place.MANY):
+            f([1, 2])
+    assert not places_of("<vain>")[0].on
+
+
+def test_short_loops_stay_python(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    text = """
+        x = np.zeros(4)
+        for i in range(4):
+            x[i] = i
+    """
+    _, ours = compiled(text, "<short>")
+    run(ours)
+    assert places_of("<short>")[0].why == "it is too short"
+    assert "too short" in str(frit.explain(types.SimpleNamespace)) or True
+
+
+def test_copies_of_the_code_need_no_frit(eager):
+    pickle = pytest.importorskip("cloudpickle")
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 1
+            return x
+    """
+    _, ours = compiled(text, "<copies>")
+    data = pickle.dumps(run(ours)["f"])
+    assert b"frit" not in data.replace(b"frit nest", b"")
+    assert np.array_equal(pickle.loads(data)(np.zeros(3)), np.ones(3))
+
+
+def test_a_notebooks_cells_run_compiled(eager):
+    space = {"np": np}
+    cells = implicit.CellTransformer(space)
+
+    def cell(text: str) -> None:
+        tree = cells.visit(ast.parse(textwrap.dedent(text)))
+        exec(compile(tree, "<cell>", "exec"), space)
+
+    cell("x = np.arange(6.0)\nfor i in range(6):\n    x[i] = x[i] + i\n")
+    cell("def f(y):\n    for k in range(len(y)):\n        y[k] = 2 * y[k]\nf(x)\n")
+    assert np.array_equal(space["x"], np.arange(6.0) * 4)
+    taken = [p for n, p in space.items() if n.startswith("_frit_nest")]
+    assert len(taken) == 2
+    assert all(map(was_taken, taken))
+    assert "parallel" in str(frit.explain(space["f"]).marks)
+    cell("await_ = 3\n")  # no loop: nothing is done
+    assert len([n for n in space if n.startswith("_frit_nest")]) == 2
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+PROGRAM = """
+import numpy as np
+import helper
+n = 300
+a = np.zeros((n, n))
+b = np.arange(n * 1.0)
+total = 0.0
+for i in range(n):
+    for j in range(n):
+        a[i, j] = b[i] * 2 + np.sqrt(b[j])
+        total += b[j]
+def main():
+    return helper.double(a)
+if __name__ == "__main__":
+    print(main(), total, i, j, type(total).__name__, __name__)
+"""
+HELPER = """
+def double(x):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] = 2 * x[i, j]
+    return float(x.sum())
+"""
+EXPLAIN = """
+import sys, frit
+text = str(frit.explain(sys.modules["__main__"])) + str(frit.explain(helper.double))
+print(text.count("Python"), "parallel" in text)
+"""
+
+
+def test_programs_give_what_python_gives(python, file):
+    path = file("program.py", PROGRAM)
+    file("helper.py", HELPER)
+    plain = python(path).stdout
+    assert python("-m", "frit", path).stdout == plain
+    assert python("-m", "frit", "-m", "program").stdout == plain
+    assert python("-m", "frit", "-c", PROGRAM).stdout == plain
+    assert python("-m", "frit", "-", input=PROGRAM).stdout == plain
+    shown = python("-m", "frit", "-c", PROGRAM + EXPLAIN).stdout.splitlines()[-1]
+    assert shown == "0 True"
+    off = python("-m", "frit", "-c", PROGRAM + EXPLAIN, FRIT_LOOPS="0", check=False)
+    assert off.stdout.splitlines()[0] == plain.strip()
+
+
+def test_the_traceback_names_the_line(python, file):
+    text = "import numpy as np\nx = np.ones(2000)\nfor i in range(2001):\n    x[i] = (\n        2)\n"
+    path = file("program.py", text)
+    plain = python(path, check=False)
+    ours = python("-m", "frit", path, check=False)
+    assert plain.stderr == ours.stderr
+    assert plain.returncode == ours.returncode == 1
+
+
+def test_a_module_that_does_not_parse_is_named_as_python_does(python, file):
+    file("helper.py", "for i in range(3):\n    x = = 1\n")
+    path = file("program.py", "import helper\n")
+    plain = python(path, check=False)
+    assert python("-m", "frit", path, check=False).stderr == plain.stderr
+
+
+def test_a_program_without_numpy_never_loads_it(python):
+    code = "import sys\ns = 0\nfor i in range(100000):\n    s += i\nprint(s, 'numpy' in sys.modules)"
+    assert python("-m", "frit", "-c", code).stdout == "4999950000 False\n"
+
+
+def test_numba_compiles_what_python_compiled(python):
+    pytest.importorskip("numba")
+    code = """
+import numba
+import numpy as np
+def f(x):
+    for i in range(len(x)):
+        x[i] = 3
+    return x
+g = numba.njit(f)
+print(f(np.zeros(4000)).sum(), g(np.zeros(3)).sum())
+"""
+    assert python("-m", "frit", "-c", code).stdout == "12000.0 9.0\n"
