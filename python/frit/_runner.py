@@ -249,5 +249,5 @@ def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
     if is_active():
         from frit.loops import implicit
 
-        code = implicit.code_of(text, code)
+        code = implicit.code_of(text, code, is_program=True)
     exec(code, module.__dict__)

@@ -12,6 +12,7 @@ import copy
 import itertools
 import os
 import re
+import sys
 import types
 from typing import Any
 
@@ -25,21 +26,29 @@ def is_enabled() -> bool:
     return os.environ.get("FRIT_LOOPS", "1") != "0"
 
 
-def code_of(text: str | bytes, original: types.CodeType) -> types.CodeType:
-    """The code of a module with its places; the original where there is no nest."""
+def code_of(
+    text: str | bytes, original: types.CodeType, *, is_program: bool = False
+) -> types.CodeType:
+    """The code of a module with its places; the original where there is no nest.
+
+    is_program: nobody imports it, and it is not looked at when it has ended.
+    """
     found = _FOR.search(text) if isinstance(text, str) else _FOR_BYTES.search(text)
     if found is None or not is_enabled():
         return original
     try:
-        return _code_of(ast.parse(text, original.co_filename), original)
+        return _code_of(ast.parse(text, original.co_filename), original, is_program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return original  # such a program: Python says what is wrong with it
 
 
-def _code_of(tree: ast.Module, original: types.CodeType) -> types.CodeType:
+def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> types.CodeType:
+    from frit.loops.peel import private_names
     from frit.loops.rewrite import Rewriter, compile_quietly, with_places
 
     rewriter = Rewriter(codes_by_place(original))
+    if is_program and not (sys.flags.interactive or sys.flags.inspect):
+        rewriter.private = private_names(tree)
     rewriter.module(tree, original)
     if not rewriter.places:
         return original

@@ -33,7 +33,8 @@ def loaded_names(nodes: Iterable[ast.AST]) -> set[str]:
 class Liveness:
     """Which variables may be read behind each For, before they are given another value."""
 
-    def __init__(self) -> None:
+    def __init__(self, certain: set[int] | None = None) -> None:
+        self.certain = certain or set()  # loops that go round once at least, by id() of the node
         self.behind: dict[int, set[str]] = {}  # by id() of the node
         self.leaving: list[tuple[set[str], set[str]]] = []  # of the open loops: break, continue
 
@@ -85,7 +86,7 @@ class Liveness:
                 break
             again = grown
         self.behind[id(node)] = self.behind.get(id(node), set()) | after
-        return again | head
+        return (inside if id(node) in self.certain else again) | head
 
 
 def needed_names(node: ast.For, outputs: set[str]) -> set[str]:

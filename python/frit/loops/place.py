@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from frit import _importer
 from frit.loops.names import assigned_names, needed_names
+from frit.loops.peel import Peel
 from frit.loops.work import guess_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Place:
     """A nest in the text of a program.
 
     passed: its variables that the call gives; outputs: those that it leaves. In a module's own
-    code both are the module's variables, which the place reads and writes itself.
+    code both are the module's variables, which the place reads and writes itself; its last rounds
+    stay Python's there (peel.py).
     """
 
     # Ask for `traced()` before `take`: a program that is being traced runs line by line.
@@ -55,6 +57,7 @@ class Place:
         "outside",
         "owed",
         "passed",
+        "peel",
         "refusals",
         "shared",
         "since",
@@ -71,6 +74,7 @@ class Place:
         outputs: list[str],
         outside: list[str],
         is_module: bool = False,
+        peel: Peel | None = None,
     ) -> None:
         self.on = True
         self.node = node
@@ -78,6 +82,7 @@ class Place:
         self.outputs = outputs
         self.outside = outside  # variables of the module
         self.is_module = is_module
+        self.peel = peel
         self.is_eager = False  # translated at its first call, whatever its work
         self.shared: frozenset[str] = frozenset()  # variables that another thread may change
         self.file = ""
@@ -97,49 +102,68 @@ class Place:
 
     def take(self, *passed: Any) -> tuple[Any, ...] | None:
         """Runs the nest, if it can: the outputs. None: it has to be run as Python."""
-        frame = sys._getframe(1)
+        found, _ = self.start(passed, None, sys._getframe(1))
+        return found
+
+    def rest(self, rounds: Any) -> Any:
+        """Runs the nest, if it can, but for its last rounds: what is left of the range."""
+        if type(rounds) is not range or len(rounds) < 2:
+            return rounds
+        found, left = self.start((), rounds, sys._getframe(1))
+        return rounds if found is None else rounds[-left:]
+
+    def start(
+        self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
+    ) -> tuple[tuple[Any, ...] | None, int]:
         space = frame.f_globals
         if not self.is_eager and not _importer.is_active() or _is_watched():
-            return None
+            return None, 0
         if self.is_module:
             if frame.f_locals is not space:
-                return None
+                return None, 0
             self.space = space
-        found = self.attempt(passed, space)
+        found, left = self.attempt(passed, rounds, space)
         if found is None:
             self.refuse(frame)
-            return None
+            return None, 0
         self.refusals = 0
         if self.is_module:
             space.update(zip(self.outputs, found, strict=True))
-        return found
+        return found, left
 
-    def attempt(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
+    def attempt(
+        self, passed: tuple[Any, ...], rounds: range | None, space: dict[str, Any]
+    ) -> tuple[tuple[Any, ...] | None, int]:
         core: Any = sys.modules.get("frit._core") or _engine()
         if core is None:
-            self.why = "the program has not imported NumPy"
-            return None
+            return self.not_now("the program has not imported NumPy")
         binding = self.binding
         if binding is None:
             binding = self.binding = Binding(self, passed, space)
         values = binding.values_of(passed, space)
         if values is None:
-            return None
+            return None, 0
         key = core.loop_key(values)
         if key is None:
             values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
             key = core.loop_key(values)
             if key is None:
-                self.why = "an argument is no array or number"
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
-                return None
+                return self.not_now("an argument is no array or number")
         if not self.is_eager and not self.pays(binding, values):
-            return None
-        site = binding.site
-        if site is None:
-            site = binding.make_site()
-        return site(key, values)
+            return None, 0
+        left = 0
+        if self.peel is not None and rounds is not None:
+            left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
+            if not 0 < left < len(rounds):
+                return self.not_now("its last rounds leave loops in it out")
+        site = binding.sites.get(left) or binding.make_site(left)
+        return site(key, values), left
+
+    def not_now(self, why: str) -> tuple[None, int]:
+        self.why = why
+        return None, 0
 
     def pays(self, binding: Binding, values: tuple[Any, ...]) -> bool:
         seconds = WORTH / 2  # where nobody knows, the second call is worth it
@@ -182,7 +206,8 @@ class Binding:
 
     def __init__(self, place: Place, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
         self.place = place
-        self.site: Site | None = None
+        self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
+        self.site: Site | None = None  # the latest
         self.names: list[str] = []
         self.surroundings: dict[str, Any] = {}
         self.known_passed: list[tuple[int, Any]] = []
@@ -211,7 +236,7 @@ class Binding:
         self.takes_all = len(self.taken) == len(place.passed) and not self.read
         if set(self.read) & place.shared:
             self.refuse("another thread may change a variable that it reads")
-        if place.is_module and self.functions_read(space) & set(place.outputs):
+        if place.is_module and self.functions_read(space) & assigned_names([place.node]):
             self.refuse("a function that it calls reads what it assigns")
         self.guess = None if place.is_eager else guess_of(place.node, self.names)
 
@@ -267,12 +292,13 @@ class Binding:
     def changed(self, name: str) -> None:
         self.place.why = f"{name} is not what it was"
 
-    def make_site(self) -> Site:
+    def make_site(self, left: int) -> Site:
         from frit.loops.site import Site
 
+        peel = self.place.peel
         unbound = frozenset(o for o in self.place.outputs if o not in self.names)
-        self.site = Site(
-            self.place.node,
+        self.site = self.sites[left] = Site(
+            peel.shortened(left) if peel is not None else self.place.node,
             self.names,
             self.place.outputs,
             unbound,
@@ -310,8 +336,13 @@ def _is_watched() -> bool:
     return monitoring is not None and any(map(monitoring.get_tool, _OTHERS))
 
 
-def module_place(node: ast.For) -> Place:
+def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later."""
+    if over_range and isinstance(node.target, ast.Name):
+        peel = Peel(node, private)
+        return Place(
+            node, passed=[], outputs=peel.outputs, outside=peel.needed, is_module=True, peel=peel
+        )
     outputs = sorted(assigned_names([node]))
     outside = sorted(needed_names(node, set(outputs)))
     return Place(node, passed=[], outputs=outputs, outside=outside, is_module=True)

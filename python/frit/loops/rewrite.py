@@ -17,6 +17,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from frit.loops.names import Liveness, assigned_names, needed_names
 from frit.loops.place import Place, module_place, originals
@@ -32,6 +33,7 @@ _STATEMENTS = (
     ast.Continue,
     ast.Expr,
 )
+Made = TypeVar("Made", ast.stmt, ast.expr)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND = "$found"
 _KEY = "frit nest"
@@ -73,6 +75,7 @@ class Rewriter:
     def __init__(self, codes: dict[tuple[int, str], types.CodeType] | None = None) -> None:
         self.codes = codes or {}
         self.places: list[Place] = []
+        self.private: set[str] = set()  # variables of the module's own code, as of peel.py
         self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
 
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
@@ -107,6 +110,13 @@ class Rewriter:
         def part(name: str) -> ast.expr:
             return ast.Attribute(refer(number), name, ast.Load())
 
+        is_free = ast.Compare(ast.Call(part("traced"), [], []), [ast.Is()], [ast.Constant(None)])
+        if place.peel is not None:
+            # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
+            rest = ast.Call(part("rest"), [node.iter], [])
+            test = ast.BoolOp(ast.And(), [part("on"), is_free])
+            node.iter = self.on_first_line(ast.IfExp(test, rest, copy.deepcopy(node.iter)), node)
+            return node
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
         found: ast.expr = ast.Call(part("take"), arguments, [])
         taken: ast.stmt = ast.Pass()
@@ -115,21 +125,16 @@ class Rewriter:
             targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in place.outputs]
             unpacked = ast.Tuple(targets, ast.Store())
             taken = ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))
-        none = ast.Constant(None)
-        test = ast.BoolOp(
-            ast.And(),
-            [
-                part("on"),
-                ast.Compare(ast.Call(part("traced"), [], []), [ast.Is()], [none]),
-                ast.Compare(found, [ast.IsNot()], [none]),
-            ],
-        )
-        made = ast.If(test, [taken], [node])
-        # All on the loop's first line, whose end is its own: a tracer must see no other.
+        is_found = ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])
+        test = ast.BoolOp(ast.And(), [part("on"), is_free, is_found])
+        return self.on_first_line(ast.If(test, [taken], [node]), node)
+
+    @staticmethod
+    def on_first_line(made: Made, node: ast.For) -> Made:
+        """All on the loop's first line, whose end is its own: a tracer must see no other."""
         made.lineno = made.end_lineno = node.lineno
         made.col_offset, made.end_col_offset = node.col_offset, node.col_offset + len("for")
-        ast.fix_missing_locations(made)
-        return made
+        return ast.fix_missing_locations(made)
 
 
 class _Body:
@@ -198,7 +203,7 @@ class _Body:
         if why_not(original):
             return None
         if self.scope.is_module:
-            return module_place(original)
+            return module_place(original, self.rewriter.private, _is_range(original.iter))
         assigned = assigned_names([original])
         if not assigned <= self.locals:
             return None

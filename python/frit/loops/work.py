@@ -102,6 +102,15 @@ class _Writer:
         return f"{rounds} * ({self.body(node.body)})"
 
 
+def is_simple(node: ast.expr, names: set[str]) -> bool:
+    """Whether it has no effects, if the names are arrays and numbers."""
+    try:
+        _Writer(sorted(names - set(_FUNCTIONS))).check(node)
+    except _Unknown:
+        return False
+    return True
+
+
 def _copy(node: ast.expr) -> Any:
     return ast.parse(ast.unparse(node), mode="eval").body
 
