@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import copy
 import linecache
 import math
+import os
 import sys
 import textwrap
 import types
@@ -15,6 +17,7 @@ import pytest
 import frit
 from frit import _importer
 from frit.loops import implicit, place
+from frit.loops.peel import private_names
 
 from .fuzz import Program, same
 
@@ -138,37 +141,58 @@ def test_errors_are_pythons(eager, text):
     assert seen[0] == seen[1]
 
 
-def test_random_programs_do_what_python_does(eager):
-    for seed in range(5000, 5060):
+def outcome_of_module(code: types.CodeType, given: dict[str, object]) -> tuple[object, dict]:
+    """The error, and the variables of the module behind it."""
+    space: dict[str, object] = {"np": np, "math": math, "__name__": "program"}
+    space.update(copy.deepcopy(given))
+    error = None
+    try:
+        with np.errstate(all="ignore"):
+            exec(code, space)
+    except Exception as e:
+        error = type(e), str(e), e.__traceback__.tb_next.tb_lineno
+    del space["__builtins__"]
+    return error, space
+
+
+def same_module(x: dict, y: dict, but: set[str]) -> bool:
+    if x.keys() - but != y.keys() - but:
+        return False
+    for name in x.keys() - but:
+        if isinstance(x[name], np.ndarray):
+            rtol = 1e-5 if x[name].dtype.itemsize == 4 else 1e-12
+            if not np.allclose(x[name], y[name], rtol=rtol, atol=0, equal_nan=True):
+                return False
+        elif not isinstance(x[name], types.ModuleType) and not same(x[name], y[name]):
+            return False
+    return True
+
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "400")) // 2
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+
+
+@pytest.mark.parametrize("is_program", [False, True])
+def test_random_loops_of_modules_do_what_python_does(eager, is_program):
+    taken = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
         program = Program(seed)
-        # As a module: the function's lines, whose arguments are variables of the module.
+        # The function's lines, whose arguments are variables of the module.
         lines = program.source.splitlines()[1:-1]
         text = "\n".join(line[4:] for line in lines) + "\n"
-        plain, ours = compiled(text, f"<module {seed}>")
+        private = private_names(ast.parse(text)) if is_program else set()
+        name = f"<module {seed}>"
+        plain = compile(text, name, "exec", dont_inherit=True)
+        ours = implicit.code_of(text, plain, is_program=is_program)
         for call in range(2):
             given = program.arguments(call)
-            results = []
-            for code in (plain, ours):
-                space = {"np": np, "math": math, "__name__": "program"}
-                space.update(
-                    {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in given.items()}
-                )
-                error = None
-                try:
-                    with np.errstate(all="ignore"):
-                        exec(code, space)
-                except Exception as e:
-                    error = type(e), str(e), e.__traceback__.tb_next.tb_lineno
-                space.pop("__builtins__", None)
-                results.append((error, space))
-            (e1, x), (e2, y) = results
-            assert e1 == e2, text
-            assert x.keys() == y.keys(), text
-            for name, value in x.items():
-                if isinstance(value, np.ndarray):
-                    np.testing.assert_allclose(value, y[name], rtol=1e-5, err_msg=text)
-                elif not isinstance(value, types.ModuleType):
-                    assert same(value, y[name]), (name, value, y[name], text)
+            expected = outcome_of_module(plain, given)
+            got = outcome_of_module(ours, given)
+            assert expected[0] == got[0] and same_module(expected[1], got[1], private), (
+                f"seed {seed}, call {call}\n{text}\n{given}\nPython: {expected}\nFrit: {got}"
+            )
+        taken += sum(map(was_taken, places_of(name)))
+    assert taken > PROGRAMS // 8  # else nothing was tested
 
 
 def events(code: types.CodeType) -> list[tuple[str, str, int]]:

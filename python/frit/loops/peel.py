@@ -8,7 +8,6 @@ need only leave the variables that the last rounds read, or may leave alone (sum
 from __future__ import annotations
 
 import ast
-import copy
 from typing import Any
 
 from frit.loops.names import Liveness, assigned_names, needed_names
@@ -73,18 +72,6 @@ class Peel:
             all(self.goes_round(x, {**values, name: index}) for x in due)
             for index in reversed(rounds[-MOST_LEFT:])
         )
-
-    def shortened(self, left: int) -> ast.For:
-        """The loop without its last rounds."""
-        node = copy.deepcopy(self.node)
-        arguments = node.iter.args  # type: ignore[attr-defined]
-        end = 0 if len(arguments) == 1 else 1
-        step = arguments[2] if len(arguments) == 3 else ast.Constant(1)
-        fewer = ast.BinOp(ast.Constant(left), ast.Mult(), step) if left > 1 else step
-        arguments[end] = ast.BinOp(arguments[end], ast.Sub(), copy.deepcopy(fewer))
-        ast.copy_location(arguments[end], node.iter)
-        ast.fix_missing_locations(node)
-        return node
 
 
 def _outside_loops(node: ast.AST) -> list[ast.AST]:

@@ -295,15 +295,15 @@ class Binding:
     def make_site(self, left: int) -> Site:
         from frit.loops.site import Site
 
-        peel = self.place.peel
         unbound = frozenset(o for o in self.place.outputs if o not in self.names)
         self.site = self.sites[left] = Site(
-            peel.shortened(left) if peel is not None else self.place.node,
+            self.place.node,
             self.names,
             self.place.outputs,
             unbound,
             self.surroundings,
             self.place.give_up,
+            left,
         )
         return self.site
 

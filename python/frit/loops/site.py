@@ -119,6 +119,7 @@ class Site:
         is_unbound: frozenset[str],
         surroundings: dict[str, Any],
         note_hopeless: Callable[[], None],
+        left: int = 0,
     ) -> None:
         self.node = node
         self.names = names
@@ -126,6 +127,7 @@ class Site:
         self.is_unbound = is_unbound
         self.surroundings = surroundings
         self.note_hopeless = note_hopeless
+        self.left = left
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
         self.refused: dict[str, Refused] = {}
@@ -177,6 +179,7 @@ class Site:
             self.names_of_outputs,
             self.surroundings,
             self.is_unbound,
+            self.left,
         )
         try:
             plan = Plan(translate(inputs), self.names)
