@@ -36,7 +36,14 @@ class Liveness:
     def __init__(self, certain: set[int] | None = None) -> None:
         self.certain = certain or set()  # loops that go round once at least, by id() of the node
         self.behind: dict[int, set[str]] = {}  # by id() of the node
+        self.loaded: dict[int, set[str]] = {}  # by id() of the node
         self.leaving: list[tuple[set[str], set[str]]] = []  # of the open loops: break, continue
+
+    def loads(self, node: ast.AST) -> set[str]:
+        found = self.loaded.get(id(node))
+        if found is None:
+            found = self.loaded[id(node)] = loaded_names([node])
+        return found
 
     def of_body(self, body: Sequence[ast.stmt], behind: set[str]) -> set[str]:
         """What is read before it is assigned, by the statements and behind them."""
@@ -50,9 +57,9 @@ class Liveness:
             return self.of_loop(node, behind)
         if isinstance(node, ast.If):
             taken = self.of_body(node.body, behind) | self.of_body(node.orelse, behind)
-            return taken | loaded_names([node.test])
+            return taken | self.loads(node.test)
         if isinstance(node, ast.Return):
-            return loaded_names([node])
+            return self.loads(node)
         if isinstance(node, ast.Break):
             return set(self.leaving[-1][0])
         if isinstance(node, ast.Continue):
@@ -64,17 +71,17 @@ class Liveness:
                 for target in targets:
                     parts = target.elts if isinstance(target, ast.Tuple) else [target]
                     killed |= {t.id for t in parts if isinstance(t, ast.Name)}
-            return (behind - killed) | loaded_names([node])
+            return (behind - killed) | self.loads(node)
         for name in ("body", "orelse", "finalbody", "handlers"):
             # Whatever such a statement holds may be run next, from anywhere in it.
             for child in getattr(node, name, []):
                 if isinstance(child, ast.stmt):
-                    self.of_statement(child, behind | loaded_names([node]))
-        return behind | loaded_names([node])
+                    self.of_statement(child, behind | self.loads(node))
+        return behind | self.loads(node)
 
     def of_loop(self, node: ast.For | ast.While, behind: set[str]) -> set[str]:
         after = self.of_body(node.orelse, behind)
-        head = loaded_names([node.iter if isinstance(node, ast.For) else node.test])
+        head = self.loads(node.iter if isinstance(node, ast.For) else node.test)
         target = assigned_names([node.target]) if isinstance(node, ast.For) else set()
         again = set(after)
         while True:

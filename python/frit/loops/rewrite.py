@@ -12,12 +12,11 @@ module's own code the place reads and writes the variables itself.
 from __future__ import annotations
 
 import ast
-import copy
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from frit.loops.names import Liveness, assigned_names, needed_names
 from frit.loops.place import Place, module_place, originals
@@ -115,7 +114,7 @@ class Rewriter:
             # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
             rest = ast.Call(part("rest"), [node.iter], [])
             test = ast.BoolOp(ast.And(), [part("on"), is_free])
-            node.iter = self.on_first_line(ast.IfExp(test, rest, copy.deepcopy(node.iter)), node)
+            node.iter = self.on_first_line(ast.IfExp(test, rest, _keep(node.iter)), node)
             return node
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
         found: ast.expr = ast.Call(part("take"), arguments, [])
@@ -164,7 +163,8 @@ class _Body:
         if isinstance(node, ast.If):
             return self.body(node.body, set(bound)) & self.body(node.orelse, set(bound))
         if isinstance(node, (ast.For, ast.While)):
-            node._original = copy.deepcopy(node)  # type: ignore[union-attr]
+            if not hasattr(node, "_original"):
+                _keep(node)
             inside = bound | (assigned_names([node.target]) if isinstance(node, ast.For) else set())
             self.body(node.body, inside)
             self.body(node.orelse, set(bound))
@@ -226,6 +226,19 @@ class _Body:
         place = Place(original, passed=passed, outputs=outputs, outside=outside)
         place.original = code
         return place
+
+
+def _keep(x: Any) -> Any:
+    """A copy of a loop as it is in the text, also as `_original` of each loop in it."""
+    if isinstance(x, list):
+        return [*map(_keep, x)]
+    if not isinstance(x, ast.AST):
+        return x
+    made = type(x)()
+    made.__dict__.update({name: _keep(value) for name, value in x.__dict__.items()})
+    if isinstance(x, (ast.For, ast.While)):
+        x._original = made  # type: ignore[union-attr]
+    return made
 
 
 def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
