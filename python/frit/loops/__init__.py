@@ -32,6 +32,7 @@ class Parallelized:
         self.run: Callable[..., Any] = self.first
         self.code = function.__code__
         self.places: list[Any] = []
+        self.refused: list[Any] = []  # loops that are no nests: loop, what in it, why
         self.reason = "it has not been called"
 
     def first(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,6 +63,7 @@ class Parallelized:
         node = copy.deepcopy(source.node)
         rewriter = Rewriter()
         rewriter.function(node, Scope(source.code, cells=filled_cells(function)))
+        self.refused = rewriter.refused
         if not rewriter.places:
             self.reason = "no loop of it can be translated"
             return function

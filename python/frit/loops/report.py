@@ -46,13 +46,25 @@ class Line:
 class LoopExplanation:
     """What each loop became. Prints as text; notebooks show the source with the loops coloured."""
 
-    def __init__(self, places: Sequence[Place], file: str, first: int, reason: str = "") -> None:
+    def __init__(
+        self,
+        places: Sequence[Place],
+        file: str,
+        first: int,
+        reason: str = "",
+        refused: Sequence[tuple[ast.For, ast.AST, str]] = (),
+    ) -> None:
         self.marks: dict[int, tuple[str, str]] = {}
         self.reason = reason
         self.lines: list[Line] = []
         for place in places:
             self.add(place)
-        last = max((p.node.end_lineno or 0 for p in places), default=first)
+        for loop, part, why in refused:
+            line = getattr(part, "lineno", loop.lineno)
+            at = f", line {line}" if line != loop.lineno else ""
+            self.mark(loop, f"Python: {why}{at}", "python")
+        loops = [*(p.node for p in places), *(loop for loop, *_ in refused)]
+        last = max((x.end_lineno or 0 for x in loops), default=first)
         for number in range(first, last + 1):
             text = linecache.getline(file, number).rstrip()
             self.lines.append(Line(number, text, *self.marks.get(number, ())))
@@ -63,9 +75,10 @@ class LoopExplanation:
         state = state_of(x)
         if state is not None:
             state.prepare()
-            made = cls(state.places, state.code.co_filename, state.code.co_firstlineno)
-            made.reason = state.reason
-            return made
+            code = state.code
+            return cls(
+                state.places, code.co_filename, code.co_firstlineno, state.reason, state.refused
+            )
         if isinstance(x, types.ModuleType):
             found = [p for p in places if p.space is vars(x) or p.file == _file_of(x)]
             return cls(sorted(found, key=_line), _file_of(x), 1) if found else None

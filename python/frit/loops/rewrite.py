@@ -74,6 +74,7 @@ class Rewriter:
     def __init__(self, codes: dict[tuple[int, str], types.CodeType] | None = None) -> None:
         self.codes = codes or {}
         self.places: list[Place] = []
+        self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
         self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
 
@@ -200,13 +201,15 @@ class _Body:
 
     def place_of(self, node: ast.For, bound: set[str]) -> Place | None:
         original: ast.For = node._original  # type: ignore[attr-defined]
-        if why_not(original):
-            return None
+        why = why_not(original)
+        if why is not None:
+            return self.refuse(original, *why)
         if self.scope.is_module:
             return module_place(original, self.rewriter.private, _is_range(original.iter))
         assigned = assigned_names([original])
         if not assigned <= self.locals:
-            return None
+            names = ", ".join(sorted(assigned - self.locals))
+            return self.refuse(original, original, f"{names}: not only this function's")
         outputs = sorted(assigned & self.liveness.behind.get(id(node), set()))
         passed: list[str] = []
         outside: list[str] = []
@@ -216,16 +219,19 @@ class _Body:
                 if name in bound:
                     passed.append(name)
                 elif name not in outputs:
-                    return None
+                    return self.refuse(original, original, f"{name} may have no value")
             elif name in code.co_freevars:
                 if name not in self.scope.cells:
-                    return None
+                    return self.refuse(original, original, f"{name} may have no value")
                 passed.append(name)
             else:
                 outside.append(name)
         place = Place(original, passed=passed, outputs=outputs, outside=outside)
         place.original = code
         return place
+
+    def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
+        self.rewriter.refused.append((loop, part, why))
 
 
 def _keep(x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import atexit
+import dataclasses
 import sys
 import warnings
 import weakref
@@ -32,6 +33,9 @@ class Plan:
         self.may_fail = translation.failures >= 0
         self.names = names
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
+        # The nest with the last rounds, where they are left to Python and may fail: it is run
+        # first and undone, so that Python only gets rounds that do not fail.
+        self.whole: Plan | None = None
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
         arrays = [values[k] for k in self.translation.written]
@@ -51,13 +55,20 @@ class Plan:
         kept = self.saved(values)
         if kept is None:
             return None
+        if self.whole is not None:
+            found = self.whole.nest.run(values)
+            put_back(kept)
+            if self.whole.has_failed(found):
+                return None
         found = self.nest.run(values)
-        t = self.translation
-        if found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats):
-            for array, copy in reversed(kept):
-                array[...] = copy
+        if self.has_failed(found):
+            put_back(kept)
             return None
         return self.outputs(found, values)
+
+    def has_failed(self, found: tuple[Any, ...]) -> bool:
+        t = self.translation
+        return bool(found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats))
 
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
         given = []
@@ -68,6 +79,11 @@ class Plan:
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
+
+
+def put_back(kept: list[tuple[Any, Any]]) -> None:
+    for array, copy in reversed(kept):
+        array[...] = copy
 
 
 def warn(flags: int) -> None:
@@ -183,6 +199,8 @@ class Site:
         )
         try:
             plan = Plan(translate(inputs), self.names)
+            if plan.may_fail and self.left:
+                plan.whole = Plan(translate(dataclasses.replace(inputs, left=0)), self.names)
         except Refused as refused:
             self.refused[key] = refused.with_traceback(None)
             if not self.plans and len(self.refused) > 3:
