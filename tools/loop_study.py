@@ -3,10 +3,10 @@
 Usage: loop_study.py [--reasons N] [NAME=]PATH..       a file, a notebook or a folder each
        loop_study.py --installed                        the standard library, and each package
 
-Each loop goes through the loop door's own stages: what a nest may hold (rewrite.py), its translation
-(nest.py) and the dependence analysis. What an array is can't be seen in a text, so whatever a loop
-indexes counts as an array, with as many axes as it has indices there, of integers where its elements
-are indices themselves, else of floats; other names are numbers.
+Each loop goes through the loop door's own stages: what a nest may hold (rewrite.py), its
+translation (nest.py) and the dependence analysis. What an array is can't be seen in a text, so
+whatever a loop indexes counts as an array, with as many axes as it has indices there, of integers
+where its elements are indices themselves, else of floats; other names are numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import site
 import sys
 import sysconfig
 import tokenize
-import types
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 import copy
+import importlib.util
+import inspect
+import json
 import linecache
 import math
 import os
 import sys
 import textwrap
 import types
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +25,7 @@ from frit.loops import implicit, place
 from frit.loops.peel import private_names
 
 from .fuzz import Program, same
+from .kernels import KERNELS, arguments
 
 
 @pytest.fixture
@@ -30,12 +36,12 @@ def eager(monkeypatch):
     monkeypatch.setattr(place, "WORTH", -1.0)
 
 
-def compiled(text: str, name: str) -> tuple[types.CodeType, types.CodeType]:
+def compiled(text: str, name: str, **options: bool) -> tuple[types.CodeType, types.CodeType]:
     """Python's code of a module, and ours."""
     text = textwrap.dedent(text)
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     plain = compile(text, name, "exec", dont_inherit=True)
-    return plain, implicit.code_of(text, plain)
+    return plain, implicit.code_of(text, plain, **options)
 
 
 def run(code: types.CodeType, **names) -> dict[str, object]:
@@ -168,6 +174,7 @@ def same_module(x: dict, y: dict, but: set[str]) -> bool:
     return True
 
 
+ROOT = Path(__file__).parents[2]
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "400")) // 2
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
 
@@ -213,7 +220,9 @@ def events(code: types.CodeType) -> list[tuple[str, str, int]]:
 
 
 def test_a_traced_program_shows_every_line(eager):
-    text = MODULE + """
+    text = (
+        MODULE
+        + """
     def f(x):
         for i in range(len(x)):
             x[i] = x[i] + 1
@@ -224,6 +233,7 @@ def test_a_traced_program_shows_every_line(eager):
         return x
     f(np.ones(3))
     """
+    )
     plain, ours = compiled(text, "<traced>")
     assert ours is not plain
     assert events(plain) == events(ours)
@@ -246,9 +256,9 @@ def test_a_function_that_was_rewritten_is_what_it_was(eager):
     assert (f.__doc__, f.__defaults__, f.__kwdefaults__, f.__annotations__) == (
         g.__doc__, g.__defaults__, g.__kwdefaults__, g.__annotations__
     )  # fmt: skip
-    assert set(f.__code__.co_lines()).issuperset(set()) and {n for *_, n in f.__code__.co_lines()} == {
-        n for *_, n in g.__code__.co_lines()
-    }
+    assert set(f.__code__.co_lines()).issuperset(set()) and {
+        n for *_, n in f.__code__.co_lines()
+    } == {n for *_, n in g.__code__.co_lines()}
     h = frit.parallelize(g)  # reads the source anew
     assert np.array_equal(h(np.ones(3)), np.full(3, 7.0))
     assert h.__frit__.sites[0].calls == 1
@@ -323,6 +333,23 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
     assert not places_of("<vain>")[0].on
 
 
+def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    text = """
+        class C:
+            def f(self, x):
+                for i in range(len(x)):
+                    x[i] = 0
+    """
+    plain, ours = compiled(text, "<back>")
+    expected, got = run(plain)["C"].f.__code__, run(ours)["C"]
+    assert got.f.__code__ != expected
+    for _ in range(2 * place.MANY):
+        got().f([1, 2])
+    assert got.f.__code__ == expected
+    assert "an argument is no array or number" in str(frit.explain(got.f))
+
+
 def test_short_loops_stay_python(monkeypatch):
     monkeypatch.setattr(_importer, "is_active", lambda: True)
     text = """
@@ -333,7 +360,82 @@ def test_short_loops_stay_python(monkeypatch):
     _, ours = compiled(text, "<short>")
     run(ours)
     assert places_of("<short>")[0].why == "it is too short"
-    assert "too short" in str(frit.explain(types.SimpleNamespace)) or True
+
+
+def test_loops_are_translated_when_they_have_run_for_long_enough(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] + 1
+    """
+    _, ours = compiled(text, "<owed>")
+    f, x = run(ours)["f"], np.zeros(500)
+    calls = 0
+    while not was_taken(places_of("<owed>")[0]):
+        f(x)
+        calls += 1
+        assert calls < 1000
+    assert calls > 3
+    assert np.array_equal(x, np.full(500, float(calls)))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [2, 9, 24])
+def test_sixteen_nests_as_modules(eager, name, n):
+    function = KERNELS[name]
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines()[1:]
+    text = textwrap.dedent("\n".join(lines)) + "\n"
+    plain, ours = compiled(text, f"<module {name}>", is_program=True)
+    given = dict(
+        zip(
+            function.__code__.co_varnames[: function.__code__.co_argcount],
+            arguments(name, n, np.random.default_rng(n)),
+            strict=True,
+        )
+    )
+    expected, got = run(plain, **copy.deepcopy(given)), run(ours, **copy.deepcopy(given))
+    assert expected.keys() == got.keys()
+    for key, value in expected.items():
+        if isinstance(value, np.ndarray | float | int):
+            assert type(value) is type(got[key]), key
+            np.testing.assert_allclose(value, got[key], rtol=1e-10, atol=1e-12, err_msg=key)
+    if n == 24:
+        assert any(map(was_taken, places_of(f"<module {name}>")))
+
+
+@pytest.mark.parametrize("state", ["errstate", "filter"])
+def test_warnings_that_are_errors_come_at_their_round(eager, state):
+    text = """
+        x = np.array([1.0, 2.0, 0.0, 4.0, 0.0, 5.0])
+        y = np.zeros(6)
+        for i in range(6):
+            y[i] = 1 / x[i]
+    """
+    ours = compiled(text, "<raise>")[1]
+    space = {"__name__": "program", "np": np}
+    with np.errstate(divide="raise" if state == "errstate" else "warn"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises((FloatingPointError, RuntimeWarning)) as caught:
+                exec(ours, space)
+    assert caught.traceback[-1].lineno == 4
+    assert (space["i"], list(space["y"][:3])) == (2, [1.0, 0.5, 0.0])
+
+
+def test_a_failure_in_the_last_round_leaves_what_python_leaves(eager):
+    text = """
+        x = np.array([4.0, 9.0, 16.0, -1.0])
+        for i in range(4):
+            t = i * 2
+            u = math.sqrt(x[i])
+            x[i] = u
+    """
+    plain, ours = compiled(text, "<last>")
+    expected, got = outcome_of_module(plain, {}), outcome_of_module(ours, {})
+    assert expected[0] == got[0]
+    assert same_module(expected[1], got[1], set())
+    assert got[1]["u"] == 4.0
 
 
 def test_copies_of_the_code_need_no_frit(eager):
@@ -370,6 +472,35 @@ def test_a_notebooks_cells_run_compiled(eager):
 
 
 # ---- programs -----------------------------------------------------------------------------------
+
+NOTEBOOK = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+def cell(text):
+    done = shell.run_cell(text, store_history=True)
+    done.raise_error()
+    return done.result
+cell("%load_ext frit")
+cell("import numpy as np\\nx = np.arange(20000.0)\\nfor i in range(20000):\\n    x[i] = x[i] + i")
+cell("def f(y):\\n    for k in range(len(y)):\\n        y[k] = 2 * y[k]\\n    return y")
+for _ in range(3): cell("f(x)")
+print(cell("x[19999]"), cell("i"), len(shell.ast_transformers))
+import frit
+print("parallel" in str(frit.explain(shell.user_ns["f"])))
+print("parallel" in frit.explain(shell.user_ns["f"])._repr_html_())
+cell("%unload_ext frit")
+print(cell("f(x)[1]"), len(shell.ast_transformers))
+cell("import asyncio\\nfor j in range(3):\\n    await asyncio.sleep(0)")
+"""
+
+
+def test_a_notebooks_shell(python):
+    pytest.importorskip("IPython")
+    out = python("-c", NOTEBOOK).stdout.splitlines()
+    out = [line for line in out if not line.startswith(("Out", " "))]
+    assert out[-4:] == ["319984.0 19999 1", "True", "True", "32.0 0"]
+
 
 PROGRAM = """
 import numpy as np
@@ -415,8 +546,38 @@ def test_programs_give_what_python_gives(python, file):
     assert off.stdout.splitlines()[0] == plain.strip()
 
 
+SIXTEEN = """
+import copy
+import sys
+sys.path.insert(0, {root!r})
+import numpy as np
+from tests.loops import kernels
+SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
+SIZES |= {{"heat_3d": (8, 40), "gemver": (120, 110)}}
+for name, f in kernels.KERNELS.items():
+    n, rounds = SIZES.get(name, (16, 40))
+    given = kernels.arguments(name, n, np.random.default_rng(1))
+    fresh = copy.deepcopy(given)
+    for _ in range(rounds):
+        given = copy.deepcopy(fresh)
+        f(*given)
+    print(name, *(f"{{float(np.array(x).sum()):.9g}}" for x in given))
+if "frit" in sys.modules:
+    import frit
+    for name, f in kernels.KERNELS.items():
+        assert "Python" not in str(frit.explain(f)), frit.explain(f)
+"""
+
+
+def test_sixteen_functions_without_a_decorator(python, file):
+    path = file("program.py", SIXTEEN.format(root=str(ROOT)))
+    assert python("-m", "frit", path).stdout == python(path).stdout
+
+
 def test_the_traceback_names_the_line(python, file):
-    text = "import numpy as np\nx = np.ones(2000)\nfor i in range(2001):\n    x[i] = (\n        2)\n"
+    text = (
+        "import numpy as np\nx = np.ones(2000)\nfor i in range(2001):\n    x[i] = (\n        2)\n"
+    )
     path = file("program.py", text)
     plain = python(path, check=False)
     ours = python("-m", "frit", path, check=False)
@@ -432,7 +593,9 @@ def test_a_module_that_does_not_parse_is_named_as_python_does(python, file):
 
 
 def test_a_program_without_numpy_never_loads_it(python):
-    code = "import sys\ns = 0\nfor i in range(100000):\n    s += i\nprint(s, 'numpy' in sys.modules)"
+    code = (
+        "import sys\ns = 0\nfor i in range(100000):\n    s += i\nprint(s, 'numpy' in sys.modules)"
+    )
     assert python("-m", "frit", "-c", code).stdout == "4999950000 False\n"
 
 
@@ -449,3 +612,43 @@ g = numba.njit(f)
 print(f(np.zeros(4000)).sum(), g(np.zeros(3)).sum())
 """
     assert python("-m", "frit", "-c", code).stdout == "12000.0 9.0\n"
+
+
+# ---- the study ----------------------------------------------------------------------------------
+
+STUDIED = """
+import numpy as np
+def f(a, b, n):
+    for i in range(n):
+        for j in range(n):
+            a[i, j] = np.sqrt(b[j])
+    for i in range(1, n):
+        b[i] = b[i - 1] * b[i] + 1
+    s = 0.0
+    for i in range(n):
+        s += b[i]
+    for i in range(n):
+        print(i)
+    for i in range(n):
+        b[i] = b[i + n]
+    for line in open(n):
+        yield line
+    return s
+"""
+
+
+def test_the_study_counts_loops_by_stage(file):
+    spec = importlib.util.spec_from_file_location("loop_study", ROOT / "tools" / "loop_study.py")
+    tool = importlib.util.module_from_spec(spec)
+    sys.modules["loop_study"] = tool
+    spec.loader.exec_module(tool)
+    found = tool.study(file("studied.py", STUDIED))
+    assert dict(found.counts) == {
+        "loops": 7, "parallel": 2, "serial": 1, "reduction": 1, "at run time": 1, "Python": 2
+    }  # fmt: skip
+    cells = [
+        {"cell_type": "markdown", "source": "for x in y"},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", STUDIED]},
+    ]
+    notebook = file("studied.ipynb", json.dumps({"cells": cells}))
+    assert tool.study(notebook).counts == found.counts

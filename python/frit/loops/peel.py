@@ -1,8 +1,9 @@
 """peel.py: a nest of a module's own code, but for its last rounds, which stay Python's.
 
-Every variable that such a loop assigns lives on behind it, with the value and the type that the last
-rounds gave it. So those rounds are left to Python, which gives them just these; what runs compiled
-need only leave the variables that the last rounds read, or may leave alone (sums, for one).
+Every variable that such a loop assigns lives on behind it, with the value and the type that the
+last rounds gave it. So those rounds are left to Python, which gives them just these; what runs
+compiled need only leave the variables that the last rounds read, or may leave alone (sums, for
+one).
 """
 
 from __future__ import annotations

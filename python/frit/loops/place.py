@@ -28,6 +28,7 @@ SHORT = 4e-6  # seconds as Python, below which a nest is left alone
 WORTH = 2e-3  # seconds as Python, after which a nest is translated
 MANY = 100  # refusals, after which a place ..
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+NOT_YET = "it has not run long enough to be worth it"
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _missing = object()
 
@@ -178,13 +179,13 @@ class Place:
         if binding.site is None:
             self.owed += seconds
             if self.owed < WORTH:
-                self.why = "it has not run long enough to be worth it"
+                self.why = NOT_YET
                 return False
         return True
 
     def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
-        if self.is_eager:
+        if self.is_eager or self.why is NOT_YET:
             return
         if self.refusals == 0:
             self.since = time.perf_counter()
