@@ -618,7 +618,7 @@ print(f(np.zeros(4000)).sum(), g(np.zeros(3)).sum())
 
 STUDIED = """
 import numpy as np
-def f(a, b, n):
+def f(a, b, n, k):
     for i in range(n):
         for j in range(n):
             a[i, j] = np.sqrt(b[j])
@@ -630,7 +630,7 @@ def f(a, b, n):
     for i in range(n):
         print(i)
     for i in range(n):
-        b[i] = b[i + n]
+        b[i] = b[i + k]
     for line in open(n):
         yield line
     return s
