@@ -30,6 +30,7 @@ MANY = 100  # refusals, after which a place ..
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 NOT_YET = "it has not run long enough to be worth it"
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
+_MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
 
 places: weakref.WeakSet[Place] = weakref.WeakSet()
@@ -117,7 +118,9 @@ class Place:
         self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
     ) -> tuple[tuple[Any, ...] | None, int]:
         space = frame.f_globals
-        if not self.is_eager and not _importer.is_active() or _is_watched():
+        if not self.is_eager and not _importer.is_active():
+            return None, 0
+        if _MONITORING is not None and _is_watched():
             return None, 0
         if self.is_module:
             if frame.f_locals is not space:
@@ -333,8 +336,7 @@ def _engine() -> Any:
 
 def _is_watched() -> bool:
     """Whether a debugger or a coverage tool wants to see lines without sys.settrace."""
-    monitoring = getattr(sys, "monitoring", None)
-    return monitoring is not None and any(map(monitoring.get_tool, _OTHERS))
+    return any(map(_MONITORING.get_tool, _OTHERS))
 
 
 def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import atexit
 import dataclasses
+import operator
 import sys
 import warnings
 import weakref
@@ -71,6 +72,8 @@ class Plan:
         return bool(found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats))
 
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not self.translation.outputs:
+            return ()
         given = []
         for k, output in enumerate(self.translation.outputs):
             is_set = output.counter < 0 or found[1 + output.counter]
@@ -107,9 +110,24 @@ def _depth() -> int:
 
 def warnings_count() -> bool:
     """Whether a floating-point warning would be more than a warning: it would stop the loop."""
+    global _harmless
+    filters: Any = warnings.filters
+    now = _error_state(), filters, len(filters), filters[0] if filters else None
+    if all(map(operator.is_, now, _harmless)):
+        return False
     if not {"raise", "call", "print", "log"}.isdisjoint(numpy.geterr().values()):
         return True
-    return any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in warnings.filters)
+    if any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in filters):
+        return True
+    _harmless = now
+    return False
+
+
+# NumPy's error state and the warning filters, when they were last found to stop nothing.
+_harmless: tuple[Any, ...] = (None,) * 4
+_error_state: Callable[[], Any] = getattr(
+    getattr(numpy._core.umath, "_extobj_contextvar", None), "get", object
+)
 
 
 _sites: weakref.WeakSet[Site] = weakref.WeakSet()
