@@ -147,6 +147,44 @@ def test_errors_are_pythons(eager, text):
     assert seen[0] == seen[1]
 
 
+def test_loops_in_odd_places(eager):
+    text = """
+        def f(x):
+            try:
+                raise ValueError
+            except ValueError:
+                for i in range(len(x)):
+                    x[i] = s = x[i] + 1
+            return i, s
+        async def g(x):
+            async for y in x:
+                if y: break
+                for i in range(len(x)):
+                    x[i] = 0
+        def h(x, k):
+            match k:
+                case 1:
+                    for i in range(len(x)):
+                        x[i] = s = x[i] + 1
+            return i, s
+        def j(x):
+            t = 0.0
+            while True:
+                try:
+                    for i in range(len(x)):
+                        t = x[i]
+                    if t > 2: break
+                    continue
+                finally:
+                    x += 1
+            return t, i
+        a = f(np.arange(3.0)), h(np.arange(4.0), 1), j(np.arange(2.0))
+    """
+    plain, ours = compiled(text, "<odd>")
+    assert run(plain)["a"] == run(ours)["a"]
+    assert sum(map(was_taken, places_of("<odd>"))) == 2
+
+
 def outcome_of_module(code: types.CodeType, given: dict[str, object]) -> tuple[object, dict]:
     """The error, and the variables of the module behind it."""
     space: dict[str, object] = {"np": np, "math": math, "__name__": "program"}

@@ -13,7 +13,6 @@ the Python it is. frit.explain(saxpy) says which, and why.
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import types
 from collections.abc import Callable
@@ -51,7 +50,7 @@ class Parallelized:
             self.reason = str(error)
 
     def rewritten(self) -> Callable[..., Any]:
-        from frit.loops.rewrite import Rewriter, Scope, function_of
+        from frit.loops.rewrite import Rewriter, Scope, copied, function_of
         from frit.translate.source import source_of
 
         function = self.function
@@ -60,7 +59,7 @@ class Parallelized:
         if not isinstance(source.node, ast.FunctionDef):
             self.reason = "it is no function with statements"
             return function
-        node = copy.deepcopy(source.node)
+        node = copied(source.node)
         rewriter = Rewriter()
         rewriter.function(node, Scope(source.code, cells=filled_cells(function)))
         self.refused = rewriter.refused

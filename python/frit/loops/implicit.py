@@ -38,8 +38,8 @@ def code_of(
         return original
     try:
         return _code_of(ast.parse(text, original.co_filename), original, is_program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return original  # such a program: Python says what is wrong with it
+    except Exception:
+        return original  # a program must not end because we could not read it
 
 
 def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> types.CodeType:
@@ -108,7 +108,7 @@ class CellTransformer:
             return node
         try:
             return self.treated(copy.deepcopy(node))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except Exception:
             return node
 
     def treated(self, node: ast.Module) -> ast.Module:

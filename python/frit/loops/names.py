@@ -53,7 +53,7 @@ class Liveness:
         return live
 
     def of_statement(self, node: ast.stmt, behind: set[str]) -> set[str]:
-        if isinstance(node, (ast.For, ast.While)):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             return self.of_loop(node, behind)
         if isinstance(node, ast.If):
             taken = self.of_body(node.body, behind) | self.of_body(node.orelse, behind)
@@ -72,17 +72,15 @@ class Liveness:
                     parts = target.elts if isinstance(target, ast.Tuple) else [target]
                     killed |= {t.id for t in parts if isinstance(t, ast.Name)}
             return (behind - killed) | self.loads(node)
-        for name in ("body", "orelse", "finalbody", "handlers"):
+        for child in _statements_in(node):
             # Whatever such a statement holds may be run next, from anywhere in it.
-            for child in getattr(node, name, []):
-                if isinstance(child, ast.stmt):
-                    self.of_statement(child, behind | self.loads(node))
+            self.of_statement(child, behind | self.loads(node))
         return behind | self.loads(node)
 
-    def of_loop(self, node: ast.For | ast.While, behind: set[str]) -> set[str]:
+    def of_loop(self, node: ast.For | ast.AsyncFor | ast.While, behind: set[str]) -> set[str]:
         after = self.of_body(node.orelse, behind)
-        head = self.loads(node.iter if isinstance(node, ast.For) else node.test)
-        target = assigned_names([node.target]) if isinstance(node, ast.For) else set()
+        head = self.loads(node.test if isinstance(node, ast.While) else node.iter)
+        target = set() if isinstance(node, ast.While) else assigned_names([node.target])
         again = set(after)
         while True:
             self.leaving.append((behind, again))
@@ -96,9 +94,24 @@ class Liveness:
         return (inside if id(node) in self.certain else again) | head
 
 
-def needed_names(node: ast.For, outputs: set[str]) -> set[str]:
-    """Variables whose values before the loop matter."""
-    return Liveness().of_statement(node, outputs)
+def _statements_in(node: ast.AST) -> list[ast.stmt]:
+    """Those of its bodies, handlers and cases."""
+    found: list[ast.stmt] = []
+    if isinstance(node, (ast.expr, ast.Expr)):
+        return found
+    for child in ast.iter_child_nodes(node):
+        found += [child] if isinstance(child, ast.stmt) else _statements_in(child)
+    return found
+
+
+def needed_names(
+    node: ast.For, outputs: set[str], loaded: dict[int, set[str]] | None = None
+) -> set[str]:
+    """Variables whose values before the loop matter. loaded: what earlier calls have found out."""
+    liveness = Liveness()
+    if loaded is not None:
+        liveness.loaded = loaded
+    return liveness.of_statement(node, outputs)
 
 
 __all__ = ["Liveness", "assigned_names", "loaded_names", "needed_names"]

@@ -115,7 +115,7 @@ class Rewriter:
             # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
             rest = ast.Call(part("rest"), [node.iter], [])
             test = ast.BoolOp(ast.And(), [part("on"), is_free])
-            node.iter = self.on_first_line(ast.IfExp(test, rest, _keep(node.iter)), node)
+            node.iter = self.on_first_line(ast.IfExp(test, rest, copied(node.iter)), node)
             return node
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
         found: ast.expr = ast.Call(part("take"), arguments, [])
@@ -127,7 +127,9 @@ class Rewriter:
             taken = ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))
         is_found = ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])
         test = ast.BoolOp(ast.And(), [part("on"), is_free, is_found])
-        return self.on_first_line(ast.If(test, [taken], [node]), node)
+        made = self.on_first_line(ast.If(test, [taken], []), node)
+        made.orelse = [node]
+        return made
 
     @staticmethod
     def on_first_line(made: Made, node: ast.For) -> Made:
@@ -145,6 +147,7 @@ class _Body:
         self.scope = scope
         self.liveness = liveness
         self.locals = scope.locals
+        self.loaded: dict[int, set[str]] = {}  # by id() of what copied() has copied
 
     def body(self, nodes: list[ast.stmt], bound: set[str]) -> set[str]:
         """Rewrites the statements; what is bound behind them."""
@@ -165,7 +168,7 @@ class _Body:
             return self.body(node.body, set(bound)) & self.body(node.orelse, set(bound))
         if isinstance(node, (ast.For, ast.While)):
             if not hasattr(node, "_original"):
-                _keep(node)
+                copied(node, for_loops=True)
             inside = bound | (assigned_names([node.target]) if isinstance(node, ast.For) else set())
             self.body(node.body, inside)
             self.body(node.orelse, set(bound))
@@ -210,11 +213,11 @@ class _Body:
         if not assigned <= self.locals:
             names = ", ".join(sorted(assigned - self.locals))
             return self.refuse(original, original, f"{names}: not only this function's")
-        outputs = sorted(assigned & self.liveness.behind.get(id(node), set()))
+        outputs = sorted(assigned & self.liveness.behind.get(id(node), assigned))
         passed: list[str] = []
         outside: list[str] = []
         code = self.scope.code
-        for name in sorted(needed_names(original, set(outputs))):
+        for name in sorted(needed_names(original, set(outputs), self.loaded)):
             if name in self.locals or name in code.co_cellvars:
                 if name in bound:
                     passed.append(name)
@@ -234,15 +237,17 @@ class _Body:
         self.rewriter.refused.append((loop, part, why))
 
 
-def _keep(x: Any) -> Any:
-    """A copy of a loop as it is in the text, also as `_original` of each loop in it."""
+def copied(x: Any, *, for_loops: bool = False) -> Any:
+    """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
     if isinstance(x, list):
-        return [*map(_keep, x)]
+        return [copied(y, for_loops=for_loops) for y in x]
     if not isinstance(x, ast.AST):
         return x
     made = type(x)()
-    made.__dict__.update({name: _keep(value) for name, value in x.__dict__.items()})
-    if isinstance(x, (ast.For, ast.While)):
+    for name, value in x.__dict__.items():
+        if name != "_original":
+            made.__dict__[name] = copied(value, for_loops=for_loops)
+    if for_loops and isinstance(x, (ast.For, ast.While)):
         x._original = made  # type: ignore[union-attr]
     return made
 
