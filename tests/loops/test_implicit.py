@@ -612,6 +612,12 @@ def test_sixteen_functions_without_a_decorator(python, file):
     assert python("-m", "frit", path).stdout == python(path).stdout
 
 
+def test_the_report_counts_nests(python, file):
+    file("helper.py", HELPER)
+    done = python("-m", "frit", "--report", file("program.py", PROGRAM))
+    assert "loops      2 nests ran compiled, 0 as Python" in done.stderr
+
+
 def test_the_traceback_names_the_line(python, file):
     text = (
         "import numpy as np\nx = np.ones(2000)\nfor i in range(2001):\n    x[i] = (\n        2)\n"

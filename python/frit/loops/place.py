@@ -312,6 +312,13 @@ class Binding:
         return self.site
 
 
+def calls() -> tuple[int, int]:
+    """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
+    bindings = [place.binding for place in places]
+    sites = [s for b in bindings if b is not None for s in b.sites.values()]
+    return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
+
+
 def _is_surrounding(value: Any) -> bool:
     return isinstance(value, types.ModuleType) or callable(value)
 
