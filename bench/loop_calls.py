@@ -1,8 +1,8 @@
 """loop_calls.py: what a call of a function with loops costs besides its work.
 
-Three figures, each against its limit: a function whose loops stay Python, over plain Python (at most
-2 % more); a call whose plan is known (5 us); the first call in a fresh process, with an empty kernel
-cache (100 ms) and with a full one (20 ms), of the sixteen nests of tests/loops/kernels.py.
+Three figures, each against its limit: a function whose loops stay Python, over plain Python (at
+most 2 % more); a call whose plan is known (5 us); the first call in a fresh process, with an empty
+kernel cache (100 ms) and with a full one (20 ms), of the sixteen nests of tests/loops/kernels.py.
 
 Usage: loop_calls.py [--rounds N] [--out FILE]. Times of first calls are the processor's, of the
 calling thread, and the least of the rounds: what else the machine does is not in them.
@@ -11,6 +11,7 @@ calling thread, and the least of the rounds: what else the machine does is not i
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import statistics
@@ -81,7 +82,7 @@ def stays_python(rounds: int) -> dict[str, float]:
             functions[1](x)
         ratios = []
         for _ in range(8 * rounds):
-            first, second = (least_time(lambda f=f: f(x)) for f in functions)
+            first, second = (least_time(functools.partial(f, x)) for f in functions)
             ratios.append(second / first)
         found[name] = round(statistics.median(ratios), 4)
     _importer.uninstall()

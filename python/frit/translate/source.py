@@ -103,7 +103,7 @@ def _matching(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
 
 
 def _alone(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
-    """The definition of a module's own function, without the rest of the file: that takes longer."""
+    """The definition of a module's own function, without reading the rest of the file."""
     first = code.co_firstlineno
     if code.co_freevars or not lines[first - 1 :] or lines[first - 1][:1].isspace():
         return None
