@@ -636,6 +636,15 @@ def test_a_module_that_does_not_parse_is_named_as_python_does(python, file):
     assert python("-m", "frit", path, check=False).stderr == plain.stderr
 
 
+def test_warnings_of_the_text_come_once(python, file):
+    file("helper.py", "x = 1\nif x is 1:\n    s = '\\d'\nfor i in range(3):\n    x = x + i\n")
+    path = file("program.py", "import helper\nfor i in range(3):\n    x = 2 is 2\n")
+    for _ in range(2):
+        plain = python("-W", "always", path)
+        assert "SyntaxWarning" in plain.stderr
+        assert python("-W", "always", "-m", "frit", path).stderr == plain.stderr
+
+
 def test_a_program_without_numpy_never_loads_it(python):
     code = (
         "import sys\ns = 0\nfor i in range(100000):\n    s += i\nprint(s, 'numpy' in sys.modules)"

@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import types
+import warnings
 from typing import Any
 
 _FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
@@ -37,7 +38,9 @@ def code_of(
     if found is None or not is_enabled():
         return original
     try:
-        return _code_of(ast.parse(text, original.co_filename), original, is_program)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python has given them
+            return _code_of(ast.parse(text, original.co_filename), original, is_program)
     except Exception:
         return original  # a program must not end because we could not read it
 

@@ -36,7 +36,7 @@ class Peel:
         """The loops in its body that run at every round, if their range is not empty."""
         indices = indices | assigned_names([node.target])
         self.inner[id(node)] = []
-        if any(isinstance(n, ast.Continue) for s in node.body for n in _outside_loops(s)):
+        if leaves_early(node):
             return
         known = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - self.assigned | indices
         for part in node.body:
@@ -73,6 +73,12 @@ class Peel:
             all(self.goes_round(x, {**values, name: index}) for x in due)
             for index in reversed(rounds[-MOST_LEFT:])
         )
+
+
+def leaves_early(node: ast.For) -> bool:
+    """Whether some of its rounds may not go through its body to the end."""
+    early = (ast.Continue, ast.Break, ast.Return)
+    return any(isinstance(n, early) for s in node.body for n in _outside_loops(s))
 
 
 def _outside_loops(node: ast.AST) -> list[ast.AST]:

@@ -348,7 +348,8 @@ def _is_watched() -> bool:
 
 def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later."""
-    if over_range and isinstance(node.target, ast.Name):
+    breaks = any(isinstance(n, ast.Break) for n in ast.walk(node))
+    if over_range and not breaks and isinstance(node.target, ast.Name):
         peel = Peel(node, private)
         return Place(
             node, passed=[], outputs=peel.outputs, outside=peel.needed, is_module=True, peel=peel
