@@ -164,7 +164,7 @@ class FileStudy:
             if _key(place.node) not in self.results:
                 self.judge(place)
         for key in every:
-            kind, why = self.results.get(key, ("Python", "in a function that is left alone"))
+            kind, why = self.results.get(key, ("Python", "it stands in a class, a case or an async statement"))
             self.count(kind, why)
 
     def count(self, kind: str, why: str) -> None:
@@ -324,16 +324,17 @@ def main() -> None:
     for word in options.paths:
         name, _, path = word.rpartition("=")
         asked.append((name or path, Path(path), frozenset()))
+    named = len(asked)
     if options.installed:
         asked += installed()
     warnings.simplefilter("ignore")
     total, rest = Study(), Study()
     print(f"| where | files | {' | '.join(COLUMNS)} |")
     print("|---|" + "--:|" * (len(COLUMNS) + 1))
-    for name, path, skip in asked:
+    for number, (name, path, skip) in enumerate(asked):
         found = study(path, skip)
         total.add(found)
-        if found.counts["loops"] < options.least:
+        if number >= named and found.counts["loops"] < options.least:
             rest.add(found)
         else:
             print(found.row(name), flush=True)

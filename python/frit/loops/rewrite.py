@@ -81,8 +81,10 @@ class Rewriter:
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
         """Rewrites its body."""
         code = scope.code
-        if _UNSAFE & set(code.co_names) or any(map(_is_private, ast.walk(node))):
-            return
+        if _UNSAFE & set(code.co_names):
+            return self.leave(node, "the function looks at its variables")
+        if any(map(_is_private, ast.walk(node))):
+            return self.leave(node, "the function has a name that is private to a class")
         scope.deleted = deleted_names([node])
         liveness = Liveness()
         liveness.of_body(node.body, set())
@@ -96,11 +98,15 @@ class Rewriter:
     def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
         """A function in what is rewritten."""
         if not all(map(_is_harmless, node.decorator_list)):
-            return
+            return self.leave(node, "the function's decorator may read its code")
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         code = self.codes.get((first, node.name))
-        if code is not None:
-            self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
+        if code is None:
+            return self.leave(node, "several functions stand in this line")
+        self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
+
+    def leave(self, node: ast.FunctionDef, why: str) -> None:
+        self.refused += [(n, node, why) for n in ast.walk(node) if isinstance(n, ast.For)]
 
     def guarded(self, node: ast.For, place: Place) -> ast.stmt:
         number = len(self.places)
