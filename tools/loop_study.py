@@ -317,7 +317,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--installed", action="store_true")
-    parser.add_argument("--least", type=int, default=1, help="loops that a row must have")
+    parser.add_argument("--least", type=int, default=1, help="loops of a row that aren't Python")
     parser.add_argument("--reasons", type=int, default=15, help="how many reasons are listed")
     options = parser.parse_args()
     asked = []
@@ -334,7 +334,7 @@ def main() -> None:
     for number, (name, path, skip) in enumerate(asked):
         found = study(path, skip)
         total.add(found)
-        if number >= named and found.counts["loops"] < options.least:
+        if number >= named and found.counts["loops"] - found.counts["Python"] < options.least:
             rest.add(found)
         else:
             print(found.row(name), flush=True)
