@@ -164,7 +164,9 @@ class FileStudy:
             if _key(place.node) not in self.results:
                 self.judge(place)
         for key in every:
-            kind, why = self.results.get(key, ("Python", "it stands in a class, a case or an async statement"))
+            kind, why = self.results.get(
+                key, ("Python", "it stands in a class, a case or an async statement")
+            )
             self.count(kind, why)
 
     def count(self, kind: str, why: str) -> None:

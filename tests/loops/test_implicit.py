@@ -207,12 +207,16 @@ def same_module(x: dict, y: dict, but: set[str]) -> bool:
             rtol = 1e-5 if x[name].dtype.itemsize == 4 else 1e-12
             if not np.allclose(x[name], y[name], rtol=rtol, atol=0, equal_nan=True):
                 return False
-        elif not isinstance(x[name], types.ModuleType | types.FunctionType) and not same(x[name], y[name]):
+        elif not isinstance(x[name], types.ModuleType | types.FunctionType) and not same(
+            x[name], y[name]
+        ):
             return False
     return True
 
 
 ROOT = Path(__file__).parents[2]
+
+
 def text_of_module(program: Program) -> str | None:
     """The function's lines as a module, whose variables are its arguments; None: it can't be."""
     lines = program.source.splitlines()

@@ -60,6 +60,8 @@ class Liveness:
             return taken | self.loads(node.test)
         if isinstance(node, ast.Return):
             return self.loads(node)
+        if isinstance(node, (ast.Break, ast.Continue)) and not self.leaving:
+            return behind  # of a loop around what is looked at
         if isinstance(node, ast.Break):
             return set(self.leaving[-1][0])
         if isinstance(node, ast.Continue):
