@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -60,13 +61,15 @@ def __dir__() -> list[str]:
 def explain(x: Any = None) -> Any:
     """What would run (pending work) or has run (the last eval) as which kernels, and why not fewer.
 
-    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function under
-    frit.parallelize: its source, with what each loop became.
+    Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function or
+    module with loops that may run as kernels: its source, with what each loop became.
     """
-    if hasattr(x, "__frit__"):
+    if isinstance(x, types.ModuleType) or hasattr(x, "__code__") or hasattr(x, "__func__"):
         from frit.loops.report import LoopExplanation
 
-        return LoopExplanation(x)
+        loops = LoopExplanation.of(x)
+        if loops is not None:
+            return loops
     from frit.report.explain import Explanation
 
     return Explanation(x)

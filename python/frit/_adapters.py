@@ -55,6 +55,7 @@ def real_of(value: Any) -> Any:
 
 def _numba() -> None:
     """Functions that numba compiles see real NumPy; compiled functions take and give our arrays."""
+    from numba.core import bytecode, dispatcher
     from numba.core.dispatcher import Dispatcher
     from numba.core.interpreter import Interpreter
 
@@ -68,6 +69,17 @@ def _numba() -> None:
 
     real_globals("get_global_value")
     real_globals("get_closure_value")
+    code_of = bytecode.get_code_object
+
+    def get_code_object(function: Any) -> Any:
+        """The code that Python made, where the loop door has rewritten it."""
+        place = sys.modules.get("frit.loops.place")
+        if place is None or not isinstance(function, types.FunctionType):
+            return code_of(function)
+        return place.original_code(function)
+
+    for module in (bytecode, dispatcher):
+        _replace(module, "get_code_object", get_code_object)
     _replace(Dispatcher, "__call__", _taking_ours(Dispatcher.__call__))
 
 

@@ -180,6 +180,50 @@ class _PyKokkosFinder:
         sys.modules[module.__name__] = _import_module("frit.pykokkos")
 
 
+_get_code = importlib.machinery.SourceFileLoader.get_code
+
+
+def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
+    """Stands for SourceFileLoader.get_code: the loops of the user's own modules are looked at."""
+    code = _get_code(self, fullname)
+    if code is None or type(self) is not importlib.machinery.SourceFileLoader or _suspended:
+        return code
+    if not is_user_code({"__name__": fullname, "__file__": self.path}):
+        return code
+    from frit.loops import implicit
+
+    try:
+        text = self.get_data(self.path)
+    except OSError:
+        return code
+    return implicit.code_of(text, code)
+
+
+# Python hides the frames of its own import machinery by their file.
+_code_with_nests.__code__ = _code_with_nests.__code__.replace(
+    co_filename=importlib.machinery.SourceFileLoader.exec_module.__code__.co_filename
+)
+
+
+def _notebook() -> Any:
+    """IPython's shell, where there is one."""
+    module = sys.modules.get("IPython")
+    return module.get_ipython() if module is not None else None
+
+
+def _treat_cells(shell: Any) -> None:
+    from frit.loops import implicit
+
+    _ignore_cells(shell)
+    shell.ast_transformers.append(implicit.CellTransformer(shell.user_ns))
+
+
+def _ignore_cells(shell: Any) -> None:
+    shell.ast_transformers[:] = [
+        t for t in shell.ast_transformers if type(t).__module__ != "frit.loops.implicit"
+    ]
+
+
 # Libraries that must be told about Frit as soon as they are imported.
 _adapters_due: set[str] = set()
 
@@ -213,6 +257,10 @@ def install() -> None:
     builtins.__import__ = frit_import
     importlib.import_module = frit_import_module
     sys.meta_path.insert(0, _PyKokkosFinder)
+    importlib.machinery.SourceFileLoader.get_code = _code_with_nests  # type: ignore[method-assign]
+    shell = _notebook()
+    if shell is not None:
+        _treat_cells(shell)
     if "frit.numpy" in sys.modules:
         from frit.numpy import _namespace
 
@@ -235,6 +283,11 @@ def uninstall() -> None:
         importlib.import_module = _import_module
     if _PyKokkosFinder in sys.meta_path:
         sys.meta_path.remove(_PyKokkosFinder)
+    if importlib.machinery.SourceFileLoader.get_code is _code_with_nests:
+        importlib.machinery.SourceFileLoader.get_code = _get_code  # type: ignore[method-assign]
+    shell = _notebook()
+    if shell is not None:
+        _ignore_cells(shell)
     for name in _PyKokkosFinder.NAMES:
         if sys.modules.get(name) is sys.modules.get("frit.pykokkos", False):
             del sys.modules[name]
@@ -271,3 +324,8 @@ def suspended() -> Iterator[None]:
 def is_installed() -> bool:
     """Whether install() is in force."""
     return _installed
+
+
+def is_active() -> bool:
+    """Whether install() is in force, and nobody has suspended it."""
+    return _installed and not _suspended

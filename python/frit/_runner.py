@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from frit._importer import is_active
+
 USAGE = """\
 usage: python -m frit [--report] [program.py | -m module | -c code | -] [arguments ...]
        python -m frit --compare [program.py | -m module | -c code] [arguments ...]
@@ -198,7 +200,7 @@ def _file(request: Request) -> None:
     path = os.path.abspath(path)
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     module = _fresh_main(__file__=path, __loader__=loader)
-    exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+    _execute(text, path, module)
 
 
 def _is_archive(path: str) -> bool:
@@ -231,12 +233,21 @@ def _command(request: Request) -> None:
     sys.argv = ["-c", *request.arguments]
     _look_first_in("")
     module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
-    code = compile(request.what, "<string>", "exec", dont_inherit=True)
-    exec(code, module.__dict__)
+    _execute(request.what, "<string>", module)
 
 
 def _input(request: Request) -> None:
     sys.argv = ["-", *request.arguments]
     _look_first_in("")
     module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
-    exec(compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True), module.__dict__)
+    _execute(sys.stdin.read(), "<stdin>", module)
+
+
+def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
+    """Runs the program, whose loops may run as kernels."""
+    code = compile(text, file, "exec", dont_inherit=True)
+    if is_active():
+        from frit.loops import implicit
+
+        code = implicit.code_of(text, code, is_program=True)
+    exec(code, module.__dict__)

@@ -266,3 +266,15 @@ def test_explain_says_why_a_loop_is_python():
     parallel = frit.parallelize(f)
     parallel(NUMBERS.copy())
     assert "Python" in str(frit.explain(parallel))
+
+
+def inner_without_rounds(b, n, m, last):
+    for j in range(m, n):
+        for last in range(n, 1, -2):
+            b[last] = j
+    return last
+
+
+@pytest.mark.parametrize("m", [3, 9])
+def test_a_variable_keeps_its_value_if_no_loop_sets_it(m):
+    check(inner_without_rounds, np.ones(12), 9, m, -5)

@@ -12,6 +12,7 @@ the Python it is. frit.explain(saxpy) says which, and why.
 
 from __future__ import annotations
 
+import ast
 import functools
 import types
 from collections.abc import Callable
@@ -28,7 +29,9 @@ class Parallelized:
     def __init__(self, function: types.FunctionType) -> None:
         self.function = function
         self.run: Callable[..., Any] = self.first
-        self.sites: list[Any] = []
+        self.code = function.__code__
+        self.places: list[Any] = []
+        self.refused: list[Any] = []  # loops that are no nests: loop, what in it, why
         self.reason = "it has not been called"
 
     def first(self, *args: Any, **kwargs: Any) -> Any:
@@ -36,26 +39,62 @@ class Parallelized:
         return self.run(*args, **kwargs)
 
     def prepare(self) -> None:
-        from frit.loops.rewrite import NothingToDo, Rewriter
         from frit.translate.errors import TranslationError
 
         if self.run != self.first:
             return
         try:
-            rewriter = Rewriter(self.function, self.note_hopeless)
-            self.run = rewriter.run()
-            self.sites = rewriter.sites
-            self.reason = ""
-        except NothingToDo:
-            self.run = self.function
-            self.reason = "no loop over range(..) of it can be translated"
+            self.run = self.rewritten()
         except TranslationError as error:
             self.run = self.function
             self.reason = str(error)
 
+    def rewritten(self) -> Callable[..., Any]:
+        from frit.loops.rewrite import Rewriter, Scope, copied, function_of
+        from frit.translate.source import source_of
+
+        function = self.function
+        source = source_of(function)
+        self.code = source.code
+        if not isinstance(source.node, ast.FunctionDef):
+            self.reason = "it is no function with statements"
+            return function
+        node = copied(source.node)
+        rewriter = Rewriter()
+        rewriter.function(node, Scope(source.code, cells=filled_cells(function)))
+        self.refused = rewriter.refused
+        if not rewriter.places:
+            self.reason = "no loop of it can be translated"
+            return function
+        self.reason = ""
+        self.places = rewriter.places
+        for place in self.places:
+            place.is_eager = True
+            place.file = source.file
+            place.note_hopeless = self.note_hopeless
+        return function_of(function, source.code, node, self.places)
+
+    @property
+    def sites(self) -> list[Any]:
+        """Of its nests that were called."""
+        bindings = [place.binding for place in self.places]
+        return [b.site for b in bindings if b is not None and b.site is not None]
+
     def note_hopeless(self) -> None:
-        if all(site.is_hopeless for site in self.sites):
+        if not any(place.on for place in self.places):
             self.run = self.function
+
+
+def filled_cells(function: types.FunctionType) -> set[str]:
+    """The variables of functions around it that have a value."""
+    found = set()
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            _ = cell.cell_contents
+        except ValueError:
+            continue
+        found.add(name)
+    return found
 
 
 def parallelize(function: Function) -> Function:

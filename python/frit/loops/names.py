@@ -33,9 +33,17 @@ def loaded_names(nodes: Iterable[ast.AST]) -> set[str]:
 class Liveness:
     """Which variables may be read behind each For, before they are given another value."""
 
-    def __init__(self) -> None:
+    def __init__(self, certain: set[int] | None = None) -> None:
+        self.certain = certain or set()  # loops that go round once at least, by id() of the node
         self.behind: dict[int, set[str]] = {}  # by id() of the node
+        self.loaded: dict[int, set[str]] = {}  # by id() of the node
         self.leaving: list[tuple[set[str], set[str]]] = []  # of the open loops: break, continue
+
+    def loads(self, node: ast.AST) -> set[str]:
+        found = self.loaded.get(id(node))
+        if found is None:
+            found = self.loaded[id(node)] = loaded_names([node])
+        return found
 
     def of_body(self, body: Sequence[ast.stmt], behind: set[str]) -> set[str]:
         """What is read before it is assigned, by the statements and behind them."""
@@ -45,13 +53,15 @@ class Liveness:
         return live
 
     def of_statement(self, node: ast.stmt, behind: set[str]) -> set[str]:
-        if isinstance(node, (ast.For, ast.While)):
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             return self.of_loop(node, behind)
         if isinstance(node, ast.If):
             taken = self.of_body(node.body, behind) | self.of_body(node.orelse, behind)
-            return taken | loaded_names([node.test])
+            return taken | self.loads(node.test)
         if isinstance(node, ast.Return):
-            return loaded_names([node])
+            return self.loads(node)
+        if isinstance(node, (ast.Break, ast.Continue)) and not self.leaving:
+            return behind  # of a loop around what is looked at
         if isinstance(node, ast.Break):
             return set(self.leaving[-1][0])
         if isinstance(node, ast.Continue):
@@ -63,18 +73,16 @@ class Liveness:
                 for target in targets:
                     parts = target.elts if isinstance(target, ast.Tuple) else [target]
                     killed |= {t.id for t in parts if isinstance(t, ast.Name)}
-            return (behind - killed) | loaded_names([node])
-        for name in ("body", "orelse", "finalbody", "handlers"):
+            return (behind - killed) | self.loads(node)
+        for child in _statements_in(node):
             # Whatever such a statement holds may be run next, from anywhere in it.
-            for child in getattr(node, name, []):
-                if isinstance(child, ast.stmt):
-                    self.of_statement(child, behind | loaded_names([node]))
-        return behind | loaded_names([node])
+            self.of_statement(child, behind | self.loads(node))
+        return behind | self.loads(node)
 
-    def of_loop(self, node: ast.For | ast.While, behind: set[str]) -> set[str]:
+    def of_loop(self, node: ast.For | ast.AsyncFor | ast.While, behind: set[str]) -> set[str]:
         after = self.of_body(node.orelse, behind)
-        head = loaded_names([node.iter if isinstance(node, ast.For) else node.test])
-        target = assigned_names([node.target]) if isinstance(node, ast.For) else set()
+        head = self.loads(node.test if isinstance(node, ast.While) else node.iter)
+        target = set() if isinstance(node, ast.While) else assigned_names([node.target])
         again = set(after)
         while True:
             self.leaving.append((behind, again))
@@ -85,12 +93,27 @@ class Liveness:
                 break
             again = grown
         self.behind[id(node)] = self.behind.get(id(node), set()) | after
-        return again | head
+        return (inside if id(node) in self.certain else again) | head
 
 
-def needed_names(node: ast.For, outputs: set[str]) -> set[str]:
-    """Variables whose values before the loop matter."""
-    return Liveness().of_statement(node, outputs)
+def _statements_in(node: ast.AST) -> list[ast.stmt]:
+    """Those of its bodies, handlers and cases."""
+    found: list[ast.stmt] = []
+    if isinstance(node, (ast.expr, ast.Expr)):
+        return found
+    for child in ast.iter_child_nodes(node):
+        found += [child] if isinstance(child, ast.stmt) else _statements_in(child)
+    return found
+
+
+def needed_names(
+    node: ast.For, outputs: set[str], loaded: dict[int, set[str]] | None = None
+) -> set[str]:
+    """Variables whose values before the loop matter. loaded: what earlier calls have found out."""
+    liveness = Liveness()
+    if loaded is not None:
+        liveness.loaded = loaded
+    return liveness.of_statement(node, outputs)
 
 
 __all__ = ["Liveness", "assigned_names", "loaded_names", "needed_names"]

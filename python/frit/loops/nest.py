@@ -42,6 +42,7 @@ class Inputs:
     outputs: list[str]  # variables that are read behind the nest
     surroundings: dict[str, Any]  # names of modules, functions and types
     is_unbound: frozenset[str]  # outputs that may have no value before the nest
+    left: int = 0  # last rounds that are not run; the guard holds for them too
 
 
 @dataclass
@@ -524,6 +525,9 @@ class NestWriter(Expressions):
         assigned = assigned_names([node])
         begin, end = bounds[0], bounds[1]
         first, last = self.rounds(node, begin, end, step)
+        if node is self.inputs.node and self.inputs.left:
+            left = self.writer.constant(self.inputs.left, "l")
+            last = self.writer.apply("Subtract", [last, left])
         self.loops.append(node)
         before = dict(self.bound)
         self.env = {n: v for n, v in self.env.items() if n not in assigned}

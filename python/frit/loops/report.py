@@ -1,13 +1,17 @@
-"""report.py: frit.explain of a parallelized function: its source, with what each loop became."""
+"""report.py: frit.explain of a function or module: its source, with what each loop became."""
 
 from __future__ import annotations
 
 import ast
 import html
 import linecache
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from frit.loops import state_of
+from frit.loops.place import Place, places, places_of
 
 _KINDS = ("parallel", "reduction", "scan", "serial")
 _REASONS = (
@@ -19,55 +23,104 @@ _REASONS = (
     "nobody knows how many rounds a while takes",
     "nothing is known of dependences without isl: install libisl (libisl23 on Debian)",
 )
+_COLOURS = {
+    "parallel": "#2e7d32",
+    "reduction": "#2e7d32",
+    "scan": "#558b2f",
+    "serial": "#ef6c00",
+    "python": "#9e9e9e",
+}
 _DEPENDENCES = ("reads what an earlier iteration wrote", "writes what an earlier iteration read")
 
 
+@dataclass(frozen=True)
+class Line:
+    """A line of the source. kind: what stands behind its mark, "" where there is none."""
+
+    number: int
+    text: str
+    mark: str = ""
+    kind: str = ""
+
+
 class LoopExplanation:
-    """Prints as text; notebooks show it as it is."""
+    """What each loop became. Prints as text; notebooks show the source with the loops coloured."""
 
-    def __init__(self, function: Any) -> None:
-        state = state_of(function)
-        assert state is not None
-        self.marks: dict[int, str] = {}
-        for site in state.sites:
-            self.add(site)
-        code = state.function.__code__
-        last = max((n for *_, n in code.co_lines() if n), default=code.co_firstlineno)
-        for site in state.sites:
-            last = max(last, site.node.end_lineno)
-        lines = []
-        for number in range(code.co_firstlineno, last + 1):
-            text = linecache.getline(code.co_filename, number).rstrip()
-            mark = self.marks.get(number)
-            lines.append(f"{number:5}  {text}" + (f"    # {mark}" if mark else ""))
-        if state.reason:
-            lines.append(f"  all of it runs as Python: {state.reason}")
-        self.text = "\n".join(lines)
+    def __init__(
+        self,
+        places: Sequence[Place],
+        file: str,
+        first: int,
+        reason: str = "",
+        refused: Sequence[tuple[ast.For, ast.AST, str]] = (),
+    ) -> None:
+        self.marks: dict[int, tuple[str, str]] = {}
+        self.reason = reason
+        self.lines: list[Line] = []
+        for place in places:
+            self.add(place)
+        for loop, part, why in refused:
+            line = getattr(part, "lineno", loop.lineno)
+            at = f", line {line}" if line != loop.lineno else ""
+            self.mark(loop, f"Python: {why}{at}", "python")
+        loops = [*(p.node for p in places), *(loop for loop, *_ in refused)]
+        last = max((x.end_lineno or 0 for x in loops), default=first)
+        for number in range(first, last + 1):
+            text = linecache.getline(file, number).rstrip()
+            self.lines.append(Line(number, text, *self.marks.get(number, ())))
 
-    def add(self, site: Any) -> None:
-        plan = site.latest
-        if plan is None:
-            reasons = [*site.refused.values()]
-            if reasons:
-                at = f", line {reasons[-1].line}" if reasons[-1].line else ""
-                self.mark(site.node, f"Python: {reasons[-1].reason}{at}")
-            elif site.plans:
-                self.mark(site.node, "Python: an error is possible at this call")
-            elif site.calls_as_python:
-                self.mark(site.node, "Python: an argument is no array or number")
+    @classmethod
+    def of(cls, x: Any) -> LoopExplanation | None:
+        """Of a function or a module; None: it has no loops that are looked at."""
+        state = state_of(x)
+        if state is not None:
+            state.prepare()
+            code = state.code
+            return cls(
+                state.places, code.co_filename, code.co_firstlineno, state.reason, state.refused
+            )
+        if isinstance(x, types.ModuleType):
+            found = [p for p in places if p.space is vars(x) or p.file == _file_of(x)]
+            return cls(sorted(found, key=_line), _file_of(x), 1) if found else None
+        code = getattr(getattr(x, "__func__", x), "__code__", None)
+        if not isinstance(code, types.CodeType):
+            return None
+        found = [*places_of(code, x.__globals__)]
+        return cls(found, code.co_filename, code.co_firstlineno) if found else None
+
+    def add(self, place: Place) -> None:
+        site = place.binding.site if place.binding is not None else None
+        plan = site.latest if site is not None else None
+        if site is None or plan is None:
+            reason = place.why
+            if site is not None and site.refused:
+                refused = [*site.refused.values()][-1]
+                reason = refused.reason + (f", line {refused.line}" if refused.line else "")
+            elif site is not None and site.plans:
+                reason = "an error is possible at this call"
+            self.mark(place.node, f"Python: {reason}", "python")
             return
         loops, verdicts = plan.translation.loops, plan.verdicts or []
         if len(loops) != len(verdicts):
             # The analysis has added or dropped loops: marks could stand at wrong ones.
-            self.mark(site.node, "compiled")
+            self.mark(place.node, "compiled", "parallel")
             return
         for node, verdict in zip(loops, verdicts, strict=True):
             self.marks.pop(node.lineno, None)
-            self.mark(node, words_of(verdict, plan.translation.positions))
+            words = words_of(verdict, plan.translation.positions)
+            self.mark(node, words, _KINDS[verdict[1]])
 
-    def mark(self, node: ast.AST, text: str) -> None:
-        line = getattr(node, "lineno", 0)
-        self.marks.setdefault(line, text)
+    def mark(self, node: ast.AST, text: str, kind: str) -> None:
+        self.marks.setdefault(getattr(node, "lineno", 0), (text, kind))
+
+    @property
+    def text(self) -> str:
+        lines = [
+            f"{x.number:5}  {x.text}" + (f"    # {x.mark}" if x.mark else "") for x in self.lines
+        ]
+        if self.reason:
+            lines.append(f"  all of it runs as Python: {self.reason}")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.text
@@ -75,7 +128,28 @@ class LoopExplanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
+        rows = []
+        for line in self.lines:
+            colour = _COLOURS.get(line.kind)
+            style = f' style="border-left: 4px solid {colour}; padding-left: 6px"' if colour else ""
+            style = style or ' style="padding-left: 10px"'
+            mark = html.escape(f"    # {line.mark}") if line.mark else ""
+            rows.append(
+                f'<div{style}><span style="color: #888">{line.number:5}  </span>'
+                f'{html.escape(line.text)}<span style="color: {colour or "inherit"}">'
+                f"{mark}</span></div>"
+            )
+        if self.reason:
+            rows.append(f"<div>all of it runs as Python: {html.escape(self.reason)}</div>")
+        return f'<pre style="line-height: 1.3">{"".join(rows)}</pre>'
+
+
+def _file_of(module: types.ModuleType) -> str:
+    return getattr(module, "__file__", None) or ""
+
+
+def _line(place: Place) -> int:
+    return place.node.lineno
 
 
 def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, str]]) -> str:

@@ -1,27 +1,25 @@
-"""rewrite.py: a function -> the same function, whose nests of loops ask their sites first.
+"""rewrite.py: statements -> the same statements, whose nests of loops ask their places first.
 
-    for i in range(n):            found = <site>(a, b, n)
-        ..                   ->   if found is None: the loop itself
-                                  else: (variables that are read behind it) = found
+    for i in range(n):            if <place>.on and <place>.traced() is None
+        ..                   ->      and (found := <place>.take(a, b, n)) is not None:
+                                      (variables that are read behind it) = found
+                                  else: the loop itself
 
-So whatever a site does not take runs as the Python it is, at its place, on untouched data.
+So whatever a place does not take runs as the Python it is, at its lines, on untouched data. In a
+module's own code the place reads and writes the variables itself.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
-import copy
 import types
 import warnings
-from collections.abc import Callable
-from typing import Any
-
-import numpy
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from frit.loops.names import Liveness, assigned_names, needed_names
-from frit.loops.site import Site
-from frit.translate.source import source_of
+from frit.loops.place import Place, module_place, originals
 
 _STATEMENTS = (
     ast.For,
@@ -34,55 +32,140 @@ _STATEMENTS = (
     ast.Continue,
     ast.Expr,
 )
+Made = TypeVar("Made", ast.stmt, ast.expr)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND = "$found"
+_KEY = "frit nest"
+# Decorators that call the function as it is. Others may read its code (compilers do).
+_HARMLESS = {
+    "cache",
+    "cached_property",
+    "classmethod",
+    "contextmanager",
+    "final",
+    "lru_cache",
+    "override",
+    "property",
+    "setter",
+    "staticmethod",
+    "wraps",
+}
+# Context managers that let every exception out.
+_PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 
 
-class NothingToDo(Exception):
-    """The function has no loop that could be taken."""
+@dataclass
+class Scope:
+    """Where statements stand. code: of the function, or of the module (is_module)."""
+
+    code: types.CodeType
+    is_module: bool = False
+    cells: set[str] = field(default_factory=set)  # variables of functions around, with values
+    deleted: set[str] = field(default_factory=set)  # variables that may lose their value
+
+    @property
+    def locals(self) -> set[str]:
+        return set(self.code.co_varnames) - set(self.code.co_cellvars)
 
 
 class Rewriter:
-    """One function."""
+    """A function, or a module with its functions (codes: theirs, by line and name)."""
 
-    def __init__(self, function: types.FunctionType, note_hopeless: Callable[[], None]) -> None:
-        self.function = function
-        self.note_hopeless = note_hopeless
-        self.code = function.__code__
-        self.sites: list[Site] = []
-        closure = function.__closure__ or ()
-        self.cells = dict(zip(self.code.co_freevars, closure, strict=True))
+    def __init__(self, codes: dict[tuple[int, str], types.CodeType] | None = None) -> None:
+        self.codes = codes or {}
+        self.places: list[Place] = []
+        self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
+        self.private: set[str] = set()  # variables of the module's own code, as of peel.py
+        self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
 
-    def run(self) -> types.FunctionType:
-        source = source_of(self.function)
-        if not isinstance(source.node, ast.FunctionDef):
-            raise NothingToDo
-        node = copy.deepcopy(source.node)
-        node.decorator_list = []
-        if _UNSAFE & set(self.code.co_names) or any(map(_is_private, ast.walk(node))):
-            raise NothingToDo
-        self.locals = set(self.code.co_varnames) - set(self.code.co_cellvars)
-        self.liveness = Liveness()
-        self.liveness.of_body(node.body, set())
-        parameters = set(self.code.co_varnames[: _parameter_count(self.code)])
-        self.body(node.body, parameters)
-        if not self.sites:
-            raise NothingToDo
-        return self.function_of(node, source.file)
+    def function(self, node: ast.FunctionDef, scope: Scope) -> None:
+        """Rewrites its body."""
+        code = scope.code
+        if _UNSAFE & set(code.co_names):
+            return self.leave(node, "the function looks at its variables")
+        if any(map(_is_private, ast.walk(node))):
+            return self.leave(node, "the function has a name that is private to a class")
+        scope.deleted = deleted_names([node])
+        liveness = Liveness()
+        liveness.of_body(node.body, set())
+        parameters = set(code.co_varnames[: _parameter_count(code)])
+        _Body(self, scope, liveness).body(node.body, parameters - scope.deleted)
 
-    # ---- finding nests --------------------------------------------------------------------------
+    def module(self, node: ast.Module, code: types.CodeType) -> None:
+        """Rewrites the module's own code, and the functions in it."""
+        _Body(self, Scope(code, is_module=True), Liveness()).body(node.body, set())
+
+    def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
+        """A function in what is rewritten."""
+        if not all(map(_is_harmless, node.decorator_list)):
+            return self.leave(node, "the function's decorator may read its code")
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        code = self.codes.get((first, node.name))
+        if code is None:
+            return self.leave(node, "several functions stand in this line")
+        self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
+
+    def leave(self, node: ast.FunctionDef, why: str) -> None:
+        self.refused += [(n, node, why) for n in ast.walk(node) if isinstance(n, ast.For)]
+
+    def guarded(self, node: ast.For, place: Place) -> ast.stmt:
+        number = len(self.places)
+        self.places.append(place)
+        refer = self.refer
+
+        def part(name: str) -> ast.expr:
+            return ast.Attribute(refer(number), name, ast.Load())
+
+        is_free = ast.Compare(ast.Call(part("traced"), [], []), [ast.Is()], [ast.Constant(None)])
+        if place.peel is not None:
+            # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
+            rest = ast.Call(part("rest"), [node.iter], [])
+            test = ast.BoolOp(ast.And(), [part("on"), is_free])
+            node.iter = self.on_first_line(ast.IfExp(test, rest, copied(node.iter)), node)
+            return node
+        arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
+        found: ast.expr = ast.Call(part("take"), arguments, [])
+        taken: ast.stmt = ast.Pass()
+        if place.outputs and not place.is_module:
+            found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), found)
+            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in place.outputs]
+            unpacked = ast.Tuple(targets, ast.Store())
+            taken = ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))
+        is_found = ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])
+        test = ast.BoolOp(ast.And(), [part("on"), is_free, is_found])
+        made = self.on_first_line(ast.If(test, [taken], []), node)
+        made.orelse = [node]
+        return made
+
+    @staticmethod
+    def on_first_line(made: Made, node: ast.For) -> Made:
+        """All on the loop's first line, whose end is its own: a tracer must see no other."""
+        made.lineno = made.end_lineno = node.lineno
+        made.col_offset, made.end_col_offset = node.col_offset, node.col_offset + len("for")
+        return ast.fix_missing_locations(made)
+
+
+class _Body:
+    """The statements of one scope."""
+
+    def __init__(self, rewriter: Rewriter, scope: Scope, liveness: Liveness) -> None:
+        self.rewriter = rewriter
+        self.scope = scope
+        self.liveness = liveness
+        self.locals = scope.locals
+        self.loaded: dict[int, set[str]] = {}  # by id() of what copied() has copied
 
     def body(self, nodes: list[ast.stmt], bound: set[str]) -> set[str]:
         """Rewrites the statements; what is bound behind them."""
         result: list[ast.stmt] = []
         for node in nodes:
             after = self.statement(node, bound)
-            site = self.site_of(node, bound) if isinstance(node, ast.For) else None
-            if site is not None and isinstance(node, ast.For):
-                result += self.guarded(node, site)
+            place = self.place_of(node, bound) if isinstance(node, ast.For) else None
+            if place is not None and isinstance(node, ast.For):
+                result.append(self.rewriter.guarded(node, place))
             else:
                 result.append(node)
-            bound = after
+            bound = after - self.scope.deleted
         nodes[:] = result
         return bound
 
@@ -90,153 +173,176 @@ class Rewriter:
         if isinstance(node, ast.If):
             return self.body(node.body, set(bound)) & self.body(node.orelse, set(bound))
         if isinstance(node, (ast.For, ast.While)):
-            node._original = copy.deepcopy(node)  # type: ignore[union-attr]
+            if not hasattr(node, "_original"):
+                copied(node, for_loops=True)
             inside = bound | (assigned_names([node.target]) if isinstance(node, ast.For) else set())
             self.body(node.body, inside)
             self.body(node.orelse, set(bound))
             return bound
         if isinstance(node, ast.With):
             items = {n for i in node.items for n in assigned_names([i])}
-            return self.body(node.body, bound | items)
+            behind = self.body(node.body, bound | items)
+            return behind if all(map(_is_plain_context, node.items)) else bound
         if isinstance(node, ast.Try):
-            self.body(node.body, set(bound))
+            for part in (node.body, node.orelse, node.finalbody):
+                self.body(part, set(bound))
+            for handler in node.handlers:
+                self.body(handler.body, set(bound))
             return bound
-        if isinstance(node, ast.Delete):
-            return bound - assigned_names([node])
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             if isinstance(node, ast.AnnAssign) and node.value is None:
                 return bound
             return bound | assigned_names([node])
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return bound | {a.asname or a.name.partition(".")[0] for a in node.names}
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            self.definitions(node, bound)
+            return bound | {node.name}
         return bound
 
-    def site_of(self, node: ast.For, bound: set[str]) -> Site | None:
+    def definitions(self, node: ast.FunctionDef | ast.ClassDef, bound: set[str]) -> None:
+        if isinstance(node, ast.FunctionDef):
+            self.rewriter.definition(node, bound | self.scope.cells)
+            return
+        for part in node.body:
+            if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+                self.definitions(part, bound)
+
+    def place_of(self, node: ast.For, bound: set[str]) -> Place | None:
         original: ast.For = node._original  # type: ignore[attr-defined]
-        for part in ast.walk(original):
-            if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
-                return None
-            if isinstance(part, (ast.For, ast.While)) and part.orelse:
-                return None
-            if isinstance(part, ast.For) and not _is_range(part.iter):
-                return None
-            if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.Slice)):
-                return None
+        why = why_not(original)
+        if why is not None:
+            return self.refuse(original, *why)
+        if self.scope.is_module:
+            return module_place(original, self.rewriter.private, _is_range(original.iter))
         assigned = assigned_names([original])
         if not assigned <= self.locals:
-            return None
-        behind = self.liveness.behind.get(id(node), set())
-        outputs = sorted(assigned & behind)
-        names: list[str] = []
-        surroundings: dict[str, Any] = {}
-        checks: list[tuple[Any, str, Any]] = []
-        for name in sorted(needed_names(original, set(outputs))):
-            if name in self.locals or name in self.code.co_cellvars:
+            names = ", ".join(sorted(assigned - self.locals))
+            return self.refuse(original, original, f"{names}: not only this function's")
+        outputs = sorted(assigned & self.liveness.behind.get(id(node), assigned))
+        passed: list[str] = []
+        outside: list[str] = []
+        code = self.scope.code
+        for name in sorted(needed_names(original, set(outputs), self.loaded)):
+            if name in self.locals or name in code.co_cellvars:
                 if name in bound:
-                    names.append(name)
+                    passed.append(name)
                 elif name not in outputs:
-                    return None
-                continue
-            where, value = self.outside(name)
-            if value is _missing:
-                return None
-            if isinstance(value, (types.ModuleType, type, numpy.ufunc)) or callable(value):
-                surroundings[name] = value
-                checks.append((where, name, value))
+                    return self.refuse(original, original, f"{name} may have no value")
+            elif name in code.co_freevars:
+                if name not in self.scope.cells:
+                    return self.refuse(original, original, f"{name} may have no value")
+                passed.append(name)
             else:
-                names.append(name)
-        unbound = frozenset(o for o in outputs if o not in names)
-        site = Site(
-            original,
-            names,
-            outputs,
-            unbound,
-            surroundings,
-            self.checker(checks),
-            self.note_hopeless,
-        )
-        self.sites.append(site)
-        return site
+                outside.append(name)
+        place = Place(original, passed=passed, outputs=outputs, outside=outside)
+        place.original = code
+        return place
 
-    def outside(self, name: str) -> tuple[Any, Any]:
-        if name in self.cells:
-            cell = self.cells[name]
-            try:
-                return cell, cell.cell_contents
-            except ValueError:
-                return cell, _missing
-        space = self.function.__globals__
-        if name in space:
-            return space, space[name]
-        return None, getattr(builtins, name, _missing)
-
-    def checker(self, checks: list[tuple[Any, str, Any]]) -> Callable[[], bool]:
-        """Whether the names of modules and functions are what they were."""
-        space = self.function.__globals__
-        get = space.get
-        cells = [(where, value) for where, _, value in checks if isinstance(where, types.CellType)]
-        named = [(n, v) for where, n, v in checks if isinstance(where, dict)]
-        absent = [n for where, n, _ in checks if where is None]
-
-        def holds() -> bool:
-            for name, value in named:
-                if get(name) is not value:
-                    return False
-            for name in absent:
-                if name in space:
-                    return False
-            return all(cell.cell_contents is value for cell, value in cells)
-
-        return holds
-
-    # ---- writing --------------------------------------------------------------------------------
-
-    def guarded(self, node: ast.For, site: Site) -> list[ast.stmt]:
-        number = self.sites.index(site)
-        arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in site.names]
-        call = ast.Call(ast.Constant(("frit nest", number)), arguments, [])
-        found = ast.Assign([ast.Name(_FOUND, ast.Store())], call)
-        is_none = ast.Compare(ast.Name(_FOUND, ast.Load()), [ast.Is()], [ast.Constant(None)])
-        taken: list[ast.stmt] = []
-        if site.names_of_outputs:
-            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in site.names_of_outputs]
-            unpacked = ast.Tuple(targets, ast.Store())
-            taken = [ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))]
-        made: list[ast.stmt] = [found, ast.If(is_none, [node], taken)]
-        for statement in made:
-            ast.copy_location(statement, node)
-            ast.fix_missing_locations(statement)
-        return made
-
-    def function_of(self, node: ast.FunctionDef, file: str) -> types.FunctionType:
-        body: list[ast.stmt] = [node]
-        if self.code.co_freevars:
-            # The names of the closure must be variables around the function.
-            arguments = ast.arguments([], [ast.arg(n) for n in self.code.co_freevars], None)
-            arguments.kwonlyargs, arguments.kw_defaults, arguments.defaults = [], [], []
-            outer = ast.FunctionDef("around", arguments, [node], [])
-            body = [ast.copy_location(outer, node)]
-        module = ast.fix_missing_locations(ast.Module(body, []))
-        future = self.code.co_flags & _FUTURE
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            code: types.CodeType = compile(module, file, "exec", future, dont_inherit=True)
-        for _ in body[0].body if not self.code.co_freevars else [0, 1]:  # type: ignore[attr-defined]
-            inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-            code = inner[-1]
-            if code.co_name == node.name:
-                break
-        places = {("frit nest", k): site for k, site in enumerate(self.sites)}
-        constants = tuple(
-            places.get(c, c) if isinstance(c, tuple) and len(c) == 2 else c for c in code.co_consts
-        )
-        code = code.replace(co_consts=constants, co_qualname=self.code.co_qualname)
-        f = self.function
-        closure = tuple(self.cells[n] for n in code.co_freevars)
-        made = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
-        made.__kwdefaults__ = f.__kwdefaults__
-        return made
+    def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
+        self.rewriter.refused.append((loop, part, why))
 
 
-_missing = object()
+def copied(x: Any, *, for_loops: bool = False) -> Any:
+    """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
+    if isinstance(x, list):
+        return [copied(y, for_loops=for_loops) for y in x]
+    if not isinstance(x, ast.AST):
+        return x
+    made = type(x)()
+    for name, value in x.__dict__.items():
+        if name != "_original":
+            made.__dict__[name] = copied(value, for_loops=for_loops)
+    if for_loops and isinstance(x, (ast.For, ast.While)):
+        x._original = made  # type: ignore[union-attr]
+    return made
+
+
+def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
+    """The part of a loop that no nest has, and what it is; None: it may be a nest."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
+            return part, f"a statement: {type(part).__name__}"
+        if isinstance(part, (ast.For, ast.While)) and part.orelse:
+            return part, "an else of a loop"
+        if isinstance(part, ast.For) and not _is_range(part.iter):
+            return part, "a loop over something else than range(..)"
+        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.Slice)):
+            return part, f"an expression: {type(part).__name__}"
+    return None
+
+
+def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that a `del` in the statements names."""
+    return {
+        n.id
+        for node in nodes
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)
+    }
+
+
+# ---- code ---------------------------------------------------------------------------------------
+
+
+def compile_quietly(tree: ast.Module, file: str, flags: int = 0) -> types.CodeType:
+    """Python has given its warnings of the text before."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code: types.CodeType = compile(tree, file, "exec", flags, dont_inherit=True)
+    return code
+
+
+def with_places(
+    code: types.CodeType, places: list[Place], original: types.CodeType | None = None
+) -> types.CodeType:
+    """The code with its places; notes what the original code of each function is."""
+    inner = iter(_codes_in(original) if original is not None else [])
+    constants: list[object] = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            constants.append(with_places(constant, places, next(inner, None)))
+        elif isinstance(constant, tuple) and len(constant) == 2 and constant[0] == _KEY:
+            constants.append(places[constant[1]])
+        else:
+            constants.append(constant)
+    if all(a is b for a, b in zip(constants, code.co_consts, strict=True)):
+        return code
+    made = code.replace(co_consts=tuple(constants))
+    if original is not None and original.co_name == made.co_name:
+        originals[made] = original
+    return made
+
+
+def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    return (c for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def function_of(
+    function: types.FunctionType, code: types.CodeType, node: ast.FunctionDef, places: list[Place]
+) -> types.FunctionType:
+    """The function with the rewritten body."""
+    node.decorator_list = []
+    body: list[ast.stmt] = [node]
+    if code.co_freevars:
+        # The names of the closure must be variables around the function.
+        arguments = ast.arguments([], [ast.arg(n) for n in code.co_freevars], None)
+        arguments.kwonlyargs, arguments.kw_defaults, arguments.defaults = [], [], []
+        outer = ast.FunctionDef("around", arguments, [node], [])
+        body = [ast.copy_location(outer, node)]
+    module = ast.fix_missing_locations(ast.Module(body, []))
+    made = compile_quietly(module, code.co_filename, code.co_flags & _FUTURE)
+    for _ in [0, 1] if code.co_freevars else [0]:
+        made = [*_codes_in(made)][-1]
+    made = with_places(made, places).replace(co_qualname=code.co_qualname)
+    closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells = tuple(closure[n] for n in made.co_freevars)
+    f = function
+    result = types.FunctionType(made, f.__globals__, f.__name__, f.__defaults__, cells)
+    result.__kwdefaults__ = f.__kwdefaults__
+    return result
+
+
 _FUTURE = 0x1000000  # annotations; the others are always on
 
 
@@ -254,3 +360,16 @@ def _is_range(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
     )
+
+
+def _is_harmless(node: ast.expr) -> bool:
+    at = node.func if isinstance(node, ast.Call) else node
+    name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
+    return name in _HARMLESS
+
+
+def _is_plain_context(item: ast.withitem) -> bool:
+    call = item.context_expr
+    at = call.func if isinstance(call, ast.Call) else call
+    name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
+    return name in _PLAIN_CONTEXTS

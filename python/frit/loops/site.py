@@ -1,9 +1,12 @@
-"""site.py: a nest in its function: what its calls give it, its plans, and how one runs."""
+"""site.py: a nest that was called: its plans, one for each kind of values, and how they run."""
 
 from __future__ import annotations
 
 import ast
 import atexit
+import dataclasses
+import operator
+import sys
 import warnings
 import weakref
 from collections.abc import Callable
@@ -31,6 +34,9 @@ class Plan:
         self.may_fail = translation.failures >= 0
         self.names = names
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
+        # The nest with the last rounds, where they are left to Python and may fail: it is run
+        # first and undone, so that Python only gets rounds that do not fail.
+        self.whole: Plan | None = None
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
         arrays = [values[k] for k in self.translation.written]
@@ -40,6 +46,8 @@ class Plan:
 
     def run(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The outputs; None: it has to be run as Python, and nothing is stored."""
+        if self.translation.numpy_floats and warnings_count():
+            return None
         if not self.may_fail:
             found = self.nest.run(values)
             if found[0] & _ERRORS and self.translation.numpy_floats:
@@ -48,15 +56,24 @@ class Plan:
         kept = self.saved(values)
         if kept is None:
             return None
+        if self.whole is not None:
+            found = self.whole.nest.run(values)
+            put_back(kept)
+            if self.whole.has_failed(found):
+                return None
         found = self.nest.run(values)
-        t = self.translation
-        if found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats):
-            for array, copy in reversed(kept):
-                array[...] = copy
+        if self.has_failed(found):
+            put_back(kept)
             return None
         return self.outputs(found, values)
 
+    def has_failed(self, found: tuple[Any, ...]) -> bool:
+        t = self.translation
+        return bool(found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats))
+
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not self.translation.outputs:
+            return ()
         given = []
         for k, output in enumerate(self.translation.outputs):
             is_set = output.counter < 0 or found[1 + output.counter]
@@ -67,6 +84,11 @@ class Plan:
         return self.names.index(name)
 
 
+def put_back(kept: list[tuple[Any, Any]]) -> None:
+    for array, copy in reversed(kept):
+        array[...] = copy
+
+
 def warn(flags: int) -> None:
     """As NumPy's scalars would have, but behind the loop."""
     state = numpy.geterr()
@@ -75,7 +97,37 @@ def warn(flags: int) -> None:
             text = f"{words} encountered in a loop"
             if state[kind] == "raise":  # type: ignore[literal-required]
                 raise FloatingPointError(text)
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
+            warnings.warn(text, RuntimeWarning, stacklevel=_depth())
+
+
+def _depth() -> int:
+    """The stacklevel, of a caller of this function, of the program's own frame."""
+    depth, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("frit.loops"):
+        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
+    return depth
+
+
+def warnings_count() -> bool:
+    """Whether a floating-point warning would be more than a warning: it would stop the loop."""
+    global _harmless
+    filters: Any = warnings.filters
+    now = _error_state(), filters, len(filters), filters[0] if filters else None
+    if all(map(operator.is_, now, _harmless)):
+        return False
+    if not {"raise", "call", "print", "log"}.isdisjoint(numpy.geterr().values()):
+        return True
+    if any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in filters):
+        return True
+    _harmless = now
+    return False
+
+
+# NumPy's error state and the warning filters, when they were last found to stop nothing.
+_harmless: tuple[Any, ...] = (None,) * 4
+_error_state: Callable[[], Any] = getattr(
+    getattr(numpy._core.umath, "_extobj_contextvar", None), "get", object
+)
 
 
 _sites: weakref.WeakSet[Site] = weakref.WeakSet()
@@ -91,7 +143,7 @@ def _forget() -> None:
 
 
 class Site:
-    """A For of a function, called with the values of its names."""
+    """A nest, called with the values of its names."""
 
     def __init__(
         self,
@@ -100,16 +152,16 @@ class Site:
         outputs: list[str],
         is_unbound: frozenset[str],
         surroundings: dict[str, Any],
-        still_holds: Callable[[], bool],
         note_hopeless: Callable[[], None],
+        left: int = 0,
     ) -> None:
         self.node = node
         self.names = names
         self.names_of_outputs = outputs
         self.is_unbound = is_unbound
         self.surroundings = surroundings
-        self.still_holds = still_holds
         self.note_hopeless = note_hopeless
+        self.left = left
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
         self.refused: dict[str, Refused] = {}
@@ -118,12 +170,9 @@ class Site:
         self.calls = self.calls_as_python = 0
         _sites.add(self)
 
-    def __call__(self, *values: Any) -> tuple[Any, ...] | None:
-        if self.is_hopeless or not self.still_holds():
-            return None
-        key = _core.loop_key(values)
-        if key is None:
-            self.calls_as_python += 1
+    def __call__(self, key: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """key: what the values are, by loop_key."""
+        if self.is_hopeless:
             return None
         for plan in self.plans.get(key, ()):
             if self.fits(plan, values):
@@ -164,9 +213,12 @@ class Site:
             self.names_of_outputs,
             self.surroundings,
             self.is_unbound,
+            self.left,
         )
         try:
             plan = Plan(translate(inputs), self.names)
+            if plan.may_fail and self.left:
+                plan.whole = Plan(translate(dataclasses.replace(inputs, left=0)), self.names)
         except Refused as refused:
             self.refused[key] = refused.with_traceback(None)
             if not self.plans and len(self.refused) > 3:

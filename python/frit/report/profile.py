@@ -12,11 +12,13 @@ class Report:
     """What happened so far.
 
     statistics: the engine's counters. fallbacks: one entry (function, file, line, count, reason)
-    for each line and function that NumPy did, most frequent first.
+    for each line and function that NumPy did, most frequent first. loops: how many calls of nests
+    of plain loops ran compiled, and as Python.
     """
 
     statistics: dict[str, Any]
     fallbacks: list[Any]
+    loops: tuple[int, int] = (0, 0)
 
     @classmethod
     def now(cls) -> Report:
@@ -26,7 +28,9 @@ class Report:
             return cls({}, [])
         from frit.numpy import _fallback
 
-        return cls(core.statistics(), _fallback.sites())
+        place = sys.modules.get("frit.loops.place")
+        loops = place.calls() if place is not None else (0, 0)
+        return cls(core.statistics(), _fallback.sites(), loops)
 
     def __str__(self) -> str:
         return self.text()
@@ -55,6 +59,9 @@ class Report:
             f"fallbacks  {sum(f.count for f in self.fallbacks):,} calls done by NumPy, "
             f"from {len(self.fallbacks)} places",
         ]
+        if any(self.loops):
+            compiled, python = self.loops
+            text.insert(-1, f"loops      {compiled:,} nests ran compiled, {python:,} as Python")
         text += [_line(f) for f in shown]
         if len(shown) < len(self.fallbacks):
             text.append(f"  ... and {len(self.fallbacks) - len(shown)} more: frit.report()")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,12 @@ class FunctionSource:
     """A function's tree, with the line numbers of its file."""
 
     function: types.FunctionType
-    file: str
+    code: types.CodeType
     node: FunctionNode
+
+    @property
+    def file(self) -> str:
+        return self.code.co_filename
 
     @property
     def name(self) -> str:
@@ -43,21 +48,28 @@ def source_of(function: types.FunctionType) -> FunctionSource:
     code = function.__code__
     known = _known.get(code)
     if known is None:
-        node = _find(function)
-        known = _known[code] = FunctionSource(function, code.co_filename, node)
+        original = original_code(function)
+        known = _known[code] = FunctionSource(function, original, _find(function, original))
     return known
 
 
-def _find(function: types.FunctionType) -> FunctionNode:
-    file = function.__code__.co_filename
+def original_code(function: types.FunctionType) -> types.CodeType:
+    """A function's code before the loop door has rewritten it."""
+    place = sys.modules.get("frit.loops.place")
+    code: types.CodeType = place.original_code(function) if place else function.__code__
+    return code
+
+
+def _find(function: types.FunctionType, code: types.CodeType) -> FunctionNode:
+    file = code.co_filename
     for attempt in range(2):
-        node = _matching(function, _lines(function))
+        node = _matching(code, _lines(function))
         if node is not None:
             return node
         if attempt == 0:
             linecache.checkcache(file)
     raise TranslationError(
-        f"{file}, line {function.__code__.co_firstlineno}: the source of "
+        f"{file}, line {code.co_firstlineno}: the source of "
         f"{function.__qualname__} is not there, or not what is loaded: kernels are made from "
         "source; define it in a file or a notebook cell, and reload it after an edit"
     )
@@ -73,9 +85,11 @@ def _lines(function: types.FunctionType) -> list[str]:
         return []
 
 
-def _matching(function: types.FunctionType, lines: list[str]) -> FunctionNode | None:
+def _matching(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
     """The definition at the function's line whose compiled code is the function's."""
-    code = function.__code__
+    alone = _alone(code, lines)
+    if alone is not None:
+        return alone
     text = "".join(lines)
     if _file.text != text or _file.name != code.co_filename:
         _file.read(code.co_filename, text)
@@ -86,6 +100,28 @@ def _matching(function: types.FunctionType, lines: list[str]) -> FunctionNode | 
         if name == code.co_name and _parameters(node) == code.co_varnames[: _count(code)]:
             return node
     return None
+
+
+def _alone(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
+    """The definition of a module's own function, without reading the rest of the file."""
+    first = code.co_firstlineno
+    if code.co_freevars or not lines[first - 1 :] or lines[first - 1][:1].isspace():
+        return None
+    last = max((n for *_, n in code.co_lines() if n), default=first)
+    end = max(first, last)
+    while end < len(lines) and (lines[end][:1].isspace() or not lines[end].strip()):
+        end += 1
+    text = "\n" * (first - 1) + "".join(lines[first - 1 : end])
+    try:
+        tree = ast.parse(text)
+        found = compile(tree, code.co_filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None
+    node = tree.body[0] if len(tree.body) == 1 else None
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    inner = [c for c in _inner_codes(found) if _place(c) == _place(code)]
+    return node if len(inner) == 1 and _equal(inner[0], code) else None
 
 
 class _File:

@@ -1,0 +1,128 @@
+"""implicit.py: loops without a decorator: the text of a module -> its code, with places for nests.
+
+Under install() the user's own modules get this code, `python -m frit` runs its program with it, and
+notebook cells go through CellTransformer. FRIT_LOOPS=0 leaves all of them alone. A module's places
+are the only difference: names, lines and tracebacks stay, and a traced program runs line by line.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import os
+import re
+import sys
+import types
+import warnings
+from typing import Any
+
+_FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
+_FOR_BYTES = re.compile(_FOR.pattern.encode(), re.MULTILINE)
+_THREADS = {"threading", "_thread", "signal", "concurrent", "asyncio"}
+
+
+def is_enabled() -> bool:
+    """False under FRIT_LOOPS=0."""
+    return os.environ.get("FRIT_LOOPS", "1") != "0"
+
+
+def code_of(
+    text: str | bytes, original: types.CodeType, *, is_program: bool = False
+) -> types.CodeType:
+    """The code of a module with its places; the original where there is no nest.
+
+    is_program: nobody imports it, and it is not looked at when it has ended.
+    """
+    found = _FOR.search(text) if isinstance(text, str) else _FOR_BYTES.search(text)
+    if found is None or not is_enabled():
+        return original
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python has given them
+            return _code_of(ast.parse(text, original.co_filename), original, is_program)
+    except Exception:
+        return original  # a program must not end because we could not read it
+
+
+def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> types.CodeType:
+    from frit.loops.peel import private_names
+    from frit.loops.rewrite import Rewriter, compile_quietly, with_places
+
+    rewriter = Rewriter(codes_by_place(original))
+    if is_program and not (sys.flags.interactive or sys.flags.inspect):
+        rewriter.private = private_names(tree)
+    rewriter.module(tree, original)
+    if not rewriter.places:
+        return original
+    file = original.co_filename
+    note(rewriter.places, file, tree)
+    return with_places(compile_quietly(tree, file), rewriter.places, original)
+
+
+def note(places: list[Any], file: str, tree: ast.Module) -> None:
+    shared = variables_of_threads(tree)
+    for place in places:
+        place.file = file
+        place.shared = shared
+
+
+def codes_by_place(module: types.CodeType) -> dict[tuple[int, str], types.CodeType]:
+    """The functions' codes, by first line and name, where there is one."""
+    found: dict[tuple[int, str], types.CodeType | None] = {}
+    due = [module]
+    for code in due:
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                due.append(inner)
+                key = inner.co_firstlineno, inner.co_name
+                found[key] = None if key in found else inner
+    return {key: code for key, code in found.items() if code is not None}
+
+
+def variables_of_threads(tree: ast.Module) -> frozenset[str]:
+    """Variables that a function of the module assigns, perhaps in a thread or signal handler."""
+    names: set[str] = set()
+    has_threads = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            names.update(node.names)
+        elif isinstance(node, ast.Import):
+            has_threads |= any(a.name.partition(".")[0] in _THREADS for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            has_threads |= (node.module or "").partition(".")[0] in _THREADS
+    return frozenset(names) if has_threads else frozenset()
+
+
+class CellTransformer:
+    """IPython's ast_transformers call it: the places are variables of the notebook, `_frit_nest_1`.
+
+    A cell that cannot be treated (top-level await) stays what it is.
+    """
+
+    def __init__(self, space: dict[str, Any]) -> None:
+        self.space = space
+        self.numbers = itertools.count(1)
+
+    def visit(self, node: ast.Module) -> ast.Module:
+        if not is_enabled() or not isinstance(node, ast.Module):
+            return node
+        if not any(isinstance(n, ast.For) for n in ast.walk(node)):
+            return node
+        try:
+            return self.treated(copy.deepcopy(node))
+        except Exception:
+            return node
+
+    def treated(self, node: ast.Module) -> ast.Module:
+        from frit.loops.rewrite import Rewriter, compile_quietly
+
+        original = compile_quietly(node, "<cell>")
+        rewriter = Rewriter(codes_by_place(original))
+        first = next(self.numbers)
+        rewriter.refer = lambda number: ast.Name(f"_frit_nest_{first}_{number}", ast.Load())
+        rewriter.module(node, original)
+        note(rewriter.places, "<cell>", node)
+        for number, place in enumerate(rewriter.places):
+            self.space[f"_frit_nest_{first}_{number}"] = place
+        return node

@@ -1,0 +1,399 @@
+"""place.py: where a nest stands in a running program: what its names are, and whether it pays.
+
+The rewritten program asks its place first (rewrite.py). A place loads neither NumPy nor the engine:
+a program without arrays never does.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import sys
+import time
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from frit import _importer
+from frit.loops.names import assigned_names, needed_names
+from frit.loops.peel import Peel
+from frit.loops.work import guess_of
+
+if TYPE_CHECKING:
+    from frit.loops.site import Site
+
+SHORT = 4e-6  # seconds as Python, below which a nest is left alone
+WORTH = 2e-3  # seconds as Python, after which a nest is translated
+MANY = 100  # refusals, after which a place ..
+OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+NOT_YET = "it has not run long enough to be worth it"
+_OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
+_MONITORING: Any = getattr(sys, "monitoring", None)
+_missing = object()
+
+places: weakref.WeakSet[Place] = weakref.WeakSet()
+
+
+class Place:
+    """A nest in the text of a program.
+
+    passed: its variables that the call gives; outputs: those that it leaves. In a module's own
+    code both are the module's variables, which the place reads and writes itself; its last rounds
+    stay Python's there (peel.py).
+    """
+
+    # Ask for `traced()` before `take`: a program that is being traced runs line by line.
+    __slots__ = (
+        "__weakref__",
+        "binding",
+        "file",
+        "is_eager",
+        "is_module",
+        "node",
+        "note_hopeless",
+        "on",
+        "original",
+        "outputs",
+        "outside",
+        "owed",
+        "passed",
+        "peel",
+        "refusals",
+        "shared",
+        "since",
+        "space",
+        "why",
+    )
+    traced = staticmethod(sys.gettrace)
+
+    def __init__(
+        self,
+        node: ast.For,
+        *,
+        passed: list[str],
+        outputs: list[str],
+        outside: list[str],
+        is_module: bool = False,
+        peel: Peel | None = None,
+    ) -> None:
+        self.on = True
+        self.node = node
+        self.passed = passed
+        self.outputs = outputs
+        self.outside = outside  # variables of the module
+        self.is_module = is_module
+        self.peel = peel
+        self.is_eager = False  # translated at its first call, whatever its work
+        self.shared: frozenset[str] = frozenset()  # variables that another thread may change
+        self.file = ""
+        self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
+        self.note_hopeless: Callable[[], None] | None = None
+        self.original: types.CodeType | None = None  # of the function, as Python compiles it
+        self.binding: Binding | None = None
+        self.refusals = 0
+        self.since = 0.0
+        self.owed = 0.0
+        self.why = "it has not run yet"
+        places.add(self)
+
+    def __reduce__(self) -> Any:
+        # A copy of the code elsewhere runs as Python, and needs no Frit.
+        return functools.partial, (int,), (int, (), {}, {"on": False})
+
+    def take(self, *passed: Any) -> tuple[Any, ...] | None:
+        """Runs the nest, if it can: the outputs. None: it has to be run as Python."""
+        found, _ = self.start(passed, None, sys._getframe(1))
+        return found
+
+    def rest(self, rounds: Any) -> Any:
+        """Runs the nest, if it can, but for its last rounds: what is left of the range."""
+        if type(rounds) is not range or len(rounds) < 2:
+            return rounds
+        found, left = self.start((), rounds, sys._getframe(1))
+        return rounds if found is None else rounds[-left:]
+
+    def start(
+        self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
+    ) -> tuple[tuple[Any, ...] | None, int]:
+        space = frame.f_globals
+        if not self.is_eager and not _importer.is_active():
+            return None, 0
+        if _MONITORING is not None and _is_watched():
+            return None, 0
+        if self.is_module:
+            if frame.f_locals is not space:
+                return None, 0
+            self.space = space
+        found, left = self.attempt(passed, rounds, space)
+        if found is None:
+            self.refuse(frame)
+            return None, 0
+        self.refusals = 0
+        if self.is_module:
+            space.update(zip(self.outputs, found, strict=True))
+        return found, left
+
+    def attempt(
+        self, passed: tuple[Any, ...], rounds: range | None, space: dict[str, Any]
+    ) -> tuple[tuple[Any, ...] | None, int]:
+        core: Any = sys.modules.get("frit._core") or _engine()
+        if core is None:
+            return self.not_now("the program has not imported NumPy")
+        binding = self.binding
+        if binding is None:
+            binding = self.binding = Binding(self, passed, space)
+        values = binding.values_of(passed, space)
+        if values is None:
+            return None, 0
+        key = core.loop_key(values)
+        if key is None:
+            values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
+            key = core.loop_key(values)
+            if key is None:
+                if binding.site is not None:
+                    binding.site.calls_as_python += 1
+                return self.not_now("an argument is no array or number")
+        if not self.is_eager and not self.pays(binding, values):
+            return None, 0
+        left = 0
+        if self.peel is not None and rounds is not None:
+            left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
+            if not 0 < left < len(rounds):
+                return self.not_now("its last rounds leave loops in it out")
+        site = binding.sites.get(left) or binding.make_site(left)
+        return site(key, values), left
+
+    def not_now(self, why: str) -> tuple[None, int]:
+        self.why = why
+        return None, 0
+
+    def pays(self, binding: Binding, values: tuple[Any, ...]) -> bool:
+        seconds = WORTH / 2  # where nobody knows, the second call is worth it
+        if binding.guess is not None:
+            try:
+                seconds = binding.guess(*values)
+            except (ValueError, TypeError, ArithmeticError, IndexError):
+                pass
+        if seconds < SHORT:
+            self.why = "it is too short"
+            return False
+        if binding.site is None:
+            self.owed += seconds
+            if self.owed < WORTH:
+                self.why = NOT_YET
+                return False
+        return True
+
+    def refuse(self, frame: types.FrameType) -> None:
+        """A place that is asked often, and in vain, is not asked again."""
+        if self.is_eager or self.why is NOT_YET:
+            return
+        if self.refusals == 0:
+            self.since = time.perf_counter()
+        self.refusals += 1
+        if self.refusals > MANY:
+            if time.perf_counter() - self.since < MANY * OFTEN:
+                self.on = False
+                restore(frame.f_code, frame.f_globals)
+            self.refusals = 0
+
+    def give_up(self) -> None:
+        self.on = False
+        if self.note_hopeless is not None:
+            self.note_hopeless()
+
+
+class Binding:
+    """The names of a place, as its first call finds them: numbers and arrays, or surroundings."""
+
+    def __init__(self, place: Place, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+        self.place = place
+        self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
+        self.site: Site | None = None  # the latest
+        self.names: list[str] = []
+        self.surroundings: dict[str, Any] = {}
+        self.known_passed: list[tuple[int, Any]] = []
+        self.known: list[tuple[str, Any]] = []
+        self.absent: list[str] = []
+        self.taken: list[int] = []
+        self.read: list[str] = []
+        self.is_whole = True
+        for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
+            if _is_surrounding(value):
+                self.surroundings[name] = _real(value)
+                self.known_passed.append((k, value))
+            else:
+                self.names.append(name)
+                self.taken.append(k)
+        for name in place.outside:
+            value = space.get(name, _missing)
+            if value is _missing:
+                self.bind_absent(name)
+            elif _is_surrounding(value):
+                self.surroundings[name] = _real(value)
+                self.known.append((name, value))
+            else:
+                self.names.append(name)
+                self.read.append(name)
+        self.takes_all = len(self.taken) == len(place.passed) and not self.read
+        if set(self.read) & place.shared:
+            self.refuse("another thread may change a variable that it reads")
+        if place.is_module and self.functions_read(space) & assigned_names([place.node]):
+            self.refuse("a function that it calls reads what it assigns")
+        self.guess = None if place.is_eager else guess_of(place.node, self.names)
+
+    def refuse(self, why: str) -> None:
+        self.place.why, self.is_whole = why, False
+        self.place.give_up()
+
+    def bind_absent(self, name: str) -> None:
+        value = getattr(builtins, name, _missing)
+        if value is not _missing and _is_surrounding(value):
+            self.surroundings[name] = value
+            self.absent.append(name)
+        elif name not in self.place.outputs:
+            self.place.why, self.is_whole = f"{name} has no value", False
+
+    def functions_read(self, space: dict[str, Any]) -> set[str]:
+        """The variables of the module that the functions in the surroundings may read."""
+        found: set[str] = set()
+        due = [f.__code__ for f in self.surroundings.values() if isinstance(f, types.FunctionType)]
+        seen: set[types.CodeType] = set()
+        while due:
+            code = due.pop()
+            if code in seen:
+                continue
+            seen.add(code)
+            found.update(code.co_names)
+            due += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+            called = (space.get(name) for name in code.co_names)
+            due += [f.__code__ for f in called if isinstance(f, types.FunctionType)]
+        return found
+
+    def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The values; None where the names are not what they were."""
+        if not self.is_whole:
+            self.place.binding = None  # names may have got values since
+            return None
+        for k, value in self.known_passed:
+            if passed[k] is not value:
+                return self.changed(self.place.passed[k])
+        for name, value in self.known:
+            if space.get(name) is not value:
+                return self.changed(name)
+        for name in self.absent:
+            if name in space:
+                return self.changed(name)
+        if self.takes_all:
+            return passed
+        try:
+            return (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
+        except KeyError as missing:
+            return self.changed(str(missing.args[0]))
+
+    def changed(self, name: str) -> None:
+        self.place.why = f"{name} is not what it was"
+
+    def make_site(self, left: int) -> Site:
+        from frit.loops.site import Site
+
+        unbound = frozenset(o for o in self.place.outputs if o not in self.names)
+        self.site = self.sites[left] = Site(
+            self.place.node,
+            self.names,
+            self.place.outputs,
+            unbound,
+            self.surroundings,
+            self.place.give_up,
+            left,
+        )
+        return self.site
+
+
+def calls() -> tuple[int, int]:
+    """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
+    bindings = [place.binding for place in places]
+    sites = [s for b in bindings if b is not None for s in b.sites.values()]
+    return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
+
+
+def _is_surrounding(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) or callable(value)
+
+
+def _real(value: Any) -> Any:
+    """NumPy's own object for one of frit.numpy's."""
+    if "frit.numpy" not in sys.modules:
+        return value
+    from frit import _adapters
+
+    return _adapters.real_of(value)
+
+
+def _engine() -> Any:
+    """The engine, for a program that has NumPy."""
+    if "numpy" not in sys.modules:
+        return None
+    from frit import _core
+
+    return _core
+
+
+def _is_watched() -> bool:
+    """Whether a debugger or a coverage tool wants to see lines without sys.settrace."""
+    return any(map(_MONITORING.get_tool, _OTHERS))
+
+
+def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
+    """A nest of a module's own code: every variable of it is left, and may be read later."""
+    breaks = any(isinstance(n, ast.Break) for n in ast.walk(node))
+    if over_range and not breaks and isinstance(node.target, ast.Name):
+        peel = Peel(node, private)
+        return Place(
+            node, passed=[], outputs=peel.outputs, outside=peel.needed, is_module=True, peel=peel
+        )
+    outputs = sorted(assigned_names([node]))
+    outside = sorted(needed_names(node, set(outputs)))
+    return Place(node, passed=[], outputs=outputs, outside=outside, is_module=True)
+
+
+def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
+    """The places of a function's code: constants, or in a notebook variables of its module."""
+    yield from without_places.get(code, ())
+    for found in (*code.co_consts, *map(space.get, code.co_names)):
+        if isinstance(found, Place):
+            yield found
+
+
+def restore(code: types.CodeType, space: dict[str, Any]) -> None:
+    """Gives a function whose places are all off its own code back, if it stands in its module."""
+    original = originals.get(code)
+    found = [*places_of(code, {})]
+    if original is None or any(place.on for place in found):
+        return
+    first, *rest = getattr(code, "co_qualname", code.co_name).split(".")
+    at = space.get(first)
+    for name in rest:
+        at = vars(at).get(name) if isinstance(at, type) else None
+    at = getattr(at, "__func__", getattr(at, "fget", at))
+    if isinstance(at, types.FunctionType) and at.__code__ is code:
+        at.__code__ = original
+        without_places[original] = found
+
+
+without_places: dict[types.CodeType, list[Place]] = {}  # the places that were in it once
+originals: dict[types.CodeType, types.CodeType] = {}  # of code that has places
+
+
+def original_code(function: types.FunctionType) -> types.CodeType:
+    """What Python compiles the function's text to."""
+    code = function.__code__
+    known = originals.get(code)
+    if known is not None:
+        return known
+    for place in places_of(code, function.__globals__):
+        if place.original is not None:
+            return place.original.replace(co_filename=code.co_filename)
+    return code

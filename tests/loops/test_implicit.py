@@ -1,0 +1,721 @@
+"""test_implicit.py: loops without a decorator do what Python does, wherever they stand."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib.util
+import inspect
+import json
+import linecache
+import math
+import os
+import sys
+import textwrap
+import types
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import frit
+from frit import _importer
+from frit.loops import implicit, place
+from frit.loops.peel import private_names
+
+from .fuzz import Program, same
+from .kernels import KERNELS, arguments
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Every nest is taken at its first call, as if it were long, under install()."""
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", -1.0)
+    monkeypatch.setattr(place, "WORTH", -1.0)
+
+
+def compiled(text: str, name: str, **options: bool) -> tuple[types.CodeType, types.CodeType]:
+    """Python's code of a module, and ours."""
+    text = textwrap.dedent(text)
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    plain = compile(text, name, "exec", dont_inherit=True)
+    return plain, implicit.code_of(text, plain, **options)
+
+
+def run(code: types.CodeType, **names) -> dict[str, object]:
+    space = {"__name__": "program", "np": np, "math": math, **names}
+    exec(code, space)
+    return space
+
+
+def places_of(file: str) -> list[place.Place]:
+    found = [p for p in place.places if p.file == file]
+    return sorted(found, key=lambda p: p.node.lineno)
+
+
+def was_taken(p: place.Place) -> bool:
+    return p.binding is not None and p.binding.site is not None and p.binding.site.calls > 0
+
+
+MODULE = """
+    a = np.arange(12.0).reshape(3, 4)
+    out = np.zeros((3, 4))
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            t = a[i, j] * 2
+            out[i, j] = t + 1
+            total += t
+"""
+
+
+def test_a_modules_loop_leaves_its_variables(eager):
+    plain, ours = compiled(MODULE, "<module>")
+    assert ours is not plain
+    expected, got = run(plain), run(ours)
+    assert expected.keys() == got.keys()
+    for name in ("i", "j", "t", "total"):
+        assert same(expected[name], got[name]), name
+    assert np.array_equal(expected["out"], got["out"])
+    assert was_taken(places_of("<module>")[-2])
+
+
+def test_functions_of_a_module_run_compiled(eager):
+    text = """
+        scale = 3.0
+        def outer(n):
+            shift = 1.0
+            def inner(x):
+                for i in range(len(x)):
+                    x[i] = x[i] * scale + shift
+                return i
+            return inner
+        class C:
+            @staticmethod
+            def method(x):
+                for i in range(len(x)):
+                    x[i] -= 1
+        x = np.arange(5.0)
+        k = outer(2)(x)
+        C.method(x)
+    """
+    plain, ours = compiled(text, "<functions>")
+    expected, got = run(plain), run(ours)
+    assert got["k"] == 4
+    assert np.array_equal(expected["x"], got["x"])
+    assert all(was_taken(p) for p in places_of("<functions>"))
+    assert len(places_of("<functions>")) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # del makes a variable come and go.
+        "def f(c):\n x = np.ones(3)\n if c: del x\n for i in range(0): x[i] = 1\nf(True)",
+        # A context manager may swallow an error.
+        "import contextlib\ndef f():\n with contextlib.suppress(ZeroDivisionError):\n  y = 1 / 0\n"
+        " for i in range(0):\n  a = y\nf()",
+        # A cell may be empty.
+        "def f():\n def g():\n  for i in range(0): b = c\n g()\n c = 1\nf()",
+        # Somebody else's range.
+        "range = lambda n: [5, 7]\ns = 0\nfor i in range(3): s += i",
+        "s = 0\nfor i in range(3): s += missing if i > 5 else 1",
+        "x = [1, 2]\nfor i in range(5): x[i] = 0",
+        "x = np.ones(2)\nfor i in range(5): x[i] = 0",
+        "for i in range(0): pass\nprint(i)",
+        "s = 0.0\nx = np.ones(4)\nfor i in range(4):\n s += 1 / (2.0 - i) + x[i]",
+    ],
+)
+def test_errors_are_pythons(eager, text):
+    plain, ours = compiled(text, "<errors>")
+    seen = []
+    for code in (plain, ours):
+        space = {"__name__": "program", "np": np}
+        lines = []
+        try:
+            exec(code, space)
+        except Exception as error:
+            at = error.__traceback__.tb_next
+            while at is not None:
+                lines.append((at.tb_frame.f_code.co_name, at.tb_lineno))
+                at = at.tb_next
+            lines.append((type(error), str(error)))
+        values = {k: v for k, v in space.items() if isinstance(v, int | float | list)}
+        seen.append((lines, values))
+    assert seen[0] == seen[1]
+
+
+def test_loops_in_odd_places(eager):
+    text = """
+        def f(x):
+            try:
+                raise ValueError
+            except ValueError:
+                for i in range(len(x)):
+                    x[i] = s = x[i] + 1
+            return i, s
+        async def g(x):
+            async for y in x:
+                if y: break
+                for i in range(len(x)):
+                    x[i] = 0
+        def h(x, k):
+            match k:
+                case 1:
+                    for i in range(len(x)):
+                        x[i] = s = x[i] + 1
+            return i, s
+        def j(x):
+            t = 0.0
+            while True:
+                try:
+                    for i in range(len(x)):
+                        t = x[i]
+                    if t > 2: break
+                    continue
+                finally:
+                    x += 1
+            return t, i
+        a = f(np.arange(3.0)), h(np.arange(4.0), 1), j(np.arange(2.0))
+    """
+    plain, ours = compiled(text, "<odd>")
+    assert run(plain)["a"] == run(ours)["a"]
+    assert sum(map(was_taken, places_of("<odd>"))) == 2
+
+
+def outcome_of_module(code: types.CodeType, given: dict[str, object]) -> tuple[object, dict]:
+    """The error, and the variables of the module behind it."""
+    space: dict[str, object] = {"np": np, "math": math, "__name__": "program"}
+    space.update(copy.deepcopy(given))
+    error = None
+    try:
+        with np.errstate(all="ignore"):
+            exec(code, space)
+    except Exception as e:
+        error = type(e), str(e), e.__traceback__.tb_next.tb_lineno
+    del space["__builtins__"]
+    return error, space
+
+
+def same_module(x: dict, y: dict, but: set[str]) -> bool:
+    if x.keys() - but != y.keys() - but:
+        return False
+    for name in x.keys() - but:
+        if isinstance(x[name], np.ndarray):
+            rtol = 1e-5 if x[name].dtype.itemsize == 4 else 1e-12
+            if not np.allclose(x[name], y[name], rtol=rtol, atol=0, equal_nan=True):
+                return False
+        elif not isinstance(x[name], types.ModuleType | types.FunctionType) and not same(
+            x[name], y[name]
+        ):
+            return False
+    return True
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def text_of_module(program: Program) -> str | None:
+    """The function's lines as a module, whose variables are its arguments; None: it can't be."""
+    lines = program.source.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("def f("))
+    body = [line[4:] for line in lines[start + 1 : -1]]
+    if any(line.lstrip().startswith("return") for line in body):
+        return None
+    return "\n".join([*lines[:start], *body]) + "\n"
+
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "400")) // 2
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+
+
+@pytest.mark.parametrize("is_program", [False, True])
+def test_random_loops_of_modules_do_what_python_does(eager, is_program):
+    taken = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        program = Program(seed)
+        text = text_of_module(program)
+        if text is None:
+            continue
+        private = private_names(ast.parse(text)) if is_program else set()
+        name = f"<module {seed}>"
+        plain = compile(text, name, "exec", dont_inherit=True)
+        ours = implicit.code_of(text, plain, is_program=is_program)
+        for call in range(2):
+            given = program.arguments(call)
+            expected = outcome_of_module(plain, given)
+            got = outcome_of_module(ours, given)
+            assert expected[0] == got[0] and same_module(expected[1], got[1], private), (
+                f"seed {seed}, call {call}\n{text}\n{given}\nPython: {expected}\nFrit: {got}"
+            )
+        taken += sum(map(was_taken, places_of(name)))
+    assert taken > PROGRAMS // 8  # else nothing was tested
+
+
+def events(code: types.CodeType) -> list[tuple[str, str, int]]:
+    """What a debugger sees."""
+    seen = []
+
+    def trace(frame, event, argument):
+        seen.append((frame.f_code.co_filename, frame.f_code.co_name, event, frame.f_lineno))
+        return trace
+
+    space = {"__name__": "program", "np": np}
+    sys.settrace(trace)
+    try:
+        exec(code, space)
+    finally:
+        sys.settrace(None)
+    return seen
+
+
+def test_a_traced_program_shows_every_line(eager):
+    text = (
+        MODULE
+        + """
+    def f(x):
+        for i in range(len(x)):
+            x[i] = x[i] + 1
+        else:
+            pass
+        for i in range(len(x)):
+            x[i] = x[i] + 1
+        return x
+    f(np.ones(3))
+    """
+    )
+    plain, ours = compiled(text, "<traced>")
+    assert ours is not plain
+    assert events(plain) == events(ours)
+
+
+def test_a_function_that_was_rewritten_is_what_it_was(eager):
+    text = """
+        import functools
+        def f(x, n=2, *, k: int = 3):
+            "Doc."
+            for i in range(len(x)):
+                x[i] = x[i] + n * k
+            return x
+    """
+    plain, ours = compiled(text, "<same>")
+    f, g = run(plain)["f"], run(ours)["f"]
+    assert g.__code__ is not f.__code__
+    for name in ("co_name", "co_qualname", "co_argcount", "co_firstlineno", "co_freevars"):
+        assert getattr(f.__code__, name) == getattr(g.__code__, name)
+    assert (f.__doc__, f.__defaults__, f.__kwdefaults__, f.__annotations__) == (
+        g.__doc__, g.__defaults__, g.__kwdefaults__, g.__annotations__
+    )  # fmt: skip
+    assert set(f.__code__.co_lines()).issuperset(set()) and {
+        n for *_, n in f.__code__.co_lines()
+    } == {n for *_, n in g.__code__.co_lines()}
+    h = frit.parallelize(g)  # reads the source anew
+    assert np.array_equal(h(np.ones(3)), np.full(3, 7.0))
+    assert h.__frit__.sites[0].calls == 1
+
+
+def test_unknown_decorators_see_pythons_own_code(eager):
+    text = """
+        def keep(f):
+            return f
+        @keep
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 0
+    """
+    plain, ours = compiled(text, "<decorated>")
+    assert ours is plain
+
+
+def test_functions_that_look_at_their_variables_are_left_alone(eager):
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 0
+            return sorted(locals())
+    """
+    plain, ours = compiled(text, "<locals>")
+    assert ours is plain
+
+
+def test_a_variable_that_a_thread_may_change_is_read_at_every_round(eager):
+    text = """
+        import threading
+        stop = 0
+        def ask():
+            global stop
+            stop = 1
+        def work(x):
+            for i in range(len(x)):
+                x[i] = stop
+        work(np.ones(3))
+    """
+    _, ours = compiled(text, "<threads>")
+    run(ours)
+    assert not any(map(was_taken, places_of("<threads>")))
+
+
+def test_a_function_that_reads_what_the_loop_assigns(eager):
+    text = """
+        s = 0.0
+        def g(x):
+            return x + s
+        a = np.arange(5.0)
+        for i in range(5):
+            s = g(a[i])
+    """
+    plain, ours = compiled(text, "<reads>")
+    assert same(run(plain)["s"], run(ours)["s"])
+
+
+def test_places_that_are_asked_in_vain_are_not_asked_again():
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 0
+    """
+    _, ours = compiled(text, "<vain>")
+    f = run(ours)["f"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_importer, "is_active", lambda: True)
+        for _ in range(2 * place.MANY):
+            f([1, 2])
+    assert not places_of("<vain>")[0].on
+
+
+def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    text = """
+        class C:
+            def f(self, x):
+                for i in range(len(x)):
+                    x[i] = 0
+    """
+    plain, ours = compiled(text, "<back>")
+    expected, got = run(plain)["C"].f.__code__, run(ours)["C"]
+    assert got.f.__code__ != expected
+    for _ in range(2 * place.MANY):
+        got().f([1, 2])
+    assert got.f.__code__ == expected
+    assert "an argument is no array or number" in str(frit.explain(got.f))
+
+
+def test_short_loops_stay_python(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    text = """
+        x = np.zeros(4)
+        for i in range(4):
+            x[i] = i
+    """
+    _, ours = compiled(text, "<short>")
+    run(ours)
+    assert places_of("<short>")[0].why == "it is too short"
+
+
+def test_loops_are_translated_when_they_have_run_for_long_enough(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] + 1
+    """
+    _, ours = compiled(text, "<owed>")
+    f, x = run(ours)["f"], np.zeros(500)
+    calls = 0
+    while not was_taken(places_of("<owed>")[0]):
+        f(x)
+        calls += 1
+        assert calls < 1000
+    assert calls > 3
+    assert np.array_equal(x, np.full(500, float(calls)))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [2, 9, 24])
+def test_sixteen_nests_as_modules(eager, name, n):
+    function = KERNELS[name]
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines()[1:]
+    text = textwrap.dedent("\n".join(lines)) + "\n"
+    plain, ours = compiled(text, f"<module {name}>", is_program=True)
+    given = dict(
+        zip(
+            function.__code__.co_varnames[: function.__code__.co_argcount],
+            arguments(name, n, np.random.default_rng(n)),
+            strict=True,
+        )
+    )
+    expected, got = run(plain, **copy.deepcopy(given)), run(ours, **copy.deepcopy(given))
+    assert expected.keys() == got.keys()
+    for key, value in expected.items():
+        if isinstance(value, np.ndarray | float | int):
+            assert type(value) is type(got[key]), key
+            np.testing.assert_allclose(value, got[key], rtol=1e-10, atol=1e-12, err_msg=key)
+    if n == 24:
+        assert any(map(was_taken, places_of(f"<module {name}>")))
+
+
+@pytest.mark.parametrize("state", ["errstate", "filter"])
+def test_warnings_that_are_errors_come_at_their_round(eager, state):
+    text = """
+        x = np.array([1.0, 2.0, 0.0, 4.0, 0.0, 5.0])
+        y = np.zeros(6)
+        for i in range(6):
+            y[i] = 1 / x[i]
+    """
+    ours = compiled(text, "<raise>")[1]
+    space = {"__name__": "program", "np": np}
+    with np.errstate(divide="raise" if state == "errstate" else "warn"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises((FloatingPointError, RuntimeWarning)) as caught:
+                exec(ours, space)
+    assert caught.traceback[-1].lineno == 4
+    assert (space["i"], list(space["y"][:3])) == (2, [1.0, 0.5, 0.0])
+
+
+def test_a_failure_in_the_last_round_leaves_what_python_leaves(eager):
+    text = """
+        x = np.array([4.0, 9.0, 16.0, -1.0])
+        for i in range(4):
+            t = i * 2
+            u = math.sqrt(x[i])
+            x[i] = u
+    """
+    plain, ours = compiled(text, "<last>")
+    expected, got = outcome_of_module(plain, {}), outcome_of_module(ours, {})
+    assert expected[0] == got[0]
+    assert same_module(expected[1], got[1], set())
+    assert got[1]["u"] == 4.0
+
+
+def test_copies_of_the_code_need_no_frit(eager):
+    pickle = pytest.importorskip("cloudpickle")
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 1
+            return x
+    """
+    _, ours = compiled(text, "<copies>")
+    data = pickle.dumps(run(ours)["f"])
+    assert b"frit" not in data.replace(b"frit nest", b"")
+    assert np.array_equal(pickle.loads(data)(np.zeros(3)), np.ones(3))
+
+
+def test_a_notebooks_cells_run_compiled(eager):
+    space = {"np": np}
+    cells = implicit.CellTransformer(space)
+
+    def cell(text: str) -> None:
+        tree = cells.visit(ast.parse(textwrap.dedent(text)))
+        exec(compile(tree, "<cell>", "exec"), space)
+
+    cell("x = np.arange(6.0)\nfor i in range(6):\n    x[i] = x[i] + i\n")
+    cell("def f(y):\n    for k in range(len(y)):\n        y[k] = 2 * y[k]\nf(x)\n")
+    assert np.array_equal(space["x"], np.arange(6.0) * 4)
+    taken = [p for n, p in space.items() if n.startswith("_frit_nest")]
+    assert len(taken) == 2
+    assert all(map(was_taken, taken))
+    assert "parallel" in str(frit.explain(space["f"]).marks)
+    cell("await_ = 3\n")  # no loop: nothing is done
+    assert len([n for n in space if n.startswith("_frit_nest")]) == 2
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+NOTEBOOK = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+def cell(text):
+    done = shell.run_cell(text, store_history=True)
+    done.raise_error()
+    return done.result
+cell("%load_ext frit")
+cell("import numpy as np\\nx = np.arange(20000.0)\\nfor i in range(20000):\\n    x[i] = x[i] + i")
+cell("def f(y):\\n    for k in range(len(y)):\\n        y[k] = 2 * y[k]\\n    return y")
+for _ in range(3): cell("f(x)")
+print(cell("x[19999]"), cell("i"), len(shell.ast_transformers))
+import frit
+print("parallel" in str(frit.explain(shell.user_ns["f"])))
+print("parallel" in frit.explain(shell.user_ns["f"])._repr_html_())
+cell("%unload_ext frit")
+print(cell("f(x)[1]"), len(shell.ast_transformers))
+cell("import asyncio\\nfor j in range(3):\\n    await asyncio.sleep(0)")
+"""
+
+
+def test_a_notebooks_shell(python):
+    pytest.importorskip("IPython")
+    out = python("-c", NOTEBOOK).stdout.splitlines()
+    out = [line for line in out if not line.startswith(("Out", " "))]
+    assert out[-4:] == ["319984.0 19999 1", "True", "True", "32.0 0"]
+
+
+PROGRAM = """
+import numpy as np
+import helper
+n = 300
+a = np.zeros((n, n))
+b = np.arange(n * 1.0)
+total = 0.0
+for i in range(n):
+    for j in range(n):
+        a[i, j] = b[i] * 2 + np.sqrt(b[j])
+        total += b[j]
+def main():
+    return helper.double(a)
+if __name__ == "__main__":
+    print(main(), total, i, j, type(total).__name__, __name__)
+"""
+HELPER = """
+def double(x):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] = 2 * x[i, j]
+    return float(x.sum())
+"""
+EXPLAIN = """
+import sys, frit
+text = str(frit.explain(sys.modules["__main__"])) + str(frit.explain(helper.double))
+print(text.count("Python"), "parallel" in text)
+"""
+
+
+def test_programs_give_what_python_gives(python, file):
+    path = file("program.py", PROGRAM)
+    file("helper.py", HELPER)
+    plain = python(path).stdout
+    assert python("-m", "frit", path).stdout == plain
+    assert python("-m", "frit", "-m", "program").stdout == plain
+    assert python("-m", "frit", "-c", PROGRAM).stdout == plain
+    assert python("-m", "frit", "-", input=PROGRAM).stdout == plain
+    shown = python("-m", "frit", "-c", PROGRAM + EXPLAIN).stdout.splitlines()[-1]
+    assert shown == "0 True"
+    off = python("-m", "frit", "-c", PROGRAM + EXPLAIN, FRIT_LOOPS="0", check=False)
+    assert off.stdout.splitlines()[0] == plain.strip()
+
+
+SIXTEEN = """
+import copy
+import sys
+sys.path.insert(0, {root!r})
+import numpy as np
+from tests.loops import kernels
+SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
+SIZES |= {{"heat_3d": (8, 40), "gemver": (120, 110)}}
+for name, f in kernels.KERNELS.items():
+    n, rounds = SIZES.get(name, (16, 40))
+    given = kernels.arguments(name, n, np.random.default_rng(1))
+    fresh = copy.deepcopy(given)
+    for _ in range(rounds):
+        given = copy.deepcopy(fresh)
+        f(*given)
+    print(name, *(f"{{float(np.array(x).sum()):.9g}}" for x in given))
+if "frit" in sys.modules:
+    import frit
+    for name, f in kernels.KERNELS.items():
+        assert "Python" not in str(frit.explain(f)), frit.explain(f)
+"""
+
+
+def test_sixteen_functions_without_a_decorator(python, file):
+    path = file("program.py", SIXTEEN.format(root=str(ROOT)))
+    assert python("-m", "frit", path).stdout == python(path).stdout
+
+
+def test_the_report_counts_nests(python, file):
+    file("helper.py", HELPER)
+    done = python("-m", "frit", "--report", file("program.py", PROGRAM))
+    assert "loops      2 nests ran compiled, 0 as Python" in done.stderr
+
+
+def test_the_traceback_names_the_line(python, file):
+    text = (
+        "import numpy as np\nx = np.ones(2000)\nfor i in range(2001):\n    x[i] = (\n        2)\n"
+    )
+    path = file("program.py", text)
+    plain = python(path, check=False)
+    ours = python("-m", "frit", path, check=False)
+    assert plain.stderr == ours.stderr
+    assert plain.returncode == ours.returncode == 1
+
+
+def test_a_module_that_does_not_parse_is_named_as_python_does(python, file):
+    file("helper.py", "for i in range(3):\n    x = = 1\n")
+    path = file("program.py", "import helper\n")
+    plain = python(path, check=False)
+    assert python("-m", "frit", path, check=False).stderr == plain.stderr
+
+
+def test_warnings_of_the_text_come_once(python, file):
+    file("helper.py", "x = 1\nif x is 1:\n    s = '\\d'\nfor i in range(3):\n    x = x + i\n")
+    path = file("program.py", "import helper\nfor i in range(3):\n    x = 2 is 2\n")
+    for _ in range(2):
+        plain = python("-W", "always", path)
+        assert "SyntaxWarning" in plain.stderr
+        assert python("-W", "always", "-m", "frit", path).stderr == plain.stderr
+
+
+def test_a_program_without_numpy_never_loads_it(python):
+    code = (
+        "import sys\ns = 0\nfor i in range(100000):\n    s += i\nprint(s, 'numpy' in sys.modules)"
+    )
+    assert python("-m", "frit", "-c", code).stdout == "4999950000 False\n"
+
+
+def test_numba_compiles_what_python_compiled(python):
+    pytest.importorskip("numba")
+    code = """
+import numba
+import numpy as np
+def f(x):
+    for i in range(len(x)):
+        x[i] = 3
+    return x
+g = numba.njit(f)
+print(f(np.zeros(4000)).sum(), g(np.zeros(3)).sum())
+"""
+    assert python("-m", "frit", "-c", code).stdout == "12000.0 9.0\n"
+
+
+# ---- the study ----------------------------------------------------------------------------------
+
+STUDIED = """
+import numpy as np
+def f(a, b, n, k):
+    for i in range(n):
+        for j in range(n):
+            a[i, j] = np.sqrt(b[j])
+    for i in range(1, n):
+        b[i] = b[i - 1] * b[i] + 1
+    s = 0.0
+    for i in range(n):
+        s += b[i]
+    for i in range(n):
+        print(i)
+    for i in range(n):
+        b[i] = b[i + k]
+    for line in open(n):
+        yield line
+    return s
+"""
+
+
+def test_the_study_counts_loops_by_stage(file):
+    spec = importlib.util.spec_from_file_location("loop_study", ROOT / "tools" / "loop_study.py")
+    tool = importlib.util.module_from_spec(spec)
+    sys.modules["loop_study"] = tool
+    spec.loader.exec_module(tool)
+    found = tool.study(file("studied.py", STUDIED))
+    assert dict(found.counts) == {
+        "loops": 7, "parallel": 2, "serial": 1, "reduction": 1, "at run time": 1, "Python": 2
+    }  # fmt: skip
+    cells = [
+        {"cell_type": "markdown", "source": "for x in y"},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", STUDIED]},
+    ]
+    notebook = file("studied.ipynb", json.dumps({"cells": cells}))
+    assert tool.study(notebook).counts == found.counts
