@@ -48,7 +48,7 @@ class Parallelized:
             self.reason = ""
         except NothingToDo:
             self.run = self.function
-            self.reason = "no loop over range(..) of it can be translated"
+            self.reason = "no loop of it can be translated"
         except TranslationError as error:
             self.run = self.function
             self.reason = str(error)

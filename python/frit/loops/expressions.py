@@ -5,13 +5,26 @@ from __future__ import annotations
 import ast
 import builtins
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
-from frit.loops.values import DTYPES, FLOATS, INTEGERS, LIMITS, ArrayName, Library, Refused, Value
+from frit.loops.inline import numpys_own
+from frit.loops.values import (
+    DTYPES,
+    FLOATS,
+    INTEGERS,
+    LIMITS,
+    Item,
+    Library,
+    Method,
+    Refused,
+    Row,
+    Value,
+    View,
+)
 
 _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.Add: ("Add", numpy.add),
@@ -77,8 +90,20 @@ _UFUNCS = {
     "ceil": "Ceil",
     "rint": "Rint",
     "absolute": "Absolute",
+    "maximum": "Maximum",
+    "minimum": "Minimum",
+    "fmax": "Fmax",
+    "fmin": "Fmin",
+    "hypot": "Hypot",
+    "arctan2": "Arctan2",
 }
+_REDUCTIONS = {"sum": "sum", "max": "max", "min": "min", "amax": "max", "amin": "min"}
+NUMBERS = (int, float, bool)
 ONE = Form((), 1)
+
+
+def without_doubt(x: Value) -> Value:
+    return Value(x.kind, x.id, x.literal, x.form, x.needs)
 
 
 class Expressions:
@@ -86,16 +111,23 @@ class Expressions:
 
     writer: Any
     forms: Forms
-    arrays: dict[str, ArrayName]
-    env: dict[str, Value]
-    inputs: Any
+    arrays: dict[str, View]
+    env: dict[str, Any]
+    bound: dict[str, Any]
+    locals: dict[str, int]
+    narrowed: dict[int, str]
+    surroundings: dict[str, Any]
     conditions: list[Callable[[], list[str]]]
     require: Any
     require_text: Any
     read_variable: Any
-    element: Any
+    part: Any
     load: Any
-    extent: Any
+    elementwise: Any
+    row_binary: Any
+    reduction: Any
+    inlined: Any
+    note_module: Any
     failures: int | None
     numpy_floats: bool
 
@@ -142,18 +174,24 @@ class Expressions:
             return Value("int", self.writer.cast(value.id, "l"), form=form)
         return value
 
-    def number(self, node: ast.expr) -> Value:
+    def operand(self, node: ast.expr) -> Item:
         method = getattr(self, "of_" + type(node).__name__, None)
         if method is None:
             raise Refused(node, f"an expression: {type(node).__name__}")
-        value = method(node)
+        return method(node)
+
+    def number(self, node: ast.expr) -> Value:
+        value = self.operand(node)
         if not isinstance(value, Value):
-            raise Refused(node, "this as a number")
+            is_row = isinstance(value, (View, Row))
+            raise Refused(node, "a row as a number" if is_row else "this as a number")
         return value
 
     def integer(self, node: ast.expr) -> Value:
         """An index or bound, which the guard can bound."""
-        value = self.number(node)
+        return self.integer_of(node, self.number(node))
+
+    def integer_of(self, node: ast.AST, value: Value) -> Value:
         if value.mixed or value.form is None or value.kind not in ("int", *INTEGERS):
             raise Refused(node, "an index or bound that the guard can't bound")
         for form, least, most in value.needs:
@@ -177,60 +215,73 @@ class Expressions:
     def of_Name(self, node: ast.Name) -> Any:
         if node.id in self.arrays:
             return self.arrays[node.id]
-        if node.id in self.inputs.surroundings:
-            return Library(self.inputs.surroundings[node.id])
+        if node.id in self.surroundings:
+            value = self.surroundings[node.id]
+            return self.literal(node, value) if type(value) in NUMBERS else Library(value)
         return self.read_variable(node, node.id)
 
+    def of_Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.operand(x) for x in node.elts)
+
     def of_Attribute(self, node: ast.Attribute) -> Any:
-        owner = self.any_of(node.value)
-        if isinstance(owner, ArrayName):
-            extents = [self.extent(owner, k) for k in range(owner.rank)]
+        owner = self.operand(node.value)
+        if isinstance(owner, (View, Row)):
+            extents = owner.extents if isinstance(owner, Row) else [x.extent for x in owner.spans]
             if node.attr == "shape":
-                return extents
+                return tuple(extents)
             if node.attr == "ndim":
-                return self.literal(node, owner.rank)
+                return self.literal(node, len(extents))
             if node.attr == "size":
                 size = extents[0]
                 for extent in extents[1:]:
                     size = self.python_binary(node, ast.Mult(), size, extent)
                 return size
+            return Method(owner, node.attr)
         if isinstance(owner, Library) and isinstance(owner.value, types.ModuleType):
-            value = getattr(owner.value, node.attr, None)
-            if type(value) in (int, float, bool):
+            value = numpys_own(getattr(owner.value, node.attr, None))
+            if type(value) in NUMBERS:
                 return self.literal(node, value)
             if value is not None:
+                self.note_module(owner.value, node.attr, value)
                 return Library(value)
         raise Refused(node, f"the attribute {node.attr}")
 
-    def any_of(self, node: ast.expr) -> Any:
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            return getattr(self, "of_" + type(node).__name__)(node)
-        return self.number(node)
-
     def callee(self, node: ast.expr) -> Any:
-        return self.any_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+        return self.operand(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
 
-    def of_Subscript(self, node: ast.Subscript) -> Value:
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-            extents = self.any_of(node.value)
-            axis = self.number(node.slice)
-            if isinstance(extents, list) and isinstance(axis.literal, int):
-                if -len(extents) <= axis.literal < len(extents):
-                    return extents[axis.literal]
-        array, indices = self.element(node)
-        return self.load(node, array, indices)
+    def of_Subscript(self, node: ast.Subscript) -> Any:
+        owner = self.operand(node.value)
+        if isinstance(owner, tuple):
+            number = self.number(node.slice).literal
+            if type(number) is int and -len(owner) <= number < len(owner):
+                return owner[number]
+            raise Refused(node, "an element of a tuple")
+        if not isinstance(owner, View) or not owner.spans:
+            raise Refused(node, "an element of something else than an array")
+        view = self.part(node, owner)
+        return view if view.spans else self.load(node, view)
 
     # ---- operators ------------------------------------------------------------------------------
 
-    def of_BinOp(self, node: ast.BinOp) -> Value:
-        return self.binary(node, node.op, self.number(node.left), self.number(node.right))
+    def of_BinOp(self, node: ast.BinOp) -> Value | Row:
+        x, y = self.operand(node.left), self.operand(node.right)
+        if isinstance(x, Value) and isinstance(y, Value):
+            return self.binary(node, node.op, x, y)
+        for item in (x, y):
+            if not isinstance(item, (Value, View, Row)):
+                raise Refused(node, "this as a number")
+        return self.row_binary(node, node.op, x, y)
 
     def binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        if x.either or y.either:
+            x, y = self.same_for_either(node, x, y)
+            if x.either or y.either:
+                return self.either_binary(node, op, x, y)
         self.check_mixed(node, x, y)
         if x.mixed or y.mixed:
             if isinstance(op, (ast.Pow, ast.FloorDiv, ast.Mod)):
                 raise Refused(node, "this operator, of a number that may be of two types")
-            x, y = (Value(v.kind, v.id, v.literal, v.form, v.needs) for v in (x, y))
+            x, y = without_doubt(x), without_doubt(y)
         if x.is_python and y.is_python:
             return self.python_binary(node, op, self.plain_int(x), self.plain_int(y))
         return self.numpy_binary(node, op, x, y)
@@ -238,6 +289,30 @@ class Expressions:
     def check_mixed(self, node: ast.AST, x: Value, y: Value) -> None:
         if (x.mixed or y.mixed) and (x.kind != y.kind or (x.mixed and y.mixed)):
             raise Refused(node, "a number that may be of two types")
+
+    def same_for_either(self, node: ast.AST, x: Value, y: Value) -> tuple[Value, Value]:
+        """With one of NumPy's numbers a float and a float64 do the same, but with narrow floats."""
+        for value in (x, y):
+            if value.mixed != value.either or value.dtype in "ef?":
+                raise Refused(node, "a number that may be of two types")
+        if (x.is_python or x.either) and (y.is_python or y.either):
+            return x, y
+        return without_doubt(x), without_doubt(y)
+
+    def either_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        """Of numbers of Python's and such as may be: the value is the same."""
+        kind = type(op)
+        if kind not in (ast.Add, ast.Sub, ast.Mult, ast.Div):
+            raise Refused(node, "this operator, of a number that may be of two types")
+        for value in (x, y):
+            if value.kind == "int" and value.literal is None:
+                self.require(value.form, -(2**53), 2**53)
+        if kind is ast.Div:
+            self.require_nonzero(y)
+        self.numpy_floats = True
+        value = self.apply(_BINARY[kind][0], "d", (x, "d"), (y, "d"))
+        value.mixed = value.either = True
+        return value
 
     def python_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
         if x.kind == "int" and y.kind == "int":
@@ -365,15 +440,21 @@ class Expressions:
         elif value.literal is None:
             self.require(value.form, -(2**53), 2**53)
 
-    def numpy_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+    def types_of_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> list[str]:
         kind = type(op)
         if kind not in _BINARY:
             raise Refused(node, f"{kind.__name__} of NumPy's numbers")
-        name, ufunc = _BINARY[kind]
         if x.dtype == "?" and y.dtype in "?l" and (x.dtype == y.dtype or y.kind == "int"):
             if kind not in (ast.BitAnd, ast.BitOr, ast.BitXor):
                 raise Refused(node, "arithmetic of booleans of NumPy's")
-        types_ = self.types_of(node, ufunc, x, y)
+        return self.types_of(node, _BINARY[kind][1], x, y)
+
+    def kind_of_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> str:
+        return self.types_of_binary(node, op, x, y)[2]
+
+    def numpy_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        types_ = self.types_of_binary(node, op, x, y)
+        kind, name = type(op), _BINARY[type(op)][0]
         self.in_type(node, x, types_[0])
         self.in_type(node, y, types_[1])
         self.numpy_floats = (
@@ -405,13 +486,24 @@ class Expressions:
                 value.needs = (*x.needs, *y.needs, (form, *LIMITS[types_[2]]))
         return value
 
-    def of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Value | Row:
         if isinstance(node.op, ast.Not):
             return Value("bool", self.writer.apply("LogicalNot", [self.condition(node.operand)]))
-        x = self.number(node.operand)
+        x = self.operand(node.operand)
+        if isinstance(x, (View, Row)):
+            return self.elementwise(
+                node, [x], lambda v: v[0].kind, lambda v: self.unary(node, node.op, v[0])
+            )
+        if not isinstance(x, Value):
+            raise Refused(node, "this as a number")
+        return self.unary(node, node.op, x)
+
+    def unary(self, node: ast.AST, op: ast.unaryop, x: Value) -> Value:
+        if x.either and isinstance(op, ast.USub):
+            return Value("d", self.apply("Negative", "d", (x, "d")).id, mixed=True, either=True)
         if x.mixed:
             raise Refused(node, "a number that may be of two types")
-        if isinstance(node.op, ast.USub):
+        if isinstance(op, ast.USub):
             x = self.plain_int(x)
             if x.literal is not None:
                 return self.literal(node, -x.literal)
@@ -423,7 +515,7 @@ class Expressions:
                 limits = LIMITS.get(x.kind)
                 value.needs = (*x.needs, *([(value.form, *limits)] if limits else []))
             return value
-        if isinstance(node.op, ast.UAdd) and x.dtype != "?":
+        if isinstance(op, ast.UAdd) and x.dtype != "?":
             return x
         raise Refused(node, "this operator")
 
@@ -441,10 +533,7 @@ class Expressions:
         """The truth of an expression."""
         if isinstance(node, ast.BoolOp):
             return self.all_or_any(node)
-        value = self.number(node)
-        if value.mixed:
-            raise Refused(node, "a number that may be of two types")
-        return self.truth_id(value)
+        return self.truth_id(self.number(node))
 
     def all_or_any(self, node: ast.BoolOp) -> int:
         is_and = isinstance(node.op, ast.And)
@@ -488,7 +577,9 @@ class Expressions:
             elif result.kind != one.kind:
                 raise Refused(node, "a chain of comparisons of several types")
             else:
+                is_doubtful = result.mixed or one.mixed
                 result = self.apply("LogicalAnd", one.kind, (result, "?"), (one, "?"))
+                result.mixed = is_doubtful
             left = right
         assert result is not None
         return result
@@ -497,6 +588,11 @@ class Expressions:
         name = _COMPARE.get(type(op))
         if name is None:
             raise Refused(node, "this comparison")
+        is_doubtful = False
+        if x.either or y.either:
+            x, y = self.same_for_either(node, x, y)
+            is_doubtful = x.either or y.either
+            x, y = without_doubt(x), without_doubt(y)
         self.check_mixed(node, x, y)
         if x.is_python and y.is_python:
             x, y = self.plain_int(x), self.plain_int(y)
@@ -511,7 +607,9 @@ class Expressions:
         types_ = self.types_of(node, numpy.less, x, y)
         self.in_type(node, x, types_[0])
         self.in_type(node, y, types_[1])
-        return self.apply(name, "?", (x, types_[0]), (y, types_[1]))
+        value = self.apply(name, "?", (x, types_[0]), (y, types_[1]))
+        value.mixed = is_doubtful
+        return value
 
     def refine(self, node: ast.expr, holds: bool) -> None:
         """What a condition says of the indices that it names holds inside of its branch."""
@@ -533,7 +631,15 @@ class Expressions:
 
     def refine_name(self, node: ast.expr, kind: type[ast.cmpop], other: ast.expr) -> None:
         value = self.env.get(node.id) if isinstance(node, ast.Name) else None
-        if value is None or value.kind != "int" or value.form is None or value.id is None:
+        if isinstance(node, ast.Name) and value is None and node.id in self.locals:
+            if node.id in self.bound:
+                value = self.read_variable(node, node.id)
+        if (
+            not isinstance(value, Value)
+            or value.kind != "int"
+            or value.form is None
+            or value.id is None
+        ):
             return
         bound = self.form_of(other)
         if bound is None:
@@ -545,6 +651,8 @@ class Expressions:
             low.append(bound + ONE if kind is ast.Gt else bound)
         form = self.forms.symbol(Symbol(low=low, high=high))
         assert isinstance(node, ast.Name)
+        if node.id in self.locals:
+            self.narrowed[form.terms[0][0]] = node.id
         self.env[node.id] = Value("int", value.id, form=form)
 
     def form_of(self, node: ast.expr) -> Form | None:
@@ -553,7 +661,8 @@ class Expressions:
             return Form((), node.value)
         if isinstance(node, ast.Name) and node.id in self.env:
             value = self.env[node.id]
-            return value.form if value.kind == "int" else None
+            is_int = isinstance(value, Value) and value.kind == "int"
+            return value.form if is_int else None
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
             x, y = self.form_of(node.left), self.form_of(node.right)
             if x is None or y is None:
@@ -579,22 +688,65 @@ class Expressions:
 
     # ---- calls ----------------------------------------------------------------------------------
 
-    def of_Call(self, node: ast.Call) -> Value:
+    def of_Call(self, node: ast.Call) -> Item:
         callee = self.callee(node.func)
-        if not isinstance(callee, Library) or node.keywords:
+        if isinstance(callee, Method) and not node.args and not node.keywords:
+            return self.reduction(node, callee.name, callee.owner)
+        if not isinstance(callee, Library):
             raise Refused(node, "a call of this")
         function = callee.value
         name = getattr(function, "__name__", "")
-        if function is builtins.len and len(node.args) == 1:
-            owner = self.any_of(node.args[0])
-            if isinstance(owner, ArrayName):
-                return self.extent(owner, 0)
-            raise Refused(node, "len() of this")
-        values = [self.number(x) for x in node.args]
+        if isinstance(function, types.FunctionType):
+            return self.inlined(node, function)
+        items = [self.operand(x) for x in node.args]
+        if node.keywords:
+            raise Refused(node, f"a keyword argument of {name}()")
+        if function is builtins.len and len(items) == 1:
+            return self.length(node, items[0])
+        if any(isinstance(x, (View, Row)) for x in items):
+            if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
+                return self.reduction(node, _REDUCTIONS[name], items[0])
+            if function is builtins.abs:
+                function = numpy.absolute
+            if not isinstance(function, numpy.ufunc) or function.nin != len(items):
+                raise Refused(node, f"a call of {name}() with a row")
+            return self.elementwise(
+                node,
+                items,
+                lambda v: self.types_of(node, function, *v)[-1],
+                lambda v: self.of_ufunc(node, function, v),
+            )
+        values = [x for x in items if isinstance(x, Value)]
+        if len(values) != len(items):
+            raise Refused(node, f"these arguments of {name}()")
+        return self.of_function(node, function, name, values)
+
+    def length(self, node: ast.AST, item: Item) -> Value:
+        if isinstance(item, View):
+            return item.spans[0].extent
+        if isinstance(item, Row):
+            return item.extents[0]
+        if isinstance(item, tuple):
+            return self.literal(node, len(item))
+        raise Refused(node, "len() of this")
+
+    def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
+        name = function.__name__
+        if name not in _UFUNCS or function is not getattr(numpy, name, None):
+            raise Refused(node, f"a call of {name}()")
+        types_ = self.types_of(node, function, *values)
+        for value, dtype in zip(values, types_, strict=False):
+            self.in_type(node, value, dtype)
+        self.numpy_floats = True
+        return self.apply(_UFUNCS[name], types_[-1], *zip(values, types_, strict=False))
+
+    def of_function(self, node: ast.AST, function: Any, name: str, values: list[Value]) -> Value:
         is_math = getattr(function, "__module__", "") == "math" and name in _MATH
         if is_math or function is builtins.float:
             # A float of Python's comes of both kinds.
-            values = [Value(v.kind, v.id, v.literal, v.form, v.needs) for v in values]
+            values = [without_doubt(v) for v in values]
+        if isinstance(function, numpy.ufunc):
+            values = [without_doubt(v) if v.either else v for v in values]
         if any(v.mixed for v in values):
             raise Refused(node, "a call with a number that may be of two types")
         if function in (builtins.min, builtins.max) and len(values) >= 2:
@@ -611,18 +763,15 @@ class Expressions:
             if value.kind in ("int", "bool"):
                 return self.plain_int(value)
             if value.form is not None and value.kind in INTEGERS:
-                value = self.integer(node.args[0])
+                value = self.integer_of(node, value)
                 return Value("int", value.id, form=value.form)
         if is_math and len(values) == 1:
             x = self.to_float(node, values[0])
             value = self.apply(_MATH[name], "float", (x, "d"))
             self.fail_outside(name, self.emit(x, "d"), self.emit(value, "d"))
             return value
-        if len(values) == 1 and name in _UFUNCS and function is getattr(numpy, name, None):
-            types_ = self.types_of(node, function, values[0])
-            self.in_type(node, values[0], types_[0])
-            self.numpy_floats = True
-            return self.apply(_UFUNCS[name], types_[1], (values[0], types_[0]))
+        if isinstance(function, numpy.ufunc) and function.nin == len(values):
+            return self.of_ufunc(node, function, values)
         raise Refused(node, f"a call of {name or 'this'}()")
 
     def to_float(self, node: ast.AST, value: Value) -> Value:

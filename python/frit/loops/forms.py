@@ -178,12 +178,18 @@ class Forms:
             raise Unbounded
         rest = Form(tuple(t for t in form.terms if t[0] != number), form.constant)
         texts = []
+        widest = symbol.widest_high if high else symbol.widest_low
         for end in dict.fromkeys(ends):
-            if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
-                raise Unbounded
-            texts.append(self._bound(rest + end.times(factor), upper))
+            try:
+                if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
+                    raise Unbounded
+                texts.append(self._bound(rest + end.times(factor), upper))
+            except Unbounded:
+                if widest:
+                    raise  # else the other bounds hold too
         texts = list(dict.fromkeys(texts))
+        if not texts:
+            raise Unbounded
         if len(texts) == 1:
             return texts[0]
-        widest = symbol.widest_high if high else symbol.widest_low
         return f"{'max' if upper == widest else 'min'}({','.join(texts)})"

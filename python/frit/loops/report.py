@@ -61,7 +61,8 @@ class LoopExplanation:
             # The analysis has added or dropped loops: marks could stand at wrong ones.
             self.mark(site.node, "compiled")
             return
-        for node, verdict in zip(loops, verdicts, strict=True):
+        for node, verdict in reversed(list(zip(loops, verdicts, strict=True))):
+            # Of several loops of one line, the outermost.
             self.marks.pop(node.lineno, None)
             self.mark(node, words_of(verdict, plan.translation.positions))
 

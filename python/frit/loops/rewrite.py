@@ -32,8 +32,10 @@ _STATEMENTS = (
     ast.AnnAssign,
     ast.Pass,
     ast.Continue,
+    ast.Break,
     ast.Expr,
 )
+_SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND = "$found"
 
@@ -114,11 +116,9 @@ class Rewriter:
         for part in ast.walk(original):
             if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
                 return None
-            if isinstance(part, (ast.For, ast.While)) and part.orelse:
+            if isinstance(part, ast.For) and not _may_be_series(part.iter):
                 return None
-            if isinstance(part, ast.For) and not _is_range(part.iter):
-                return None
-            if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.Slice)):
+            if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda)):
                 return None
         assigned = assigned_names([original])
         if not assigned <= self.locals:
@@ -250,7 +250,10 @@ def _is_private(node: ast.AST) -> bool:
     return isinstance(name, str) and name.startswith("__") and not name.endswith("__")
 
 
-def _is_range(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-    )
+def _may_be_series(node: ast.expr) -> bool:
+    """Whether a loop over it may be one over numbers or arrays."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in _SERIES

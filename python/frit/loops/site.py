@@ -16,6 +16,7 @@ from frit.loops.nest import Inputs, Translation, translate
 from frit.loops.values import Refused
 
 MOST_PLANS = 4  # of one kind of values: another guard each
+MOST_IN_VAIN = 1000  # calls with values that no nest takes
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
 _ERRORS = sum(bit for bit, *_ in _FLAGS)  # the other flags (inexact, underflow) are no errors
@@ -27,6 +28,7 @@ class Plan:
     def __init__(self, translation: Translation, names: list[str]) -> None:
         self.translation = translation
         self.guard = translation.guard
+        self.still_holds = translation.still_holds
         self.nest = _core.LoopNest(translation.kernel, translation.results)
         self.may_fail = translation.failures >= 0
         self.names = names
@@ -124,6 +126,8 @@ class Site:
         key = _core.loop_key(values)
         if key is None:
             self.calls_as_python += 1
+            if self.calls_as_python > MOST_IN_VAIN and not self.plans:
+                self.give_up()
             return None
         for plan in self.plans.get(key, ()):
             if self.fits(plan, values):
@@ -134,8 +138,14 @@ class Site:
         self.calls_as_python += 1
         return None
 
+    def give_up(self) -> None:
+        self.is_hopeless = True
+        self.note_hopeless()
+
     @staticmethod
     def fits(plan: Plan, values: tuple[Any, ...]) -> bool:
+        if plan.still_holds is not None and not plan.still_holds():
+            return False
         try:
             return plan.guard(*values)
         except (ValueError, ArithmeticError):
@@ -170,8 +180,7 @@ class Site:
         except Refused as refused:
             self.refused[key] = refused.with_traceback(None)
             if not self.plans and len(self.refused) > 3:
-                self.is_hopeless = True
-                self.note_hopeless()
+                self.give_up()
             return None
         self.plans.setdefault(key, []).append(plan)
         return plan

@@ -1,0 +1,223 @@
+"""views.py: elements, rows and other parts of arrays: which ones, and that they are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from frit.loops.forms import LARGEST, Form, Symbol
+from frit.loops.values import (
+    INTEGERS,
+    LIMITS,
+    ArrayName,
+    Item,
+    Refused,
+    Span,
+    Value,
+    View,
+)
+
+ZERO = Value("int", literal=0, form=Form())
+UNIT = Value("int", literal=1, form=Form((), 1))
+
+
+class Views:
+    """Mixed into NestWriter."""
+
+    writer: Any
+    forms: Any
+    positions: list[tuple[int, int, str]]
+    written: set[int]
+    numpy_floats: bool
+    operand: Any
+    integer: Any
+    integer_of: Any
+    emit: Any
+    now: Any
+    require: Any
+    truth_id: Any
+    shown: Any
+
+    def extent(self, array: ArrayName, axis: int) -> Value:
+        form = self.forms.of_text(f"e{array.number}_{axis}")
+        return Value("int", self.writer.extent(array.parameter, axis), form=form)
+
+    def whole(self, array: ArrayName) -> View:
+        spans = [Span(ZERO, self.extent(array, axis)) for axis in range(array.rank)]
+        return View(array, tuple(spans))
+
+    def sum_of(self, x: Value, y: Value) -> Value:
+        """x + y, or with a factor of -1 in y's form; bounds that are known to be in range."""
+        assert x.form is not None and y.form is not None
+        if x.literal is not None and y.literal is not None:
+            total = x.literal + y.literal
+            return Value("int", literal=total, form=Form((), total))
+        if x.literal == 0 or y.literal == 0:
+            return y if x.literal == 0 else x
+        id = self.writer.apply("Add", [self.emit(x, "l"), self.emit(y, "l")])
+        return Value("int", id, form=x.form + y.form)
+
+    def difference_of(self, x: Value, y: Value) -> Value:
+        assert x.form is not None and y.form is not None
+        if y.literal is not None:
+            return self.sum_of(x, Value("int", literal=-y.literal, form=y.form.times(-1)))
+        id = self.writer.apply("Subtract", [self.emit(x, "l"), self.emit(y, "l")])
+        return Value("int", id, form=x.form - y.form)
+
+    # ---- parts ----------------------------------------------------------------------------------
+
+    def part(self, node: ast.Subscript, owner: View) -> View:
+        """owner[..]: the guard makes sure that it is there."""
+        written = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        keys: list[Any] = []
+        for key in written:
+            item: Item | ast.Slice = key if isinstance(key, ast.Slice) else self.operand(key)
+            keys += item if isinstance(item, tuple) and not keys else [item]
+        spans = owner.spans
+        if len(keys) > len(spans):
+            raise Refused(node, f"{len(keys)} indices for {len(spans)} axes")
+        axes: list[Value | Span] = []
+        for span, key in zip(spans, [*keys, *[None] * (len(spans) - len(keys))], strict=True):
+            if key is None:
+                axes.append(span)
+            elif isinstance(key, ast.Slice):
+                axes.append(self.slice_of(span, key))
+            elif isinstance(key, Value):
+                axes.append(self.index(span, self.integer_of(node, key)))
+            else:
+                raise Refused(node, "an index that is no integer")
+        given = iter(axes)
+        return View(
+            owner.array, tuple(next(given) if isinstance(x, Span) else x for x in owner.axes)
+        )
+
+    def index(self, span: Span, value: Value) -> Value:
+        """The index of the array that `value` is of the span; below 0 it counts from the end."""
+        form, size = value.form, span.extent.form
+        assert form is not None and size is not None
+        now = self.now(form)
+        if now is None or now[0] >= 0 or now[0] > now[1]:
+            self.require(form, 0, None)
+            self.require(form - size, None, -1)
+            return self.sum_of(span.start, Value("int", self.emit(value, "l"), form=form))
+        self.require(form + size, 0, None)
+        wrapped = self.sum_of(value, span.extent)
+        if now[1] < 0:
+            self.require(form, None, -1)
+            return self.sum_of(span.start, wrapped)
+        self.require(form - size, None, -1)
+        below = self.writer.apply("Less", [self.emit(value, "l"), self.writer.constant(0, "l")])
+        id = self.writer.apply("Select", [below, self.emit(wrapped, "l"), self.emit(value, "l")])
+        either = self.forms.widest([form, form + size])
+        return self.sum_of(span.start, Value("int", id, form=either))
+
+    def slice_of(self, span: Span, node: ast.Slice) -> Span:
+        """Slices that Python would cut to the array's size fail the guard."""
+        if node.step is not None and not (
+            isinstance(node.step, ast.Constant) and node.step.value in (1, None)
+        ):
+            raise Refused(node, "a slice with a step")
+        low = self.end_of(span, node.lower, ZERO)
+        high = self.end_of(span, node.upper, span.extent)
+        if low.literal == 0 and high is span.extent:
+            return span
+        extent = self.difference_of(high, low)
+        assert extent.form is not None
+        self.require(extent.form, 0, None)
+        return Span(self.sum_of(span.start, low), extent)
+
+    def end_of(self, span: Span, node: ast.expr | None, missing: Value) -> Value:
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return missing
+        value = self.integer(node)
+        form, size = value.form, span.extent.form
+        now = self.now(form)
+        if now is not None and now[0] <= now[1] < 0:
+            self.require(form + size, 0, None)
+            self.require(form, None, -1)
+            return self.sum_of(span.extent, value)
+        self.require(form, 0, None)
+        self.require(form - size, None, 0)
+        return value
+
+    # ---- elements -------------------------------------------------------------------------------
+
+    def note_position(self, node: ast.AST) -> None:
+        text = re.sub(r"@[\d.:]+", "", ast.unparse(node))
+        node = self.shown(node)
+        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+        self.positions.append((line, column + 1, text))
+
+    def indices_of(self, view: View) -> list[int]:
+        return [self.emit(axis, "l") for axis in view.axes if isinstance(axis, Value)]
+
+    def load(self, node: ast.AST, view: View) -> Value:
+        array = view.array
+        self.note_position(node)
+        line = getattr(node, "lineno", 0)
+        id = self.writer.load(array.parameter, self.indices_of(view), line)
+        value = Value(array.dtype, id)
+        if array.dtype in INTEGERS:
+            least, most = (self.forms.of_text(f"m{array.number}_{x}", None) for x in ("lo", "hi"))
+            value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
+        return value
+
+    def store(self, node: ast.AST, view: View, value: Value) -> None:
+        array = view.array
+        if not array.writable:
+            raise Refused(node, f"the array {array.name} is read-only")
+        dtype = array.dtype
+        if value.kind == "int" and dtype in INTEGERS:
+            assert value.form is not None
+            low, high = LIMITS[dtype]
+            if value.literal is None or not low <= value.literal <= high:
+                self.require(value.form, low, min(high, LARGEST))
+        elif value.kind == "int" and dtype in "efd":
+            assert value.form is not None
+            self.require(value.form, -(2**53), 2**53)
+        elif value.dtype in "efd" and dtype in INTEGERS:
+            raise Refused(node, "a float goes into an array of integers")  # NaN would raise
+        self.note_position(node)
+        self.written.add(array.number)
+        if value.dtype in "efd" and dtype != value.dtype:
+            self.numpy_floats = True
+        id = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
+        self.writer.store(array.parameter, self.indices_of(view), id, getattr(node, "lineno", 0))
+
+    # ---- which share elements -------------------------------------------------------------------
+
+    def same_elements(self, x: View, y: View) -> bool:
+        """Of one array."""
+        return all(map(_same_axis, x.axes, y.axes))
+
+    def require_apart(self, node: ast.AST, x: View, y: View) -> None:
+        """Two parts of one array have no element in common."""
+        for a, b in zip(x.axes, y.axes, strict=True):
+            for first, second in ((a, b), (b, a)):
+                gap = _start(second) - _end(first)
+                now = self.now(gap)
+                if now is not None and now[0] >= 0 and now[0] <= now[1]:
+                    self.require(gap, 0, None)
+                    return
+        raise Refused(node, "rows that may share elements with the row that is written")
+
+
+def _start(axis: Value | Span) -> Form:
+    form = axis.start.form if isinstance(axis, Span) else axis.form
+    assert form is not None
+    return form
+
+
+def _end(axis: Value | Span) -> Form:
+    """Behind the last one."""
+    if isinstance(axis, Span):
+        assert axis.extent.form is not None
+        return _start(axis) + axis.extent.form
+    return _start(axis) + Form((), 1)
+
+
+def _same_axis(x: Value | Span, y: Value | Span) -> bool:
+    if isinstance(x, Span) and isinstance(y, Span):
+        return x.start.form == y.start.form and x.extent.form == y.extent.form
+    return isinstance(x, Value) and isinstance(y, Value) and x.form == y.form

@@ -1,0 +1,539 @@
+"""test_forms.py: what a For goes through, whole rows, functions of the program, leaving loops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import frit
+
+from .test_loops import NUMBERS, check, runs_compiled
+
+MATRIX = np.arange(42.0).reshape(6, 7)
+
+
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+
+def scale_rows(a, f):
+    for row in a:
+        for j in range(len(row)):
+            row[j] = row[j] * f + j
+
+
+def numbered(a, out):
+    for i, x in enumerate(a):
+        out[i] = x * i
+
+
+def numbered_from(a, out):
+    for i, x in enumerate(a, start=2):
+        out[i - 2] = x * i
+    return i
+
+
+def pairs(a, b, out):
+    for i, (x, y) in enumerate(zip(a, b)):
+        out[i] = x * y
+    return x
+
+
+def with_range(a, out):
+    for i, x in zip(range(1, len(out)), a):
+        out[i] = x
+
+
+def index_pairs(m, out):
+    for i, j in np.ndindex(m.shape):
+        out[i, j] = m[i, j] * 2 + i - j
+    return i, j
+
+
+def index_tuples(m, out):
+    for at in np.ndindex(*m.shape):
+        out[at] = m[at] + at[0]
+
+
+def by_numbers(m, n, k):
+    for i, j in np.ndindex(n, k):
+        m[i, j] += i
+
+
+def elements_of_all(m, out):
+    for (i, j), x in np.ndenumerate(m):
+        out[i, j] = x + 1
+
+
+def points(m, out):
+    k = 0
+    for x, y, z in m:
+        out[k] = x * y + z
+        k += 1
+
+
+def backwards(a, out):
+    for i in reversed(range(1, len(a))):
+        out[i] = out[i - 1] + a[i]
+
+
+def backwards_elements(a, out):
+    k = 0
+    for x in reversed(a):
+        out[k] = x
+        k += 1
+
+
+def part_of_rows(m, out):
+    for row, target in zip(m[1:], out):
+        for x in row[1:-1]:
+            target[0] += x
+
+
+def rows_by_number(m, out):
+    for i in range(len(m)):
+        row = m[i]
+        for j in range(row.shape[0]):
+            out[i, j] = row[j] - row[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (total, (NUMBERS.copy(),)),
+        (scale_rows, (MATRIX.copy(), 0.5)),
+        (numbered, (NUMBERS.copy(), NUMBERS * 0)),
+        (numbered, (NUMBERS[::-2], NUMBERS * 0)),
+        (numbered_from, (NUMBERS.copy(), NUMBERS * 0)),
+        (pairs, (NUMBERS.copy(), NUMBERS[:7], NUMBERS * 0)),
+        (pairs, (NUMBERS[:5], NUMBERS[:7], NUMBERS * 0)),
+        (with_range, (NUMBERS.copy(), NUMBERS[:9] * 0)),
+        (index_pairs, (MATRIX.copy(), MATRIX * 0)),
+        (index_tuples, (MATRIX.T, MATRIX.T * 0)),
+        (by_numbers, (MATRIX.copy(), 3, 4)),
+        (elements_of_all, (MATRIX[:, ::2], MATRIX[:, ::2] * 0)),
+        (points, (np.arange(30.0).reshape(10, 3), NUMBERS * 0)),
+        (backwards, (NUMBERS.copy(), NUMBERS * 0)),
+        (backwards_elements, (NUMBERS[:9], NUMBERS * 0)),
+        (part_of_rows, (MATRIX.copy(), MATRIX * 0)),
+        (rows_by_number, (MATRIX.copy(), MATRIX * 0)),
+    ],
+)
+def test_loops_over_arrays_and_series_run_compiled(function, given):
+    check(function, *given, compiled=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (total, (NUMBERS[:0],)),
+        (total, ([1.0, 2.0],)),
+        (numbered, (NUMBERS.copy(), NUMBERS[:7] * 0)),  # IndexError
+        (pairs, (NUMBERS[:0], NUMBERS, NUMBERS * 0)),  # UnboundLocalError
+        (points, (MATRIX.copy(), NUMBERS * 0)),  # ValueError: too many values
+        (by_numbers, (MATRIX.copy(), 9, 2)),  # IndexError
+        (by_numbers, (MATRIX.copy(), -1, 2)),  # ValueError
+    ],
+)
+def test_loops_over_arrays_and_series_fail_as_in_python(function, given):
+    check(function, *given)
+
+
+def test_a_row_is_seen_as_it_is_when_its_turn_comes():
+    def f(a):
+        for x in a:
+            a[1] += x
+            a[-1] = a[1]
+
+    check(f, np.arange(5.0), compiled=True)
+
+
+# ---- whole rows ---------------------------------------------------------------------------------
+
+
+def add_rows(a, b, c):
+    for i in range(len(a)):
+        a[i, :] += b[i] * c
+
+
+def eliminate(a):
+    n = len(a)
+    for k in range(n):
+        for i in range(k + 1, n):
+            f = a[i, k] / a[k, k]
+            a[i, k:] -= f * a[k, k:]
+
+
+def fill(a):
+    for i in range(len(a)):
+        a[i] = i
+        a[i, 1:-1] = -1
+
+
+def mapped(a, out):
+    for i in range(len(a)):
+        out[i] = np.sqrt(abs(a[i])) + a[i] ** 2 / 2
+
+
+def in_place(a):
+    for row in a:
+        row *= 2
+        row[1:] -= row[0]
+
+
+def of_previous(a):
+    for i in range(1, len(a)):
+        a[i] = a[i - 1] + 1
+
+
+def shifted_row(a):
+    for i in range(len(a)):
+        a[i, 1:] = a[i, :-1]
+
+
+def row_sums(a, out):
+    for i in range(len(a)):
+        out[i] = a[i].sum()
+
+
+def row_extremes(a, out):
+    for i, row in enumerate(a):
+        out[i, 0] = row.max()
+        out[i, 1] = np.min(row)
+
+
+def copy_rows(a, b):
+    for x, y in zip(a, b):
+        y[:] = x
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (add_rows, (MATRIX.copy(), MATRIX + 1, 3), True),
+        (add_rows, (MATRIX.copy(), np.arange(6.0), 0.5), True),
+        (add_rows, (MATRIX.copy(), np.arange(6.0), np.arange(7.0)), True),
+        (add_rows, (MATRIX.copy(), np.arange(6.0), np.arange(3.0)), None),  # ValueError
+        (add_rows, (MATRIX.astype(int), np.arange(6), 2), True),
+        (add_rows, (MATRIX.astype(int), np.arange(6.0), 2), None),  # UFuncTypeError
+        (add_rows, (MATRIX.astype("f4"), MATRIX, 2), True),
+        (add_rows, (MATRIX.astype("u1"), np.arange(6, dtype="u1"), 300), None),  # OverflowError
+        (add_rows, (MATRIX[:0], MATRIX, 300), None),
+        (eliminate, (np.cos(np.arange(36.0)).reshape(6, 6) + 9 * np.eye(6),), True),
+        (fill, (MATRIX.copy(),), True),
+        (fill, (MATRIX.astype("?"),), True),
+        (mapped, (MATRIX - 9, MATRIX * 0), True),
+        (mapped, (MATRIX.reshape(2, 3, 7), MATRIX.reshape(2, 3, 7) * 0), True),
+        (in_place, (MATRIX.copy(),), None),
+        (of_previous, (MATRIX.copy(),), True),
+        (shifted_row, (MATRIX.copy(),), False),
+        (row_sums, (MATRIX.astype("i4"), np.zeros(6, int)), True),
+        (row_sums, (MATRIX.copy(), np.zeros(6)), False),
+        (row_extremes, (MATRIX.copy(), np.zeros((6, 2))), True),
+        (row_extremes, (MATRIX[:, :0], np.zeros((6, 2))), None),  # ValueError
+        (copy_rows, (MATRIX.copy(), MATRIX * 0), True),
+    ],
+)
+def test_whole_rows(function, given, compiled):
+    check(function, *given, compiled=compiled)
+
+
+def test_rows_that_share_memory_in_another_array_are_read_before_they_are_written():
+    def f(a, b):
+        for i in range(len(a)):
+            a[i, 1:] = b[i, :-1] * 2
+
+    memory = MATRIX.copy()
+    check(f, memory, memory)
+    check(f, memory[1:], memory[:-1])
+
+
+def test_rows_swap_as_views_do():
+    def f(a):
+        for i in range(len(a) // 2):
+            a[i], a[i + 3] = a[i + 3], a[i]
+
+    check(f, MATRIX.copy())
+
+
+def test_rows_of_an_array_that_overlaps_itself():
+    def f(a):
+        for i in range(len(a)):
+            a[i] += a[i]
+
+    memory = np.arange(20.0)
+    check(f, np.lib.stride_tricks.as_strided(memory, (5, 6), (16, 8)))
+
+
+# ---- functions of the program -------------------------------------------------------------------
+
+FACTOR = 3.0
+
+
+def square(x):
+    return x * x
+
+
+def clamp(x, low=0.0, high=10.0):
+    """Between."""
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+
+
+def blend(x, y, *, weight=0.25):
+    rest = 1 - weight
+    first = weight * square(x)
+    return first + rest * y
+
+
+def polar(x, y):
+    r = math.sqrt(x * x + y * y)
+    return r, FACTOR * x
+
+
+def sum_to(a, i):
+    s = 0.0
+    for k in range(i):
+        s += a[k]
+    return s
+
+
+def first_above(a, level):
+    for k in range(len(a)):
+        if a[k] > level:
+            return k
+    return -1
+
+
+def put(a, i, value):
+    a[i] = value
+
+
+def step(z, c):
+    return z * z + c
+
+
+def rounds(c, most):
+    z = 0.0
+    for n in range(most):
+        if z > 4.0:
+            return n
+        z = step(z, c)
+    return most
+
+
+def use_square(a, b):
+    for i in range(len(a)):
+        b[i] = square(a[i]) + square(i)
+
+
+def use_clamp(a, b):
+    for i in range(len(a)):
+        b[i] = clamp(a[i] - 5) + clamp(a[i], high=20.0) + clamp(high=3.5, x=a[i], low=0.5)
+
+
+def use_blend(a, b):
+    for i, x in enumerate(a):
+        b[i] = blend(x, b[i]) - blend(i, x, weight=0.5)
+
+
+def use_polar(a, b):
+    for i in range(len(a)):
+        r, x = polar(a[i], b[i])
+        b[i] = r - x
+
+
+def use_sum(a, b):
+    for i in range(len(a)):
+        b[i] = sum_to(a, i)
+
+
+def use_first(a, out):
+    for i in range(len(a)):
+        out[i] = first_above(a, a[i] / 2)
+
+
+def use_put(a, b):
+    for i in range(len(a)):
+        put(b, i, a[i] * 2)
+
+
+def use_rounds(a, out):
+    for i in range(len(a)):
+        out[i] = rounds(a[i] / 40, 30)
+
+
+def fact(n):
+    return 1 if n < 2 else n * fact(n - 1)
+
+
+def use_recursion(a):
+    for i in range(len(a)):
+        a[i] = fact(3)
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (use_square, (NUMBERS.copy(), NUMBERS * 0), True),
+        (use_square, (NUMBERS.astype("i4"), NUMBERS.astype("i4")), True),
+        (use_clamp, (NUMBERS.copy(), NUMBERS * 0), True),
+        (use_blend, (NUMBERS.copy(), NUMBERS + 2), True),
+        (use_polar, (NUMBERS.copy(), NUMBERS + 2), True),
+        (use_sum, (NUMBERS.copy(), NUMBERS * 0), True),
+        (use_first, (NUMBERS.copy(), np.zeros(40, int)), True),
+        (use_put, (NUMBERS.copy(), NUMBERS * 0), True),
+        (use_put, (NUMBERS.copy(), NUMBERS[:9] * 0), None),  # IndexError
+        (use_rounds, (NUMBERS.copy(), np.zeros(40, int)), True),
+        (use_recursion, (NUMBERS.copy(),), False),
+    ],
+)
+def test_functions_of_the_program_are_part_of_the_loop(function, given, compiled):
+    check(function, *given, compiled=compiled)
+
+
+def test_a_function_that_is_given_another_meaning_is_seen():
+    space = globals()
+    parallel = check(use_square, NUMBERS.copy(), NUMBERS * 0, compiled=True)
+    kept = square, FACTOR
+    try:
+        space["square"] = lambda x: x + 1
+        out = NUMBERS * 0
+        parallel(NUMBERS.copy(), out)
+        assert np.array_equal(out, NUMBERS * 2 + 2)
+        parallel = check(use_polar, NUMBERS.copy(), NUMBERS + 2, compiled=True)
+        space["FACTOR"] = 0.5
+        first, second = NUMBERS + 2, NUMBERS + 2
+        parallel(NUMBERS.copy(), first)
+        use_polar(NUMBERS.copy(), second)
+        assert np.array_equal(first, second)
+    finally:
+        space["square"], space["FACTOR"] = kept
+
+
+def test_a_function_with_other_defaults_is_seen():
+    parallel = check(use_clamp, NUMBERS.copy(), NUMBERS * 0, compiled=True)
+    kept = clamp.__defaults__
+    try:
+        clamp.__defaults__ = (1.0, 2.0)
+        first, second = NUMBERS * 0, NUMBERS * 0
+        parallel(NUMBERS.copy(), first)
+        use_clamp(NUMBERS.copy(), second)
+        assert np.array_equal(first, second)
+    finally:
+        clamp.__defaults__ = kept
+
+
+# ---- leaving loops ------------------------------------------------------------------------------
+
+
+def escape(c, out, most):
+    for i in range(len(c)):
+        z = 0.0
+        for n in range(most):
+            if z > 2.0:
+                break
+            z = z * z + c[i]
+        out[i] = n
+
+
+def find(a, x):
+    at = -1
+    for i in range(len(a)):
+        if a[i] == x:
+            at = i
+            break
+    return at, i
+
+
+def find_or_else(a, x, out):
+    for i in range(len(out)):
+        for j in range(len(a)):
+            if a[j] == x + i:
+                out[i] = j
+                break
+        else:
+            out[i] = -1
+
+
+def skip_some(a, out):
+    for i in range(len(a)):
+        if a[i] > 3:
+            if a[i] > 30:
+                continue
+            out[i] += 1
+        if a[i] < 10:
+            out[i] += 2
+            if a[i] > 5:
+                continue
+        out[i] += 4
+
+
+def leave_while(a, out):
+    for i in range(len(a)):
+        k = 0
+        while k < 100:
+            k += 1
+            if k * k > a[i]:
+                break
+            if k % 2:
+                continue
+            out[i] += k
+        else:
+            out[i] = -1
+
+
+def leave_two(m, out):
+    for i in range(len(m)):
+        for j, x in enumerate(m[i]):
+            if x > 20:
+                if j > 2:
+                    break
+                out[i] += 1
+            out[i] += x
+        out[i] += j
+
+
+def stop_at_pair(m):
+    count = 0
+    for i, j in np.ndindex(m.shape):
+        if m[i, j] == 17:
+            break
+        count += 1
+    else:
+        count = -1
+    return count
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (escape, (NUMBERS / 20, np.zeros(40, int), 50)),
+        (find, (NUMBERS.copy(), 7)),
+        (find, (NUMBERS.copy(), 7.5)),
+        (find_or_else, (NUMBERS.copy(), 36, np.zeros(9))),
+        (skip_some, (NUMBERS.copy(), NUMBERS * 0)),
+        (leave_while, (NUMBERS.copy(), np.zeros(40, int))),
+        (leave_two, (MATRIX.copy(), np.zeros(6))),
+        (stop_at_pair, (MATRIX.copy(),)),
+        (stop_at_pair, (MATRIX + 50,)),
+    ],
+)
+def test_loops_that_are_left_early_run_compiled(function, given):
+    check(function, *given, compiled=True)
+
+
+def test_explain_marks_the_lines_of_rows_and_calls():
+    parallel = frit.parallelize(use_sum)
+    parallel(NUMBERS.copy(), NUMBERS * 0)
+    assert runs_compiled(parallel)
+    assert "# parallel" in str(frit.explain(parallel))
+    assert "sum of floats" in str(frit.explain(check(row_sums, MATRIX.copy(), np.zeros(6))))
