@@ -39,13 +39,13 @@ def numbered_from(a, out):
 
 
 def pairs(a, b, out):
-    for i, (x, y) in enumerate(zip(a, b)):
+    for i, (x, y) in enumerate(zip(a, b, strict=False)):
         out[i] = x * y
     return x
 
 
 def with_range(a, out):
-    for i, x in zip(range(1, len(out)), a):
+    for i, x in zip(range(1, len(out)), a, strict=False):
         out[i] = x
 
 
@@ -90,7 +90,7 @@ def backwards_elements(a, out):
 
 
 def part_of_rows(m, out):
-    for row, target in zip(m[1:], out):
+    for row, target in zip(m[1:], out, strict=False):
         for x in row[1:-1]:
             target[0] += x
 
@@ -100,6 +100,11 @@ def rows_by_number(m, out):
         row = m[i]
         for j in range(row.shape[0]):
             out[i, j] = row[j] - row[0]
+
+
+def copy_rows(a, b):
+    for x, y in zip(a, b, strict=True):
+        y[:] = x
 
 
 @pytest.mark.parametrize(
@@ -133,6 +138,7 @@ def test_loops_over_arrays_and_series_run_compiled(function, given):
     [
         (total, (NUMBERS[:0],)),
         (total, ([1.0, 2.0],)),
+        (copy_rows, (MATRIX.copy(), MATRIX[:3] * 0)),  # ValueError: strict
         (numbered, (NUMBERS.copy(), NUMBERS[:7] * 0)),  # IndexError
         (pairs, (NUMBERS[:0], NUMBERS, NUMBERS * 0)),  # UnboundLocalError
         (points, (MATRIX.copy(), NUMBERS * 0)),  # ValueError: too many values
@@ -205,11 +211,6 @@ def row_extremes(a, out):
     for i, row in enumerate(a):
         out[i, 0] = row.max()
         out[i, 1] = np.min(row)
-
-
-def copy_rows(a, b):
-    for x, y in zip(a, b):
-        y[:] = x
 
 
 @pytest.mark.parametrize(
@@ -438,7 +439,7 @@ def test_a_function_with_other_defaults_is_seen():
 def escape(c, out, most):
     for i in range(len(c)):
         z = 0.0
-        for n in range(most):
+        for n in range(most):  # noqa: B007
             if z > 2.0:
                 break
             z = z * z + c[i]
@@ -537,3 +538,53 @@ def test_explain_marks_the_lines_of_rows_and_calls():
     assert runs_compiled(parallel)
     assert "# parallel" in str(frit.explain(parallel))
     assert "sum of floats" in str(frit.explain(check(row_sums, MATRIX.copy(), np.zeros(6))))
+
+
+# ---- numbers of two types -----------------------------------------------------------------------
+
+
+def relu(a, out):
+    for i in range(len(a)):
+        out[i] = max(a[i] - 5, 0.0) + min(a[i], 30.0) * 2
+
+
+def pick(a, out):
+    for i in range(len(a)):
+        x = 0.0
+        if a[i] > 3:
+            x = a[i]
+        y = a[i - 1] / 2 if i > 0 else 1
+        z = x * 2 - 1.5 * x
+        out[i] = z + x if z > 2 else abs(-x) + y
+
+
+def bins(a, out):
+    for i in range(len(a)):
+        out[min(a[i] // 2, 9)] += 1
+
+
+def truncated(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] / 2
+        out[i] += 0.75
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (relu, (NUMBERS.copy(), NUMBERS * 0), True),
+        (relu, (NUMBERS.astype("f4"), NUMBERS.astype("f4")), None),
+        (relu, (NUMBERS.astype("i2"), NUMBERS.astype("f4")), None),
+        (pick, (NUMBERS.copy(), NUMBERS * 0), True),
+        (pick, (NUMBERS.astype("f4"), NUMBERS * 0), None),
+        (pick, (NUMBERS.astype("i8"), NUMBERS * 0), None),
+        (bins, (np.arange(40), np.zeros(10, int)), True),
+        (truncated, (NUMBERS - 20, np.zeros(40, int)), True),
+        (truncated, (NUMBERS * 0.25, np.zeros(40, "u1")), True),
+        (truncated, (NUMBERS - 20, np.zeros(40, "u1")), None),  # wraps, and warns
+        (truncated, (NUMBERS * 1e18, np.zeros(40, int)), None),
+        (truncated, (NUMBERS * np.nan, np.zeros(40, int)), None),
+    ],
+)
+def test_numbers_that_may_be_of_two_types(function, given, compiled):
+    check(function, *given, compiled=compiled)

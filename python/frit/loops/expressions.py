@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from frit.loops.doubt import without_doubt
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.inline import numpys_own
 from frit.loops.values import (
@@ -102,10 +103,6 @@ NUMBERS = (int, float, bool)
 ONE = Form((), 1)
 
 
-def without_doubt(x: Value) -> Value:
-    return Value(x.kind, x.id, x.literal, x.form, x.needs)
-
-
 class Expressions:
     """Mixed into NestWriter."""
 
@@ -128,6 +125,15 @@ class Expressions:
     reduction: Any
     inlined: Any
     note_module: Any
+    frames: list[Any]
+    join: Any
+    settled: Any
+    one_of: Any
+    doubtful_binary: Any
+    doubtful_comparison: Any
+    doubtful_unary: Any
+    assign_variable: Any
+    choose: Any
     failures: int | None
     numpy_floats: bool
 
@@ -192,7 +198,7 @@ class Expressions:
         return self.integer_of(node, self.number(node))
 
     def integer_of(self, node: ast.AST, value: Value) -> Value:
-        if value.mixed or value.form is None or value.kind not in ("int", *INTEGERS):
+        if value.form is None or value.kind not in ("int", *INTEGERS):
             raise Refused(node, "an index or bound that the guard can't bound")
         for form, least, most in value.needs:
             self.require(form, least, most)
@@ -273,46 +279,13 @@ class Expressions:
         return self.row_binary(node, node.op, x, y)
 
     def binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
-        if x.either or y.either:
-            x, y = self.same_for_either(node, x, y)
-            if x.either or y.either:
-                return self.either_binary(node, op, x, y)
-        self.check_mixed(node, x, y)
         if x.mixed or y.mixed:
-            if isinstance(op, (ast.Pow, ast.FloorDiv, ast.Mod)):
-                raise Refused(node, "this operator, of a number that may be of two types")
-            x, y = without_doubt(x), without_doubt(y)
+            x, y = self.settled(node, x, y)
+            if x.mixed or y.mixed:
+                return self.doubtful_binary(node, op, x, y)
         if x.is_python and y.is_python:
             return self.python_binary(node, op, self.plain_int(x), self.plain_int(y))
         return self.numpy_binary(node, op, x, y)
-
-    def check_mixed(self, node: ast.AST, x: Value, y: Value) -> None:
-        if (x.mixed or y.mixed) and (x.kind != y.kind or (x.mixed and y.mixed)):
-            raise Refused(node, "a number that may be of two types")
-
-    def same_for_either(self, node: ast.AST, x: Value, y: Value) -> tuple[Value, Value]:
-        """With one of NumPy's numbers a float and a float64 do the same, but with narrow floats."""
-        for value in (x, y):
-            if value.mixed != value.either or value.dtype in "ef?":
-                raise Refused(node, "a number that may be of two types")
-        if (x.is_python or x.either) and (y.is_python or y.either):
-            return x, y
-        return without_doubt(x), without_doubt(y)
-
-    def either_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
-        """Of numbers of Python's and such as may be: the value is the same."""
-        kind = type(op)
-        if kind not in (ast.Add, ast.Sub, ast.Mult, ast.Div):
-            raise Refused(node, "this operator, of a number that may be of two types")
-        for value in (x, y):
-            if value.kind == "int" and value.literal is None:
-                self.require(value.form, -(2**53), 2**53)
-        if kind is ast.Div:
-            self.require_nonzero(y)
-        self.numpy_floats = True
-        value = self.apply(_BINARY[kind][0], "d", (x, "d"), (y, "d"))
-        value.mixed = value.either = True
-        return value
 
     def python_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
         if x.kind == "int" and y.kind == "int":
@@ -499,10 +472,8 @@ class Expressions:
         return self.unary(node, node.op, x)
 
     def unary(self, node: ast.AST, op: ast.unaryop, x: Value) -> Value:
-        if x.either and isinstance(op, ast.USub):
-            return Value("d", self.apply("Negative", "d", (x, "d")).id, mixed=True, either=True)
-        if x.mixed:
-            raise Refused(node, "a number that may be of two types")
+        if x.mixed and isinstance(op, ast.USub):
+            return self.doubtful_unary(node, "Negative", x)
         if isinstance(op, ast.USub):
             x = self.plain_int(x)
             if x.literal is not None:
@@ -577,9 +548,9 @@ class Expressions:
             elif result.kind != one.kind:
                 raise Refused(node, "a chain of comparisons of several types")
             else:
-                is_doubtful = result.mixed or one.mixed
+                among = result.among | one.among
                 result = self.apply("LogicalAnd", one.kind, (result, "?"), (one, "?"))
-                result.mixed = is_doubtful
+                result.among = among
             left = right
         assert result is not None
         return result
@@ -588,12 +559,10 @@ class Expressions:
         name = _COMPARE.get(type(op))
         if name is None:
             raise Refused(node, "this comparison")
-        is_doubtful = False
-        if x.either or y.either:
-            x, y = self.same_for_either(node, x, y)
-            is_doubtful = x.either or y.either
-            x, y = without_doubt(x), without_doubt(y)
-        self.check_mixed(node, x, y)
+        if x.mixed or y.mixed:
+            x, y = self.settled(node, x, y)
+            if x.mixed or y.mixed:
+                return self.doubtful_comparison(node, name, x, y)
         if x.is_python and y.is_python:
             x, y = self.plain_int(x), self.plain_int(y)
             if x.kind == y.kind == "int":
@@ -607,9 +576,7 @@ class Expressions:
         types_ = self.types_of(node, numpy.less, x, y)
         self.in_type(node, x, types_[0])
         self.in_type(node, y, types_[1])
-        value = self.apply(name, "?", (x, types_[0]), (y, types_[1]))
-        value.mixed = is_doubtful
-        return value
+        return self.apply(name, "?", (x, types_[0]), (y, types_[1]))
 
     def refine(self, node: ast.expr, holds: bool) -> None:
         """What a condition says of the indices that it names holds inside of its branch."""
@@ -671,20 +638,28 @@ class Expressions:
         return None
 
     def of_IfExp(self, node: ast.IfExp) -> Value:
-        parts = (node.body, node.orelse)
-        if any(
-            isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for p in parts for n in ast.walk(p)
-        ):
-            raise Refused(node, "a conditional expression that loads, calls or divides")
         test = self.condition(node.test)
-        x, y = self.number(node.body), self.number(node.orelse)
-        if x.kind != y.kind or x.mixed or y.mixed:
-            raise Refused(node, "a conditional expression of two types")
-        ids = [test, self.emit(x, x.dtype), self.emit(y, y.dtype)]
-        value = Value(x.kind, self.writer.apply("Select", ids))
-        if x.kind == "int" and x.form is not None and y.form is not None:
-            value.form = self.forms.widest([x.form, y.form])
-        return value
+        parts = (node.body, node.orelse)
+        deep = (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv, ast.Mod, ast.IfExp)
+        if not any(isinstance(n, deep) for p in parts for n in ast.walk(p)):
+            x, y = self.number(node.body), self.number(node.orelse)
+            value = self.one_of(node, test, x, y)
+            if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
+                value.form = self.forms.widest([x.form, y.form])
+                value.needs = (*x.needs, *y.needs)
+            return value
+        # Only one of them is computed.
+        name = f"if@{node.lineno}.{node.col_offset}{self.frames[-1].path}"
+
+        def part(expression: ast.expr, holds: bool) -> Callable[[], None]:
+            def write() -> None:
+                self.refine(node.test, holds)
+                self.assign_variable(node, name, self.number(expression))
+
+            return write
+
+        self.choose(test, part(node.body, True), part(node.orelse, False), {name})
+        return self.read_variable(node, name)
 
     # ---- calls ----------------------------------------------------------------------------------
 
@@ -746,14 +721,16 @@ class Expressions:
             # A float of Python's comes of both kinds.
             values = [without_doubt(v) for v in values]
         if isinstance(function, numpy.ufunc):
-            values = [without_doubt(v) if v.either else v for v in values]
-        if any(v.mixed for v in values):
-            raise Refused(node, "a call with a number that may be of two types")
+            values = [without_doubt(v) if v.among <= {"float", "d"} else v for v in values]
         if function in (builtins.min, builtins.max) and len(values) >= 2:
             result = values[0]
             for value in values[1:]:
                 result = self.extreme(node, name, result, value)
             return result
+        if function is builtins.abs and len(values) == 1 and values[0].mixed:
+            return self.doubtful_unary(node, "Absolute", values[0])
+        if any(v.mixed for v in values):
+            raise Refused(node, "a call with a number that may be of two types")
         if function is builtins.abs and len(values) == 1:
             return self.absolute(node, values[0])
         if function is builtins.float and len(values) == 1:
@@ -797,18 +774,19 @@ class Expressions:
 
     def extreme(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
         """min() and max(): the first one, unless the other one is smaller or greater."""
-        if x.kind != y.kind:
-            raise Refused(node, f"{name}() of numbers of two types")
-        if x.dtype == "?":
+        kind, among = self.join(node, x, y)
+        holder = Value(kind)
+        if holder.dtype == "?":
             raise Refused(node, f"{name}() of booleans")
-        if x.dtype in INTEGERS:
+        if holder.dtype in INTEGERS:
             op = "Maximum" if name == "max" else "Minimum"
-            value = self.apply(op, x.kind, (x, x.dtype), (y, x.dtype))
+            value = self.apply(op, kind, (x, holder.dtype), (y, holder.dtype))
+            value.among = among
             if x.form is not None and y.form is not None:
                 ends = self.forms.larger if name == "max" else self.forms.smaller
                 value.form = ends([x.form, y.form])
                 value.needs = (*x.needs, *y.needs)
             return value
-        a, b = self.emit(x, x.dtype), self.emit(y, x.dtype)
+        a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)
         takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
-        return Value(x.kind, self.writer.apply("Select", [takes, b, a]))
+        return self.one_of(node, takes, y, x)

@@ -19,7 +19,7 @@ import numpy
 
 from frit.loops.control import Frame
 from frit.loops.names import assigned_names
-from frit.loops.values import DTYPES, Item, Refused, Value
+from frit.loops.values import Item, Refused, Value
 from frit.translate.errors import TranslationError
 from frit.translate.flow import leaves, may_leave, needs_flag
 from frit.translate.source import source_of
@@ -59,11 +59,8 @@ class Surroundings:
 class Inlining:
     """Mixed into NestWriter."""
 
-    writer: Any
-    knowledge: Any
     env: dict[str, Any]
     bound: dict[str, Any]
-    locals: dict[str, int]
     surroundings: dict[str, Any]
     taken: Surroundings
     frames: list[Frame]
@@ -72,7 +69,6 @@ class Inlining:
     flag: Any
     set_flag: Any
     assign_variable: Any
-    kind_of: Any
     read_variable: Any
 
     def note_module(self, module: types.ModuleType, name: str, value: Any) -> None:
@@ -109,7 +105,6 @@ class Inlining:
         for outside in sorted(renaming.outside):
             self.surroundings[outside + path] = self.taken_from(node, function, outside)
         frame = Frame(self.frames[-1].call or node, path)
-        self.begin_variables(path)
         assigned = assigned_names(body)
         self.frames.append(frame)
         try:
@@ -123,13 +118,6 @@ class Inlining:
             return self.run_body(node, frame, body, name)
         finally:
             self.frames.pop()
-
-    def begin_variables(self, path: str) -> None:
-        """Places for the function's variables that are read from one."""
-        for name in sorted(self.knowledge.places & set(self.knowledge.kinds)):
-            if name.endswith(path) and name.count("@") == path.count("@"):
-                kind, _ = self.kind_of(name)
-                self.locals[name] = self.writer.local(DTYPES.get(kind, kind))
 
     def run_body(self, node: ast.Call, frame: Frame, body: list[ast.stmt], name: str) -> Item:
         returns = (ast.Return,)

@@ -16,6 +16,7 @@ from typing import Any
 
 from frit import _core
 from frit.loops.control import Control, Frame
+from frit.loops.doubt import Doubts, joined_kind, kinds_of
 from frit.loops.expressions import Expressions
 from frit.loops.forms import Form, Forms, Symbol, Unbounded
 from frit.loops.inline import Inlining, Surroundings, numpys_own
@@ -71,7 +72,7 @@ class Translation:
     still_holds: Callable[[], bool] | None  # what was taken from the program
 
 
-class NestWriter(Control, Serieses, Views, Rows, Inlining, Expressions):
+class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
     """One translation."""
 
     def __init__(self, inputs: Inputs, knowledge: Knowledge) -> None:
@@ -147,7 +148,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Expressions):
             value = self.argument(number, kind)
             self.env[name] = value
             self.bound[name] = ()
-        for name in sorted(self.assigned):
+        made = {name for name in self.knowledge.places if "@" in name}  # not in the nest's text
+        for name in sorted(self.assigned | made):
             if name in self.env:
                 self.note_kind(name, self.env[name])
             if name in self.knowledge.places and name in self.knowledge.kinds:
@@ -290,12 +292,12 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Expressions):
     # ---- variables ------------------------------------------------------------------------------
 
     def note_kind(self, name: str, value: Value) -> None:
-        if value.mixed and (not value.either or name in self.inputs.outputs):
+        if value.mixed and name in self.inputs.outputs:
             raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
         if name in self.parts:
             raise Refused(None, f"{name} is a number and a row")
         known = self.knowledge.kinds.get(name, frozenset())
-        kinds = known | ({"float", "d"} if value.either else {value.kind})
+        kinds = known | kinds_of(value)
         if kinds != known:
             self.knowledge.kinds[name] = kinds
             if name in self.locals:
@@ -304,16 +306,10 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Expressions):
     def kind_of(self, name: str) -> tuple[str, bool]:
         """A variable's kind, and whether it may still be Python's kind of number."""
         kinds = self.knowledge.kinds[name]
-        if len(kinds) == 1:
-            return next(iter(kinds)), False
-        strong = [k for k in kinds if k not in ("int", "float", "bool")]
-        if "bool" in kinds or "?" in kinds or len(strong) > 1:
+        kind = joined_kind(kinds)
+        if kind is None:
             raise Refused(None, f"{name} is of several types: {', '.join(sorted(kinds))}")
-        if not strong:
-            return "float", True
-        if strong[0] in INTEGERS and "float" in kinds:
-            raise Refused(None, f"{name} is of several types: {', '.join(sorted(kinds))}")
-        return strong[0], True
+        return kind, len(kinds) > 1
 
     def read_variable(self, node: ast.AST, name: str) -> Any:
         if name in self.env:
@@ -327,8 +323,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Expressions):
             self.knowledge.places.add(name)
             raise Again
         kind, mixed = self.kind_of(name)
-        value = Value(kind, self.writer.read_local(self.locals[name]), mixed=mixed)
-        value.either = mixed and self.knowledge.kinds[name] == {"float", "d"}
+        value = Value(kind, self.writer.read_local(self.locals[name]))
+        value.among = self.knowledge.kinds[name] if mixed else frozenset()
         if kind == "int":
             ends = lambda high: lambda: self.variable_ends(name, high)  # noqa: E731
             value.form = self.forms.symbol(Symbol(low=ends(False), high=ends(True)))

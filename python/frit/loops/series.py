@@ -83,8 +83,9 @@ class Serieses:
         )
 
     def series_of_zip(self, node: ast.Call) -> Series:
-        strict = {k.arg for k in node.keywords}
-        if not node.args or strict:
+        given = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
+        is_strict = given.pop("strict", False)
+        if not node.args or given or type(is_strict) is not bool:
             raise Refused(node, "these arguments of zip()")
         parts = [self.counted(node, self.series(x)) for x in node.args]
         counters = [part.counters[0] for part in parts]
@@ -95,7 +96,7 @@ class Serieses:
                 shortest = counter
         for counter in counters:
             if counter is not shortest:
-                self.require(self.surplus(counter, shortest), 0, None)
+                self.require(self.surplus(counter, shortest), 0, 0 if is_strict else None)
         return Series([shortest], lambda indices: tuple(part.item(indices) for part in parts))
 
     @staticmethod

@@ -42,15 +42,17 @@ class Value:
     form: Form | None = None
     # What must hold for the form to be its value: (form, least, most) each.
     needs: tuple[tuple[Form, int, int], ...] = ()
-    # Python's number where nothing of NumPy's was assigned yet: the kind is what it may become.
-    mixed: bool = False
-    # Mixed, of float and float64 only: what both do alike is done.
-    either: bool = False
+    # Several kinds: it is of one of these, and all of them have its value in `kind` (doubt.py).
+    among: frozenset[str] = frozenset()
     argument: str | None = None  # the guard's name of it
 
     @property
     def is_python(self) -> bool:
         return self.kind in PYTHON_KINDS
+
+    @property
+    def mixed(self) -> bool:
+        return bool(self.among)
 
     @property
     def dtype(self) -> str:

@@ -37,6 +37,7 @@ class Views:
     now: Any
     require: Any
     truth_id: Any
+    fail_where: Any
     shown: Any
 
     def extent(self, array: ArrayName, axis: int) -> Value:
@@ -177,13 +178,26 @@ class Views:
             assert value.form is not None
             self.require(value.form, -(2**53), 2**53)
         elif value.dtype in "efd" and dtype in INTEGERS:
-            raise Refused(node, "a float goes into an array of integers")  # NaN would raise
+            self.fail_unless_held(value, dtype)
+        elif value.mixed and dtype in INTEGERS and dtype != value.kind:
+            raise Refused(node, "a number that may be of two types")
         self.note_position(node)
         self.written.add(array.number)
         if value.dtype in "efd" and dtype != value.dtype:
             self.numpy_floats = True
         id = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
         self.writer.store(array.parameter, self.indices_of(view), id, getattr(node, "lineno", 0))
+
+    def fail_unless_held(self, value: Value, dtype: str) -> None:
+        """Where a float's whole part is no number of the type, Python's number raises or wraps."""
+        low, high = LIMITS[dtype]
+        apply, real = self.writer.apply, self.emit(value, "d")
+        # -0.5 and 255.5 are held as 0 and 255. 2**63 - 1 is no float: 2**63 is.
+        least = self.writer.constant(float(low - 1), "d")
+        above = apply("Greater" if low > -(2**53) else "GreaterEqual", [real, least])
+        below = apply("Less", [real, self.writer.constant(float(high + 1), "d")])
+        inside = apply("LogicalAnd", [above, below])
+        self.fail_where(apply("LogicalNot", [inside]))
 
     # ---- which share elements -------------------------------------------------------------------
 
