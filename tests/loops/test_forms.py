@@ -588,3 +588,68 @@ def truncated(a, out):
 )
 def test_numbers_that_may_be_of_two_types(function, given, compiled):
     check(function, *given, compiled=compiled)
+
+
+# ---- operators and functions --------------------------------------------------------------------
+
+
+def powers(a, n, out):
+    for i in range(len(a)):
+        x = float(a[i])
+        out[i] = x**3 + x**0.5 + x**-1 + i**4 % 1000 + 2**n + (i + 1) ** -1
+
+
+def any_power(a, b, out):
+    for i in range(len(a)):
+        out[i] = float(a[i]) ** float(b[i])
+
+
+def bits(a, n, out):
+    for i in range(len(a)):
+        out[i] = (i << 2) + (n >> 1) + (i | 5) - (i ^ n) + (a[i] << 1) - (a[i] >> 2) + (a[i] | 8)
+
+
+def whole(a, out):
+    for i in range(len(a)):
+        out[i] = int(a[i]) + round(a[i]) * 2 + math.floor(a[i]) - math.ceil(a[i])
+
+
+def histogram_of_reals(a, scale, out):
+    for x in a:
+        out[int(x * scale)] += 1
+
+
+def of_two(a, b, out):
+    for i in range(len(a)):
+        out[i] = math.atan2(a[i], b[i]) + math.hypot(a[i], b[i]) + np.arctan2(b[i], a[i])
+        if math.isnan(a[i]) or np.maximum(a[i], b[i]) > 7:
+            out[i] = math.log10(b[i])
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (powers, (NUMBERS + 1, 10, NUMBERS * 0), True),
+        (powers, (NUMBERS, 10, NUMBERS * 0), None),  # ZeroDivisionError
+        (powers, (NUMBERS + 1, 70, NUMBERS * 0), None),
+        (powers, (1 - NUMBERS, 3, NUMBERS * 0), None),  # a complex number
+        (any_power, (NUMBERS + 1, NUMBERS / 4, NUMBERS * 0), True),
+        (any_power, (NUMBERS - 9, NUMBERS, NUMBERS * 0), True),
+        (any_power, (NUMBERS * 1e9, NUMBERS * 9, NUMBERS * 0), None),  # OverflowError
+        (bits, (np.arange(40), 9, NUMBERS * 0), True),
+        (bits, (np.arange(40, dtype="i2") - 7, 9, NUMBERS * 0), True),
+        (bits, (np.arange(40), -9, NUMBERS * 0), None),
+        (whole, (NUMBERS / 4 - 3, NUMBERS * 0), True),
+        (whole, (NUMBERS.astype("f4") / 4 - 3, NUMBERS * 0), True),
+        (whole, (NUMBERS * 1e300, NUMBERS * 0), None),
+        (whole, (NUMBERS * np.nan, NUMBERS * 0), None),  # ValueError
+        (histogram_of_reals, (NUMBERS / 40, 10, np.zeros(10, int)), True),
+        (histogram_of_reals, (-NUMBERS / 40, 10, np.zeros(10, int)), True),
+        (histogram_of_reals, (NUMBERS / 40, 20, np.zeros(10, int)), None),  # IndexError
+        (histogram_of_reals, (NUMBERS / 40, 20, np.zeros(0, int)), None),
+        (of_two, (NUMBERS, NUMBERS + 0.5, NUMBERS * 0), True),
+        (of_two, (NUMBERS, NUMBERS - 9, NUMBERS * 0), None),  # ValueError
+    ],
+)
+def test_operators_and_functions(function, given, compiled):
+    check(function, *given, compiled=compiled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,6 +39,8 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.BitAnd: ("BitwiseAnd", numpy.bitwise_and),
     ast.BitOr: ("BitwiseOr", numpy.bitwise_or),
     ast.BitXor: ("BitwiseXor", numpy.bitwise_xor),
+    ast.LShift: ("LeftShift", numpy.left_shift),
+    ast.RShift: ("RightShift", numpy.right_shift),
 }
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "Equal",
@@ -72,7 +75,28 @@ _MATH = {
     "atan": "Arctan",
     "fabs": "Fabs",
     "erf": "Erf",
+    "log2": "Log2",
+    "log10": "Log10",
+    "log1p": "Log1p",
+    "expm1": "Expm1",
+    "exp2": "Exp2",
+    "cbrt": "Cbrt",
+    "asin": "Arcsin",
+    "acos": "Arccos",
+    "sinh": "Sinh",
+    "cosh": "Cosh",
+    "asinh": "Arcsinh",
+    "acosh": "Arccosh",
+    "atanh": "Arctanh",
+    "atan2": "Arctan2",
+    "hypot": "Hypot",
+    "pow": "Power",
+    "fmod": "Fmod",
+    "copysign": "Copysign",
 }
+_TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
+# Functions that give an int of a float, and the op before the cast.
+_WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
 _UFUNCS = {
     **{n: _MATH[n] for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "fabs")},
     "arctan": "Arctan",
@@ -113,6 +137,7 @@ class Expressions:
     bound: dict[str, Any]
     locals: dict[str, int]
     narrowed: dict[int, str]
+    loose: set[int]
     surroundings: dict[str, Any]
     conditions: list[Callable[[], list[str]]]
     require: Any
@@ -310,16 +335,18 @@ class Expressions:
             value = self.apply(_BINARY[kind][0], "int", *pair)
             divided = forms.divided if kind is ast.FloorDiv else forms.remainder
             value.form = divided(x.form, y.form)
-        elif kind is ast.Pow and y.literal in (2, 3):
-            value = x
-            for _ in range(y.literal - 1):
-                value = self.int_binary(node, ast.Mult(), value, x)
-            return value
-        elif kind is ast.BitAnd:
+        elif kind is ast.Pow:
+            return self.int_power(node, x, y)
+        elif kind in (ast.BitAnd, ast.BitOr, ast.BitXor):
             self.require(x.form, 0, None)
             self.require(y.form, 0, None)
-            value = self.apply("BitwiseAnd", "int", *pair)
-            value.form = forms.symbol(Symbol(low=[Form()], high=[x.form, y.form]))
+            value = self.apply(_BINARY[kind][0], "int", *pair)
+            high = [x.form, y.form] if kind is ast.BitAnd else [x.form + y.form]
+            value.form = forms.symbol(Symbol(low=[Form()], high=high))
+        elif kind is ast.LShift or kind is ast.RShift:
+            self.require(y.form, 0, 62)
+            value = self.apply(_BINARY[kind][0], "int", *pair)
+            value.form = forms.shifted(x.form, y.form, "<<" if kind is ast.LShift else ">>")
         elif kind is ast.Div:
             self.require(y.form, 1, 2**53)
             self.require(x.form, -(2**53), 2**53)
@@ -327,6 +354,18 @@ class Expressions:
         else:
             raise Refused(node, f"{kind.__name__} of integers of Python's")
         return self.checked(value)
+
+    def int_power(self, node: ast.AST, x: Value, y: Value) -> Value:
+        if x.literal == 2 and y.literal is None:
+            return self.int_binary(node, ast.LShift(), self.literal(node, 1), y)
+        if y.literal is None or y.literal > 64:
+            raise Refused(node, "a power of integers that is no small constant")
+        if y.literal < 0:
+            return self.float_binary(node, ast.Pow(), x, y)
+        value = self.literal(node, 1)
+        for _ in range(y.literal):
+            value = x if value.literal == 1 else self.int_binary(node, ast.Mult(), value, x)
+        return value
 
     def folded(self, node: ast.AST, op: ast.operator, x: Any, y: Any) -> Value:
         tree = ast.Expression(ast.BinOp(ast.Constant(x), op, ast.Constant(y)))
@@ -351,9 +390,16 @@ class Expressions:
         if kind in (ast.Div, ast.FloorDiv, ast.Mod):
             self.require_nonzero(y)
             return self.apply(_BINARY[kind][0], "float", *pair)
-        if kind is ast.Pow and y.literal == 2:
+        if kind is ast.Pow:
             value = self.apply("Power", "float", *pair)
-            self.fail_outside("square", self.emit(x, "d"), self.emit(value, "d"))
+            base, power = self.emit(x, "d"), self.emit(y, "d")
+            self.fail_if_new(value, x, y)
+            if y.literal is None or y.literal != int(y.literal):
+                # A negative number to a power that is not whole is complex.
+                negative = self.writer.apply("Less", [base, self.writer.constant(0.0, "d")])
+                whole = self.writer.apply("Equal", [self.writer.apply("Floor", [power]), power])
+                broken = self.writer.apply("LogicalNot", [whole])
+                self.fail_where(self.writer.apply("LogicalAnd", [negative, broken]))
             return value
         raise Refused(node, f"{kind.__name__} of floats of Python's")
 
@@ -375,18 +421,37 @@ class Expressions:
         sum_ = self.writer.apply("Add", [old, self.writer.cast(condition, "l")])
         self.writer.write_local(self.failures, sum_)
 
-    def fail_outside(self, name: str, x: int, result: int) -> None:
-        """math.name(x) raises ValueError or OverflowError."""
+    def fail_if_new(self, result: Value, *inputs: Value) -> None:
+        """Python raises an error where NaN comes of numbers, or infinity of finite numbers."""
+        apply = self.writer.apply
+        ids = [self.emit(x, "d") for x in inputs if x.literal is None]
+        if not ids:
+            return
+        id = self.emit(result, "d")
+        was_nan, was_finite = apply("Isnan", [ids[0]]), apply("Isfinite", [ids[0]])
+        for other in ids[1:]:
+            was_nan = apply("LogicalOr", [was_nan, apply("Isnan", [other])])
+            was_finite = apply("LogicalAnd", [was_finite, apply("Isfinite", [other])])
+        new_nan = apply("LogicalAnd", [apply("Isnan", [id]), apply("LogicalNot", [was_nan])])
+        new_infinity = apply("LogicalAnd", [apply("Isinf", [id]), was_finite])
+        self.fail_where(apply("LogicalOr", [new_nan, new_infinity]))
+
+    def fail_outside(self, name: str, inputs: Sequence[Value], result: Value) -> None:
+        """math.name(..) raises ValueError or OverflowError."""
         apply, zero = self.writer.apply, self.writer.constant(0.0, "d")
+        x = self.emit(inputs[0], "d")
         if name == "sqrt":
             self.fail_where(apply("Less", [x, zero]))
         elif name == "log":
             self.fail_where(apply("LessEqual", [x, zero]))
         elif name in ("sin", "cos", "tan"):
             self.fail_where(apply("Isinf", [x]))
-        elif name in ("exp", "square"):
+        elif name == "exp":
             finite = apply("Isfinite", [x])
-            self.fail_where(apply("LogicalAnd", [finite, apply("Isinf", [result])]))
+            infinite = apply("Isinf", [self.emit(result, "d")])
+            self.fail_where(apply("LogicalAnd", [finite, infinite]))
+        elif name not in ("fabs", "atan", "tanh", "erf", "atan2", "copysign", "cbrt", "asinh"):
+            self.fail_if_new(result, *inputs)
 
     def weak(self, value: Value) -> Any:
         """What NumPy's rules of promotion take."""
@@ -716,8 +781,9 @@ class Expressions:
         return self.apply(_UFUNCS[name], types_[-1], *zip(values, types_, strict=False))
 
     def of_function(self, node: ast.AST, function: Any, name: str, values: list[Value]) -> Value:
-        is_math = getattr(function, "__module__", "") == "math" and name in _MATH
-        if is_math or function is builtins.float:
+        of_math = getattr(function, "__module__", "") == "math"
+        is_math, is_test = of_math and name in _MATH, of_math and name in _TESTS
+        if is_math or is_test or function is builtins.float:
             # A float of Python's comes of both kinds.
             values = [without_doubt(v) for v in values]
         if isinstance(function, numpy.ufunc):
@@ -735,21 +801,40 @@ class Expressions:
             return self.absolute(node, values[0])
         if function is builtins.float and len(values) == 1:
             return self.to_float(node, values[0])
-        if function is builtins.int and len(values) == 1:
-            value = values[0]
-            if value.kind in ("int", "bool"):
-                return self.plain_int(value)
-            if value.form is not None and value.kind in INTEGERS:
-                value = self.integer_of(node, value)
-                return Value("int", value.id, form=value.form)
-        if is_math and len(values) == 1:
-            x = self.to_float(node, values[0])
-            value = self.apply(_MATH[name], "float", (x, "d"))
-            self.fail_outside(name, self.emit(x, "d"), self.emit(value, "d"))
+        if function in _WHOLE and len(values) == 1:
+            return self.whole_part(node, values[0], _WHOLE[function])
+        arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
+        if is_math and len(values) == arity:
+            inputs = [self.to_float(node, x) for x in values]
+            value = self.apply(_MATH[name], "float", *((x, "d") for x in inputs))
+            self.fail_outside(name, inputs, value)
             return value
+        if is_test and len(values) == 1:
+            return self.apply(_TESTS[name], "bool", (self.to_float(node, values[0]), "d"))
         if isinstance(function, numpy.ufunc) and function.nin == len(values):
             return self.of_ufunc(node, function, values)
         raise Refused(node, f"a call of {name or 'this'}()")
+
+    def whole_part(self, node: ast.AST, x: Value, op: str | None) -> Value:
+        """int() and the like: of a float that is not too large; else the nest is Python's."""
+        if x.kind in ("int", "bool"):
+            return self.plain_int(x)
+        if x.kind in INTEGERS and x.form is not None:
+            x = self.integer_of(node, x)
+            return Value("int", x.id, form=x.form)
+        if x.dtype not in FLOATS:
+            raise Refused(node, "a whole number of this")
+        real = self.emit(x, "d")
+        if op is not None:
+            real = self.writer.apply(op, [real])
+        most = 2**48
+        size = self.writer.apply("Absolute", [real])
+        small = self.writer.apply("LessEqual", [size, self.writer.constant(float(most), "d")])
+        self.fail_where(self.writer.apply("LogicalNot", [small]))
+        held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
+        form = self.forms.between(-most, most)
+        self.loose.add(form.terms[0][0])
+        return Value("int", self.writer.cast(held, "l"), form=form)
 
     def to_float(self, node: ast.AST, value: Value) -> Value:
         if value.kind in ("int", *INTEGERS) and value.literal is None:

@@ -132,6 +132,20 @@ class Forms:
         made.reach = self.reach(x)
         return self.symbol(made)
 
+    def shifted(self, x: Form, by: Form, sign: str) -> Form:
+        """x << by or x >> by, of a `by` not below 0."""
+        if self.is_known(x) and self.is_known(by):
+            return self.of_text(f"({self.text(x)}{sign}{self.text(by)})", None)
+
+        def ends() -> list[Form]:
+            return [
+                self.of_text(f"({a}{sign}{b})", None)
+                for a in (self.least(x), self.most(x))
+                for b in (self.least(by), self.most(by))
+            ]
+
+        return self.symbol(Symbol(low=ends, high=ends, widest_low=True, widest_high=True))
+
     def remainder(self, x: Form, divisor: Form) -> Form:
         """x % divisor, of a divisor above 0."""
         if self.is_known(x) and self.is_known(divisor):

@@ -86,6 +86,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         self.locals: dict[str, int] = {}
         self.assignments: dict[str, list[tuple[Form, Form | None, tuple[Any, ...]]]] = {}
         self.symbol_of: dict[int, str] = {}  # reads of variables
+        self.loose: set[int] = set()  # symbols of numbers that only the nest computes
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
         self.open_loops: list[tuple[Form, Form] | None] = []

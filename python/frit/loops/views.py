@@ -38,6 +38,7 @@ class Views:
     require: Any
     truth_id: Any
     fail_where: Any
+    loose: set[int]
     shown: Any
 
     def extent(self, array: ArrayName, axis: int) -> Value:
@@ -97,6 +98,8 @@ class Views:
         """The index of the array that `value` is of the span; below 0 it counts from the end."""
         form, size = value.form, span.extent.form
         assert form is not None and size is not None
+        if any(symbol in self.loose for symbol, _ in form.terms):
+            return self.checked_index(span, value)
         now = self.now(form)
         if now is None or now[0] >= 0 or now[0] > now[1]:
             self.require(form, 0, None)
@@ -112,6 +115,19 @@ class Views:
         id = self.writer.apply("Select", [below, self.emit(wrapped, "l"), self.emit(value, "l")])
         either = self.forms.widest([form, form + size])
         return self.sum_of(span.start, Value("int", id, form=either))
+
+    def checked_index(self, span: Span, value: Value) -> Value:
+        """An index that only the nest knows: where it is outside, the nest is run as Python."""
+        assert span.extent.form is not None
+        self.require(span.extent.form, 1, None)
+        apply, zero = self.writer.apply, self.writer.constant(0, "l")
+        id, size = self.emit(value, "l"), self.emit(span.extent, "l")
+        id = apply("Select", [apply("Less", [id, zero]), apply("Add", [id, size]), id])
+        above, below = apply("GreaterEqual", [id, zero]), apply("Less", [id, size])
+        inside = apply("LogicalAnd", [above, below])
+        self.fail_where(apply("LogicalNot", [inside]))
+        form = self.forms.between(Form(), span.extent.form - Form((), 1))
+        return self.sum_of(span.start, Value("int", apply("Select", [inside, id, zero]), form=form))
 
     def slice_of(self, span: Span, node: ast.Slice) -> Span:
         """Slices that Python would cut to the array's size fail the guard."""
