@@ -217,7 +217,7 @@ class Program:
         if kind < 0.88:
             return f"{self.pick('2', 'k')} * {i}"
         if kind < 0.92:
-            return f"idx[{i}]"
+            return self.pick(f"idx[{i}]", f"idx[{i}]", f"int({self.element()})")
         if kind < 0.95:
             return f"{i} + {self.pick(*self.loops)}"
         return self.pick("0", "-1", "1", "n - 1", "k", f"min({i} + 1, n - 1)", f"max({i} - 1, 0)")
@@ -234,6 +234,9 @@ class Program:
             return self.element() if self.chance(0.6) else self.pick(*atoms)
         if kind < 0.85:
             op = self.pick("+", "+", "-", "-", "*", "*", "/", "//", "%")
+            if self.chance(0.08):
+                power = self.pick("** 2", "** 3", "** 0.5", "** -1", "<< 1", ">> 1", "| 4", "^ 3")
+                return f"({self.value(depth - 1)} {power})"
             return f"({self.value(depth - 1)} {op} {self.value(depth - 1)})"
         if kind < 0.90:
             return f"{self.pick('min', 'max')}({self.value(depth - 1)}, {self.value(depth - 1)})"
@@ -243,10 +246,11 @@ class Program:
             x, y = self.value(depth - 1), self.pick("v=x", "1", "0.5")
             return self.pick(f"clip({x})", f"clip({x}, {y})", f"twice({x})", f"first(a, 2, {x})")
         if kind < 0.96:
-            return f"{self.pick('float', 'int')}({self.value(depth - 1)})"
+            return f"{self.pick('float', 'int', 'round', 'math.floor')}({self.value(depth - 1)})"
         if kind < 0.98:
             return f"{self.pick('math.sqrt', 'np.sqrt', '-')}({self.value(depth - 1)})"
-        x, y = self.pick("x", "2", "0.5"), self.pick("x", "2", "1.5")
+        x = self.pick("x", "2", "0.5", self.element())
+        y = self.pick("x", "2", "1.5", self.element())
         return f"({x} if {self.condition()} else {y})"
 
     def condition(self) -> str:

@@ -374,7 +374,7 @@ class Expressions:
         try:
             code = compile(ast.fix_missing_locations(tree), "<constant>", "eval")
             return self.literal(node, eval(code))
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError, TypeError):
             raise Refused(node, "an operation that fails") from None
 
     def float_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:

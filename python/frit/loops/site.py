@@ -16,6 +16,7 @@ from frit.loops.nest import Inputs, Translation, translate
 from frit.loops.values import Refused
 
 MOST_PLANS = 4  # of one kind of values: another guard each
+OURS = "an error of Frit's own: "
 MOST_IN_VAIN = 1000  # calls with values that no nest takes
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
@@ -177,8 +178,11 @@ class Site:
         )
         try:
             plan = Plan(translate(inputs), self.names)
-        except Refused as refused:
-            self.refused[key] = refused.with_traceback(None)
+        except Exception as error:  # whatever is wrong with us, Python can run it
+            # A new one: what an exception holds on to keeps the translation alive.
+            refused = Refused(None, getattr(error, "reason", OURS + repr(error)))
+            refused.line = getattr(error, "line", 0)
+            self.refused[key] = refused
             if not self.plans and len(self.refused) > 3:
                 self.give_up()
             return None
