@@ -68,6 +68,7 @@ class Program:
         self.lines.append("def f(a, b, c, m, idx, n, k, x):")
         self.line(1, f"s = {self.pick('0', '0.0', 'x', 'n', '1.5')}")
         self.line(1, f"t = {self.pick('0', '0.0', 'k', 'a[0]')}")
+        self.line(1, f"q = {self.pick('0', '0', 'k', 'n')}")
         for _ in range(self.pick(1, 1, 2)):
             self.loop(1)
         self.line(1, f"return {self.pick('s', 't', '(s, t)', 'None', 's + t')}")
@@ -168,7 +169,14 @@ class Program:
             self.line(depth + 1, "w += 1")
         elif kind < 0.44:
             self.row(depth)
-        elif kind < 0.45:
+        elif kind < 0.46:
+            array, more = self.pick("a", "c", "m[0]"), f"q {self.pick('+=', '+=', '-=')} 1"
+            lines = [f"{array}[q] = {self.value(1)}", more, f"{array}[q] += 1"]
+            if self.chance(0.2):
+                more = f"q = {self.pick('0', '2', self.loops[-1])}"
+            for line in self.pick(lines[:2], lines[1:], lines, [more]):
+                self.line(depth, line)
+        elif kind < 0.47:
             self.line(depth, f"put({self.pick('a', 'b')}, {self.index()}, {self.value(1)})")
         elif kind < 0.56:
             name = self.pick("s", "t", "r")

@@ -653,3 +653,60 @@ def of_two(a, b, out):
 )
 def test_operators_and_functions(function, given, compiled):
     check(function, *given, compiled=compiled)
+
+
+# ---- counters -----------------------------------------------------------------------------------
+
+
+def packed(m, out):
+    k = 0
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            out[k] = m[i, j]
+            k += 1
+    return k
+
+
+def packed_late(m, out):
+    k = 0
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            k += 1
+            out[k] = m[i, j]
+    return k
+
+
+def selected(a, out):
+    k = 0
+    for x in a:
+        if x > 3:
+            out[k] = x
+            k += 1
+    return k
+
+
+def packed_twice(a, out):
+    k = 0
+    for x in a:
+        out[k] = x
+        k += 1
+        out[k] = -x
+        k += 1
+    return k
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (packed, (MATRIX.copy(), np.zeros(42)), True),
+        (packed, (MATRIX.copy(), np.zeros(41)), None),  # IndexError
+        (packed, (MATRIX[:0], np.zeros(0)), None),
+        (packed_late, (MATRIX.copy(), np.zeros(43)), True),
+        (packed_late, (MATRIX.copy(), np.zeros(42)), None),  # IndexError
+        (selected, (NUMBERS.copy(), NUMBERS * 0), True),
+        (packed_twice, (NUMBERS[:9], np.zeros(18)), None),
+        (packed_twice, (NUMBERS[:9], np.zeros(17)), None),  # IndexError
+    ],
+)
+def test_indices_that_count(function, given, compiled):
+    check(function, *given, compiled=compiled)

@@ -327,17 +327,23 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         value = Value(kind, self.writer.read_local(self.locals[name]))
         value.among = self.knowledge.kinds[name] if mixed else frozenset()
         if kind == "int":
-            ends = lambda high: lambda: self.variable_ends(name, high)  # noqa: E731
+            seen = len(self.assignments.get(name, ())), tuple(self.open_loops)
+            ends = lambda high: lambda: self.variable_ends(name, high, *seen)  # noqa: E731
             value.form = self.forms.symbol(Symbol(low=ends(False), high=ends(True)))
             symbol = self.forms.symbols[-1]
             symbol.widest_low = symbol.widest_high = True
             self.symbol_of[len(self.forms.symbols) - 1] = name
         return value
 
-    def variable_ends(self, name: str, high: bool) -> list[Form]:
-        """The variable's bound: that of what is assigned, and all that is added to it."""
+    def variable_ends(
+        self, name: str, high: bool, assigned: int, around: tuple[Any, ...]
+    ) -> list[Form]:
+        """The variable's bound: that of what is assigned, and all that is added to it.
+
+        For a read in the loops `around`, with so many assignments before it in the text.
+        """
         plain, sums = [], []
-        for form, added, loops in self.assignments.get(name, []):
+        for number, (form, added, loops) in enumerate(self.assignments.get(name, [])):
             if added is None:
                 plain.append(self.forms.most(form) if high else self.forms.least(form))
                 continue
@@ -349,6 +355,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
                 rounds = str(MANY_ROUNDS)
             else:
                 rounds = "*".join(f"max(0,{self.forms.most(e - b)})" for b, e in loops) or "1"
+                if number >= assigned and loops and all(map(_is, loops, around)):
+                    # The round that reads it has not added to it yet.
+                    rounds = f"max(0,{rounds}-1)" if len(loops) <= len(around) else rounds
             if high:
                 sums.append(f"max(0,{self.forms.most(added)})*{rounds}")
             else:
@@ -503,6 +512,10 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         old = self.load(node.target, view)
         new = self.binary(node, node.op, old, self.number(node.value))
         self.store(node.target, view, new)
+
+
+def _is(x: Any, y: Any) -> bool:
+    return x is y
 
 
 def is_plain(array: Any) -> bool:
