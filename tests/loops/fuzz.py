@@ -178,6 +178,12 @@ class Program:
                 self.line(depth, line)
         elif kind < 0.47:
             self.line(depth, f"put({self.pick('a', 'b')}, {self.index()}, {self.value(1)})")
+        elif kind < 0.48:
+            i = self.pick(*self.loops)
+            self.line(depth, f"if {self.condition()}:")
+            self.line(
+                depth + 1, f"return {self.pick(i, 'True', self.element(), f'{i}, {i}', '1.5')}"
+            )
         elif kind < 0.56:
             name = self.pick("s", "t", "r")
             # No scalar grows by itself: Python's integers would fill the memory.

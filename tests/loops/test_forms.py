@@ -710,3 +710,98 @@ def packed_twice(a, out):
 )
 def test_indices_that_count(function, given, compiled):
     check(function, *given, compiled=compiled)
+
+
+# ---- returns ------------------------------------------------------------------------------------
+
+
+def position(a, x):
+    for i in range(len(a)):
+        if a[i] == x:
+            return i
+    return -1
+
+
+def is_sorted(a):
+    for i in range(1, len(a)):
+        if a[i] < a[i - 1]:
+            return False
+    return True
+
+
+def find_pair(m, x):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            m[i, j] += 1
+            if m[i, j] == x:
+                return i, j
+            last = j
+    return last, m[0, 0]
+
+
+def several_kinds(a, x):
+    for i, v in enumerate(a):
+        if v == x:
+            return i
+        if v > 30:
+            return v
+    return None
+
+
+def of_nothing(a, x):
+    for i in range(len(a)):
+        a[i] += 1
+        if a[i] == x:
+            return
+
+
+def of_text(a, x):
+    for i in range(len(a)):
+        a[i] += 1
+        if a[i] == x:
+            return f"{i}"
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (position, (NUMBERS.copy(), 7), True),
+        (position, (NUMBERS.copy(), 7.5), True),
+        (position, (NUMBERS[:0], 7.5), None),
+        (is_sorted, (NUMBERS.copy(),), True),
+        (is_sorted, (NUMBERS[::-1],), True),
+        (find_pair, (MATRIX.copy(), 17), True),
+        (find_pair, (MATRIX.copy(), -3), True),
+        (find_pair, (MATRIX[:, :0], -3), None),
+        (several_kinds, (NUMBERS.copy(), 7), False),
+        (of_nothing, (NUMBERS.copy(), 7), False),
+        (of_text, (NUMBERS.copy(), 7), False),
+    ],
+)
+def test_nests_that_return(function, given, compiled):
+    check(function, *given, compiled=compiled)
+
+
+# ---- integers into narrower ones ----------------------------------------------------------------
+
+
+def narrowed(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * a[i]
+
+
+def narrowed_rows(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * a[i]
+        out[i, 1:] = a[i, 1]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "u8"])
+@pytest.mark.parametrize("source", ["i2", "i8", "u8", "u4"])
+def test_integers_that_do_not_fit_raise_or_wrap_as_in_numpy(source, dtype):
+    check(narrowed, np.arange(9, dtype=source), np.zeros(9, dtype), compiled=True)
+    check(narrowed, np.arange(20, dtype=source), np.zeros(20, dtype))
+    check(narrowed, -np.arange(20).astype(source), np.zeros(20, dtype))
+    matrix = np.arange(12, dtype=source).reshape(3, 4)
+    check(narrowed_rows, matrix, np.zeros((3, 4), dtype), compiled=True)
+    check(narrowed_rows, matrix + 200, np.zeros((3, 4), dtype))

@@ -11,7 +11,7 @@ from typing import Any
 from frit.loops.forms import Form, Symbol
 from frit.loops.names import assigned_names
 from frit.loops.values import Counter, Item, Refused, Value
-from frit.translate.flow import LEAVING, leaves_first, may_leave, needs_flag
+from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
 
 
 @dataclass
@@ -97,11 +97,18 @@ class Control:
 
         assigned = assigned_names([*node.body, *node.orelse])
         test = self.condition(node.test)
-        self.choose(test, run(node.body, True), run(node.orelse, False), assigned)
+        ends = [number for number, part in enumerate((node.body, node.orelse)) if _returns(part)]
+        self.choose(test, run(node.body, True), run(node.orelse, False), assigned, ends)
 
     def choose(
-        self, test: int, body: Callable[[], None], other: Callable[[], None], assigned: set[str]
+        self,
+        test: int,
+        body: Callable[[], None],
+        other: Callable[[], None],
+        assigned: set[str],
+        ends: Sequence[int] = (),
     ) -> None:
+        """`ends`: the parts (0 and 1) behind which nothing of the function is run."""
         before = dict(self.bound)
         after: list[dict[str, Any]] = []
 
@@ -116,8 +123,9 @@ class Control:
 
         self.writer.branch(test, run(body), run(other))
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
+        first, second = (after[1 - k if k in ends else k] for k in (0, 1))
         self.bound = {
-            n: tuple(dict.fromkeys((*after[0][n], *after[1][n]))) for n in after[0] if n in after[1]
+            n: tuple(dict.fromkeys((*first[n], *second[n]))) for n in first if n in second
         }
 
     # ---- leaving --------------------------------------------------------------------------------
@@ -151,7 +159,8 @@ class Control:
             self.statements(nodes)
             return
         test = self.none_of(flags)
-        self.choose(test, lambda: self.statements(nodes), lambda: None, assigned_names(nodes))
+        ends = (1,) if flags == [self.frames[-1].returned] else ()
+        self.choose(test, lambda: self.statements(nodes), lambda: None, assigned_names(nodes), ends)
 
     def do_Break(self, node: ast.Break) -> None:
         place = self.frames[-1].loops[-1].broken
@@ -328,6 +337,16 @@ class Control:
                 ends[0].append(b - whole)
         form = self.forms.symbol(Symbol(low=ends[0], high=ends[1]))
         return Value("int", id, form=form)
+
+
+def _returns(body: Sequence[ast.stmt]) -> bool:
+    """Whether the statements certainly end in a return."""
+    if not body or not leaves(body):
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return _returns(last.body) and _returns(last.orelse)
+    return isinstance(last, ast.Return)
 
 
 def _sign(step: Form) -> int:

@@ -147,7 +147,7 @@ class Inlining:
             return
         is_tuple = isinstance(item, tuple)
         parts = item if isinstance(item, tuple) else (item,)
-        names = [f"return{k if is_tuple else ''}{frame.path}" for k in range(len(parts))]
+        names = [f"return{k if is_tuple else ''}@{frame.path}" for k in range(len(parts))]
         if not parts or not all(isinstance(x, Value) for x in parts):
             raise Refused(node, "a result that is not always a number")
         if frame.result_names not in ([], names):

@@ -25,6 +25,7 @@ from frit.loops.rows import Rows
 from frit.loops.series import Serieses
 from frit.loops.values import DTYPES, INTEGERS, LIMITS, Again, ArrayName, Item, Refused, Value, View
 from frit.loops.views import Views
+from frit.translate.flow import may_leave
 
 MANY_ROUNDS = 2**50  # no loop gets there in a week
 
@@ -58,10 +59,20 @@ class Output:
 
 
 @dataclass
+class Returned:
+    """Results: a flag, whether the function has returned, and what it gives."""
+
+    flag: int
+    values: list[int]
+    is_tuple: bool
+
+
+@dataclass
 class Translation:
     kernel: Any
     results: list[str]
     outputs: list[Output]
+    returned: Returned | None
     guard: Callable[..., bool]
     guard_text: str
     written: list[int]  # values that are stored to
@@ -108,8 +119,12 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
 
     def translate(self) -> Translation:
         self.take_values()
+        frame = self.frames[0]
+        if may_leave(self.inputs.node, (ast.Return,)):
+            frame.is_early, frame.returned = True, self.flag()
         self.statement(self.inputs.node)
         results, outputs = self.give_results()
+        returned = self.give_returned(results)
         failures = -1
         if self.failures is not None:
             failures = len(results)
@@ -123,6 +138,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             kernel=kernel,
             results=results,
             outputs=outputs,
+            returned=returned,
             guard=guard,
             guard_text=text,
             written=sorted(self.written),
@@ -195,6 +211,26 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             output.counter = len(results)
             self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
         return results, outputs
+
+    def give_returned(self, results: list[str]) -> Returned | None:
+        frame = self.frames[0]
+        if frame.returned is None:
+            return None
+        flag = len(results)
+        self.add_result(results, Value("bool", self.writer.read_local(frame.returned)), "B?")
+        values = []
+        for name in frame.result_names:
+            self.bound[name] = ()  # nobody asks for it if the flag is not set
+            value = self.read_variable(self.inputs.node, name)
+            if value.mixed:
+                raise Refused(self.inputs.node, "a result that may be of two types")
+            values.append(len(results))
+            self.add_result(results, value, self.result_kind(value))
+        return Returned(flag, values, frame.is_tuple)
+
+    def leaves_nest(self, name: str) -> bool:
+        is_result = name.startswith("return") and name.endswith("@")
+        return is_result or name in self.inputs.outputs
 
     @staticmethod
     def result_kind(value: Value) -> str:
@@ -293,7 +329,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
     # ---- variables ------------------------------------------------------------------------------
 
     def note_kind(self, name: str, value: Value) -> None:
-        if value.mixed and name in self.inputs.outputs:
+        if value.mixed and self.leaves_nest(name):
             raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
         if name in self.parts:
             raise Refused(None, f"{name} is a number and a row")
@@ -397,9 +433,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             )
         if mixed and value.kind != kind:
             self.require_same(node, value, kind)
-            if node is not None and name in self.inputs.outputs:
+            if node is not None and self.leaves_nest(name):
                 raise Refused(node, f"{name} may be of two types behind the loop")
-        if mixed and value.kind == kind and name in self.inputs.outputs:
+        if mixed and value.kind == kind and self.leaves_nest(name):
             self.count(self.counters.setdefault(name, -1), name)
         self.writer.write_local(self.locals[name], self.emit(value, DTYPES.get(kind, kind)))
 

@@ -33,11 +33,12 @@ _STATEMENTS = (
     ast.Pass,
     ast.Continue,
     ast.Break,
+    ast.Return,
     ast.Expr,
 )
 _SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
-_FOUND = "$found"
+_FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 
 
 class NothingToDo(Exception):
@@ -196,10 +197,16 @@ class Rewriter:
         found = ast.Assign([ast.Name(_FOUND, ast.Store())], call)
         is_none = ast.Compare(ast.Name(_FOUND, ast.Load()), [ast.Is()], [ast.Constant(None)])
         taken: list[ast.stmt] = []
-        if site.names_of_outputs:
-            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in site.names_of_outputs]
+        targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in site.names_of_outputs]
+        returns = any(isinstance(part, ast.Return) for part in ast.walk(site.node))
+        if returns:
+            targets += [ast.Name(n, ast.Store()) for n in (_RETURNS, _RESULT)]
+        if targets:
             unpacked = ast.Tuple(targets, ast.Store())
             taken = [ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))]
+        if returns:
+            result = ast.Return(ast.Name(_RESULT, ast.Load()))
+            taken.append(ast.If(ast.Name(_RETURNS, ast.Load()), [result], []))
         made: list[ast.stmt] = [found, ast.If(is_none, [node], taken)]
         for statement in made:
             ast.copy_location(statement, node)

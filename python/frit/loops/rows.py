@@ -29,6 +29,7 @@ class Rows:
     open_loops: list[Any]
     load: Any
     store: Any
+    store_cast: Any
     emit: Any
     require: Any
     require_text: Any
@@ -140,10 +141,12 @@ class Rows:
         source = item
 
         def body(indices: list[Value]) -> None:
-            value = source
-            if isinstance(value, Row):
-                value = value.element(indices[len(indices) - len(value.extents) :])
-            self.store(node, self.within(target, indices), value)
+            at = self.within(target, indices)
+            if isinstance(source, Row):
+                few = indices[len(indices) - len(source.extents) :]
+                self.store_cast(node, at, source.element(few))
+            else:
+                self.store(node, at, source)
 
         self.over(node, extents, body)
 

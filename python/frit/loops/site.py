@@ -42,7 +42,10 @@ class Plan:
         return [(a, numpy.array(a)) for a in arrays]
 
     def run(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The outputs; None: it has to be run as Python, and nothing is stored."""
+        """The outputs, then whether it returns, and what.
+
+        None: it has to be run as Python, and nothing is stored.
+        """
         if not self.may_fail:
             found = self.nest.run(values)
             if found[0] & _ERRORS and self.translation.numpy_floats:
@@ -64,6 +67,10 @@ class Plan:
         for k, output in enumerate(self.translation.outputs):
             is_set = output.counter < 0 or found[1 + output.counter]
             given.append(found[1 + k] if is_set else values[self.number_of(output.name)])
+        returned = self.translation.returned
+        if returned is not None:
+            items = tuple(found[1 + k] for k in returned.values)
+            given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
         return tuple(given)
 
     def number_of(self, name: str) -> int:

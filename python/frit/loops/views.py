@@ -181,6 +181,16 @@ class Views:
         return value
 
     def store(self, node: ast.AST, view: View, value: Value) -> None:
+        """array[..] = value. NumPy raises where an array of signed integers does not hold it."""
+        low, high = LIMITS.get(view.array.dtype, (0, 0))
+        if low < 0 and value.kind in INTEGERS and not value.mixed:
+            least, most = LIMITS[value.kind]
+            if least < low or most > high:
+                self.fail_outside_of(value, low, high)
+        self.store_cast(node, view, value)
+
+    def store_cast(self, node: ast.AST, view: View, value: Value) -> None:
+        """The same, of an element of a row: integers wrap."""
         array = view.array
         if not array.writable:
             raise Refused(node, f"the array {array.name} is read-only")
@@ -203,6 +213,15 @@ class Views:
             self.numpy_floats = True
         id = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
         self.writer.store(array.parameter, self.indices_of(view), id, getattr(node, "lineno", 0))
+
+    def fail_outside_of(self, value: Value, low: int, high: int) -> None:
+        apply, wide = self.writer.apply, "L" if value.kind == "L" else "l"
+        id = self.emit(value, wide)
+        outside = apply("Greater", [id, self.writer.constant(high, wide)])
+        if wide == "l":
+            below = apply("Less", [id, self.writer.constant(low, wide)])
+            outside = apply("LogicalOr", [outside, below])
+        self.fail_where(outside)
 
     def fail_unless_held(self, value: Value, dtype: str) -> None:
         """Where a float's whole part is no number of the type, Python's number raises or wraps."""
