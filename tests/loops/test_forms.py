@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import frit
+import frit.numpy
 
 from .test_loops import NUMBERS, check, runs_compiled
 
@@ -805,3 +806,49 @@ def test_integers_that_do_not_fit_raise_or_wrap_as_in_numpy(source, dtype):
     matrix = np.arange(12, dtype=source).reshape(3, 4)
     check(narrowed_rows, matrix, np.zeros((3, 4), dtype), compiled=True)
     check(narrowed_rows, matrix + 200, np.zeros((3, 4), dtype))
+
+
+def with_frits_numpy(m, out):
+    for i, j in frit.numpy.ndindex(m.shape):
+        out[i, j] = frit.numpy.sqrt(m[i, j]) + frit.numpy.pi
+    for row in out:
+        row[:] = frit.numpy.maximum(row, 5)
+
+
+def test_functions_of_frits_numpy_mean_numpys():
+    check(with_frits_numpy, MATRIX.copy(), MATRIX * 0, compiled=True)
+    given, out = frit.numpy.asarray(MATRIX.copy()), frit.numpy.zeros((6, 7))
+    parallel = frit.parallelize(with_frits_numpy)
+    parallel(given, out)
+    expected = np.maximum(np.sqrt(MATRIX) + np.pi, 5)
+    assert np.array_equal(np.asarray(out), expected)
+    assert runs_compiled(parallel)
+
+
+# ---- what stays parallel ------------------------------------------------------------------------
+
+
+def nested(m, out, x):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            t = m[i, j] * 2
+            out[i, j] = t + x
+    return i, j, t
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "line"),
+    [
+        (escape, (NUMBERS / 20, np.zeros(40, int), 50), 1),
+        (use_first, (NUMBERS.copy(), np.zeros(40, int)), 1),
+        (use_clamp, (NUMBERS.copy(), NUMBERS * 0), 1),
+        (index_pairs, (MATRIX.copy(), MATRIX * 0), 1),
+        (nested, (MATRIX.copy(), MATRIX * 0, 2.0), 1),
+        (nested, (MATRIX.copy(), MATRIX * 0, 2.0), 2),
+        (add_rows, (MATRIX.copy(), MATRIX + 1, 3), 1),
+        (skip_some, (NUMBERS.copy(), NUMBERS * 0), 1),
+    ],
+)
+def test_a_loop_stays_parallel(function, given, line):
+    text = str(frit.explain(check(function, *given, compiled=True)))
+    assert "# parallel" in text.splitlines()[line], text

@@ -52,7 +52,9 @@ class Control:
     emit: Any
     require: Any
     series: Any
-    assign: Any
+    lasts: dict[str, Callable[[], Item]]
+    locals: dict[str, int]
+    kind_in_place: Any
     assign_item: Any
     operand: Any
 
@@ -197,6 +199,7 @@ class Control:
         stops = self.stopping(node, loop)
         self.loops.append(self.shown(node))
         self.open_loops.append(None)
+        self.clear_unbound(assigned)
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
 
         def test() -> int:
@@ -238,6 +241,7 @@ class Control:
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)
+        self.clear_unbound(assigned)
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
         rounds: list[tuple[Form, Form]] = []
 
@@ -257,7 +261,40 @@ class Control:
             if other not in before:
                 self.bound[other] = (*loops, *rounds)
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
+        if not stops and len(self.frames) == 1:
+            self.note_last(node.target, series.counters, series.numbers)
         self.end_of_loop(node, stops)
+
+    def clear_unbound(self, assigned: set[str]) -> None:
+        """Variables that have no value before a loop keep nothing of the loops around it."""
+        for name in sorted(assigned - set(self.bound)):
+            if name in self.locals:
+                self.clear_place(name)
+
+    def clear_place(self, name: str) -> None:
+        zero = self.writer.constant(0, self.kind_in_place(name))
+        self.writer.write_local(self.locals[name], zero)
+
+    def note_last(
+        self, target: ast.expr, counters: list[Counter], item: Callable[[Sequence[Value]], Item]
+    ) -> None:
+        """What the loop leaves in its variables, as far as bounds alone say that."""
+        if isinstance(target, ast.Name):
+            self.lasts[target.id] = lambda: item([self.last_of(c) for c in counters])
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for number, part in enumerate(target.elts):
+
+                def of_part(indices: Sequence[Value], number: int = number) -> Item:
+                    items = item(indices)
+                    return items[number] if isinstance(items, tuple) else None
+
+                self.note_last(part, counters, of_part)
+
+    def last_of(self, counter: Counter) -> Value:
+        first, behind = self.rounds(ast.Pass(), counter)
+        del first
+        one = self.writer.constant(1, "l")
+        return self.index_of(self.writer.apply("Subtract", [behind, one]), counter)
 
     def loop_over(
         self, node: ast.For, counter: Counter, stops: Sequence[int], body: Callable[[Value], None]

@@ -69,6 +69,8 @@ class Inlining:
     flag: Any
     set_flag: Any
     assign_variable: Any
+    locals: dict[str, int]
+    clear_place: Any
     read_variable: Any
 
     def note_module(self, module: types.ModuleType, name: str, value: Any) -> None:
@@ -107,6 +109,7 @@ class Inlining:
         frame = Frame(self.frames[-1].call or node, path)
         assigned = assigned_names(body)
         self.frames.append(frame)
+        self.clear_places(path)
         try:
             for parameter, item in given.items():
                 variable = parameter + path
@@ -118,6 +121,12 @@ class Inlining:
             return self.run_body(node, frame, body, name)
         finally:
             self.frames.pop()
+
+    def clear_places(self, path: str) -> None:
+        """Nothing of an earlier call is left in the function's variables."""
+        for name in self.locals:
+            if name.endswith(path):
+                self.clear_place(name)
 
     def run_body(self, node: ast.Call, frame: Frame, body: list[ast.stmt], name: str) -> Item:
         returns = (ast.Return,)

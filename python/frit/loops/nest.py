@@ -111,6 +111,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         self.frames = [Frame()]
         self.taken = Surroundings()
         self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
+        self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
         self.assigned = assigned_names([inputs.node])
@@ -170,8 +171,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             if name in self.env:
                 self.note_kind(name, self.env[name])
             if name in self.knowledge.places and name in self.knowledge.kinds:
-                kind, _ = self.kind_of(name)
-                self.locals[name] = self.writer.local(DTYPES.get(kind, kind))
+                self.locals[name] = self.writer.local(self.kind_in_place(name))
                 if name in self.env:
                     self.write_place(None, name, self.env[name])
 
@@ -196,7 +196,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         results: list[str] = []
         outputs: list[Output] = []
         for name in self.inputs.outputs:
-            value = self.read_variable(self.inputs.node, name)
+            value = self.last_value(name) or self.read_variable(self.inputs.node, name)
             if not isinstance(value, Value):
                 raise Refused(self.inputs.node, f"{name} is a row behind the loop")
             output = Output(name, self.result_kind(value))
@@ -204,13 +204,32 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             outputs.append(output)
         for output in outputs:
             counter = self.counters.get(output.name)
-            if output.name in self.env or not self.kind_of(output.name)[1]:
+            kinds = self.knowledge.kinds.get(output.name, frozenset())
+            if output.name in self.env or len(kinds) < 2:
                 continue
             if counter is None:
                 raise Refused(self.inputs.node, f"{output.name} may be of two types behind it")
             output.counter = len(results)
             self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
         return results, outputs
+
+    def last_value(self, name: str) -> Value | None:
+        """Of a variable that only a loop gives its values, and that bounds alone tell."""
+        stores = [
+            n
+            for n in ast.walk(self.inputs.node)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        ]
+        if name not in self.lasts or len(stores) != 1 or name not in self.bound:
+            return None
+        try:
+            value = self.lasts[name]()
+        except ValueError:  # the bounds are those of a loop around it
+            return None
+        if not isinstance(value, Value) or value.kind != "int":
+            return None
+        self.require_rounds(self.bound[name])
+        return value
 
     def give_returned(self, results: list[str]) -> Returned | None:
         frame = self.frames[0]
@@ -347,6 +366,10 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         if kind is None:
             raise Refused(None, f"{name} is of several types: {', '.join(sorted(kinds))}")
         return kind, len(kinds) > 1
+
+    def kind_in_place(self, name: str) -> str:
+        kind, _ = self.kind_of(name)
+        return DTYPES.get(kind, kind)
 
     def read_variable(self, node: ast.AST, name: str) -> Any:
         if name in self.env:

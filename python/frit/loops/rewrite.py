@@ -132,9 +132,7 @@ class Rewriter:
         for name in sorted(needed_names(original, set(outputs))):
             if name in self.locals or name in self.code.co_cellvars:
                 if name in bound:
-                    names.append(name)
-                elif name not in outputs:
-                    return None
+                    names.append(name)  # else it is only read where the nest has given it a value
                 continue
             where, value = self.outside(name)
             if value is _missing:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -50,7 +50,7 @@ class Serieses:
             part = self.first_of(view, indices[0])
             return part if part.spans else self.load(node, part)
 
-        return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item)
+        return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item, lambda indices: None)
 
     def first_of(self, view: View, index: Value) -> View:
         """view[index], of an index that is inside."""
@@ -68,7 +68,7 @@ class Serieses:
         if len(bounds) == 1:
             bounds = [ZERO, bounds[0]]
         step = bounds[2] if len(bounds) == 3 else UNIT
-        return Series([Counter(bounds[0], bounds[1], step)], lambda indices: indices[0])
+        return of_indices([Counter(bounds[0], bounds[1], step)], lambda indices: indices[0])
 
     def series_of_enumerate(self, node: ast.Call) -> Series:
         given = {k.arg: k.value for k in node.keywords}
@@ -80,6 +80,7 @@ class Serieses:
         return Series(
             series.counters,
             lambda indices: (self.sum_of(start, indices[0]), series.item(indices)),
+            lambda indices: (self.sum_of(start, indices[0]), series.numbers(indices)),
         )
 
     def series_of_zip(self, node: ast.Call) -> Series:
@@ -97,7 +98,11 @@ class Serieses:
         for counter in counters:
             if counter is not shortest:
                 self.require(self.surplus(counter, shortest), 0, 0 if is_strict else None)
-        return Series([shortest], lambda indices: tuple(part.item(indices) for part in parts))
+        return Series(
+            [shortest],
+            lambda indices: tuple(part.item(indices) for part in parts),
+            lambda indices: tuple(part.numbers(indices) for part in parts),
+        )
 
     @staticmethod
     def surplus(x: Counter, y: Counter) -> Form:
@@ -118,7 +123,7 @@ class Serieses:
         # From the last one down to the first.
         last = self.difference_of(counter.end, UNIT)
         below = Value("int", literal=-1, form=Form((), -1))
-        return Series([Counter(last, below, below)], series.item)
+        return Series([Counter(last, below, below)], series.item, series.numbers)
 
     def series_of_ndindex(self, node: ast.Call) -> Series:
         items: list[Any] = []
@@ -136,7 +141,7 @@ class Serieses:
                 raise Refused(node, "ndindex() of a number of NumPy's")
             self.require(end.form, 0, None)  # else an error
             counters.append(Counter(ZERO, end, UNIT))
-        return Series(counters, lambda indices: tuple(indices))
+        return of_indices(counters, tuple)
 
     def series_of_ndenumerate(self, node: ast.Call) -> Series:
         view = self.operand(node.args[0]) if len(node.args) == 1 else None
@@ -149,7 +154,8 @@ class Serieses:
             at = array.at([self.sum_of(span.start, index) for span, index in pairs])
             return tuple(indices), self.load(node, at)
 
-        return Series([Counter(ZERO, span.extent, UNIT) for span in array.spans], item)
+        counters = [Counter(ZERO, span.extent, UNIT) for span in array.spans]
+        return Series(counters, item, lambda indices: (tuple(indices), None))
 
     def counted(self, node: ast.AST, series: Series) -> Series:
         """The same, by one loop whose index counts from 0."""
@@ -161,15 +167,19 @@ class Serieses:
         begin, end = counter.begin, counter.end
         if counter.step.literal == 1:
             rounds = self.difference_of(end, begin)
-            return Series(
-                [Counter(ZERO, rounds, UNIT)],
-                lambda indices: series.item([self.sum_of(begin, indices[0])]),
-            )
-        rounds = self.difference_of(begin, end)
+            move = self.sum_of
+        else:
+            rounds = self.difference_of(begin, end)
+            move = self.difference_of
         return Series(
             [Counter(ZERO, rounds, UNIT)],
-            lambda indices: series.item([self.difference_of(begin, indices[0])]),
+            lambda indices: series.item([move(begin, indices[0])]),
+            lambda indices: series.numbers([move(begin, indices[0])]),
         )
+
+
+def of_indices(counters: list[Counter], item: Callable[[Sequence[Value]], Item]) -> Series:
+    return Series(counters, item, item)
 
 
 _KINDS = {

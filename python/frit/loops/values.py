@@ -145,3 +145,5 @@ class Series:
 
     counters: list[Counter]
     item: Callable[[Sequence[Value]], Item]
+    # The same, with None for elements: what does not depend on when it is asked.
+    numbers: Callable[[Sequence[Value]], Item]
