@@ -852,3 +852,77 @@ def nested(m, out, x):
 def test_a_loop_stays_parallel(function, given, line):
     text = str(frit.explain(check(function, *given, compiled=True)))
     assert "# parallel" in text.splitlines()[line], text
+
+
+# ---- programs -----------------------------------------------------------------------------------
+
+
+def life(m, out):
+    for i in range(1, m.shape[0] - 1):
+        for j in range(1, m.shape[1] - 1):
+            neighbours = 0
+            for di in (-1, 0, 1):
+                for dj in (-1, 0, 1):
+                    if di or dj:
+                        neighbours += m[i + di, j + dj]
+            alive = neighbours == 3 or (m[i, j] == 1 and neighbours == 2)
+            out[i, j] = 1 if alive else 0
+
+
+def curve(x):
+    return math.exp(-x * x) if x < 2 else 0.5 / x
+
+
+def integral(n, low, high):
+    h = (high - low) / n
+    total = 0.0
+    for i in range(n):
+        total += curve(low + (i + 0.5) * h)
+    return total * h
+
+
+def bubble(a):
+    n = len(a)
+    for i in range(n):
+        swapped = False
+        for j in range(n - 1 - i):
+            if a[j] > a[j + 1]:
+                a[j], a[j + 1] = a[j + 1], a[j]
+                swapped = True
+        if not swapped:
+            break
+
+
+def sieve(flags):
+    n = len(flags)
+    for p in range(2, n):
+        if flags[p]:
+            for k in range(p * p, n, p):
+                flags[k] = False
+
+
+def row_totals(m, out):
+    for i, row in enumerate(m):
+        out[i] = sum(row) / len(row)
+
+
+def digits(a, out):
+    for x in a:
+        out[(x // 10) % 10] += 1
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (life, (np.arange(63).reshape(7, 9) % 3 % 2, np.zeros((7, 9), int)), True),
+        (integral, (100, 0.0, 3.0), True),
+        (bubble, (np.sin(NUMBERS),), True),
+        (sieve, (np.ones(50, bool),), True),
+        (row_totals, (MATRIX.copy(), np.zeros(6)), True),
+        (row_totals, (MATRIX.astype("?"), np.zeros(6)), None),
+        (row_totals, (MATRIX[:, :0], np.zeros(6)), None),  # ZeroDivisionError
+        (digits, (np.arange(40), np.zeros(10, int)), True),
+    ],
+)
+def test_programs_run_compiled(function, given, compiled):
+    check(function, *given, compiled=compiled)

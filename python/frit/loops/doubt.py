@@ -28,6 +28,8 @@ def joined_kind(kinds: frozenset[str]) -> str | None:
     strong = kinds - {"int", "float"}
     if len(kinds) == 1:
         return next(iter(kinds))
+    if kinds == {"bool", "?"}:
+        return "?"
     if len(strong) > 1 or strong & {"bool", "?"}:
         return None
     kind = next(iter(strong), "float")
@@ -40,6 +42,7 @@ class Doubts:
     writer: Any
     emit: Any
     apply: Any
+    in_type: Any
     require: Any
     require_same: Any
     require_nonzero: Any
@@ -95,8 +98,15 @@ class Doubts:
         return value
 
     def doubtful_comparison(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
-        self.as_floats(node, x, y)
-        value = self.apply(name, "?", (x, "d"), (y, "d"))
+        kinds = {x.kind, y.kind} - {"int"}
+        dtype = next(iter(kinds), "d")
+        if len(kinds) == 1 and dtype in INTEGERS:
+            self.in_type(node, x, dtype)
+            self.in_type(node, y, dtype)
+        else:
+            dtype = "d"
+            self.as_floats(node, x, y)
+        value = self.apply(name, "?", (x, dtype), (y, dtype))
         value.among = frozenset({"bool", "?"})
         return value
 

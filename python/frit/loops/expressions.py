@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from frit.loops.doubt import without_doubt
+from frit.loops.doubt import kinds_of, without_doubt
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.inline import numpys_own
 from frit.loops.values import (
@@ -138,6 +138,7 @@ class Expressions:
     locals: dict[str, int]
     narrowed: dict[int, str]
     loose: set[int]
+    truth_kinds: set[str] | None
     surroundings: dict[str, Any]
     conditions: list[Callable[[], list[str]]]
     require: Any
@@ -148,6 +149,7 @@ class Expressions:
     elementwise: Any
     row_binary: Any
     reduction: Any
+    python_sum: Any
     inlined: Any
     note_module: Any
     frames: list[Any]
@@ -269,12 +271,12 @@ class Expressions:
                 return size
             return Method(owner, node.attr)
         if isinstance(owner, Library) and isinstance(owner.value, types.ModuleType):
-            value = numpys_own(getattr(owner.value, node.attr, None))
+            value = getattr(owner.value, node.attr, None)
+            self.note_module(owner.value, node.attr, value)
             if type(value) in NUMBERS:
                 return self.literal(node, value)
             if value is not None:
-                self.note_module(owner.value, node.attr, value)
-                return Library(value)
+                return Library(numpys_own(value))
         raise Refused(node, f"the attribute {node.attr}")
 
     def callee(self, node: ast.expr) -> Any:
@@ -569,7 +571,12 @@ class Expressions:
         """The truth of an expression."""
         if isinstance(node, ast.BoolOp):
             return self.all_or_any(node)
-        return self.truth_id(self.number(node))
+        kinds, self.truth_kinds = self.truth_kinds, None
+        value = self.number(node)
+        self.truth_kinds = kinds
+        if kinds is not None:
+            kinds |= kinds_of(value)
+        return self.truth_id(value)
 
     def all_or_any(self, node: ast.BoolOp) -> int:
         is_and = isinstance(node.op, ast.And)
@@ -600,7 +607,14 @@ class Expressions:
         return result
 
     def of_BoolOp(self, node: ast.BoolOp) -> Value:
-        raise Refused(node, "the value of 'and' or 'or'")
+        kinds: set[str] = set()
+        outer, self.truth_kinds = self.truth_kinds, kinds
+        id = self.all_or_any(node)
+        self.truth_kinds = outer
+        if kinds - {"bool", "?"}:
+            raise Refused(node, "the value of 'and' or 'or' of numbers")
+        among = frozenset(kinds) if len(kinds) > 1 else frozenset()
+        return Value("?" if "?" in kinds else "bool", id, among=among)
 
     def of_Compare(self, node: ast.Compare) -> Value:
         left = self.number(node.left)
@@ -748,6 +762,8 @@ class Expressions:
                 return self.reduction(node, _REDUCTIONS[name], items[0])
             if function is builtins.abs:
                 function = numpy.absolute
+            if function is builtins.sum and len(items) == 1 and isinstance(items[0], View):
+                return self.python_sum(node, items[0])
             if not isinstance(function, numpy.ufunc) or function.nin != len(items):
                 raise Refused(node, f"a call of {name}() with a row")
             return self.elementwise(

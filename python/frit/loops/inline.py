@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import math
 import sys
 import types
 from collections.abc import Callable
@@ -74,7 +75,7 @@ class Inlining:
     read_variable: Any
 
     def note_module(self, module: types.ModuleType, name: str, value: Any) -> None:
-        if isinstance(value, types.FunctionType):
+        if isinstance(value, (types.FunctionType, *_PLAIN)) and module not in (math, numpy):
             self.taken.spaces.append((vars(module), name, value))
 
     def inlined(self, node: ast.Call, function: types.FunctionType) -> Item:

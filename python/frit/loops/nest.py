@@ -112,6 +112,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         self.taken = Surroundings()
         self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
         self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
+        self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
         self.assigned = assigned_names([inputs.node])
@@ -471,6 +472,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
 
     def require_same(self, node: ast.AST | None, value: Value, kind: str) -> None:
         """The number is the same in the type."""
+        if value.dtype == "?" == kind:
+            return
         if value.literal is not None:
             import numpy
 

@@ -258,7 +258,7 @@ def _is_private(node: ast.AST) -> bool:
 def _may_be_series(node: ast.expr) -> bool:
     """Whether a loop over it may be one over numbers or arrays."""
     if not isinstance(node, ast.Call):
-        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List))
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     return name in _SERIES

@@ -224,3 +224,23 @@ class Rows:
             ends = [self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi")]
             result.form = self.forms.between(*ends)
         return result
+
+    def python_sum(self, node: ast.AST, view: View) -> Value:
+        """Python's sum() of a row: 0 + its first element + .., as a loop would have it."""
+        if len(view.spans) != 1:
+            raise Refused(node, "sum() of rows")
+        zero = Value("int", literal=0, form=Form())
+        add = ast.Add()
+        kind = self.kind_of_binary(node, add, zero, Value(view.array.dtype))
+        self.require(view.spans[0].extent.form, 1, None)  # else it is Python's 0
+        place = self.writer.local(kind)
+        self.writer.write_local(place, self.emit(zero, kind))
+
+        def body(indices: list[Value]) -> None:
+            so_far = Value(kind, self.writer.read_local(place))
+            element = self.load(node, self.within(view, indices))
+            total = self.numpy_binary(node, add, so_far, element)
+            self.writer.write_local(place, self.emit(total, kind))
+
+        self.over(node, [view.spans[0].extent], body)
+        return Value(kind, self.writer.read_local(place))

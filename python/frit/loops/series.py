@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,6 +42,8 @@ class Serieses:
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
+        if isinstance(item, tuple):
+            return self.literals(node, item)
         raise Refused(node, "a loop over something else than numbers and arrays")
 
     def elements(self, node: ast.AST, view: View) -> Series:
@@ -51,6 +54,19 @@ class Serieses:
             return part if part.spans else self.load(node, part)
 
         return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item, lambda indices: None)
+
+    def literals(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
+        """Whole numbers at equal distances: (-1, 0, 1)."""
+        numbers = [x.literal if isinstance(x, Value) and x.kind == "int" else None for x in items]
+        if not numbers or None in numbers:
+            raise Refused(node, "a loop over these items")
+        steps = {y - x for x, y in itertools.pairwise(numbers)} or {1}
+        if len(steps) != 1 or 0 in steps:
+            raise Refused(node, "a loop over items at several distances")
+        step = steps.pop()
+        ends = (numbers[0], numbers[-1] + (1 if step > 0 else -1), step)
+        begin, end, by = (Value("int", literal=x, form=Form((), x)) for x in ends)
+        return of_indices([Counter(begin, end, by)], lambda indices: indices[0])
 
     def first_of(self, view: View, index: Value) -> View:
         """view[index], of an index that is inside."""
