@@ -926,3 +926,35 @@ def digits(a, out):
 )
 def test_programs_run_compiled(function, given, compiled):
     check(function, *given, compiled=compiled)
+
+
+# ---- large integers -----------------------------------------------------------------------------
+
+
+def sum_of_arguments(a, n, m):
+    s = 0
+    for i in range(len(a)):
+        s = n + m + i
+    return s
+
+
+def fourfold(a, n):
+    s = 0
+    for i in range(len(a)):
+        s = 4 * n - i
+    return s
+
+
+def numbered_far(a, n):
+    s = 0
+    for i, _ in enumerate(a, n):
+        s = i + n
+    return s
+
+
+@pytest.mark.parametrize("n", [3, 2**39, 2**41, 2**61, 2**62 - 1, -(2**62)])
+def test_large_arguments_do_not_wrap(n):
+    check(sum_of_arguments, np.zeros(5), n, n)
+    check(fourfold, np.zeros(5), n)
+    check(numbered_far, np.zeros(5), n)
+    check(sum_of_arguments, np.broadcast_to(np.zeros(1), (5,)), n, -n)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 LARGEST = 2**62  # what an integer of a nest may reach
-ARGUMENT = 2**40  # what an integer argument may reach
+ARGUMENT = 2**40  # what an integer argument may reach, where that matters: the guard asks
 
 
 class Unbounded(Exception):
@@ -61,6 +61,7 @@ class Forms:
     def __init__(self) -> None:
         self.symbols: list[Symbol] = []
         self.known: dict[str, Form] = {}
+        self.assumed: set[str] = set()  # known ones that are taken to be within ARGUMENT
 
     def symbol(self, symbol: Symbol) -> Form:
         self.symbols.append(symbol)
@@ -96,6 +97,8 @@ class Forms:
                     symbol.reach = max(b for b in bounds if b is not None)
             if symbol.reach is None:
                 return None
+            if symbol.text is not None and symbol.reach == ARGUMENT:
+                self.assumed.add(symbol.text)
             total += abs(factor) * symbol.reach
         return total
 

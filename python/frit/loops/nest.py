@@ -18,7 +18,7 @@ from frit import _core
 from frit.loops.control import Control, Frame
 from frit.loops.doubt import Doubts, joined_kind, kinds_of
 from frit.loops.expressions import Expressions
-from frit.loops.forms import Form, Forms, Symbol, Unbounded
+from frit.loops.forms import ARGUMENT, Form, Forms, Symbol, Unbounded
 from frit.loops.inline import Inlining, Surroundings, numpys_own
 from frit.loops.names import assigned_names
 from frit.loops.rows import Rows
@@ -316,6 +316,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         try:
             for condition in self.conditions:
                 texts += condition()
+            for known in sorted(self.forms.assumed):
+                texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
         except Unbounded:
             raise Refused(
                 None, "an integer may become large, or an index may be anything"
