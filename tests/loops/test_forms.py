@@ -235,7 +235,8 @@ def row_extremes(a, out):
         (of_previous, (MATRIX.copy(),), True),
         (shifted_row, (MATRIX.copy(),), False),
         (row_sums, (MATRIX.astype("i4"), np.zeros(6, int)), True),
-        (row_sums, (MATRIX.copy(), np.zeros(6)), False),
+        (row_sums, (MATRIX.copy(), np.zeros(6)), True),
+        (row_sums, (np.ones((3, 129)), np.zeros(3)), False),
         (row_extremes, (MATRIX.copy(), np.zeros((6, 2))), True),
         (row_extremes, (MATRIX[:, :0], np.zeros((6, 2))), None),  # ValueError
         (copy_rows, (MATRIX.copy(), MATRIX * 0), True),
@@ -538,7 +539,8 @@ def test_explain_marks_the_lines_of_rows_and_calls():
     parallel(NUMBERS.copy(), NUMBERS * 0)
     assert runs_compiled(parallel)
     assert "# parallel" in str(frit.explain(parallel))
-    assert "sum of floats" in str(frit.explain(check(row_sums, MATRIX.copy(), np.zeros(6))))
+    explained = frit.explain(check(row_sums, np.ones((3, 129)), np.zeros(3)))
+    assert "a sum of more than 128 floats" in str(explained)
 
 
 # ---- numbers of two types -----------------------------------------------------------------------
@@ -958,3 +960,26 @@ def test_large_arguments_do_not_wrap(n):
     check(fourfold, np.zeros(5), n)
     check(numbered_far, np.zeros(5), n)
     check(sum_of_arguments, np.broadcast_to(np.zeros(1), (5,)), n, -n)
+
+
+def sums_of_rows(m, c, out):
+    for i in range(len(m)):
+        out[i, 0] = m[i].sum()
+        out[i, 1] = ((m[i] - c) ** 2).sum()
+        out[i, 2] = np.mean(m[i])
+        out[i, 3] = m[i, 1:].mean()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("n", [2, 7, 8, 9, 15, 16, 17, 40, 127, 128])
+def test_sums_of_short_rows_have_numpys_bits(n, dtype):
+    numbers = np.random.default_rng(n)
+    m, c = numbers.random((64, n)).astype(dtype), numbers.random(n).astype(dtype)
+    for given in (m, m[::2], np.asfortranarray(m), m[:, ::-1]):
+        expected, got = np.zeros((64, 4), dtype), np.zeros((64, 4), dtype)
+        parallel = frit.parallelize(sums_of_rows)
+        for _ in range(3):  # by both tiers
+            parallel(given, c, got)
+        sums_of_rows(given, c, expected)
+        assert np.array_equal(expected, got)
+        assert runs_compiled(parallel), frit.explain(parallel)

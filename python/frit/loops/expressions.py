@@ -122,7 +122,14 @@ _UFUNCS = {
     "hypot": "Hypot",
     "arctan2": "Arctan2",
 }
-_REDUCTIONS = {"sum": "sum", "max": "max", "min": "min", "amax": "max", "amin": "min"}
+_REDUCTIONS = {
+    "sum": "sum",
+    "mean": "mean",
+    "max": "max",
+    "min": "min",
+    "amax": "max",
+    "amin": "min",
+}
 NUMBERS = (int, float, bool)
 ONE = Form((), 1)
 

@@ -17,6 +17,7 @@ from frit.loops.forms import Form
 from frit.loops.values import FLOATS, INTEGERS, Item, Refused, Row, Value, View
 from frit.loops.views import ZERO
 
+LEAF = 128  # of NumPy's tree of sums
 _SUMS = {**dict.fromkeys("?bhil", "l"), **dict.fromkeys("BHIL", "L")}
 
 
@@ -42,6 +43,8 @@ class Rows:
     sum_of: Any
     kind_of_binary: Any
     apply: Any
+    now: Any
+    numpy_floats: bool
 
     def row_of(self, node: ast.AST, view: View) -> Row:
         return Row(
@@ -197,8 +200,13 @@ class Rows:
     def reduction(self, node: ast.AST, name: str, item: View | Row) -> Value:
         """sum, max and min of all elements, where their order does not matter."""
         row = self.row_of(node, item) if isinstance(item, View) else item
-        if name == "sum" and row.kind in FLOATS:
-            raise Refused(node, "a sum of floats in the order of NumPy's sum()")
+        if name in ("sum", "mean") and row.kind in FLOATS:
+            total = self.float_sum(node, row)
+            if name == "sum":
+                return total
+            self.require(row.extents[0].form, 1, None)
+            self.numpy_floats = True
+            return self.apply("TrueDivide", row.kind, (total, row.kind), (row.extents[0], row.kind))
         if name not in ("sum", "max", "min") or (name != "sum" and row.kind == "?"):
             raise Refused(node, f"{name}() of a row")
         kind = _SUMS.get(row.kind, row.kind) if name == "sum" else row.kind
@@ -224,6 +232,66 @@ class Rows:
             ends = [self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi")]
             result.form = self.forms.between(*ends)
         return result
+
+    def float_sum(self, node: ast.AST, row: Row) -> Value:
+        """As NumPy adds up to 128 floats: eight sums side by side, then what is left over.
+
+        The loops are Whiles, whose sums keep their order.
+        """
+        extent, kind = row.extents[0], row.kind
+        now = self.now(extent.form)
+        if kind == "e" or len(row.extents) != 1 or now is None or now[1] > LEAF:
+            raise Refused(node, f"a sum of more than {LEAF} floats in the order of NumPy's sum()")
+        self.require(extent.form, None, LEAF)
+        self.numpy_floats = True
+        apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
+        size = self.emit(extent, "l")
+        total, position = self.writer.local(kind), self.writer.local("l")
+        sums = [self.writer.local(kind) for _ in range(8)]
+
+        def number(value: int) -> int:
+            return self.writer.constant(value, "l")
+
+        def element(id: int) -> int:
+            assert extent.form is not None
+            form = self.forms.between(Form(), extent.form - Form((), 1))
+            return self.emit(row.element([Value("int", id, form=form)]), kind)
+
+        def add(place: int, id: int) -> None:
+            write(place, apply("Add", [read(place), element(id)]))
+
+        def up_to(end: int, step: int, body: Callable[[int], None]) -> None:
+            def once() -> None:
+                at = read(position)
+                body(at)
+                write(position, apply("Add", [at, number(step)]))
+
+            self.loops.append(self.shown(node))
+            self.writer.repeat(lambda: apply("Less", [read(position), end]), once)
+
+        def few() -> None:
+            write(total, self.writer.constant(-0.0, kind))
+            write(position, number(0))
+
+        def many() -> None:
+            for k, place in enumerate(sums):
+                write(place, element(number(k)))
+            write(position, number(8))
+
+            def eight(at: int) -> None:
+                for k, place in enumerate(sums):
+                    add(place, apply("Add", [at, number(k)]))
+
+            left = apply("Remainder", [size, number(8)])
+            up_to(apply("Subtract", [size, left]), 8, eight)
+            ids = [read(place) for place in sums]
+            while len(ids) > 1:
+                ids = [apply("Add", [x, y]) for x, y in zip(ids[::2], ids[1::2], strict=True)]
+            write(total, ids[0])
+
+        self.writer.branch(apply("Less", [size, number(8)]), few, many)
+        up_to(size, 1, lambda at: add(total, at))
+        return Value(kind, read(total))
 
     def python_sum(self, node: ast.AST, view: View) -> Value:
         """Python's sum() of a row: 0 + its first element + .., as a loop would have it."""
