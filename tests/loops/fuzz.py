@@ -213,8 +213,11 @@ class Program:
             f"np.maximum({line}, {one()})",
             f"{self.element()} * {line}",
         )
+        if self.chance(0.15):
+            self.line(depth, f"v = {value}")
+            value = self.pick("v", "v", "v * 2", "v + v")
         if self.chance(0.1):
-            target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min')}()"
+            target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min', 'mean')}()"
         self.line(depth, f"{target} {self.pick('=', '=', '+=', '-=', '*=')} {value}")
 
     def index(self) -> str:

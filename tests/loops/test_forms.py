@@ -983,3 +983,42 @@ def test_sums_of_short_rows_have_numpys_bits(n, dtype):
         sums_of_rows(given, c, expected)
         assert np.array_equal(expected, got)
         assert runs_compiled(parallel), frit.explain(parallel)
+
+
+def nearest(points, centres, labels, distances):
+    for i in range(len(points)):
+        best = math.inf
+        for k in range(len(centres)):
+            d = points[i] - centres[k]
+            distance = (d * d).sum()
+            if distance < best:
+                best = distance
+                labels[i] = k
+        distances[i] = best
+
+
+def kept_row_of_what_is_written(m):
+    for i in range(1, len(m)):
+        d = m[i] - m[i - 1]
+        m[i] = 0
+        m[i] += d
+
+
+def kept_row_changed(m, out):
+    for i in range(len(m)):
+        d = m[i] * 2
+        d += 1
+        out[i] = d
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (nearest, (MATRIX, MATRIX[::2] + 0.3, np.zeros(6, int), np.zeros(6)), True),
+        (nearest, (MATRIX, MATRIX[:, :3], np.zeros(6, int), np.zeros(6)), None),  # ValueError
+        (kept_row_of_what_is_written, (MATRIX.copy(),), False),
+        (kept_row_changed, (MATRIX.copy(), MATRIX * 0), False),
+    ],
+)
+def test_rows_that_variables_stand_for(function, given, compiled):
+    check(function, *given, compiled=compiled)

@@ -23,7 +23,18 @@ from frit.loops.inline import Inlining, Surroundings, numpys_own
 from frit.loops.names import assigned_names
 from frit.loops.rows import Rows
 from frit.loops.series import Serieses
-from frit.loops.values import DTYPES, INTEGERS, LIMITS, Again, ArrayName, Item, Refused, Value, View
+from frit.loops.values import (
+    DTYPES,
+    INTEGERS,
+    LIMITS,
+    Again,
+    ArrayName,
+    Item,
+    Refused,
+    Row,
+    Value,
+    View,
+)
 from frit.loops.views import Views
 from frit.translate.flow import may_leave
 
@@ -113,6 +124,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
         self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
         self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
+        self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
         self.assigned = assigned_names([inputs.node])
@@ -334,6 +346,10 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             if array in self.written:
                 raise Refused(None, "an index is read from an array that the loop writes")
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
+        for array in sorted(self.kept_rows):
+            if array in self.written:
+                raise Refused(None, "a row is computed from an array that the loop writes")
+            kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
         lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
         lines.append("    return " + (" and ".join(kept) or "True"))
@@ -438,8 +454,11 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
 
     def assign_part(self, node: ast.AST, name: str, item: Item) -> None:
         """The variable stands for a row, or for several things."""
-        if not isinstance(item, (View, tuple)):
-            raise Refused(node, "a row that is computed: it would need memory of its own")
+        if isinstance(item, Row):
+            # It is computed where it is used, from elements that stay what they are.
+            self.kept_rows.update(view.array.number for view in item.reads)
+        elif not isinstance(item, (View, tuple)):
+            raise Refused(node, "a variable that is no number and no row")
         if name in self.knowledge.kinds:
             raise Refused(node, f"{name} is a number and a row")
         self.parts.add(name)

@@ -36,7 +36,8 @@ class Rows:
     require_text: Any
     require_apart: Any
     same_elements: Any
-    types_of: Any
+    types_of_binary: Any
+    in_type: Any
     numpy_binary: Any
     plain_int: Any
     shown: Any
@@ -103,7 +104,12 @@ class Rows:
         def compute(values: Sequence[Value]) -> Value:
             return self.numpy_binary(node, op, *values)
 
-        return self.elementwise(node, plain, lambda v: self.kind_of_binary(node, op, *v), compute)
+        row = self.elementwise(node, plain, lambda v: self.kind_of_binary(node, op, *v), compute)
+        samples = [x if isinstance(x, Value) else Value(_kind_of(x)) for x in plain]
+        types_ = self.types_of_binary(node, op, *samples)
+        for sample, dtype in zip(samples, types_, strict=False):
+            self.in_type(node, sample, dtype)  # also of a row that nobody uses
+        return row
 
     def row_power(self, node: ast.AST, x: Value | View | Row, y: Value | View | Row) -> Row:
         if not isinstance(y, Value) or y.literal not in (2, 3, 4) or isinstance(x, Value):
@@ -312,3 +318,7 @@ class Rows:
 
         self.over(node, [view.spans[0].extent], body)
         return Value(kind, self.writer.read_local(place))
+
+
+def _kind_of(x: View | Row) -> str:
+    return x.kind if isinstance(x, Row) else x.array.dtype
