@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,11 +29,13 @@ class Frame:
 
     call: ast.Call | None = None  # in the text of the nest
     path: str = ""
+    code: types.CodeType | None = None
     loops: list[Leaving] = field(default_factory=list)
     result: Item = None
     # Of a function with several returns: variables for what they give, and a flag if it is needed.
     is_early: bool = False
     is_tuple: bool = False
+    gives_nothing: bool = False
     result_names: list[str] = field(default_factory=list)
     returned: int | None = None
 

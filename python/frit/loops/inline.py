@@ -27,7 +27,7 @@ from frit.translate.source import source_of
 
 _ODD = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # *args, **kwargs, generators and coroutines
 _PLAIN = (int, float, bool)
-MOST_DEPTH = 8
+MOST_DEPTH, MOST_CALLS = 8, 100
 
 
 class Surroundings:
@@ -65,6 +65,7 @@ class Inlining:
     surroundings: dict[str, Any]
     taken: Surroundings
     frames: list[Frame]
+    calls_inlined: int
     operand: Any
     statements: Any
     flag: Any
@@ -86,8 +87,11 @@ class Inlining:
         name = function.__name__
         if code.co_flags & _ODD or code.co_cellvars:
             raise Refused(node, f"a call of {name}(), which is no plain function")
-        if len(self.frames) > MOST_DEPTH:
-            raise Refused(node, f"a call of {name}() inside of many others")
+        if any(frame.code is code for frame in self.frames):
+            raise Refused(node, f"a call of {name}() in itself")
+        self.calls_inlined += 1
+        if len(self.frames) > MOST_DEPTH or self.calls_inlined > MOST_CALLS:
+            raise Refused(node, f"a call of {name}() among many others")
         try:
             source = source_of(function)
         except TranslationError:
@@ -107,7 +111,7 @@ class Inlining:
         body = [renaming.visit(copy.deepcopy(statement)) for statement in body]
         for outside in sorted(renaming.outside):
             self.surroundings[outside + path] = self.taken_from(node, function, outside)
-        frame = Frame(self.frames[-1].call or node, path)
+        frame = Frame(self.frames[-1].call or node, path, code)
         assigned = assigned_names(body)
         self.frames.append(frame)
         self.clear_places(path)
@@ -137,12 +141,16 @@ class Inlining:
         if not frame.is_early:
             self.statements(body)
             return frame.result
-        if not leaves(body):
+        given = [n.value for s in body for n in ast.walk(s) if isinstance(n, ast.Return)]
+        frame.gives_nothing = not any(given)
+        if not leaves(body) and not frame.gives_nothing:
             raise Refused(node, f"a call of {name}(), which may end without a return")
         loops = [n for s in body for n in ast.walk(s) if isinstance(n, (ast.For, ast.While))]
         if needs_flag(body) or any(may_leave(loop, returns) for loop in loops):
             frame.returned = self.flag()
         self.statements(body)
+        if frame.gives_nothing:
+            return None
         values = []
         for variable in frame.result_names:
             self.bound[variable] = ()  # one of the returns was reached
@@ -154,6 +162,10 @@ class Inlining:
         item = self.operand(node.value) if node.value is not None else None
         if not frame.is_early:
             frame.result = item
+            return
+        if frame.gives_nothing:
+            if frame.returned is not None:
+                self.set_flag(frame.returned, True)
             return
         is_tuple = isinstance(item, tuple)
         parts = item if isinstance(item, tuple) else (item,)

@@ -121,6 +121,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         self.numpy_floats = False
         self.frames = [Frame()]
         self.taken = Surroundings()
+        self.calls_inlined = 0
         self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
         self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
         self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
