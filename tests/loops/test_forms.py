@@ -1022,3 +1022,234 @@ def kept_row_changed(m, out):
 )
 def test_rows_that_variables_stand_for(function, given, compiled):
     check(function, *given, compiled=compiled)
+
+
+# ---- more programs ------------------------------------------------------------------------------
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def use_fib(a):
+    for i in range(len(a)):
+        a[i] = fib(3)
+
+
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+
+def use_even(a):
+    for i in range(len(a)):
+        a[i] = even(3)
+
+
+def g1(x, k):
+    for _ in range(k):
+        if x > 10:
+            break
+        x = x * 2
+    else:
+        x = -x
+    return x
+
+
+def use_g1(a, b):
+    for i in range(len(a)):
+        b[i] = g1(a[i], 3) + g1(b[i], i)
+
+
+def swap(a, i, j):
+    a[i], a[j] = a[j], a[i]
+
+
+def rev(a):
+    n = len(a)
+    for i in range(n // 2):
+        swap(a, i, n - 1 - i)
+
+
+def norm(v):
+    s = 0.0
+    for x in v:
+        s += x * x
+    return math.sqrt(s)
+
+
+def norms(m, out):
+    for i, row in enumerate(m):
+        out[i] = norm(row)
+
+
+def apply2(f, x):
+    return f(f(x))
+
+
+def sq(x):
+    return x * x
+
+
+def use_apply(a):
+    for i in range(len(a)):
+        a[i] = apply2(sq, a[i])
+
+
+def minmax(v):
+    lo = v[0]
+    hi = v[0]
+    for x in v:
+        if x < lo:
+            lo = x
+        elif x > hi:
+            hi = x
+    return lo, hi
+
+
+def use_minmax(m, out):
+    for i in range(len(m)):
+        out[i, 0], out[i, 1] = minmax(m[i])
+
+
+def gen_lambda(a):
+    for i in range(len(a)):
+        a[i] = LAM(a[i], y=2)
+
+
+LAM = lambda x, y=3: x * y if x > 5 else y  # noqa: E731
+
+
+def early_none(a, i):
+    if a[i] < 0:
+        return
+    a[i] += 1
+
+
+def use_early_none(a):
+    for i in range(len(a)):
+        early_none(a, i)
+
+
+def binsearch(a, x):
+    lo = 0
+    hi = len(a) - 1
+    while lo <= hi:
+        mid = (lo + hi) // 2
+        if a[mid] == x:
+            return mid
+        if a[mid] < x:
+            lo = mid + 1
+        else:
+            hi = mid - 1
+    return -1
+
+
+def use_bin(a, q, out):
+    for i in range(len(q)):
+        out[i] = binsearch(a, q[i])
+
+
+def collatz(out):
+    for i in range(1, len(out)):
+        n = i
+        c = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            c += 1
+        out[i] = c
+
+
+def cumulative(m):
+    for row in m:
+        for j in range(1, len(row)):
+            row[j] += row[j - 1]
+
+
+def transpose(m, t):
+    for i, row in enumerate(m):
+        for j, x in enumerate(row):
+            t[j, i] = x
+
+
+def outer(a, b, m):
+    for i, x in enumerate(a):
+        m[i] = x * b
+
+
+def matvec(m, v, out):
+    for i in range(len(m)):
+        out[i] = (m[i] * v).sum()
+
+
+def gauss(a, b):
+    n = len(b)
+    for k in range(n):
+        for i in range(k + 1, n):
+            f = a[i, k] / a[k, k]
+            a[i, k:] -= f * a[k, k:]
+            b[i] -= f * b[k]
+    for i in range(n - 1, -1, -1):
+        b[i] = (b[i] - (a[i, i + 1 :] * b[i + 1 :]).sum()) / a[i, i]
+
+
+def gcds(a, b, out):
+    for i in range(len(a)):
+        x = int(a[i])
+        y = int(b[i])
+        while y:
+            x, y = y, x % y
+        out[i] = x
+
+
+def powers_of_three(out, steps):
+    for i in range(len(out)):
+        n = i + 1
+        k = 0
+        while k < steps:
+            n = n * 3
+            k += 1
+        out[i] = n % 1000
+
+
+def until_it_fails(a, out):
+    for i in range(len(a)):
+        k = 1
+        while k != 0:
+            k = k + out[k * 3] + 1
+        a[i] = k
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "compiled"),
+    [
+        (use_fib, (NUMBERS.copy(),), False),
+        (use_even, (NUMBERS.copy(),), False),
+        (use_g1, (NUMBERS.copy(), NUMBERS.copy()), True),
+        (rev, (NUMBERS.copy(),), True),
+        (norms, (MATRIX.copy(), np.zeros(6)), True),
+        (use_apply, (NUMBERS.copy(),), True),
+        (use_minmax, (MATRIX.copy(), np.zeros((6, 2))), True),
+        (gen_lambda, (NUMBERS.copy(),), True),
+        (use_early_none, (NUMBERS - 9,), True),
+        (use_bin, (NUMBERS.copy(), NUMBERS * 2, np.zeros(40, int)), True),
+        (use_bin, (NUMBERS[:0], NUMBERS * 2, np.zeros(40, int)), None),
+        (collatz, (np.zeros(40, int),), True),
+        (cumulative, (MATRIX.copy(),), True),
+        (transpose, (MATRIX.copy(), np.zeros((7, 6))), True),
+        (outer, (NUMBERS[:6], NUMBERS[:7], MATRIX.copy()), True),
+        (matvec, (MATRIX.copy(), NUMBERS[:7], np.zeros(6)), True),
+        (gauss, (np.cos(np.arange(36.0)).reshape(6, 6) + 9 * np.eye(6), NUMBERS[:6].copy()), True),
+        (gcds, (np.arange(40), np.arange(40)[::-1] * 6, np.zeros(40, int)), True),
+        (gcds, (-np.arange(40), np.arange(40)[::-1] * 6, np.zeros(40, int)), True),
+        (gcds, (np.arange(40), -np.arange(40)[::-1] * 6, np.zeros(40, int)), None),
+        (powers_of_three, (np.zeros(40, int), 30), True),
+        (powers_of_three, (np.zeros(40, int), 100), None),  # beyond 64 bits
+        (until_it_fails, (NUMBERS.copy(), np.ones(9, int)), None),  # IndexError
+    ],
+)
+def test_more_programs(function, given, compiled):
+    check(function, *given, compiled=compiled)

@@ -11,7 +11,7 @@ from typing import Any
 
 from frit.loops.forms import Form, Symbol
 from frit.loops.names import assigned_names
-from frit.loops.values import Counter, Item, Refused, Value
+from frit.loops.values import Again, Counter, Item, Refused, Value
 from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
 
 
@@ -55,6 +55,9 @@ class Control:
     emit: Any
     require: Any
     series: Any
+    is_loose: Any
+    knowledge: Any
+    while_flags: list[Any]
     lasts: dict[str, Callable[[], Item]]
     locals: dict[str, int]
     kind_in_place: Any
@@ -205,17 +208,26 @@ class Control:
         self.clear_unbound(assigned)
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
 
+        failed = self.flag() if self.knowledge.whiles_fail else None
+        self.while_flags.append(failed)
+
+        def holds() -> int:
+            if not stops:
+                return self.condition(node.test)
+            goes_on = self.flag()
+
+            def ask() -> None:
+                self.writer.write_local(goes_on, self.condition(node.test))
+
+            self.writer.branch(self.none_of(stops), ask, None)
+            return self.writer.read_local(goes_on)
+
         def test() -> int:
             with self.block(set()):
-                if not stops:
-                    return self.condition(node.test)
-                goes_on = self.flag()
-
-                def ask() -> None:
-                    self.writer.write_local(goes_on, self.condition(node.test))
-
-                self.writer.branch(self.none_of(stops), ask, None)
-                return self.writer.read_local(goes_on)
+                result = holds()
+            if failed is None:
+                return result
+            return self.writer.apply("LogicalAnd", [result, self.none_of([failed])])
 
         def body() -> None:
             with self.block(assigned):
@@ -223,9 +235,18 @@ class Control:
                 self.round(node, loop)
 
         self.writer.repeat(test, body)
+        self.while_flags.pop()
         self.open_loops.pop()
         self.bound = before
         self.end_of_loop(node, stops)
+
+    def end_whiles_where(self, condition: int) -> None:
+        if self.while_flags and not self.knowledge.whiles_fail:
+            self.knowledge.whiles_fail = True
+            raise Again
+        for place in self.while_flags:
+            either = [self.writer.read_local(place), condition]
+            self.writer.write_local(place, self.writer.apply("LogicalOr", either))
 
     def round(self, node: ast.For | ast.While, loop: Leaving) -> None:
         if loop.skipped is not None:
@@ -305,6 +326,8 @@ class Control:
         """for index in range(..): body(index), as long as no flag is set."""
         first, last = self.rounds(node, counter)
         limits = _limits(counter)
+        if self.is_loose(*limits):
+            raise Refused(node, "a loop whose bounds only the nest computes")
         assigned = assigned_names([node])
         self.loops.append(self.shown(node))
 

@@ -43,7 +43,7 @@ class Doubts:
     emit: Any
     apply: Any
     in_type: Any
-    require: Any
+    require_value: Any
     require_same: Any
     require_nonzero: Any
     numpy_floats: bool
@@ -82,7 +82,7 @@ class Doubts:
             if value.kind not in ("int", "float", "d"):
                 raise Refused(node, _TWO)
             if value.kind == "int" and value.literal is None:
-                self.require(value.form, -(2**53), 2**53)
+                self.require_value(value, -(2**53), 2**53)
 
     def doubtful_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
         self.as_floats(node, x, y)

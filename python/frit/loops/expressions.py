@@ -156,6 +156,8 @@ class Expressions:
     elementwise: Any
     row_binary: Any
     reduction: Any
+    fail_outside_of: Any
+    end_whiles_where: Any
     python_sum: Any
     inlined: Any
     note_module: Any
@@ -198,13 +200,51 @@ class Expressions:
             return Value("float", literal=value)
         raise Refused(node, f"the constant {value!r}")
 
-    def checked(self, value: Value) -> Value:
+    def is_loose(self, *forms: Form | None) -> bool:
+        """Whether only the nest knows the number."""
+        return any(symbol in self.loose for form in forms if form for symbol, _ in form.terms)
+
+    def require_value(self, value: Value, low: int, high: int) -> None:
+        """The int is within these bounds: the guard asks, or else the nest fails where it isn't."""
+        if value.literal is None and self.is_loose(value.form):
+            self.fail_outside_of(value, low, high)
+        else:
+            self.require(value.form, low, high)
+
+    def checked(self, value: Value, *operands: Value) -> Value:
         """An int that stays within 64 bits."""
         assert value.form is not None
+        if self.is_loose(value.form, *(x.form for x in operands)):
+            # The operands are within LARGEST, so that a sum does not wrap unseen.
+            for operand in operands:
+                self.require_moderate(operand)
+            self.fail_outside_of(value, -LARGEST, LARGEST)
+            value.form = self.loose_form(-LARGEST, LARGEST)
+            return value
         reach = self.forms.reach(value.form)
         if reach is None or reach > LARGEST:
             self.require(value.form, -LARGEST, LARGEST)
         return value
+
+    def require_moderate(self, value: Value) -> None:
+        """Loose ones are within LARGEST; the guard asks of others where that is not certain."""
+        if value.literal is None and value.form is not None and not self.is_loose(value.form):
+            reach = self.forms.reach(value.form)
+            if reach is None or reach > LARGEST:
+                self.require(value.form, -LARGEST, LARGEST)
+
+    def loose_form(self, low: int, high: int) -> Form:
+        form = self.forms.between(low, high)
+        self.loose.add(form.terms[0][0])
+        return form
+
+    def fail_if_product_is_large(self, x: Value, y: Value) -> None:
+        apply = self.writer.apply
+        product = apply("Multiply", [self.emit(x, "d"), self.emit(y, "d")])
+        small = apply(
+            "LessEqual", [apply("Absolute", [product]), self.writer.constant(2.0**61, "d")]
+        )
+        self.fail_where(apply("LogicalNot", [small]))
 
     def plain_int(self, value: Value) -> Value:
         if value.kind == "bool":
@@ -338,9 +378,11 @@ class Expressions:
             value.form = x.form + y.form if kind is ast.Add else x.form - y.form
         elif kind is ast.Mult:
             value = self.apply("Multiply", "int", *pair)
+            if self.is_loose(x.form, y.form):
+                self.fail_if_product_is_large(x, y)
             value.form = forms.product(x.form, y.form)
         elif kind is ast.FloorDiv or kind is ast.Mod:
-            self.require(y.form, 1, None)
+            self.require_value(y, 1, LARGEST)
             value = self.apply(_BINARY[kind][0], "int", *pair)
             divided = forms.divided if kind is ast.FloorDiv else forms.remainder
             value.form = divided(x.form, y.form)
@@ -353,16 +395,18 @@ class Expressions:
             high = [x.form, y.form] if kind is ast.BitAnd else [x.form + y.form]
             value.form = forms.symbol(Symbol(low=[Form()], high=high))
         elif kind is ast.LShift or kind is ast.RShift:
-            self.require(y.form, 0, 62)
+            if kind is ast.LShift and self.is_loose(x.form, y.form):
+                raise Refused(node, "a shift of an integer without bounds")
+            self.require_value(y, 0, 62)
             value = self.apply(_BINARY[kind][0], "int", *pair)
             value.form = forms.shifted(x.form, y.form, "<<" if kind is ast.LShift else ">>")
         elif kind is ast.Div:
-            self.require(y.form, 1, 2**53)
-            self.require(x.form, -(2**53), 2**53)
+            self.require_value(y, 1, 2**53)
+            self.require_value(x, -(2**53), 2**53)
             return self.apply("TrueDivide", "float", (x, "d"), (y, "d"))
         else:
             raise Refused(node, f"{kind.__name__} of integers of Python's")
-        return self.checked(value)
+        return self.checked(value, x, y)
 
     def int_power(self, node: ast.AST, x: Value, y: Value) -> Value:
         if x.literal == 2 and y.literal is None:
@@ -391,7 +435,7 @@ class Expressions:
             return self.folded(node, op, x.literal, y.literal)
         for value in (x, y):
             if value.kind == "int" and value.literal is None:
-                self.require(value.form, -(2**53), 2**53)
+                self.require_value(value, -(2**53), 2**53)
         kind = type(op)
         pair = (x, "d"), (y, "d")
         if kind in (ast.Add, ast.Sub, ast.Mult):
@@ -423,7 +467,11 @@ class Expressions:
         self.fail_where(self.writer.apply("Equal", [self.emit(value, "d"), zero]))
 
     def fail_where(self, condition: int) -> None:
-        """Python raises an error there: the nest is undone, and run as Python."""
+        """Python raises an error there: the nest is undone, and run as Python.
+
+        Until then it goes on with any numbers, so the Whiles around it end.
+        """
+        self.end_whiles_where(condition)
         if self.failures is None:
             self.failures = self.writer.local("l")
         old = self.writer.read_local(self.failures)
@@ -485,7 +533,7 @@ class Expressions:
             elif dtype != "l":
                 self.require(value.form, low, min(high, LARGEST))
         elif value.literal is None:
-            self.require(value.form, -(2**53), 2**53)
+            self.require_value(value, -(2**53), 2**53)
 
     def types_of_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> list[str]:
         kind = type(op)
@@ -655,7 +703,7 @@ class Expressions:
                 return self.apply(name, "bool", (x, "l"), (y, "l"))
             for value in (x, y):
                 if value.kind == "int" and value.literal is None:
-                    self.require(value.form, -(2**53), 2**53)
+                    self.require_value(value, -(2**53), 2**53)
             return self.apply(name, "bool", (x, "d"), (y, "d"))
         if {x.dtype, y.dtype} & {"L"} and x.kind != y.kind:
             raise Refused(node, "a comparison of uint64 with another type")
@@ -704,6 +752,8 @@ class Expressions:
             low.append(bound + ONE if kind is ast.Gt else bound)
         form = self.forms.symbol(Symbol(low=low, high=high))
         assert isinstance(node, ast.Name)
+        if self.is_loose(value.form, bound):
+            self.loose.add(form.terms[0][0])
         if node.id in self.locals:
             self.narrowed[form.terms[0][0]] = node.id
         self.env[node.id] = Value("int", value.id, form=form)
@@ -855,9 +905,7 @@ class Expressions:
         small = self.writer.apply("LessEqual", [size, self.writer.constant(float(most), "d")])
         self.fail_where(self.writer.apply("LogicalNot", [small]))
         held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
-        form = self.forms.between(-most, most)
-        self.loose.add(form.terms[0][0])
-        return Value("int", self.writer.cast(held, "l"), form=form)
+        return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
 
     def to_float(self, node: ast.AST, value: Value) -> Value:
         if value.kind in ("int", *INTEGERS) and value.literal is None:

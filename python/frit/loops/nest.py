@@ -18,7 +18,7 @@ from frit import _core
 from frit.loops.control import Control, Frame
 from frit.loops.doubt import Doubts, joined_kind, kinds_of
 from frit.loops.expressions import Expressions
-from frit.loops.forms import ARGUMENT, Form, Forms, Symbol, Unbounded
+from frit.loops.forms import ARGUMENT, LARGEST, Form, Forms, Symbol, Unbounded
 from frit.loops.inline import Inlining, Surroundings, numpys_own
 from frit.loops.names import assigned_names
 from frit.loops.rows import Rows
@@ -47,6 +47,8 @@ class Knowledge:
 
     kinds: dict[str, frozenset[str]] = field(default_factory=dict)  # of assigned variables
     places: set[str] = field(default_factory=set)  # variables that are read through a local
+    loose: set[str] = field(default_factory=set)  # integers whose bounds only the nest knows
+    whiles_fail: bool = False
 
 
 @dataclass
@@ -125,6 +127,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
         self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
         self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
+        self.boundless: set[str] = set()  # variables of which no bounds were found
+        self.while_flags: list[int | None] = []  # of the open Whiles: that something has failed
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
@@ -332,6 +336,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             for known in sorted(self.forms.assumed):
                 texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
         except Unbounded:
+            if self.boundless - self.knowledge.loose:
+                self.knowledge.loose |= self.boundless
+                raise Again from None
             raise Refused(
                 None, "an integer may become large, or an index may be anything"
             ) from None
@@ -405,7 +412,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         kind, mixed = self.kind_of(name)
         value = Value(kind, self.writer.read_local(self.locals[name]))
         value.among = self.knowledge.kinds[name] if mixed else frozenset()
-        if kind == "int":
+        if kind == "int" and name in self.knowledge.loose:
+            value.form = self.loose_form(-LARGEST, LARGEST)
+        elif kind == "int":
             seen = len(self.assignments.get(name, ())), tuple(self.open_loops)
             ends = lambda high: lambda: self.variable_ends(name, high, *seen)  # noqa: E731
             value.form = self.forms.symbol(Symbol(low=ends(False), high=ends(True)))
@@ -424,7 +433,11 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
         plain, sums = [], []
         for number, (form, added, loops) in enumerate(self.assignments.get(name, [])):
             if added is None:
-                plain.append(self.forms.most(form) if high else self.forms.least(form))
+                try:
+                    plain.append(self.forms.most(form) if high else self.forms.least(form))
+                except Unbounded:
+                    self.boundless.add(name)
+                    raise
                 continue
             if any(symbol in self.narrowed for symbol, _ in form.terms):
                 with suppress(Unbounded):
@@ -442,6 +455,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
             else:
                 sums.append(f"min(0,{self.forms.least(added)})*{rounds}")
         if not plain:
+            self.boundless.add(name)
             raise Unbounded
         start = plain[0] if len(plain) == 1 else f"{'max' if high else 'min'}({','.join(plain)})"
         return [self.forms.of_text("(" + "+".join([start, *sums]) + ")", None)]
@@ -468,6 +482,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
 
     def write_place(self, node: ast.AST | None, name: str, value: Value) -> None:
         kind, mixed = self.kind_of(name)
+        if name in self.knowledge.loose:
+            self.require_moderate(value)
         if value.kind == "int" and value.form is not None:
             added = None
             for symbol, factor in value.form.terms:

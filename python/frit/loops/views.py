@@ -38,7 +38,8 @@ class Views:
     require: Any
     truth_id: Any
     fail_where: Any
-    loose: set[int]
+    is_loose: Any
+    require_value: Any
     shown: Any
 
     def extent(self, array: ArrayName, axis: int) -> Value:
@@ -98,7 +99,7 @@ class Views:
         """The index of the array that `value` is of the span; below 0 it counts from the end."""
         form, size = value.form, span.extent.form
         assert form is not None and size is not None
-        if any(symbol in self.loose for symbol, _ in form.terms):
+        if self.is_loose(form):
             return self.checked_index(span, value)
         now = self.now(form)
         if now is None or now[0] >= 0 or now[0] > now[1]:
@@ -199,10 +200,10 @@ class Views:
             assert value.form is not None
             low, high = LIMITS[dtype]
             if value.literal is None or not low <= value.literal <= high:
-                self.require(value.form, low, min(high, LARGEST))
+                self.require_value(value, low, min(high, LARGEST))
         elif value.kind == "int" and dtype in "efd":
             assert value.form is not None
-            self.require(value.form, -(2**53), 2**53)
+            self.require_value(value, -(2**53), 2**53)
         elif value.dtype in "efd" and dtype in INTEGERS:
             self.fail_unless_held(value, dtype)
         elif value.mixed and dtype in INTEGERS and dtype != value.kind:
