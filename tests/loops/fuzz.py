@@ -167,11 +167,12 @@ class Program:
             self.line(depth, f"while w < 3 and ({self.condition()}):")
             self.line(depth + 1, f"{self.element()} {self.pick('=', '+=')} {self.value(1)}")
             self.line(depth + 1, "w += 1")
-        elif kind < 0.41:
+        elif kind < 0.415:
             self.line(depth, f"w = {self.pick('k', 'n', f'int({self.element()})', *self.loops)}")
-            self.line(depth, f"while 0 < w < {self.pick('50', 'n', '10**20')}:")
+            most, grown = self.pick(("50", "w * 3 - 1"), ("10**20", "w * w + 1"), ("n", "w + 2"))
+            self.line(depth, f"while 0 < w < {most}:")
             self.line(depth + 1, f"{self.pick('a', 'c')}[{self.pick('w % 3', 'w', '0')}] += 1")
-            self.line(depth + 1, f"w = {self.pick('w * 3 - 1', 'w * w + 1', '(w + 90) // 2')}")
+            self.line(depth + 1, f"w = {grown}")
         elif kind < 0.44:
             self.row(depth)
         elif kind < 0.46:
