@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import math
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
-from frit.loops.doubt import kinds_of, without_doubt
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.inline import numpys_own
 from frit.loops.values import (
@@ -42,136 +39,33 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.LShift: ("LeftShift", numpy.left_shift),
     ast.RShift: ("RightShift", numpy.right_shift),
 }
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "Equal",
-    ast.NotEq: "NotEqual",
-    ast.Lt: "Less",
-    ast.LtE: "LessEqual",
-    ast.Gt: "Greater",
-    ast.GtE: "GreaterEqual",
-}
-_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.GtE,
-    ast.LtE: ast.Gt,
-    ast.Gt: ast.LtE,
-    ast.GtE: ast.Lt,
-}
-_TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt,
-    ast.LtE: ast.GtE,
-    ast.Gt: ast.Lt,
-    ast.GtE: ast.LtE,
-    ast.Eq: ast.Eq,
-}
-# Functions of math that give a float, and the op of each. They raise where a flag is raised.
-_MATH = {
-    "sqrt": "Sqrt",
-    "exp": "Exp",
-    "log": "Log",
-    "sin": "Sin",
-    "cos": "Cos",
-    "tan": "Tan",
-    "tanh": "Tanh",
-    "atan": "Arctan",
-    "fabs": "Fabs",
-    "erf": "Erf",
-    "log2": "Log2",
-    "log10": "Log10",
-    "log1p": "Log1p",
-    "expm1": "Expm1",
-    "exp2": "Exp2",
-    "cbrt": "Cbrt",
-    "asin": "Arcsin",
-    "acos": "Arccos",
-    "sinh": "Sinh",
-    "cosh": "Cosh",
-    "asinh": "Arcsinh",
-    "acosh": "Arccosh",
-    "atanh": "Arctanh",
-    "atan2": "Arctan2",
-    "hypot": "Hypot",
-    "pow": "Power",
-    "fmod": "Fmod",
-    "copysign": "Copysign",
-}
-_TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
-# Functions that give an int of a float, and the op before the cast.
-_WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
-_UFUNCS = {
-    **{n: _MATH[n] for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "fabs")},
-    "arctan": "Arctan",
-    "log2": "Log2",
-    "log10": "Log10",
-    "log1p": "Log1p",
-    "expm1": "Expm1",
-    "exp2": "Exp2",
-    "cbrt": "Cbrt",
-    "arcsin": "Arcsin",
-    "arccos": "Arccos",
-    "sinh": "Sinh",
-    "cosh": "Cosh",
-    "square": "Square",
-    "floor": "Floor",
-    "ceil": "Ceil",
-    "rint": "Rint",
-    "absolute": "Absolute",
-    "maximum": "Maximum",
-    "minimum": "Minimum",
-    "fmax": "Fmax",
-    "fmin": "Fmin",
-    "hypot": "Hypot",
-    "arctan2": "Arctan2",
-}
-_REDUCTIONS = {
-    "sum": "sum",
-    "mean": "mean",
-    "max": "max",
-    "min": "min",
-    "amax": "max",
-    "amin": "min",
-}
 NUMBERS = (int, float, bool)
-ONE = Form((), 1)
 
 
 class Expressions:
     """Mixed into NestWriter."""
 
-    writer: Any
-    forms: Forms
     arrays: dict[str, View]
-    env: dict[str, Any]
-    bound: dict[str, Any]
-    locals: dict[str, int]
-    narrowed: dict[int, str]
+    condition: Any
+    doubtful_binary: Any
+    doubtful_unary: Any
+    elementwise: Any
+    end_whiles_where: Any
+    fail_outside_of: Any
+    failures: int | None
+    forms: Forms
+    load: Any
     loose: set[int]
-    truth_kinds: set[str] | None
-    surroundings: dict[str, Any]
-    conditions: list[Callable[[], list[str]]]
+    note_module: Any
+    numpy_floats: bool
+    part: Any
+    read_variable: Any
     require: Any
     require_text: Any
-    read_variable: Any
-    part: Any
-    load: Any
-    elementwise: Any
     row_binary: Any
-    reduction: Any
-    fail_outside_of: Any
-    end_whiles_where: Any
-    python_sum: Any
-    inlined: Any
-    note_module: Any
-    frames: list[Any]
-    join: Any
     settled: Any
-    one_of: Any
-    doubtful_binary: Any
-    doubtful_comparison: Any
-    doubtful_unary: Any
-    assign_variable: Any
-    choose: Any
-    failures: int | None
-    numpy_floats: bool
+    surroundings: dict[str, Any]
+    writer: Any
 
     # ---- values ---------------------------------------------------------------------------------
 
@@ -611,338 +505,3 @@ class Expressions:
         if isinstance(op, ast.UAdd) and x.dtype != "?":
             return x
         raise Refused(node, "this operator")
-
-    # ---- conditions -----------------------------------------------------------------------------
-
-    def truth_id(self, value: Value) -> int:
-        if value.dtype == "?":
-            return self.emit(value, "?")
-        zero = Value("int", literal=0, form=Form())
-        return self.writer.apply(
-            "NotEqual", [self.emit(value, value.dtype), self.emit(zero, value.dtype)]
-        )
-
-    def condition(self, node: ast.expr) -> int:
-        """The truth of an expression."""
-        if isinstance(node, ast.BoolOp):
-            return self.all_or_any(node)
-        kinds, self.truth_kinds = self.truth_kinds, None
-        value = self.number(node)
-        self.truth_kinds = kinds
-        if kinds is not None:
-            kinds |= kinds_of(value)
-        return self.truth_id(value)
-
-    def all_or_any(self, node: ast.BoolOp) -> int:
-        is_and = isinstance(node.op, ast.And)
-        result = self.condition(node.values[0])
-        for k, part in enumerate(node.values[1:], 1):
-            if not any(isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for n in ast.walk(part)):
-                name = "LogicalAnd" if is_and else "LogicalOr"
-                result = self.writer.apply(name, [result, self.condition(part)])
-                continue
-            # The rest is only computed where it decides.
-            place = self.writer.local("?")
-            self.writer.write_local(place, result)
-            rest = node.values[k:]
-            others = (
-                rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), part)
-            )
-            decides = result if is_and else self.writer.apply("LogicalNot", [result])
-
-            def decide(others: ast.expr = others, k: int = k, place: int = place) -> None:
-                env = dict(self.env)
-                for known in node.values[:k]:
-                    self.refine(known, is_and)
-                self.writer.write_local(place, self.condition(others))
-                self.env = env
-
-            self.writer.branch(decides, decide, None)
-            return self.writer.read_local(place)
-        return result
-
-    def of_BoolOp(self, node: ast.BoolOp) -> Value:
-        kinds: set[str] = set()
-        outer, self.truth_kinds = self.truth_kinds, kinds
-        id = self.all_or_any(node)
-        self.truth_kinds = outer
-        if kinds - {"bool", "?"}:
-            raise Refused(node, "the value of 'and' or 'or' of numbers")
-        among = frozenset(kinds) if len(kinds) > 1 else frozenset()
-        return Value("?" if "?" in kinds else "bool", id, among=among)
-
-    def of_Compare(self, node: ast.Compare) -> Value:
-        left = self.number(node.left)
-        result: Value | None = None
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.number(right_node)
-            one = self.compare(node, op, left, right)
-            if result is None:
-                result = one
-            elif result.kind != one.kind:
-                raise Refused(node, "a chain of comparisons of several types")
-            else:
-                among = result.among | one.among
-                result = self.apply("LogicalAnd", one.kind, (result, "?"), (one, "?"))
-                result.among = among
-            left = right
-        assert result is not None
-        return result
-
-    def compare(self, node: ast.AST, op: ast.cmpop, x: Value, y: Value) -> Value:
-        name = _COMPARE.get(type(op))
-        if name is None:
-            raise Refused(node, "this comparison")
-        if x.mixed or y.mixed:
-            x, y = self.settled(node, x, y)
-            if x.mixed or y.mixed:
-                return self.doubtful_comparison(node, name, x, y)
-        if x.is_python and y.is_python:
-            x, y = self.plain_int(x), self.plain_int(y)
-            if x.kind == y.kind == "int":
-                return self.apply(name, "bool", (x, "l"), (y, "l"))
-            for value in (x, y):
-                if value.kind == "int" and value.literal is None:
-                    self.require_value(value, -(2**53), 2**53)
-            return self.apply(name, "bool", (x, "d"), (y, "d"))
-        if {x.dtype, y.dtype} & {"L"} and x.kind != y.kind:
-            raise Refused(node, "a comparison of uint64 with another type")
-        types_ = self.types_of(node, numpy.less, x, y)
-        self.in_type(node, x, types_[0])
-        self.in_type(node, y, types_[1])
-        return self.apply(name, "?", (x, types_[0]), (y, types_[1]))
-
-    def refine(self, node: ast.expr, holds: bool) -> None:
-        """What a condition says of the indices that it names holds inside of its branch."""
-        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) == holds:
-            for part in node.values:
-                self.refine(part, holds)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            self.refine(node.operand, not holds)
-        if not isinstance(node, ast.Compare) or (len(node.ops) > 1 and not holds):
-            return
-        left = node.left
-        for op, right in zip(node.ops, node.comparators, strict=True):
-            kind = type(op) if holds else _OPPOSITE.get(type(op))
-            if kind is not None:
-                self.refine_name(left, kind, right)
-                if kind in _TURNED:
-                    self.refine_name(right, _TURNED[kind], left)
-            left = right
-
-    def refine_name(self, node: ast.expr, kind: type[ast.cmpop], other: ast.expr) -> None:
-        value = self.env.get(node.id) if isinstance(node, ast.Name) else None
-        if isinstance(node, ast.Name) and value is None and node.id in self.locals:
-            if node.id in self.bound:
-                value = self.read_variable(node, node.id)
-        if (
-            not isinstance(value, Value)
-            or value.kind != "int"
-            or value.form is None
-            or value.id is None
-        ):
-            return
-        bound = self.form_of(other)
-        if bound is None:
-            return
-        low, high = [value.form], [value.form]
-        if kind in (ast.Lt, ast.LtE, ast.Eq):
-            high.append(bound - ONE if kind is ast.Lt else bound)
-        if kind in (ast.Gt, ast.GtE, ast.Eq):
-            low.append(bound + ONE if kind is ast.Gt else bound)
-        form = self.forms.symbol(Symbol(low=low, high=high))
-        assert isinstance(node, ast.Name)
-        if self.is_loose(value.form, bound):
-            self.loose.add(form.terms[0][0])
-        if node.id in self.locals:
-            self.narrowed[form.terms[0][0]] = node.id
-        self.env[node.id] = Value("int", value.id, form=form)
-
-    def form_of(self, node: ast.expr) -> Form | None:
-        """The form of a simple expression of Python's integers, without writing anything."""
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return Form((), node.value)
-        if isinstance(node, ast.Name) and node.id in self.env:
-            value = self.env[node.id]
-            is_int = isinstance(value, Value) and value.kind == "int"
-            return value.form if is_int else None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            x, y = self.form_of(node.left), self.form_of(node.right)
-            if x is None or y is None:
-                return None
-            return x + y if isinstance(node.op, ast.Add) else x - y
-        return None
-
-    def of_IfExp(self, node: ast.IfExp) -> Value:
-        test = self.condition(node.test)
-        parts = (node.body, node.orelse)
-        deep = (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv, ast.Mod, ast.IfExp)
-        if not any(isinstance(n, deep) for p in parts for n in ast.walk(p)):
-            x, y = self.number(node.body), self.number(node.orelse)
-            value = self.one_of(node, test, x, y)
-            if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
-                value.form = self.forms.widest([x.form, y.form])
-                value.needs = (*x.needs, *y.needs)
-            return value
-        # Only one of them is computed.
-        name = f"if@{node.lineno}.{node.col_offset}{self.frames[-1].path}"
-
-        def part(expression: ast.expr, holds: bool) -> Callable[[], None]:
-            def write() -> None:
-                self.refine(node.test, holds)
-                self.assign_variable(node, name, self.number(expression))
-
-            return write
-
-        self.choose(test, part(node.body, True), part(node.orelse, False), {name})
-        return self.read_variable(node, name)
-
-    # ---- calls ----------------------------------------------------------------------------------
-
-    def of_Call(self, node: ast.Call) -> Item:
-        callee = self.callee(node.func)
-        if isinstance(callee, Method) and not node.args and not node.keywords:
-            return self.reduction(node, callee.name, callee.owner)
-        if not isinstance(callee, Library):
-            raise Refused(node, "a call of this")
-        function = callee.value
-        name = getattr(function, "__name__", "")
-        if isinstance(function, types.FunctionType):
-            return self.inlined(node, function)
-        items = [self.operand(x) for x in node.args]
-        if node.keywords:
-            raise Refused(node, f"a keyword argument of {name}()")
-        if function is builtins.len and len(items) == 1:
-            return self.length(node, items[0])
-        if any(isinstance(x, (View, Row)) for x in items):
-            if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
-                return self.reduction(node, _REDUCTIONS[name], items[0])
-            if function is builtins.abs:
-                function = numpy.absolute
-            if function is builtins.sum and len(items) == 1 and isinstance(items[0], View):
-                return self.python_sum(node, items[0])
-            if not isinstance(function, numpy.ufunc) or function.nin != len(items):
-                raise Refused(node, f"a call of {name}() with a row")
-            return self.elementwise(
-                node,
-                items,
-                lambda v: self.types_of(node, function, *v)[-1],
-                lambda v: self.of_ufunc(node, function, v),
-            )
-        values = [x for x in items if isinstance(x, Value)]
-        if len(values) != len(items):
-            raise Refused(node, f"these arguments of {name}()")
-        return self.of_function(node, function, name, values)
-
-    def length(self, node: ast.AST, item: Item) -> Value:
-        if isinstance(item, View):
-            return item.spans[0].extent
-        if isinstance(item, Row):
-            return item.extents[0]
-        if isinstance(item, tuple):
-            return self.literal(node, len(item))
-        raise Refused(node, "len() of this")
-
-    def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
-        name = function.__name__
-        if name not in _UFUNCS or function is not getattr(numpy, name, None):
-            raise Refused(node, f"a call of {name}()")
-        types_ = self.types_of(node, function, *values)
-        for value, dtype in zip(values, types_, strict=False):
-            self.in_type(node, value, dtype)
-        self.numpy_floats = True
-        return self.apply(_UFUNCS[name], types_[-1], *zip(values, types_, strict=False))
-
-    def of_function(self, node: ast.AST, function: Any, name: str, values: list[Value]) -> Value:
-        of_math = getattr(function, "__module__", "") == "math"
-        is_math, is_test = of_math and name in _MATH, of_math and name in _TESTS
-        if is_math or is_test or function is builtins.float:
-            # A float of Python's comes of both kinds.
-            values = [without_doubt(v) for v in values]
-        if isinstance(function, numpy.ufunc):
-            values = [without_doubt(v) if v.among <= {"float", "d"} else v for v in values]
-        if function in (builtins.min, builtins.max) and len(values) >= 2:
-            result = values[0]
-            for value in values[1:]:
-                result = self.extreme(node, name, result, value)
-            return result
-        if function is builtins.abs and len(values) == 1 and values[0].mixed:
-            return self.doubtful_unary(node, "Absolute", values[0])
-        if any(v.mixed for v in values):
-            raise Refused(node, "a call with a number that may be of two types")
-        if function is builtins.abs and len(values) == 1:
-            return self.absolute(node, values[0])
-        if function is builtins.float and len(values) == 1:
-            return self.to_float(node, values[0])
-        if function in _WHOLE and len(values) == 1:
-            return self.whole_part(node, values[0], _WHOLE[function])
-        arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
-        if is_math and len(values) == arity:
-            inputs = [self.to_float(node, x) for x in values]
-            value = self.apply(_MATH[name], "float", *((x, "d") for x in inputs))
-            self.fail_outside(name, inputs, value)
-            return value
-        if is_test and len(values) == 1:
-            return self.apply(_TESTS[name], "bool", (self.to_float(node, values[0]), "d"))
-        if isinstance(function, numpy.ufunc) and function.nin == len(values):
-            return self.of_ufunc(node, function, values)
-        raise Refused(node, f"a call of {name or 'this'}()")
-
-    def whole_part(self, node: ast.AST, x: Value, op: str | None) -> Value:
-        """int() and the like: of a float that is not too large; else the nest is Python's."""
-        if x.kind in ("int", "bool"):
-            return self.plain_int(x)
-        if x.kind in INTEGERS and x.form is not None:
-            x = self.integer_of(node, x)
-            return Value("int", x.id, form=x.form)
-        if x.dtype not in FLOATS:
-            raise Refused(node, "a whole number of this")
-        real = self.emit(x, "d")
-        if op is not None:
-            real = self.writer.apply(op, [real])
-        most = 2**48
-        size = self.writer.apply("Absolute", [real])
-        small = self.writer.apply("LessEqual", [size, self.writer.constant(float(most), "d")])
-        self.fail_where(self.writer.apply("LogicalNot", [small]))
-        held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
-        return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
-
-    def to_float(self, node: ast.AST, value: Value) -> Value:
-        if value.kind in ("int", *INTEGERS) and value.literal is None:
-            if value.kind not in "bBhHiI":
-                if value.form is None:
-                    raise Refused(node, "an integer without bounds")
-                for form, least, most in (*value.needs, (value.form, -(2**53), 2**53)):
-                    self.require(form, least, most)
-        return Value("float", self.emit(value, "d"))
-
-    def absolute(self, node: ast.AST, x: Value) -> Value:
-        x = self.plain_int(x)
-        if x.literal is not None:
-            return self.literal(node, abs(x.literal))
-        if x.dtype == "?":
-            raise Refused(node, "abs() of this type")
-        value = self.apply("Absolute", x.kind, (x, x.dtype))
-        if x.kind == "int" and x.form is not None:
-            ends = [x.form, x.form.times(-1), Form()]
-            value.form = self.forms.symbol(Symbol(low=[Form()], high=ends, widest_high=True))
-        return value
-
-    def extreme(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
-        """min() and max(): the first one, unless the other one is smaller or greater."""
-        kind, among = self.join(node, x, y)
-        holder = Value(kind)
-        if holder.dtype == "?":
-            raise Refused(node, f"{name}() of booleans")
-        if holder.dtype in INTEGERS:
-            op = "Maximum" if name == "max" else "Minimum"
-            value = self.apply(op, kind, (x, holder.dtype), (y, holder.dtype))
-            value.among = among
-            if x.form is not None and y.form is not None:
-                ends = self.forms.larger if name == "max" else self.forms.smaller
-                value.form = ends([x.form, y.form])
-                value.needs = (*x.needs, *y.needs)
-            return value
-        a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)
-        takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
-        return self.one_of(node, takes, y, x)

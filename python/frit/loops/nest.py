@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from frit import _core
+from frit.loops.calls import Calls
+from frit.loops.conditions import Conditions
 from frit.loops.control import Control, Frame
 from frit.loops.doubt import Doubts, joined_kind, kinds_of
 from frit.loops.expressions import Expressions
@@ -96,7 +98,7 @@ class Translation:
     still_holds: Callable[[], bool] | None  # what was taken from the program
 
 
-class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Expressions):
+class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Conditions, Expressions):
     """One translation."""
 
     def __init__(self, inputs: Inputs, knowledge: Knowledge) -> None:
