@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 
 import numpy as np
@@ -1253,3 +1254,15 @@ def until_it_fails(a, out):
 )
 def test_more_programs(function, given, compiled):
     check(function, *given, compiled=compiled)
+
+
+def test_many_variables_settle():
+    names = [f"s{k}" for k in range(40)]
+    lines = ["def many(a):", *(f"    {n} = 0" for n in names), "    for i in range(len(a)):"]
+    lines += [f"        {n} += a[i] * {k}" for k, n in enumerate(names)]
+    lines += ["    return " + " + ".join(names)]
+    text = "\n".join(lines) + "\n"
+    linecache.cache["<many>"] = (len(text), None, text.splitlines(True), "<many>")
+    space = {}
+    exec(compile(text, "<many>", "exec"), space)
+    check(space["many"], NUMBERS.copy(), compiled=True)

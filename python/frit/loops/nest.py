@@ -129,6 +129,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
         self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
         self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
+        self.is_stale = False  # something was learnt that the beginning should have known
         self.boundless: set[str] = set()  # variables of which no bounds were found
         self.while_flags: list[int | None] = []  # of the open Whiles: that something has failed
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
@@ -144,8 +145,12 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         if may_leave(self.inputs.node, (ast.Return,)):
             frame.is_early, frame.returned = True, self.flag()
         self.statement(self.inputs.node)
+        if self.is_stale:
+            raise Again
         results, outputs = self.give_results()
         returned = self.give_returned(results)
+        if self.is_stale:
+            raise Again
         failures = -1
         if self.failures is not None:
             failures = len(results)
@@ -386,7 +391,12 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         if kinds != known:
             self.knowledge.kinds[name] = kinds
             if name in self.locals:
-                raise Again
+                self.learn(name)
+
+    def learn(self, name: str) -> None:
+        """The translation goes on, to learn more, with a place that fits; it is done again."""
+        self.is_stale = True
+        self.locals[name] = self.writer.local(self.kind_in_place(name))
 
     def kind_of(self, name: str) -> tuple[str, bool]:
         """A variable's kind, and whether it may still be Python's kind of number."""
@@ -410,7 +420,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         self.require_rounds(self.bound[name])
         if name not in self.locals:
             self.knowledge.places.add(name)
-            raise Again
+            if name not in self.knowledge.kinds:
+                raise Again
+            self.learn(name)
         kind, mixed = self.kind_of(name)
         value = Value(kind, self.writer.read_local(self.locals[name]))
         value.among = self.knowledge.kinds[name] if mixed else frozenset()
@@ -640,6 +652,9 @@ def translate(inputs: Inputs) -> Translation:
             return writer.translate()
         except Again:
             continue
+        except Refused:
+            if not writer.is_stale:
+                raise
         finally:
             writer.writer = None
     raise Refused(inputs.node, "its types do not settle")
