@@ -2,7 +2,9 @@
 #include "schedule/nest_simplify.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <optional>
 
 namespace frit {
 namespace {
@@ -185,14 +187,86 @@ class LocalPromotion {
 
 // ---- elements -> locals -------------------------------------------------------------------------
 
-// For a loop in which all accesses to an array are to one element, the same in all iterations:
+// What is certain of differences of indices, from the bounds of the loops.
+class IndexGaps {
+ public:
+  explicit IndexGaps(const Kernel& body) : known_(body.values.size()) { add(body.code); }
+
+  bool differ(ValueId x, ValueId y) const {
+    return least(x, y, 0).value_or(0) > 0 || least(y, x, 0).value_or(0) > 0;
+  }
+
+ private:
+  struct Known {
+    enum class Kind : std::uint8_t { Other, Literal, Index, Moved } kind{};
+    ValueId begin = no_value, end = no_value;  // Index: of a loop; Moved: begin + literal
+    std::int64_t literal = 0;
+  };
+  using Bound = std::optional<std::int64_t>;
+
+  void add(const Block& block) {
+    for (const Instr& instr : block) {
+      if (instr.result != no_value) known_[at(instr.result)] = known(instr);
+      add(instr.other);
+      add(instr.body);
+    }
+  }
+
+  Known known(const Instr& instr) const {
+    if (instr.kind == InstrKind::Loop)
+      return {.kind = Known::Kind::Index, .begin = instr.args[0], .end = instr.args[1]};
+    if (instr.kind == InstrKind::Constant && instr.constant.dtype == DType::Int64)
+      return {.kind = Known::Kind::Literal, .literal = instr.constant.as<std::int64_t>()};
+    if (instr.kind == InstrKind::Apply && (instr.op == Op::Add || instr.op == Op::Subtract)) {
+      const Known& x = known_[at(instr.args[0])];
+      const Known& y = known_[at(instr.args[1])];
+      constexpr std::int64_t small = std::int64_t{1} << 32;
+      const auto moved = [](ValueId by, std::int64_t literal) {
+        return Known{.kind = Known::Kind::Moved, .begin = by, .literal = literal};
+      };
+      if (y.kind == Known::Kind::Literal && std::abs(y.literal) < small)
+        return moved(instr.args[0], instr.op == Op::Add ? y.literal : -y.literal);
+      if (x.kind == Known::Kind::Literal && std::abs(x.literal) < small && instr.op == Op::Add)
+        return moved(instr.args[1], x.literal);
+    }
+    return {};
+  }
+
+  // What y - x is at least.
+  Bound least(ValueId x, ValueId y, int depth) const {
+    constexpr int deepest = 6;
+    if (x == y) return 0;
+    if (depth == deepest) return std::nullopt;
+    const Known &a = known_[at(x)], &b = known_[at(y)];
+    Bound best;
+    const auto take = [&](Bound bound, std::int64_t more) {
+      if (bound && (!best || *bound + more > *best)) best = *bound + more;
+    };
+    using Kind = Known::Kind;
+    if (a.kind == Kind::Literal && b.kind == Kind::Literal) return b.literal - a.literal;
+    if (a.kind == Kind::Moved) take(least(a.begin, y, depth + 1), -a.literal);
+    if (b.kind == Kind::Moved) take(least(x, b.begin, depth + 1), b.literal);
+    if (a.kind == Kind::Index) take(least(a.end, y, depth + 1), 1);
+    if (b.kind == Kind::Index) take(least(x, b.begin, depth + 1), 0);
+    return best;
+  }
+
+  std::vector<Known> known_;  // by value
+};
+
+// For a loop that writes one element of an array, the same in all iterations, and touches no other
+// element by an index that may be the same:
 //   if (it comes to a store) local = a[e];
 //   the loop, with the local instead;
 //   if (it came to a store) a[e] = local
 class ElementPromotion {
  public:
   ElementPromotion(SimplifiedNest& nest, const NestFacts& facts)
-      : nest_(nest), routine_(nest.routine), facts_(facts), next_access_(accesses_in(routine_)) {}
+      : nest_(nest),
+        routine_(nest.routine),
+        facts_(facts),
+        gaps_(nest.routine.body),
+        next_access_(accesses_in(routine_)) {}
 
   void run() { block(routine_.body.code); }
 
@@ -236,7 +310,7 @@ class ElementPromotion {
     collect(loop.body, {}, uses, inside);
     for (std::size_t p = 0; p < uses.size(); ++p) {
       if (!uses[p].certain || !is_alone(static_cast<std::int32_t>(p), uses)) continue;
-      if (!all_same(uses[p].accesses, inside)) continue;
+      if (!all_same_or_apart(uses[p], inside)) continue;
       Kept k{.element = uses[p].certain->address,
              .local = static_cast<std::int32_t>(routine_.body.locals.size()),
              .ranges = {{loop.args[0], loop.args[1]}}};
@@ -246,10 +320,11 @@ class ElementPromotion {
       if (!kept.empty() && kept[0].ranges != k.ranges) continue;
       routine_.body.locals.push_back(routine_.body.operands[p].dtype);
       for (const Instr* access : uses[p].accesses)
-        if (access->kind == InstrKind::Load && k.load < 0) k.load = access->number;
+        if (access->kind == InstrKind::Load && k.load < 0 && is_of(*access, k.element))
+          k.load = access->number;
       k.store = uses[p].certain->number;
       nest_.locals.push_back({k.local, k.load < 0 ? k.store : k.load, k.store});
-      replace(loop.body, static_cast<std::int32_t>(p), k.local);
+      replace(loop.body, k.element, k.local);
       kept.push_back(std::move(k));
     }
   }
@@ -292,24 +367,36 @@ class ElementPromotion {
     return true;
   }
 
-  static bool all_same(const std::vector<const Instr*>& accesses, const std::vector<bool>& inside) {
-    const std::vector<Term>& terms = accesses[0]->address.terms;
-    for (const Term& term : terms)
-      if (inside[at(term.index)]) return false;
-    return std::all_of(accesses.begin(), accesses.end(),
-                       [&](const Instr* a) { return a->address.terms == terms; });
+  static bool is_of(const Instr& access, const Address& element) {
+    return access.address.operand == element.operand && access.address.terms == element.terms;
   }
 
-  void replace(Block& instructions, std::int32_t parameter, std::int32_t local) {
+  // Each access is to the element that is stored, or is a load of another one.
+  bool all_same_or_apart(const Uses& uses, const std::vector<bool>& inside) const {
+    const Address& element = uses.certain->address;
+    for (const Term& term : element.terms)
+      if (inside[at(term.index)]) return false;
+    return std::all_of(uses.accesses.begin(), uses.accesses.end(), [&](const Instr* a) {
+      return is_of(*a, element) || (a->kind == InstrKind::Load && is_apart(a->address, element));
+    });
+  }
+
+  bool is_apart(const Address& x, const Address& y) const {
+    for (std::size_t axis = 0; axis < x.terms.size(); ++axis)
+      if (gaps_.differ(x.terms[axis].index, y.terms[axis].index)) return true;
+    return false;
+  }
+
+  void replace(Block& instructions, const Address& element, std::int32_t local) {
     for (Instr& instr : instructions) {
       if ((instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) &&
-          instr.address.operand == parameter) {
+          is_of(instr, element)) {
         instr.kind = instr.kind == InstrKind::Load ? InstrKind::ReadLocal : InstrKind::WriteLocal;
         instr.number = local;
         instr.address = {};
       }
-      replace(instr.body, parameter, local);
-      replace(instr.other, parameter, local);
+      replace(instr.body, element, local);
+      replace(instr.other, element, local);
     }
   }
 
@@ -398,6 +485,7 @@ class ElementPromotion {
   SimplifiedNest& nest_;
   Routine& routine_;
   const NestFacts& facts_;
+  IndexGaps gaps_;
   std::int32_t next_access_;
 };
 

@@ -146,6 +146,29 @@ TEST(Nest, a_private_local_that_is_read_afterwards_leaves_the_loop_parallel) {
   EXPECT_EQ(verdicts(m), "v3: parallel\n");
 }
 
+// One row of LU: a[i, j] -= a[i, k] * a[k, j] for k below `behind`.
+std::string verdict_of_lu_row(std::int64_t more) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    m.loop(m.literal(0), i, [&](ValueId j) {
+      m.loop(m.literal(0), m.shifted(j, more), [&](ValueId k) {
+        const ValueId product = m.times(m.load(a, {i, k}), m.load(a, {k, j}));
+        m.store(a, {i, j}, m.minus(m.load(a, {i, j}), product));
+      });
+    });
+  });
+  const std::string text = verdicts(m);
+  const std::size_t last = text.rfind("    v");
+  return text.substr(text.find(": ", last) + 2, 6);
+}
+
+TEST(Nest, an_element_is_kept_in_a_local_where_all_other_loads_are_of_other_elements) {
+  EXPECT_EQ(verdict_of_lu_row(0), "reduct");
+  EXPECT_EQ(verdict_of_lu_row(-3), "reduct");
+  EXPECT_EQ(verdict_of_lu_row(1), "serial");  // the last k is j
+}
+
 TEST(Nest, seidel_is_serial_in_both_loops) {
   NestMaker m;
   const int a = m.array(DType::Float64, 2), n = m.integer();

@@ -16,6 +16,32 @@ _COMPARISONS = ["<", ">", "==", "!=", ">="]
 DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "i2", "?"]
 
 
+HELPERS = """
+def clip(u, v=2):
+    if u > v:
+        return u - v
+    return v
+
+
+def twice(u):
+    w = u * 2
+    return w + 1
+
+
+def put(z, q, u):
+    z[q] = u
+
+
+def first(z, q, u):
+    for e in range(q):
+        if z[e] > u:
+            return e
+    return 0
+
+
+"""
+
+
 class Program:
     """A function f(a, b, c, m, idx, n, k, x) and the arguments of some calls."""
 
@@ -24,7 +50,9 @@ class Program:
         self.seed = seed
         self.lines: list[str] = []
         self.loops: list[str] = []
+        self.elements: list[str] = []
         self.reads = ["s", "t"]
+        self.lines += HELPERS.splitlines()
         self.write()
         self.source = "\n".join(self.lines) + "\n"
 
@@ -40,6 +68,7 @@ class Program:
         self.lines.append("def f(a, b, c, m, idx, n, k, x):")
         self.line(1, f"s = {self.pick('0', '0.0', 'x', 'n', '1.5')}")
         self.line(1, f"t = {self.pick('0', '0.0', 'k', 'a[0]')}")
+        self.line(1, f"q = {self.pick('0', '0', 'k', 'n')}")
         for _ in range(self.pick(1, 1, 2)):
             self.loop(1)
         self.line(1, f"return {self.pick('s', 't', '(s, t)', 'None', 's + t')}")
@@ -48,6 +77,56 @@ class Program:
         self.lines.append("    " * depth + text)
 
     def loop(self, depth: int) -> None:
+        elements = list(self.elements)
+        if self.chance(0.3):
+            self.series_loop(depth)
+        else:
+            self.range_loop(depth)
+        self.elements = elements
+
+    def rounds(self, depth: int, *names: str) -> None:
+        self.loops += names
+        self.block(depth + 1)
+        del self.loops[len(self.loops) - len(names) :]
+        if self.chance(0.05):
+            self.line(depth, "else:")
+            self.line(depth + 1, f"s = {self.pick('1', 'x', 'n')}")
+
+    def series_loop(self, depth: int) -> None:
+        name, element = "ijlp"[len(self.loops)], "uvyz"[len(self.loops)]
+        array, other = self.pick("a", "b", "c"), self.pick("a", "b", "c", "idx")
+        kind = self.random.random()
+        if kind < 0.15 and len(self.loops) < 3:
+            second = "ijlp"[len(self.loops) + 1]
+            shape = self.pick("m.shape", "n, 3", "2, n", "*m.shape")
+            self.line(depth, f"for {name}, {second} in np.ndindex({shape}):")
+            self.rounds(depth, name, second)
+            return
+        if kind < 0.3 and self.loops:
+            self.line(depth, f"for {element} in {array}:")
+            self.elements.append(element)
+            self.rounds(depth)
+            return
+        if kind < 0.4:
+            self.line(depth, f"for {name} in reversed(range({self.pick('n', '1, n', '5')})):")
+            self.rounds(depth, name)
+            return
+        row = f"m[{self.index()}]" if self.loops else "m[0]"
+        over = self.pick(array, array, f"{array}[1:]", row, f"{array}[:-1]", f"reversed({array})")
+        if self.chance(0.4):
+            self.line(depth, f"for {name}, {element} in enumerate({over}):")
+            self.elements.append(element)
+        elif self.chance(0.5):
+            self.line(
+                depth, f"for {name}, {element} in zip(range({self.pick('n', '1, n')}), {over}):"
+            )
+            self.elements.append(element)
+        else:
+            self.line(depth, f"for {name}, ({element}, g) in enumerate(zip({over}, {other})):")
+            self.elements += [element, "g"]
+        self.rounds(depth, name)
+
+    def range_loop(self, depth: int) -> None:
         name = "ijlp"[len(self.loops)]
         outer = self.loops[-1] if self.loops else None
         ends = ["n", "n - 1", "len(a)", "m.shape[0]", "5", "k", "n // 2"]
@@ -62,9 +141,7 @@ class Program:
                 outer, f"{outer} + 1", f"{outer}, n", f"{outer} + 1, n", f"n - {outer}"
             )
         self.line(depth, f"for {name} in range({bounds}):")
-        self.loops.append(name)
-        self.block(depth + 1)
-        self.loops.pop()
+        self.rounds(depth, name)
 
     def block(self, depth: int) -> None:
         for _ in range(self.pick(1, 1, 2, 3)):
@@ -82,12 +159,37 @@ class Program:
                 self.block(depth + 1)
         elif kind < 0.37:
             self.line(depth, f"if {self.condition()}:")
-            self.line(depth + 1, "continue")
+            if self.chance(0.2):
+                self.block(depth + 1)
+            self.line(depth + 1, self.pick("continue", "continue", "break"))
         elif kind < 0.40:
             self.line(depth, "w = 0")
             self.line(depth, f"while w < 3 and ({self.condition()}):")
             self.line(depth + 1, f"{self.element()} {self.pick('=', '+=')} {self.value(1)}")
             self.line(depth + 1, "w += 1")
+        elif kind < 0.415:
+            self.line(depth, f"w = {self.pick('k', 'n', f'int({self.element()})', *self.loops)}")
+            most, grown = self.pick(("50", "w * 3 - 1"), ("10**20", "w * w + 1"), ("n", "w + 2"))
+            self.line(depth, f"while 0 < w < {most}:")
+            self.line(depth + 1, f"{self.pick('a', 'c')}[{self.pick('w % 3', 'w', '0')}] += 1")
+            self.line(depth + 1, f"w = {grown}")
+        elif kind < 0.44:
+            self.row(depth)
+        elif kind < 0.46:
+            array, more = self.pick("a", "c", "m[0]"), f"q {self.pick('+=', '+=', '-=')} 1"
+            lines = [f"{array}[q] = {self.value(1)}", more, f"{array}[q] += 1"]
+            if self.chance(0.2):
+                more = f"q = {self.pick('0', '2', self.loops[-1])}"
+            for line in self.pick(lines[:2], lines[1:], lines, [more]):
+                self.line(depth, line)
+        elif kind < 0.47:
+            self.line(depth, f"put({self.pick('a', 'b')}, {self.index()}, {self.value(1)})")
+        elif kind < 0.48:
+            i = self.pick(*self.loops)
+            self.line(depth, f"if {self.condition()}:")
+            self.line(
+                depth + 1, f"return {self.pick(i, 'True', self.element(), f'{i}, {i}', '1.5')}"
+            )
         elif kind < 0.56:
             name = self.pick("s", "t", "r")
             # No scalar grows by itself: Python's integers would fill the memory.
@@ -101,6 +203,28 @@ class Program:
             self.line(depth, f"{self.element()} = {self.value(2)}")
         else:
             self.line(depth, f"{self.element()} {self.pick('+=', '-=', '*=')} {self.value(1)}")
+
+    def row(self, depth: int) -> None:
+        cut = self.pick("", "", "", "1:", ":-1", f"{self.pick(*self.loops)}:")
+        part = lambda: f"m[{self.index()}{', ' + cut if cut else ''}]"  # noqa: E731
+        line = f"c[{cut}]" if cut else "c"
+        one = lambda: self.pick(part(), line, line, "x", "2")  # noqa: E731
+        target = self.pick(part(), part(), part(), f"c[{cut or ':'}]")
+        value = self.pick(
+            one(),
+            f"{one()} {self.pick('+', '-', '*', '/')} {one()}",
+            f"-{line}",
+            f"abs({part()})",
+            f"{part()} ** 2",
+            f"np.maximum({line}, {one()})",
+            f"{self.element()} * {line}",
+        )
+        if self.chance(0.15):
+            self.line(depth, f"v = {value}")
+            value = self.pick("v", "v", "v * 2", "v + v")
+        if self.chance(0.1):
+            target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min', 'mean')}()"
+        self.line(depth, f"{target} {self.pick('=', '=', '+=', '-=', '*=')} {value}")
 
     def index(self) -> str:
         i = self.pick(*self.loops)
@@ -116,7 +240,7 @@ class Program:
         if kind < 0.88:
             return f"{self.pick('2', 'k')} * {i}"
         if kind < 0.92:
-            return f"idx[{i}]"
+            return self.pick(f"idx[{i}]", f"idx[{i}]", f"int({self.element()})")
         if kind < 0.95:
             return f"{i} + {self.pick(*self.loops)}"
         return self.pick("0", "-1", "1", "n - 1", "k", f"min({i} + 1, n - 1)", f"max({i} - 1, 0)")
@@ -129,20 +253,27 @@ class Program:
     def value(self, depth: int) -> str:
         kind = self.random.random()
         if depth == 0 or kind < 0.45:
-            atoms = ["x", "n", "k", "2", "3", "0.5", *self.reads, *self.loops]
+            atoms = ["x", "n", "k", "2", "3", "0.5", *self.reads, *self.elements, *self.loops]
             return self.element() if self.chance(0.6) else self.pick(*atoms)
         if kind < 0.85:
             op = self.pick("+", "+", "-", "-", "*", "*", "/", "//", "%")
+            if self.chance(0.08):
+                power = self.pick("** 2", "** 3", "** 0.5", "** -1", "<< 1", ">> 1", "| 4", "^ 3")
+                return f"({self.value(depth - 1)} {power})"
             return f"({self.value(depth - 1)} {op} {self.value(depth - 1)})"
         if kind < 0.90:
             return f"{self.pick('min', 'max')}({self.value(depth - 1)}, {self.value(depth - 1)})"
-        if kind < 0.94:
+        if kind < 0.92:
             return f"abs({self.value(depth - 1)})"
+        if kind < 0.94:
+            x, y = self.value(depth - 1), self.pick("v=x", "1", "0.5")
+            return self.pick(f"clip({x})", f"clip({x}, {y})", f"twice({x})", f"first(a, 2, {x})")
         if kind < 0.96:
-            return f"{self.pick('float', 'int')}({self.value(depth - 1)})"
+            return f"{self.pick('float', 'int', 'round', 'math.floor')}({self.value(depth - 1)})"
         if kind < 0.98:
             return f"{self.pick('math.sqrt', 'np.sqrt', '-')}({self.value(depth - 1)})"
-        x, y = self.pick("x", "2", "0.5"), self.pick("x", "2", "1.5")
+        x = self.pick("x", "2", "0.5", self.element())
+        y = self.pick("x", "2", "1.5", self.element())
         return f"({x} if {self.condition()} else {y})"
 
     def condition(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 import frit
+from frit.loops.site import OURS
 
 from .fuzz import Program, outcome, same_outcome
 
@@ -33,5 +34,7 @@ def test_random_loops_do_what_python_does():
         for site in parallel.__frit__.sites:
             compiled += site.calls
             python += site.calls_as_python
+            for refused in site.refused.values():
+                assert OURS not in refused.reason, f"seed {seed}: {refused.reason}"
     print(f"{compiled} nests ran compiled, {python} as Python")
     assert compiled > PROGRAMS // 4  # else nothing was tested

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import types
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
-from frit.loops.values import DTYPES, FLOATS, INTEGERS, LIMITS, ArrayName, Library, Refused, Value
+from frit.loops.inline import numpys_own
+from frit.loops.values import (
+    DTYPES,
+    FLOATS,
+    INTEGERS,
+    LIMITS,
+    Item,
+    Library,
+    Method,
+    Refused,
+    Row,
+    Value,
+    View,
+)
 
 _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.Add: ("Add", numpy.add),
@@ -24,80 +36,36 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.BitAnd: ("BitwiseAnd", numpy.bitwise_and),
     ast.BitOr: ("BitwiseOr", numpy.bitwise_or),
     ast.BitXor: ("BitwiseXor", numpy.bitwise_xor),
+    ast.LShift: ("LeftShift", numpy.left_shift),
+    ast.RShift: ("RightShift", numpy.right_shift),
 }
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "Equal",
-    ast.NotEq: "NotEqual",
-    ast.Lt: "Less",
-    ast.LtE: "LessEqual",
-    ast.Gt: "Greater",
-    ast.GtE: "GreaterEqual",
-}
-_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.GtE,
-    ast.LtE: ast.Gt,
-    ast.Gt: ast.LtE,
-    ast.GtE: ast.Lt,
-}
-_TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt,
-    ast.LtE: ast.GtE,
-    ast.Gt: ast.Lt,
-    ast.GtE: ast.LtE,
-    ast.Eq: ast.Eq,
-}
-# Functions of math that give a float, and the op of each. They raise where a flag is raised.
-_MATH = {
-    "sqrt": "Sqrt",
-    "exp": "Exp",
-    "log": "Log",
-    "sin": "Sin",
-    "cos": "Cos",
-    "tan": "Tan",
-    "tanh": "Tanh",
-    "atan": "Arctan",
-    "fabs": "Fabs",
-    "erf": "Erf",
-}
-_UFUNCS = {
-    **{n: _MATH[n] for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "fabs")},
-    "arctan": "Arctan",
-    "log2": "Log2",
-    "log10": "Log10",
-    "log1p": "Log1p",
-    "expm1": "Expm1",
-    "exp2": "Exp2",
-    "cbrt": "Cbrt",
-    "arcsin": "Arcsin",
-    "arccos": "Arccos",
-    "sinh": "Sinh",
-    "cosh": "Cosh",
-    "square": "Square",
-    "floor": "Floor",
-    "ceil": "Ceil",
-    "rint": "Rint",
-    "absolute": "Absolute",
-}
-ONE = Form((), 1)
+NUMBERS = (int, float, bool)
 
 
 class Expressions:
     """Mixed into NestWriter."""
 
-    writer: Any
+    arrays: dict[str, View]
+    condition: Any
+    doubtful_binary: Any
+    doubtful_unary: Any
+    elementwise: Any
+    end_whiles_where: Any
+    fail_outside_of: Any
+    failures: int | None
     forms: Forms
-    arrays: dict[str, ArrayName]
-    env: dict[str, Value]
-    inputs: Any
-    conditions: list[Callable[[], list[str]]]
+    load: Any
+    loose: set[int]
+    note_module: Any
+    numpy_floats: bool
+    part: Any
+    read_variable: Any
     require: Any
     require_text: Any
-    read_variable: Any
-    element: Any
-    load: Any
-    extent: Any
-    failures: int | None
-    numpy_floats: bool
+    row_binary: Any
+    settled: Any
+    surroundings: dict[str, Any]
+    writer: Any
 
     # ---- values ---------------------------------------------------------------------------------
 
@@ -126,13 +94,51 @@ class Expressions:
             return Value("float", literal=value)
         raise Refused(node, f"the constant {value!r}")
 
-    def checked(self, value: Value) -> Value:
+    def is_loose(self, *forms: Form | None) -> bool:
+        """Whether only the nest knows the number."""
+        return any(symbol in self.loose for form in forms if form for symbol, _ in form.terms)
+
+    def require_value(self, value: Value, low: int, high: int) -> None:
+        """The int is within these bounds: the guard asks, or else the nest fails where it isn't."""
+        if value.literal is None and self.is_loose(value.form):
+            self.fail_outside_of(value, low, high)
+        else:
+            self.require(value.form, low, high)
+
+    def checked(self, value: Value, *operands: Value) -> Value:
         """An int that stays within 64 bits."""
         assert value.form is not None
+        if self.is_loose(value.form, *(x.form for x in operands)):
+            # The operands are within LARGEST, so that a sum does not wrap unseen.
+            for operand in operands:
+                self.require_moderate(operand)
+            self.fail_outside_of(value, -LARGEST, LARGEST)
+            value.form = self.loose_form(-LARGEST, LARGEST)
+            return value
         reach = self.forms.reach(value.form)
         if reach is None or reach > LARGEST:
             self.require(value.form, -LARGEST, LARGEST)
         return value
+
+    def require_moderate(self, value: Value) -> None:
+        """Loose ones are within LARGEST; the guard asks of others where that is not certain."""
+        if value.literal is None and value.form is not None and not self.is_loose(value.form):
+            reach = self.forms.reach(value.form)
+            if reach is None or reach > LARGEST:
+                self.require(value.form, -LARGEST, LARGEST)
+
+    def loose_form(self, low: int, high: int) -> Form:
+        form = self.forms.between(low, high)
+        self.loose.add(form.terms[0][0])
+        return form
+
+    def fail_if_product_is_large(self, x: Value, y: Value) -> None:
+        apply = self.writer.apply
+        product = apply("Multiply", [self.emit(x, "d"), self.emit(y, "d")])
+        small = apply(
+            "LessEqual", [apply("Absolute", [product]), self.writer.constant(2.0**61, "d")]
+        )
+        self.fail_where(apply("LogicalNot", [small]))
 
     def plain_int(self, value: Value) -> Value:
         if value.kind == "bool":
@@ -142,19 +148,25 @@ class Expressions:
             return Value("int", self.writer.cast(value.id, "l"), form=form)
         return value
 
-    def number(self, node: ast.expr) -> Value:
+    def operand(self, node: ast.expr) -> Item:
         method = getattr(self, "of_" + type(node).__name__, None)
         if method is None:
             raise Refused(node, f"an expression: {type(node).__name__}")
-        value = method(node)
+        return method(node)
+
+    def number(self, node: ast.expr) -> Value:
+        value = self.operand(node)
         if not isinstance(value, Value):
-            raise Refused(node, "this as a number")
+            is_row = isinstance(value, (View, Row))
+            raise Refused(node, "a row as a number" if is_row else "this as a number")
         return value
 
     def integer(self, node: ast.expr) -> Value:
         """An index or bound, which the guard can bound."""
-        value = self.number(node)
-        if value.mixed or value.form is None or value.kind not in ("int", *INTEGERS):
+        return self.integer_of(node, self.number(node))
+
+    def integer_of(self, node: ast.AST, value: Value) -> Value:
+        if value.form is None or value.kind not in ("int", *INTEGERS):
             raise Refused(node, "an index or bound that the guard can't bound")
         for form, least, most in value.needs:
             self.require(form, least, most)
@@ -177,67 +189,71 @@ class Expressions:
     def of_Name(self, node: ast.Name) -> Any:
         if node.id in self.arrays:
             return self.arrays[node.id]
-        if node.id in self.inputs.surroundings:
-            return Library(self.inputs.surroundings[node.id])
+        if node.id in self.surroundings:
+            value = self.surroundings[node.id]
+            return self.literal(node, value) if type(value) in NUMBERS else Library(value)
         return self.read_variable(node, node.id)
 
+    def of_Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.operand(x) for x in node.elts)
+
     def of_Attribute(self, node: ast.Attribute) -> Any:
-        owner = self.any_of(node.value)
-        if isinstance(owner, ArrayName):
-            extents = [self.extent(owner, k) for k in range(owner.rank)]
+        owner = self.operand(node.value)
+        if isinstance(owner, (View, Row)):
+            extents = owner.extents if isinstance(owner, Row) else [x.extent for x in owner.spans]
             if node.attr == "shape":
-                return extents
+                return tuple(extents)
             if node.attr == "ndim":
-                return self.literal(node, owner.rank)
+                return self.literal(node, len(extents))
             if node.attr == "size":
                 size = extents[0]
                 for extent in extents[1:]:
                     size = self.python_binary(node, ast.Mult(), size, extent)
                 return size
+            return Method(owner, node.attr)
         if isinstance(owner, Library) and isinstance(owner.value, types.ModuleType):
             value = getattr(owner.value, node.attr, None)
-            if type(value) in (int, float, bool):
+            self.note_module(owner.value, node.attr, value)
+            if type(value) in NUMBERS:
                 return self.literal(node, value)
             if value is not None:
-                return Library(value)
+                return Library(numpys_own(value))
         raise Refused(node, f"the attribute {node.attr}")
 
-    def any_of(self, node: ast.expr) -> Any:
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            return getattr(self, "of_" + type(node).__name__)(node)
-        return self.number(node)
-
     def callee(self, node: ast.expr) -> Any:
-        return self.any_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+        return self.operand(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
 
-    def of_Subscript(self, node: ast.Subscript) -> Value:
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-            extents = self.any_of(node.value)
-            axis = self.number(node.slice)
-            if isinstance(extents, list) and isinstance(axis.literal, int):
-                if -len(extents) <= axis.literal < len(extents):
-                    return extents[axis.literal]
-        array, indices = self.element(node)
-        return self.load(node, array, indices)
+    def of_Subscript(self, node: ast.Subscript) -> Any:
+        owner = self.operand(node.value)
+        if isinstance(owner, tuple):
+            number = self.number(node.slice).literal
+            if type(number) is int and -len(owner) <= number < len(owner):
+                return owner[number]
+            raise Refused(node, "an element of a tuple")
+        if not isinstance(owner, View) or not owner.spans:
+            raise Refused(node, "an element of something else than an array")
+        view = self.part(node, owner)
+        return view if view.spans else self.load(node, view)
 
     # ---- operators ------------------------------------------------------------------------------
 
-    def of_BinOp(self, node: ast.BinOp) -> Value:
-        return self.binary(node, node.op, self.number(node.left), self.number(node.right))
+    def of_BinOp(self, node: ast.BinOp) -> Value | Row:
+        x, y = self.operand(node.left), self.operand(node.right)
+        if isinstance(x, Value) and isinstance(y, Value):
+            return self.binary(node, node.op, x, y)
+        for item in (x, y):
+            if not isinstance(item, (Value, View, Row)):
+                raise Refused(node, "this as a number")
+        return self.row_binary(node, node.op, x, y)
 
     def binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
-        self.check_mixed(node, x, y)
         if x.mixed or y.mixed:
-            if isinstance(op, (ast.Pow, ast.FloorDiv, ast.Mod)):
-                raise Refused(node, "this operator, of a number that may be of two types")
-            x, y = (Value(v.kind, v.id, v.literal, v.form, v.needs) for v in (x, y))
+            x, y = self.settled(node, x, y)
+            if x.mixed or y.mixed:
+                return self.doubtful_binary(node, op, x, y)
         if x.is_python and y.is_python:
             return self.python_binary(node, op, self.plain_int(x), self.plain_int(y))
         return self.numpy_binary(node, op, x, y)
-
-    def check_mixed(self, node: ast.AST, x: Value, y: Value) -> None:
-        if (x.mixed or y.mixed) and (x.kind != y.kind or (x.mixed and y.mixed)):
-            raise Refused(node, "a number that may be of two types")
 
     def python_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
         if x.kind == "int" and y.kind == "int":
@@ -256,29 +272,47 @@ class Expressions:
             value.form = x.form + y.form if kind is ast.Add else x.form - y.form
         elif kind is ast.Mult:
             value = self.apply("Multiply", "int", *pair)
+            if self.is_loose(x.form, y.form):
+                self.fail_if_product_is_large(x, y)
             value.form = forms.product(x.form, y.form)
         elif kind is ast.FloorDiv or kind is ast.Mod:
-            self.require(y.form, 1, None)
+            self.require_value(y, 1, LARGEST)
             value = self.apply(_BINARY[kind][0], "int", *pair)
             divided = forms.divided if kind is ast.FloorDiv else forms.remainder
             value.form = divided(x.form, y.form)
-        elif kind is ast.Pow and y.literal in (2, 3):
-            value = x
-            for _ in range(y.literal - 1):
-                value = self.int_binary(node, ast.Mult(), value, x)
-            return value
-        elif kind is ast.BitAnd:
+        elif kind is ast.Pow:
+            return self.int_power(node, x, y)
+        elif kind in (ast.BitAnd, ast.BitOr, ast.BitXor):
             self.require(x.form, 0, None)
             self.require(y.form, 0, None)
-            value = self.apply("BitwiseAnd", "int", *pair)
-            value.form = forms.symbol(Symbol(low=[Form()], high=[x.form, y.form]))
+            value = self.apply(_BINARY[kind][0], "int", *pair)
+            high = [x.form, y.form] if kind is ast.BitAnd else [x.form + y.form]
+            value.form = forms.symbol(Symbol(low=[Form()], high=high))
+        elif kind is ast.LShift or kind is ast.RShift:
+            if kind is ast.LShift and self.is_loose(x.form, y.form):
+                raise Refused(node, "a shift of an integer without bounds")
+            self.require_value(y, 0, 62)
+            value = self.apply(_BINARY[kind][0], "int", *pair)
+            value.form = forms.shifted(x.form, y.form, "<<" if kind is ast.LShift else ">>")
         elif kind is ast.Div:
-            self.require(y.form, 1, 2**53)
-            self.require(x.form, -(2**53), 2**53)
+            self.require_value(y, 1, 2**53)
+            self.require_value(x, -(2**53), 2**53)
             return self.apply("TrueDivide", "float", (x, "d"), (y, "d"))
         else:
             raise Refused(node, f"{kind.__name__} of integers of Python's")
-        return self.checked(value)
+        return self.checked(value, x, y)
+
+    def int_power(self, node: ast.AST, x: Value, y: Value) -> Value:
+        if x.literal == 2 and y.literal is None:
+            return self.int_binary(node, ast.LShift(), self.literal(node, 1), y)
+        if y.literal is None or y.literal > 64:
+            raise Refused(node, "a power of integers that is no small constant")
+        if y.literal < 0:
+            return self.float_binary(node, ast.Pow(), x, y)
+        value = self.literal(node, 1)
+        for _ in range(y.literal):
+            value = x if value.literal == 1 else self.int_binary(node, ast.Mult(), value, x)
+        return value
 
     def folded(self, node: ast.AST, op: ast.operator, x: Any, y: Any) -> Value:
         tree = ast.Expression(ast.BinOp(ast.Constant(x), op, ast.Constant(y)))
@@ -287,7 +321,7 @@ class Expressions:
         try:
             code = compile(ast.fix_missing_locations(tree), "<constant>", "eval")
             return self.literal(node, eval(code))
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError, TypeError):
             raise Refused(node, "an operation that fails") from None
 
     def float_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
@@ -295,7 +329,7 @@ class Expressions:
             return self.folded(node, op, x.literal, y.literal)
         for value in (x, y):
             if value.kind == "int" and value.literal is None:
-                self.require(value.form, -(2**53), 2**53)
+                self.require_value(value, -(2**53), 2**53)
         kind = type(op)
         pair = (x, "d"), (y, "d")
         if kind in (ast.Add, ast.Sub, ast.Mult):
@@ -303,9 +337,16 @@ class Expressions:
         if kind in (ast.Div, ast.FloorDiv, ast.Mod):
             self.require_nonzero(y)
             return self.apply(_BINARY[kind][0], "float", *pair)
-        if kind is ast.Pow and y.literal == 2:
+        if kind is ast.Pow:
             value = self.apply("Power", "float", *pair)
-            self.fail_outside("square", self.emit(x, "d"), self.emit(value, "d"))
+            base, power = self.emit(x, "d"), self.emit(y, "d")
+            self.fail_if_new(value, x, y)
+            if y.literal is None or y.literal != int(y.literal):
+                # A negative number to a power that is not whole is complex.
+                negative = self.writer.apply("Less", [base, self.writer.constant(0.0, "d")])
+                whole = self.writer.apply("Equal", [self.writer.apply("Floor", [power]), power])
+                broken = self.writer.apply("LogicalNot", [whole])
+                self.fail_where(self.writer.apply("LogicalAnd", [negative, broken]))
             return value
         raise Refused(node, f"{kind.__name__} of floats of Python's")
 
@@ -320,25 +361,48 @@ class Expressions:
         self.fail_where(self.writer.apply("Equal", [self.emit(value, "d"), zero]))
 
     def fail_where(self, condition: int) -> None:
-        """Python raises an error there: the nest is undone, and run as Python."""
+        """Python raises an error there: the nest is undone, and run as Python.
+
+        Until then it goes on with any numbers, so the Whiles around it end.
+        """
+        self.end_whiles_where(condition)
         if self.failures is None:
             self.failures = self.writer.local("l")
         old = self.writer.read_local(self.failures)
         sum_ = self.writer.apply("Add", [old, self.writer.cast(condition, "l")])
         self.writer.write_local(self.failures, sum_)
 
-    def fail_outside(self, name: str, x: int, result: int) -> None:
-        """math.name(x) raises ValueError or OverflowError."""
+    def fail_if_new(self, result: Value, *inputs: Value) -> None:
+        """Python raises an error where NaN comes of numbers, or infinity of finite numbers."""
+        apply = self.writer.apply
+        ids = [self.emit(x, "d") for x in inputs if x.literal is None]
+        if not ids:
+            return
+        id = self.emit(result, "d")
+        was_nan, was_finite = apply("Isnan", [ids[0]]), apply("Isfinite", [ids[0]])
+        for other in ids[1:]:
+            was_nan = apply("LogicalOr", [was_nan, apply("Isnan", [other])])
+            was_finite = apply("LogicalAnd", [was_finite, apply("Isfinite", [other])])
+        new_nan = apply("LogicalAnd", [apply("Isnan", [id]), apply("LogicalNot", [was_nan])])
+        new_infinity = apply("LogicalAnd", [apply("Isinf", [id]), was_finite])
+        self.fail_where(apply("LogicalOr", [new_nan, new_infinity]))
+
+    def fail_outside(self, name: str, inputs: Sequence[Value], result: Value) -> None:
+        """math.name(..) raises ValueError or OverflowError."""
         apply, zero = self.writer.apply, self.writer.constant(0.0, "d")
+        x = self.emit(inputs[0], "d")
         if name == "sqrt":
             self.fail_where(apply("Less", [x, zero]))
         elif name == "log":
             self.fail_where(apply("LessEqual", [x, zero]))
         elif name in ("sin", "cos", "tan"):
             self.fail_where(apply("Isinf", [x]))
-        elif name in ("exp", "square"):
+        elif name == "exp":
             finite = apply("Isfinite", [x])
-            self.fail_where(apply("LogicalAnd", [finite, apply("Isinf", [result])]))
+            infinite = apply("Isinf", [self.emit(result, "d")])
+            self.fail_where(apply("LogicalAnd", [finite, infinite]))
+        elif name not in ("fabs", "atan", "tanh", "erf", "atan2", "copysign", "cbrt", "asinh"):
+            self.fail_if_new(result, *inputs)
 
     def weak(self, value: Value) -> Any:
         """What NumPy's rules of promotion take."""
@@ -363,17 +427,23 @@ class Expressions:
             elif dtype != "l":
                 self.require(value.form, low, min(high, LARGEST))
         elif value.literal is None:
-            self.require(value.form, -(2**53), 2**53)
+            self.require_value(value, -(2**53), 2**53)
 
-    def numpy_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+    def types_of_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> list[str]:
         kind = type(op)
         if kind not in _BINARY:
             raise Refused(node, f"{kind.__name__} of NumPy's numbers")
-        name, ufunc = _BINARY[kind]
         if x.dtype == "?" and y.dtype in "?l" and (x.dtype == y.dtype or y.kind == "int"):
             if kind not in (ast.BitAnd, ast.BitOr, ast.BitXor):
                 raise Refused(node, "arithmetic of booleans of NumPy's")
-        types_ = self.types_of(node, ufunc, x, y)
+        return self.types_of(node, _BINARY[kind][1], x, y)
+
+    def kind_of_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> str:
+        return self.types_of_binary(node, op, x, y)[2]
+
+    def numpy_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        types_ = self.types_of_binary(node, op, x, y)
+        kind, name = type(op), _BINARY[type(op)][0]
         self.in_type(node, x, types_[0])
         self.in_type(node, y, types_[1])
         self.numpy_floats = (
@@ -405,13 +475,22 @@ class Expressions:
                 value.needs = (*x.needs, *y.needs, (form, *LIMITS[types_[2]]))
         return value
 
-    def of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+    def of_UnaryOp(self, node: ast.UnaryOp) -> Value | Row:
         if isinstance(node.op, ast.Not):
             return Value("bool", self.writer.apply("LogicalNot", [self.condition(node.operand)]))
-        x = self.number(node.operand)
-        if x.mixed:
-            raise Refused(node, "a number that may be of two types")
-        if isinstance(node.op, ast.USub):
+        x = self.operand(node.operand)
+        if isinstance(x, (View, Row)):
+            return self.elementwise(
+                node, [x], lambda v: v[0].kind, lambda v: self.unary(node, node.op, v[0])
+            )
+        if not isinstance(x, Value):
+            raise Refused(node, "this as a number")
+        return self.unary(node, node.op, x)
+
+    def unary(self, node: ast.AST, op: ast.unaryop, x: Value) -> Value:
+        if x.mixed and isinstance(op, ast.USub):
+            return self.doubtful_unary(node, "Negative", x)
+        if isinstance(op, ast.USub):
             x = self.plain_int(x)
             if x.literal is not None:
                 return self.literal(node, -x.literal)
@@ -423,243 +502,6 @@ class Expressions:
                 limits = LIMITS.get(x.kind)
                 value.needs = (*x.needs, *([(value.form, *limits)] if limits else []))
             return value
-        if isinstance(node.op, ast.UAdd) and x.dtype != "?":
+        if isinstance(op, ast.UAdd) and x.dtype != "?":
             return x
         raise Refused(node, "this operator")
-
-    # ---- conditions -----------------------------------------------------------------------------
-
-    def truth_id(self, value: Value) -> int:
-        if value.dtype == "?":
-            return self.emit(value, "?")
-        zero = Value("int", literal=0, form=Form())
-        return self.writer.apply(
-            "NotEqual", [self.emit(value, value.dtype), self.emit(zero, value.dtype)]
-        )
-
-    def condition(self, node: ast.expr) -> int:
-        """The truth of an expression."""
-        if isinstance(node, ast.BoolOp):
-            return self.all_or_any(node)
-        value = self.number(node)
-        if value.mixed:
-            raise Refused(node, "a number that may be of two types")
-        return self.truth_id(value)
-
-    def all_or_any(self, node: ast.BoolOp) -> int:
-        is_and = isinstance(node.op, ast.And)
-        result = self.condition(node.values[0])
-        for k, part in enumerate(node.values[1:], 1):
-            if not any(isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for n in ast.walk(part)):
-                name = "LogicalAnd" if is_and else "LogicalOr"
-                result = self.writer.apply(name, [result, self.condition(part)])
-                continue
-            # The rest is only computed where it decides.
-            place = self.writer.local("?")
-            self.writer.write_local(place, result)
-            rest = node.values[k:]
-            others = (
-                rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), part)
-            )
-            decides = result if is_and else self.writer.apply("LogicalNot", [result])
-
-            def decide(others: ast.expr = others, k: int = k, place: int = place) -> None:
-                env = dict(self.env)
-                for known in node.values[:k]:
-                    self.refine(known, is_and)
-                self.writer.write_local(place, self.condition(others))
-                self.env = env
-
-            self.writer.branch(decides, decide, None)
-            return self.writer.read_local(place)
-        return result
-
-    def of_BoolOp(self, node: ast.BoolOp) -> Value:
-        raise Refused(node, "the value of 'and' or 'or'")
-
-    def of_Compare(self, node: ast.Compare) -> Value:
-        left = self.number(node.left)
-        result: Value | None = None
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.number(right_node)
-            one = self.compare(node, op, left, right)
-            if result is None:
-                result = one
-            elif result.kind != one.kind:
-                raise Refused(node, "a chain of comparisons of several types")
-            else:
-                result = self.apply("LogicalAnd", one.kind, (result, "?"), (one, "?"))
-            left = right
-        assert result is not None
-        return result
-
-    def compare(self, node: ast.AST, op: ast.cmpop, x: Value, y: Value) -> Value:
-        name = _COMPARE.get(type(op))
-        if name is None:
-            raise Refused(node, "this comparison")
-        self.check_mixed(node, x, y)
-        if x.is_python and y.is_python:
-            x, y = self.plain_int(x), self.plain_int(y)
-            if x.kind == y.kind == "int":
-                return self.apply(name, "bool", (x, "l"), (y, "l"))
-            for value in (x, y):
-                if value.kind == "int" and value.literal is None:
-                    self.require(value.form, -(2**53), 2**53)
-            return self.apply(name, "bool", (x, "d"), (y, "d"))
-        if {x.dtype, y.dtype} & {"L"} and x.kind != y.kind:
-            raise Refused(node, "a comparison of uint64 with another type")
-        types_ = self.types_of(node, numpy.less, x, y)
-        self.in_type(node, x, types_[0])
-        self.in_type(node, y, types_[1])
-        return self.apply(name, "?", (x, types_[0]), (y, types_[1]))
-
-    def refine(self, node: ast.expr, holds: bool) -> None:
-        """What a condition says of the indices that it names holds inside of its branch."""
-        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) == holds:
-            for part in node.values:
-                self.refine(part, holds)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            self.refine(node.operand, not holds)
-        if not isinstance(node, ast.Compare) or (len(node.ops) > 1 and not holds):
-            return
-        left = node.left
-        for op, right in zip(node.ops, node.comparators, strict=True):
-            kind = type(op) if holds else _OPPOSITE.get(type(op))
-            if kind is not None:
-                self.refine_name(left, kind, right)
-                if kind in _TURNED:
-                    self.refine_name(right, _TURNED[kind], left)
-            left = right
-
-    def refine_name(self, node: ast.expr, kind: type[ast.cmpop], other: ast.expr) -> None:
-        value = self.env.get(node.id) if isinstance(node, ast.Name) else None
-        if value is None or value.kind != "int" or value.form is None or value.id is None:
-            return
-        bound = self.form_of(other)
-        if bound is None:
-            return
-        low, high = [value.form], [value.form]
-        if kind in (ast.Lt, ast.LtE, ast.Eq):
-            high.append(bound - ONE if kind is ast.Lt else bound)
-        if kind in (ast.Gt, ast.GtE, ast.Eq):
-            low.append(bound + ONE if kind is ast.Gt else bound)
-        form = self.forms.symbol(Symbol(low=low, high=high))
-        assert isinstance(node, ast.Name)
-        self.env[node.id] = Value("int", value.id, form=form)
-
-    def form_of(self, node: ast.expr) -> Form | None:
-        """The form of a simple expression of Python's integers, without writing anything."""
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return Form((), node.value)
-        if isinstance(node, ast.Name) and node.id in self.env:
-            value = self.env[node.id]
-            return value.form if value.kind == "int" else None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            x, y = self.form_of(node.left), self.form_of(node.right)
-            if x is None or y is None:
-                return None
-            return x + y if isinstance(node.op, ast.Add) else x - y
-        return None
-
-    def of_IfExp(self, node: ast.IfExp) -> Value:
-        parts = (node.body, node.orelse)
-        if any(
-            isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for p in parts for n in ast.walk(p)
-        ):
-            raise Refused(node, "a conditional expression that loads, calls or divides")
-        test = self.condition(node.test)
-        x, y = self.number(node.body), self.number(node.orelse)
-        if x.kind != y.kind or x.mixed or y.mixed:
-            raise Refused(node, "a conditional expression of two types")
-        ids = [test, self.emit(x, x.dtype), self.emit(y, y.dtype)]
-        value = Value(x.kind, self.writer.apply("Select", ids))
-        if x.kind == "int" and x.form is not None and y.form is not None:
-            value.form = self.forms.widest([x.form, y.form])
-        return value
-
-    # ---- calls ----------------------------------------------------------------------------------
-
-    def of_Call(self, node: ast.Call) -> Value:
-        callee = self.callee(node.func)
-        if not isinstance(callee, Library) or node.keywords:
-            raise Refused(node, "a call of this")
-        function = callee.value
-        name = getattr(function, "__name__", "")
-        if function is builtins.len and len(node.args) == 1:
-            owner = self.any_of(node.args[0])
-            if isinstance(owner, ArrayName):
-                return self.extent(owner, 0)
-            raise Refused(node, "len() of this")
-        values = [self.number(x) for x in node.args]
-        is_math = getattr(function, "__module__", "") == "math" and name in _MATH
-        if is_math or function is builtins.float:
-            # A float of Python's comes of both kinds.
-            values = [Value(v.kind, v.id, v.literal, v.form, v.needs) for v in values]
-        if any(v.mixed for v in values):
-            raise Refused(node, "a call with a number that may be of two types")
-        if function in (builtins.min, builtins.max) and len(values) >= 2:
-            result = values[0]
-            for value in values[1:]:
-                result = self.extreme(node, name, result, value)
-            return result
-        if function is builtins.abs and len(values) == 1:
-            return self.absolute(node, values[0])
-        if function is builtins.float and len(values) == 1:
-            return self.to_float(node, values[0])
-        if function is builtins.int and len(values) == 1:
-            value = values[0]
-            if value.kind in ("int", "bool"):
-                return self.plain_int(value)
-            if value.form is not None and value.kind in INTEGERS:
-                value = self.integer(node.args[0])
-                return Value("int", value.id, form=value.form)
-        if is_math and len(values) == 1:
-            x = self.to_float(node, values[0])
-            value = self.apply(_MATH[name], "float", (x, "d"))
-            self.fail_outside(name, self.emit(x, "d"), self.emit(value, "d"))
-            return value
-        if len(values) == 1 and name in _UFUNCS and function is getattr(numpy, name, None):
-            types_ = self.types_of(node, function, values[0])
-            self.in_type(node, values[0], types_[0])
-            self.numpy_floats = True
-            return self.apply(_UFUNCS[name], types_[1], (values[0], types_[0]))
-        raise Refused(node, f"a call of {name or 'this'}()")
-
-    def to_float(self, node: ast.AST, value: Value) -> Value:
-        if value.kind in ("int", *INTEGERS) and value.literal is None:
-            if value.kind not in "bBhHiI":
-                if value.form is None:
-                    raise Refused(node, "an integer without bounds")
-                for form, least, most in (*value.needs, (value.form, -(2**53), 2**53)):
-                    self.require(form, least, most)
-        return Value("float", self.emit(value, "d"))
-
-    def absolute(self, node: ast.AST, x: Value) -> Value:
-        x = self.plain_int(x)
-        if x.literal is not None:
-            return self.literal(node, abs(x.literal))
-        if x.dtype == "?":
-            raise Refused(node, "abs() of this type")
-        value = self.apply("Absolute", x.kind, (x, x.dtype))
-        if x.kind == "int" and x.form is not None:
-            ends = [x.form, x.form.times(-1), Form()]
-            value.form = self.forms.symbol(Symbol(low=[Form()], high=ends, widest_high=True))
-        return value
-
-    def extreme(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
-        """min() and max(): the first one, unless the other one is smaller or greater."""
-        if x.kind != y.kind:
-            raise Refused(node, f"{name}() of numbers of two types")
-        if x.dtype == "?":
-            raise Refused(node, f"{name}() of booleans")
-        if x.dtype in INTEGERS:
-            op = "Maximum" if name == "max" else "Minimum"
-            value = self.apply(op, x.kind, (x, x.dtype), (y, x.dtype))
-            if x.form is not None and y.form is not None:
-                ends = self.forms.larger if name == "max" else self.forms.smaller
-                value.form = ends([x.form, y.form])
-                value.needs = (*x.needs, *y.needs)
-            return value
-        a, b = self.emit(x, x.dtype), self.emit(y, x.dtype)
-        takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
-        return Value(x.kind, self.writer.apply("Select", [takes, b, a]))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 LARGEST = 2**62  # what an integer of a nest may reach
-ARGUMENT = 2**40  # what an integer argument may reach
+ARGUMENT = 2**40  # what an integer argument may reach, where that matters: the guard asks
 
 
 class Unbounded(Exception):
@@ -61,6 +61,7 @@ class Forms:
     def __init__(self) -> None:
         self.symbols: list[Symbol] = []
         self.known: dict[str, Form] = {}
+        self.assumed: set[str] = set()  # known ones that are taken to be within ARGUMENT
 
     def symbol(self, symbol: Symbol) -> Form:
         self.symbols.append(symbol)
@@ -96,6 +97,8 @@ class Forms:
                     symbol.reach = max(b for b in bounds if b is not None)
             if symbol.reach is None:
                 return None
+            if symbol.text is not None and symbol.reach == ARGUMENT:
+                self.assumed.add(symbol.text)
             total += abs(factor) * symbol.reach
         return total
 
@@ -131,6 +134,20 @@ class Forms:
         made = Symbol(low=ends, high=ends, widest_low=True, widest_high=True)
         made.reach = self.reach(x)
         return self.symbol(made)
+
+    def shifted(self, x: Form, by: Form, sign: str) -> Form:
+        """x << by or x >> by, of a `by` not below 0."""
+        if self.is_known(x) and self.is_known(by):
+            return self.of_text(f"({self.text(x)}{sign}{self.text(by)})", None)
+
+        def ends() -> list[Form]:
+            return [
+                self.of_text(f"({a}{sign}{b})", None)
+                for a in (self.least(x), self.most(x))
+                for b in (self.least(by), self.most(by))
+            ]
+
+        return self.symbol(Symbol(low=ends, high=ends, widest_low=True, widest_high=True))
 
     def remainder(self, x: Form, divisor: Form) -> Form:
         """x % divisor, of a divisor above 0."""
@@ -178,12 +195,18 @@ class Forms:
             raise Unbounded
         rest = Form(tuple(t for t in form.terms if t[0] != number), form.constant)
         texts = []
+        widest = symbol.widest_high if high else symbol.widest_low
         for end in dict.fromkeys(ends):
-            if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
-                raise Unbounded
-            texts.append(self._bound(rest + end.times(factor), upper))
+            try:
+                if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
+                    raise Unbounded
+                texts.append(self._bound(rest + end.times(factor), upper))
+            except Unbounded:
+                if widest:
+                    raise  # else the other bounds hold too
         texts = list(dict.fromkeys(texts))
+        if not texts:
+            raise Unbounded
         if len(texts) == 1:
             return texts[0]
-        widest = symbol.widest_high if high else symbol.widest_low
         return f"{'max' if upper == widest else 'min'}({','.join(texts)})"

@@ -92,7 +92,7 @@ class Liveness:
             if grown == again:
                 break
             again = grown
-        self.behind[id(node)] = self.behind.get(id(node), set()) | after
+        self.behind[id(node)] = self.behind.get(id(node), set()) | behind
         return (inside if id(node) in self.certain else again) | head
 
 

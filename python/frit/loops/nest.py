@@ -10,15 +10,35 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from frit import _core
+from frit.loops.calls import Calls
+from frit.loops.conditions import Conditions
+from frit.loops.control import Control, Frame
+from frit.loops.doubt import Doubts, joined_kind, kinds_of
 from frit.loops.expressions import Expressions
-from frit.loops.forms import LARGEST, Form, Forms, Symbol, Unbounded
+from frit.loops.forms import ARGUMENT, LARGEST, Form, Forms, Symbol, Unbounded
+from frit.loops.inline import Inlining, Surroundings, numpys_own
 from frit.loops.names import assigned_names
-from frit.loops.values import DTYPES, INTEGERS, LIMITS, Again, ArrayName, Library, Refused, Value
+from frit.loops.rows import Rows
+from frit.loops.series import Serieses
+from frit.loops.values import (
+    DTYPES,
+    INTEGERS,
+    LIMITS,
+    Again,
+    ArrayName,
+    Item,
+    Refused,
+    Row,
+    Value,
+    View,
+)
+from frit.loops.views import Views
+from frit.translate.flow import may_leave
 
 MANY_ROUNDS = 2**50  # no loop gets there in a week
 
@@ -29,6 +49,8 @@ class Knowledge:
 
     kinds: dict[str, frozenset[str]] = field(default_factory=dict)  # of assigned variables
     places: set[str] = field(default_factory=set)  # variables that are read through a local
+    loose: set[str] = field(default_factory=set)  # integers whose bounds only the nest knows
+    whiles_fail: bool = False
 
 
 @dataclass
@@ -53,20 +75,31 @@ class Output:
 
 
 @dataclass
+class Returned:
+    """Results: a flag, whether the function has returned, and what it gives."""
+
+    flag: int
+    values: list[int]
+    is_tuple: bool
+
+
+@dataclass
 class Translation:
     kernel: Any
     results: list[str]
     outputs: list[Output]
+    returned: Returned | None
     guard: Callable[..., bool]
     guard_text: str
     written: list[int]  # values that are stored to
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
     positions: list[tuple[int, int, str]]  # of the accesses: line, column, text
-    loops: list[ast.For | ast.While]
+    loops: list[ast.AST]
+    still_holds: Callable[[], bool] | None  # what was taken from the program
 
 
-class NestWriter(Expressions):
+class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Conditions, Expressions):
     """One translation."""
 
     def __init__(self, inputs: Inputs, knowledge: Knowledge) -> None:
@@ -74,22 +107,34 @@ class NestWriter(Expressions):
         self.knowledge = knowledge
         self.forms = Forms()
         self.writer = _core.KernelWriter(0)
-        self.arrays: dict[str, ArrayName] = {}
-        self.env: dict[str, Value] = {}
+        self.arrays: dict[str, View] = {}
+        self.env: dict[str, Any] = {}
         self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}
         self.locals: dict[str, int] = {}
         self.assignments: dict[str, list[tuple[Form, Form | None, tuple[Any, ...]]]] = {}
         self.symbol_of: dict[int, str] = {}  # reads of variables
+        self.loose: set[int] = set()  # symbols of numbers that only the nest computes
+        self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
         self.open_loops: list[tuple[Form, Form] | None] = []
         self.positions: list[tuple[int, int, str]] = []
-        self.loops: list[ast.For | ast.While] = []
+        self.loops: list[ast.AST] = []
         self.parameters: list[int] = []
         self.written: set[int] = set()
         self.scanned: set[int] = set()  # arrays whose least and largest elements bound an index
         self.failures: int | None = None
         self.numpy_floats = False
-        self.depth = 0
+        self.frames = [Frame()]
+        self.taken = Surroundings()
+        self.calls_inlined = 0
+        self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
+        self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
+        self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
+        self.is_stale = False  # something was learnt that the beginning should have known
+        self.boundless: set[str] = set()  # variables of which no bounds were found
+        self.while_flags: list[int | None] = []  # of the open Whiles: that something has failed
+        self.kept_rows: set[int] = set()  # arrays that variables are computed from
+        self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
         self.assigned = assigned_names([inputs.node])
 
@@ -97,8 +142,16 @@ class NestWriter(Expressions):
 
     def translate(self) -> Translation:
         self.take_values()
+        frame = self.frames[0]
+        if may_leave(self.inputs.node, (ast.Return,)):
+            frame.is_early, frame.returned = True, self.flag()
         self.statement(self.inputs.node)
+        if self.is_stale:
+            raise Again
         results, outputs = self.give_results()
+        returned = self.give_returned(results)
+        if self.is_stale:
+            raise Again
         failures = -1
         if self.failures is not None:
             failures = len(results)
@@ -112,6 +165,7 @@ class NestWriter(Expressions):
             kernel=kernel,
             results=results,
             outputs=outputs,
+            returned=returned,
             guard=guard,
             guard_text=text,
             written=sorted(self.written),
@@ -119,6 +173,7 @@ class NestWriter(Expressions):
             numpy_floats=self.numpy_floats,
             positions=self.positions,
             loops=self.loops,
+            still_holds=self.taken.check(),
         )
 
     def take_values(self) -> None:
@@ -130,19 +185,19 @@ class NestWriter(Expressions):
                     raise Refused(None, f"{name} is an array of complex numbers, or of no axes")
                 array.parameter = self.writer.parameter(array.dtype, array.rank)
                 self.parameters.append(number)
-                self.arrays[name] = array
+                self.arrays[name] = self.whole(array)
                 if name in self.assigned:
                     raise Refused(None, f"the array {name} is assigned to in the loop")
                 continue
             value = self.argument(number, kind)
             self.env[name] = value
             self.bound[name] = ()
-        for name in sorted(self.assigned):
+        made = {name for name in self.knowledge.places if "@" in name}  # not in the nest's text
+        for name in sorted(self.assigned | made):
             if name in self.env:
                 self.note_kind(name, self.env[name])
             if name in self.knowledge.places and name in self.knowledge.kinds:
-                kind, _ = self.kind_of(name)
-                self.locals[name] = self.writer.local(DTYPES.get(kind, kind))
+                self.locals[name] = self.writer.local(self.kind_in_place(name))
                 if name in self.env:
                     self.write_place(None, name, self.env[name])
 
@@ -167,19 +222,62 @@ class NestWriter(Expressions):
         results: list[str] = []
         outputs: list[Output] = []
         for name in self.inputs.outputs:
-            value = self.read_variable(self.inputs.node, name)
+            value = self.last_value(name) or self.read_variable(self.inputs.node, name)
+            if not isinstance(value, Value):
+                raise Refused(self.inputs.node, f"{name} is a row behind the loop")
             output = Output(name, self.result_kind(value))
             self.add_result(results, value, output.kind)
             outputs.append(output)
         for output in outputs:
             counter = self.counters.get(output.name)
-            if output.name in self.env or not self.kind_of(output.name)[1]:
+            kinds = self.knowledge.kinds.get(output.name, frozenset())
+            if output.name in self.env or len(kinds) < 2:
                 continue
             if counter is None:
                 raise Refused(self.inputs.node, f"{output.name} may be of two types behind it")
             output.counter = len(results)
             self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
         return results, outputs
+
+    def last_value(self, name: str) -> Value | None:
+        """Of a variable that only a loop gives its values, and that bounds alone tell."""
+        stores = [
+            n
+            for n in ast.walk(self.inputs.node)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        ]
+        if name not in self.lasts or len(stores) != 1 or name not in self.bound:
+            return None
+        if name in self.inputs.names:  # without rounds it keeps the value that it has
+            return None
+        try:
+            value = self.lasts[name]()
+        except ValueError:  # the bounds are those of a loop around it
+            return None
+        if not isinstance(value, Value) or value.kind != "int":
+            return None
+        self.require_rounds(self.bound[name])
+        return value
+
+    def give_returned(self, results: list[str]) -> Returned | None:
+        frame = self.frames[0]
+        if frame.returned is None:
+            return None
+        flag = len(results)
+        self.add_result(results, Value("bool", self.writer.read_local(frame.returned)), "B?")
+        values = []
+        for name in frame.result_names:
+            self.bound[name] = ()  # nobody asks for it if the flag is not set
+            value = self.read_variable(self.inputs.node, name)
+            if value.mixed:
+                raise Refused(self.inputs.node, "a result that may be of two types")
+            values.append(len(results))
+            self.add_result(results, value, self.result_kind(value))
+        return Returned(flag, values, frame.is_tuple)
+
+    def leaves_nest(self, name: str) -> bool:
+        is_result = name.startswith("return") and name.endswith("@")
+        return is_result or name in self.inputs.outputs
 
     @staticmethod
     def result_kind(value: Value) -> str:
@@ -245,7 +343,12 @@ class NestWriter(Expressions):
         try:
             for condition in self.conditions:
                 texts += condition()
+            for known in sorted(self.forms.assumed):
+                texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
         except Unbounded:
+            if self.boundless - self.knowledge.loose:
+                self.knowledge.loose |= self.boundless
+                raise Again from None
             raise Refused(
                 None, "an integer may become large, or an index may be anything"
             ) from None
@@ -261,76 +364,115 @@ class NestWriter(Expressions):
             if array in self.written:
                 raise Refused(None, "an index is read from an array that the loop writes")
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
+        for array in sorted(self.kept_rows):
+            if array in self.written:
+                raise Refused(None, "a row is computed from an array that the loop writes")
+            kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
         lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
         lines.append("    return " + (" and ".join(kept) or "True"))
         text = "\n".join(lines)
         import numpy
 
-        space: dict[str, Any] = {"overlap": numpy.may_share_memory, "float32": numpy.float32}
+        space: dict[str, Any] = {
+            "overlap": numpy.may_share_memory,
+            "is_plain": is_plain,
+            "float32": numpy.float32,
+        }
         exec(text, space)
         return text, space["guard"]
 
     # ---- variables ------------------------------------------------------------------------------
 
     def note_kind(self, name: str, value: Value) -> None:
-        if value.mixed:
+        if value.mixed and self.leaves_nest(name):
             raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
+        if name in self.parts:
+            raise Refused(None, f"{name} is a number and a row")
         known = self.knowledge.kinds.get(name, frozenset())
-        if value.kind not in known:
-            self.knowledge.kinds[name] = known | {value.kind}
+        kinds = known | kinds_of(value)
+        if kinds != known:
+            self.knowledge.kinds[name] = kinds
             if name in self.locals:
-                raise Again
+                self.learn(name)
+
+    def learn(self, name: str) -> None:
+        """The translation goes on, to learn more, with a place that fits; it is done again."""
+        self.is_stale = True
+        self.locals[name] = self.writer.local(self.kind_in_place(name))
 
     def kind_of(self, name: str) -> tuple[str, bool]:
         """A variable's kind, and whether it may still be Python's kind of number."""
         kinds = self.knowledge.kinds[name]
-        if len(kinds) == 1:
-            return next(iter(kinds)), False
-        strong = [k for k in kinds if k not in ("int", "float", "bool")]
-        if "bool" in kinds or "?" in kinds or len(strong) > 1:
+        kind = joined_kind(kinds)
+        if kind is None:
             raise Refused(None, f"{name} is of several types: {', '.join(sorted(kinds))}")
-        if not strong:
-            return "float", True
-        if strong[0] in INTEGERS and "float" in kinds:
-            raise Refused(None, f"{name} is of several types: {', '.join(sorted(kinds))}")
-        return strong[0], True
+        return kind, len(kinds) > 1
 
-    def read_variable(self, node: ast.AST, name: str) -> Value:
+    def kind_in_place(self, name: str) -> str:
+        kind, _ = self.kind_of(name)
+        return DTYPES.get(kind, kind)
+
+    def read_variable(self, node: ast.AST, name: str) -> Any:
         if name in self.env:
             return self.env[name]
+        if name in self.parts:
+            raise Refused(node, f"{name}, which may be one of several rows")
         if name not in self.bound:
             raise Refused(node, f"{name} may have no value")
         self.require_rounds(self.bound[name])
         if name not in self.locals:
             self.knowledge.places.add(name)
-            raise Again
+            if name not in self.knowledge.kinds:
+                raise Again
+            self.learn(name)
         kind, mixed = self.kind_of(name)
-        value = Value(kind, self.writer.read_local(self.locals[name]), mixed=mixed)
-        if kind == "int":
-            ends = lambda high: lambda: self.variable_ends(name, high)  # noqa: E731
+        value = Value(kind, self.writer.read_local(self.locals[name]))
+        value.among = self.knowledge.kinds[name] if mixed else frozenset()
+        if kind == "int" and name in self.knowledge.loose:
+            value.form = self.loose_form(-LARGEST, LARGEST)
+        elif kind == "int":
+            seen = len(self.assignments.get(name, ())), tuple(self.open_loops)
+            ends = lambda high: lambda: self.variable_ends(name, high, *seen)  # noqa: E731
             value.form = self.forms.symbol(Symbol(low=ends(False), high=ends(True)))
             symbol = self.forms.symbols[-1]
             symbol.widest_low = symbol.widest_high = True
             self.symbol_of[len(self.forms.symbols) - 1] = name
         return value
 
-    def variable_ends(self, name: str, high: bool) -> list[Form]:
-        """The variable's bound: that of what is assigned, and all that is added to it."""
+    def variable_ends(
+        self, name: str, high: bool, assigned: int, around: tuple[Any, ...]
+    ) -> list[Form]:
+        """The variable's bound: that of what is assigned, and all that is added to it.
+
+        For a read in the loops `around`, with so many assignments before it in the text.
+        """
         plain, sums = [], []
-        for form, added, loops in self.assignments.get(name, []):
+        for number, (form, added, loops) in enumerate(self.assignments.get(name, [])):
             if added is None:
-                plain.append(self.forms.most(form) if high else self.forms.least(form))
+                try:
+                    plain.append(self.forms.most(form) if high else self.forms.least(form))
+                except Unbounded:
+                    self.boundless.add(name)
+                    raise
                 continue
+            if any(symbol in self.narrowed for symbol, _ in form.terms):
+                with suppress(Unbounded):
+                    plain.append(self.forms.most(form) if high else self.forms.least(form))
+                    continue
             if None in loops:
                 rounds = str(MANY_ROUNDS)
             else:
                 rounds = "*".join(f"max(0,{self.forms.most(e - b)})" for b, e in loops) or "1"
+                if number >= assigned and loops and all(map(_is, loops, around)):
+                    # The round that reads it has not added to it yet.
+                    rounds = f"max(0,{rounds}-1)" if len(loops) <= len(around) else rounds
             if high:
                 sums.append(f"max(0,{self.forms.most(added)})*{rounds}")
             else:
                 sums.append(f"min(0,{self.forms.least(added)})*{rounds}")
         if not plain:
+            self.boundless.add(name)
             raise Unbounded
         start = plain[0] if len(plain) == 1 else f"{'max' if high else 'min'}({','.join(plain)})"
         return [self.forms.of_text("(" + "+".join([start, *sums]) + ")", None)]
@@ -342,21 +484,37 @@ class NestWriter(Expressions):
         if name in self.locals:
             self.write_place(node, name, value)
 
+    def assign_part(self, node: ast.AST, name: str, item: Item) -> None:
+        """The variable stands for a row, or for several things."""
+        if isinstance(item, Row):
+            # It is computed where it is used, from elements that stay what they are.
+            self.kept_rows.update(view.array.number for view in item.reads)
+        elif not isinstance(item, (View, tuple)):
+            raise Refused(node, "a variable that is no number and no row")
+        if name in self.knowledge.kinds:
+            raise Refused(node, f"{name} is a number and a row")
+        self.parts.add(name)
+        self.env[name] = item
+        self.bound[name] = ()
+
     def write_place(self, node: ast.AST | None, name: str, value: Value) -> None:
         kind, mixed = self.kind_of(name)
+        if name in self.knowledge.loose:
+            self.require_moderate(value)
         if value.kind == "int" and value.form is not None:
             added = None
             for symbol, factor in value.form.terms:
-                if factor == 1 and self.symbol_of.get(symbol) == name:
+                read = self.symbol_of.get(symbol) or self.narrowed.get(symbol)
+                if factor == 1 and read == name:
                     added = value.form - Form(((symbol, 1),))
             self.assignments.setdefault(name, []).append(
                 (value.form, added, tuple(self.open_loops))
             )
         if mixed and value.kind != kind:
             self.require_same(node, value, kind)
-            if node is not None and name in self.inputs.outputs:
+            if node is not None and self.leaves_nest(name):
                 raise Refused(node, f"{name} may be of two types behind the loop")
-        if mixed and value.kind == kind and name in self.inputs.outputs:
+        if mixed and value.kind == kind and self.leaves_nest(name):
             self.count(self.counters.setdefault(name, -1), name)
         self.writer.write_local(self.locals[name], self.emit(value, DTYPES.get(kind, kind)))
 
@@ -369,6 +527,8 @@ class NestWriter(Expressions):
 
     def require_same(self, node: ast.AST | None, value: Value, kind: str) -> None:
         """The number is the same in the type."""
+        if value.dtype == "?" == kind:
+            return
         if value.literal is not None:
             import numpy
 
@@ -388,298 +548,102 @@ class NestWriter(Expressions):
 
     # ---- statements -----------------------------------------------------------------------------
 
-    def statements(self, nodes: Sequence[ast.stmt]) -> None:
-        # A `continue` only stands at the end of what the rest of the loop's body does.
-        for number, node in enumerate(nodes):
-            if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Continue):
-                # if c: ..; continue    -> the rest of the block is the other case.
-                rest = [*node.orelse, *nodes[number + 1 :]]
-                body: list[ast.stmt] = [*node.body[:-1], ast.Pass()]
-                self.statement(ast.copy_location(ast.If(node.test, body, rest), node))
-                return
-            if isinstance(node, ast.Continue):
-                return
-            if number + 1 < len(nodes) and isinstance(node, ast.If) and _continues(node):
-                raise Refused(node, "a 'continue' inside of a condition inside of another")
-            self.statement(node)
-
-    def statement(self, node: ast.stmt) -> None:
-        method = getattr(self, "do_" + type(node).__name__, None)
-        if method is None:
-            raise Refused(node, f"a statement: {type(node).__name__}")
-        method(node)
-
     def do_Pass(self, node: ast.Pass) -> None:
         pass
 
     def do_Expr(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.Call):
+            self.operand(node.value)
+        elif not isinstance(node.value, ast.Constant):
             raise Refused(node, "an expression whose value is not used")
 
     def do_Assign(self, node: ast.Assign) -> None:
-        if isinstance(node.value, ast.Tuple):
-            values = [self.number(x) for x in node.value.elts]
-            for target in node.targets:
-                if not isinstance(target, ast.Tuple) or len(target.elts) != len(values):
-                    raise Refused(node, "an assignment of a tuple")
-                for part, value in zip(target.elts, values, strict=True):
-                    self.assign(part, value)
-            return
-        value = self.number(node.value)
+        item = self.operand(node.value)
         for target in node.targets:
-            self.assign(target, value)
+            self.assign_item(target, item)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is None:
             raise Refused(node, "an annotation")
-        self.assign(node.target, self.number(node.value))
+        self.assign_item(node.target, self.operand(node.value))
 
-    def assign(self, target: ast.expr, value: Value) -> None:
+    def assign_item(self, target: ast.expr, item: Item) -> None:
         if isinstance(target, ast.Name):
-            self.assign_variable(target, target.id, value)
+            if isinstance(item, Value):
+                self.assign_variable(target, target.id, item)
+            else:
+                self.assign_part(target, target.id, item)
         elif isinstance(target, ast.Subscript):
-            array, indices = self.element(target)
-            self.store(target, array, indices, value)
+            view = self.place(target)
+            if view.spans:
+                self.store_row(target, view, item)
+            elif isinstance(item, Value):
+                self.store(target, view, item)
+            else:
+                raise Refused(target, "this into an element")
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = self.items_of(target, item, len(target.elts))
+            for one, part in zip(target.elts, parts, strict=True):
+                self.assign_item(one, part)
         else:
             raise Refused(target, "an assignment to this")
+
+    def items_of(self, node: ast.expr, item: Item, count: int) -> Sequence[Item]:
+        """What is unpacked."""
+        if isinstance(item, View) and item.spans:
+            extent = item.spans[0].extent
+            self.require(extent.form, count, count)
+            parts = []
+            for number in range(count):
+                index = Value("int", literal=number, form=Form((), number))
+                part = self.first_of(item, index)
+                parts.append(part if part.spans else self.load(node, part))
+            return parts
+        if not isinstance(item, tuple) or len(item) != count:
+            raise Refused(node, f"{count} variables for this")
+        return item
+
+    def place(self, node: ast.Subscript) -> View:
+        owner = self.operand(node.value)
+        if not isinstance(owner, View) or not owner.spans:
+            raise Refused(node, "an element of something else than an array")
+        return self.part(node, owner)
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
             old = self.read_variable(node.target, node.target.id)
-            self.assign_variable(
-                node, node.target.id, self.binary(node, node.op, old, self.number(node.value))
-            )
+            if isinstance(old, View):
+                self.update_row(node, node.op, old, self.operand(node.value))
+                return
+            if not isinstance(old, Value):
+                raise Refused(node, "this operator")
+            new = self.binary(node, node.op, old, self.number(node.value))
+            self.assign_variable(node, node.target.id, new)
             return
         if not isinstance(node.target, ast.Subscript):
             raise Refused(node, "an assignment to this")
-        array, indices = self.element(node.target)
-        old = self.load(node.target, array, indices)
+        view = self.place(node.target)
+        if view.spans:
+            self.update_row(node, node.op, view, self.operand(node.value))
+            return
+        old = self.load(node.target, view)
         new = self.binary(node, node.op, old, self.number(node.value))
-        self.store(node.target, array, indices, new)
-
-    @contextmanager
-    def block(self, assigned: set[str]) -> Any:
-        """Variables that the block assigns are read from their places behind it."""
-        env = dict(self.env)
-        self.depth += 1
-        yield
-        self.depth -= 1
-        self.env = {n: v for n, v in env.items() if n not in assigned}
-
-    def do_If(self, node: ast.If) -> None:
-        test = self.condition(node.test)
-        assigned = assigned_names([*node.body, *node.orelse])
-        before = dict(self.bound)
-        after: list[dict[str, Any]] = []
-
-        def run(body: list[ast.stmt], holds: bool) -> Callable[[], None]:
-            def write() -> None:
-                self.bound = dict(before)
-                with self.block(set()):
-                    self.refine(node.test, holds)
-                    self.statements(body)
-                after.append(self.bound)
-
-            return write
-
-        self.writer.branch(test, run(node.body, True), run(node.orelse, False))
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
-        self.bound = {
-            n: tuple(dict.fromkeys((*after[0][n], *after[1][n]))) for n in after[0] if n in after[1]
-        }
-
-    def do_While(self, node: ast.While) -> None:
-        assigned = assigned_names([node])
-        before = dict(self.bound)
-        self.loops.append(node)
-        self.open_loops.append(None)
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
-
-        def test() -> int:
-            with self.block(set()):
-                return self.condition(node.test)
-
-        def body() -> None:
-            with self.block(assigned):
-                self.refine(node.test, True)
-                self.statements(node.body)
-
-        self.writer.repeat(test, body)
-        self.open_loops.pop()
-        self.bound = before
-
-    def do_For(self, node: ast.For) -> None:
-        call = node.iter
-        if not isinstance(call, ast.Call) or not isinstance(node.target, ast.Name):
-            raise Refused(node, "a loop over something else than range(..)")
-        callee = self.callee(call.func)
-        if not isinstance(callee, Library) or callee.value is not range or call.keywords:
-            raise Refused(node, "a loop over something else than range(..)")
-        bounds = [self.integer(x) for x in call.args]
-        if len(bounds) == 1:
-            bounds = [Value("int", literal=0, form=Form()), bounds[0]]
-        step = bounds[2] if len(bounds) == 3 else Value("int", literal=1, form=Form((), 1))
-        name = node.target.id
-        if name in assigned_names(node.body):
-            raise Refused(node, f"the loop's index {name} is assigned to in the loop")
-        assigned = assigned_names([node])
-        begin, end = bounds[0], bounds[1]
-        first, last = self.rounds(node, begin, end, step)
-        if node is self.inputs.node and self.inputs.left:
-            left = self.writer.constant(self.inputs.left, "l")
-            last = self.writer.apply("Subtract", [last, left])
-        self.loops.append(node)
-        before = dict(self.bound)
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
-        b, e, s = begin.form, end.form, step.form
-        assert b is not None and e is not None and s is not None
-        limits = (b, e) if self.sign(s) > 0 else (e, b)
-
-        def body(number: int) -> None:
-            with self.block(assigned):
-                self.open_loops.append(limits)
-                index = self.index_of(number, begin, step, limits)
-                self.assign_variable(node, name, index)
-                self.statements(node.body)
-                self.open_loops.pop()
-
-        self.writer.loop(first, last, body)
-        inside = self.bound
-        self.bound = before
-        for other, loops in inside.items():
-            if other not in before:
-                self.bound[other] = (*loops, limits)
-
-    def sign(self, step: Form) -> int:
-        if not step.terms:
-            return 1 if step.constant > 0 else -1
-        return 1
-
-    def rounds(self, node: ast.AST, begin: Value, end: Value, step: Value) -> tuple[int, int]:
-        if step.literal == 1:
-            return self.emit(begin, "l"), self.emit(end, "l")
-        if step.literal == 0:
-            raise Refused(node, "a step of 0")
-        assert step.form is not None
-        if step.literal is None:
-            self.require(step.form, 1, 2**31)
-        # ceil((end - begin) / step)
-        sign = self.sign(step.form)
-        pair = (end, begin) if sign > 0 else (begin, end)
-        distance = self.writer.apply("Subtract", [self.emit(x, "l") for x in pair])
-        if step.literal != -1:
-            size = self.emit(step, "l")
-            if sign < 0:
-                size = self.writer.constant(-step.literal, "l")
-            less = self.writer.apply("Subtract", [size, self.writer.constant(1, "l")])
-            distance = self.writer.apply("Add", [distance, less])
-            distance = self.writer.apply("FloorDivide", [distance, size])
-        return self.writer.constant(0, "l"), distance
-
-    def index_of(self, number: int, begin: Value, step: Value, limits: tuple[Form, Form]) -> Value:
-        b, s = begin.form, step.form
-        assert b is not None and s is not None
-        one = Form((), 1)
-        if step.literal == 1:
-            form = self.forms.symbol(Symbol(low=[limits[0]], high=[limits[1] - one]))
-            return Value("int", number, form=form)
-        id = self.writer.apply("Multiply", [number, self.emit(step, "l")])
-        id = self.writer.apply("Add", [self.emit(begin, "l"), id])
-        if self.sign(s) < 0:
-            ends = [limits[0] + one], [b]
-        else:
-            ends = [b], [limits[1] - one]
-        size = s if self.sign(s) > 0 else s.times(-1)
-        span = limits[1] - limits[0] - one
-        if self.forms.is_known(span) and self.forms.is_known(size):
-            # The last index itself.
-            whole = self.forms.product(self.forms.divided(span, size), size)
-            if self.sign(s) > 0:
-                ends[1].append(b + whole)
-            else:
-                ends[0].append(b - whole)
-        form = self.forms.symbol(Symbol(low=ends[0], high=ends[1]))
-        return Value("int", id, form=form)
-
-    # ---- arrays ---------------------------------------------------------------------------------
-
-    def extent(self, array: ArrayName, axis: int) -> Value:
-        form = self.forms.of_text(f"e{array.number}_{axis}")
-        return Value("int", self.writer.extent(array.parameter, axis), form=form)
-
-    def element(self, node: ast.Subscript) -> tuple[ArrayName, list[int]]:
-        """The array and the indices of an element; an index chain counts as one index."""
-        keys: list[ast.expr] = []
-        at: ast.expr = node
-        while isinstance(at, ast.Subscript):
-            part = at.slice
-            keys[:0] = part.elts if isinstance(part, ast.Tuple) else [part]
-            at = at.value
-        array = self.arrays.get(at.id) if isinstance(at, ast.Name) else None
-        if array is None:
-            raise Refused(node, "an element of something else than an array")
-        if len(keys) != array.rank:
-            raise Refused(node, f"{len(keys)} indices for {array.rank} axes: a row, not an element")
-        return array, [self.index(array, axis, key) for axis, key in enumerate(keys)]
-
-    def index(self, array: ArrayName, axis: int, node: ast.expr) -> int:
-        value = self.integer(node)
-        form = value.form
-        assert form is not None
-        extent = self.extent(array, axis)
-        size = f"e{array.number}_{axis}"
-        assert extent.form is not None
-        now = self.now(form)
-        if now is None or now[0] >= 0 or now[0] > now[1]:
-            self.require(form, 0, None)
-            self.require(form - extent.form, None, -1)
-            return self.emit(value, "l")
-        self.require(form + extent.form, 0, None)
-        wrapped = self.writer.apply("Add", [self.emit(value, "l"), extent.id])
-        if now[1] < 0:
-            self.require(form, None, -1)
-            return wrapped
-        self.require(form, None, f"{size}-1")
-        below = self.writer.apply("Less", [self.emit(value, "l"), self.writer.constant(0, "l")])
-        return self.writer.apply("Select", [below, wrapped, self.emit(value, "l")])
-
-    def load(self, node: ast.Subscript, array: ArrayName, indices: list[int]) -> Value:
-        self.positions.append((node.lineno, node.col_offset + 1, ast.unparse(node)))
-        value = Value(array.dtype, self.writer.load(array.parameter, indices, node.lineno))
-        if array.dtype in INTEGERS:
-            least, most = (self.forms.of_text(f"m{array.number}_{x}", None) for x in ("lo", "hi"))
-            value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
-        return value
-
-    def store(
-        self, node: ast.Subscript, array: ArrayName, indices: list[int], value: Value
-    ) -> None:
-        if not array.writable:
-            raise Refused(node, f"the array {array.name} is read-only")
-        dtype = array.dtype
-        if value.kind == "int" and dtype in INTEGERS:
-            assert value.form is not None
-            low, high = LIMITS[dtype]
-            if value.literal is None or not low <= value.literal <= high:
-                self.require(value.form, low, min(high, LARGEST))
-        elif value.kind == "int" and dtype in "efd":
-            assert value.form is not None
-            self.require(value.form, -(2**53), 2**53)
-        elif value.dtype in "efd" and dtype in INTEGERS:
-            raise Refused(node, "a float goes into an array of integers")  # NaN would raise
-        self.positions.append((node.lineno, node.col_offset + 1, ast.unparse(node)))
-        self.written.add(array.number)
-        if value.dtype in "efd" and dtype != value.dtype:
-            self.numpy_floats = True
-        id = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
-        self.writer.store(array.parameter, indices, id, node.lineno)
+        self.store(node.target, view, new)
 
 
-def _continues(node: ast.AST) -> bool:
-    """Whether there is a `continue` in it that belongs to the loop around it."""
-    if isinstance(node, (ast.For, ast.While)):
-        return False
-    return isinstance(node, ast.Continue) or any(map(_continues, ast.iter_child_nodes(node)))
+def _is(x: Any, y: Any) -> bool:
+    return x is y
+
+
+def is_plain(array: Any) -> bool:
+    """Whether no two elements of the array share memory."""
+    reach = array.itemsize
+    for stride, extent in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if extent > 1:
+            if stride < reach:
+                return False
+            reach += stride * (extent - 1)
+    return True
 
 
 def translate(inputs: Inputs) -> Translation:
@@ -691,6 +655,9 @@ def translate(inputs: Inputs) -> Translation:
             return writer.translate()
         except Again:
             continue
+        except Refused:
+            if not writer.is_stale:
+                raise
         finally:
             writer.writer = None
     raise Refused(inputs.node, "its types do not settle")

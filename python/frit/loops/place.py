@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SHORT = 4e-6  # seconds as Python, below which a nest is left alone
 WORTH = 2e-3  # seconds as Python, after which a nest is translated
 MANY = 100  # refusals, after which a place ..
+MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 NOT_YET = "it has not run long enough to be worth it"
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
@@ -188,7 +189,12 @@ class Place:
 
     def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
-        if self.is_eager or self.why is NOT_YET:
+        if self.is_eager:
+            self.refusals += 1
+            if self.refusals > MOST_IN_VAIN and not self.has_plans():
+                self.give_up()
+            return
+        if self.why is NOT_YET:
             return
         if self.refusals == 0:
             self.since = time.perf_counter()
@@ -198,6 +204,9 @@ class Place:
                 self.on = False
                 restore(frame.f_code, frame.f_globals)
             self.refusals = 0
+
+    def has_plans(self) -> bool:
+        return self.binding is not None and any(s.plans for s in self.binding.sites.values())
 
     def give_up(self) -> None:
         self.on = False
@@ -348,8 +357,9 @@ def _is_watched() -> bool:
 
 def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later."""
-    breaks = any(isinstance(n, ast.Break) for n in ast.walk(node))
-    if over_range and not breaks and isinstance(node.target, ast.Name):
+    # The last rounds are Python's only where every round is run, and nothing is run behind them.
+    is_whole = not node.orelse and not any(isinstance(n, ast.Break) for n in ast.walk(node))
+    if over_range and is_whole and isinstance(node.target, ast.Name):
         peel = Peel(node, private)
         return Place(
             node, passed=[], outputs=peel.outputs, outside=peel.needed, is_module=True, peel=peel

@@ -105,7 +105,8 @@ class LoopExplanation:
             # The analysis has added or dropped loops: marks could stand at wrong ones.
             self.mark(place.node, "compiled", "parallel")
             return
-        for node, verdict in zip(loops, verdicts, strict=True):
+        for node, verdict in reversed(list(zip(loops, verdicts, strict=True))):
+            # Of several loops of one line, the outermost.
             self.marks.pop(node.lineno, None)
             words = words_of(verdict, plan.translation.positions)
             self.mark(node, words, _KINDS[verdict[1]])

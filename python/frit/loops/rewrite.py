@@ -30,11 +30,13 @@ _STATEMENTS = (
     ast.AnnAssign,
     ast.Pass,
     ast.Continue,
+    ast.Break,
+    ast.Return,
     ast.Expr,
 )
 Made = TypeVar("Made", ast.stmt, ast.expr)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
-_FOUND = "$found"
+_FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 _KEY = "frit nest"
 # Decorators that call the function as it is. Others may read its code (compilers do).
 _HARMLESS = {
@@ -52,6 +54,7 @@ _HARMLESS = {
 }
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
+_SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
 
 
 @dataclass
@@ -125,15 +128,20 @@ class Rewriter:
             return node
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
         found: ast.expr = ast.Call(part("take"), arguments, [])
-        taken: ast.stmt = ast.Pass()
-        if place.outputs and not place.is_module:
+        taken: list[ast.stmt] = [ast.Pass()]
+        returns = any(isinstance(part, ast.Return) for part in ast.walk(place.node))
+        if (place.outputs or returns) and not place.is_module:
             found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), found)
-            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in place.outputs]
+            names = [*place.outputs, *([_RETURNS, _RESULT] if returns else [])]
+            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in names]
             unpacked = ast.Tuple(targets, ast.Store())
-            taken = ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))
+            taken = [ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))]
+        if returns:
+            result = ast.Return(ast.Name(_RESULT, ast.Load()))
+            taken.append(ast.If(ast.Name(_RETURNS, ast.Load()), [result], []))
         is_found = ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])
         test = ast.BoolOp(ast.And(), [part("on"), is_free, is_found])
-        made = self.on_first_line(ast.If(test, [taken], []), node)
+        made = self.on_first_line(ast.If(test, taken, []), node)
         made.orelse = [node]
         return made
 
@@ -226,9 +234,7 @@ class _Body:
         for name in sorted(needed_names(original, set(outputs), self.loaded)):
             if name in self.locals or name in code.co_cellvars:
                 if name in bound:
-                    passed.append(name)
-                elif name not in outputs:
-                    return self.refuse(original, original, f"{name} may have no value")
+                    passed.append(name)  # else it is only read where the nest has given it a value
             elif name in code.co_freevars:
                 if name not in self.scope.cells:
                     return self.refuse(original, original, f"{name} may have no value")
@@ -263,11 +269,9 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
     for part in ast.walk(node):
         if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
             return part, f"a statement: {type(part).__name__}"
-        if isinstance(part, (ast.For, ast.While)) and part.orelse:
-            return part, "an else of a loop"
-        if isinstance(part, ast.For) and not _is_range(part.iter):
-            return part, "a loop over something else than range(..)"
-        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.Slice)):
+        if isinstance(part, ast.For) and not _may_be_series(part.iter):
+            return part, "a loop over something else than numbers or arrays"
+        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda)):
             return part, f"an expression: {type(part).__name__}"
     return None
 
@@ -373,3 +377,12 @@ def _is_plain_context(item: ast.withitem) -> bool:
     at = call.func if isinstance(call, ast.Call) else call
     name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
     return name in _PLAIN_CONTEXTS
+
+
+def _may_be_series(node: ast.expr) -> bool:
+    """Whether a loop over it may be one over numbers or arrays."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List))
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in _SERIES

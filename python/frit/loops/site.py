@@ -19,6 +19,7 @@ from frit.loops.nest import Inputs, Translation, translate
 from frit.loops.values import Refused
 
 MOST_PLANS = 4  # of one kind of values: another guard each
+OURS = "an error of Frit's own: "
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
 _ERRORS = sum(bit for bit, *_ in _FLAGS)  # the other flags (inexact, underflow) are no errors
@@ -30,6 +31,7 @@ class Plan:
     def __init__(self, translation: Translation, names: list[str]) -> None:
         self.translation = translation
         self.guard = translation.guard
+        self.still_holds = translation.still_holds
         self.nest = _core.LoopNest(translation.kernel, translation.results)
         self.may_fail = translation.failures >= 0
         self.names = names
@@ -45,7 +47,10 @@ class Plan:
         return [(a, numpy.array(a)) for a in arrays]
 
     def run(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The outputs; None: it has to be run as Python, and nothing is stored."""
+        """The outputs, then whether it returns, and what.
+
+        None: it has to be run as Python, and nothing is stored.
+        """
         if self.translation.numpy_floats and warnings_count():
             return None
         if not self.may_fail:
@@ -72,12 +77,16 @@ class Plan:
         return bool(found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats))
 
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if not self.translation.outputs:
+        if not self.translation.outputs and self.translation.returned is None:
             return ()
         given = []
         for k, output in enumerate(self.translation.outputs):
             is_set = output.counter < 0 or found[1 + output.counter]
             given.append(found[1 + k] if is_set else values[self.number_of(output.name)])
+        returned = self.translation.returned
+        if returned is not None:
+            items = tuple(found[1 + k] for k in returned.values)
+            given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
         return tuple(given)
 
     def number_of(self, name: str) -> int:
@@ -183,8 +192,14 @@ class Site:
         self.calls_as_python += 1
         return None
 
+    def give_up(self) -> None:
+        self.is_hopeless = True
+        self.note_hopeless()
+
     @staticmethod
     def fits(plan: Plan, values: tuple[Any, ...]) -> bool:
+        if plan.still_holds is not None and not plan.still_holds():
+            return False
         try:
             return plan.guard(*values)
         except (ValueError, ArithmeticError):
@@ -219,11 +234,13 @@ class Site:
             plan = Plan(translate(inputs), self.names)
             if plan.may_fail and self.left:
                 plan.whole = Plan(translate(dataclasses.replace(inputs, left=0)), self.names)
-        except Refused as refused:
-            self.refused[key] = refused.with_traceback(None)
+        except Exception as error:  # whatever is wrong with us, Python can run it
+            # A new one: what an exception holds on to keeps the translation alive.
+            refused = Refused(None, getattr(error, "reason", OURS + repr(error)))
+            refused.line = getattr(error, "line", 0)
+            self.refused[key] = refused
             if not self.plans and len(self.refused) > 3:
-                self.is_hopeless = True
-                self.note_hopeless()
+                self.give_up()
             return None
         self.plans.setdefault(key, []).append(plan)
         return plan

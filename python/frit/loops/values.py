@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from frit.loops.forms import Form
@@ -41,13 +42,17 @@ class Value:
     form: Form | None = None
     # What must hold for the form to be its value: (form, least, most) each.
     needs: tuple[tuple[Form, int, int], ...] = ()
-    # Python's number where nothing of NumPy's was assigned yet: the kind is what it may become.
-    mixed: bool = False
+    # Several kinds: it is of one of these, and all of them have its value in `kind` (doubt.py).
+    among: frozenset[str] = frozenset()
     argument: str | None = None  # the guard's name of it
 
     @property
     def is_python(self) -> bool:
         return self.kind in PYTHON_KINDS
+
+    @property
+    def mixed(self) -> bool:
+        return bool(self.among)
 
     @property
     def dtype(self) -> str:
@@ -66,8 +71,79 @@ class ArrayName:
     parameter: int = -1
 
 
+@dataclass(frozen=True)
+class Span:
+    """Elements start, start + 1, .. of an axis."""
+
+    start: Value
+    extent: Value
+
+
+@dataclass(frozen=True)
+class View:
+    """Some elements of an array: of each axis one, at an index inside of it, or a span."""
+
+    array: ArrayName
+    axes: tuple[Value | Span, ...]
+
+    @property
+    def spans(self) -> list[Span]:
+        return [axis for axis in self.axes if isinstance(axis, Span)]
+
+    def at(self, indices: Sequence[Value]) -> View:
+        """With these in place of the spans."""
+        given = iter(indices)
+        return View(self.array, tuple(next(given) if isinstance(x, Span) else x for x in self.axes))
+
+
+@dataclass
+class Row:
+    """An expression over arrays, whose elements are computed where they are wanted."""
+
+    kind: str  # as of a Value
+    extents: list[Value]
+    element: Callable[[Sequence[Value]], Value]
+    reads: list[View] = field(default_factory=list)
+
+
 @dataclass
 class Library:
     """A module, function or type of the program's surroundings."""
 
     value: Any
+
+
+@dataclass
+class Method:
+    """A method of an array."""
+
+    owner: View | Row
+    name: str
+
+
+# What an expression gives; a tuple holds the like. None is Python's.
+Item = Value | View | Row | Library | Method | tuple[Any, ...] | None
+
+
+@dataclass
+class Counter:
+    """The indices of one loop: a range."""
+
+    begin: Value
+    end: Value
+    step: Value
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether its indices are 0, 1, .."""
+        return self.begin.literal == 0 and self.step.literal == 1
+
+
+@dataclass
+class Series:
+    """What a For goes through: loops, the outermost first, and what their indices stand for."""
+
+    counters: list[Counter]
+    item: Callable[[Sequence[Value]], Item]
+    # The same, with None for elements: what does not depend on when it is asked.
+    numbers: Callable[[Sequence[Value]], Item]

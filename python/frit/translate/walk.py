@@ -9,6 +9,7 @@ from typing import Any
 from frit.translate.calls import Calls
 from frit.translate.errors import refusal
 from frit.translate.expressions import Expressions
+from frit.translate.flow import LEAVING, leaves_first, may_leave
 from frit.translate.scope import Scope
 from frit.translate.source import FunctionNode
 from frit.translate.values import (
@@ -39,28 +40,6 @@ _HINTS = {
     ast.AsyncFor: "use for i in range(..)",
     ast.Match: "use if and elif",
 }
-
-
-def leaves(statements: list[ast.stmt]) -> bool:
-    """Whether these statements certainly end in return, break or continue."""
-    if not statements:
-        return False
-    last = statements[-1]
-    if isinstance(last, (ast.Return, ast.Break, ast.Continue)):
-        return True
-    return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
-
-
-def may_leave(statement: ast.stmt, kinds: tuple[type, ...]) -> bool:
-    """Whether a return (or a break or continue of the loop around) stands inside."""
-    if isinstance(statement, kinds):
-        return True
-    if isinstance(statement, ast.FunctionDef):
-        return False
-    if isinstance(statement, (ast.For, ast.While)):
-        kinds = tuple(kind for kind in kinds if kind is ast.Return)
-    blocks = (*getattr(statement, "body", ()), *getattr(statement, "orelse", ()))
-    return bool(kinds) and any(may_leave(inner, kinds) for inner in blocks)
 
 
 class _Loop:
@@ -115,9 +94,9 @@ class Walker(Expressions, Calls):
             if isinstance(statement, ast.If) and rest and self.leaves_first(statement, rest):
                 return
             self.statement(statement)
-            if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+            if isinstance(statement, LEAVING):
                 return
-            if rest and may_leave(statement, (ast.Return, ast.Break, ast.Continue)):
+            if rest and may_leave(statement):
                 self.unless(self.flags_of(statement), lambda rest=rest: self.statements(rest))
                 return
 
@@ -126,8 +105,7 @@ class Walker(Expressions, Calls):
         test = self.known_truth(statement.test)
         if test is not None:
             return False
-        flagless = not may_leave_but_at_end(statement)
-        if leaves(statement.body) and not leaves(statement.orelse) and flagless:
+        if leaves_first(statement):
             self.branch(
                 self.condition(statement.test),
                 lambda: self.statements(statement.body),
@@ -491,12 +469,3 @@ class Walker(Expressions, Calls):
 class _At(ast.AST):
     def __init__(self, line: int) -> None:
         self.lineno = line
-
-
-def may_leave_but_at_end(statement: ast.If) -> bool:
-    """Whether something leaves from inside of the branches, before their ends."""
-    kinds = (ast.Return, ast.Break, ast.Continue)
-    inner = [*statement.body[:-1], *statement.orelse]
-    if statement.body and isinstance(statement.body[-1], ast.If):
-        inner.append(statement.body[-1])
-    return any(may_leave(s, kinds) for s in inner)

@@ -1,0 +1,260 @@
+"""calls.py: calls in a nest: of builtins, of math, of NumPy's functions, of the program's own."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from frit.loops.doubt import without_doubt
+from frit.loops.forms import Form, Forms, Symbol
+from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
+
+# Functions of math that give a float, and the op of each. They raise where a flag is raised.
+_MATH = {
+    "sqrt": "Sqrt",
+    "exp": "Exp",
+    "log": "Log",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tan": "Tan",
+    "tanh": "Tanh",
+    "atan": "Arctan",
+    "fabs": "Fabs",
+    "erf": "Erf",
+    "log2": "Log2",
+    "log10": "Log10",
+    "log1p": "Log1p",
+    "expm1": "Expm1",
+    "exp2": "Exp2",
+    "cbrt": "Cbrt",
+    "asin": "Arcsin",
+    "acos": "Arccos",
+    "sinh": "Sinh",
+    "cosh": "Cosh",
+    "asinh": "Arcsinh",
+    "acosh": "Arccosh",
+    "atanh": "Arctanh",
+    "atan2": "Arctan2",
+    "hypot": "Hypot",
+    "pow": "Power",
+    "fmod": "Fmod",
+    "copysign": "Copysign",
+}
+_TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
+# Functions that give an int of a float, and the op before the cast.
+_WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
+_UFUNCS = {
+    **{n: _MATH[n] for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "fabs")},
+    "arctan": "Arctan",
+    "log2": "Log2",
+    "log10": "Log10",
+    "log1p": "Log1p",
+    "expm1": "Expm1",
+    "exp2": "Exp2",
+    "cbrt": "Cbrt",
+    "arcsin": "Arcsin",
+    "arccos": "Arccos",
+    "sinh": "Sinh",
+    "cosh": "Cosh",
+    "square": "Square",
+    "floor": "Floor",
+    "ceil": "Ceil",
+    "rint": "Rint",
+    "absolute": "Absolute",
+    "maximum": "Maximum",
+    "minimum": "Minimum",
+    "fmax": "Fmax",
+    "fmin": "Fmin",
+    "hypot": "Hypot",
+    "arctan2": "Arctan2",
+}
+_REDUCTIONS = {
+    "sum": "sum",
+    "mean": "mean",
+    "max": "max",
+    "min": "min",
+    "amax": "max",
+    "amin": "min",
+}
+
+
+class Calls:
+    """Mixed into NestWriter."""
+
+    apply: Any
+    callee: Any
+    doubtful_unary: Any
+    elementwise: Any
+    emit: Any
+    fail_outside: Any
+    fail_where: Any
+    forms: Forms
+    in_type: Any
+    inlined: Any
+    integer_of: Any
+    join: Any
+    literal: Any
+    loose_form: Any
+    numpy_floats: bool
+    one_of: Any
+    operand: Any
+    plain_int: Any
+    python_sum: Any
+    reduction: Any
+    require: Any
+    types_of: Any
+    writer: Any
+
+    def of_Call(self, node: ast.Call) -> Item:
+        callee = self.callee(node.func)
+        if isinstance(callee, Method) and not node.args and not node.keywords:
+            return self.reduction(node, callee.name, callee.owner)
+        if not isinstance(callee, Library):
+            raise Refused(node, "a call of this")
+        function = callee.value
+        name = getattr(function, "__name__", "")
+        if isinstance(function, types.FunctionType):
+            return self.inlined(node, function)
+        items = [self.operand(x) for x in node.args]
+        if node.keywords:
+            raise Refused(node, f"a keyword argument of {name}()")
+        if function is builtins.len and len(items) == 1:
+            return self.length(node, items[0])
+        if any(isinstance(x, (View, Row)) for x in items):
+            if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
+                return self.reduction(node, _REDUCTIONS[name], items[0])
+            if function is builtins.abs:
+                function = numpy.absolute
+            if function is builtins.sum and len(items) == 1 and isinstance(items[0], View):
+                return self.python_sum(node, items[0])
+            if not isinstance(function, numpy.ufunc) or function.nin != len(items):
+                raise Refused(node, f"a call of {name}() with a row")
+            return self.elementwise(
+                node,
+                items,
+                lambda v: self.types_of(node, function, *v)[-1],
+                lambda v: self.of_ufunc(node, function, v),
+            )
+        values = [x for x in items if isinstance(x, Value)]
+        if len(values) != len(items):
+            raise Refused(node, f"these arguments of {name}()")
+        return self.of_function(node, function, name, values)
+
+    def length(self, node: ast.AST, item: Item) -> Value:
+        if isinstance(item, View):
+            return item.spans[0].extent
+        if isinstance(item, Row):
+            return item.extents[0]
+        if isinstance(item, tuple):
+            return self.literal(node, len(item))
+        raise Refused(node, "len() of this")
+
+    def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
+        name = function.__name__
+        if name not in _UFUNCS or function is not getattr(numpy, name, None):
+            raise Refused(node, f"a call of {name}()")
+        types_ = self.types_of(node, function, *values)
+        for value, dtype in zip(values, types_, strict=False):
+            self.in_type(node, value, dtype)
+        self.numpy_floats = True
+        return self.apply(_UFUNCS[name], types_[-1], *zip(values, types_, strict=False))
+
+    def of_function(self, node: ast.AST, function: Any, name: str, values: list[Value]) -> Value:
+        of_math = getattr(function, "__module__", "") == "math"
+        is_math, is_test = of_math and name in _MATH, of_math and name in _TESTS
+        if is_math or is_test or function is builtins.float:
+            # A float of Python's comes of both kinds.
+            values = [without_doubt(v) for v in values]
+        if isinstance(function, numpy.ufunc):
+            values = [without_doubt(v) if v.among <= {"float", "d"} else v for v in values]
+        if function in (builtins.min, builtins.max) and len(values) >= 2:
+            result = values[0]
+            for value in values[1:]:
+                result = self.extreme(node, name, result, value)
+            return result
+        if function is builtins.abs and len(values) == 1 and values[0].mixed:
+            return self.doubtful_unary(node, "Absolute", values[0])
+        if any(v.mixed for v in values):
+            raise Refused(node, "a call with a number that may be of two types")
+        if function is builtins.abs and len(values) == 1:
+            return self.absolute(node, values[0])
+        if function is builtins.float and len(values) == 1:
+            return self.to_float(node, values[0])
+        if function in _WHOLE and len(values) == 1:
+            return self.whole_part(node, values[0], _WHOLE[function])
+        arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
+        if is_math and len(values) == arity:
+            inputs = [self.to_float(node, x) for x in values]
+            value = self.apply(_MATH[name], "float", *((x, "d") for x in inputs))
+            self.fail_outside(name, inputs, value)
+            return value
+        if is_test and len(values) == 1:
+            return self.apply(_TESTS[name], "bool", (self.to_float(node, values[0]), "d"))
+        if isinstance(function, numpy.ufunc) and function.nin == len(values):
+            return self.of_ufunc(node, function, values)
+        raise Refused(node, f"a call of {name or 'this'}()")
+
+    def whole_part(self, node: ast.AST, x: Value, op: str | None) -> Value:
+        """int() and the like: of a float that is not too large; else the nest is Python's."""
+        if x.kind in ("int", "bool"):
+            return self.plain_int(x)
+        if x.kind in INTEGERS and x.form is not None:
+            x = self.integer_of(node, x)
+            return Value("int", x.id, form=x.form)
+        if x.dtype not in FLOATS:
+            raise Refused(node, "a whole number of this")
+        real = self.emit(x, "d")
+        if op is not None:
+            real = self.writer.apply(op, [real])
+        most = 2**48
+        size = self.writer.apply("Absolute", [real])
+        small = self.writer.apply("LessEqual", [size, self.writer.constant(float(most), "d")])
+        self.fail_where(self.writer.apply("LogicalNot", [small]))
+        held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
+        return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
+
+    def to_float(self, node: ast.AST, value: Value) -> Value:
+        if value.kind in ("int", *INTEGERS) and value.literal is None:
+            if value.kind not in "bBhHiI":
+                if value.form is None:
+                    raise Refused(node, "an integer without bounds")
+                for form, least, most in (*value.needs, (value.form, -(2**53), 2**53)):
+                    self.require(form, least, most)
+        return Value("float", self.emit(value, "d"))
+
+    def absolute(self, node: ast.AST, x: Value) -> Value:
+        x = self.plain_int(x)
+        if x.literal is not None:
+            return self.literal(node, abs(x.literal))
+        if x.dtype == "?":
+            raise Refused(node, "abs() of this type")
+        value = self.apply("Absolute", x.kind, (x, x.dtype))
+        if x.kind == "int" and x.form is not None:
+            ends = [x.form, x.form.times(-1), Form()]
+            value.form = self.forms.symbol(Symbol(low=[Form()], high=ends, widest_high=True))
+        return value
+
+    def extreme(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
+        """min() and max(): the first one, unless the other one is smaller or greater."""
+        kind, among = self.join(node, x, y)
+        holder = Value(kind)
+        if holder.dtype == "?":
+            raise Refused(node, f"{name}() of booleans")
+        if holder.dtype in INTEGERS:
+            op = "Maximum" if name == "max" else "Minimum"
+            value = self.apply(op, kind, (x, holder.dtype), (y, holder.dtype))
+            value.among = among
+            if x.form is not None and y.form is not None:
+                ends = self.forms.larger if name == "max" else self.forms.smaller
+                value.form = ends([x.form, y.form])
+                value.needs = (*x.needs, *y.needs)
+            return value
+        a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)
+        takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
+        return self.one_of(node, takes, y, x)

@@ -1,0 +1,247 @@
+"""conditions.py: comparisons, `and`, `or`, `x if c else y`, and what a condition says of bounds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from frit.loops.doubt import kinds_of
+from frit.loops.forms import Form, Forms, Symbol
+from frit.loops.values import INTEGERS, Refused, Value
+
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "Equal",
+    ast.NotEq: "NotEqual",
+    ast.Lt: "Less",
+    ast.LtE: "LessEqual",
+    ast.Gt: "Greater",
+    ast.GtE: "GreaterEqual",
+}
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+}
+_TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.LtE,
+    ast.Eq: ast.Eq,
+}
+ONE = Form((), 1)
+
+
+class Conditions:
+    """Mixed into NestWriter."""
+
+    apply: Any
+    assign_variable: Any
+    bound: dict[str, Any]
+    choose: Any
+    doubtful_comparison: Any
+    emit: Any
+    env: dict[str, Any]
+    forms: Forms
+    frames: list[Any]
+    in_type: Any
+    is_loose: Any
+    locals: dict[str, int]
+    loose: set[int]
+    narrowed: dict[int, str]
+    number: Any
+    one_of: Any
+    plain_int: Any
+    read_variable: Any
+    require_value: Any
+    settled: Any
+    truth_kinds: set[str] | None
+    types_of: Any
+    writer: Any
+
+    def truth_id(self, value: Value) -> int:
+        if value.dtype == "?":
+            return self.emit(value, "?")
+        zero = Value("int", literal=0, form=Form())
+        return self.writer.apply(
+            "NotEqual", [self.emit(value, value.dtype), self.emit(zero, value.dtype)]
+        )
+
+    def condition(self, node: ast.expr) -> int:
+        """The truth of an expression."""
+        if isinstance(node, ast.BoolOp):
+            return self.all_or_any(node)
+        kinds, self.truth_kinds = self.truth_kinds, None
+        value = self.number(node)
+        self.truth_kinds = kinds
+        if kinds is not None:
+            kinds |= kinds_of(value)
+        return self.truth_id(value)
+
+    def all_or_any(self, node: ast.BoolOp) -> int:
+        is_and = isinstance(node.op, ast.And)
+        result = self.condition(node.values[0])
+        for k, part in enumerate(node.values[1:], 1):
+            if not any(isinstance(n, (ast.Subscript, ast.Call, ast.Div)) for n in ast.walk(part)):
+                name = "LogicalAnd" if is_and else "LogicalOr"
+                result = self.writer.apply(name, [result, self.condition(part)])
+                continue
+            # The rest is only computed where it decides.
+            place = self.writer.local("?")
+            self.writer.write_local(place, result)
+            rest = node.values[k:]
+            others = (
+                rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), part)
+            )
+            decides = result if is_and else self.writer.apply("LogicalNot", [result])
+
+            def decide(others: ast.expr = others, k: int = k, place: int = place) -> None:
+                env = dict(self.env)
+                for known in node.values[:k]:
+                    self.refine(known, is_and)
+                self.writer.write_local(place, self.condition(others))
+                self.env = env
+
+            self.writer.branch(decides, decide, None)
+            return self.writer.read_local(place)
+        return result
+
+    def of_BoolOp(self, node: ast.BoolOp) -> Value:
+        kinds: set[str] = set()
+        outer, self.truth_kinds = self.truth_kinds, kinds
+        id = self.all_or_any(node)
+        self.truth_kinds = outer
+        if kinds - {"bool", "?"}:
+            raise Refused(node, "the value of 'and' or 'or' of numbers")
+        among = frozenset(kinds) if len(kinds) > 1 else frozenset()
+        return Value("?" if "?" in kinds else "bool", id, among=among)
+
+    def of_Compare(self, node: ast.Compare) -> Value:
+        left = self.number(node.left)
+        result: Value | None = None
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.number(right_node)
+            one = self.compare(node, op, left, right)
+            if result is None:
+                result = one
+            elif result.kind != one.kind:
+                raise Refused(node, "a chain of comparisons of several types")
+            else:
+                among = result.among | one.among
+                result = self.apply("LogicalAnd", one.kind, (result, "?"), (one, "?"))
+                result.among = among
+            left = right
+        assert result is not None
+        return result
+
+    def compare(self, node: ast.AST, op: ast.cmpop, x: Value, y: Value) -> Value:
+        name = _COMPARE.get(type(op))
+        if name is None:
+            raise Refused(node, "this comparison")
+        if x.mixed or y.mixed:
+            x, y = self.settled(node, x, y)
+            if x.mixed or y.mixed:
+                return self.doubtful_comparison(node, name, x, y)
+        if x.is_python and y.is_python:
+            x, y = self.plain_int(x), self.plain_int(y)
+            if x.kind == y.kind == "int":
+                return self.apply(name, "bool", (x, "l"), (y, "l"))
+            for value in (x, y):
+                if value.kind == "int" and value.literal is None:
+                    self.require_value(value, -(2**53), 2**53)
+            return self.apply(name, "bool", (x, "d"), (y, "d"))
+        if {x.dtype, y.dtype} & {"L"} and x.kind != y.kind:
+            raise Refused(node, "a comparison of uint64 with another type")
+        types_ = self.types_of(node, numpy.less, x, y)
+        self.in_type(node, x, types_[0])
+        self.in_type(node, y, types_[1])
+        return self.apply(name, "?", (x, types_[0]), (y, types_[1]))
+
+    def refine(self, node: ast.expr, holds: bool) -> None:
+        """What a condition says of the indices that it names holds inside of its branch."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) == holds:
+            for part in node.values:
+                self.refine(part, holds)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.refine(node.operand, not holds)
+        if not isinstance(node, ast.Compare) or (len(node.ops) > 1 and not holds):
+            return
+        left = node.left
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            kind = type(op) if holds else _OPPOSITE.get(type(op))
+            if kind is not None:
+                self.refine_name(left, kind, right)
+                if kind in _TURNED:
+                    self.refine_name(right, _TURNED[kind], left)
+            left = right
+
+    def refine_name(self, node: ast.expr, kind: type[ast.cmpop], other: ast.expr) -> None:
+        value = self.env.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and value is None and node.id in self.locals:
+            if node.id in self.bound:
+                value = self.read_variable(node, node.id)
+        if (
+            not isinstance(value, Value)
+            or value.kind != "int"
+            or value.form is None
+            or value.id is None
+        ):
+            return
+        bound = self.form_of(other)
+        if bound is None:
+            return
+        low, high = [value.form], [value.form]
+        if kind in (ast.Lt, ast.LtE, ast.Eq):
+            high.append(bound - ONE if kind is ast.Lt else bound)
+        if kind in (ast.Gt, ast.GtE, ast.Eq):
+            low.append(bound + ONE if kind is ast.Gt else bound)
+        form = self.forms.symbol(Symbol(low=low, high=high))
+        assert isinstance(node, ast.Name)
+        if self.is_loose(value.form, bound):
+            self.loose.add(form.terms[0][0])
+        if node.id in self.locals:
+            self.narrowed[form.terms[0][0]] = node.id
+        self.env[node.id] = Value("int", value.id, form=form)
+
+    def form_of(self, node: ast.expr) -> Form | None:
+        """The form of a simple expression of Python's integers, without writing anything."""
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return Form((), node.value)
+        if isinstance(node, ast.Name) and node.id in self.env:
+            value = self.env[node.id]
+            is_int = isinstance(value, Value) and value.kind == "int"
+            return value.form if is_int else None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            x, y = self.form_of(node.left), self.form_of(node.right)
+            if x is None or y is None:
+                return None
+            return x + y if isinstance(node.op, ast.Add) else x - y
+        return None
+
+    def of_IfExp(self, node: ast.IfExp) -> Value:
+        test = self.condition(node.test)
+        parts = (node.body, node.orelse)
+        deep = (ast.Subscript, ast.Call, ast.Div, ast.FloorDiv, ast.Mod, ast.IfExp)
+        if not any(isinstance(n, deep) for p in parts for n in ast.walk(p)):
+            x, y = self.number(node.body), self.number(node.orelse)
+            value = self.one_of(node, test, x, y)
+            if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
+                value.form = self.forms.widest([x.form, y.form])
+                value.needs = (*x.needs, *y.needs)
+            return value
+        # Only one of them is computed.
+        name = f"if@{node.lineno}.{node.col_offset}{self.frames[-1].path}"
+
+        def part(expression: ast.expr, holds: bool) -> Callable[[], None]:
+            def write() -> None:
+                self.refine(node.test, holds)
+                self.assign_variable(node, name, self.number(expression))
+
+            return write
+
+        self.choose(test, part(node.body, True), part(node.orelse, False), {name})
+        return self.read_variable(node, name)

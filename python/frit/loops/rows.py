@@ -1,0 +1,324 @@
+"""rows.py: whole rows: NumPy's expressions over parts of arrays, as loops over their elements.
+
+A statement such as `a[i, :] += b[i] * c` becomes a loop that computes and stores one element after
+another. That is what NumPy does if no element is read after it is written: so every part that the
+expression reads is the very one that is written, or has no element in common with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from frit.loops.forms import Form
+from frit.loops.values import FLOATS, INTEGERS, Item, Refused, Row, Value, View
+from frit.loops.views import ZERO
+
+LEAF = 128  # of NumPy's tree of sums
+_SUMS = {**dict.fromkeys("?bhil", "l"), **dict.fromkeys("BHIL", "L")}
+
+
+class Rows:
+    """Mixed into NestWriter."""
+
+    writer: Any
+    forms: Any
+    loops: list[Any]
+    open_loops: list[Any]
+    load: Any
+    store: Any
+    store_cast: Any
+    emit: Any
+    require: Any
+    require_text: Any
+    require_apart: Any
+    same_elements: Any
+    types_of_binary: Any
+    in_type: Any
+    numpy_binary: Any
+    plain_int: Any
+    shown: Any
+    sum_of: Any
+    kind_of_binary: Any
+    apply: Any
+    now: Any
+    numpy_floats: bool
+
+    def row_of(self, node: ast.AST, view: View) -> Row:
+        return Row(
+            view.array.dtype,
+            [span.extent for span in view.spans],
+            lambda indices: self.load(node, self.within(view, indices)),
+            [view],
+        )
+
+    def within(self, view: View, indices: Sequence[Value]) -> View:
+        """The element of the view; the indices are inside of it."""
+        pairs = zip(view.spans, indices, strict=True)
+        return view.at([self.sum_of(span.start, index) for span, index in pairs])
+
+    def elementwise(
+        self,
+        node: ast.AST,
+        inputs: Sequence[Value | View | Row],
+        kind_of: Callable[[Sequence[Value]], str],
+        compute: Callable[[Sequence[Value]], Value],
+    ) -> Row:
+        """The row of compute() of each element of the inputs, broadcast as NumPy does."""
+        parts = [self.row_of(node, x) if isinstance(x, View) else x for x in inputs]
+        rows = [x for x in parts if isinstance(x, Row)]
+        extents = max((row.extents for row in rows), key=len)
+        for row in rows:
+            self.require_extents(row.extents, extents)
+        samples = [Value(x.kind) if isinstance(x, Row) else x for x in parts]
+        kind = kind_of(samples)
+
+        def element(indices: Sequence[Value]) -> Value:
+            values = [
+                x.element(indices[len(indices) - len(x.extents) :]) if isinstance(x, Row) else x
+                for x in parts
+            ]
+            return compute(values)
+
+        return Row(kind, list(extents), element, [view for row in rows for view in row.reads])
+
+    def require_extents(self, few: Sequence[Value], many: Sequence[Value]) -> None:
+        """Equal from the end on; axes of one element that NumPy would repeat fail the guard."""
+        for x, y in zip(reversed(few), reversed(many), strict=False):
+            assert x.form is not None and y.form is not None
+            if x.form != y.form:
+                self.require(x.form - y.form, 0, 0)
+
+    def row_binary(
+        self, node: ast.AST, op: ast.operator, x: Value | View | Row, y: Value | View | Row
+    ) -> Row:
+        if any(isinstance(v, Value) and v.mixed for v in (x, y)):
+            raise Refused(node, "a number that may be of two types")
+        if isinstance(op, ast.Pow):
+            return self.row_power(node, x, y)
+        plain = [self.plain_int(v) if isinstance(v, Value) and v.is_python else v for v in (x, y)]
+
+        def compute(values: Sequence[Value]) -> Value:
+            return self.numpy_binary(node, op, *values)
+
+        row = self.elementwise(node, plain, lambda v: self.kind_of_binary(node, op, *v), compute)
+        samples = [x if isinstance(x, Value) else Value(_kind_of(x)) for x in plain]
+        types_ = self.types_of_binary(node, op, *samples)
+        for sample, dtype in zip(samples, types_, strict=False):
+            self.in_type(node, sample, dtype)  # also of a row that nobody uses
+        return row
+
+    def row_power(self, node: ast.AST, x: Value | View | Row, y: Value | View | Row) -> Row:
+        if not isinstance(y, Value) or y.literal not in (2, 3, 4) or isinstance(x, Value):
+            raise Refused(node, "a power of a row")
+        if y.literal == 2:
+            # NumPy squares.
+            multiply = ast.Mult()
+            return self.elementwise(
+                node,
+                [x],
+                lambda v: self.kind_of_binary(node, multiply, v[0], v[0]),
+                lambda v: self.numpy_binary(node, multiply, v[0], v[0]),
+            )
+        power = ast.Pow()
+        return self.elementwise(
+            node,
+            [x, y],
+            lambda v: self.kind_of_binary(node, power, *v),
+            lambda v: self.numpy_binary(node, power, *v),
+        )
+
+    # ---- statements -----------------------------------------------------------------------------
+
+    def store_row(self, node: ast.AST, target: View, item: Item) -> None:
+        """target[...] = item."""
+        if isinstance(item, View):
+            item = self.row_of(node, item) if item.spans else self.load(node, item)
+        if not isinstance(item, (Value, Row)):
+            raise Refused(node, "this into a row")
+        extents = [span.extent for span in target.spans]
+        if isinstance(item, Row):
+            if len(item.extents) > len(extents):
+                raise Refused(node, "a row into one with fewer axes")
+            self.require_extents(item.extents, extents)
+            self.check_reads(node, target, item.reads)
+        elif item.mixed:
+            raise Refused(node, "a number that may be of two types")
+        source = item
+
+        def body(indices: list[Value]) -> None:
+            at = self.within(target, indices)
+            if isinstance(source, Row):
+                few = indices[len(indices) - len(source.extents) :]
+                self.store_cast(node, at, source.element(few))
+            else:
+                self.store(node, at, source)
+
+        self.over(node, extents, body)
+
+    def update_row(self, node: ast.AST, op: ast.operator, target: View, item: Item) -> None:
+        if not isinstance(item, (Value, View, Row)):
+            raise Refused(node, "this operator with a row")
+        new = self.row_binary(node, op, target, item)
+        if not numpy.can_cast(new.kind, target.array.dtype, "same_kind"):
+            raise Refused(node, "an operation in place whose result is of another kind")
+        if len(new.extents) != len(target.spans):
+            raise Refused(node, "a row with more axes than the one that is changed")
+        self.store_row(node, target, new)
+
+    def check_reads(self, node: ast.AST, target: View, reads: Sequence[View]) -> None:
+        for read in reads:
+            if read.array.number != target.array.number:
+                self.require_text(f"not overlap(v{read.array.number}, v{target.array.number})")
+                continue
+            self.require_text(f"is_plain(v{target.array.number})")
+            if not self.same_elements(read, target):
+                self.require_apart(node, target, read)
+
+    def over(
+        self, node: ast.AST, extents: Sequence[Value], body: Callable[[list[Value]], None]
+    ) -> None:
+        """Loops over all elements."""
+
+        def level(indices: list[Value]) -> None:
+            if len(indices) == len(extents):
+                body(indices)
+                return
+            extent = extents[len(indices)]
+            assert extent.form is not None
+            self.loops.append(self.shown(node))
+
+            def inside(number: int) -> None:
+                form = self.forms.between(Form(), extent.form - Form((), 1))
+                self.open_loops.append((Form(), extent.form))
+                level([*indices, Value("int", number, form=form)])
+                self.open_loops.pop()
+
+            self.writer.loop(self.emit(ZERO, "l"), self.emit(extent, "l"), inside)
+
+        level([])
+
+    # ---- reductions -----------------------------------------------------------------------------
+
+    def reduction(self, node: ast.AST, name: str, item: View | Row) -> Value:
+        """sum, max and min of all elements, where their order does not matter."""
+        row = self.row_of(node, item) if isinstance(item, View) else item
+        if name in ("sum", "mean") and row.kind in FLOATS:
+            total = self.float_sum(node, row)
+            if name == "sum":
+                return total
+            self.require(row.extents[0].form, 1, None)
+            self.numpy_floats = True
+            return self.apply("TrueDivide", row.kind, (total, row.kind), (row.extents[0], row.kind))
+        if name not in ("sum", "max", "min") or (name != "sum" and row.kind == "?"):
+            raise Refused(node, f"{name}() of a row")
+        kind = _SUMS.get(row.kind, row.kind) if name == "sum" else row.kind
+        op = {"sum": "Add", "max": "Maximum", "min": "Minimum"}[name]
+        place = self.writer.local(kind)
+        if name == "sum":
+            self.writer.write_local(place, self.writer.constant(0, kind))
+        else:
+            for extent in row.extents:
+                self.require(extent.form, 1, None)
+            first = row.element([ZERO for _ in row.extents])
+            self.writer.write_local(place, self.emit(first, kind))
+
+        def body(indices: list[Value]) -> None:
+            value = self.emit(row.element(indices), kind)
+            result = self.writer.apply(op, [self.writer.read_local(place), value])
+            self.writer.write_local(place, result)
+
+        self.over(node, row.extents, body)
+        result = Value(kind, self.writer.read_local(place))
+        if kind in INTEGERS and name != "sum" and isinstance(item, View):
+            number = item.array.number
+            ends = [self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi")]
+            result.form = self.forms.between(*ends)
+        return result
+
+    def float_sum(self, node: ast.AST, row: Row) -> Value:
+        """As NumPy adds up to 128 floats: eight sums side by side, then what is left over.
+
+        The loops are Whiles, whose sums keep their order.
+        """
+        extent, kind = row.extents[0], row.kind
+        now = self.now(extent.form)
+        if kind == "e" or len(row.extents) != 1 or now is None or now[1] > LEAF:
+            raise Refused(node, f"a sum of more than {LEAF} floats in the order of NumPy's sum()")
+        self.require(extent.form, None, LEAF)
+        self.numpy_floats = True
+        apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
+        size = self.emit(extent, "l")
+        total, position = self.writer.local(kind), self.writer.local("l")
+        sums = [self.writer.local(kind) for _ in range(8)]
+
+        def number(value: int) -> int:
+            return self.writer.constant(value, "l")
+
+        def element(id: int) -> int:
+            assert extent.form is not None
+            form = self.forms.between(Form(), extent.form - Form((), 1))
+            return self.emit(row.element([Value("int", id, form=form)]), kind)
+
+        def add(place: int, id: int) -> None:
+            write(place, apply("Add", [read(place), element(id)]))
+
+        def up_to(end: int, step: int, body: Callable[[int], None]) -> None:
+            def once() -> None:
+                at = read(position)
+                body(at)
+                write(position, apply("Add", [at, number(step)]))
+
+            self.loops.append(self.shown(node))
+            self.writer.repeat(lambda: apply("Less", [read(position), end]), once)
+
+        def few() -> None:
+            write(total, self.writer.constant(-0.0, kind))
+            write(position, number(0))
+
+        def many() -> None:
+            for k, place in enumerate(sums):
+                write(place, element(number(k)))
+            write(position, number(8))
+
+            def eight(at: int) -> None:
+                for k, place in enumerate(sums):
+                    add(place, apply("Add", [at, number(k)]))
+
+            left = apply("Remainder", [size, number(8)])
+            up_to(apply("Subtract", [size, left]), 8, eight)
+            ids = [read(place) for place in sums]
+            while len(ids) > 1:
+                ids = [apply("Add", [x, y]) for x, y in zip(ids[::2], ids[1::2], strict=True)]
+            write(total, ids[0])
+
+        self.writer.branch(apply("Less", [size, number(8)]), few, many)
+        up_to(size, 1, lambda at: add(total, at))
+        return Value(kind, read(total))
+
+    def python_sum(self, node: ast.AST, view: View) -> Value:
+        """Python's sum() of a row: 0 + its first element + .., as a loop would have it."""
+        if len(view.spans) != 1:
+            raise Refused(node, "sum() of rows")
+        zero = Value("int", literal=0, form=Form())
+        add = ast.Add()
+        kind = self.kind_of_binary(node, add, zero, Value(view.array.dtype))
+        self.require(view.spans[0].extent.form, 1, None)  # else it is Python's 0
+        place = self.writer.local(kind)
+        self.writer.write_local(place, self.emit(zero, kind))
+
+        def body(indices: list[Value]) -> None:
+            so_far = Value(kind, self.writer.read_local(place))
+            element = self.load(node, self.within(view, indices))
+            total = self.numpy_binary(node, add, so_far, element)
+            self.writer.write_local(place, self.emit(total, kind))
+
+        self.over(node, [view.spans[0].extent], body)
+        return Value(kind, self.writer.read_local(place))
+
+
+def _kind_of(x: View | Row) -> str:
+    return x.kind if isinstance(x, Row) else x.array.dtype

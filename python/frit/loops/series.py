@@ -1,0 +1,208 @@
+"""series.py: what a For goes through: range, arrays, enumerate, zip, reversed, np.ndindex.
+
+Each is loops over numbers, and what their indices stand for.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from frit.loops.forms import Form
+from frit.loops.values import Counter, Item, Library, Refused, Series, Value, View
+from frit.loops.views import UNIT, ZERO
+
+
+class Serieses:
+    """Mixed into NestWriter."""
+
+    forms: Any
+    operand: Any
+    callee: Any
+    integer: Any
+    integer_of: Any
+    load: Any
+    sum_of: Any
+    difference_of: Any
+    require: Any
+    now: Any
+    sign: Any
+
+    def series(self, node: ast.expr) -> Series:
+        if isinstance(node, ast.Call):
+            callee = self.callee(node.func)
+            kind = _KINDS.get(id(callee.value)) if isinstance(callee, Library) else None
+            if kind is not None:
+                return getattr(self, "series_of_" + kind)(node)
+        item = self.operand(node)
+        if isinstance(item, View) and item.spans:
+            return self.elements(node, item)
+        if isinstance(item, tuple):
+            return self.literals(node, item)
+        raise Refused(node, "a loop over something else than numbers and arrays")
+
+    def elements(self, node: ast.AST, view: View) -> Series:
+        """The elements of the first axis."""
+
+        def item(indices: Sequence[Value]) -> Item:
+            part = self.first_of(view, indices[0])
+            return part if part.spans else self.load(node, part)
+
+        return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item, lambda indices: None)
+
+    def literals(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
+        """Whole numbers at equal distances: (-1, 0, 1)."""
+        numbers = [x.literal if isinstance(x, Value) and x.kind == "int" else None for x in items]
+        if not numbers or None in numbers:
+            raise Refused(node, "a loop over these items")
+        steps = {y - x for x, y in itertools.pairwise(numbers)} or {1}
+        if len(steps) != 1 or 0 in steps:
+            raise Refused(node, "a loop over items at several distances")
+        step = steps.pop()
+        ends = (numbers[0], numbers[-1] + (1 if step > 0 else -1), step)
+        begin, end, by = (Value("int", literal=x, form=Form((), x)) for x in ends)
+        return of_indices([Counter(begin, end, by)], lambda indices: indices[0])
+
+    def first_of(self, view: View, index: Value) -> View:
+        """view[index], of an index that is inside."""
+        first, *others = view.spans
+        axes: list[Any] = list(view.axes)
+        axes[next(k for k, axis in enumerate(axes) if axis is first)] = self.sum_of(
+            first.start, index
+        )
+        return View(view.array, tuple(axes))
+
+    def series_of_range(self, node: ast.Call) -> Series:
+        if node.keywords or not 1 <= len(node.args) <= 3:
+            raise Refused(node, "these arguments of range()")
+        bounds = [self.integer(x) for x in node.args]
+        if len(bounds) == 1:
+            bounds = [ZERO, bounds[0]]
+        step = bounds[2] if len(bounds) == 3 else UNIT
+        return of_indices([Counter(bounds[0], bounds[1], step)], lambda indices: indices[0])
+
+    def series_of_enumerate(self, node: ast.Call) -> Series:
+        given = {k.arg: k.value for k in node.keywords}
+        if not 1 <= len(node.args) <= 2 or set(given) - {"start"}:
+            raise Refused(node, "these arguments of enumerate()")
+        series = self.counted(node, self.series(node.args[0]))
+        start_node = node.args[1] if len(node.args) == 2 else given.get("start")
+        start = self.integer(start_node) if start_node is not None else ZERO
+        return Series(
+            series.counters,
+            lambda indices: (self.sum_of(start, indices[0]), series.item(indices)),
+            lambda indices: (self.sum_of(start, indices[0]), series.numbers(indices)),
+        )
+
+    def series_of_zip(self, node: ast.Call) -> Series:
+        given = {k.arg: getattr(k.value, "value", None) for k in node.keywords}
+        is_strict = given.pop("strict", False)
+        if not node.args or given or type(is_strict) is not bool:
+            raise Refused(node, "these arguments of zip()")
+        parts = [self.counted(node, self.series(x)) for x in node.args]
+        counters = [part.counters[0] for part in parts]
+        shortest = counters[0]
+        for counter in counters[1:]:
+            now = self.now(self.surplus(counter, shortest))
+            if now is not None and now[1] < 0:
+                shortest = counter
+        for counter in counters:
+            if counter is not shortest:
+                self.require(self.surplus(counter, shortest), 0, 0 if is_strict else None)
+        return Series(
+            [shortest],
+            lambda indices: tuple(part.item(indices) for part in parts),
+            lambda indices: tuple(part.numbers(indices) for part in parts),
+        )
+
+    @staticmethod
+    def surplus(x: Counter, y: Counter) -> Form:
+        assert x.end.form is not None and y.end.form is not None
+        return x.end.form - y.end.form
+
+    def series_of_reversed(self, node: ast.Call) -> Series:
+        if node.keywords or len(node.args) != 1:
+            raise Refused(node, "these arguments of reversed()")
+        argument = node.args[0]
+        callee = self.callee(argument.func) if isinstance(argument, ast.Call) else None
+        if isinstance(argument, ast.Call) and not (
+            isinstance(callee, Library) and callee.value is range
+        ):
+            raise Refused(node, "reversed() of this")  # of an iterator: an error
+        series = self.counted(node, self.series(argument))
+        counter = series.counters[0]
+        # From the last one down to the first.
+        last = self.difference_of(counter.end, UNIT)
+        below = Value("int", literal=-1, form=Form((), -1))
+        return Series([Counter(last, below, below)], series.item, series.numbers)
+
+    def series_of_ndindex(self, node: ast.Call) -> Series:
+        items: list[Any] = []
+        for argument in node.args:
+            is_tuple = isinstance(argument, ast.Starred)
+            item = self.operand(argument.value if isinstance(argument, ast.Starred) else argument)
+            is_tuple = is_tuple or (isinstance(item, tuple) and len(node.args) == 1)
+            items += item if is_tuple and isinstance(item, tuple) else [item]
+        if node.keywords or not items or not all(isinstance(x, Value) for x in items):
+            raise Refused(node, "these arguments of ndindex()")
+        counters = []
+        for item in items:
+            end = self.integer_of(node, item)
+            if end.kind != "int":
+                raise Refused(node, "ndindex() of a number of NumPy's")
+            self.require(end.form, 0, None)  # else an error
+            counters.append(Counter(ZERO, end, UNIT))
+        return of_indices(counters, tuple)
+
+    def series_of_ndenumerate(self, node: ast.Call) -> Series:
+        view = self.operand(node.args[0]) if len(node.args) == 1 else None
+        if node.keywords or not isinstance(view, View) or not view.spans:
+            raise Refused(node, "ndenumerate() of this")
+        array = view
+
+        def item(indices: Sequence[Value]) -> Item:
+            pairs = zip(array.spans, indices, strict=True)
+            at = array.at([self.sum_of(span.start, index) for span, index in pairs])
+            return tuple(indices), self.load(node, at)
+
+        counters = [Counter(ZERO, span.extent, UNIT) for span in array.spans]
+        return Series(counters, item, lambda indices: (tuple(indices), None))
+
+    def counted(self, node: ast.AST, series: Series) -> Series:
+        """The same, by one loop whose index counts from 0."""
+        counter = series.counters[0]
+        if len(series.counters) != 1 or counter.step.literal not in (1, -1):
+            raise Refused(node, "several loops, or a range with a step, in another")
+        if counter.counts_rounds:
+            return series
+        begin, end = counter.begin, counter.end
+        if counter.step.literal == 1:
+            rounds = self.difference_of(end, begin)
+            move = self.sum_of
+        else:
+            rounds = self.difference_of(begin, end)
+            move = self.difference_of
+        return Series(
+            [Counter(ZERO, rounds, UNIT)],
+            lambda indices: series.item([move(begin, indices[0])]),
+            lambda indices: series.numbers([move(begin, indices[0])]),
+        )
+
+
+def of_indices(counters: list[Counter], item: Callable[[Sequence[Value]], Item]) -> Series:
+    return Series(counters, item, item)
+
+
+_KINDS = {
+    id(builtins.range): "range",
+    id(builtins.enumerate): "enumerate",
+    id(builtins.zip): "zip",
+    id(builtins.reversed): "reversed",
+    id(numpy.ndindex): "ndindex",
+    id(numpy.ndenumerate): "ndenumerate",
+}
