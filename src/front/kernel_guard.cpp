@@ -83,8 +83,7 @@ class IndexGuard {
     ValueId all_inside = no_value;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (question_.bounds[at(instr.number)][d] != InBounds::Unknown) continue;
-      if (shape[d] == 0)
-        throw IndexError(text("kernel: an index into axis ", d, " of an array without elements"));
+      if (shape[d] == 0) return refuse(std::move(instr), static_cast<std::int64_t>(d));
       const ValueId asked = instr.address.terms[d].index, first = integer(0),
                     last = integer(shape[d] - 1);
       const ValueId held =
@@ -105,6 +104,18 @@ class IndexGuard {
     guard.args[0] = all_inside;
     guard.body.push_back(std::move(instr));
     to_->push_back(std::move(guard));
+  }
+
+  // An axis without elements has no index that could be held inside: who comes here is reported.
+  void refuse(Instr instr, std::int64_t axis) {
+    note(instr.number, axis, instr.address.terms[static_cast<std::size_t>(axis)].index,
+         constant(DType::Bool, 0));
+    if (instr.kind == InstrKind::Store) return;
+    Instr nothing;
+    nothing.kind = InstrKind::Constant;
+    nothing.result = instr.result;
+    nothing.constant.dtype = routine_.body.values[at(instr.result)];
+    to_->push_back(std::move(nothing));
   }
 
   void note(std::int32_t access, std::int64_t axis, ValueId index, ValueId inside) {
@@ -195,7 +206,7 @@ class IndexGuard {
   Block* to_ = nullptr;
 };
 
-// Keeps what the stores need, and numbers the accesses anew.
+// Keeps what the stores need.
 class Slice {
  public:
   explicit Slice(Routine& routine)
@@ -210,7 +221,6 @@ class Slice {
     } while (changed_);
     keep(routine_.body.code);
   }
-  const std::vector<std::int32_t>& accesses() const { return accesses_; }  // their old numbers
 
  private:
   bool is_needed(const Instr& instr) const {
@@ -261,15 +271,11 @@ class Slice {
     for (Instr& instr : block) {
       keep(instr.other);
       keep(instr.body);
-      if (instr.kind != InstrKind::Load && instr.kind != InstrKind::Store) continue;
-      accesses_.push_back(instr.number);
-      instr.number = static_cast<std::int32_t>(accesses_.size() - 1);
     }
   }
 
   Routine& routine_;
   std::vector<bool> values_, locals_;  // needed
-  std::vector<std::int32_t> accesses_;
   bool changed_ = false;
 };
 
@@ -280,6 +286,30 @@ void for_each_load(const Block& block, Visit&& visit) {
     for_each_load(instr.body, visit);
     for_each_load(instr.other, visit);
   }
+}
+
+// Numbers the accesses that are left anew; `old` gets their numbers from before.
+void number_accesses(Block& block, std::vector<std::int32_t>& old) {
+  for (Instr& instr : block) {
+    number_accesses(instr.other, old);
+    number_accesses(instr.body, old);
+    if (instr.kind != InstrKind::Load && instr.kind != InstrKind::Store) continue;
+    old.push_back(instr.number);
+    instr.number = static_cast<std::int32_t>(old.size() - 1);
+  }
+}
+
+CheckedRoutine finished(IndexGuard guard, const GuardQuestion& question) {
+  CheckedRoutine made{std::move(guard.routine()), std::move(guard.integers()), {}};
+  std::vector<std::int32_t> old;
+  number_accesses(made.routine.body.code, old);
+  for (std::int32_t access : old) {
+    auto& axes = made.bounds.emplace_back();
+    if (at(access) < question.bounds.size()) axes = question.bounds[at(access)];
+    // Held inside; a store stands under a condition.
+    std::replace(axes.begin(), axes.end(), InBounds::Unknown, InBounds::WhenReached);
+  }
+  return made;
 }
 
 bool reads_what_is_written(const Routine& slice, const GuardQuestion& question) {
@@ -301,26 +331,18 @@ BadIndex bad_index_of(std::int64_t code) {
           .axis = static_cast<std::int32_t>((code - 1) % axes_of_code)};
 }
 
-GuardedRoutine guard_indices(const GuardQuestion& question) {
+CheckedRoutine guard_indices(const GuardQuestion& question) {
   IndexGuard guard(question, Report::FirstIndex);
   guard.run();
-  return {std::move(guard.routine()), std::move(guard.integers())};
+  return finished(std::move(guard), question);
 }
 
-std::optional<Inspection> inspect_indices(const GuardQuestion& question) {
+std::optional<CheckedRoutine> inspect_indices(const GuardQuestion& question) {
   IndexGuard guard(question, Report::AnyIndex);
   guard.run();
-  Inspection inspection{std::move(guard.routine()), std::move(guard.integers()), {}};
-  Slice slice(inspection.routine);
-  slice.run();
-  if (reads_what_is_written(inspection.routine, question)) return std::nullopt;
-  for (std::int32_t access : slice.accesses()) {
-    auto& axes = inspection.bounds.emplace_back();
-    if (at(access) < question.bounds.size()) axes = question.bounds[at(access)];
-    // Held inside.
-    std::replace(axes.begin(), axes.end(), InBounds::Unknown, InBounds::Always);
-  }
-  return inspection;
+  Slice(guard.routine()).run();
+  if (reads_what_is_written(guard.routine(), question)) return std::nullopt;
+  return finished(std::move(guard), question);
 }
 
 }  // namespace frit

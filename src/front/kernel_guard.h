@@ -24,28 +24,25 @@ struct GuardQuestion {
   const Bounds& bounds;
 };
 
-// Where an index was bad.
+// Where an index was bad: an access of the routine in question.
 struct BadIndex {
   std::int32_t access = 0, axis = 0;
 };
 BadIndex bad_index_of(std::int64_t code);
 
-// Its last two parameters, int64 arrays of the axes' shape: for each point a code (0: all was
-// well), and the index. A store through a bad index is left out. IndexError for an index into an
-// axis without elements.
-struct GuardedRoutine {
-  Routine routine;
-  std::vector<std::int64_t> integers;
-};
-GuardedRoutine guard_indices(const GuardQuestion& question);
-
-// Its last parameter, a Bool array of the axes' shape: was an index of the point bad? It writes
-// nothing else. None where an index depends on what the routine itself writes.
-struct Inspection {
+// With integers of its own, and accesses of its own, of which this is known.
+struct CheckedRoutine {
   Routine routine;
   std::vector<std::int64_t> integers;
   Bounds bounds;
 };
-std::optional<Inspection> inspect_indices(const GuardQuestion& question);
+
+// Its last two parameters, int64 arrays of the axes' shape: for each point a code (0: all was
+// well), and the index. A store through a bad index is left out.
+CheckedRoutine guard_indices(const GuardQuestion& question);
+
+// Its last parameter, a Bool array of the axes' shape: was an index of the point bad? It writes
+// nothing else. None where an index depends on what the routine itself writes.
+std::optional<CheckedRoutine> inspect_indices(const GuardQuestion& question);
 
 }  // namespace frit

@@ -334,7 +334,7 @@ class KernelRecorder {
     const bool settled = std::none_of(bounds.begin(), bounds.end(), [](const auto& axes) {
       return std::find(axes.begin(), axes.end(), InBounds::Unknown) != axes.end();
     });
-    const std::optional<Inspection> inspection =
+    const std::optional<CheckedRoutine> inspection =
         settled || Engine::get().settings.check == Check::Bounds
             ? std::nullopt
             : inspect_indices({routine_, integers_, arrays_, bounds});
@@ -352,10 +352,10 @@ class KernelRecorder {
   }
 
   std::shared_ptr<const RoutineUse> guarded_use(const Bounds& bounds) {
-    const GuardedRoutine guarded = guard_indices({routine_, integers_, arrays_, bounds});
+    const CheckedRoutine guarded = guard_indices({routine_, integers_, arrays_, bounds});
     std::vector<Array> arrays = arrays_;
     for (int k = 0; k < 2; ++k) arrays.push_back(empty(extents_, DType::Int64));
-    return find_use(intern(guarded.routine), guarded.integers, arrays, bounds);
+    return find_use(intern(guarded.routine), guarded.integers, arrays, guarded.bounds);
   }
 
   // What follows from structure, sizes, layouts and bounds.

@@ -168,8 +168,22 @@ def test_a_bad_index_behind_a_bad_index(check: str) -> None:
 
 def test_an_index_into_nothing(check: str) -> None:
     out = doubles(numpy.zeros(3))
-    with pytest.raises(IndexError, match="array without elements"):
-        pk.parallel_for(3, take, a=doubles(numpy.zeros(0)), index=ints([0, 0, 0]), out=out)
+    given = {"a": doubles(numpy.zeros(0)), "out": out}
+    with pytest.raises(IndexError, match="index 0 for axis 0 with size 0 of 'a'"):
+        pk.parallel_for(3, take, index=ints([0, 0, 0]), **given)
+    # Where none is asked for there is nothing to complain of.
+    pk.parallel_for(3, take_guarded, index=ints([-1, -1, -1]), **given)
+    bins = pk.View([7, 0], pk.int64)
+    counts = ints(numpy.zeros(7, int))
+
+    @pk.workunit
+    def fill_bin_with_room(i, bin, counts, bins):
+        place: int = pk.atomic_fetch_add(counts, [bin[i]], 1)
+        if place < bins.extent(1):
+            bins[bin[i]][place] = i
+
+    pk.parallel_for(9, fill_bin_with_room, bin=ints(numpy.arange(9) % 7), counts=counts, bins=bins)
+    assert list(numpy.array(counts)) == [2, 2, 1, 1, 1, 1, 1]
 
 
 def test_what_was_pending_is_written_in_spite_of_a_later_bad_index(check: str) -> None:
