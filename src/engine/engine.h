@@ -119,7 +119,7 @@ class Engine {
   // ---- kernels: for plans, and for loop nests, which have programs of their own ----
   std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
   // The faster tier that is ready; `cost`: the launch's estimated nanoseconds.
-  const Executable& executable(KernelCode& code, double cost);
+  const Executable& executable(KernelCode& code, double cost, Pace pace = Pace::Lanes);
 
   SourcePosition source;
   Settings settings;

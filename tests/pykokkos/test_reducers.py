@@ -124,6 +124,37 @@ def test_no_point_and_no_number() -> None:
         high.loc  # noqa: B018
 
 
+def test_a_sum_that_is_read_has_come_to_what_the_points_before_have_added() -> None:
+    @pk.workunit
+    def collect(i, n: pk.Acc[pk.int32], a, out):
+        if a[i] > 0.5:
+            out[n] = a[i]
+            n += 1
+
+    @pk.workunit
+    def limited(i, total: pk.Acc[pk.double], a):
+        if total < 2.0:
+            total = total + a[i]
+
+    a = numpy.random.RandomState(7).random(500)
+    out = doubles(numpy.zeros(500))
+    for space in (pk.ExecutionSpace.Serial, pk.ExecutionSpace.OpenMP):
+        found = pk.parallel_reduce(pk.RangePolicy(space, 1, 500), collect, a=doubles(a), out=out)
+        kept = a[1:][a[1:] > 0.5]
+        assert int(found) == len(kept)
+        assert numpy.array_equal(numpy.array(out)[: len(kept)], kept)
+
+    @pk.workunit
+    def plain(i, total, a):
+        total = total + a[i]
+
+    assert pk.parallel_reduce(500, plain, a=doubles(a)) == a.sum()  # NumPy's order: in parallel
+    expected = 0.0
+    for x in a:
+        expected = expected + x if expected < 2.0 else expected
+    assert pk.parallel_reduce(500, limited, a=doubles(a)) == expected
+
+
 def test_debug_space_gives_the_same() -> None:
     a = numpy.random.RandomState(5).randint(0, 9, 60).astype(float)
     points = pk.RangePolicy(pk.ExecutionSpace.Debug, 0, 60)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from frit import _core
@@ -145,7 +146,11 @@ class _Translation:
             and policy.team_size > 1
             and _intrinsics.needs_threads(self.source.node, [a.arg for a in self.special])
         )
-        self.rank = 0 if operation == SCAN else ((2 if self.spmd else 1) if self.is_team else axes)
+        # One accumulator for all points, which follow one another.
+        self.runs_on = operation == SCAN or (
+            operation == REDUCE and _code(policy) == _policies.RANGE and self.reads_a_sum()
+        )
+        self.rank = 0 if self.runs_on else ((2 if self.spmd else 1) if self.is_team else axes)
         self.writer = _core.KernelWriter(self.rank)
         self.walker = Walker(self.writer, RULES, environment, knowledge)
         self.walker.functions.append(self.function)
@@ -162,8 +167,8 @@ class _Translation:
         self.walker.scope = self.scope
         self.bind_keywords()
         accumulators = self.bind_accumulators()
-        if self.operation == SCAN:
-            self.run_scan()
+        if self.runs_on:
+            self.run_in_order()
         else:
             self.run_points(accumulators)
         parts = [(reducer, self.keep(reducer, places)) for reducer, places in accumulators]
@@ -240,6 +245,20 @@ class _Translation:
             self.scope.variables[self.special[1].arg] = Literal(True)
         return found
 
+    def reads_a_sum(self) -> bool:
+        """Whether the body asks what a sum has come to, as in `x[acc] = i; acc += 1`."""
+        sums = {
+            argument.arg
+            for argument in self.special
+            if (_reducer(self.environment, argument) or SUM).annotation is _decorators.Acc
+        }
+        body = self.source.node.body
+        return any(
+            isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id in sums
+            for statement in (body if isinstance(body, list) else [])
+            for inner in _without_updates(statement, sums)
+        )
+
     # ---- points ---------------------------------------------------------------------------------
 
     def index(self, axis: int, value: Number) -> Number:
@@ -297,7 +316,7 @@ class _Translation:
         part = type(view)(view.parameter, view.dtype, (index,), view.name)
         walker.store(self.source.node, part, result)
 
-    def run_scan(self) -> None:
+    def run_in_order(self) -> None:
         walker = self.walker
 
         def body(index: int) -> None:
@@ -320,3 +339,15 @@ def _assembled(parts: list[tuple[Reducer, list[int]]], result: Any, made: list[A
         else:
             found.append(Extremes({field.name: next(numbers) for field in reducer.fields}))
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _without_updates(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
+    """All that is in a statement, but for the values of `name = name + ..`."""
+    is_update = isinstance(node, ast.Assign) and all(
+        isinstance(target, ast.Name) and target.id in names for target in node.targets
+    )
+    if is_update:
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _without_updates(child, names)
