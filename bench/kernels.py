@@ -101,6 +101,16 @@ def square_distance(i, acc, x, mean):
 
 
 @pk.workunit
+def gather(i, x, place, y):
+    y[i] = x[place[i]]
+
+
+@pk.workunit
+def gather_at(i, x, at, y):
+    y[i] = x[int(at[i])]
+
+
+@pk.workunit
 def nstream(i, x, y, z, a):
     z[i] += x[i] + a * y[i]
 
@@ -319,16 +329,25 @@ def medians(program: Program, rounds: int) -> dict[str, float]:
     return {mode: statistics.median(samples) for mode, samples in found.items()}
 
 
-def launches() -> None:
-    x, y = views(100, 2)
+def launch_time(launch: Callable[[], None]) -> float:
     best = math.inf
     for _ in range(200):
         start = time.perf_counter()
         for _ in range(50):
-            pk.parallel_for(100, axpy, x=x, y=y, a=0.1)
+            launch()
         best = min(best, (time.perf_counter() - start) / 50)
         frit.eval()
-    print(f"\na launch: {best * 1e6:.2f} us")
+    return best * 1e6
+
+
+def launches() -> None:
+    x, y, at = views(100, 3)
+    place = pk.View([100], pk.int64)
+    plain = launch_time(lambda: pk.parallel_for(100, axpy, x=x, y=y, a=0.1))
+    by_array = launch_time(lambda: pk.parallel_for(100, gather, x=x, place=place, y=y))
+    computed = launch_time(lambda: pk.parallel_for(100, gather_at, x=x, at=at, y=y))
+    print(f"\na launch: {plain:.2f} us; with x[place[i]]: {by_array:.2f}", end="")
+    print(f"; with x[int(at[i])]: {computed:.2f}")
     program = chain(100)
     print(f"a group of 5 seen before, n = 100: {medians(program, 9)['on'] * 1e6:.1f} us")
 

@@ -289,6 +289,12 @@ enum class Fusion : std::uint8_t {
   Off,    // ..and at once
 };
 void set_fusion(Fusion fusion);
+// FRIT_CHECK=bounds: how indices into arrays that the data of a kernel decide are checked.
+enum class Check : std::uint8_t {
+  WhereNeeded,  // by the index arrays' ranges, or an inspection; in the kernel where neither can
+  Bounds,       // in the kernel, always, which then runs at once
+};
+void set_check(Check check);
 void set_lazy(bool lazy);  // false: every op is computed at once
 int threads();
 void set_threads(int n);

@@ -27,6 +27,26 @@ bool same_step(const Node& a, const Node& b) {
          a.source.code != nullptr;
 }
 
+// From the environment. An unknown name is told, once, and the first one, the default, stands.
+template <class Value>
+void read_setting(const char* variable, Value& setting,
+                  std::initializer_list<std::pair<const char*, Value>> names) {
+  const char* given = std::getenv(variable);
+  if (!given || !*given) return;
+  std::string known;
+  for (const auto& [name, value] : names) {
+    if (std::string_view(given) == name) {
+      setting = value;
+      return;
+    }
+    known += text(known.empty() ? "'" : ", '", name, "'");
+  }
+  std::fputs(text("frit: ", variable, " must be one of ", known, ", not '", given,
+                  "'; it is taken as '", names.begin()->first, "'\n")
+                 .c_str(),
+             stderr);
+}
+
 }  // namespace
 
 constinit std::atomic<Engine*> Engine::engine_ = nullptr;
@@ -39,16 +59,14 @@ Engine& Engine::start() {
 }
 
 Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) {
-  if (const char* tier = std::getenv("FRIT_TIER")) {
-    const std::string_view name = tier;
-    if (name == "interpreter") settings.tier = Tier::Interpreter;
-    if (name == "compiled") settings.tier = Tier::Compiled;
-  }
-  if (const char* fusion = std::getenv("FRIT_FUSION")) {
-    const std::string_view name = fusion;
-    if (name == "trace") settings.fusion = Fusion::Trace;
-    if (name == "off") settings.fusion = Fusion::Off;
-  }
+  read_setting("FRIT_TIER", settings.tier,
+               {{"automatic", Tier::Automatic},
+                {"interpreter", Tier::Interpreter},
+                {"compiled", Tier::Compiled}});
+  read_setting("FRIT_FUSION", settings.fusion,
+               {{"on", Fusion::On}, {"trace", Fusion::Trace}, {"off", Fusion::Off}});
+  read_setting("FRIT_CHECK", settings.check,
+               {{"auto", Check::WhereNeeded}, {"bounds", Check::Bounds}});
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   for (int op = 0; op < op_count; ++op)
     cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5F : 0.3F;
@@ -171,7 +189,10 @@ void Engine::add_access(const Access& access, bool is_write) {
   access.layout->retain();
   ++access.base->references;
   ++access.base->pending;
-  if (is_write) ++access.base->pending_writes;
+  if (is_write) {
+    ++access.base->pending_writes;
+    access.base->stamp = 0;
+  }
   number(access);
 }
 
@@ -282,8 +303,15 @@ void Engine::eval_prefix(std::size_t count) {
   put_back();
 }
 
-void Engine::settle(const Base* base, bool for_write) {
+void Engine::settle(Base* base, bool for_write) {
+  if (for_write) base->stamp = 0;
   if (for_write ? base->pending > 0 : base->pending_writes > 0) eval();
+}
+
+std::uint64_t Engine::stamp(Base* base) {
+  if (base->exports > 0 || base->foreign) return 0;
+  if (base->stamp == 0) base->stamp = next_stamp_++;
+  return base->stamp;
 }
 
 std::vector<SlotState> Engine::slot_states() const {

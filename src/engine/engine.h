@@ -58,6 +58,7 @@ struct Settings {
   Tier tier = Tier::Automatic;
   bool lazy = true;
   Fusion fusion = Fusion::On;
+  Check check = Check::WhereNeeded;
   std::uint8_t float_checks = 0;
   // Results up to here are computed at once when their inputs are ready.
   std::int64_t immediate_bytes = 16 << 10;
@@ -100,7 +101,9 @@ class Engine {
     if (due_) eval();
   }
   // Evaluates if a pending node writes (or, for_write, touches) the base.
-  void settle(const Base* base, bool for_write);
+  void settle(Base* base, bool for_write);
+  // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
+  std::uint64_t stamp(Base* base);
   bool has_pending() const { return !nodes_.empty(); }
 
   // After a small op raised flags: its values decide which error it was. args: output, inputs;
@@ -116,7 +119,7 @@ class Engine {
   // ---- kernels: for plans, and for loop nests, which have programs of their own ----
   std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
   // The faster tier that is ready; `cost`: the launch's estimated nanoseconds.
-  const Executable& executable(KernelCode& code, double cost);
+  const Executable& executable(KernelCode& code, double cost, Pace pace = Pace::Lanes);
 
   SourcePosition source;
   Settings settings;
@@ -178,6 +181,7 @@ class Engine {
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
+  std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;  // estimated ns an element
   bool running_ = false;
   bool launching_ = false;

@@ -24,6 +24,9 @@ constexpr std::size_t most_kernels = 4096;
 constexpr double load_from = 5e4;
 constexpr double compile_from = 2e5;
 constexpr double compile_once_from = 5e6;
+// One point at a time the interpreter takes some hundred times as long: from this cost of one
+// launch on, waiting for the compiler is quicker.
+constexpr double wait_from = 5e5;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -246,12 +249,14 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
 
 // ---- steps --------------------------------------------------------------------------------------
 
-const Executable& Engine::executable(KernelCode& code, double cost) {
+const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
   const bool want_compiled = settings.tier != Tier::Interpreter;
   if (want_compiled) {
     ++code.sightings;
     code.cost_seen += cost;
-    const bool worth = settings.tier == Tier::Compiled || code.cost_seen >= compile_once_from ||
+    const bool waits = pace == Pace::OneByOne && cost >= wait_from;
+    const bool worth = settings.tier == Tier::Compiled || waits ||
+                       code.cost_seen >= compile_once_from ||
                        (code.sightings >= 2 && code.cost_seen >= compile_from);
     if (!code.compiled && !code.sought && code.cost_seen >= load_from) {
       code.sought = true;
@@ -261,6 +266,7 @@ const Executable& Engine::executable(KernelCode& code, double cost) {
       code.compiled = compiler_->request(*code.kernel);
       if (settings.tier == Tier::Compiled) compiler_->wait();
     }
+    if (waits && !code.compiled->load(std::memory_order_acquire)) compiler_->wait();
     if (code.compiled && code.compiled->load(std::memory_order_acquire)) {
       improve(code);
       ++statistics.compiled_launches;
@@ -333,7 +339,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   scalars.reserve(launch.scalars.size());
   for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
 
-  const Executable& exe = executable(code, launch.cost);
+  const Executable& exe = executable(code, launch.cost, launch.pace);
   const unsigned flags = run_parts(exe, {pointers.data(), launch.integers.data(), scalars.data()},
                                    {.extent = launch.extent,
                                     .granule = launch.granule,

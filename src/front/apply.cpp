@@ -230,6 +230,7 @@ bool try_small(Op op, const Signature& signature, const Array& out,
       inputs[k].data = copies[k].get();
     }
   }
+  target->stamp = 0;
   compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(),
                 {inputs, arguments.size()});
   ++engine.statistics.immediate;

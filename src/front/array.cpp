@@ -377,6 +377,10 @@ void set_fusion(Fusion fusion) {
   Engine::get().eval();
   Engine::get().settings.fusion = fusion;
 }
+void set_check(Check check) {
+  const Locked lock(Engine::lock());
+  Engine::get().settings.check = check;
+}
 void set_lazy(bool lazy) {
   Locked lock(Engine::lock());
   if (!lazy) Engine::get().eval();

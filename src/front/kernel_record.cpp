@@ -1,14 +1,21 @@
 // kernel_record.cpp: a launch of a finished kernel -> a node: aliases, bounds, what it touches.
 //
-// In order: inputs that share memory with what is written are copied; indices are checked, and
-// where that must wait for the run, the kernel gets instructions that keep each index inside and
-// report; then the node is recorded, and the reductions. What follows from the kernel's structure,
-// sizes and layouts is worked out once and kept.
+// In order: inputs that share memory with what is written are copied; indices are checked; then the
+// node is recorded, and the reductions. What follows from the kernel's structure, sizes and layouts
+// is worked out once and kept.
+//
+// Indices that are no sums of axes are checked by the range of the index arrays that they come from
+// (contents.h). Where that does not settle it, an inspection of the indices runs first, and finds
+// nothing as a rule. Where they depend on what the kernel itself writes, the kernel runs at once,
+// with checks in it (kernel_guard.h), as all do under FRIT_CHECK=bounds.
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "front/common.h"
+#include "front/contents.h"
 #include "front/kernel_definition.h"
+#include "front/kernel_guard.h"
 #include "ir/neutral.h"
 #include "schedule/dependence.h"
 
@@ -27,160 +34,6 @@ void for_each_access(const Block& block, bool repeated, Visit&& visit) {
   }
 }
 
-// ---- indices that are checked while the kernel runs ---------------------------------------------
-
-// Where an index was bad: 1 + 2^6 * access + axis (0: nowhere), and the index.
-constexpr std::int64_t axes_of_code = 64;
-struct BadIndex {
-  std::int32_t code = -1, index = -1;  // parameters of the axes' shape
-};
-
-// Rewrites a block: indices that may leave their axis are held inside it; a store through one is
-// left out, and the first of them noted.
-class IndexGuard {
- public:
-  IndexGuard(Routine& routine, std::vector<std::int64_t>& integers, std::span<const Array> arrays,
-             const std::vector<std::vector<InBounds>>& bounds)
-      : routine_(routine), integers_(integers), arrays_(arrays), bounds_(bounds) {
-    for (std::int32_t* local : {&code_, &index_}) {
-      routine_.body.locals.push_back(DType::Int64);
-      *local = static_cast<std::int32_t>(routine_.body.locals.size() - 1);
-    }
-  }
-
-  // Adds the two parameters, and two accesses from number `access` on.
-  BadIndex run(std::int32_t access) {
-    BadIndex bad;
-    for (std::int32_t* parameter : {&bad.code, &bad.index}) {
-      *parameter = static_cast<std::int32_t>(routine_.body.operands.size());
-      routine_.body.operands.push_back({.dtype = DType::Int64, .written = true});
-      routine_.parameter_ranks.push_back(routine_.rank);
-    }
-    Block code;
-    to_ = &code;
-    write(code_, constant(0));
-    write(index_, constant(0));
-    block(routine_.body.code, code);
-    to_ = &code;
-    store(bad.code, read(code_), access);
-    store(bad.index, read(index_), access + 1);
-    routine_.body.code = std::move(code);
-    return bad;
-  }
-
- private:
-  void block(const Block& from, Block& to) {
-    for (const Instr& instr : from) {
-      to_ = &to;
-      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) {
-        access(instr);
-        continue;
-      }
-      Instr copy = instr;
-      copy.body.clear();
-      copy.other.clear();
-      block(instr.other, copy.other);
-      block(instr.body, copy.body);
-      to.push_back(std::move(copy));
-    }
-  }
-
-  void access(Instr instr) {
-    const auto shape = arrays_[at(instr.address.operand)].shape();
-    ValueId all_inside = no_value;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-      if (bounds_[at(instr.number)][d] != InBounds::Unknown) continue;
-      if (shape[d] == 0)
-        throw IndexError(text("kernel: an index into axis ", d, " of an array without elements"));
-      const ValueId asked = instr.address.terms[d].index;
-      const ValueId held =
-          apply(Op::Maximum, DType::Int64,
-                apply(Op::Minimum, DType::Int64, asked, integer(shape[d] - 1)), integer(0));
-      const ValueId inside = apply(Op::Equal, DType::Bool, asked, held);
-      note(instr.number, static_cast<std::int64_t>(d), asked, inside);
-      instr.address.terms[d].index = held;
-      all_inside =
-          all_inside == no_value ? inside : apply(Op::LogicalAnd, DType::Bool, all_inside, inside);
-    }
-    if (all_inside == no_value || instr.kind == InstrKind::Load)
-      return to_->push_back(std::move(instr));
-    Instr guard;
-    guard.kind = InstrKind::If;
-    guard.args[0] = all_inside;
-    guard.body.push_back(std::move(instr));
-    to_->push_back(std::move(guard));
-  }
-
-  void note(std::int32_t access, std::int64_t axis, ValueId index, ValueId inside) {
-    const ValueId first = apply(Op::Equal, DType::Bool, read(code_), constant(0));
-    const ValueId outside = apply(Op::LogicalNot, DType::Bool, inside);
-    const ValueId now = apply(Op::LogicalAnd, DType::Bool, first, outside);
-    write(index_, select(now, index, read(index_)));
-    write(code_, select(now, constant(1 + axes_of_code * access + axis), read(code_)));
-  }
-
-  ValueId add(Instr instr, DType dtype) {
-    instr.result = static_cast<ValueId>(routine_.body.values.size());
-    routine_.body.values.push_back(dtype);
-    to_->push_back(std::move(instr));
-    return to_->back().result;
-  }
-  ValueId apply(Op op, DType dtype, ValueId a, ValueId b = no_value, ValueId c = no_value) {
-    Instr instr;
-    instr.kind = InstrKind::Apply;
-    instr.op = op;
-    instr.args[0] = a;
-    instr.args[1] = b;
-    instr.args[2] = c;
-    return add(std::move(instr), dtype);
-  }
-  ValueId select(ValueId condition, ValueId x, ValueId y) {
-    return apply(Op::Select, DType::Int64, condition, x, y);
-  }
-  ValueId integer(std::int64_t value) {
-    Instr instr;
-    instr.kind = InstrKind::IntegerArg;
-    instr.number = routine_.body.integers++;
-    integers_.push_back(value);
-    return add(std::move(instr), DType::Int64);
-  }
-  ValueId constant(std::int64_t value) {
-    Instr instr;
-    instr.kind = InstrKind::Constant;
-    instr.constant = Scalar::of(DType::Int64, value);
-    return add(std::move(instr), DType::Int64);
-  }
-  ValueId read(std::int32_t local) {
-    Instr instr;
-    instr.kind = InstrKind::ReadLocal;
-    instr.number = local;
-    return add(std::move(instr), DType::Int64);
-  }
-  void write(std::int32_t local, ValueId value) {
-    Instr instr;
-    instr.kind = InstrKind::WriteLocal;
-    instr.number = local;
-    instr.args[0] = value;
-    to_->push_back(std::move(instr));
-  }
-  void store(std::int32_t parameter, ValueId value, std::int32_t access) {
-    Instr instr;
-    instr.kind = InstrKind::Store;
-    instr.address.operand = parameter;
-    for (std::int32_t k = 0; k < routine_.rank; ++k) instr.address.terms.push_back({k, k});
-    instr.args[0] = value;
-    instr.number = access;
-    to_->push_back(std::move(instr));
-  }
-
-  Routine& routine_;
-  std::vector<std::int64_t>& integers_;
-  std::span<const Array> arrays_;
-  const std::vector<std::vector<InBounds>>& bounds_;
-  std::int32_t code_ = -1, index_ = -1;
-  Block* to_ = nullptr;
-};
-
 // ---- what is known of kernels that were recorded before -----------------------------------------
 
 constexpr std::size_t most_uses = 4096;
@@ -195,12 +48,27 @@ struct HashOfWords {
     return hash;
   }
 };
-using Uses =
-    std::unordered_map<std::vector<std::uint64_t>, std::shared_ptr<const RoutineUse>, HashOfWords>;
+template <class Value>
+using ByKey = std::unordered_map<std::vector<std::uint64_t>, Value, HashOfWords>;
+
+// How the launches of one key run, where the index arrays that the bounds were found by hold
+// numbers of these ranges.
+struct Recipe {
+  std::vector<std::int32_t> asked;  // parameters
+  std::vector<std::optional<Range>> ranges;
+  std::shared_ptr<const RoutineUse> use;
+  std::shared_ptr<const RoutineUse> inspection;  // to be run first; may be null
+  std::vector<std::uint64_t> passed;             // what the last one that found nothing looked at
+  bool guarded = false;                          // `use` checks its indices
+};
 
 // Under the engine's lock. Never destroyed: kernels may be recorded while the process ends.
-Uses& uses() {
-  static Uses& known = *new Uses;
+ByKey<Recipe>& recipes() {
+  static auto& known = *new ByKey<Recipe>;
+  return known;
+}
+ByKey<std::shared_ptr<const RoutineUse>>& uses() {
+  static auto& known = *new ByKey<std::shared_ptr<const RoutineUse>>;
   return known;
 }
 
@@ -224,7 +92,7 @@ class KernelRecorder {
   KernelRecorder(const KernelDefinition& definition, KernelLaunch& launch)
       : definition_(definition),
         launch_(launch),
-        routine_(definition.routine),
+        routine_(*definition.routine),
         extents_(launch.extents),
         arrays_(launch.arrays) {}
 
@@ -233,15 +101,14 @@ class KernelRecorder {
     std::int64_t points = 1;
     for (std::int64_t extent : extents_) points *= extent;
     for (const KernelReduction& r : definition_.reductions)
-      arrays_[at(r.parameter)] = empty(extents_, routine_->body.operands[at(r.parameter)].dtype);
-    const std::vector<Operand>& operands = routine_->body.operands;
+      arrays_[at(r.parameter)] = empty(extents_, routine_.body.operands[at(r.parameter)].dtype);
+    const std::vector<Operand>& operands = routine_.body.operands;
     const bool stores =
         std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.written; });
     if (points > 0 && stores) {
       take_integers();
       check_arrays();
-      std::shared_ptr<const RoutineUse> use = find_use();
-      codes_ ? run_checked(std::move(use)) : record_node(std::move(use));
+      record_checked();
     }
     std::vector<Array> results;
     for (const KernelReduction& r : definition_.reductions) {
@@ -256,9 +123,7 @@ class KernelRecorder {
 
  private:
   const Array& array(std::size_t parameter) const { return arrays_[parameter]; }
-  bool is_written(std::size_t parameter) const {
-    return routine_->body.operands[parameter].written;
-  }
+  bool is_written(std::size_t parameter) const { return routine_.body.operands[parameter].written; }
 
   void take_integers() {
     integers_.reserve(definition_.integers.size());
@@ -323,8 +188,8 @@ class KernelRecorder {
     if (!a.same_base(b) || a.layout() != b.layout() || a.offset() != b.offset() ||
         a.dtype() != b.dtype())
       return false;
-    bool holds = a.ndim() == routine_->rank, written = false;
-    for_each_access(routine_->body.code, false, [&](const Instr& instr, bool repeated) {
+    bool holds = a.ndim() == routine_.rank, written = false;
+    for_each_access(routine_.body.code, false, [&](const Instr& instr, bool repeated) {
       const std::size_t parameter = at(instr.address.operand);
       if (parameter != in && parameter != out) return;
       for (const Term& term : instr.address.terms) holds &= term.index == term.stride;
@@ -336,32 +201,31 @@ class KernelRecorder {
 
   // ---- bounds -----------------------------------------------------------------------------------
 
-  std::vector<std::vector<InBounds>> find_bounds() {
+  Bounds find_bounds(Recipe& recipe) {
     std::vector<std::span<const std::int64_t>> shapes;
     for (const Array& a : arrays_) shapes.push_back(a.shape());
-    auto bounds = check_bounds({.routine = *routine_,
-                                .extents = extents_,
-                                .integers = integers_,
-                                .shapes = shapes,
-                                .contents = [&](std::int32_t p) { return contents(at(p)); },
-                                .place = [&](const Instr& access) { return place_of(access); }});
+    Bounds bounds =
+        check_bounds({.routine = routine_,
+                      .extents = extents_,
+                      .integers = integers_,
+                      .shapes = shapes,
+                      .contents = [&](std::int32_t parameter) -> std::optional<Range> {
+                        if (!may_ask(at(parameter))) return std::nullopt;
+                        recipe.asked.push_back(parameter);
+                        recipe.ranges.push_back(range_of_elements(array(at(parameter))));
+                        return recipe.ranges.back();
+                      },
+                      .place = [&](const Instr& access) { return place_of(access); }});
     bounds.resize(at(definition_.accesses));
     return bounds;
   }
 
-  std::optional<Range> contents(std::size_t parameter) {
-    const Array& a = array(parameter);
+  // Is what the array holds now what the kernel will read?
+  bool may_ask(std::size_t parameter) const {
+    if (Engine::get().settings.check == Check::Bounds) return false;
     for (std::size_t other = 0; other < arrays_.size(); ++other)
-      if (is_written(other) && a.same_base(array(other))) return std::nullopt;
-    read_contents_ = true;
-    if (a.size() == 0) return std::nullopt;
-    const auto as_int64 = [](const Array& x) {
-      return item(astype(x, DType::Int64)).as<std::int64_t>();
-    };
-    const Array low = frit::reduce(Op::Minimum, a), high = frit::reduce(Op::Maximum, a);
-    const Range range{as_int64(low), as_int64(high)};
-    if (range.low > range.high) return std::nullopt;  // uint64 beyond int64
-    return range;
+      if (is_written(other) && array(parameter).same_base(array(other))) return false;
+    return true;
   }
 
   std::string name_of(std::size_t parameter) const {
@@ -376,49 +240,73 @@ class KernelRecorder {
     return place;
   }
 
-  // An index that must be checked while the kernel runs: it gets parameters for what is found.
-  void guard_indices(const std::vector<std::vector<InBounds>>& bounds) {
-    const bool any =
-        std::any_of(bounds.begin(), bounds.end(), [](const std::vector<InBounds>& axes) {
-          return std::find(axes.begin(), axes.end(), InBounds::Unknown) != axes.end();
-        });
-    if (!any) return;
-    Routine guarded = *routine_;
-    bad_ = IndexGuard(guarded, integers_, arrays_, bounds).run(definition_.accesses);
-    routine_ = intern(guarded);
-    codes_ = empty(extents_, DType::Int64);
-    indices_ = empty(extents_, DType::Int64);
-    arrays_.push_back(codes_);
-    arrays_.push_back(indices_);
+  void record_checked() {
+    Recipe& recipe = find_recipe();
+    if (recipe.guarded) return run_guarded(recipe.use);
+    if (recipe.inspection && !passes(recipe)) {
+      Recipe unused;
+      return run_guarded(guarded_use(find_bounds(unused)));  // finds it again, and says what it was
+    }
+    record_node(recipe.use, arrays_);
+  }
+
+  bool passes(Recipe& recipe) {
+    std::vector<std::uint64_t> looks_at = inputs_of(*recipe.inspection);
+    if (!looks_at.empty() && looks_at == recipe.passed) return true;
+    std::vector<Array> arrays = arrays_;
+    arrays.push_back(empty(extents_, DType::Bool));
+    record_node(recipe.inspection, arrays);
+    const Array any = frit::reduce(Op::LogicalOr, arrays.back());
+    arrays.pop_back();  // so that its values are stored nowhere
+    if (item(any).as<std::uint8_t>() != 0) return false;
+    recipe.passed = std::move(looks_at);
+    return true;
+  }
+
+  // The stamps of the memory that it reads, and the scalars; empty where that may change unseen.
+  std::vector<std::uint64_t> inputs_of(const RoutineUse& inspection) const {
+    std::vector<std::uint64_t> state;
+    for (const RoutineUse::Touched& input : inspection.inputs) {
+      const Instr& access = *inspection.accesses[at(input.access)].instr;
+      state.push_back(Engine::get().stamp(array(at(access.address.operand)).base()));
+      if (state.back() == 0) return {};
+    }
+    for (const Scalar& value : scalars())
+      for (std::size_t k = 0; k < sizeof value.bytes; k += sizeof(std::uint64_t))
+        std::memcpy(&state.emplace_back(), value.bytes + k, sizeof(std::uint64_t));
+    state.push_back(1);
+    return state;
   }
 
   // Runs the kernel now; where an index was bad, all is put back as it was.
-  void run_checked(std::shared_ptr<const RoutineUse> use) {
+  void run_guarded(std::shared_ptr<const RoutineUse> use) {
     std::vector<std::pair<Array, Array>> kept;
     for (std::size_t k = 0; k < definition_.uses.size(); ++k)
       if (is_written(k) && !is_fresh(k)) kept.emplace_back(array(k), copy(array(k)));
-    record_node(std::move(use));
-    if (item(frit::reduce(Op::Maximum, codes_)).as<std::int64_t>() == 0) return;
+    std::vector<Array> arrays = arrays_;
+    const Array codes = empty(extents_, DType::Int64), indices = empty(extents_, DType::Int64);
+    arrays.push_back(codes);
+    arrays.push_back(indices);
+    record_node(std::move(use), arrays);
+    if (item(frit::reduce(Op::Maximum, codes)).as<std::int64_t>() == 0) return;
     for (const auto& [array, before] : kept) assign(array, before);
-    refuse_bad_index();
+    refuse_bad_index(codes, indices);
   }
 
-  [[noreturn]] void refuse_bad_index() {
-    const auto* codes = reinterpret_cast<const std::int64_t*>(read(codes_));
+  [[noreturn]] void refuse_bad_index(const Array& codes, const Array& indices) {
+    const auto* code = reinterpret_cast<const std::int64_t*>(read(codes));
     const std::int64_t* first =
-        std::find_if(codes, codes + codes_.size(), [](std::int64_t code) { return code != 0; });
-    const std::int64_t point = first - codes, code = *first - 1;
-    const auto* indices = reinterpret_cast<const std::int64_t*>(read(indices_));
-    const auto number = static_cast<std::int32_t>(code / axes_of_code);
-    const auto axis = static_cast<std::size_t>(code % axes_of_code);
+        std::find_if(code, code + codes.size(), [](std::int64_t c) { return c != 0; });
+    const BadIndex bad = bad_index_of(*first);
+    const std::int64_t index = reinterpret_cast<const std::int64_t*>(read(indices))[first - code];
     const Instr* access = nullptr;
-    for_each_access(definition_.routine->body.code, false, [&](const Instr& instr, bool) {
-      if (instr.number == number) access = &instr;
+    for_each_access(routine_.body.code, false, [&](const Instr& instr, bool) {
+      if (instr.number == bad.access) access = &instr;
     });
     check(access != nullptr, "a bad index belongs to an access");
-    throw IndexError(text("an index computed in a kernel is out of bounds: index ", indices[point],
-                          " for axis ", axis, " with size ",
-                          array(at(access->address.operand)).shape()[axis], " of ",
+    throw IndexError(text("an index computed in a kernel is out of bounds: index ", index,
+                          " for axis ", bad.axis, " with size ",
+                          array(at(access->address.operand)).shape()[at(bad.axis)], " of ",
                           place_of(*access), "; nothing was written"));
   }
 
@@ -430,55 +318,88 @@ class KernelRecorder {
 
   // ---- the node ---------------------------------------------------------------------------------
 
-  // What follows from structure, sizes and layouts; from `contents` of index arrays too, unless
-  // bounds hold without.
-  std::shared_ptr<const RoutineUse> find_use() {
-    std::vector<std::uint64_t> key = key_of(*routine_);
+  // Stays valid until the next launch.
+  Recipe& find_recipe() {
+    std::vector<std::uint64_t> key = key_of(routine_, integers_, arrays_);
+    key.push_back(static_cast<std::uint64_t>(Engine::get().settings.check));
+    if (const auto found = recipes().find(key); found != recipes().end()) {
+      Recipe& known = found->second;
+      bool holds = true;
+      for (std::size_t k = 0; k < known.asked.size() && holds; ++k)
+        holds = range_of_elements(array(at(known.asked[k]))) == known.ranges[k];
+      if (holds) return known;
+    }
+    Recipe recipe;
+    const Bounds bounds = find_bounds(recipe);
+    const bool settled = std::none_of(bounds.begin(), bounds.end(), [](const auto& axes) {
+      return std::find(axes.begin(), axes.end(), InBounds::Unknown) != axes.end();
+    });
+    const std::optional<CheckedRoutine> inspection =
+        settled || Engine::get().settings.check == Check::Bounds
+            ? std::nullopt
+            : inspect_indices({routine_, integers_, arrays_, bounds});
+    recipe.guarded = !settled && !inspection;
+    recipe.use = recipe.guarded ? guarded_use(bounds)
+                                : find_use(definition_.routine, integers_, arrays_, bounds);
+    if (inspection) {
+      std::vector<Array> arrays = arrays_;
+      arrays.push_back(empty(extents_, DType::Bool));
+      recipe.inspection =
+          find_use(intern(inspection->routine), inspection->integers, arrays, inspection->bounds);
+    }
+    if (recipes().size() >= most_uses) recipes().clear();
+    return recipes().insert_or_assign(std::move(key), std::move(recipe)).first->second;
+  }
+
+  std::shared_ptr<const RoutineUse> guarded_use(const Bounds& bounds) {
+    const CheckedRoutine guarded = guard_indices({routine_, integers_, arrays_, bounds});
+    std::vector<Array> arrays = arrays_;
+    for (int k = 0; k < 2; ++k) arrays.push_back(empty(extents_, DType::Int64));
+    return find_use(intern(guarded.routine), guarded.integers, arrays, guarded.bounds);
+  }
+
+  // What follows from structure, sizes, layouts and bounds.
+  std::shared_ptr<const RoutineUse> find_use(std::shared_ptr<const Routine> routine,
+                                             std::span<const std::int64_t> integers,
+                                             std::span<const Array> arrays,
+                                             const Bounds& bounds) const {
+    std::vector<std::uint64_t> key = key_of(*routine, integers, arrays);
+    for (const auto& axes : bounds)
+      for (InBounds b : axes) key.push_back(static_cast<std::uint64_t>(b));
     if (std::shared_ptr<const RoutineUse> known = known_use(key)) return known;
-    const std::vector<std::vector<InBounds>> bounds = find_bounds();
-    guard_indices(bounds);
-    if (codes_ || read_contents_) {
-      key = key_of(*routine_);
-      for (const std::vector<InBounds>& axes : bounds)
-        for (InBounds b : axes) key.push_back(static_cast<std::uint64_t>(b));
-      if (std::shared_ptr<const RoutineUse> known = known_use(key)) return known;
-    }
-    return add_use(std::move(key), make_use(bounds));
-  }
-
-  // The routine's id says how many words of each follow.
-  std::vector<std::uint64_t> key_of(const Routine& routine) const {
-    std::vector<std::uint64_t> key;
-    key.reserve(1 + extents_.size() + integers_.size() + 3 * arrays_.size());
-    key.push_back(routine.id);
-    key.insert(key.end(), extents_.begin(), extents_.end());
-    key.insert(key.end(), integers_.begin(), integers_.end());
-    for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      key.push_back(reinterpret_cast<std::uintptr_t>(array(k).layout()));
-      key.push_back(static_cast<std::uint64_t>(array(k).offset()));
-      key.push_back(static_cast<std::uint64_t>(base_number(k)));
-    }
-    return key;
-  }
-  // Of the first parameter on the same base.
-  std::int32_t base_number(std::size_t parameter) const {
-    std::size_t first = 0;
-    while (!array(first).same_base(array(parameter))) ++first;
-    return static_cast<std::int32_t>(first);
-  }
-
-  std::shared_ptr<RoutineUse> make_use(const std::vector<std::vector<InBounds>>& bounds) const {
     auto use = std::make_shared<RoutineUse>();
-    use->routine = routine_;
+    use->routine = std::move(routine);
     use->domain = LayoutRef::adopt(make_contiguous(extents_, 1));
-    use->integers = integers_;
-    for (std::size_t k = 0; k < arrays_.size(); ++k)
-      use->parameters.push_back({base_number(k), LayoutRef(array(k).layout()), array(k).offset()});
+    use->integers.assign(integers.begin(), integers.end());
+    for (const Array& a : arrays)
+      use->parameters.push_back({base_number(arrays, a), LayoutRef(a.layout()), a.offset()});
     analyse(*use);
     for (std::size_t n = 0; n < bounds.size(); ++n)
       use->accesses[n].always_inside = std::all_of(
           bounds[n].begin(), bounds[n].end(), [](InBounds b) { return b == InBounds::Always; });
-    return use;
+    return add_use(std::move(key), std::move(use));
+  }
+
+  // The routine's id says how many words of each follow.
+  std::vector<std::uint64_t> key_of(const Routine& routine, std::span<const std::int64_t> integers,
+                                    std::span<const Array> arrays) const {
+    std::vector<std::uint64_t> key;
+    key.reserve(2 + extents_.size() + integers.size() + 3 * arrays.size());
+    key.push_back(routine.id);
+    key.insert(key.end(), extents_.begin(), extents_.end());
+    key.insert(key.end(), integers.begin(), integers.end());
+    for (const Array& a : arrays) {
+      key.push_back(reinterpret_cast<std::uintptr_t>(a.layout()));
+      key.push_back(static_cast<std::uint64_t>(a.offset()));
+      key.push_back(static_cast<std::uint64_t>(base_number(arrays, a)));
+    }
+    return key;
+  }
+  // Of the first parameter on the same base.
+  static std::int32_t base_number(std::span<const Array> arrays, const Array& a) {
+    std::size_t first = 0;
+    while (!arrays[first].same_base(a)) ++first;
+    return static_cast<std::int32_t>(first);
   }
 
   std::vector<Scalar> scalars() const {
@@ -490,7 +411,7 @@ class KernelRecorder {
     return values;
   }
 
-  void record_node(std::shared_ptr<const RoutineUse> use) {
+  void record_node(std::shared_ptr<const RoutineUse> use, std::span<const Array> arrays) {
     if (use->outputs.empty()) return;
     auto site = std::make_unique<CallSite>();
     const auto list = [&](const std::vector<RoutineUse::Touched>& touched,
@@ -498,7 +419,7 @@ class KernelRecorder {
       accesses.reserve(touched.size());
       for (const RoutineUse::Touched& t : touched) {
         const RoutineAccess& access = use->accesses[at(t.access)];
-        const Array& a = array(at(access.instr->address.operand));
+        const Array& a = arrays[at(access.instr->address.operand)];
         accesses.push_back(
             {a.base(), t.layout.get(), access.is_window ? access.offset : a.offset(), a.dtype()});
       }
@@ -518,13 +439,10 @@ class KernelRecorder {
 
   const KernelDefinition& definition_;
   KernelLaunch& launch_;
-  std::shared_ptr<const Routine> routine_;
+  const Routine& routine_;
   std::span<const std::int64_t> extents_;
   std::vector<Array>& arrays_;
   std::vector<std::int64_t> integers_;
-  BadIndex bad_;
-  Array codes_, indices_;       // of bad indices; none: all are known to be good
-  bool read_contents_ = false;  // the bounds depend on what index arrays hold
 };
 
 std::vector<Array> launch(const KernelDefinition& definition, KernelLaunch launch) {

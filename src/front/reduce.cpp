@@ -114,6 +114,7 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
   const Loop combine = loop(op, type);
   if (!fold || !combine) return false;
   engine.allocate(out.base());
+  out.base()->stamp = 0;
   const std::byte* in = a.base()->data + a.offset();
   std::byte* result = out.base()->data + out.offset();
   const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, type);
@@ -534,7 +535,10 @@ bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<co
   }
   if (bytes > 4 * engine.settings.immediate_bytes) return false;
   std::vector<std::byte*> pointers;
-  for (const Array& a : outputs) engine.allocate(a.base());
+  for (const Array& a : outputs) {
+    engine.allocate(a.base());
+    a.base()->stamp = 0;
+  }
   for (const auto& arrays : {outputs, inputs})
     for (const Array& a : arrays) pointers.push_back(a.base()->data + a.offset());
   ++engine.statistics.immediate;

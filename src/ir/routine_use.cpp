@@ -148,8 +148,10 @@ class Analysis {
         .instr = &instr, .is_window = true, .at_top = depth == 0, .offset = parameter.offset};
     Affine bytes;
     for (std::size_t k = 0; k < instr.address.terms.size(); ++k) {
-      const auto sum =
-          add(bytes, forms_[at(instr.address.terms[k].index)], parameter.layout->strides()[k]);
+      const ValueId index = instr.address.terms[k].index;
+      const std::int64_t stride = parameter.layout->strides()[k];
+      auto sum = add(bytes, forms_[at(index)], stride);
+      if (!sum) sum = add(bytes, {.terms = {{index, 1}}}, stride);  // as it is computed
       check(sum.has_value(), "an index stays within 64 bits");
       bytes = *sum;
     }

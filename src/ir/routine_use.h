@@ -85,6 +85,7 @@ void analyse(RoutineUse& use);
 
 struct Range {
   std::int64_t low = 0, high = 0;
+  bool operator==(const Range&) const = default;
 };
 
 struct BoundsQuestion {

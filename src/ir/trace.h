@@ -28,7 +28,10 @@ class Base {
   std::int32_t pending_writes = 0;
   std::uint32_t slot = 0;     // its number in the current segment of the trace,
   std::uint64_t segment = 0;  // if this is that segment's number
-  bool foreign = false;       // memory of somebody else's
+  // What the memory holds behind all that is recorded: equal stamps, the same bytes. 0: it has not
+  // been stamped since it was last written. Who writes without a node sets it to 0 behind that.
+  std::uint64_t stamp = 0;
+  bool foreign = false;  // memory of somebody else's
   bool writable = true;
   void* owner = nullptr;  // released when the base dies
   void (*release)(void*) = nullptr;

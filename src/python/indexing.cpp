@@ -119,6 +119,7 @@ bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   const auto size = static_cast<std::size_t>(size_of(array.dtype()));
   if (is_idle(array)) {
     std::memcpy(array.base()->data + array.offset() + offset, element->bytes, size);
+    std::atomic_ref(array.base()->stamp).store(0, std::memory_order_release);  // behind the write
     return true;
   }
   // Somebody still has to read or write the old elements: an export waits for them.

@@ -473,7 +473,11 @@ class Launcher {
 
   PyObject* run_in_python(const Specialisation& found) {
     const Ref runner = found.runner;
-    return PyObject_CallFunction(runner.get(), "OO", call_.policy_object, tuple_of(objects_).get());
+    const Ref initial = call_.initial
+                            ? Ref::steal(make_scalar(call_.initial->bytes, DType::Float64))
+                            : Ref::borrow(Py_None);
+    return PyObject_CallFunction(runner.get(), "OOO", call_.policy_object, tuple_of(objects_).get(),
+                                 initial.get());
   }
 
   const Call& call_;
@@ -575,9 +579,9 @@ PyObject* launch_function(PyObject*, PyObject* arguments) {
 // from.
 PyObject* launch_values(PyObject*, PyObject* arguments) {
   return guarded([&] {
-    PyObject *kernel, *policy, *objects;
-    if (!PyArg_ParseTuple(arguments, "OO!O!", &kernel, policy_type, &policy, &PyTuple_Type,
-                          &objects))
+    PyObject *kernel, *policy, *objects, *number;
+    if (!PyArg_ParseTuple(arguments, "OO!O!O", &kernel, policy_type, &policy, &PyTuple_Type,
+                          &objects, &number))
       throw PythonError{};
     const std::shared_ptr<const ReadyKernel> ready = ready_kernel(kernel);
     if (!ready) throw PythonError{};
@@ -589,7 +593,9 @@ PyObject* launch_values(PyObject*, PyObject* arguments) {
       if (static_cast<std::size_t>(number) >= values.values.size() ||
           !values.values[static_cast<std::size_t>(number)].array)
         raise(PyExc_TypeError, "launch_kernel: value %d is no array", static_cast<int>(number));
-    return launch_kernel(*ready, policy_of(policy), values.values, std::nullopt);
+    std::optional<Scalar> initial;
+    if (number != Py_None) initial = element_value(number, DType::Float64);
+    return launch_kernel(*ready, policy_of(policy), values.values, initial);
   });
 }
 

@@ -77,6 +77,15 @@ void set_fusion_by_name(const std::string& name) {
     throw nb::value_error("set_fusion: 'on', 'trace' or 'off'");
 }
 
+void set_check_by_name(const std::string& name) {
+  if (name == "auto")
+    set_check(Check::WhereNeeded);
+  else if (name == "bounds")
+    set_check(Check::Bounds);
+  else
+    throw nb::value_error("set_check: 'auto' or 'bounds'");
+}
+
 const Array* array_behind(nb::handle object) {
   if (is_array(object.ptr())) return &array_of(object.ptr()).array;
   if (is_scalar(object.ptr())) return &scalar_of(object.ptr()).array;
@@ -196,6 +205,7 @@ void add_engine(nb::module_& m) {
       "lazy"_a);
   m.def("set_tier", set_tier_by_name, "tier"_a);
   m.def("set_fusion", set_fusion_by_name, "fusion"_a);
+  m.def("set_check", set_check_by_name, "check"_a);
   m.def("wait_for_compiler", wait_for_compiler, nb::call_guard<nb::gil_scoped_release>());
   m.def("flush_caches", flush_caches);
   m.def("drain_released", drain_released);

@@ -42,6 +42,7 @@ class MapBody final : public Body {
       if (extent_of(k) > 1) axes.push_back({.members = {k}, .extent = extent_of(k)});
     writer_.open_parallel(false);
     step_.extent = 1;
+    step_.pace = Pace::OneByOne;
     for (Axis& axis : axes) open(axis, false);
     run_loop_members(0);
     flush(full_);
@@ -54,6 +55,7 @@ class MapBody final : public Body {
   void single() {
     writer_.open_parallel(false);
     step_.extent = 1;
+    step_.pace = Pace::OneByOne;
     run_loop_members(0);
     flush(full_);
     close_flat();

@@ -58,6 +58,11 @@ enum class StepKind : std::uint8_t {
   Call,     // an opaque node
 };
 
+enum class Pace : std::uint8_t {
+  Lanes,     // many points at a time
+  OneByOne,  // points of a user's kernel that depend on one another: the interpreter crawls
+};
+
 struct LaunchStep {
   std::shared_ptr<const Kernel> kernel;
   std::vector<Binding> operands;
@@ -69,6 +74,7 @@ struct LaunchStep {
   std::int64_t elements = 0;  // innermost iterations in all
   std::int64_t bytes = 0;     // memory traffic
   double cost = 0;            // estimated nanoseconds on one core, compiled
+  Pace pace = Pace::Lanes;
   // In-place updates whose neighbours are still read: the base gets new memory. Its part outside
   // the written window is copied first; afterwards the shadow becomes the base's memory.
   struct Shadow {

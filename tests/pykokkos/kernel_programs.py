@@ -20,7 +20,7 @@ import frit.pykokkos as pk
 from frit import _core
 
 REACH = 2  # kernels read up to this far behind their own index
-KERNELS, REDUCTIONS, PLANES = 10, 4, 4
+KERNELS, REDUCTIONS, PLANES, INDEXED = 10, 4, 4, 4
 
 # ---- random workunits ---------------------------------------------------------------------------
 
@@ -107,6 +107,19 @@ class _Body:
         return ["    " + line for line in lines]
 
 
+class _IndexedBody(_Body):
+    """Of workunits whose indices an array decides."""
+
+    def index(self, stores: bool) -> str:
+        return self.rng.choice(["[q[i]]", "[q[i]]", "[i]"])
+
+    def view(self) -> str:
+        return self.rng.choice("ab")
+
+    def value(self, depth: int = 2) -> str:
+        return "q[i]" if self.rng.random() < 0.08 else super().value(depth)
+
+
 def _source(rng: random.Random) -> str:
     text = ["import frit.pykokkos as pk", ""]
     for n in range(KERNELS + PLANES):
@@ -116,6 +129,12 @@ def _source(rng: random.Random) -> str:
         for _ in range(rng.randint(1, 3)):
             text += ["    " + line for line in body.statement(2)]
         text += [""]
+    for n in range(INDEXED):
+        body = _IndexedBody(rng, False)
+        text += ["@pk.workunit", f"def indexed{n}(i, a, b, q, x):"]
+        for _ in range(rng.randint(1, 2)):
+            text += ["    " + line for line in body.statement(1)]
+        text += ["    b[i] += 1", ""]  # what stores nothing is not run
     for n in range(REDUCTIONS):
         body = _Body(rng, False)
         text += ["@pk.workunit", f"def reduction{n}(i, acc, a, b, c, x, k):"]
@@ -140,7 +159,7 @@ def workunits(seed: int, folder: Path) -> Any:
 Step = tuple[Any, ...]
 _STEPS = {
     "for": 60, "plane": 8, "reduce": 12, "view": 10, "array": 1, "part": 7, "drop": 6, "read": 3,
-    "item": 2, "fill": 3, "copy": 3, "numpy": 5, "number": 2,
+    "item": 2, "fill": 3, "copy": 3, "numpy": 5, "number": 2, "indexed": 12, "index": 4,
 }  # fmt: skip
 
 
@@ -168,6 +187,7 @@ class Run:
         self.planes: list[Any] = []
         self.bases: list[Any] = []
         self.numbers: list[Any] = []
+        self.places: list[Any] = []  # arrays of indices
         self.seen: list[Any] = []
         self.made = 0
 
@@ -187,6 +207,14 @@ class Run:
                 function,
                 **arguments,
             )
+
+    def launch_indexed(self, function: Callable[..., Any], points: Any, arguments: Any) -> None:
+        self.launch(function, [points], arguments)
+
+    def new_places(self, values: Any) -> Any:
+        view = pk.View(values.shape, pk.int64)
+        view[:] = values
+        return view
 
     def reduce(self, function: Callable[..., Any], points: Any, arguments: Any) -> Any:
         return pk.parallel_reduce(pk.RangePolicy(*points), function, **arguments)
@@ -237,6 +265,35 @@ class Run:
             function = getattr(self.module, f"kernel{f % KERNELS}")
             points = [self.points(lo, hi)]
             self.launch(function, points, self.arguments(self.views, a, b, c, x))
+
+    def do_index(self, which: int, how: int, k: int, value: int, *_: int) -> None:
+        """Makes an array of indices, or changes one: seldom to what is outside of the views."""
+        if not self.places or how % 4 == 0 and len(self.places) < 3:
+            self.made += 1
+            draw = numpy.random.RandomState(self.made)
+            self.places.append(self.new_places(draw.randint(0, self.length, self.n)))
+            return
+        places = self.places[which % len(self.places)]
+        value = value % self.length if value % 7 else self.length * (-1) ** k
+        if how % 4 == 1:
+            places[k % self.n] = value
+        elif how % 4 == 2:
+            places[0 : 1 + k % self.n] = value
+        else:
+            places[:] = self.new_places(numpy.roll(self.values(places), k))
+
+    def do_indexed(self, f: int, a: int, b: int, q: int, x: int, lo: int, hi: int, _: int) -> None:
+        if not self.views:
+            return
+        if not self.places:
+            self.do_index(0, 0, 0, 0)
+        given = {"a": self.view_number(a), "b": self.view_number(b), "x": self.number(x)}
+        given["q"] = self.places[q % len(self.places)]
+        function = getattr(self.module, f"indexed{f % INDEXED}")
+        try:
+            self.launch_indexed(function, self.points(lo, hi), given)
+        except IndexError:
+            self.seen.append(["outside"])
 
     def do_plane(self, f: int, a: int, b: int, c: int, x: int, lo: int, hi: int, _: int) -> None:
         if not self.planes or a % 4 == 0 and len(self.planes) < 3:
@@ -307,6 +364,27 @@ class _Made(numpy.ndarray):
     """The oracle's arrays that stand for views."""
 
 
+class _Strict:
+    """An array that takes no index from the end."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        return cls(value.view(numpy.ndarray)) if isinstance(value, numpy.ndarray) else value
+
+    def __getitem__(self, index: int) -> Any:
+        if index < 0:
+            raise IndexError(index)
+        return self.array[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        if index < 0:
+            raise IndexError(index)
+        self.array[index] = value
+
+
 class Oracle(Run):
     """The same steps in plain Python."""
 
@@ -322,6 +400,21 @@ class Oracle(Run):
             else:
                 for j in inner:
                     function(i, j, **plain)
+
+    def launch_indexed(self, function: Callable[..., Any], points: Any, arguments: Any) -> None:
+        """All of it or, where an index is bad, nothing."""
+        arrays = [v for v in arguments.values() if isinstance(v, numpy.ndarray)]
+        before = [array.copy() for array in arrays]
+        try:
+            for i in range(*points):
+                function(i, **{k: _Strict.of(v) for k, v in arguments.items()})
+        except IndexError:
+            for array, old in zip(arrays, before, strict=True):
+                array[:] = old
+            raise
+
+    def new_places(self, values: Any) -> Any:
+        return values.astype("int64")
 
     def reduce(self, function: Callable[..., Any], points: Any, arguments: Any) -> Any:
         plain = {k: self.plain(v) for k, v in arguments.items()}
@@ -354,6 +447,8 @@ class Oracle(Run):
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, list):
         return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, str) or isinstance(b, str):
+        return a is b
     return numpy.array_equal(a, b, equal_nan=True)
 
 

@@ -226,6 +226,46 @@ def test_structs_and_helpers() -> None:
     check(kernel)
 
 
+class Pair:
+    def __init__(self, x: float):
+        self.x: float = x
+        self.n: int = 0
+
+
+def test_an_object_that_a_condition_decides() -> None:
+    @pk.workunit
+    def choose(i, a, out):
+        pair: Pair = Pair(0.5)
+        other: Pair = pair
+        if a[i] > 2.0:
+            pair: Pair = Pair(a[i])
+            pair.n = i
+        elif a[i] > 1.0:
+            pair = Pair(-a[i])
+        pair.x += 1.0
+        out[i] = pair.x + 100 * pair.n + 1000 * other.x
+
+    a, out = pk.View([4]), pk.View([4])
+    a[:] = [0.0, 1.5, 3.0, 4.0]
+    pk.parallel_for(4, choose, a=a, out=out)
+    assert list(out) == [501.5, 499.5, 704.0, 805.0]
+
+
+def test_data_can_be_set() -> None:
+    a = pk.View([3])
+    a.fill(1)
+    before = a.data
+    a.data += 2
+    assert list(a) == [3.0, 3.0, 3.0]
+    assert before[0] == 3.0
+    theirs = numpy.arange(4.0)
+    a.data = theirs
+    theirs[3] = 9
+    assert list(a) == [0.0, 1.0, 2.0, 9.0]
+    with pytest.raises(TypeError, match="1 dimensions and int64 for a view of 1 and float64"):
+        a.data = numpy.arange(3)
+
+
 def test_globals_and_closures_are_read_at_each_launch() -> None:
     factor = 2
 

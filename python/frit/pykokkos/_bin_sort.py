@@ -137,11 +137,13 @@ class BinSort:
         return self._order
 
     def sort(self, values: Any) -> None:
-        """Puts the elements (of a matrix: the rows) in the order of the bins."""
+        """Puts the elements (of a matrix: the rows) in the order of the bins. Those behind as many
+        as there are keys stay where they are, as in Kokkos.
+        """
         order, array = self._made()._array, bare(values)
-        if len(array) != len(order):
+        if len(array) < len(order):
             raise ValueError(f"BinSort.sort: {len(array)} values for {len(order)} keys")
-        array[...] = array[order]
+        array[: len(order)] = array[order]
 
     def get_bin_count(self) -> View:
         """How many keys each bin has."""

@@ -138,3 +138,21 @@ class BAnd(Reducer[T]):
 
 class BOr(Reducer[T]):
     """`acc: pk.BOr[pk.int32]`: the bits that any point leaves set in acc."""
+
+
+class MinMax(Reducer[T]):
+    """`acc: pk.MinMax[pk.double]`: the least acc.min_val and the largest acc.max_val."""
+
+
+class MinLoc(Reducer[T]):
+    """`acc: pk.MinLoc[pk.double]`: the least acc.val, and the acc.loc of the first point with it:
+    `if x < acc.val: acc.val = x; acc.loc = i`.
+    """
+
+
+class MaxLoc(Reducer[T]):
+    """`acc: pk.MaxLoc[pk.double]`: the largest acc.val, and the acc.loc of its first point."""
+
+
+class MinMaxLoc(Reducer[T]):
+    """`acc: pk.MinMaxLoc[pk.double]`: min_val, max_val, and their min_loc and max_loc."""

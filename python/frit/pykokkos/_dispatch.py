@@ -11,6 +11,7 @@ import numpy
 from frit import _core
 from frit.pykokkos import _decorators, _kernels, _policies, _spaces
 from frit.pykokkos._hierarchy import TeamMember
+from frit.pykokkos._reducers import Extremes
 from frit.pykokkos._spaces import ExecutionSpace
 from frit.pykokkos._views import ViewType, array
 
@@ -111,18 +112,25 @@ def _debug(operation: int, policy: Any, workunit: Any, last: Any, keywords: Any)
             if isinstance(last, ViewType):
                 last[point if len(point) > 1 else point[0]] = value
         return None
-    if not _kernels.has_only_sums(*_callee(workunit)):
+    reducers = _kernels.accumulators(*_callee(workunit))
+    if any(r.is_one_number and r.annotation is not _decorators.Acc for r in reducers):
         raise TypeError(
             "a reducer other than pk.Acc in the Debug space: Python does not see an assignment to "
             "an accumulator; use a sum, or another space"
         )
-    total = _decorators.Acc(0 if last is None else last)
+    totals = [
+        _decorators.Acc(0 if last is None else last)
+        if reducer.is_one_number
+        else types.SimpleNamespace(**{name: begin for name, (begin, _) in reducer.begins().items()})
+        for reducer in reducers
+    ]
     flag = (True,) if operation == _kernels.SCAN else ()
     for point in _points(policy):
-        result = workunit(*point, total, *flag, **keywords)
+        result = workunit(*point, *totals, *flag, **keywords)
         if isinstance(result, _decorators.Acc):
-            total = result
-    return total.val
+            totals = [result]
+    found = [t.val if isinstance(t, _decorators.Acc) else Extremes(vars(t)) for t in totals]
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 # ---- workloads ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -13,6 +14,7 @@ import numpy
 from frit import _core
 from frit import numpy as lazy
 from frit.pykokkos import _atomics, _functions, _hierarchy, _policies, _views
+from frit.pykokkos._reducers import SUM, Reducer, reducer_of
 from frit.translate.rules import FUNCTIONS
 from frit.translate.values import (
     NONE,
@@ -24,12 +26,47 @@ from frit.translate.values import (
     Object,
     Place,
     Span,
+    Struct,
     ViewPart,
 )
 
 # By id of an object, or by "method name".
 TABLE: dict[Any, Callable[..., Any]] = {}
 Walker = Any
+
+
+# ---- what a launch makes for itself -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a kernel that takes hidden arrays."""
+
+    walker: Walker
+    policy: Any
+    values: tuple[Any, ...]
+
+
+def hidden_parameter(
+    walker: Walker, dtype: str, rank: int, name: str, make: Callable[[Launch], Any]
+) -> int:
+    """The number of an array parameter that no argument gives: each launch makes it."""
+    parameter = walker.writer.parameter(dtype, rank)
+    walker.hidden.append(make)
+    walker.environment.parameters.append(-len(walker.hidden))
+    walker.environment.names.append(name)
+    return parameter
+
+
+def store_at_point(walker: Walker, node: ast.AST, rank: int, value: Number) -> None:
+    """Keeps a number of each point in a hidden array of the launch's shape."""
+
+    def make(launch: Launch) -> Any:
+        return lazy.empty(_policies.extents(launch.policy)[:rank], value.dtype)
+
+    parameter = hidden_parameter(walker, value.dtype, rank, "reduction", make)
+    axes = tuple(Number(axis, "l") for axis in range(rank))
+    walker.store(node, ViewPart(parameter, value.dtype, axes), value)
 
 
 def intrinsic(*objects: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -255,27 +292,41 @@ def _whole(walker: Walker, node: ast.Call, range_: Marker) -> Marker:
     return Marker("range", ("lanes", team, bounds))
 
 
-def _accumulator(walker: Walker, function: Any, rest: list[Any]) -> Place:
-    dtype = "d"
+def accumulator(walker: Walker, reducer: Reducer) -> tuple[Place | Struct, dict[str, Place]]:
+    """The variable, and its numbers, which start at what changes nothing."""
+    places = {}
+    for name, (begin, dtype) in reducer.begins().items():
+        places[name] = walker.local_place(dtype)
+        walker.write(places[name], walker.constant(begin, dtype))
+    if reducer.is_one_number:
+        return places[""], places
+    return Struct(reducer.annotation, dict(places)), places
+
+
+def _nested_accumulator(walker: Walker, node: ast.Call, function: Any, rest: list[Any]) -> Any:
+    reducer = SUM
     if isinstance(function, Inner) and len(function.node.args.args) > 1:
         annotation = function.node.args.args[-1].annotation
-        if isinstance(annotation, ast.Subscript):
-            dtype = walker.annotated_type(annotation.slice) or "d"
-    place = walker.local_place(dtype)
-    start = walker.number(rest[0]) if rest else walker.constant(0, dtype)
-    walker.write(place, start)
-    return place
+        reducer = reducer_of(walker.environment, walker.function_object(), annotation) or SUM
+    variable, _ = accumulator(walker, reducer)
+    if isinstance(variable, Struct):
+        if rest:
+            raise walker.refuse(node, "an initial value of this reducer")
+        return variable
+    start = walker.number(rest[0]) if rest else walker.constant(reducer.begin, reducer.dtype)
+    walker.write(variable, start)
+    return variable
 
 
 def _nested_reduce(walker: Walker, node: ast.Call) -> Any:
     range_, function, rest = _nest(walker, node)
-    place = _accumulator(walker, function, rest)
+    place = _nested_accumulator(walker, node, function, rest)
     before, walker.effects = walker.effects, False
 
     def body(indices: list[Number]) -> None:
         result = _call(walker, node, function, [*indices, place])
         if isinstance(function, Inner) and isinstance(function.node, ast.Lambda):
-            walker.write(place, walker.number(result, node))
+            walker.write(place, walker.number(result, node))  # annotates nothing: a sum
 
     _loop(walker, _whole(walker, node, range_), body)
     if (
@@ -289,7 +340,7 @@ def _nested_reduce(walker: Walker, node: ast.Call) -> Any:
             "store in a parallel_for",
         )
     walker.effects |= before
-    return walker.read(place)
+    return place if isinstance(place, Struct) else walker.read(place)
 
 
 def _nested_scan(walker: Walker, node: ast.Call) -> Any:
@@ -401,6 +452,7 @@ class Log:
     def __init__(self) -> None:
         self.formats: list[tuple[str, str]] = []  # and the kinds of its arguments: i, f
         self.parameters: tuple[int, int, int] | None = None
+        self.first = 0  # of its hidden arrays
 
     width = 12
 
@@ -415,14 +467,18 @@ def _printf(walker: Walker, node: ast.Call) -> Any:
     if len(numbers) > log.width:
         raise walker.refuse(node, f"printf() of {len(numbers)} numbers", "print fewer at a time")
     if log.parameters is None:
-        writer = walker.writer
+        width = log.width
+        log.first = len(walker.hidden)
         log.parameters = (
-            writer.parameter("l", 1),
-            writer.parameter("l", 2),
-            writer.parameter("d", 2),
+            hidden_parameter(walker, "l", 1, "printf", lambda _: lazy.zeros(1, numpy.int64)),
+            hidden_parameter(
+                walker, "l", 2, "printf", lambda _: lazy.zeros((MOST_LINES, width + 1), numpy.int64)
+            ),
+            hidden_parameter(
+                walker, "d", 2, "printf", lambda _: lazy.zeros((MOST_LINES, width), numpy.float64)
+            ),
         )
-        walker.environment.parameters += [-1, -2, -3]
-        walker.environment.names += ["printf", "printf", "printf"]
+        walker.afterwards.append(lambda result, made: _print_lines(log, result, made))
     counter, integers, floats = log.parameters
     kinds = "".join("f" if n.dtype in "efd" else "i" for n in numbers)
     site = len(log.formats)
@@ -456,7 +512,8 @@ def _printf(walker: Walker, node: ast.Call) -> Any:
     return NONE
 
 
-def _print_lines(log: Log, counter: Any, integers: Any, floats: Any) -> None:
+def _print_lines(log: Log, result: Any, made: list[Any]) -> Any:
+    counter, integers, floats = made[log.first : log.first + 3]
     count = int(counter[0])
     whole, broken = numpy.asarray(integers), numpy.asarray(floats)
     for line in range(min(count, MOST_LINES)):
@@ -468,17 +525,24 @@ def _print_lines(log: Log, counter: Any, integers: Any, floats: Any) -> None:
         printf(format, *values)
     if count > MOST_LINES:
         sys.stdout.write(f"... {count - MOST_LINES} more lines of pk.printf were not kept\n")
+    return result
 
 
 # ---- scratch ------------------------------------------------------------------------------------
 
 
-class Scratch:
-    """A scratch view: memory of (league, extents..) that each launch has for itself."""
-
-    def __init__(self, dtype: str, extents: list[ast.expr]) -> None:
-        self.dtype = dtype
-        self.extents = extents
+def _scratch_memory(launch: Launch, dtype: str, extents: list[ast.expr]) -> Any:
+    """Memory of (league, extents..)."""
+    host = _Host(launch)
+    try:
+        sizes = [int(host.value(e)) for e in extents]
+    except LookupError as missing:
+        raise launch.walker.refuse(
+            extents[0],
+            f"the extent {missing} of a scratch view",
+            "compute it from the arguments of the launch",
+        ) from None
+    return lazy.zeros((launch.policy.league_size, *sizes), dtype)
 
 
 def _scratch_view(walker: Walker, node: ast.Call) -> Any:
@@ -497,10 +561,9 @@ def _scratch_view(walker: Walker, node: ast.Call) -> Any:
             node, "scratch memory where each thread has its own number", "use TeamThreadRange"
         )
     dtype = walker.pending_type or "d"
-    parameter = walker.writer.parameter(dtype, rank + 1)
-    walker.scratch.append(Scratch(dtype, extents))
-    walker.environment.parameters.append(-3 - len(walker.scratch))
-    walker.environment.names.append("scratch")
+    parameter = hidden_parameter(
+        walker, dtype, rank + 1, "scratch", lambda launch: _scratch_memory(launch, dtype, extents)
+    )
     league = walker.convert(team.data[0], "l")
     axes = tuple(Span(None, (parameter, k + 1)) for k in range(rank))
     return ViewPart(parameter, dtype, (league, *axes), "scratch")
@@ -513,10 +576,10 @@ for _scratch in _views.SCRATCH_VIEWS:
 class _Host:
     """Computes extents of scratch views from the values of a launch."""
 
-    def __init__(self, walker: Walker, values: tuple[Any, ...]) -> None:
-        self.rows = walker.environment.rows
-        self.environment = walker.environment
-        self.values = values
+    def __init__(self, launch: Launch) -> None:
+        self.environment = launch.walker.environment
+        self.rows = self.environment.rows
+        self.values = launch.values
 
     def value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
@@ -586,44 +649,25 @@ def _maximum(walker: Walker, node: ast.Call) -> Any:
     return walker.extreme(node, "max")
 
 
-def finish(walker: Walker, policy: Any) -> tuple[Any, Any]:
+def finish(walker: Walker) -> tuple[Any, Any]:
     """The kernel, and how it is run where a launch needs more than its values."""
     environment = walker.environment
     extra = len(environment.rows)
     parameters = [p if p >= 0 else extra - 1 - p for p in environment.parameters]
-    has_log = walker.log.parameters is not None
-    if walker.scratch and not has_log:  # the numbers -1 to -3 are the log's
-        parameters = [
-            p - 3 if q < 0 else p for p, q in zip(parameters, environment.parameters, strict=True)
-        ]
     kernel = walker.writer.finish(parameters, environment.names, walker.file)
-    if not has_log and not walker.scratch:
+    hidden, afterwards = list(walker.hidden), list(walker.afterwards)
+    has_location = "reduction" in environment.names
+    if not hidden and not afterwards:
         return kernel, None
-    log, scratch = walker.log, list(walker.scratch)
 
-    def run(policy: Any, values: tuple[Any, ...]) -> Any:
+    def run(policy: Any, values: tuple[Any, ...], initial: Any) -> Any:
         policy = _policies.RangePolicy(0, policy) if isinstance(policy, int) else policy
-        added: list[Any] = []
-        if has_log:
-            added += [
-                lazy.zeros(1, numpy.int64),
-                lazy.zeros((MOST_LINES, log.width + 1), numpy.int64),
-                lazy.zeros((MOST_LINES, log.width), numpy.float64),
-            ]
-        for view in scratch:
-            host = _Host(walker, values)
-            try:
-                extents = [int(host.value(e)) for e in view.extents]
-            except LookupError as missing:
-                raise walker.refuse(
-                    view.extents[0],
-                    f"the extent {missing} of a scratch view",
-                    "compute it from the arguments of the launch",
-                ) from None
-            added.append(lazy.zeros((policy.league_size, *extents), view.dtype))
-        result = _core.launch_kernel(kernel, policy, (*values, *added))
-        if has_log:
-            _print_lines(log, *added[:3])
+        if initial is not None and has_location:
+            raise TypeError("parallel_reduce: an initial value of a reduction with a location")
+        made = [make(Launch(walker, policy, values)) for make in hidden]
+        result = _core.launch_kernel(kernel, policy, (*values, *made), initial)
+        for finish in afterwards:
+            result = finish(result, made)
         return result
 
     return kernel, run

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-import math
 import types
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
-
-import numpy
 
 from frit import _core
 from frit.pykokkos import _decorators, _intrinsics, _policies, _random
+from frit.pykokkos._reducers import SUM, Extremes, Reducer, located, reducer_of
 from frit.translate import (
     CRules,
     Environment,
@@ -29,28 +27,8 @@ FOR, REDUCE, SCAN, FILL = range(4)  # FILL: a function of the index, into a view
 RULES = CRules()
 _VIEW = "view"  # FILL's argument
 
-# By annotation: the op of a reducer, and where a point begins, by type.
-REDUCERS: dict[Any, tuple[str, Callable[[str], Any]]] = {
-    _decorators.Acc: ("Add", lambda dtype: 0),
-    _decorators.Prod: ("Multiply", lambda dtype: 1),
-    _decorators.Min: ("Minimum", lambda dtype: _limits(dtype)[1]),
-    _decorators.Max: ("Maximum", lambda dtype: _limits(dtype)[0]),
-    _decorators.LAnd: ("LogicalAnd", lambda dtype: 1),
-    _decorators.LOr: ("LogicalOr", lambda dtype: 0),
-    _decorators.BAnd: ("BitwiseAnd", lambda dtype: -1 if dtype in "bhil" else _limits(dtype)[1]),
-    _decorators.BOr: ("BitwiseOr", lambda dtype: 0),
-}
 _LOGICAL = ("LogicalAnd", "LogicalOr")
 _SUMS = ("Add", "Multiply")  # of integers: in 64 bits
-
-
-def _limits(dtype: str) -> tuple[Any, Any]:
-    """The least and the largest number of a type."""
-    if dtype in "efd":
-        return -math.inf, math.inf
-    limits = numpy.iinfo(dtype)
-    return int(limits.min), int(limits.max)
-
 
 _rows: dict[tuple[types.CodeType, int, int], list[tuple[Any, ...]]] = {}
 
@@ -71,28 +49,20 @@ def _parameters(function: types.FunctionType, owner: Any) -> list[ast.arg]:
     return arguments[1:] if owner is not None else arguments
 
 
-def _reducer(environment: Environment, argument: ast.arg) -> tuple[str, Any, str] | None:
-    """Op, beginning and type of a parameter that is annotated as an accumulator."""
-    node = argument.annotation
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        node = ast.parse(node.value, mode="eval").body
-    if not isinstance(node, ast.Subscript):
-        return None
-    found = environment.annotation(environment.function, node.value)
-    if found not in REDUCERS:
-        return None
-    dtype = environment.number_type(environment.function, node.slice) or "d"
-    op, begin = REDUCERS[found]
-    if op.startswith("Bitwise") and dtype not in "bBhHiIlL":
-        raise TypeError(f"{argument.arg}: pk.{found.__name__} of floats: give an integer type")
-    return op, begin(dtype), dtype
+def _reducer(environment: Environment, argument: ast.arg) -> Reducer | None:
+    """What a parameter that is annotated as an accumulator is."""
+    reducer = reducer_of(environment, environment.function, argument.annotation)
+    if reducer and reducer.fields[0].op.startswith("Bitwise") and reducer.dtype in "efd":
+        name = reducer.annotation.__name__
+        raise TypeError(f"{argument.arg}: pk.{name} of floats: give an integer type")
+    return reducer
 
 
-def has_only_sums(function: types.FunctionType, owner: Any) -> bool:
-    """Whether no accumulator is annotated as another reducer's."""
+def accumulators(function: types.FunctionType, owner: Any) -> list[Reducer]:
+    """What its accumulators are, by their annotations; without any: one sum."""
     environment = Environment(function, owner, RULES, [], [], {})
     found = (_reducer(environment, argument) for argument in _parameters(function, owner))
-    return all(reducer is None or reducer[0] == "Add" for reducer in found)
+    return [reducer for reducer in found if reducer] or [SUM]
 
 
 def _split(
@@ -176,14 +146,19 @@ class _Translation:
             and policy.team_size > 1
             and _intrinsics.needs_threads(self.source.node, [a.arg for a in self.special])
         )
-        self.rank = 0 if operation == SCAN else ((2 if self.spmd else 1) if self.is_team else axes)
+        # One accumulator for all points, which follow one another.
+        self.runs_on = operation == SCAN or (
+            operation == REDUCE and _code(policy) == _policies.RANGE and self.reads_a_sum()
+        )
+        self.rank = 0 if self.runs_on else ((2 if self.spmd else 1) if self.is_team else axes)
         self.writer = _core.KernelWriter(self.rank)
         self.walker = Walker(self.writer, RULES, environment, knowledge)
         self.walker.functions.append(self.function)
         self.walker.file = self.source.file
         self.walker.line = self.source.node.lineno
         self.walker.log = _intrinsics.Log()
-        self.walker.scratch = []
+        self.walker.hidden = []
+        self.walker.afterwards = []
 
     def run(self) -> tuple[Any, Any]:
         names = [a.arg for a in self.source.arguments()]
@@ -192,22 +167,40 @@ class _Translation:
         self.walker.scope = self.scope
         self.bind_keywords()
         accumulators = self.bind_accumulators()
-        if self.operation == SCAN:
-            self.run_scan()
+        if self.runs_on:
+            self.run_in_order()
         else:
             self.run_points(accumulators)
-        for (op, _, dtype), place in accumulators:
-            value = self.walker.read(place)
-            if op in _LOGICAL:
-                value = RULES.truth(self.walker, value)
-            elif op not in _SUMS:
-                pass  # its result is of its type
-            elif dtype in "?bBhHi":
-                value = self.walker.convert(value, "l")
-            elif dtype == "I":
-                value = self.walker.convert(value, "L")
-            self.writer.reduce(op, value.id)
-        return _intrinsics.finish(self.walker, self.policy)
+        parts = [(reducer, self.keep(reducer, places)) for reducer, places in accumulators]
+        for reducer, places in accumulators:  # their parameters are the last
+            for field in reducer.fields:
+                if not field.location:
+                    value = self.walker.read(places[field.name])
+                    self.reduce_number(field.op, value, reducer.dtype)
+        if any(not reducer.is_one_number for reducer, _ in accumulators):
+            self.walker.afterwards.append(lambda result, made: _assembled(parts, result, made))
+        return _intrinsics.finish(self.walker)
+
+    def keep(self, reducer: Reducer, places: dict[str, Place]) -> list[int]:
+        """The hidden arrays of the points' values and locations."""
+        hidden = []
+        for field in reducer.fields:
+            for name in (field.name, field.location) if field.location else ():
+                hidden.append(len(self.walker.hidden))
+                number = self.walker.read(places[name])
+                _intrinsics.store_at_point(self.walker, self.source.node, self.rank, number)
+        return hidden
+
+    def reduce_number(self, op: str, value: Number, dtype: str) -> None:
+        if op in _LOGICAL:
+            value = RULES.truth(self.walker, value)
+        elif op not in _SUMS:
+            pass  # its result is of its type
+        elif dtype in "?bBhHi":
+            value = self.walker.convert(value, "l")
+        elif dtype == "I":
+            value = self.walker.convert(value, "L")
+        self.writer.reduce(op, value.id)
 
     # ---- parameters -----------------------------------------------------------------------------
 
@@ -234,20 +227,37 @@ class _Translation:
                     )
             self.bind(argument, value)
 
-    def bind_accumulators(self) -> list[tuple[tuple[str, Any, str], Place]]:
+    def bind_accumulators(self) -> list[tuple[Reducer, dict[str, Place]]]:
         found = []
         special = self.special[:1] if self.operation == SCAN else self.special
         for argument in special:
-            reducer = _reducer(self.environment, argument) or ("Add", 0, "d")
-            place = self.walker.local_place(reducer[2])
-            if reducer[1] != 0:
-                self.walker.write(place, self.walker.constant(reducer[1], reducer[2]))
-            self.scope.variables[argument.arg] = place
-            self.scope.declared[argument.arg] = reducer[2]
-            found.append((reducer, place))
+            reducer = _reducer(self.environment, argument) or SUM
+            if self.operation == SCAN and reducer.annotation is not _decorators.Acc:
+                raise self.walker.refuse(
+                    argument, f"a scan by pk.{reducer.annotation.__name__}", "scan sums: pk.Acc"
+                )
+            variable, places = _intrinsics.accumulator(self.walker, reducer)
+            self.scope.variables[argument.arg] = variable
+            if reducer.is_one_number:
+                self.scope.declared[argument.arg] = reducer.dtype
+            found.append((reducer, places))
         if self.operation == SCAN:
             self.scope.variables[self.special[1].arg] = Literal(True)
         return found
+
+    def reads_a_sum(self) -> bool:
+        """Whether the body asks what a sum has come to, as in `x[acc] = i; acc += 1`."""
+        sums = {
+            argument.arg
+            for argument in self.special
+            if (_reducer(self.environment, argument) or SUM).annotation is _decorators.Acc
+        }
+        body = self.source.node.body
+        return any(
+            isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id in sums
+            for statement in (body if isinstance(body, list) else [])
+            for inner in _without_updates(statement, sums)
+        )
 
     # ---- points ---------------------------------------------------------------------------------
 
@@ -277,7 +287,12 @@ class _Translation:
             self.fill(result)
         elif isinstance(self.source.node, ast.Lambda) and accumulators:
             # `lambda i, acc: acc + f(i)`
-            walker.write(accumulators[0][1], walker.number(result, self.source.node))
+            place = self.scope.variables[self.special[0].arg]
+            if not isinstance(place, Place):
+                raise walker.refuse(
+                    self.source.node, "a lambda with this accumulator", "write a function with def"
+                )
+            walker.write(place, walker.number(result, self.source.node))
 
     def bind_team(self) -> None:
         walker = self.walker
@@ -301,7 +316,7 @@ class _Translation:
         part = type(view)(view.parameter, view.dtype, (index,), view.name)
         walker.store(self.source.node, part, result)
 
-    def run_scan(self) -> None:
+    def run_in_order(self) -> None:
         walker = self.walker
 
         def body(index: int) -> None:
@@ -310,3 +325,29 @@ class _Translation:
 
         _random.begin(walker, [a.arg for a in self.keywords], [])
         self.writer.loop(self.argument(0).id, self.argument(1).id, walker.wrapped(body))
+
+
+def _assembled(parts: list[tuple[Reducer, list[int]]], result: Any, made: list[Any]) -> Any:
+    """The accumulators' results, from the reductions' numbers and the hidden arrays."""
+    numbers = iter(result if isinstance(result, tuple) else [result])
+    found: list[Any] = []
+    for reducer, hidden in parts:
+        if reducer.has_location:
+            found.append(located(reducer, [made[k] for k in hidden]))
+        elif reducer.is_one_number:
+            found.append(next(numbers))
+        else:
+            found.append(Extremes({field.name: next(numbers) for field in reducer.fields}))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _without_updates(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
+    """All that is in a statement, but for the values of `name = name + ..`."""
+    is_update = isinstance(node, ast.Assign) and all(
+        isinstance(target, ast.Name) and target.id in names for target in node.targets
+    )
+    if is_update:
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _without_updates(child, names)

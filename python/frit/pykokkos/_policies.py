@@ -132,6 +132,15 @@ class TeamPolicy(_core.PolicyBase, ExecutionPolicy):
         return self
 
 
+def extents(policy: Any) -> tuple[int, ...]:
+    """How many points there are along each axis of a launch."""
+    if isinstance(policy, TeamPolicy):
+        return policy.league_size, max(policy.team_size, 1)
+    if isinstance(policy, MDRangePolicy):
+        return tuple(max(e - b, 0) for b, e in zip(policy.begin, policy.end, strict=True))
+    return (max(policy.end - policy.begin, 0),)
+
+
 class TeamThreadRange(ExecutionPolicy):
     """The iterations that the threads of a team share."""
 

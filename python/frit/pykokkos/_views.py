@@ -84,6 +84,20 @@ class ViewType(_core.ViewBase):
         """The elements, computed, as an ndarray on the view's own memory."""
         return numpy.asarray(self._array)
 
+    @data.setter
+    def data(self, values: Any) -> None:
+        """The view shows these elements from now on, in their memory. `view.data += 1` sets what
+        was there already.
+        """
+        given, mine = numpy.asarray(values), self.data
+        if given.dtype != mine.dtype or given.ndim != mine.ndim:
+            raise TypeError(
+                f"data: an array of {given.ndim} dimensions and {given.dtype} for a view of "
+                f"{mine.ndim} and {mine.dtype}"
+            )
+        if given.__array_interface__ != mine.__array_interface__:
+            _core.ViewBase.__init__(self, lazy.asarray(given))
+
     @property
     def array(self) -> Any:
         """The Frit array behind the view: lazy, on the same memory."""

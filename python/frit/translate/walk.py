@@ -253,6 +253,8 @@ class Walker(Expressions, Calls):
         held = scope.variables.get(name)
         if isinstance(held, Place):
             self.write_variable(node, key, held, value, scope)
+        elif isinstance(value, Struct) and (name in scope.several or value.is_assigned_again):
+            scope.variables[name] = self.copied_struct(node, value, held)
         elif not self.is_number(value):
             if name in scope.several and not isinstance(value, (Struct, Object, Marker)):
                 kind = "view" if isinstance(value, ViewPart) else "function, list or tuple"
@@ -272,6 +274,30 @@ class Walker(Expressions, Calls):
                 self.write_variable(node, key, place, number, scope)
             else:
                 scope.variables[name] = self.convert(number, dtype) if dtype else number
+
+    def copied_struct(self, node: ast.Name, value: Struct, held: Any) -> Struct:
+        """An object that is assigned more than once is a variable of its own, as in C++: what is
+        assigned is copied into it, and out of it.
+        """
+        if held is None:
+            fields = {name: self.own_field(f) for name, f in value.fields.items()}
+            held = Struct(value.cls, fields, is_assigned_again=True)
+        if not isinstance(held, Struct) or held.cls is not value.cls:
+            raise self.refuse(node, "an object of another class by a condition")
+        for name, field in value.fields.items():
+            place = held.fields.get(name)
+            if isinstance(place, Place) and isinstance(field, Place):
+                self.write(place, self.read(field))
+            elif place is not field:
+                raise self.refuse(node, f"an object whose '{name}' depends on a condition")
+        return held
+
+    def own_field(self, field: Any) -> Any:
+        return (
+            Place(self.writer.local(field.dtype), field.dtype)
+            if isinstance(field, Place)
+            else field
+        )
 
     def write_variable(
         self, node: ast.AST, key: tuple[Any, ...], place: Place, value: Any, scope: Scope
