@@ -14,65 +14,30 @@ import numpy
 from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
+from frit.translate.rules import FUNCTIONS
 
 # Functions of math that give a float, and the op of each. They raise where a flag is raised.
 _MATH = {
-    "sqrt": "Sqrt",
-    "exp": "Exp",
-    "log": "Log",
-    "sin": "Sin",
-    "cos": "Cos",
-    "tan": "Tan",
-    "tanh": "Tanh",
-    "atan": "Arctan",
-    "fabs": "Fabs",
-    "erf": "Erf",
-    "log2": "Log2",
-    "log10": "Log10",
-    "log1p": "Log1p",
-    "expm1": "Expm1",
-    "exp2": "Exp2",
-    "cbrt": "Cbrt",
-    "asin": "Arcsin",
-    "acos": "Arccos",
-    "sinh": "Sinh",
-    "cosh": "Cosh",
-    "asinh": "Arcsinh",
-    "acosh": "Arccosh",
-    "atanh": "Arctanh",
-    "atan2": "Arctan2",
-    "hypot": "Hypot",
-    "pow": "Power",
-    "fmod": "Fmod",
-    "copysign": "Copysign",
+    name: FUNCTIONS[name][0]
+    for name in """
+    sqrt exp log sin cos tan tanh atan fabs erf log2 log10 log1p expm1 exp2 cbrt asin acos
+    sinh cosh asinh acosh atanh atan2 hypot pow fmod copysign
+    """.split()
 }
 _TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
 # Functions that give an int of a float, and the op before the cast.
 _WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
 _UFUNCS = {
-    **{n: _MATH[n] for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "fabs")},
-    "arctan": "Arctan",
-    "log2": "Log2",
-    "log10": "Log10",
-    "log1p": "Log1p",
-    "expm1": "Expm1",
-    "exp2": "Exp2",
-    "cbrt": "Cbrt",
-    "arcsin": "Arcsin",
-    "arccos": "Arccos",
-    "sinh": "Sinh",
-    "cosh": "Cosh",
+    name: FUNCTIONS[name][0]
+    for name in """
+    sqrt exp log sin cos tan tanh fabs arctan log2 log10 log1p expm1 exp2 cbrt arcsin arccos
+    sinh cosh floor ceil rint fmax fmin hypot arctan2
+    """.split()
+} | {
     "square": "Square",
-    "floor": "Floor",
-    "ceil": "Ceil",
-    "rint": "Rint",
     "absolute": "Absolute",
     "maximum": "Maximum",
     "minimum": "Minimum",
-    "fmax": "Fmax",
-    "fmin": "Fmin",
-    "hypot": "Hypot",
-    "arctan2": "Arctan2",
 }
 _REDUCTIONS = {
     "sum": "sum",

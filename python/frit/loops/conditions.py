@@ -11,15 +11,8 @@ import numpy
 from frit.loops.doubt import kinds_of
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.values import INTEGERS, Refused, Value
+from frit.translate.rules import COMPARISONS
 
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "Equal",
-    ast.NotEq: "NotEqual",
-    ast.Lt: "Less",
-    ast.LtE: "LessEqual",
-    ast.Gt: "Greater",
-    ast.GtE: "GreaterEqual",
-}
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -139,7 +132,7 @@ class Conditions:
         return result
 
     def compare(self, node: ast.AST, op: ast.cmpop, x: Value, y: Value) -> Value:
-        name = _COMPARE.get(type(op))
+        name = COMPARISONS.get(type(op))
         if name is None:
             raise Refused(node, "this comparison")
         if x.mixed or y.mixed:

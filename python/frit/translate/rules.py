@@ -21,7 +21,7 @@ COMPLEX = "FD"
 
 Emit = Any  # the walker: constant(), convert(), apply()
 
-_COMPARISONS = {
+COMPARISONS = {
     ast.Eq: "Equal",
     ast.NotEq: "NotEqual",
     ast.Lt: "Less",
@@ -177,7 +177,7 @@ class CRules:
         return emit.apply("Multiply", wide, wide)
 
     def compare(self, emit: Emit, op: ast.cmpop, x: Number, y: Number) -> Number | None:
-        name = _COMPARISONS.get(type(op))
+        name = COMPARISONS.get(type(op))
         dtype = x.dtype if x.dtype == y.dtype == BOOL else self.promote(x.dtype, y.dtype)
         if name is None or dtype in COMPLEX and name not in ("Equal", "NotEqual"):
             return None
