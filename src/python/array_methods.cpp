@@ -623,11 +623,32 @@ Reshaped reshaped(const Array& array, Shape shape, char order) {
   return {*reshape_window(copy(array, 'C'), shape), false};
 }
 
+namespace {
+
+// NumPy's functions take fewer forms of arguments than the methods.
+struct ClipFunction {
+  static constexpr const char* name = "clip";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional == 1) throw Unfit{"clip by one bound"};
+    return Clip::run(self, arguments);
+  }
+};
+struct TransposeFunction {
+  static constexpr const char* name = "transpose";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional > 1) throw Unfit{"transpose by several arguments"};
+    return Transpose::run(self, arguments);
+  }
+};
+
+}  // namespace
+
 std::vector<PyMethodDef> array_shortcuts() {
-  return {shortcut_row<Clip>(),          shortcut_row<Diagonal>(), shortcut_row<Nonzero>(),
-          shortcut_row<Ravel>(),         shortcut_row<Repeat>(),   shortcut_row<Round>(),
-          shortcut_row<Round>("around"), shortcut_row<Squeeze>(),  shortcut_row<SwapAxes>(),
-          shortcut_row<Take>(),          shortcut_row<Trace>(),    shortcut_row<Transpose>()};
+  return {
+      shortcut_row<ClipFunction>(),  shortcut_row<Diagonal>(), shortcut_row<Nonzero>(),
+      shortcut_row<Ravel>(),         shortcut_row<Repeat>(),   shortcut_row<Round>(),
+      shortcut_row<Round>("around"), shortcut_row<Squeeze>(),  shortcut_row<SwapAxes>(),
+      shortcut_row<Take>(),          shortcut_row<Trace>(),    shortcut_row<TransposeFunction>()};
 }
 
 std::vector<PyMethodDef> array_methods() {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "python/objects.h"
+
 namespace frit::python {
 
 NumPy numpy;
@@ -148,6 +150,7 @@ std::optional<DType> requested_dtype(PyObject* object) {
     if (instance && PyArray_DescrCheck(instance.get()))
       dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()));
   } else {
+    if (is_array(object)) throw Unfit{"dtype= is an array"};  // its dtype attribute would be taken
     PyArray_Descr* descriptor = nullptr;
     if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) {
       PyErr_Clear();

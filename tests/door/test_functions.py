@@ -434,6 +434,28 @@ def test_lists_of_arrays_are_joined_as_numpy_joins_them(text):
     assert found[0] == found[1]
 
 
+# Methods of the same names take these.
+WRONG_CALLS = [
+    "np.clip(a, 2)", "np.clip(a, None)", "np.clip(a, 1, max=2)", "np.clip(a, a_min=2)", "np.clip(a, 1, 2, min=3)",
+    "np.transpose(A, 1, 0)", "np.sum(a, 0, None, None, False, 0, True, 1)", "np.max(a, 0, None, False, 1, True, 2)",
+    "np.mean(a, 0, None, None, False, True)", "np.argmax(a, 0, None, False)", "np.nonzero(a, 1)", "np.ravel(A, 'C', 1)",
+    "np.squeeze(A, 0, 1)", "np.repeat(a)", "np.round(a, 1, None, 2)", "np.swapaxes(A, 0)", "np.sum(a, ax=0)",
+    "np.zeros_like(a, a)", "np.zeros_like(a, dtype='no')", "np.empty_like(a, order='x')", "np.var(a, ddof=1, mean=2, m=1)",
+    "np.take(a)", "np.diagonal(a)", "np.trace(A, 0, 0, 0)", "np.stack([a], [a], [a])", "np.vstack([a], 1)", "np.cumsum(A, 5)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRONG_CALLS)
+def test_wrong_calls_have_numpys_error(text):
+    errors = []
+    for module in (numpy, np):
+        names = {"np": module, "a": module.arange(3.0), "A": module.ones((2, 2))}
+        with pytest.raises(Exception) as caught:
+            eval(text, names)
+        errors.append((caught.type, str(caught.value)))
+    assert errors[0] == errors[1]
+
+
 def test_many_arrays_in_a_list_take_time_by_their_number():
     many = [np.arange(2)] * 1 + [np.arange(2) + k for k in range(20_000)]
     assert np.lexsort(many).tolist() == [0, 1]  # done by NumPy

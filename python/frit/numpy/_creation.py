@@ -13,6 +13,7 @@ from frit.numpy import _fallback
 from frit.numpy._native import Array, Unfit, creator, native
 from frit.numpy._transplant import transplant
 
+_ORDERS = ("K", "C", "A", "F", "k", "c", "a", "f")
 _CODES = frozenset("?bhilqBHILQefdFD")
 _array = _core.array
 _floor = _core.ufuncs["floor"]
@@ -28,6 +29,8 @@ def _known(spec: Any) -> numpy.dtype | None:
 
 def own_dtype(spec: Any) -> numpy.dtype:
     """The dtype meant by `dtype=`; Unfit where its arrays are NumPy's."""
+    if type(spec) is Array:
+        raise Unfit("dtype= is an array")  # numpy.dtype would take its dtype attribute
     try:
         dtype = _known(spec)
     except TypeError:
@@ -103,6 +106,8 @@ def _like(prototype: Any, dtype: Any, order: str, subok: bool, shape: Any, devic
     a = _asarray(prototype)
     if type(a) is not Array:
         raise Unfit("the prototype is NumPy's")
+    if order not in _ORDERS:
+        raise Unfit(f"order={order!r}")
     dtype = own_dtype(a.dtype if dtype is None else dtype)
     if shape is None:
         shape = a.shape
