@@ -695,7 +695,7 @@ Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   Locked lock(Engine::lock());
   const std::int64_t shape[1] = {n};
   const DType dtype = start.dtype;
-  if (n * size_of(dtype) <= Engine::get().settings.immediate_bytes)
+  if (n <= Engine::get().settings.immediate_bytes / size_of(dtype))
     return small_arange(start, step, n);
   const Array scaled = empty(shape, dtype);
   const Access index{nullptr, nullptr, iota_input, DType::Int64};
