@@ -11,10 +11,12 @@ Also: the time of one launch, and of a group of five that was seen before.
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import statistics
 import sys
 import time
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,32 +44,17 @@ def views(n: int, count: int) -> list[pk.View]:
     return made
 
 
+def example(name: str) -> types.ModuleType:
+    """A program of examples/pykokkos, whose kernels and classes are measured here."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "pykokkos"))
+    frit.install()  # it imports pykokkos
+    module = importlib.import_module(name)
+    frit.uninstall()
+    del sys.path[0]
+    return module
+
+
 # ---- kernels ------------------------------------------------------------------------------------
-
-
-@pk.workunit
-def axpy(i, x, y, a):
-    y[i] = a * x[i] + y[i]
-
-
-@pk.workunit
-def scale(i, x, y, a):
-    y[i] = a * x[i]
-
-
-@pk.workunit
-def multiply_add(i, x, y, z):
-    z[i] += x[i] * y[i]
-
-
-@pk.workunit
-def clip(i, x, y):
-    y[i] = pk.max(x[i], 0.0)
-
-
-@pk.workunit
-def mix(i, y, w):
-    y[i] = 0.5 * y[i] + 0.25 * w[i]
 
 
 @pk.workunit
@@ -116,37 +103,6 @@ def nstream(i, x, y, z, a):
 
 
 @pk.workunit
-def section(i, speed, table, out):
-    place: float = pk.min(speed[i] * 31.0, 30.0)
-    low: int = int(place)
-    part: float = place - low
-    out[i] = (1.0 - part) * table[low] + part * table[low + 1]
-
-
-@pk.workunit
-def collide(i, speed, out, dt, pool):
-    if pk.rand(pk.double) < 1.0 - pk.exp(-out[i] * dt):
-        speed[i] *= 0.999 + 0.001 * pk.rand(pk.double)
-
-
-@pk.workunit
-def advance(i, x, speed, way, dt):
-    x[i] += way[i] * speed[i] * dt
-    if x[i] < 0.0:
-        x[i] = -x[i]
-        way[i] = 1.0
-    elif x[i] > 1.0:
-        x[i] = 2.0 - x[i]
-        way[i] = -1.0
-
-
-@pk.workunit
-def heat(i, j, u, v, rate):
-    around = u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]
-    v[i][j] = u[i][j] + rate * (around - 4.0 * u[i][j])
-
-
-@pk.workunit
 def laplace(i, p, q):
     q[i] = 2.5 * p[i] - p[i - 1] - p[i + 1]
 
@@ -167,23 +123,25 @@ def advance_direction(i, r, p, beta):
 
 def chain(n: int) -> Program:
     x, y, z, w = views(n, 4)
+    kernels = example("chain")
 
     def step() -> None:
-        pk.parallel_for(n, axpy, x=x, y=y, a=0.001)
-        pk.parallel_for(n, scale, x=y, y=z, a=0.5)
-        pk.parallel_for(n, multiply_add, x=x, y=y, z=z)
-        pk.parallel_for(n, clip, x=z, y=w)
-        pk.parallel_for(n, mix, y=y, w=w)
+        pk.parallel_for(n, kernels.axpy, x=x, y=y, a=0.001)
+        pk.parallel_for(n, kernels.scale, y=y, z=z, b=0.5)
+        pk.parallel_for(n, kernels.multiply_add, x=x, y=y, z=z)
+        pk.parallel_for(n, kernels.clip, z=z, w=w)
+        pk.parallel_for(n, kernels.mix, y=y, w=w)
 
     return Program("chain of 5", step, 8 * n * 5, f"n = {n:,}")
 
 
 def stream(n: int) -> Program:
     a, b, c = views(n, 3)
+    scale = example("chain").scale
 
     def step() -> object:
         pk.parallel_for(n, copy, x=a, y=c)
-        pk.parallel_for(n, scale, x=c, y=b, a=0.4)
+        pk.parallel_for(n, scale, y=c, z=b, b=0.4)
         pk.parallel_for(n, add, x=a, y=b, z=c)
         pk.parallel_for(n, triad, x=b, y=c, z=a, a=0.4)
         return pk.parallel_reduce(n, dot, x=a, y=b)
@@ -202,14 +160,17 @@ def nstream_dot(n: int) -> Program:
 
 
 def push(n: int) -> Program:
-    x, speed, out, way = views(n, 4)
+    x, speed, section, way = views(n, 4)
     table = views(32, 1)[0]
     pool = pk.Random_XorShift64_Pool(1, n)
+    kernels = example("particle_push")
+    # A particle keeps most of its speed: the thousandth step has as much to do as the first.
+    chance = {"dt": 0.1, "keep": 0.999, "pool": pool}
 
     def step() -> None:
-        pk.parallel_for(n, section, speed=speed, table=table, out=out)
-        pk.parallel_for(n, collide, speed=speed, out=out, dt=0.1, pool=pool)
-        pk.parallel_for(n, advance, x=x, speed=speed, way=way, dt=0.1)
+        pk.parallel_for(n, kernels.cross_section, speed=speed, table=table, section=section)
+        pk.parallel_for(n, kernels.collide, speed=speed, section=section, **chance)
+        pk.parallel_for(n, kernels.advance, x=x, speed=speed, way=way, dt=0.1)
 
     return Program("particle push", step, 8 * n * 7, f"n = {n:,}")
 
@@ -245,6 +206,7 @@ def stencil(n: int) -> Program:
     for plane in planes:
         plane[:] = numpy.random.RandomState(0).random((side, side))
     inside = pk.MDRangePolicy([1, 1], [side - 1, side - 1])
+    heat = example("stencil").heat
 
     def step() -> None:
         pk.parallel_for(inside, heat, u=planes[0], v=planes[1], rate=0.2)
@@ -267,11 +229,7 @@ def logistic(n: int) -> Program:
 
 def dynamics(n: int) -> Program:
     """A step of examples/pykokkos/molecular_dynamics.py; 256,000 atoms for the usual size."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "pykokkos"))
-    frit.install()  # it imports pykokkos
-    import molecular_dynamics
-
-    frit.uninstall()
+    molecular_dynamics = example("molecular_dynamics")
     size = max(6, round((n / 31.25 / 4) ** (1 / 3)))
     atoms = molecular_dynamics.Atoms(size)
     atoms.rebuild()
@@ -343,6 +301,7 @@ def launch_time(launch: Callable[[], None]) -> float:
 def launches() -> None:
     x, y, at = views(100, 3)
     place = pk.View([100], pk.int64)
+    axpy = example("chain").axpy
     plain = launch_time(lambda: pk.parallel_for(100, axpy, x=x, y=y, a=0.1))
     by_array = launch_time(lambda: pk.parallel_for(100, gather, x=x, place=place, y=y))
     computed = launch_time(lambda: pk.parallel_for(100, gather_at, x=x, at=at, y=y))

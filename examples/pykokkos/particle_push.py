@@ -18,9 +18,9 @@ def cross_section(i, speed, table, section):
 
 
 @pk.workunit
-def collide(i, speed, section, dt, pool):
+def collide(i, speed, section, dt, keep, pool):
     if pk.rand(pk.double) < 1.0 - pk.exp(-section[i] * dt):
-        speed[i] *= 0.5 + 0.5 * pk.rand(pk.double)
+        speed[i] *= keep + (1.0 - keep) * pk.rand(pk.double)
 
 
 @pk.workunit
@@ -54,7 +54,7 @@ def main():
     timer = pk.Timer()
     for step in range(given.steps):
         pk.parallel_for(n, cross_section, speed=speed, table=table, section=section)
-        pk.parallel_for(n, collide, speed=speed, section=section, dt=dt, pool=pool)
+        pk.parallel_for(n, collide, speed=speed, section=section, dt=dt, keep=0.5, pool=pool)
         pk.parallel_for(n, advance, x=x, speed=speed, way=way, dt=dt)
         print(f"step {step}: energy {float(pk.parallel_reduce(n, energy, speed=speed)) / n!r}")
     print(f"range: {float(pk.min(*[x.data.min(), 1.0]))!r} to {float(x.data.max())!r}")
