@@ -11,6 +11,7 @@
 #include "engine/launch.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
+#include "ir/hash.h"
 #include "ir/per_thread.h"
 
 namespace frit {
@@ -31,21 +32,6 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// Four chains side by side: one alone waits for its multiplications.
-std::uint64_t hash_words(std::span<const std::uint64_t> words) {
-  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15ull;
-  const auto mixed = [](std::uint64_t hash, std::uint64_t word) {
-    hash = (hash ^ word) * factor;
-    return hash ^ hash >> 32;
-  };
-  std::uint64_t lanes[4] = {words.size(), 1, 2, 3};
-  std::size_t k = 0;
-  for (; k + 4 <= words.size(); k += 4)
-    for (std::size_t lane = 0; lane < 4; ++lane) lanes[lane] = mixed(lanes[lane], words[k + lane]);
-  for (; k < words.size(); ++k) lanes[0] = mixed(lanes[0], words[k]);
-  return mixed(mixed(mixed(lanes[0], lanes[1]), lanes[2]), lanes[3]);
 }
 
 }  // namespace

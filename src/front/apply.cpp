@@ -7,6 +7,7 @@
 #include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
+#include "ir/hash.h"
 #include "ir/neutral.h"
 #include "schedule/dependence.h"
 
@@ -170,7 +171,7 @@ LayoutRef layout_of_result(std::span<const Argument> arguments, int item_size) {
   static auto* const known = new std::array<KnownResult, places>;  // outlives every array
   std::uint64_t hash = static_cast<std::uint64_t>(item_size);
   for (const Layout* layout : layouts)
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(layout)) * 0x9E3779B97F4A7C15ull;
+    hash = mixed(hash, reinterpret_cast<std::uintptr_t>(layout));
   KnownResult& entry = (*known)[hash >> 58];
   const bool is_known = entry.item_size == item_size &&
                         std::ranges::equal(entry.operands, layouts, {}, &LayoutRef::get);

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "front/common.h"
+#include "ir/hash.h"
 
 namespace frit {
 namespace {
@@ -26,7 +27,7 @@ struct HashOfElements {
   std::size_t operator()(const Elements& e) const {
     const std::uint64_t place =
         static_cast<std::uint64_t>(e.offset) + reinterpret_cast<std::uintptr_t>(e.layout.get());
-    return (e.stamp * 0x9E3779B97F4A7C15ull ^ place) * 0xD1342543DE82EF95ull >> 8;
+    return mixed(e.stamp, place);
   }
 };
 

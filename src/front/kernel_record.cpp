@@ -16,6 +16,7 @@
 #include "front/contents.h"
 #include "front/kernel_definition.h"
 #include "front/kernel_guard.h"
+#include "ir/hash.h"
 #include "ir/neutral.h"
 #include "schedule/dependence.h"
 
@@ -40,12 +41,7 @@ constexpr std::size_t most_uses = 4096;
 
 struct HashOfWords {
   std::size_t operator()(const std::vector<std::uint64_t>& words) const {
-    std::uint64_t hash = words.size();
-    for (std::uint64_t word : words) {
-      hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-      hash ^= hash >> 29;
-    }
-    return hash;
+    return hash_words(words);
   }
 };
 template <class Value>

@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "ir/error.h"
+#include "ir/hash.h"
 
 namespace frit {
 namespace {
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-  return hash ^ (hash >> 29);
-}
 
 // Without the call that std::equal makes of it: there are one to four numbers.
 bool is_same(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
@@ -34,9 +30,9 @@ struct Description {
 
 std::uint64_t hash_of(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                       int item_size) {
-  std::uint64_t hash = mix(static_cast<std::uint64_t>(item_size), shape.size());
-  for (std::int64_t n : shape) hash = mix(hash, static_cast<std::uint64_t>(n));
-  for (std::int64_t s : strides) hash = mix(hash, static_cast<std::uint64_t>(s));
+  std::uint64_t hash = mixed(static_cast<std::uint64_t>(item_size), shape.size());
+  for (std::int64_t n : shape) hash = mixed(hash, static_cast<std::uint64_t>(n));
+  for (std::int64_t s : strides) hash = mixed(hash, static_cast<std::uint64_t>(s));
   return hash;
 }
 

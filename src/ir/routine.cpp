@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "ir/error.h"
+#include "ir/hash.h"
 
 namespace frit {
 namespace {
@@ -148,10 +149,7 @@ class Hasher {
   }
 
  private:
-  void add(std::uint64_t word) {
-    hash_ = (hash_ ^ word) * 0x9E3779B97F4A7C15ull;
-    hash_ ^= hash_ >> 29;
-  }
+  void add(std::uint64_t word) { hash_ = mixed(hash_, word); }
   void block(const Block& instructions) {
     add(instructions.size());
     for (const Instr& instr : instructions) {
