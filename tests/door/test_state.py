@@ -140,6 +140,26 @@ def test_whoever_reads_a_clock_has_waited_for_the_work(python, name, suffix):
     assert python("-c", textwrap.dedent(code)).stdout == expected
 
 
+def test_a_clock_of_the_garbage_collector_leaves_the_work_pending(python):
+    code = """
+    import gc, time
+    import frit.numpy as np
+    from frit import _core
+    reads = []
+
+    def times_the_collector(phase, info):
+        reads.append(time.perf_counter())
+
+    gc.callbacks.append(times_the_collector)
+    y = np.sqrt(np.arange(200_000.0)) + 1
+    gc.collect()
+    print(len(reads) >= 2, _core.has_pending())
+    time.perf_counter()
+    print(_core.has_pending())
+    """
+    assert python("-c", textwrap.dedent(code)).stdout == "True True\nFalse\n"
+
+
 def test_timeit_waits_for_the_work(python):
     code = """
     import timeit

@@ -250,7 +250,8 @@ def test_without_a_usable_cache_folder_everything_works(setting, process, tmp_pa
         (tmp_path / "plain").write_text("")
         environment["FRIT_CACHE_DIR"] = str(tmp_path / "plain")
     elif setting == "no home":
-        environment |= {"FRIT_CACHE_DIR": "", "XDG_CACHE_HOME": "", "HOME": "/nonexistent"}
+        home = tmp_path / "home"
+        environment |= {"FRIT_CACHE_DIR": "", "XDG_CACHE_HOME": "", "HOME": str(home)}
     elif setting == "relative":
         environment["FRIT_CACHE_DIR"] = "cache"
     elif setting == "missing parents":
@@ -259,6 +260,7 @@ def test_without_a_usable_cache_folder_everything_works(setting, process, tmp_pa
         environment["FRIT_CACHE_DIR"] = "/sys/frit"
     compiled, loaded = counts(process(STORING, **environment))
     assert compiled >= 6 and loaded == 0
+    assert setting != "no home" or not home.exists()
 
 
 def test_a_read_only_home(process, tmp_path):

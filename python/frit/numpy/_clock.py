@@ -1,7 +1,11 @@
-"""_clock.py: whoever reads a clock has waited for the work he asked for: so timings are honest."""
+"""_clock.py: whoever reads a clock has waited for the work he asked for: so timings are honest.
+
+But for a callback of the garbage collector: it times the collector, at moments of chance.
+"""
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable
@@ -18,7 +22,7 @@ def _honest(clock: Callable[[], Any]) -> Callable[[], Any]:
     evaluate = _core.eval
 
     def read() -> Any:
-        if has_pending():
+        if has_pending() and not (gc.callbacks and _times_the_collector()):
             evaluate()
         return clock()
 
@@ -26,6 +30,11 @@ def _honest(clock: Callable[[], Any]) -> Callable[[], Any]:
     read.__module__ = "time"
     read.__doc__ = clock.__doc__
     return read
+
+
+def _times_the_collector() -> bool:
+    reader = sys._getframe(2).f_code
+    return any(getattr(callback, "__code__", None) is reader for callback in gc.callbacks)
 
 
 def watch() -> None:

@@ -167,7 +167,7 @@ std::string cache_folder_from_environment() {
     folder = variable("FRIT_CACHE_DIR");
   else if (!variable("XDG_CACHE_HOME").empty())
     folder = variable("XDG_CACHE_HOME") + "/frit";
-  else if (!variable("HOME").empty())
+  else if (access(variable("HOME").c_str(), X_OK) == 0)  // a home that is not there is not made
     folder = variable("HOME") + "/.cache/frit";
   if (folder.empty() || folder[0] != '/')
     return "";  // a relative folder would depend on where the program is
