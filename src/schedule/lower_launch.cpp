@@ -12,28 +12,34 @@ constexpr std::int64_t streaming_from = 24 << 20;  // bytes of a launch: larger 
 
 }  // namespace
 
+// A window is read once, unless it was written before, and written once.
 std::int64_t Body::traffic() const {
-  std::vector<const Window*> seen;
+  std::vector<const Window*> read, written;
+  std::vector<std::uint32_t> whole;
   std::int64_t bytes = 0;
-  for (const Window* w : memory_) {
-    if (std::any_of(seen.begin(), seen.end(),
-                    [&](const Window* s) { return s->slot == w->slot && same(*s, *w); }))
-      continue;
-    seen.push_back(w);
-    std::int64_t size = size_of(w->dtype);
+  const auto is_in = [this](const std::vector<const Window*>& list, const Window& w) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Window* s) { return s->slot == w.slot && same(*s, w); });
+  };
+  const auto add = [&](std::vector<const Window*>& list, const Window& w) {
+    if (w.whole) {
+      if (std::find(whole.begin(), whole.end(), w.slot) != whole.end()) return;
+      whole.push_back(w.slot);
+      bytes += w.whole;
+      return;
+    }
+    if (!in_memory(w.slot) || is_in(list, w)) return;
+    list.push_back(&w);
+    std::int64_t size = size_of(w.dtype);
     for (std::size_t k = 0; k < group_.extents.size(); ++k)
-      if (w->strides[k] != 0) size *= group_.extents[k];
+      if (w.strides[k] != 0) size *= group_.extents[k];
     bytes += size;
-  }
-  std::vector<std::uint32_t> slots;
-  const auto add_whole = [&](const Window& w) {
-    if (!w.whole || std::find(slots.begin(), slots.end(), w.slot) != slots.end()) return;
-    slots.push_back(w.slot);
-    bytes += w.whole;
   };
   for (const Member& m : group_.members) {
-    for (const Window& w : m.in) add_whole(w);
-    for (const Window& w : m.outs) add_whole(w);
+    for (const Window& w : m.in)
+      if (!is_in(written, w)) add(read, w);
+    add(written, m.out);
+    for (const Window& w : m.outs) add(written, w);
   }
   return bytes;
 }
