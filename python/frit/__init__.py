@@ -64,7 +64,8 @@ def explain(x: Any = None) -> Any:
     Prints as text; in a notebook it draws the graph if Graphviz is installed. Of a function or
     module with loops that may run as kernels: its source, with what each loop became.
     """
-    if isinstance(x, types.ModuleType) or hasattr(x, "__code__") or hasattr(x, "__func__"):
+    # An attribute of a pending number would compute it.
+    if callable(x) or issubclass(type(x), types.ModuleType):
         from frit.loops.report import LoopExplanation
 
         loops = LoopExplanation.of(x)

@@ -137,5 +137,8 @@ def current_source() -> tuple[str, int, str]:
 def fail_allocation(n: int) -> None:
     """Lets the n-th allocation of an array's memory from now on fail; 0: none."""
 
-def set_immediate_bytes(n: int) -> None:
-    """Results of up to n bytes are computed at once where their inputs are ready."""
+def set_immediate_bytes(n: int) -> int:
+    """Results of up to n bytes are computed at once where their inputs are ready.
+
+    Gives back what it was.
+    """

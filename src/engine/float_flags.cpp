@@ -209,6 +209,10 @@ unsigned meant(Op op, const Signature& signature, unsigned flags) {
 
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
+  if (node.kind == NodeKind::Routine) {
+    std::swap(mine, flags);
+    return mine;
+  }
   if (may_warn(node.op, node.signature.in[0])) {
     mine = meant(node.op, node.signature, flags);
     flags = 0;
@@ -226,7 +230,8 @@ unsigned claimed(const Node& node, unsigned& flags) {
 }
 
 bool is_candidate(const Node& node) {
-  if (node.site || node.float_checks == 0) return false;
+  if (node.float_checks == 0 || node.kind == NodeKind::Call) return false;
+  if (node.kind == NodeKind::Routine) return true;
   if (may_warn(node.op, node.signature.in[0]) ||
       conversion_may_warn(node.signature.out, node.out.dtype))
     return true;

@@ -100,6 +100,7 @@ struct LoopNest::Program {
   std::vector<std::uint64_t> key;
   std::shared_ptr<const NestProgram> program;
   std::vector<std::shared_ptr<KernelCode>> code;  // one a launch
+  std::optional<NestPoints> points;
   // Kept from run to run: registers, locals, and the arguments of a launch.
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
@@ -239,6 +240,7 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
       judge(variant.nest,
             {other_key_.begin(), other_key_.begin() + static_cast<std::ptrdiff_t>(bits)}),
       facts);
+  made->points = points_of(made->program->judged);
   for (const NestLaunch& launch : made->program->launches)
     made->code.push_back(Engine::get().code_of(launch.kernel));
   const Nest& nest = *variant.nest;
@@ -258,6 +260,14 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
 }
 
 const NestProgram& LoopNest::program_for(const NestCall& call) { return *program(call).program; }
+
+std::optional<LoopNest::Points> LoopNest::points_for(const NestCall& call) {
+  const std::optional<NestPoints>& points = program(call).points;
+  if (!points) return std::nullopt;
+  std::optional<std::vector<std::int64_t>> extents = points->extents(call.integers);
+  if (!extents) return std::nullopt;
+  return Points{points->routine, std::move(*extents)};
+}
 
 // ---- running ------------------------------------------------------------------------------------
 

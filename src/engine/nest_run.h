@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/engine.h"
 #include "engine/nest_memory.h"
+#include "schedule/nest_points.h"
 #include "schedule/nest_program.h"
 
 namespace frit {
@@ -29,8 +31,14 @@ class LoopNest {
   // Every index must be inside its array: the caller has checked that. Returns the floating-point
   // status flags (pool.h) that were raised. Throws only before anything is written.
   unsigned run(const NestCall& call);
-  // What run would do: for explain.
+  // What run would do: for explain. Of the arrays' memory only its addresses are used.
   const NestProgram& program_for(const NestCall& call);
+  // The nest as a kernel for the trace, if it is one, and the extents of its axes in this call.
+  struct Points {
+    std::shared_ptr<const Routine> routine;
+    std::vector<std::int64_t> extents;
+  };
+  std::optional<Points> points_for(const NestCall& call);
 
   // Tests make small nests run as large ones do. Set before the first run.
   struct Tuning {

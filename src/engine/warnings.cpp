@@ -82,13 +82,17 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     replay_in_chunks(members, found);
     unsigned explained = 0;
     for (const Found& f : found) explained |= f.op | f.inputs;
-    // What no elementwise op explains belongs to a reduction.
-    for (std::size_t k = members.size(); k-- > 0;)
-      if (members[k]->kind == NodeKind::Reduce &&
-          may_warn(members[k]->op, members[k]->signature.in[0]) && is_candidate(*members[k])) {
-        found[k].op = flags & ~explained;
-        break;
-      }
+    // What no elementwise op explains belongs to the first user's kernel, or the last reduction.
+    std::size_t taker = members.size();
+    for (std::size_t k = members.size(); k-- > 0;) {
+      const Node& node = *members[k];
+      if (!is_candidate(node)) continue;
+      if (node.kind == NodeKind::Routine ||
+          (node.kind == NodeKind::Reduce && taker == members.size() &&
+           may_warn(node.op, node.signature.in[0])))
+        taker = k;
+    }
+    if (taker < members.size()) found[taker].op = flags & ~explained;
   } else {
     for (std::size_t k = members.size(); k-- > 0;)
       if (is_candidate(*members[k])) found[k].op = claimed(*members[k], flags);

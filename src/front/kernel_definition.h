@@ -66,10 +66,15 @@ struct KernelLaunch {
   std::span<const std::int64_t> integers = {};
   std::span<const Scalar> scalars = {};
   std::optional<Scalar> initial = {};  // of the reductions
+  bool warns = false;                  // of floating-point errors, as "a loop" would
 };
 
 // Records the launch; the reductions' results. Throws ValueError and IndexError, before anything is
 // recorded.
 std::vector<Array> launch(const KernelDefinition& definition, KernelLaunch launch);
+
+// The same of a kernel without reductions, all of whose indices are known to be inside. False, and
+// nothing is recorded: its points must run one after another, or an array can't be written so.
+bool launch_points(const KernelDefinition& definition, KernelLaunch launch);
 
 }  // namespace frit

@@ -7,11 +7,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <unordered_map>
 #include "engine/nest_run.h"
+
 #include "front/common.h"
+#include "front/kernel_definition.h"
 #include "python/interop.h"
 #include "python/kernels.h"
 #include "python/numpy_api.h"
+#include "python/source.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -77,7 +81,12 @@ struct Result {
 // The values of one call.
 class Call {
  public:
-  Call(const ReadyKernel& kernel, const nb::tuple& values, std::span<const Result> results) {
+  // Memory::Later: arrays of ours are not evaluated; an address tells only which of them share it.
+  enum class Memory : std::uint8_t { Now, Later };
+
+  Call(const ReadyKernel& kernel, const nb::tuple& values, std::span<const Result> results,
+       Memory memory = Memory::Now)
+      : memory_(memory) {
     const std::size_t count = values.size();
     integers_.resize(count);
     scalars_.resize(count);
@@ -101,6 +110,8 @@ class Call {
   }
 
   NestCall call() const { return {arrays_, given_integers_, given_scalars_}; }
+  std::span<const std::int64_t> integers() const { return given_integers_; }
+  std::span<const Scalar> scalars() const { return given_scalars_; }
   bool is_long() const { return elements_ > long_work; }
   nb::object result(std::size_t k, const Result& result) const {
     Scalar scalar;
@@ -137,6 +148,7 @@ class Call {
     }
   }
   void take_array(PyObject* value) {
+    if (memory_ == Memory::Later && is_array(value)) return take_place(array_of(value).array);
     Ref ndarray = is_array(value) ? real_array(array_of(value)) : Ref::borrow(value);
     if (!PyArray_CheckExact(ndarray.get())) raise(PyExc_TypeError, "a loop nest needs arrays");
     PyArrayObject* array = ndarray_of(ndarray.get());
@@ -146,6 +158,16 @@ class Call {
                        {PyArray_STRIDES(array), rank}});
     elements_ += PyArray_SIZE(array);
     held_.push_back(std::move(ndarray));
+  }
+  void take_place(const Array& array) {
+    constexpr int bits = 40;  // of a place inside of a base
+    std::size_t number = 0;
+    while (number < bases_.size() && bases_[number] != array.base()) ++number;
+    if (number == bases_.size()) bases_.push_back(array.base());
+    const std::uintptr_t place = (number + 1) << bits;
+    arrays_.push_back(
+        {reinterpret_cast<std::byte*>(place) + array.offset(), array.shape(), array.strides()});
+    elements_ += array.size();
   }
   std::int64_t value_of(const KernelInteger& integer) const {
     switch (integer.kind) {
@@ -161,6 +183,8 @@ class Call {
   }
 
   static constexpr std::int64_t one[1] = {1}, one_stride[1] = {8};
+  Memory memory_;
+  std::vector<const Base*> bases_;
   std::vector<Ref> held_;
   std::vector<NestArgument> arrays_;
   std::vector<std::int64_t> integers_, given_integers_;
@@ -184,7 +208,9 @@ class Nest {
   }
 
   // The status flags of floating point that were raised, then the results.
-  nb::object run(const nb::tuple& values) {
+  // warns: where it is left to the trace, errors are told as warnings when it has run.
+  nb::object run(const nb::tuple& values, bool warns) {
+    if (is_left_to_the_trace(values, warns)) return nb::make_tuple(0u);
     evaluate_all();
     const Call call(*kernel_, values, results_);
     unsigned flags = 0;
@@ -203,8 +229,9 @@ class Nest {
   // A row a loop of the nest: (depth, kind, reason, at run time, source, sink, kind of dependence);
   // source and sink are numbers of accesses, -1 where there are none.
   nb::list verdicts(const nb::tuple& values) {
-    evaluate_all();
-    const Call call(*kernel_, values, results_);
+    const bool later = may_wait(values);
+    if (!later) evaluate_all();
+    const Call call(*kernel_, values, results_, later ? Call::Memory::Later : Call::Memory::Now);
     const Locked lock(Engine::lock());
     const JudgedNest& judged = nest_->program_for(call.call()).judged;
     const Nest_& nest = *judged.nest;
@@ -227,6 +254,57 @@ class Nest {
 
  private:
   using Nest_ = frit::Nest;
+
+  // Can all that it does wait until somebody looks? So it is if it works on arrays of ours alone,
+  // into memory that nobody else sees, and gives back nothing.
+  bool may_wait(const nb::tuple& values) const {
+    const Settings& settings = Engine::get().settings;
+    if (!results_.empty() || !settings.lazy || settings.fusion == Fusion::Off) return false;
+    std::int64_t bytes = 0;
+    for (const std::int32_t number : kernel_->parameters) {
+      PyObject* value = values[static_cast<std::size_t>(number)].ptr();
+      if (!is_array(value)) return false;
+      const Array& array = array_of(value).array;
+      if (array.base()->exports > 0 || array.base()->foreign) return false;
+      bytes = std::max(bytes, array.size() * size_of(array.dtype()));
+    }
+    return bytes > settings.immediate_bytes;
+  }
+
+  bool is_left_to_the_trace(const nb::tuple& values, bool warns) {
+    if (!may_wait(values)) return false;
+    const Call call(*kernel_, values, results_, Call::Memory::Later);
+    std::optional<LoopNest::Points> points;
+    {
+      const Locked lock(Engine::lock());
+      points = nest_->points_for(call.call());
+    }
+    if (!points) return false;
+    note_ufunc("a loop");
+    KernelLaunch launch{.extents = points->extents,
+                        .arrays = {},
+                        .integers = call.integers(),
+                        .scalars = call.scalars(),
+                        .warns = warns};
+    for (const std::int32_t number : kernel_->parameters)
+      launch.arrays.push_back(array_of(values[static_cast<std::size_t>(number)].ptr()).array);
+    const bool is_recorded = launch_points(definition_of(points->routine), std::move(launch));
+    settle_warnings();
+    return is_recorded;
+  }
+
+  const KernelDefinition& definition_of(const std::shared_ptr<const Routine>& routine) {
+    KernelDefinition& definition = definitions_[routine->id];
+    if (definition.routine) return definition;
+    definition.routine = routine;
+    definition.uses.assign(routine->body.operands.size(), ParameterUse::Shared);
+    for (std::int32_t k = 0; k < routine->body.integers; ++k)
+      definition.integers.push_back({.kind = KernelInteger::Kind::Given, .number = k});
+    for (std::size_t k = 0; k < routine->body.scalars.size(); ++k)
+      definition.scalars.push_back(static_cast<std::int32_t>(k));
+    return definition;
+  }
+
   unsigned run_locked(const Call& call) {
     const Locked lock(Engine::lock());
     return nest_->run(call.call());
@@ -241,6 +319,7 @@ class Nest {
   std::shared_ptr<const ReadyKernel> kernel_;
   std::vector<Result> results_;
   std::unique_ptr<LoopNest> nest_;
+  std::unordered_map<std::uint64_t, KernelDefinition> definitions_;  // by routine
 };
 
 }  // namespace
@@ -249,7 +328,7 @@ void add_loops(PyObject* module_object) {
   nb::module_ m = nb::borrow<nb::module_>(module_object);
   nb::class_<Nest>(m, "LoopNest", "A nest of loops, ready to run.")
       .def(nb::init<nb::handle, const std::vector<std::string>&>(), "kernel"_a, "results"_a)
-      .def("run", &Nest::run)
+      .def("run", &Nest::run, "values"_a, "warns"_a = true)
       .def("verdicts", &Nest::verdicts);
   m.def("loop_key", loop_key, "values"_a,
         "What the values are, as a string; None: a nest does not take them.");

@@ -224,9 +224,11 @@ void add_test_hooks(nb::module_& m) {
       "set_immediate_bytes",
       [](std::int64_t n) {
         const std::scoped_lock lock(Engine::lock());
-        Engine::get().settings.immediate_bytes = n;
+        return std::exchange(Engine::get().settings.immediate_bytes, n);
       },
-      "n"_a, "Results of up to n bytes are computed at once where their inputs are ready.");
+      "n"_a,
+      "Results of up to n bytes are computed at once where their inputs are ready. Gives back what "
+      "it was.");
 }
 
 void add_door(nb::module_& m) {

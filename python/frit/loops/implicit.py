@@ -14,8 +14,9 @@ import os
 import re
 import sys
 import types
-import warnings
 from typing import Any
+
+from frit.loops.quiet import without_warnings
 
 _FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
 _FOR_BYTES = re.compile(_FOR.pattern.encode(), re.MULTILINE)
@@ -38,8 +39,7 @@ def code_of(
     if found is None or not is_enabled():
         return original
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python has given them
+        with without_warnings():  # Python has given them
             return _code_of(ast.parse(text, original.co_filename), original, is_program)
     except Exception:
         return original  # a program must not end because we could not read it

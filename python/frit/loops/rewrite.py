@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import ast
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from frit.loops.names import Liveness, assigned_names, needed_names
 from frit.loops.place import Place, module_place, originals
+from frit.loops.quiet import without_warnings
 
 _STATEMENTS = (
     ast.For,
@@ -291,8 +291,7 @@ def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
 
 def compile_quietly(tree: ast.Module, file: str, flags: int = 0) -> types.CodeType:
     """Python has given its warnings of the text before."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
+    with without_warnings():
         code: types.CodeType = compile(tree, file, "exec", flags, dont_inherit=True)
     return code
 

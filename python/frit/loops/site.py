@@ -54,7 +54,7 @@ class Plan:
         if self.translation.numpy_floats and warnings_count():
             return None
         if not self.may_fail:
-            found = self.nest.run(values)
+            found = self.nest.run(values, self.translation.numpy_floats)
             if found[0] & _ERRORS and self.translation.numpy_floats:
                 warn(found[0])
             return self.outputs(found, values)

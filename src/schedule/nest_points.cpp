@@ -1,0 +1,178 @@
+// nest_points.cpp: takes the loops off a nest; their indices become axes.
+#include "schedule/nest_points.h"
+
+#include <algorithm>
+
+namespace frit {
+namespace {
+
+std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+bool has_loops(const Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const Instr& instr) {
+    return instr.kind == InstrKind::Loop || has_loops(instr.body) || has_loops(instr.other);
+  });
+}
+
+bool is_plain_kind(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::Constant:
+    case InstrKind::ScalarArg:
+    case InstrKind::IntegerArg:
+    case InstrKind::Apply:
+    case InstrKind::Cast:
+    case InstrKind::Load:
+    case InstrKind::ReadLocal:
+    case InstrKind::WriteLocal:  // no parallel loop hands a local from point to point
+      return true;
+    case InstrKind::Store:
+    case InstrKind::Loop:
+    case InstrKind::If:
+    case InstrKind::While:
+      return false;
+  }
+  return false;
+}
+
+class PointsWriter {
+ public:
+  explicit PointsWriter(const JudgedNest& judged)
+      : judged_(judged), nest_(*judged.nest), renumbered_(nest_.routine.body.values.size()) {}
+
+  std::optional<NestPoints> run() {
+    const Kernel& from = nest_.routine.body;
+    const Block* block = &from.code;
+    // The axes are the first values: they are counted first.
+    for (const Instr* loop; (loop = only_loop(*block)) != nullptr; block = &loop->body) {
+      if (!add_axis(*loop)) return std::nullopt;
+      loops_.push_back(loop);
+    }
+    if (loops_.empty() || has_loops(*block)) return std::nullopt;
+    to_.operands = from.operands;
+    to_.scalars = from.scalars;
+    to_.integers = from.integers;
+    to_.locals = from.locals;
+    to_.values.assign(loops_.size(), DType::Int64);
+    block = &from.code;
+    for (const Instr* loop : loops_) {
+      for (const Instr& instr : *block) {
+        if (&instr == loop) continue;
+        if (!is_plain(instr)) return std::nullopt;
+        to_.code.push_back(copy(instr));
+      }
+      to_.code.push_back(index_of(*loop));
+      block = &loop->body;
+    }
+    for (const Instr& instr : *block) to_.code.push_back(copy(instr));
+    Routine routine{.rank = static_cast<std::int32_t>(loops_.size()),
+                    .parameter_ranks = nest_.routine.parameter_ranks,
+                    .body = std::move(to_)};
+    verify(routine);
+    points_.routine = intern(routine);
+    return std::move(points_);
+  }
+
+ private:
+  // Behind the loop nothing may come, for its points would not be done yet.
+  const Instr* only_loop(const Block& block) const {
+    if (block.empty() || block.back().kind != InstrKind::Loop) return nullptr;
+    const bool is_only = std::all_of(block.begin(), block.end() - 1, is_plain_kind);
+    return is_only ? &block.back() : nullptr;
+  }
+
+  bool add_axis(const Instr& loop) {
+    for (std::size_t k = 0; k < nest_.loops.size(); ++k)
+      if (nest_.loops[k].instr == &loop && judged_.verdicts[k].kind != LoopKind::Parallel)
+        return false;
+    std::optional<Affine> begin = of_integers(loop.args[0]), end = of_integers(loop.args[1]);
+    if (!begin || !end) return false;
+    points_.axes.push_back({std::move(*begin), std::move(*end)});
+    return true;
+  }
+
+  std::optional<Affine> of_integers(ValueId value) const {
+    Affine form = nest_.forms[at(value)];
+    for (auto& [term, coefficient] : form.terms) {
+      if (at(term) >= nest_.definitions.size() || !nest_.is_symbolic(term)) return std::nullopt;
+      term = nest_.definitions[at(term)]->number;
+    }
+    return form;
+  }
+
+  // May it be done at each point, instead of once for some of them?
+  bool is_plain(const Instr& instr) const {
+    if (instr.kind != InstrKind::Load) return is_plain_kind(instr);
+    return nest_.facts.mixed.empty() && !nest_.written[at(nest_.array_of(instr.address.operand))];
+  }
+
+  Instr index_of(const Instr& loop) {
+    Instr index;
+    index.kind = InstrKind::Apply;
+    index.op = Op::Add;
+    index.args[0] = static_cast<ValueId>(axis_++);
+    index.args[1] = renumbered_[at(loop.args[0])];
+    index.result = new_value(loop.result);
+    return index;
+  }
+
+  ValueId new_value(ValueId old) {
+    to_.values.push_back(nest_.routine.body.values[at(old)]);
+    return renumbered_[at(old)] = static_cast<ValueId>(to_.values.size() - 1);
+  }
+
+  Instr copy(const Instr& from) {
+    Instr instr = from;
+    for (ValueId& arg : instr.args)
+      if (arg != no_value) arg = renumbered_[at(arg)];
+    for (Term& term : instr.address.terms) term.index = renumbered_[at(term.index)];
+    if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) instr.number = accesses_++;
+    if (instr.result != no_value) instr.result = new_value(from.result);
+    // A While's condition stands before its body.
+    for (Block* block : {&instr.other, &instr.body})
+      for (Instr& inner : *block) inner = copy(inner);
+    return instr;
+  }
+
+  const JudgedNest& judged_;
+  const Nest& nest_;
+  std::vector<const Instr*> loops_;
+  NestPoints points_;
+  Kernel to_;
+  std::vector<ValueId> renumbered_;
+  std::size_t axis_ = 0;
+  std::int32_t accesses_ = 0;
+};
+
+std::optional<std::int64_t> value_of(const Affine& form, std::span<const std::int64_t> integers) {
+  std::int64_t sum = form.constant;
+  for (const auto& [number, coefficient] : form.terms) {
+    std::int64_t part;
+    if (__builtin_mul_overflow(coefficient, integers[at(number)], &part) ||
+        __builtin_add_overflow(sum, part, &sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> NestPoints::extents(
+    std::span<const std::int64_t> integers) const {
+  constexpr std::int64_t most_points = std::int64_t{1} << 40;
+  std::vector<std::int64_t> extents;
+  std::int64_t points = 1;
+  for (const Axis& axis : axes) {
+    const std::optional<std::int64_t> begin = value_of(axis.begin, integers),
+                                      end = value_of(axis.end, integers);
+    std::int64_t extent;
+    if (!begin || !end || __builtin_sub_overflow(*end, *begin, &extent) || extent <= 0 ||
+        __builtin_mul_overflow(points, extent, &points) || points > most_points)
+      return std::nullopt;
+    extents.push_back(extent);
+  }
+  return extents;
+}
+
+std::optional<NestPoints> points_of(const JudgedNest& judged) { return PointsWriter(judged).run(); }
+
+}  // namespace frit
