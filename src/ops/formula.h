@@ -295,10 +295,16 @@ template <class F>
 F nonzero(F y) {
   return pick(y == 0, (F)1, y);
 }
+// x, and 0 where y is: of an infinite number the remainder is invalid.
+template <class F>
+F divided_by_nonzero(F x, F y) {
+  return pick(y == 0, (F)0, x);
+}
+// y may be 0; what `rest` is the remainder of may not.
 template <class F>
 F floor_divide_of(F x, F y, F divisor, F rest) {
   F quotient = x / y;
-  F exact = (x - rest) / divisor;
+  F exact = (divided_by_nonzero(x, y) - rest) / divisor;
   F down = ((rest != 0) & (sign_bit(y) != sign_bit(rest))) ? exact - 1 : exact;
   F floored = round_down(down);
   F nearest = sign_bit((F)0.5 - (down - floored)) ? floored + 1 : floored;
@@ -313,7 +319,7 @@ F remainder_float(F x, F y) {
 template <class F>
 F floor_divide_float(F x, F y) {
   F divisor = nonzero(y);
-  return floor_divide_of(x, y, divisor, fmod_float(x, divisor));
+  return floor_divide_of(x, y, divisor, fmod_float(divided_by_nonzero(x, y), divisor));
 }
 
 inline double fmod_whole(double x, double y) { return __builtin_fmod(x, y); }
@@ -325,7 +331,7 @@ F remainder_whole(F x, F y) {
 template <class F>
 F floor_divide_whole(F x, F y) {
   F divisor = nonzero(y);
-  return floor_divide_of(x, y, divisor, fmod_whole(x, divisor));
+  return floor_divide_of(x, y, divisor, fmod_whole(divided_by_nonzero(x, y), divisor));
 }
 
 // ---- steps --------------------------------------------------------------------------------------

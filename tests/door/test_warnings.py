@@ -84,6 +84,8 @@ STATEMENTS = [
     "huge %= zero",
     "huge //= zero",
     "x //= one",
+    "x *= np.inf; x //= zero",
+    "x *= np.inf; x //= one",
     "np.floor_divide(x, 0.0)",
     "huge // 0.0",
     "zero // 0.0",
