@@ -113,8 +113,23 @@ def _is_standard(scope: Mapping[str, Any]) -> bool:
 
 def _ours(name: str, fromlist: Sequence[str] | None) -> types.ModuleType:
     """What an import statement for numpy or one of its submodules gives."""
-    module = _import_module("frit." + name)
+    with _numpys_words():
+        # Also imports what is named in `fromlist` and is a submodule.
+        module = _import("frit." + name, None, None, fromlist or (), 0)
     return module if fromlist else sys.modules["frit.numpy"]
+
+
+@contextlib.contextmanager
+def _numpys_words() -> Iterator[None]:
+    """Inside, a module that neither has is missed by NumPy's name."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("frit.numpy."):
+            raise
+        words = str(error).replace("frit.numpy", "numpy")
+        name = (error.name or "").removeprefix("frit.")
+        raise ModuleNotFoundError(words, name=name) from None
 
 
 def frit_import(
@@ -141,7 +156,8 @@ def frit_import_module(name: str, package: str | None = None) -> types.ModuleTyp
     if name == "numpy" or name.startswith("numpy."):
         frame = sys._getframe(1)
         if not _suspended and is_user_code(frame.f_globals, frame):
-            return _import_module("frit." + name)
+            with _numpys_words():
+                return _import_module("frit." + name)
     module = _import_module(name, package)
     if name.partition(".")[0] in _adapters_due:
         _adapt(name.partition(".")[0])

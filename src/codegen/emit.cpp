@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
@@ -270,12 +269,21 @@ void Emitter::apply(const Instr& instr) {
   }
   const DType in = dtype_of(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
   const bool uniform = none_of(operands, [](Emitted* operand) { return operand->varies(); });
-  Emitted result;
+  // The operands of what this one chooses from were perhaps chosen by the same condition.
+  const bool again = instr.op == Op::Select && !conditions_.insert(instr.args[0]).second;
+  Emitted result, arms[2];
+  const auto apply_here = [&] {
+    for (unsigned k = 0; again && k < 2; ++k) {
+      arms[k] = fenced(*operands[k + 1]);
+      operands[k + 1] = &arms[k];
+    }
+    result = apply(instr.op, in, dtype_of(instr.result), operands);
+  };
   if (uniform && may_hoist(highest) && !may_call_out(instr.op, in)) {
-    at_preheader([&] { result = apply(instr.op, in, dtype_of(instr.result), operands); });
+    at_preheader(apply_here);
     result.level = level() - 1;
   } else {
-    result = apply(instr.op, in, dtype_of(instr.result), operands);
+    apply_here();
   }
   define(instr, result);
 }

@@ -1,6 +1,5 @@
 // emit_apply.cpp: one op or conversion: widened formulas, or calls to ready-made loops.
 #include <algorithm>
-#include <cfenv>
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
@@ -17,22 +16,6 @@ namespace {
 
 bool has_formula(Formulas& formulas, const std::string& symbol) {
   return formulas.find(symbol) || formulas.find(symbol + "_re");
-}
-
-// An input at which the op raises no floating-point flag that a program could be warned of.
-double harmless_input(Op op, DType in) {
-  const frit::Loop loop = frit::loop(op, in);
-  for (const double candidate : {1.0, 0.5, 2.0}) {
-    alignas(16) std::byte element[16] = {}, result[16] = {};
-    void* to_element[2] = {element, const_cast<double*>(&candidate)};
-    cast_loop(DType::Float64, real_of(in))(to_element, 1, 0);
-    if (is_complex(in)) std::copy_n(element, size_of(in) / 2, element + size_of(in) / 2);
-    void* arguments[4] = {result, element, element, element};
-    std::feclearexcept(FE_ALL_EXCEPT);
-    if (loop) loop(arguments, 1, 0);
-    if (!std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW)) return candidate;
-  }
-  return 1.0;
 }
 
 }  // namespace
@@ -68,7 +51,7 @@ Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
                                ? static_cast<Value*>(ConstantFP::get(type, harmless_input(op, in)))
                                : ConstantInt::get(type, 0);
   }
-  return select(mask_, operand, input);
+  return fenced(select(mask_, operand, input));
 }
 
 Emitted Emitter::call_formulas(const std::string& symbol, DType out, ArrayRef<Emitted*> operands) {

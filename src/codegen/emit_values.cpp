@@ -125,6 +125,24 @@ Emitted Emitter::select(Value* condition, const Emitted& yes, const Emitted& no)
   return result;
 }
 
+// The same numbers, of which the optimizer knows nothing. To LLVM, arithmetic has no flags: in
+// c ? 1 / (c ? x : 1) : 0 it drops the inner choice, which keeps the division from x = 0.
+Emitted Emitter::fenced(const Emitted& value) {
+  Emitted result = value;
+  const auto fence = [&](Value*& v) {
+    if (!v || !isa<Instruction>(v) || isa<LoadInst>(v)) return;
+    Type* type = v->getType()->getScalarType();
+    if (type->isFloatTy() || type->isDoubleTy())
+      v = builder_.CreateIntrinsic(Intrinsic::arithmetic_fence, {v->getType()}, {v});
+  };
+  for (int k = 0; k < value.parts; ++k) {
+    if (result.part[k].scalar && result.part[k].vector) result.part[k].vector = nullptr;
+    fence(result.part[k].scalar);
+    fence(result.part[k].vector);
+  }
+  return result;
+}
+
 Emitted Emitter::extract(Emitted& from, Value* lane) {
   Emitted result{.parts = from.parts, .level = level()};
   for (int k = 0; k < from.parts; ++k)

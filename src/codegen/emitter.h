@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <llvm/ADT/DenseMap.h>
@@ -221,6 +222,7 @@ class Emitter {
   Emitted deinterleave(Value* pairs);
   Value* any(Value* mask);
   Emitted select(Value* condition, const Emitted& yes, const Emitted& no);
+  Emitted fenced(const Emitted& value);
   Emitted extract(Emitted& value, Value* lane);
   Emitted load_parts(Value* const* memory, DType dtype, unsigned lanes);
   void store_parts(Value* const* memory, Emitted value, DType dtype, unsigned lanes);
@@ -274,6 +276,7 @@ class Emitter {
   std::vector<Emitted> values_;
   std::vector<Value*> operand_pointers_;
   std::vector<Value*> integers_;
+  std::set<ValueId> conditions_;  // of the Selects emitted so far
   // By number and lanes.
   std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>> locals_;
   std::vector<CallOut> call_outs_;

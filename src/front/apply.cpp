@@ -237,7 +237,7 @@ bool try_small(Op op, const Signature& signature, const Array& out,
   return true;
 }
 
-// Masked: the op sees ones where the mask is false, and the target keeps its elements there.
+// Masked: where the mask is false the op sees a harmless number, and the target keeps its elements.
 Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options,
                   const Signature& signature) {
   const Array& mask = *options.where;
@@ -258,12 +258,14 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
     target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)),
                    signature.out);
   }
+  const double harmless = harmless_input(op, signature.in[op == Op::Select ? 1 : 0]);
   std::vector<Array> held;
   std::vector<Argument> masked;
   held.reserve(arguments.size());
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const Signature select{{DType::Bool, signature.in[k], signature.in[k]}, signature.in[k]};
-    held.push_back(apply(Op::Select, {mask, arguments[k], Argument(scalar_of(signature.in[k], 1))},
+    const Scalar other = scalar_of(signature.in[k], harmless);
+    held.push_back(apply(Op::Select, {mask, arguments[k], Argument(other)},
                          {.signature = select, .casting = Casting::Unsafe}));
     masked.emplace_back(held.back());
   }

@@ -284,7 +284,10 @@ bool is_pending(const Array& a) {
   return a.base()->pending_writes > 0;
 }
 
-bool has_pending() { return Engine::get().has_pending(); }
+bool has_pending() {
+  Locked lock(Engine::lock());
+  return Engine::get().has_pending();
+}
 
 const std::byte* read(const Array& a) {
   Locked lock(Engine::lock());

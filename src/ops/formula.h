@@ -295,10 +295,16 @@ template <class F>
 F nonzero(F y) {
   return pick(y == 0, (F)1, y);
 }
+// x, and 0 where y is: of an infinite number the remainder is invalid.
+template <class F>
+F divided_by_nonzero(F x, F y) {
+  return pick(y == 0, (F)0, x);
+}
+// y may be 0; what `rest` is the remainder of may not.
 template <class F>
 F floor_divide_of(F x, F y, F divisor, F rest) {
   F quotient = x / y;
-  F exact = (x - rest) / divisor;
+  F exact = (divided_by_nonzero(x, y) - rest) / divisor;
   F down = ((rest != 0) & (sign_bit(y) != sign_bit(rest))) ? exact - 1 : exact;
   F floored = round_down(down);
   F nearest = sign_bit((F)0.5 - (down - floored)) ? floored + 1 : floored;
@@ -313,7 +319,7 @@ F remainder_float(F x, F y) {
 template <class F>
 F floor_divide_float(F x, F y) {
   F divisor = nonzero(y);
-  return floor_divide_of(x, y, divisor, fmod_float(x, divisor));
+  return floor_divide_of(x, y, divisor, fmod_float(divided_by_nonzero(x, y), divisor));
 }
 
 inline double fmod_whole(double x, double y) { return __builtin_fmod(x, y); }
@@ -325,7 +331,7 @@ F remainder_whole(F x, F y) {
 template <class F>
 F floor_divide_whole(F x, F y) {
   F divisor = nonzero(y);
-  return floor_divide_of(x, y, divisor, fmod_whole(x, divisor));
+  return floor_divide_of(x, y, divisor, fmod_whole(divided_by_nonzero(x, y), divisor));
 }
 
 // ---- steps --------------------------------------------------------------------------------------
@@ -342,32 +348,36 @@ F heaviside_of(F x, F at_zero) {
 
 template <class F>
 struct SmithDivision {
-  F x_re, x_im, rest, scale;
+  F x_re, x_im, rest, scale, zero;
   bool by_real, by_zero;
   SmithDivision(F a_re, F a_im, F y_re, F y_im) {
     F size_re = absolute(y_re), size_im = absolute(y_im);
     by_real = size_re >= size_im;
     by_zero = (size_re == 0) & (size_im == 0);
-    F large = by_real ? y_re : y_im, small = by_real ? y_im : y_re;
+    // What is not the result must raise no flag: 0 / 1 where y is 0, x / 1 where it is not. (A
+    // choice by `by_zero` of 0 or 1 would not do: the compiler knows by_zero where x / 0 is used.)
+    F size = by_real ? size_re : size_im;
+    zero = round_up(magnitude_below(size, (F)1) ? size : (F)1);
+    F large = nonzero(by_real ? y_re : y_im), small = by_real ? y_im : y_re;
     rest = small / large;
     scale = (F)1 / (large + small * rest);
-    x_re = a_re;
-    x_im = a_im;
+    x_re = pick(by_zero, (F)0, a_re);
+    x_im = pick(by_zero, (F)0, a_im);
   }
 };
 template <class F>
 F complex_divide_re(F x_re, F x_im, F y_re, F y_im) {
   SmithDivision<F> d(x_re, x_im, y_re, y_im);
-  F left = d.by_real ? x_re : x_re * d.rest, right = d.by_real ? x_im * d.rest : x_im;
+  F left = d.by_real ? d.x_re : d.x_re * d.rest, right = d.by_real ? d.x_im * d.rest : d.x_im;
   F quotient = (left + right) * d.scale;
-  return d.by_zero ? x_re / absolute(y_re) : quotient;
+  return d.by_zero ? x_re / d.zero : quotient;
 }
 template <class F>
 F complex_divide_im(F x_re, F x_im, F y_re, F y_im) {
   SmithDivision<F> d(x_re, x_im, y_re, y_im);
-  F left = d.by_real ? x_im : x_im * d.rest, right = d.by_real ? x_re * d.rest : x_re;
+  F left = d.by_real ? d.x_im : d.x_im * d.rest, right = d.by_real ? d.x_re * d.rest : d.x_re;
   F quotient = (left - right) * d.scale;
-  return d.by_zero ? x_im / absolute(y_re) : quotient;
+  return d.by_zero ? x_im / d.zero : quotient;
 }
 
 template <class F>

@@ -179,6 +179,9 @@ inline Loop loop(Op op, const Signature& signature) {
 }
 Loop cast_loop(DType from, DType to);  // as astype: C's conversions, out-of-range as x86 does them
 
+// An input, for each of the op's, at which it raises no flag that a program could be warned of.
+double harmless_input(Op op, DType in);
+
 // out = the reduction of in[0..n), n >= 1, contiguous, in NumPy's own order for one inner loop
 // (float and complex Add: the pairwise tree; else one after another, or any order where that gives
 // the same bits, but for the sign of a zero in Maximum and its like). float16: Add, Subtract,

@@ -39,10 +39,28 @@ def test_every_way_to_import_numpy_gives_frit_to_the_program(frit, statement):
         ("import numpy.random as m", "frit.numpy.random"),
         ("import importlib; m = importlib.import_module('numpy.fft')", "frit.numpy.fft"),
         ("import numpy as np; m = np.fft", "frit.numpy.fft"),
+        ("from numpy.lib import recfunctions as m", "frit.numpy.lib.recfunctions"),
+        ("from numpy import ctypeslib, matlib as m", "frit.numpy.matlib"),
     ],
 )
 def test_submodules_are_frits(frit, statement, name):
     assert frit(f"{statement}\nprint(m.__name__)") == name + "\n"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import numpy.nope", "from numpy.lib.nope import x", "import numpy.version.nope",
+     "import importlib; importlib.import_module('numpy.nope')"],
+)
+def test_a_module_that_is_not_there_is_missed_in_numpys_words(python, file, statement):
+    program = f"""
+    try:
+        exec({statement!r})
+    except ModuleNotFoundError as error:
+        print(error, error.name, error.__cause__)
+    """
+    path = file("program.py", program)
+    assert python("-m", "frit", path).stdout == python(path).stdout != ""
 
 
 def test_names_imported_from_submodules_are_frits(frit):

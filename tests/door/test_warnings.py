@@ -84,6 +84,8 @@ STATEMENTS = [
     "huge %= zero",
     "huge //= zero",
     "x //= one",
+    "x *= np.inf; x //= zero",
+    "x *= np.inf; x //= one",
     "np.floor_divide(x, 0.0)",
     "huge // 0.0",
     "zero // 0.0",
@@ -109,6 +111,30 @@ STATEMENTS = [
     "1 / zero",
     "complex_huge / 0",
     "1 / complex_huge",
+    "c = np.full(n, 1 + 2j, 'F')[1:]; c /= zero[1:].astype('F')",
+    "c = np.full(n, 1 + 2j, 'F')[1:]; c /= one[1:].astype('F')",
+    "c = np.full(n, 1 + 2j, 'F')[1:]; c /= even[1:]",
+    "c = np.full(n, 1 + 2j)[1:]; c /= zero[1:]",
+    "c = np.full(n, 1 + 2j)[1:]; c /= even[1:]",
+    "c = np.full(n, 1 + 2j)[1:]; c /= 1j * even[1:]",
+    "c = np.full(n, 1e300j)[1:]; c /= one[1:] + 1e-300j",
+    # only what is chosen warns
+    "np.divide(one, even, out=np.zeros(n), where=even)",
+    "np.divide(one, even, out=one, where=even)",
+    "np.divide(one, f4, out=np.zeros(n), where=f4 > 0)",
+    "np.divide(one, zero, out=np.zeros(n), where=even)",
+    "np.subtract(x, x, out=np.zeros(n), where=x < 9)",
+    "np.multiply(x, 0.0, out=np.zeros(n), where=x < 9)",
+    "np.multiply(long, 10, out=np.zeros(n), where=x > n)",
+    "np.divide(zero + 1j, zero, out=np.zeros(n, 'D'), where=~even & even)",
+    "np.log(zero, out=np.ones(n), where=zero > 0)",
+    "np.arctanh(one / 2, out=np.zeros(n), where=even)",
+    "np.arctanh(f4, out=np.zeros(n, 'f4'), where=even)",
+    "np.reciprocal(zero, out=np.zeros(n), where=one < 0)",
+    "np.power(zero, -1.0, out=np.ones(n), where=zero > 0)",
+    "np.floor_divide(one, zero, out=np.zeros(n), where=zero > 0)",
+    "np.where(even, 1 / np.where(even, one, 0 * one), 0)",
+    "np.where(even, 1 / np.where(even, 0 * one + even, one), 0)",
     # the rest
     "np.sign(x)",
     "np.sign(complex_huge * np.inf)",
@@ -163,7 +189,7 @@ def warned(module, statement, n):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         exec(f"result = ({statement})" if _is_value(statement) else statement, scope)
-        for name in ("result", "i8", "i1", "f4", "f2", "x", "huge", "whole"):
+        for name in ("result", "i8", "i1", "f4", "f2", "x", "c", "huge", "whole"):
             value = scope.get(name)
             for part in value if isinstance(value, tuple) else [value]:
                 numpy.asarray(part)
