@@ -22,6 +22,14 @@ bool swaps(Op op, DType type) {
   return has(op, Commutative) && (!is_inexact(type) || (is_float(type) && !has(op, Reorderable)));
 }
 
+// What raises a floating-point error stays under the condition that keeps it from doing so. Sums and
+// products raise one from extreme values only, and are the bulk of what the branches of a condition
+// share.
+bool raises_easily(Op op, DType type) {
+  return may_warn(op, type) && op != Op::Add && op != Op::Subtract && op != Op::Multiply &&
+         op != Op::Square && op != Op::MultiplyUnfused;
+}
+
 }  // namespace
 
 KernelWriter::KernelWriter() { blocks_.emplace_back(); }
@@ -102,7 +110,14 @@ ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c
   }
   if (k == 2 && swaps(op, type_of(a)) && instr.args[0] > instr.args[1])
     std::swap(instr.args[0], instr.args[1]);
+  if (raises_easily(op, type_of(a))) level = std::max(level, innermost_condition());
   return pure(std::move(instr), result, level);
+}
+
+std::size_t KernelWriter::innermost_condition() const {
+  for (std::size_t k = open_.size(); k-- > 0;)
+    if (open_[k].instr.kind != InstrKind::Loop) return k + 1;
+  return 0;
 }
 
 ValueId KernelWriter::cast(ValueId value, DType dtype) {
@@ -110,7 +125,9 @@ ValueId KernelWriter::cast(ValueId value, DType dtype) {
   Instr instr;
   instr.kind = InstrKind::Cast;
   instr.args[0] = value;
-  return pure(std::move(instr), dtype, level_of(value));
+  std::size_t level = level_of(value);
+  if (conversion_may_warn(type_of(value), dtype)) level = std::max(level, innermost_condition());
+  return pure(std::move(instr), dtype, level);
 }
 
 ValueId KernelWriter::load(const Address& address) {

@@ -22,7 +22,8 @@ class KernelWriter {
   ValueId scalar(DType dtype);  // a new scalar argument; its value
   std::int32_t local(DType dtype);
 
-  // ---- values: pure instructions stand as far out as their arguments allow, and once ----
+  // ---- values: pure instructions stand as far out as their arguments allow, and once; those that
+  // easily raise a floating-point error not outside of a condition ----
   ValueId constant(const Scalar& value);
   ValueId constant_int(std::int64_t value) { return constant(Scalar::of(DType::Int64, value)); }
   ValueId apply(Op op, DType result, ValueId a, ValueId b = no_value, ValueId c = no_value);
@@ -61,6 +62,7 @@ class KernelWriter {
   ValueId new_value(DType dtype, std::size_t level);
   std::size_t level_of(ValueId value) const { return levels_[static_cast<std::size_t>(value)]; }
   ValueId pure(Instr instr, DType type, std::size_t level);
+  std::size_t innermost_condition() const;  // its block; 0: none
   Instr pop();
   void forget_above(std::size_t level);
 

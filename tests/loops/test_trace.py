@@ -238,6 +238,34 @@ def test_overflow_is_told_when_the_value_is_there(process):
     assert "program.py:5: RuntimeWarning" in done.stderr
 
 
+@pytest.mark.parametrize("tier", ["interpreter", "compiled"])
+def test_what_a_condition_keeps_away_warns_of_nothing(process, tier):
+    program = """
+    import frit, frit.numpy as np
+    from frit import _core
+    @frit.parallelize
+    def divide(a, b, c):
+        for i in range(len(a)):
+            if b[i] != 0:
+                c[i] = a[i] / b[i]
+            else:
+                c[i] = -1.0
+    @frit.parallelize
+    def whole(a, c):
+        for i in range(len(a)):
+            c[i] = int(a[i]) if a[i] < 100 else 7
+    a = np.arange(5000.0)
+    b, c, d = a - 5, np.zeros(5000), np.zeros(5000, int)
+    divide(a, b, c)
+    a[9] = np.inf
+    whole(a, d)
+    print(_core.has_pending(), c[:7].tolist(), d[8:11].tolist())
+    """
+    done = process(program, FRIT_TIER=tier)
+    quotients = [i / (i - 5) if i != 5 else -1.0 for i in range(7)]
+    assert (done.stdout, done.stderr) == (f"True {quotients} [8, 7, 10]\n", "")
+
+
 def test_the_state_of_errors_is_that_of_the_call(process):
     program = """
     import warnings
