@@ -289,6 +289,18 @@ ValueId Body::register_of(const Window& w) {
   return known ? value_of(w) : no_value;
 }
 
+bool Body::is_owed(const Window& w) const {
+  const Current* c = find(full_, w);
+  if (!c) c = find(rows_, w);
+  return c && c->written;
+}
+
+void Body::note(const Window& w, ValueId value) {
+  set(full_, w, value);
+  for (Current& c : full_)
+    if (same(*c.window, w)) c.written = false;
+}
+
 void Body::settle(const Window& w) {
   for (std::vector<Current>* values : {&full_, &rows_}) {
     for (const Current& c : *values)

@@ -160,6 +160,8 @@ class Body : public RoutineHost {
   ValueId read(const Window& w) override { return value_of(w); }
   ValueId register_of(const Window& w) override;
   void write(const Window& w, ValueId value) override { set(full_, w, value); }
+  bool is_owed(const Window& w) const override;
+  void note(const Window& w, ValueId value) override;
   void settle(const Window& w) override;
   Address window_address(const Window& w, MemoryAccess access) override {
     return address(w, access);
