@@ -202,7 +202,7 @@ class RoutineLowering {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
     const Window& window = *windows_[at(instr.number)];
     if (access.is_window) return host_.window_address(window, how);
-    Address result{.operand = host_.whole_operand(window, access.offset, how), .terms = {}};
+    Address result = host_.whole_address(window, access.offset, how);
     for (const auto& [id, stride] : access.terms) {
       const bool is_axis = id < use_.routine->rank;
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
