@@ -54,7 +54,9 @@ class Forms {
     });
   }
 
+  const std::vector<Affine>& all() const { return forms_; }
   std::vector<Affine> take() { return std::move(forms_); }
+  const Range& range_of(ValueId value) const { return ranges_[at(value)]; }
 
  private:
   static bool is_followed(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
@@ -253,11 +255,15 @@ class UpdateSearch {
 
 class Analysis {
  public:
-  explicit Analysis(RoutineUse& use) : use_(use), routine_(*use.routine), body_(routine_.body) {}
+  explicit Analysis(RoutineUse& use)
+      : use_(use),
+        routine_(*use.routine),
+        body_(routine_.body),
+        form_values_(routine_, extents(), use.integers),
+        forms_(form_values_.all()) {}
 
   void run() {
     use_.immediate.assign(body_.operands.size(), false);
-    forms_ = affine_forms(routine_, extents(), use_.integers);
     for_each_instr(body_.code, 0, [&](const Instr& instr, int depth) {
       if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) add_access(instr, depth);
     });
@@ -487,25 +493,61 @@ class Analysis {
   }
 
   // For two accesses of one array: do two different points always touch different elements? So it
-  // is where, for each axis, some index of both is that axis, moved by the same constant.
+  // is where some index of both moves further with an axis than all the rest of it reaches:
+  // A[i], A[i * 10 + j] for j < 10. An axis that is told apart is the same for the others.
   bool stays_at_its_point(const RoutineAccess& a, const RoutineAccess& b) const {
     const Layout& layout = *parameter_of(a).layout;
-    for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
-      if (extents()[at(axis)] <= 1) continue;
-      bool owned = false;
-      for (std::size_t d = 0; d < a.instr->address.terms.size() && !owned; ++d) {
-        if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
-        const Affine &x = forms_[at(a.instr->address.terms[d].index)],
-                     &y = forms_[at(b.instr->address.terms[d].index)];
-        const auto moves_with_axis = [&](const Affine& f) {
-          return f.terms.size() == 1 && f.terms[0].first == axis;
-        };
-        owned = moves_with_axis(x) && moves_with_axis(y) && x.constant == y.constant &&
-                x.terms[0].second == y.terms[0].second;
+    std::uint64_t known = 0, all = 0;
+    for (std::int32_t axis = 0; axis < routine_.rank; ++axis)
+      if (extents()[at(axis)] > 1) all |= std::uint64_t{1} << axis;
+    for (bool progress = true; progress && known != all;) {
+      progress = false;
+      for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
+        const std::uint64_t bit = std::uint64_t{1} << axis;
+        if (!(all & bit) || (known & bit)) continue;
+        for (std::size_t d = 0; d < a.instr->address.terms.size(); ++d) {
+          if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
+          if (!tells_apart(forms_[at(a.instr->address.terms[d].index)],
+                           forms_[at(b.instr->address.terms[d].index)], axis, known))
+            continue;
+          known |= bit;
+          progress = true;
+          break;
+        }
       }
-      if (!owned) return false;
     }
-    return true;
+    return known == all;
+  }
+
+  // Are the two indices different wherever they are of points that differ along the axis, and not
+  // along the known ones?
+  bool tells_apart(const Affine& x, const Affine& y, std::int32_t axis, std::uint64_t known) const {
+    const std::int64_t step = coefficient(x, axis);
+    if (step == 0 || step != coefficient(y, axis)) return false;
+    const __int128 reach = step < 0 ? -static_cast<__int128>(step) : step;
+    constexpr __int128 most = static_cast<__int128>(1) << 100;  // so that no sum of them overflows
+    // Of the rest of x minus the rest of y.
+    __int128 low = static_cast<__int128>(x.constant) - y.constant, high = low;
+    const auto add_rest = [&](const Affine& form, const Affine& other, int sign) {
+      for (const auto& [value, factor] : form.terms) {
+        if (value == axis) continue;
+        if (value < routine_.rank && (known >> value & 1) && coefficient(other, value) == factor)
+          continue;
+        const Range& range = form_values_.range_of(value);
+        const __int128 p = static_cast<__int128>(factor) * range.low * sign,
+                       q = static_cast<__int128>(factor) * range.high * sign;
+        low += std::min(p, q);
+        high += std::max(p, q);
+        if (std::max(p < 0 ? -p : p, q < 0 ? -q : q) > most) return false;
+      }
+      return true;
+    };
+    return add_rest(x, y, 1) && add_rest(y, x, -1) && low > -reach && high < reach;
+  }
+  static std::int64_t coefficient(const Affine& form, ValueId value) {
+    for (const auto& [term, factor] : form.terms)
+      if (term == value) return factor;
+    return 0;
   }
 
   // ---- what a node lists as its accesses --------------------------------------------------------
@@ -548,7 +590,8 @@ class Analysis {
   RoutineUse& use_;
   const Routine& routine_;
   const Kernel& body_;
-  std::vector<Affine> forms_;
+  const Forms form_values_;
+  const std::vector<Affine>& forms_;
   std::vector<std::uint64_t> locals_;
   std::vector<std::int32_t> ordering_;  // bases whose elements several points touch
   bool changed_ = false;
