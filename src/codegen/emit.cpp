@@ -148,6 +148,8 @@ class LaneSurvey {
         }
         case InstrKind::Load:
         case InstrKind::Store: {
+          // Without registers for masks (AVX2) a masked store is slow, also one of no lane.
+          if (instr.kind == InstrKind::Store && !machine_.has_many_registers) return false;
           const Operand& operand =
               kernel_.operands[static_cast<std::size_t>(instr.address.operand)];
           return machine_.can_mask(operand.dtype) && is_own_lane(instr.address);
