@@ -3,9 +3,13 @@
     python bench/kernels.py [--size N] [--threads T] [--rounds R] [--only chain,dot]
 
 Each program runs by turns fused (on), delayed but not fused (trace) and launch by launch (off);
-medians. `bytes` is what a step must move when each view of the step is read and written once at
-most; `of stream` compares that with the bandwidth of a copy-and-add, measured by the same turns.
-Also: the time of one launch, and of a group of five that was seen before.
+medians. `bound` is what fusing can gain where bytes decide: the bytes that the launches move one
+by one (each view that a launch reads, and each that it writes) over those that a step must move
+when it reads and writes each view once, or once a pass where a sum of all points comes between.
+`of stream` compares the latter with the bandwidth of a copy-and-add, measured by the same turns.
+Also: the time of one launch, and of a group of five that was seen before; and, in processes of
+their own that have no kernels on the disk, the first result of kernels that were never seen, and
+how long after the first launch its launches are compiled.
 """
 
 from __future__ import annotations
@@ -13,8 +17,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
+import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import types
 from collections.abc import Callable
@@ -34,6 +41,7 @@ class Program:
     name: str
     step: Callable[[], object]  # records one step
     bytes: int  # that it must move; 0: not stated
+    unfused: int  # that its launches move
     sizes: str
 
 
@@ -132,7 +140,7 @@ def chain(n: int) -> Program:
         pk.parallel_for(n, kernels.clip, z=z, w=w)
         pk.parallel_for(n, kernels.mix, y=y, w=w)
 
-    return Program("chain of 5", step, 8 * n * 5, f"n = {n:,}")
+    return Program("chain of 5", step, 8 * n * 5, 8 * n * 14, f"n = {n:,}")
 
 
 def stream(n: int) -> Program:
@@ -146,7 +154,7 @@ def stream(n: int) -> Program:
         pk.parallel_for(n, triad, x=b, y=c, z=a, a=0.4)
         return pk.parallel_reduce(n, dot, x=a, y=b)
 
-    return Program("STREAM's four + dot", step, 8 * n * 4, f"n = {n:,}")
+    return Program("STREAM's four + dot", step, 8 * n * 4, 8 * n * 12, f"n = {n:,}")
 
 
 def nstream_dot(n: int) -> Program:
@@ -156,7 +164,7 @@ def nstream_dot(n: int) -> Program:
         pk.parallel_for(n, nstream, x=b, y=c, z=a, a=0.1)
         return pk.parallel_reduce(n, dot, x=a, y=b)
 
-    return Program("nstream + dot", step, 8 * n * 4, f"n = {n:,}")
+    return Program("nstream + dot", step, 8 * n * 4, 8 * n * 6, f"n = {n:,}")
 
 
 def push(n: int) -> Program:
@@ -172,7 +180,7 @@ def push(n: int) -> Program:
         pk.parallel_for(n, kernels.collide, speed=speed, section=section, **chance)
         pk.parallel_for(n, kernels.advance, x=x, speed=speed, way=way, dt=0.1)
 
-    return Program("particle push", step, 8 * n * 7, f"n = {n:,}")
+    return Program("particle push", step, 8 * n * 7, 8 * n * 10, f"n = {n:,}")
 
 
 def two_passes(n: int) -> Program:
@@ -182,7 +190,7 @@ def two_passes(n: int) -> Program:
         mean = pk.parallel_reduce(n, total, x=x) / n
         return pk.parallel_reduce(n, square_distance, x=x, mean=mean)
 
-    return Program("two-pass statistics", step, 16 * n, f"n = {n:,}")
+    return Program("two-pass statistics", step, 16 * n, 16 * n, f"n = {n:,}")
 
 
 def conjugate_gradients(n: int) -> Program:
@@ -197,7 +205,7 @@ def conjugate_gradients(n: int) -> Program:
         beta = pk.parallel_reduce(n, dot, x=r, y=r) / (squares + 1e-300)
         pk.parallel_for(n, advance_direction, r=r, p=p, beta=beta * 0.1)
 
-    return Program("CG iteration", step, 8 * n * 10, f"n = {n:,}")
+    return Program("CG iteration", step, 8 * n * 12, 8 * n * 15, f"n = {n:,}")
 
 
 def stencil(n: int) -> Program:
@@ -212,7 +220,7 @@ def stencil(n: int) -> Program:
         pk.parallel_for(inside, heat, u=planes[0], v=planes[1], rate=0.2)
         planes.reverse()
 
-    return Program("stencil", step, 16 * side * side, f"{side} x {side}")
+    return Program("stencil", step, 16 * side * side, 16 * side * side, f"{side} x {side}")
 
 
 def logistic(n: int) -> Program:
@@ -224,7 +232,7 @@ def logistic(n: int) -> Program:
         error = pk.subtract(pk.reciprocal(pk.add(pk.exp(pk.negative(z)), 1.0)), y)
         return pk.mean(pk.multiply(error, x)) + pk.mean(error)
 
-    return Program("logistic regression", step, 16 * n, f"n = {n:,}")
+    return Program("logistic regression", step, 16 * n, 8 * n * 20, f"n = {n:,}")
 
 
 def dynamics(n: int) -> Program:
@@ -234,7 +242,7 @@ def dynamics(n: int) -> Program:
     atoms = molecular_dynamics.Atoms(size)
     atoms.rebuild()
     atoms.find_forces()
-    return Program("molecular dynamics", atoms.step, 0, f"{atoms.n:,} atoms")
+    return Program("molecular dynamics", atoms.step, 0, 0, f"{atoms.n:,} atoms")
 
 
 PROGRAMS = {
@@ -311,32 +319,81 @@ def launches() -> None:
     print(f"a group of 5 seen before, n = 100: {medians(program, 9)['on'] * 1e6:.1f} us")
 
 
+# In a process of its own: `name` is a program, and its kernels were never seen.
+def first_result(name: str) -> None:
+    program = PROGRAMS[name](1_000_000)
+    frit.eval()
+    start = time.perf_counter()
+    program.step()
+    frit.eval()
+    found = time.perf_counter() - start
+    # Until no step has had more compiled launches for a while; those on single numbers stay as
+    # they are.
+    most, since, compiled = 0, 0, found
+    while since < 30:
+        before = _core.statistics()["compiled_launches"]
+        program.step()
+        frit.eval()
+        launches = _core.statistics()["compiled_launches"] - before
+        since += 1
+        if launches > most:
+            most, since, compiled = launches, 0, time.perf_counter() - start
+    print(found, compiled)
+
+
+def first_results() -> None:
+    print()
+    for name in ("chain", "stream", "push", "conjugate_gradients", "dynamics"):
+        rows = []
+        for _ in range(5):
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "FRIT_CACHE_DIR": folder}
+                command = [sys.executable, __file__, "--first", name]
+                run = subprocess.run(
+                    command, env=environment, check=True, capture_output=True, text=True
+                )
+                rows.append([float(number) * 1e3 for number in run.stdout.split()])
+        result, compiled = (statistics.median(column) for column in zip(*rows, strict=True))
+        print(f"{name}: first result {result:.1f} ms, compiled after {compiled:.0f} ms")
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--size", type=int, default=8_000_000)
     options.add_argument("--threads", type=int, default=0)
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--only", default=",".join(PROGRAMS))
+    options.add_argument("--first", help=argparse.SUPPRESS)
     given = options.parse_args()
+    if given.first:
+        return first_result(given.first)
     if given.threads:
         frit.set_num_threads(given.threads)
     stream_bytes = bandwidth(given.size)
     print(f"z = x + y: {stream_bytes / 1e9:.1f} GB/s\n")
-    print(f"{'':22}{'':>16}{'fused':>10}{'delayed':>10}{'unfused':>10}{'gain':>7}{'of stream':>11}")
-    gains = []
+    print(
+        f"{'':22}{'':>16}{'fused':>10}{'delayed':>10}{'unfused':>10}{'gain':>7}{'bound':>7}"
+        f"{'of stream':>11}"
+    )
+    gains, bounds = [], []
     for name in given.only.split(","):
         program = PROGRAMS[name](given.size)
         found = medians(program, given.rounds)
         gains.append(found["off"] / found["on"])
         part = program.bytes / stream_bytes / found["on"]
-        share = f"{part:10.0%}" if program.bytes else ""
+        share = ""
+        if program.bytes:
+            bounds.append(program.unfused / program.bytes)
+            share = f"{bounds[-1]:6.2f}x{part:10.0%}"
         print(
             f"{program.name:22}{program.sizes:>16}"
             + "".join(f"{found[mode] * 1e3:8.2f}ms" for mode in ("on", "trace", "off"))
             + f"{gains[-1]:6.2f}x{share}"
         )
-    print(f"{'geometric mean':22}{'':46}{statistics.geometric_mean(gains):6.2f}x")
+    print(f"{'geometric mean':22}{'':46}{statistics.geometric_mean(gains):6.2f}x", end="")
+    print(f"{statistics.geometric_mean(bounds):6.2f}x" if bounds else "")
     launches()
+    first_results()
 
 
 if __name__ == "__main__":

@@ -76,20 +76,34 @@ namespace {
 // An index plus, minus or times something that is the same in all lanes: lanes stay evenly spaced.
 bool keeps_affine(Op op) { return op == Op::Add || op == Op::Subtract || op == Op::Multiply; }
 
-// Walks a vector loop for what decides the number of lanes.
+constexpr unsigned light_body =
+    32;  // formula instructions that leave registers for two vectors a value
+// An If with no more runs under its mask alone: cheaper than a branch on data, which is foreseen
+// wrongly now and then, and then waits for all that its condition is computed from.
+constexpr unsigned flat_body = 64;
+
+// Walks a vector loop for what decides the number of lanes, and which Ifs have no branch.
 class LaneSurvey {
  public:
-  LaneSurvey(const Kernel& kernel, const Variance& variance, Formulas& formulas, const Instr& loop)
-      : kernel_(kernel), variance_(variance), formulas_(formulas), address_(kernel.values.size()) {
+  LaneSurvey(const Kernel& kernel, const Variance& variance, Formulas& formulas, const Instr& loop,
+             const Machine& machine)
+      : kernel_(kernel),
+        variance_(variance),
+        formulas_(formulas),
+        loop_(loop),
+        machine_(machine),
+        address_(kernel.values.size()) {
     address_[static_cast<std::size_t>(loop.result)] = true;
     for (const Reduction& reduction : loop.reductions)
       tree = std::max(tree, tree_class(reduction.op, type(reduction.value)));
     walk(loop.body);
   }
-  int widest = 1;        // bytes of the widest part of a varying value
-  unsigned cost = 0;     // instructions of the formulas
-  int tree = 0;          // the class of the loop's tree
-  bool straight = true;  // no control flow inside, and no lane's address is computed from data
+  int widest = 1;         // bytes of the widest part of a varying value
+  unsigned cost = 0;      // instructions of the formulas
+  int tree = 0;           // the class of the loop's tree
+  bool straight = true;   // no control flow inside, and no lane's address is computed from data
+  bool branches = false;  // control flow that is more than a mask
+  std::vector<const Instr*> flat;  // the Ifs that are no more
 
  private:
   void walk(const Block& block) {
@@ -97,12 +111,65 @@ class LaneSurvey {
       if (instr.kind == InstrKind::Loop || instr.kind == InstrKind::If ||
           instr.kind == InstrKind::While)
         straight = false;
+      branches |= instr.kind == InstrKind::Loop || instr.kind == InstrKind::While;
       for (const Term& term : instr.address.terms)
         if (varies(term.index) && !address_[static_cast<std::size_t>(term.index)]) straight = false;
       if (instr.result != no_value) weigh(instr);
+      const unsigned before = cost;
       walk(instr.body);
       walk(instr.other);
+      if (instr.kind != InstrKind::If) continue;
+      const bool is_flat = varies(instr.args[0]) && cost - before <= flat_body &&
+                           needs_no_branch(instr.body) && needs_no_branch(instr.other);
+      if (is_flat)
+        flat.push_back(&instr);
+      else
+        branches = true;
     }
+  }
+  // May all of it run where no lane is active? What is in memory must then be touched under the
+  // mask.
+  bool needs_no_branch(const Block& block) {
+    return all_of(block, [&](const Instr& instr) {
+      switch (instr.kind) {
+        case InstrKind::Constant:
+        case InstrKind::ScalarArg:
+        case InstrKind::IntegerArg:
+        case InstrKind::ReadLocal:
+        case InstrKind::WriteLocal:
+          return true;
+        case InstrKind::Cast:
+          return !is_complex(type(instr.result)) && !is_complex(type(instr.args[0]));
+        case InstrKind::Apply: {
+          const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
+          const std::string symbol = formula_symbol(instr.op, in);
+          return formulas_.find(symbol) && !formulas_.find(symbol + "_rare");
+        }
+        case InstrKind::Load:
+        case InstrKind::Store: {
+          // Without registers for masks (AVX2) a masked store is slow, also one of no lane.
+          if (instr.kind == InstrKind::Store && !machine_.has_many_registers) return false;
+          const Operand& operand =
+              kernel_.operands[static_cast<std::size_t>(instr.address.operand)];
+          return machine_.can_mask(operand.dtype) && is_own_lane(instr.address);
+        }
+        case InstrKind::If:
+          return is_contained(flat, &instr);
+        case InstrKind::Loop:
+        case InstrKind::While:
+          return false;
+      }
+      return false;
+    });
+  }
+  bool is_own_lane(const Address& address) const {
+    bool moves = false;
+    for (const Term& term : address.terms) {
+      const bool own = term.index == loop_.result && term.stride == unit_stride;
+      if (!own && varies(term.index)) return false;
+      moves |= own;
+    }
+    return moves;
   }
   void weigh(const Instr& instr) {
     if (!varies(instr.result)) return;
@@ -142,11 +209,11 @@ class LaneSurvey {
   const Kernel& kernel_;
   const Variance& variance_;
   Formulas& formulas_;
+  const Instr& loop_;
+  const Machine& machine_;
   std::vector<bool> address_;
 };
 
-constexpr unsigned light_body =
-    32;  // formula instructions that leave registers for two vectors a value
 // More would only lengthen the rest: of a short body it runs one by one.
 constexpr unsigned most_lanes = 32;
 // A long body is one chain of operations that wait for one another, longer than what the processor
@@ -160,11 +227,13 @@ constexpr unsigned chains_in_row = 2;  // where rows may be short: the last iter
 // A register full of the widest type, or several. A tree fixes the number: its accumulators are the
 // lanes.
 void Emitter::choose_lanes(const Instr& vector_loop) {
-  const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop);
+  const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop, machine_);
+  flat_.insert(survey.flat.begin(), survey.flat.end());
   unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
-  const bool is_long = survey.straight && survey.cost > light_body;
+  const bool is_chain = !survey.branches && survey.cost > light_body;
+  const bool is_long = survey.straight && is_chain;
   if (survey.cost <= light_body) lanes *= 2;
-  if (is_long && survey.tree == 0 && machine_.has_many_registers) {
+  if (is_chain && survey.tree == 0 && machine_.has_many_registers) {
     if (effort_ == Effort::Quick)
       is_improvable_ = true;
     else
@@ -172,7 +241,7 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   }
   // At least 4: shorter vectors are padded with lanes whose garbage could raise floating-point
   // flags.
-  lanes = std::clamp(lanes, 4u, is_long ? 2 * most_lanes : most_lanes);
+  lanes = std::clamp(lanes, 4u, is_chain ? 2 * most_lanes : most_lanes);
   if (survey.tree != 0) lanes = survey.tree == 1 ? 8 : 4;
   once_ = is_long;
   if (lanes == vector_lanes_) return;

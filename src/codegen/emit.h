@@ -16,6 +16,10 @@ struct Machine {
   unsigned vector_bytes = 16;  // of a register
   // Masked loads and stores of 4- and 8-byte elements are instructions.
   bool has_masked_moves = false;
+  // Can lanes of a vector in memory be moved under a mask?
+  bool can_mask(DType dtype) const {
+    return has_masked_moves && !is_complex(dtype) && size_of(dtype) >= 4;
+  }
   bool is_x86 = false;
   bool has_many_registers = false;  // 32 of vectors, not 16
 };

@@ -39,11 +39,12 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
 
 // Lanes that are not active must not raise flags. Sums and products of what other operations made
 // stay as they are: they are the bulk of a masked loop, and raise a flag only from extreme values.
+// Where perhaps no lane is active not even those.
 Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
   const std::string symbol = formula_symbol(op, in);
   Function* formula = formulas_.find(symbol);
   if (!formula) formula = formulas_.find(symbol + "_re");
-  if (!operand.varies() || (formula && !may_trap(*formula))) return operand;
+  if (!operand.varies() || (formula && !may_trap(*formula) && !is_flat_)) return operand;
   Emitted input{.parts = operand.parts};
   for (int k = 0; k < operand.parts; ++k) {
     Type* type = vector_of(const_cast<Emitted&>(operand), k)->getType()->getScalarType();

@@ -1,4 +1,6 @@
 // emit_control.cpp: loops, If and While: branches where all lanes agree, masks where they may not.
+#include <utility>
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 
@@ -339,18 +341,27 @@ void Emitter::branch_if(const Instr& instr) {
   }
   Value* not_taken = builder_.CreateNot(condition);
   Value* around = mask_;
-  masked_block(instr.body, around ? builder_.CreateAnd(around, condition) : condition);
-  if (!instr.other.empty())
-    masked_block(instr.other, around ? builder_.CreateAnd(around, not_taken) : not_taken);
+  const bool is_flat = flat_.contains(&instr);
+  const auto part = [&](const Block& instructions, Value* mask) {
+    const bool was_flat = std::exchange(is_flat_, is_flat);
+    masked_block(instructions, around ? builder_.CreateAnd(around, mask) : mask);
+    is_flat_ = was_flat;
+  };
+  part(instr.body, condition);
+  if (!instr.other.empty()) part(instr.other, not_taken);
 }
 
 void Emitter::masked_block(const Block& instructions, Value* mask) {
-  if_then(any(mask), [&] {
+  const auto emit_block = [&] {
     Value* around = mask_;
     mask_ = mask;
     controlled(instructions);
     mask_ = around;
-  });
+  };
+  if (is_flat_)
+    emit_block();
+  else
+    if_then(any(mask), emit_block);
 }
 
 void Emitter::while_loop(const Instr& instr) {

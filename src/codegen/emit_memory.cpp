@@ -152,10 +152,6 @@ void Emitter::make_safe(Place& place) {
 
 // ---- loads --------------------------------------------------------------------------------------
 
-bool Emitter::can_mask(DType dtype) const {
-  return machine_.has_masked_moves && !is_complex(dtype) && size_of(dtype) >= 4;
-}
-
 // No iteration of an independent loop writes what others read, so what all of them read can be read
 // before them; unless this iteration may have written it.
 bool Emitter::is_hoistable_load(const Address& address) {
@@ -186,7 +182,7 @@ void Emitter::load(const Instr& instr) {
 }
 
 Emitted Emitter::load_full(DType dtype, Place& from) {
-  const bool as_vector = from.kind == Place::Kind::Unit && (!mask_ || can_mask(dtype));
+  const bool as_vector = from.kind == Place::Kind::Unit && (!mask_ || machine_.can_mask(dtype));
   return as_vector ? load_unit(dtype, from) : load_each(dtype, from);
 }
 
@@ -224,7 +220,7 @@ Emitted Emitter::load_partial(DType dtype, Place& from) {
     counted(count_, int64(lanes_), 1, [&](Value* lane) { copy(from.pointer, lane); });
     store_parts(loaded, lanes_from_memory(dtype, memory), dtype, lanes_);
   };
-  const bool moves = from.kind == Place::Kind::Unit && can_mask(dtype);
+  const bool moves = from.kind == Place::Kind::Unit && machine_.can_mask(dtype);
   if_then_else(
       is_full_, [&] { store_parts(loaded, load_full(dtype, from), dtype, lanes_); },
       [&] { moves ? move() : gather(); });
@@ -317,7 +313,7 @@ void Emitter::store(const Instr& instr) {
 }
 
 void Emitter::store_full(Emitted& what, DType dtype, const Place& to, bool streaming) {
-  if (to.kind == Place::Kind::Unit && (!mask_ || can_mask(dtype)))
+  if (to.kind == Place::Kind::Unit && (!mask_ || machine_.can_mask(dtype)))
     store_unit(what, dtype, to, streaming);
   else
     store_each(what, dtype, to);
@@ -345,7 +341,7 @@ void Emitter::store_partial(Emitted& what, DType dtype, const Place& to, bool st
   const auto move = [&] {
     builder_.CreateMaskedStore(vector_of(what, 0), to.pointer, any_alignment, active_lanes());
   };
-  const bool moves = to.kind == Place::Kind::Unit && can_mask(dtype);
+  const bool moves = to.kind == Place::Kind::Unit && machine_.can_mask(dtype);
   if_then_else(is_full_, full, [&] { moves ? move() : one_by_one(); });
 }
 

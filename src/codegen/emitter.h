@@ -204,7 +204,6 @@ class Emitter {
   void store_single(const Emitted& value, DType dtype, Value* pointer);
   void store_unit(Emitted& value, DType dtype, const Place& place, bool streaming);
   void store_each(Emitted& value, DType dtype, const Place& place);
-  bool can_mask(DType dtype) const;
   Value* active_lanes();
   bool is_hoistable_load(const Address& address);
 
@@ -260,9 +259,11 @@ class Emitter {
   Type* bool_ = nullptr;
   Type* pointer_ = nullptr;
 
-  unsigned vector_lanes_ = 1;  // of the main part of the vector loop
-  unsigned lanes_ = 1;         // of the code emitted now
-  Value* mask_ = nullptr;      // active lanes; null: all
+  unsigned vector_lanes_ = 1;    // of the main part of the vector loop
+  unsigned lanes_ = 1;           // of the code emitted now
+  Value* mask_ = nullptr;        // active lanes; null: all
+  std::set<const Instr*> flat_;  // Ifs on varying conditions that need no branch
+  bool is_flat_ = false;         // inside of one: perhaps no lane is active
   // Active lanes of a partial iteration, the first ones; null: lanes_ of them.
   Value* count_ = nullptr;
   Value* is_full_ = nullptr;  // count_ is lanes_

@@ -54,7 +54,9 @@ class Forms {
     });
   }
 
+  const std::vector<Affine>& all() const { return forms_; }
   std::vector<Affine> take() { return std::move(forms_); }
+  const Range& range_of(ValueId value) const { return ranges_[at(value)]; }
 
  private:
   static bool is_followed(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
@@ -121,13 +123,147 @@ class Forms {
   std::vector<Range> ranges_;  // of values that are their own term
 };
 
+// Strides and extents: by size, does each stride step over everything that the smaller ones reach?
+bool steps_over(std::vector<std::pair<std::int64_t, std::int64_t>> steps, std::int64_t item) {
+  std::erase_if(steps, [](const auto& step) { return step.second <= 1; });
+  for (auto& step : steps) step.first = std::abs(step.first);
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reach = item;
+  for (const auto& [stride, extent] : steps) {
+    if (stride < reach) return false;
+    reach += stride * (extent - 1);
+  }
+  return true;
+}
+
+// Finds out whether all that is done to some bases are updates in whatever order.
+class UpdateSearch {
+ public:
+  UpdateSearch(const RoutineUse& use, const std::vector<Affine>& forms)
+      : use_(use), body_(use.routine->body), forms_(forms), uses_(body_.values.size()) {
+    definitions_.assign(body_.values.size(), nullptr);
+    for_each_instr(body_.code, 0, [&](const Instr& instr, int) {
+      if (instr.result != no_value) definitions_[at(instr.result)] = &instr;
+      for (ValueId arg : instr.args)
+        if (arg != no_value) ++uses_[at(arg)];
+      for (const Term& term : instr.address.terms) ++uses_[at(term.index)];
+    });
+  }
+
+  // None where some base is touched in another way.
+  std::vector<RoutineUse::Update> run(const std::vector<std::int32_t>& bases) {
+    find(body_.code);
+    std::vector<RoutineUse::Update> found;
+    for (std::int32_t base : bases) {
+      std::vector<RoutineUse::Update> own;
+      std::size_t accesses = 0;
+      for (const RoutineAccess& access : use_.accesses)
+        if (access.instr) accesses += base_of(*access.instr) == base;
+      for (const RoutineUse::Update& update : all_)
+        if (use_.parameters[at(update.parameter)].base == base) own.push_back(update);
+      const bool same = std::all_of(own.begin(), own.end(),
+                                    [&](const RoutineUse::Update& u) { return u == own[0]; });
+      if (own.empty() || !same || accesses != 2 * own.size() || !is_dense(own[0].parameter))
+        return {};
+      found.push_back(own[0]);
+    }
+    return found;
+  }
+
+ private:
+  std::int32_t base_of(const Instr& access) const {
+    return use_.parameters[at(access.address.operand)].base;
+  }
+
+  void find(const Block& block) {
+    for (std::size_t k = 0; k < block.size(); ++k) {
+      find(block[k].body);
+      find(block[k].other);
+      if (block[k].kind == InstrKind::Store) add(block, k);
+    }
+  }
+
+  void add(const Block& block, std::size_t position) {
+    const Instr& store = block[position];
+    const std::int32_t parameter = store.address.operand;
+    const Instr* apply = definitions_[at(store.args[0])];
+    if (!apply || apply->kind != InstrKind::Apply || uses_[at(apply->result)] != 1) return;
+    if (!is_integer(body_.operands[at(parameter)].dtype)) return;
+    const std::optional<Op> op = combining(apply->op);
+    if (!op) return;
+    for (int side = 0; side < (apply->op == Op::Subtract ? 1 : 2); ++side) {
+      const Instr* load = definitions_[at(apply->args[side])];
+      if (load && load->kind == InstrKind::Load && uses_[at(load->result)] == 1 &&
+          is_same_element(*load, store) && stands_alone(block, *load, position))
+        return all_.push_back({parameter, *op});
+    }
+  }
+
+  // How the results of parts are put together; none: the order of updates matters.
+  static std::optional<Op> combining(Op op) {
+    if (op == Op::Subtract) return Op::Add;
+    const bool any = op == Op::Add || op == Op::Multiply || op == Op::Minimum ||
+                     op == Op::Maximum || op == Op::BitwiseAnd || op == Op::BitwiseOr ||
+                     op == Op::BitwiseXor;
+    return any ? std::optional(op) : std::nullopt;
+  }
+
+  bool is_same_element(const Instr& load, const Instr& store) const {
+    if (load.address.operand != store.address.operand) return false;
+    for (std::size_t k = 0; k < store.address.terms.size(); ++k)
+      if (forms_[at(load.address.terms[k].index)] != forms_[at(store.address.terms[k].index)])
+        return false;
+    return true;
+  }
+
+  // The load stands in the same block before the store, and nothing between them touches the base.
+  bool stands_alone(const Block& block, const Instr& load, std::size_t store) const {
+    const std::int32_t base = base_of(load);
+    for (std::size_t k = store; k-- > 0;) {
+      if (&block[k] == &load) return true;
+      bool touches = false;
+      const auto look = [&](const Instr& instr, int) {
+        const bool reaches = instr.kind == InstrKind::Load || instr.kind == InstrKind::Store;
+        touches |= reaches && base_of(instr) == base;
+      };
+      look(block[k], 0);
+      for_each_instr(block[k].body, 0, look);
+      for_each_instr(block[k].other, 0, look);
+      if (touches) return false;
+    }
+    return false;
+  }
+
+  // Do its elements fill a stretch of memory, each of them once?
+  bool is_dense(std::int32_t parameter) const {
+    const Layout& layout = *use_.parameters[at(parameter)].layout;
+    const ByteRange range = byte_range(layout);
+    std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+    for (std::size_t k = 0; k < layout.shape().size(); ++k)
+      steps.emplace_back(layout.strides()[k], layout.shape()[k]);
+    return layout.size() > 0 && range.high - range.low == layout.size() * layout.item_size() &&
+           steps_over(std::move(steps), layout.item_size());
+  }
+
+  const RoutineUse& use_;
+  const Kernel& body_;
+  const std::vector<Affine>& forms_;
+  std::vector<int> uses_;
+  std::vector<const Instr*> definitions_;
+  std::vector<RoutineUse::Update> all_;
+};
+
 class Analysis {
  public:
-  explicit Analysis(RoutineUse& use) : use_(use), routine_(*use.routine), body_(routine_.body) {}
+  explicit Analysis(RoutineUse& use)
+      : use_(use),
+        routine_(*use.routine),
+        body_(routine_.body),
+        form_values_(routine_, extents(), use.integers),
+        forms_(form_values_.all()) {}
 
   void run() {
     use_.immediate.assign(body_.operands.size(), false);
-    forms_ = affine_forms(routine_, extents(), use_.integers);
     for_each_instr(body_.code, 0, [&](const Instr& instr, int depth) {
       if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) add_access(instr, depth);
     });
@@ -282,7 +418,7 @@ class Analysis {
   void find_dependences() {
     for (const RoutineAccess& store : use_.accesses) {
       if (store.instr->kind != InstrKind::Store) continue;
-      if (!stays_at_its_point(store, store) && !touches_each_once(store)) use_.in_order = true;
+      if (!stays_at_its_point(store, store) && !touches_each_once(store)) put_in_order(store);
       for (const RoutineAccess& other : use_.accesses) {
         const std::int32_t base = parameter_of(store).base;
         if (parameter_of(other).base != base || &other == &store) continue;
@@ -290,16 +426,23 @@ class Analysis {
                                  store.offset == other.offset && store.strides == other.strides;
         if (!same_window && !never_meet(store, other)) {
           if (same_array(store, other) ? !stays_at_its_point(store, other) : may_meet(store, other))
-            use_.in_order = true;
+            put_in_order(store);
           // Other elements of the same memory: each store is seen by the loads behind it.
           if (same_array(store, other) || may_meet(store, other)) make_immediate(base);
         }
       }
       if (!store.at_top || !store.is_window) make_immediate(parameter_of(store).base);
     }
-    if (use_.in_order)
-      for (const RoutineAccess& store : use_.accesses)
-        if (store.instr->kind == InstrKind::Store) make_immediate(parameter_of(store).base);
+    if (!use_.in_order) return;
+    for (const RoutineAccess& store : use_.accesses)
+      if (store.instr->kind == InstrKind::Store) make_immediate(parameter_of(store).base);
+    use_.updates = UpdateSearch(use_, forms_).run(ordering_);
+  }
+  void put_in_order(const RoutineAccess& store) {
+    use_.in_order = true;
+    const std::int32_t base = parameter_of(store).base;
+    if (std::find(ordering_.begin(), ordering_.end(), base) == ordering_.end())
+      ordering_.push_back(base);
   }
 
   const RoutineParameter& parameter_of(const RoutineAccess& a) const {
@@ -322,19 +465,13 @@ class Analysis {
     return x.offset + p.low < y.offset + q.high && y.offset + q.low < x.offset + p.high;
   }
 
-  // A window whose strides, by size, each step over everything that the smaller ones reach.
   bool touches_each_once(const RoutineAccess& a) const {
     if (!a.is_window) return false;
     std::vector<std::pair<std::int64_t, std::int64_t>> steps;
     for (std::size_t k = 0; k < a.strides.size(); ++k)
-      if (extents()[k] > 1) steps.emplace_back(std::abs(a.strides[k]), extents()[k] - 1);
-    std::sort(steps.begin(), steps.end());
-    std::int64_t reach = size_of(body_.operands[at(a.instr->address.operand)].dtype);
-    for (const auto& [stride, count] : steps) {
-      if (stride < reach) return false;
-      reach += stride * count;
-    }
-    return true;
+      steps.emplace_back(a.strides[k], extents()[k]);
+    return steps_over(std::move(steps),
+                      size_of(body_.operands[at(a.instr->address.operand)].dtype));
   }
 
   // Two windows that lie apart, or whose elements lie between one another (even and odd ones).
@@ -356,25 +493,61 @@ class Analysis {
   }
 
   // For two accesses of one array: do two different points always touch different elements? So it
-  // is where, for each axis, some index of both is that axis, moved by the same constant.
+  // is where some index of both moves further with an axis than all the rest of it reaches:
+  // A[i], A[i * 10 + j] for j < 10. An axis that is told apart is the same for the others.
   bool stays_at_its_point(const RoutineAccess& a, const RoutineAccess& b) const {
     const Layout& layout = *parameter_of(a).layout;
-    for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
-      if (extents()[at(axis)] <= 1) continue;
-      bool owned = false;
-      for (std::size_t d = 0; d < a.instr->address.terms.size() && !owned; ++d) {
-        if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
-        const Affine &x = forms_[at(a.instr->address.terms[d].index)],
-                     &y = forms_[at(b.instr->address.terms[d].index)];
-        const auto moves_with_axis = [&](const Affine& f) {
-          return f.terms.size() == 1 && f.terms[0].first == axis;
-        };
-        owned = moves_with_axis(x) && moves_with_axis(y) && x.constant == y.constant &&
-                x.terms[0].second == y.terms[0].second;
+    std::uint64_t known = 0, all = 0;
+    for (std::int32_t axis = 0; axis < routine_.rank; ++axis)
+      if (extents()[at(axis)] > 1) all |= std::uint64_t{1} << axis;
+    for (bool progress = true; progress && known != all;) {
+      progress = false;
+      for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
+        const std::uint64_t bit = std::uint64_t{1} << axis;
+        if (!(all & bit) || (known & bit)) continue;
+        for (std::size_t d = 0; d < a.instr->address.terms.size(); ++d) {
+          if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
+          if (!tells_apart(forms_[at(a.instr->address.terms[d].index)],
+                           forms_[at(b.instr->address.terms[d].index)], axis, known))
+            continue;
+          known |= bit;
+          progress = true;
+          break;
+        }
       }
-      if (!owned) return false;
     }
-    return true;
+    return known == all;
+  }
+
+  // Are the two indices different wherever they are of points that differ along the axis, and not
+  // along the known ones?
+  bool tells_apart(const Affine& x, const Affine& y, std::int32_t axis, std::uint64_t known) const {
+    const std::int64_t step = coefficient(x, axis);
+    if (step == 0 || step != coefficient(y, axis)) return false;
+    const __int128 reach = step < 0 ? -static_cast<__int128>(step) : step;
+    constexpr __int128 most = static_cast<__int128>(1) << 100;  // so that no sum of them overflows
+    // Of the rest of x minus the rest of y.
+    __int128 low = static_cast<__int128>(x.constant) - y.constant, high = low;
+    const auto add_rest = [&](const Affine& form, const Affine& other, int sign) {
+      for (const auto& [value, factor] : form.terms) {
+        if (value == axis) continue;
+        if (value < routine_.rank && (known >> value & 1) && coefficient(other, value) == factor)
+          continue;
+        const Range& range = form_values_.range_of(value);
+        const __int128 p = static_cast<__int128>(factor) * range.low * sign,
+                       q = static_cast<__int128>(factor) * range.high * sign;
+        low += std::min(p, q);
+        high += std::max(p, q);
+        if (std::max(p < 0 ? -p : p, q < 0 ? -q : q) > most) return false;
+      }
+      return true;
+    };
+    return add_rest(x, y, 1) && add_rest(y, x, -1) && low > -reach && high < reach;
+  }
+  static std::int64_t coefficient(const Affine& form, ValueId value) {
+    for (const auto& [term, factor] : form.terms)
+      if (term == value) return factor;
+    return 0;
   }
 
   // ---- what a node lists as its accesses --------------------------------------------------------
@@ -417,8 +590,10 @@ class Analysis {
   RoutineUse& use_;
   const Routine& routine_;
   const Kernel& body_;
-  std::vector<Affine> forms_;
+  const Forms form_values_;
+  const std::vector<Affine>& forms_;
   std::vector<std::uint64_t> locals_;
+  std::vector<std::int32_t> ordering_;  // bases whose elements several points touch
   bool changed_ = false;
 };
 

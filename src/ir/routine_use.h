@@ -68,6 +68,15 @@ struct RoutineUse {
   std::vector<bool> immediate;
   // Points depend on one another: they run one after another, the last axis fastest.
   bool in_order = false;
+  // in_order for nothing but updates `array[e] = op(array[e], v)` of integers, where any order
+  // gives the same: points may run in parts, each with an array of its own that starts from what
+  // changes nothing; then array = op(array, part's).
+  struct Update {
+    std::int32_t parameter = -1;
+    Op op{};
+    bool operator==(const Update&) const = default;
+  };
+  std::vector<Update> updates;
   bool uses_index = false;  // the axes must stay as they are
   double cost = 0;          // estimated operations a point
   // One access (by number) for each different window, and one for each parameter that is touched in

@@ -126,9 +126,9 @@ std::int32_t Body::operand_of(const Window& w, MemoryAccess access) {
       if (write) writer_.mark_written(b.operand);
       return b.operand;
     }
-  const auto kind = shadow ? Binding::Kind::Shadow : Binding::Kind::Slot;
-  const std::int32_t operand =
-      add_operand(w.dtype, access, {.kind = kind, .slot = w.slot, .offset = w.offset});
+  Binding binding = place_of(w.slot, w.offset);
+  if (shadow) binding.kind = Binding::Kind::Shadow;
+  const std::int32_t operand = add_operand(w.dtype, access, binding);
   bound_.push_back({&w, shadow, operand});
   return operand;
 }
@@ -145,12 +145,18 @@ std::int32_t Body::stride_argument(const Window& w, const Axis& axis) {
 }
 
 Address Body::address(const Window& w, MemoryAccess access) {
-  Address result{.operand = operand_of(w, access), .terms = {}};
+  Address result{.operand = operand_of(w, access), .terms = terms_of(w.slot)};
   for (const Axis* axis : nest_)
     if (const std::int32_t stride = stride_argument(w, *axis); stride != absent)
       result.terms.push_back({axis->index, stride});
   return result;
 }
+
+Binding Body::place_of(std::uint32_t slot, std::int64_t offset) const {
+  return {.kind = Binding::Kind::Slot, .slot = slot, .offset = offset};
+}
+
+std::vector<Term> Body::terms_of(std::uint32_t) const { return {}; }
 
 // ---- values of windows --------------------------------------------------------------------------
 
@@ -289,6 +295,18 @@ ValueId Body::register_of(const Window& w) {
   return known ? value_of(w) : no_value;
 }
 
+bool Body::is_owed(const Window& w) const {
+  const Current* c = find(full_, w);
+  if (!c) c = find(rows_, w);
+  return c && c->written;
+}
+
+void Body::note(const Window& w, ValueId value) {
+  set(full_, w, value);
+  for (Current& c : full_)
+    if (same(*c.window, w)) c.written = false;
+}
+
 void Body::settle(const Window& w) {
   for (std::vector<Current>* values : {&full_, &rows_}) {
     for (const Current& c : *values)
@@ -298,6 +316,10 @@ void Body::settle(const Window& w) {
   }
 }
 
+Address Body::whole_address(const Window& w, std::int64_t offset, MemoryAccess access) {
+  return {.operand = whole_operand(w, offset, access), .terms = terms_of(w.slot)};
+}
+
 std::int32_t Body::whole_operand(const Window& w, std::int64_t offset, MemoryAccess access) {
   const bool write = access == MemoryAccess::Write;
   for (const WholeOperand& known : whole_)
@@ -305,8 +327,7 @@ std::int32_t Body::whole_operand(const Window& w, std::int64_t offset, MemoryAcc
       if (write) writer_.mark_written(known.operand);
       return known.operand;
     }
-  const std::int32_t operand =
-      add_operand(w.dtype, access, {.kind = Binding::Kind::Slot, .slot = w.slot, .offset = offset});
+  const std::int32_t operand = add_operand(w.dtype, access, place_of(w.slot, offset));
   whole_.push_back({w.slot, offset, w.dtype, operand});
   return operand;
 }

@@ -23,6 +23,8 @@ struct Lowering {
   Plan& plan;
 };
 void lower_map(const Lowering& lowering);
+// Of a kernel whose points update integers in any order: in parts. False: better in order.
+bool lower_updates(const Lowering& lowering);
 void lower_rows(const Lowering& lowering);
 void lower_columns(const Lowering& lowering);
 void lower_fold(const Lowering& lowering);
@@ -66,6 +68,10 @@ class Body : public RoutineHost {
   std::int32_t scratch(DType dtype, std::int64_t elements);
   ValueId scalar(const Member& m, int constant);
   std::uint32_t new_temporary(std::int64_t bytes);
+  // Where a slot's memory is while the launch runs: an operand's start, and terms before the
+  // window's own.
+  virtual Binding place_of(std::uint32_t slot, std::int64_t offset) const;
+  virtual std::vector<Term> terms_of(std::uint32_t slot) const;
   Address address(const Window& w, MemoryAccess access);
 
   // ---- values of windows ------------------------------------------------------------------------
@@ -109,6 +115,8 @@ class Body : public RoutineHost {
   // Stores that bypass the caches pay where a launch moves more than they hold.
   void choose_streaming();
   void finish_launch();
+  // Of a launch that is not the group's own space: `cost` nanoseconds an element.
+  void finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost);
 
   const Segment& segment_;
   const Group& group_;
@@ -148,6 +156,7 @@ class Body : public RoutineHost {
   const Current* find(const std::vector<Current>& values, const Window& w) const;
   const Kept* find_kept(const Window& w) const;
   ValueId value_of(const Window& w);
+  std::int32_t whole_operand(const Window& w, std::int64_t offset, MemoryAccess access);
   std::vector<BoxCopy> border_of(std::uint32_t slot) const;
 
   // ---- what a routine asks for ------------------------------------------------------------------
@@ -160,11 +169,13 @@ class Body : public RoutineHost {
   ValueId read(const Window& w) override { return value_of(w); }
   ValueId register_of(const Window& w) override;
   void write(const Window& w, ValueId value) override { set(full_, w, value); }
+  bool is_owed(const Window& w) const override;
+  void note(const Window& w, ValueId value) override;
   void settle(const Window& w) override;
   Address window_address(const Window& w, MemoryAccess access) override {
     return address(w, access);
   }
-  std::int32_t whole_operand(const Window& w, std::int64_t offset, MemoryAccess access) override;
+  Address whole_address(const Window& w, std::int64_t offset, MemoryAccess access) override;
 
   double cost_ = 0;  // of one point, in nanoseconds
   bool streaming_ = false;

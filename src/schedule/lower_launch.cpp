@@ -47,12 +47,16 @@ std::int64_t Body::traffic() const {
 void Body::choose_streaming() { streaming_ = traffic() > streaming_from; }
 
 void Body::finish_launch() {
+  std::int64_t elements = 1;
+  for (std::int64_t e : group_.extents) elements *= e;
+  finish_launch_of(elements, traffic(), cost_);
+}
+
+void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost) {
   step_.kernel = std::make_shared<const Kernel>(writer_.finish());
-  step_.elements = 1;
-  for (std::int64_t e : group_.extents) step_.elements *= e;
-  step_.bytes = traffic();
-  step_.cost =
-      static_cast<double>(step_.elements) * cost_ + static_cast<double>(step_.bytes) * 0.04;
+  step_.elements = elements;
+  step_.bytes = bytes;
+  step_.cost = static_cast<double>(step_.elements) * cost + static_cast<double>(step_.bytes) * 0.04;
   for (std::uint32_t slot : group_.shadowed) step_.shadows.push_back({slot, border_of(slot)});
   Step step;
   step.kind = StepKind::Launch;

@@ -65,6 +65,9 @@ class MapBody final : public Body {
 
 }  // namespace
 
-void lower_map(const Lowering& lowering) { MapBody(lowering).lower(); }
+void lower_map(const Lowering& lowering) {
+  if (lowering.group.in_order && lower_updates(lowering)) return;
+  MapBody(lowering).lower();
+}
 
 }  // namespace frit

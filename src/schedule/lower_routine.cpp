@@ -1,6 +1,8 @@
 // lower_routine.cpp: copies a routine's block; what changes is how its memory is reached.
 #include "schedule/lower_routine.h"
 
+#include <algorithm>
+
 #include "ir/error.h"
 
 namespace frit {
@@ -21,13 +23,19 @@ class RoutineLowering {
     windows_.assign(use_.accesses.size(), nullptr);
     for (std::size_t n = 0; n < use_.accesses.size(); ++n)
       windows_[n] = find_window(use_.accesses[n]);
+    variable_of_.assign(use_.accesses.size(), -1);
   }
 
   void run() {
-    for (const std::vector<Window>* windows : {&member_.outs, &member_.in})
-      for (const Window& w : *windows)
-        if (w.immediate && !w.whole) host_.settle(w);
+    make_variables();
+    for (std::size_t n = 0; n < use_.accesses.size(); ++n)
+      if (const Window* w = windows_[n]; w && w->immediate && !w->whole && variable_of_[n] < 0)
+        host_.settle(*w);
     block(body_.code, Place::Top);
+    for (const Variable& v : variables_) {
+      const ValueId value = writer_.read_local(v.local);
+      v.stores_behind ? host_.write(*v.window, value) : host_.note(*v.window, value);
+    }
   }
 
  private:
@@ -48,6 +56,55 @@ class RoutineLowering {
     }
     check(false, "each access of a routine has a window");
     return nullptr;
+  }
+
+  // ---- elements that are stored under conditions ------------------------------------------------
+  // They are variables while the routine runs: memory that was written under a mask is slow to be
+  // read back. Where the element is stored in any case one store behind the routine does; else the
+  // stores stay under their conditions, so that what is seldom changed is seldom written.
+
+  struct Variable {
+    const Window* window;
+    std::int32_t local;
+    bool stores_behind;
+  };
+
+  void make_variables() {
+    for (std::size_t n = 0; n < use_.accesses.size(); ++n) {
+      const RoutineAccess& first = use_.accesses[n];
+      if (!windows_[n] || !windows_[n]->immediate || variable_of_[n] >= 0 || !is_variable(first))
+        continue;
+      const auto number = static_cast<std::int32_t>(variables_.size());
+      bool is_stored = false;
+      for (std::size_t k = n; k < use_.accesses.size(); ++k)
+        if (base_of(use_.accesses[k]) == base_of(first)) {
+          variable_of_[k] = number;
+          is_stored |= use_.accesses[k].at_top && is_store(use_.accesses[k]);
+        }
+      const Window& window = *windows_[n];
+      variables_.push_back(
+          {&window, writer_.local(window.dtype), is_stored || host_.is_owed(window)});
+      if (!first.at_top || !is_store(first))
+        writer_.write_local(variables_.back().local, host_.read(window));
+    }
+  }
+
+  // Is all that the routine does to this memory at the point's own element, which is there?
+  bool is_variable(const RoutineAccess& access) const {
+    if (use_.in_order) return false;
+    return std::all_of(use_.accesses.begin(), use_.accesses.end(), [&](const RoutineAccess& a) {
+      return base_of(a) != base_of(access) ||
+             (a.is_window && a.always_inside && a.offset == access.offset &&
+              a.strides == access.strides && dtype_of(a) == dtype_of(access));
+    });
+  }
+
+  static bool is_store(const RoutineAccess& a) { return a.instr->kind == InstrKind::Store; }
+  DType dtype_of(const RoutineAccess& a) const {
+    return body_.operands[at(a.instr->address.operand)].dtype;
+  }
+  std::int32_t base_of(const RoutineAccess& a) const {
+    return a.instr ? use_.parameters[at(a.instr->address.operand)].base : -1;
   }
 
   void block(const Block& instructions, Place place) {
@@ -118,6 +175,8 @@ class RoutineLowering {
   ValueId load(const Instr& instr, Place place) {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
     const Window& window = *windows_[at(instr.number)];
+    if (const std::int32_t v = variable_of_[at(instr.number)]; v >= 0)
+      return writer_.read_local(variables_[at(v)].local);
     if (!access.is_window || window.immediate)
       return writer_.load_here(address(instr, MemoryAccess::Read));
     if (place == Place::Top || access.always_inside) return host_.read(window);
@@ -129,7 +188,10 @@ class RoutineLowering {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
     const Window& window = *windows_[at(instr.number)];
     const ValueId what = value(instr.args[0]);
-    if (access.is_window && !window.immediate) {
+    if (const std::int32_t v = variable_of_[at(instr.number)]; v >= 0) {
+      writer_.write_local(variables_[at(v)].local, what);
+      if (variables_[at(v)].stores_behind) return;
+    } else if (access.is_window && !window.immediate) {
       check(place == Place::Top, "a store under a condition goes to memory at once");
       return host_.write(window, what);
     }
@@ -140,7 +202,7 @@ class RoutineLowering {
     const RoutineAccess& access = use_.accesses[at(instr.number)];
     const Window& window = *windows_[at(instr.number)];
     if (access.is_window) return host_.window_address(window, how);
-    Address result{.operand = host_.whole_operand(window, access.offset, how), .terms = {}};
+    Address result = host_.whole_address(window, access.offset, how);
     for (const auto& [id, stride] : access.terms) {
       const bool is_axis = id < use_.routine->rank;
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
@@ -185,6 +247,8 @@ class RoutineLowering {
   std::vector<ValueId> values_;
   std::vector<std::int32_t> locals_;
   std::vector<const Window*> windows_;  // of each access
+  std::vector<Variable> variables_;
+  std::vector<std::int32_t> variable_of_;  // of each access, or -1
 };
 
 }  // namespace

@@ -25,11 +25,13 @@ class RoutineHost {
   virtual ValueId read(const Window& window) = 0;
   virtual ValueId register_of(const Window& window) = 0;        // no_value: only in memory
   virtual void write(const Window& window, ValueId value) = 0;  // kept in a register, stored later
+  virtual bool is_owed(const Window& window) const = 0;         // written, and not stored yet
+  virtual void note(const Window& window, ValueId value) = 0;   // memory holds this now
   virtual void settle(
       const Window& window) = 0;  // stores what is not stored yet; from now on memory is the value
   virtual Address window_address(const Window& window, MemoryAccess access) = 0;
-  virtual std::int32_t whole_operand(const Window& window, std::int64_t offset,
-                                     MemoryAccess access) = 0;
+  // Of the element at `offset`: what says which element it is comes behind these terms.
+  virtual Address whole_address(const Window& window, std::int64_t offset, MemoryAccess access) = 0;
 };
 
 void lower_routine(const CallSite& site, const Member& member, RoutineHost& host);

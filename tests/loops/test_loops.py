@@ -210,6 +210,27 @@ def test_divisions_warn():
         frit.parallelize(f)(NUMBERS.copy(), NUMBERS * 0)
 
 
+def test_what_no_iteration_computes_does_not_warn(recwarn):
+    def f(a, b):
+        for i in range(len(a)):
+            t = a[i]
+            if abs(t) < 1.0:
+                b[i] = t * t + t * 3.0
+            if t > 1e300:
+                b[i] = 1.0 / (t - t)
+
+    parallel = frit.parallelize(f)
+    a, b = np.full(10_000, 1e200), np.zeros(10_000)
+    frit._core.set_tier("compiled")
+    try:
+        parallel(a, b)
+    finally:
+        frit._core.set_tier("automatic")
+    assert runs_compiled(parallel)
+    assert not recwarn.list
+    assert not b.any()
+
+
 def test_functions_and_methods_keep_what_they_are():
     class Holder:
         @frit.parallelize

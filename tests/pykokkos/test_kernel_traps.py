@@ -357,3 +357,134 @@ def test_launch_on_a_numpy_array_that_fails_leaves_nothing_behind() -> None:
     pk.parallel_for(N, ramp, a=b)
     assert _core.has_pending()  # launches on views wait as before
     assert not a.any() and b[3] == 3.0
+
+
+def test_what_a_condition_changed_is_seen_behind_it_in_one_kernel() -> None:
+    @pk.workunit
+    def reflect(i, x, way):
+        x[i] += way[i]
+        if x[i] < 10.0:
+            x[i] = -x[i]
+            way[i] = 1.0
+        elif x[i] > 90.0:
+            x[i] = 2.0 - x[i]
+            way[i] = -1.0
+
+    @pk.workunit
+    def halve(i, x, limit):
+        if x[i] > limit:
+            x[i] *= 0.5
+
+    @pk.workunit
+    def follow(i, x, way, out):
+        out[i] = x[i] + 100 * way[i]
+
+    x, way, out = ramped(), pk.View([N]), pk.View([N])
+    way.fill(-2.0)
+    before = launches()
+    pk.parallel_for(N, reflect, x=x, way=way)
+    pk.parallel_for(N, halve, x=x, limit=40.0)
+    pk.parallel_for(N, follow, x=x, way=way, out=out)
+    assert launches() == before + 1
+    a = numpy.arange(N) - 2.0
+    b = numpy.select([a < 10, a > 90], [-a, 2 - a], a)
+    b = numpy.where(b > 40, b * 0.5, b)
+    c = numpy.select([a < 10, a > 90], [1.0, -1.0], -2.0)
+    assert x.data.tolist() == b.tolist()
+    assert way.data.tolist() == c.tolist()
+    assert out.data.tolist() == (b + 100 * c).tolist()
+
+
+def test_elements_that_only_a_condition_reaches_are_never_touched() -> None:
+    @pk.workunit
+    def shift(i, a, b):
+        if i < 50:
+            a[i] = a[i] + b[i]
+            b[i] = a[i] * 2.0
+
+    a, b = pk.View([50]), pk.View([50])
+    b.fill(3.0)
+    pk.parallel_for(N, shift, a=a, b=b)
+    assert a.data.tolist() == [3.0] * 50
+    assert b.data.tolist() == [6.0] * 50
+
+
+def test_dead_memory_behind_a_condition_keeps_no_value_from_the_other_branch() -> None:
+    @pk.workunit
+    def both(i, a, t, b):
+        if i % 3 == 0:
+            t[i] = a[i]
+        else:
+            if i % 3 == 1:
+                t[i] = -a[i]
+        b[i] = t[i]
+
+    a, b = ramped(), pk.View([N])
+    t = pk.View([N])
+    t.fill(7.0)
+    pk.parallel_for(N, both, a=a, t=t, b=b)
+    expected = [(i, -i, 7)[i % 3] for i in range(N)]
+    assert b.data.tolist() == expected
+    assert t.data.tolist() == expected
+
+
+def test_points_that_share_elements_of_a_flat_array_follow_one_another() -> None:
+    @pk.workunit
+    def move(i, y, x, a, b, c, d, e, f, m):
+        for j in range(m):
+            y[a * i + b * j + c] = y[d * i + e * j + f] * 0.5 + x[i] + j
+
+    @pk.workunit
+    def move_in_plane(i, k, y, a, b, c, d, e, f, m):
+        for j in range(m):
+            y[a * i + b * j + c * k + 200] = y[d * i + e * j + f * k + 200] * 0.5 + i + k
+
+    random = numpy.random.RandomState(5)
+    for _ in range(150):
+        n, m, w = (int(k) for k in random.randint(1, (24, 6, 6)))
+        a, b, d, e = (int(k) for k in random.randint(-7, 8, 4))
+        if random.rand() < 0.5:
+            d, e = a, b
+        c, f = (int(k) for k in 300 + random.randint(-3, 4, 2) * random.randint(0, 2))
+        start = random.random(600)
+        numbers = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f, "m": m}
+        x, y = pk.View([n]), pk.View([600])
+        x[:] = start[:n]
+        y[:] = start
+        pk.parallel_for(n, move, y=y, x=x, **numbers)
+        expected = start.copy()
+        for i in range(n):
+            for j in range(m):
+                before = expected[d * i + e * j + f]
+                expected[a * i + b * j + c] = before * 0.5 + start[i] + j
+        assert numpy.array_equal(y.data, expected), (n, numbers)
+
+        numbers.update(c=int(random.randint(-3, 30)), f=int(random.randint(-3, 30)))
+        if random.rand() < 0.5:
+            numbers.update(a=m, b=1, c=m * n, d=m, e=1, f=m * n)
+        a, b, c, d, e, f = (numbers[name] for name in "abcdef")
+        y = pk.View([1200])
+        start = random.random(1200)
+        y[:] = start
+        pk.parallel_for(pk.MDRangePolicy([0, 0], [n, w]), move_in_plane, y=y, **numbers)
+        expected = start.copy()
+        for i in range(n):
+            for k in range(w):
+                for j in range(m):
+                    before = expected[d * i + e * j + f * k + 200]
+                    expected[a * i + b * j + c * k + 200] = before * 0.5 + i + k
+        assert numpy.array_equal(y.data, expected), (n, w, numbers)
+
+
+def test_rows_of_a_flat_array_run_at_the_same_time() -> None:
+    @pk.workunit
+    def fill_rows(i, y, m):
+        for j in range(m):
+            y[i * m + j] = i + 0.5 * j
+
+    y, z = pk.View([N * 7]), pk.View([N])
+    pk.parallel_for(N, fill_rows, y=y, m=7)
+    pk.parallel_for(N, ramp, a=z)
+    assert "in 1 kernel" in str(frit.explain())  # with points in order nothing runs together
+    expected = numpy.arange(N)[:, None] + 0.5 * numpy.arange(7)
+    assert y.data.tolist() == expected.ravel().tolist()

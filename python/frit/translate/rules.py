@@ -243,6 +243,9 @@ class CRules:
         for other in arguments[1:]:
             dtype = self.promote(result.dtype, other.dtype)
             x, y = emit.convert(result, dtype), emit.convert(other, dtype)
+            if dtype in INTEGERS:  # one operation, which is known to be free of order
+                result = emit.apply("Minimum" if name == "min" else "Maximum", x, y)
+                continue
             less = emit.apply("Less", y, x) if name == "min" else emit.apply("Less", x, y)
             result = emit.apply("Select", less, y, x)
         return result
