@@ -192,31 +192,6 @@ struct Fill {
   }
 };
 
-struct Item {
-  static constexpr const char* name = "item";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const Array& array = array_behind(self);
-    std::int64_t offset = 0;
-    if (arguments.positional == 0 && arguments.keywords() == 0) {
-      if (array.size() != 1) throw Unfit{"can only convert an array of size 1 to a Python scalar"};
-    } else {
-      if (arguments.keywords() != 0) throw Unfit{"item with keywords"};
-      const Shape index = integers_of(arguments);
-      if (index.size() == 1 && array.ndim() != 1) throw Unfit{"item by flat index"};
-      if (static_cast<int>(index.size()) != array.ndim())
-        throw Unfit{"incorrect number of indices for array"};
-      for (std::size_t k = 0; k < index.size(); ++k) {
-        const std::int64_t normal = index[k] < 0 ? index[k] + array.shape()[k] : index[k];
-        if (normal < 0 || normal >= array.shape()[k]) throw Unfit{"index is out of bounds"};
-        offset += normal * array.strides()[k];
-      }
-    }
-    const std::byte* data = evaluate(array) + offset;
-    const Ref scalar = Ref::steal(make_scalar(data, array.dtype()));
-    return checked(PyObject_CallMethod(scalar.get(), "item", nullptr)).release();
-  }
-};
-
 // Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
 // counted as fallbacks.
 template <const char* const* method_name>
@@ -308,6 +283,29 @@ ItemMaker item_maker(DType dtype) {
   }
   return nullptr;
 }
+
+struct Item {
+  static constexpr const char* name = "item";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    std::int64_t offset = 0;
+    if (arguments.positional == 0 && arguments.keywords() == 0) {
+      if (array.size() != 1) throw Unfit{"can only convert an array of size 1 to a Python scalar"};
+    } else {
+      if (arguments.keywords() != 0) throw Unfit{"item with keywords"};
+      const Shape index = integers_of(arguments);
+      if (index.size() == 1 && array.ndim() != 1) throw Unfit{"item by flat index"};
+      if (static_cast<int>(index.size()) != array.ndim())
+        throw Unfit{"incorrect number of indices for array"};
+      for (std::size_t k = 0; k < index.size(); ++k) {
+        const std::int64_t normal = index[k] < 0 ? index[k] + array.shape()[k] : index[k];
+        if (normal < 0 || normal >= array.shape()[k]) throw Unfit{"index is out of bounds"};
+        offset += normal * array.strides()[k];
+      }
+    }
+    return checked(item_maker(array.dtype())(evaluate(array) + offset)).release();
+  }
+};
 
 struct ToList {
   static constexpr const char* name = "tolist";

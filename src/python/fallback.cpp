@@ -112,13 +112,21 @@ class Stand {
     return real_object(object);
   }
 
+  Stand(const Stand&) = delete;
+  Stand& operator=(const Stand&) = delete;
+  ~Stand() {
+    for (std::size_t k = 0; k < std::min(count_, few); ++k) give_back(std::move(pairs_[k].real));
+  }
+
   // Some array of ours has a stand-in.
-  bool has_arrays() const { return !pairs_.empty(); }
+  bool has_arrays() const { return count_ > 0; }
 
   // Ours for the real one, if it stood for one of ours.
   PyObject* original(PyObject* real) const {
-    for (const auto& [stand_in, object] : pairs_)
-      if (stand_in == real) return object;
+    for (std::size_t k = 0; k < std::min(count_, few); ++k)
+      if (pairs_[k].real.get() == real) return pairs_[k].ours;
+    for (const Pair& pair : more_pairs_)
+      if (pair.real.get() == real) return pair.ours;
     return nullptr;
   }
 
@@ -126,16 +134,20 @@ class Stand {
   Ref real_of_array(PyObject* object) {
     if (PyObject* known = known_real(object)) return Ref::borrow(known);
     Ref made = real_array(array_of(object));
-    pairs_.emplace_back(made.get(), object);
-    if (pairs_.size() > few) by_object_[object] = made.get();
+    if (count_++ < few) {
+      pairs_[count_ - 1] = {made, object};
+    } else {
+      more_pairs_.push_back({made, object});
+      by_object_[object] = made.get();
+    }
     return made;
   }
 
   // The last ones of many are found by hashing.
   PyObject* known_real(PyObject* object) const {
-    const std::size_t first = std::min(pairs_.size(), few);
-    for (std::size_t k = 0; k < first; ++k)
-      if (pairs_[k].second == object) return pairs_[k].first;
+    for (std::size_t k = 0; k < std::min(count_, few); ++k)
+      if (pairs_[k].ours == object) return pairs_[k].real.get();
+    if (more_pairs_.empty()) return nullptr;
     const auto found = by_object_.find(object);
     return found == by_object_.end() ? nullptr : found->second;
   }
@@ -182,10 +194,16 @@ class Stand {
     return result ? result : Ref::borrow(dict);
   }
 
+  struct Pair {
+    Ref real;
+    PyObject* ours = nullptr;  // alive because the caller holds it
+  };
+
   Makers makers_;
-  // The real array is alive as long as the call holds it, and ours because the caller does.
-  std::vector<std::pair<PyObject*, PyObject*>> pairs_;
   static constexpr std::size_t few = 8;
+  std::size_t count_ = 0;
+  Pair pairs_[few];
+  std::vector<Pair> more_pairs_;
   std::unordered_map<PyObject*, PyObject*> by_object_;
 };
 
@@ -236,9 +254,9 @@ bool is_refused_array() {
 PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
                               Stand::Makers makers) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
-  Stand stand(makers);
   Ref result;
   {
+    Stand stand(makers);
     constexpr std::size_t few = 8;
     Ref held_here[few];
     PyObject* here[few + 1];

@@ -11,6 +11,9 @@ namespace frit::python {
 // views.
 Ref real_array(ArrayObject& object);
 Ref real_array(const Array& array, bool writable);
+// The caller is done with it: where nobody else holds it or a view of it, the export ends and the
+// object serves the next one.
+void give_back(Ref real);
 
 // A window on an exact ndarray's memory: one of ours again if that is where it came from, else
 // foreign memory, of which two overlapping ndarrays share one base. nullopt: its dtype is not ours.

@@ -2,10 +2,11 @@
 #define FRIT_IMPORTS_NUMPY
 #include "python/numpy_api.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
+#include "ir/hash.h"
 #include "python/objects.h"
 
 namespace frit::python {
@@ -92,12 +93,20 @@ PyObject* attribute(PyObject* object, const char* name) {
   return checked(PyObject_GetAttrString(object, name)).release();
 }
 
-// One cache for each owner; the functions live as long as the process.
+// The functions live as long as the process, and so do the names: they are found by address.
 PyObject* kept_attribute(PyObject* owner, const char* name) {
-  static std::unordered_map<PyObject*, std::unordered_map<std::string, PyObject*>> kept;
-  PyObject*& found = kept[owner][name];
-  if (!found) found = attribute(owner, name);
-  return found;
+  struct Kept {
+    PyObject* owner = nullptr;
+    const char* name = nullptr;
+    PyObject* attribute = nullptr;
+  };
+  static std::array<Kept, 256> kept;
+  const std::uint64_t hash =
+      mixed(reinterpret_cast<std::uintptr_t>(owner), reinterpret_cast<std::uintptr_t>(name));
+  Kept& place = kept[hash >> 56];
+  // What was here before keeps its reference: somebody may be calling it.
+  if (place.owner != owner || place.name != name) place = {owner, name, attribute(owner, name)};
+  return place.attribute;
 }
 
 }  // namespace
