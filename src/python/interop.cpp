@@ -9,6 +9,7 @@
 #include "python/fallback.h"
 #include "python/flat.h"
 #include "python/numpy_api.h"
+#include "python/sequences.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -352,6 +353,11 @@ PyObject* object_of_result(Ref result, int others) {
     }
   }
   return result.release();
+}
+
+PyObject* converted(PyObject* object) {
+  if (const std::optional<Array> array = array_of_numbers(object)) return new_array(*array);
+  return converted_by_numpy(object);
 }
 
 PyObject* converted_by_numpy(PyObject* object) {

@@ -26,7 +26,8 @@ PyObject* object_of_ndarray(Ref ndarray, int others = 0);
 // The same inside tuples, named tuples, lists and dicts.
 PyObject* object_of_result(Ref result, int others = 0);
 
-// np.asarray(object) by NumPy, as ours if its dtype is native.
+// np.asarray(object), as ours if its dtype is native; the second by NumPy whatever it is.
+PyObject* converted(PyObject* object);
 PyObject* converted_by_numpy(PyObject* object);
 
 // Drops an Array on foreign memory; with the last one goes our hold on that memory.

@@ -140,34 +140,33 @@ std::optional<DType> dtype_of(const PyArray_Descr* descriptor) {
 
 PyArray_Descr* descriptor_of(DType dtype) { return descriptors[static_cast<int>(dtype)]; }
 
-std::optional<DType> requested_dtype(PyObject* object) {
-  if (!object || object == Py_None || object == numpy.no_value) return std::nullopt;
-  std::optional<DType> dtype;
-  if (PyArray_DescrCheck(object)) {
-    dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(object));
-  } else if (object == as_object(&PyFloat_Type)) {
-    dtype = DType::Float64;
-  } else if (object == as_object(&PyLong_Type)) {
-    dtype = DType::Int64;
-  } else if (object == as_object(&PyBool_Type)) {
-    dtype = DType::Bool;
-  } else if (PyType_Check(object) &&
-             PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
+std::optional<DType> native_dtype(PyObject* object) {
+  if (!object || object == Py_None || object == numpy.no_value || is_array(object))
+    return std::nullopt;  // of an array its dtype attribute would be taken
+  if (PyArray_DescrCheck(object)) return dtype_of(reinterpret_cast<PyArray_Descr*>(object));
+  if (object == as_object(&PyFloat_Type)) return DType::Float64;
+  if (object == as_object(&PyLong_Type)) return DType::Int64;
+  if (object == as_object(&PyBool_Type)) return DType::Bool;
+  for (int k = 0; k < dtype_count; ++k)
+    if (object == as_object(scalar_types[k])) return static_cast<DType>(k);
+  if (PyType_Check(object) &&
+      PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
     // A class of dtypes, such as numpy.dtypes.Float64DType: its one instance.
     const Ref instance = Ref::steal(PyObject_CallNoArgs(object));
     if (!instance) PyErr_Clear();
-    if (instance && PyArray_DescrCheck(instance.get()))
-      dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()));
-  } else {
-    if (is_array(object)) throw Unfit{"dtype= is an array"};  // its dtype attribute would be taken
-    PyArray_Descr* descriptor = nullptr;
-    if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) {
-      PyErr_Clear();
-      throw Unfit{"not a dtype"};
-    }
-    const Ref owned = Ref::steal(as_object(descriptor));
-    if (descriptor) dtype = dtype_of(descriptor);
+    return instance && PyArray_DescrCheck(instance.get())
+               ? dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()))
+               : std::nullopt;
   }
+  PyArray_Descr* descriptor = nullptr;
+  if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) PyErr_Clear();
+  const Ref owned = Ref::steal(as_object(descriptor));
+  return descriptor ? dtype_of(descriptor) : std::nullopt;
+}
+
+std::optional<DType> requested_dtype(PyObject* object) {
+  if (!object || object == Py_None || object == numpy.no_value) return std::nullopt;
+  const std::optional<DType> dtype = native_dtype(object);
   if (!dtype) throw Unfit{"dtype is not native"};
   return dtype;
 }

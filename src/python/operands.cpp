@@ -3,6 +3,7 @@
 
 #include "python/interop.h"
 #include "python/numpy_api.h"
+#include "python/sequences.h"
 
 namespace frit::python {
 namespace {
@@ -75,6 +76,7 @@ Array array_operand(PyObject* object) {
                       PyBool_Check(object) || PyComplex_CheckExact(object);
   if (!number && !PyList_CheckExact(object) && !PyTuple_CheckExact(object))
     throw Unfit{"an operand is of a foreign type"};
+  if (std::optional<Array> array = array_of_numbers(object)) return std::move(*array);
   const Ref ours = Ref::steal(converted_by_numpy(object));
   if (!is_array(ours.get())) throw Unfit{"dtype is not native"};
   return array_of(ours.get()).array;

@@ -58,10 +58,10 @@ def native(ours: Callable[..., Any]) -> Callable[..., Any]:
 
 def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
     """As native(), for functions that make arrays of anything."""
-    flags = TAKES_ANYTHING | GIVES_ARRAY_BACK * (ours.__name__ in ("asarray", "asanyarray"))
-    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), flags)
+    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), TAKES_ANYTHING)
 
 
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The engine's function, which does all that NumPy's does, under NumPy's name and text."""
-    return guard(name, function, getattr(numpy, name), TAKES_ANYTHING)
+    flags = TAKES_ANYTHING | GIVES_ARRAY_BACK * (name in ("asarray", "asanyarray"))
+    return guard(name, function, getattr(numpy, name), flags)

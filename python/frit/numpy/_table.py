@@ -11,7 +11,8 @@ from __future__ import annotations
 DIRECT = {
     name: name
     for name in """
-    arange array broadcast_to concatenate copyto dot empty full ones where zeros
+    arange array asanyarray asarray ascontiguousarray asfortranarray broadcast_to concatenate
+    copyto dot empty full ones where zeros
     """.split()
 } | {"concat": "concatenate"}
 

@@ -30,7 +30,7 @@ class ArrayConverter:
 
     def __init__(self, *given: Any) -> None:
         self._given = given
-        self._arrays = tuple(_core.asarray(x) for x in given)
+        self._arrays = tuple(_core.own(x) for x in given)
         self.scalar_input = tuple(
             not hasattr(x, "__array__") and a.ndim == 0 or isinstance(x, numpy.generic)
             for x, a in zip(given, self._arrays, strict=True)
@@ -77,7 +77,7 @@ class ArrayConverter:
         if to_scalar and getattr(array, "ndim", None) == 0 and not isinstance(array, numpy.generic):
             return array[()]
         if not to_scalar and isinstance(array, numpy.generic):
-            return _core.asarray(array)
+            return _core.own(array)
         return array
 
     def _subclass(self) -> Any:
@@ -90,7 +90,7 @@ class ArrayConverter:
 def _plain_array(array: Any) -> Any:
     if type(array) is _core.Array:
         return array
-    return _core.asarray(numpy.asarray(array))
+    return _core.own(numpy.asarray(array))
 
 
 @functools.cache
