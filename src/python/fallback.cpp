@@ -250,7 +250,20 @@ bool is_refused_array() {
                      text.get(), "object __array__ method not producing an array") == 0;
 }
 
+bool may_hold_any_of_ours(const Arguments& arguments) {
+  PyObject* const* end = arguments.values + arguments.positional + arguments.keywords();
+  return std::any_of(arguments.values, end,
+                     [](PyObject* each) { return may_hold_ours(each); });
+}
+
 // Null, with NumPy's error set, where the call failed.
+PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
+  Ref result =
+      Ref::steal(PyObject_Vectorcall(function, arguments.values,
+                                     static_cast<std::size_t>(arguments.positional),
+                                     arguments.names));
+  return result ? object_of_result(std::move(result)) : nullptr;
+}
 PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
                               Stand::Makers makers) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
@@ -285,7 +298,9 @@ PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
 }  // namespace
 
 PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
-  PyObject* result = call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre);
+  PyObject* result = may_hold_any_of_ours(arguments)
+                         ? call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre)
+                         : call_as_it_is(function, arguments);
   if (!result && is_refused_array()) {
     PyErr_Clear();
     result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);

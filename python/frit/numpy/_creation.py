@@ -17,7 +17,7 @@ _ORDERS = ("K", "C", "A", "F", "k", "c", "a", "f")
 _CODES = frozenset("?bhilqBHILQefdFD")
 _array = _core.array
 _floor = _core.ufuncs["floor"]
-_own = _core.own
+_asarray = _core.own
 _float64 = numpy.dtype(float)
 
 
@@ -53,7 +53,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 def _like(prototype: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any) -> Array:
     """An empty array with the layout of another, as NumPy's order= and shape= mean it."""
     _on_cpu(device, None)
-    a = _own(prototype)
+    a = _asarray(prototype)
     if type(a) is not Array:
         raise Unfit("the prototype is NumPy's")
     if order not in _ORDERS:

@@ -11,7 +11,7 @@ from frit import _core
 from frit.numpy._native import Array, Unfit, native
 from frit.numpy._shape import _own
 
-_own = _core.own
+_asarray = _core.own
 
 
 @native
@@ -35,12 +35,12 @@ def clip(
 
 @native
 def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
-    return _own(a).round(decimals, out)
+    return _asarray(a).round(decimals, out)
 
 
 @native
 def around(a: Any, decimals: Any = 0, out: Any = None) -> Any:
-    return _own(a).round(decimals, out)
+    return _asarray(a).round(decimals, out)
 
 
 @native

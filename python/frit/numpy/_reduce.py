@@ -10,7 +10,7 @@ from numpy import _NoValue
 from frit import _core
 from frit.numpy._native import Array, native
 
-_own = _core.own
+_asarray = _core.own
 _ufuncs = _core.ufuncs
 _add = _ufuncs["add"].reduce
 _multiply = _ufuncs["multiply"].reduce
@@ -129,7 +129,7 @@ def mean(
     *,
     where: Any = _NoValue,
 ) -> Any:
-    return _own(a).mean(axis, dtype, out, **_given(keepdims=keepdims, where=where))
+    return _asarray(a).mean(axis, dtype, out, **_given(keepdims=keepdims, where=where))
 
 
 def _spread(method: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, **options: Any) -> Any:
@@ -138,7 +138,7 @@ def _spread(method: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, **o
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    return getattr(_own(a), method)(axis, dtype, out, ddof, **_given(**options))
+    return getattr(_asarray(a), method)(axis, dtype, out, ddof, **_given(**options))
 
 
 @native
@@ -177,27 +177,27 @@ def std(
 
 @native
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
-    return _own(a).argmin(axis, out, **_given(keepdims=keepdims))
+    return _asarray(a).argmin(axis, out, **_given(keepdims=keepdims))
 
 
 @native
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = _NoValue) -> Any:
-    return _own(a).argmax(axis, out, **_given(keepdims=keepdims))
+    return _asarray(a).argmax(axis, out, **_given(keepdims=keepdims))
 
 
 @native
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return _own(a).cumsum(axis, dtype, out)
+    return _asarray(a).cumsum(axis, dtype, out)
 
 
 @native
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return _own(a).cumprod(axis, dtype, out)
+    return _asarray(a).cumprod(axis, dtype, out)
 
 
 @native
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    array = _own(a)
+    array = _asarray(a)
     if type(array) is not Array:
         return _core.wrap_result(numpy.count_nonzero(array, axis, keepdims=keepdims))
     if axis is None and not keepdims:

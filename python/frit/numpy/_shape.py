@@ -11,11 +11,11 @@ from frit import _core
 from frit.numpy import _creation
 from frit.numpy._native import Array, Unfit, native
 
-_own = _core.own
+_asarray = _core.own
 
 
 def _own(a: Any) -> Array:
-    array = _own(a)
+    array = _asarray(a)
     if type(array) is not Array:
         raise Unfit(f"an operand of dtype {getattr(array, 'dtype', '?')}")
     return array
@@ -24,23 +24,23 @@ def _own(a: Any) -> Array:
 @native
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any:
     if copy is None:
-        return _own(a).reshape(shape, order=order)
-    return _own(a).reshape(shape, order=order, copy=copy)
+        return _asarray(a).reshape(shape, order=order)
+    return _asarray(a).reshape(shape, order=order, copy=copy)
 
 
 @native
 def ravel(a: Any, order: Any = "C") -> Any:
-    return _own(a).ravel(order)
+    return _asarray(a).ravel(order)
 
 
 @native
 def transpose(a: Any, axes: Any = None) -> Any:
-    return _own(a).transpose(axes)
+    return _asarray(a).transpose(axes)
 
 
 @native
 def permute_dims(a: Any, axes: Any = None) -> Any:
-    return _own(a).transpose(axes)
+    return _asarray(a).transpose(axes)
 
 
 @native
@@ -50,12 +50,12 @@ def matrix_transpose(x: Any, /) -> Any:
 
 @native
 def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
-    return _own(a).swapaxes(axis1, axis2)
+    return _asarray(a).swapaxes(axis1, axis2)
 
 
 @native
 def squeeze(a: Any, axis: Any = None) -> Any:
-    return _own(a).squeeze(axis)
+    return _asarray(a).squeeze(axis)
 
 
 @native
@@ -100,7 +100,7 @@ def _broadcast(a: Array, shape: tuple[int, ...]) -> Array:
 def stack(
     arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
-    parts = [_own(a) for a in arrays]
+    parts = [_asarray(a) for a in arrays]
     shape = parts[0].shape
     for part in parts:
         if part.shape != shape:
@@ -117,7 +117,7 @@ def stack(
 
 @native
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    return _own(a).repeat(repeats, axis)
+    return _asarray(a).repeat(repeats, axis)
 
 
 @native
