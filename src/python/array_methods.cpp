@@ -57,6 +57,7 @@ struct Ravel {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [order] = named(arguments, {"order"});
     const Array& array = array_behind(self);
+    if (array.ndim() == 1 && array.c_contiguous()) return new_view(Array(array), array_of(self));
     char layout = order_operand(order, 'C');
     if (layout == 'K') {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
@@ -192,17 +193,48 @@ struct Fill {
   }
 };
 
+constexpr const char* tobytes_name = "tobytes";
+constexpr const char* tofile_name = "tofile";
+constexpr const char* sort_name = "sort";
+constexpr const char* argsort_name = "argsort";
+constexpr const char* searchsorted_name = "searchsorted";
+constexpr const char* partition_name = "partition";
+constexpr const char* argpartition_name = "argpartition";
+
 // Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
 // counted as fallbacks.
 template <const char* const* method_name>
 struct OnReal {
   static constexpr const char* name = *method_name;
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments.values,
-                  arguments.values + arguments.positional + arguments.keywords());
-    return call_numpy(ndarray_method(name),
-                      {values.data(), arguments.positional + 1, arguments.names});
+    constexpr Py_ssize_t most = 8;  // none of them takes more
+    const Py_ssize_t count = arguments.positional + arguments.keywords();
+    if (count >= most) throw Unfit{"too many arguments"};
+    PyObject* values[most] = {self};
+    std::copy_n(arguments.values, count, values + 1);
+    return call_numpy(ndarray_method(name), {values, arguments.positional + 1, arguments.names});
+  }
+};
+
+struct ArgSort {
+  static constexpr const char* name = "argsort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional + arguments.keywords() == 0)
+      if (PyObject* places = small_argsort(array_behind(self))) return places;
+    return OnReal<&argsort_name>::run(self, arguments);
+  }
+};
+
+struct ToBytes {
+  static constexpr const char* name = "tobytes";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    if (arguments.positional + arguments.keywords() > 0 || !array.c_contiguous())
+      return OnReal<&tobytes_name>::run(self, arguments);
+    const std::byte* data = evaluate(array);
+    return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(data),
+                                             array.size() * size_of(array.dtype())))
+        .release();
   }
 };
 // Python objects of the elements of an axis and those behind it, as nested lists.
@@ -318,13 +350,6 @@ struct ToList {
   }
 };
 
-constexpr const char* tobytes_name = "tobytes";
-constexpr const char* tofile_name = "tofile";
-constexpr const char* sort_name = "sort";
-constexpr const char* argsort_name = "argsort";
-constexpr const char* searchsorted_name = "searchsorted";
-constexpr const char* partition_name = "partition";
-constexpr const char* argpartition_name = "argpartition";
 
 struct View {
   static constexpr const char* name = "view";
@@ -674,10 +699,10 @@ std::vector<PyMethodDef> array_methods() {
           method_row<SetFlags>(),
           method_row<Resize>(),
           method_row<ToList>(),
-          method_row<OnReal<&tobytes_name>>(),
+          method_row<ToBytes>(),
           method_row<OnReal<&tofile_name>>(),
           method_row<OnReal<&sort_name>>(),
-          method_row<OnReal<&argsort_name>>(),
+          method_row<ArgSort>(),
           method_row<OnReal<&searchsorted_name>>(),
           method_row<OnReal<&partition_name>>(),
           method_row<OnReal<&argpartition_name>>()};

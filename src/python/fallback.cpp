@@ -215,22 +215,34 @@ PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
   return object;
 }
 
+// An operand of the call, or a view of one.
+bool is_of_operands(PyObject* item, const Stand& stand) {
+  if (!PyArray_CheckExact(item)) return false;
+  return stand.original(item) ||
+         stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(item)));
+}
+
 PyObject* ours_of_result(Ref result, const Stand& stand) {
   if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
-  if (PyTuple_CheckExact(result.get())) {
-    // Results with out=(a, b): the originals again.
-    bool any = false;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result.get()); ++k)
-      any |= stand.original(PyTuple_GET_ITEM(result.get(), k)) != nullptr;
-    if (!any) return object_of_result(std::move(result));
-    const Py_ssize_t n = PyTuple_GET_SIZE(result.get());
-    Ref items = checked(PyTuple_New(n));
-    for (Py_ssize_t k = 0; k < n; ++k)
-      PyTuple_SET_ITEM(items.get(), k,
-                       ours_of_result(Ref::borrow(PyTuple_GET_ITEM(result.get(), k)), stand));
-    return items.release();
+  const bool is_list = PyList_CheckExact(result.get());
+  if (!is_list && !PyTuple_CheckExact(result.get())) return object_of_result(std::move(result));
+  // Operands themselves (out=(a, b)) and views of them (split).
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(result.get());
+  bool any = false;
+  for (Py_ssize_t k = 0; k < n; ++k)
+    any |= is_of_operands(PySequence_Fast_GET_ITEM(result.get(), k), stand);
+  if (!any) return object_of_result(std::move(result));
+  Ref items = checked(is_list ? PyList_New(n) : PyTuple_New(n));
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    Ref item = Ref::borrow(PySequence_Fast_GET_ITEM(result.get(), k));
+    PyObject* ours = is_of_operands(item.get(), stand) ? ours_of_ndarray(std::move(item), stand)
+                                                       : object_of_result(std::move(item), 1);
+    if (is_list)
+      PyList_SET_ITEM(items.get(), k, ours);
+    else
+      PyTuple_SET_ITEM(items.get(), k, ours);
   }
-  return object_of_result(std::move(result));
+  return items.release();
 }
 
 }  // namespace

@@ -88,6 +88,8 @@ def resolve(name: str) -> Any:
         return _native.guard(name, transplant(value), value)
     if name in _table.CALLING_BACK:
         return _native.guard(name, transplant(value), value, _native.CALLS_BACK)
+    if hasattr(_core.shortcuts, name):
+        return _native.guard(name, _fallback.fallback(name, value), value, _native.CALLS_BACK)
     return adapted(name, value)
 
 
