@@ -193,7 +193,12 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
       return fall_back(name, self.function, arguments, "an operand is of a foreign type");
     if (kind == Kind::Plain)
       if (Ref result = take_shortcut(self, arguments)) return result.release();
-    if (is_left_to_numpy(self, arguments)) return call_numpy(self.function, arguments);
+    if (is_left_to_numpy(self, arguments)) {
+      const std::int64_t before = numpy_calls;
+      PyObject* result = call_numpy(self.function, arguments);
+      numpy_calls = before;  // a choice, which the size makes
+      return result;
+    }
     Ref result = kind == Kind::Plain ? call(self.ours, arguments) : call_wrapped(self, arguments);
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
