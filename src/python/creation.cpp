@@ -76,6 +76,12 @@ Array zeros_made(const Made& made) { return filled(made, number(0, made.dtype));
 Array ones_made(const Made& made) { return filled(made, number(1, made.dtype)); }
 
 Made read_plain(const Arguments& arguments) {
+  if (arguments.positional == 1 && arguments.keywords() == 0 &&
+      PyLong_CheckExact(arguments.values[0])) {
+    const std::int64_t extent = integer_operand(arguments.values[0]);
+    if (extent < 0) throw Unfit{"negative dimensions are not allowed"};
+    return {{extent}, DType::Float64, 'C'};
+  }
   const auto [shape, dtype, order, device, like] =
       named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
   return read_made(shape, dtype, order, device, like);
@@ -137,8 +143,8 @@ struct Full {
 // empty_like(array, dtype=None) and its like, of arrays in C order.
 template <Array (*make)(const Made&)>
 PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
   return shortcut([&] {
-    if (positional == 0 || !is_array(values[0])) throw Unfit{"no array of ours"};
     const Array& prototype = array_of(values[0]).array;
     const auto [dtype] = named({values + 1, positional - 1, names}, {"dtype"});
     if (!prototype.c_contiguous()) throw Unfit{"a layout to be kept"};
@@ -387,6 +393,11 @@ struct InOnePiece {
   static constexpr const char* name = *function_name;
 
   static PyObject* run(const Arguments& arguments) {
+    if (arguments.positional == 1 && arguments.keywords() == 0 && is_array(arguments.values[0])) {
+      const Array& array = array_of(arguments.values[0]).array;
+      if (array.ndim() > 0 && (order == 'C' ? array.c_contiguous() : array.f_contiguous()))
+        return Py_NewRef(arguments.values[0]);
+    }
     const auto [object, dtype, like] = named(arguments, {"a", "dtype", "like"}, 2);
     if (!object || is_given(like)) throw Unfit{"like= is given"};
     try {

@@ -16,6 +16,18 @@ bool read_integer(PyObject* object, Operand& operand) {
   return true;
 }
 
+// Of a small ndarray, which is only read: to copy it costs less than a window on its memory.
+std::optional<Array> copy_of_few(PyObject* ndarray) {
+  auto* array = reinterpret_cast<PyArrayObject*>(ndarray);
+  constexpr npy_intp few_bytes = 1024;
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+  if (!dtype || PyArray_NBYTES(array) > few_bytes || !PyArray_IS_C_CONTIGUOUS(array) ||
+      PyArray_NDIM(array) > max_dimensions || PyArray_BASE(array))
+    return std::nullopt;
+  return copy_of(PyArray_DATA(array),
+                 {PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array))}, *dtype);
+}
+
 bool read_rare(PyObject* object, Operand& operand) {
   if (const std::optional<Scalar> value = numpy_scalar_value(object)) {
     operand.argument = Argument(*value);
@@ -28,7 +40,8 @@ bool read_rare(PyObject* object, Operand& operand) {
     return true;
   }
   if (PyArray_CheckExact(object) || PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
-    operand.held = array_operand(object);
+    std::optional<Array> few = PyArray_CheckExact(object) ? copy_of_few(object) : std::nullopt;
+    operand.held = few ? std::move(*few) : array_operand(object);
     operand.argument = Argument(operand.held);
     return true;
   }

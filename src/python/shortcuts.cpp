@@ -120,8 +120,39 @@ PyObject* small_argsort(const Array& array) {
   return new_array(std::move(places));
 }
 
+namespace {
+
+// result_type of one or two arrays.
+PyObject* result_type(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  constexpr Py_ssize_t most = 2;
+  if (names || positional < 1 || positional > most || !is_array(values[0]) ||
+      !is_array(values[positional - 1]))
+    return Py_NewRef(Py_NotImplemented);
+  const DType first = array_behind(values[0]).dtype();
+  const DType both = positional == 1 ? first : promote(first, array_behind(values[1]).dtype());
+  return Py_NewRef(as_object(descriptor_of(both)));
+}
+
+// Arrays of several bases share nothing, unless the memory comes from outside.
+PyObject* may_share(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (names || positional != 2 || !is_array(values[0]) || !is_array(values[1]))
+    return Py_NewRef(Py_NotImplemented);
+  const Base* one = array_behind(values[0]).base();
+  const Base* two = array_behind(values[1]).base();
+  return Py_NewRef(one == two || one->foreign || two->foreign ? Py_NotImplemented : Py_False);
+}
+
+PyMethodDef row(const char* name, PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
+                                                        PyObject*)) {
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+}  // namespace
+
 std::vector<PyMethodDef> plain_shortcuts() {
-  return {shortcut_row<AtLeast1D>(),   shortcut_row<AtLeast2D>(),    shortcut_row<Flip>(),
+  return {row("result_type", result_type), row("may_share_memory", may_share),
+          row("shares_memory", may_share),
+          shortcut_row<AtLeast1D>(),   shortcut_row<AtLeast2D>(),    shortcut_row<Flip>(),
           shortcut_row<FlatNonzero>(), shortcut_row<SortFunction>(), shortcut_row<ArgSortFunction>()};
 }
 

@@ -245,3 +245,66 @@ def test_numpy_scalars_and_ndarrays_on_the_left(operator):
     with pytest.raises(ValueError) as theirs:
         real[:3] + real
     assert str(ours.value) == str(theirs.value)
+
+
+def test_types_and_sharing():
+    for one in DTYPES:
+        for two in DTYPES:
+            x, y = np.zeros(2, one), np.zeros(3, two)
+            assert np.result_type(x, y) is numpy.result_type(numpy.dtype(one), numpy.dtype(two))
+        assert np.result_type(x) == numpy.dtype(one)
+    x = np.arange(10.0)
+    assert np.may_share_memory(x, x[::2]) and not np.may_share_memory(x, x.copy())
+    assert np.shares_memory(x, x[3:]) and not np.shares_memory(x[::2], x[1::2])
+    assert np.may_share_memory(x[::2], x[1::2])  # NumPy looks at the bounds
+    real = numpy.arange(10.0)
+    one, two = np.asarray(real[::2]), np.asarray(real[1::2])
+    assert np.may_share_memory(one, two) and not np.shares_memory(one, two)
+    assert not np.may_share_memory(x, 2.0) and np.may_share_memory(real, one)
+
+
+def test_a_real_operand_is_read_when_it_is_given():
+    real = numpy.ones(4)
+    big = np.zeros((3000, 4))
+    lazy = big + real
+    shared = np.asarray(real)
+    real[0] = 7.0
+    assert lazy[2, 0] == 1.0
+    shared += real
+    assert real.tolist() == [14.0, 2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("join", ["concatenate", "stack", "vstack", "hstack", "array"])
+def test_joining_small_arrays(join):
+    def pieces(module):
+        line = module.arange(4.0)
+        table = module.arange(12.0).reshape(3, 4)
+        return [
+            [line, line * 2],
+            [line, module.arange(4)],
+            [line[::2], line[1::2]],
+            [table, table + 1],
+            [table, table[:1]],
+            [table.T, table.T],
+            [table[:, :1], table[:, 1:2]],
+            [module.zeros((0, 4)), table],
+            [module.zeros(0), line],
+            [module.array(2.0), module.array(3.0)],
+            [module.arange(900.0), module.arange(900.0)],
+            [line],
+            [line, table],
+        ]
+
+    for ours, theirs in zip(pieces(np), pieces(numpy), strict=True):
+        try:
+            expected = getattr(numpy, join)(theirs)
+        except ValueError as error:
+            with pytest.raises(ValueError) as caught:
+                getattr(np, join)(ours)
+            assert str(caught.value) == str(error)
+            continue
+        found = getattr(np, join)(ours)
+        same(found, expected)
+        assert found.flags.c_contiguous == expected.flags.c_contiguous
+        assert found.size == 0 or found.strides == expected.strides
+        assert not any(np.may_share_memory(found, part) for part in ours)

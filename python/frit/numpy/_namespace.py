@@ -89,7 +89,8 @@ def resolve(name: str) -> Any:
     if name in _table.CALLING_BACK:
         return _native.guard(name, transplant(value), value, _native.CALLS_BACK)
     if hasattr(_core.shortcuts, name):
-        return _native.guard(name, _fallback.fallback(name, value), value, _native.CALLS_BACK)
+        flags = _native.CALLS_BACK | _native.TAKES_ANYTHING
+        return _native.guard(name, adapted(name, value), value, flags)
     return adapted(name, value)
 
 
