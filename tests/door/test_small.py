@@ -308,3 +308,25 @@ def test_joining_small_arrays(join):
         assert found.flags.c_contiguous == expected.flags.c_contiguous
         assert found.size == 0 or found.strides == expected.strides
         assert not any(np.may_share_memory(found, part) for part in ours)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4"])
+def test_products_of_small_matrices(dtype):
+    generator = numpy.random.default_rng(5)
+    shapes = [(3,), (3, 3), (3, 1), (1, 3), (4, 3), (3, 4), (3, 50), (50, 3), (1, 1), (0, 3)]
+    for one in shapes:
+        for two in shapes:
+            x = generator.integers(-9, 9, one).astype(dtype) / numpy.array(8, dtype)
+            y = generator.integers(-9, 9, two).astype(dtype) / numpy.array(8, dtype)
+            x, y = x.astype(dtype), y.astype(dtype)
+            for left, right in ((x, y), (x.T, y), (x, y.T)):
+                for name in ("matmul", "dot"):
+                    try:
+                        expected = getattr(numpy, name)(left, right)
+                    except ValueError:
+                        with pytest.raises(ValueError, match="shapes|mismatch"):
+                            getattr(np, name)(np.array(left), np.array(right))
+                        continue
+                    same(getattr(np, name)(np.array(left), np.array(right)), expected)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in"):
+        print(np.full((2, 2), 1e300) @ np.full((2, 2), 1e300))
