@@ -229,10 +229,9 @@ bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
       !index.c_contiguous() || index.same_base(a))
     return false;
   const bool is_single = !value.array && value.scalar.dtype == a.dtype() && value.weak == Weak::No;
-  if (!is_single &&
-      (!value.array || value.array->dtype() != a.dtype() || value.array->layout()->ndim() != 1 ||
-       value.array->size() != index.size() || !value.array->c_contiguous() ||
-       value.array->same_base(a)))
+  if (!is_single && (!value.array || value.array->dtype() != a.dtype() ||
+                     value.array->layout()->ndim() != 1 || value.array->size() != index.size() ||
+                     !value.array->c_contiguous() || value.array->same_base(a)))
     return false;
   const std::byte* from = is_single ? value.scalar.bytes : read(*value.array);
   const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));

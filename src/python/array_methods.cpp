@@ -350,7 +350,6 @@ struct ToList {
   }
 };
 
-
 struct View {
   static constexpr const char* name = "view";
   static PyObject* run(PyObject* self, const Arguments& arguments) {

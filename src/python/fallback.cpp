@@ -264,16 +264,13 @@ bool is_refused_array() {
 
 bool may_hold_any_of_ours(const Arguments& arguments) {
   PyObject* const* end = arguments.values + arguments.positional + arguments.keywords();
-  return std::any_of(arguments.values, end,
-                     [](PyObject* each) { return may_hold_ours(each); });
+  return std::any_of(arguments.values, end, [](PyObject* each) { return may_hold_ours(each); });
 }
 
 // Null, with NumPy's error set, where the call failed.
 PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
-  Ref result =
-      Ref::steal(PyObject_Vectorcall(function, arguments.values,
-                                     static_cast<std::size_t>(arguments.positional),
-                                     arguments.names));
+  Ref result = Ref::steal(PyObject_Vectorcall(
+      function, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
   return result ? object_of_result(std::move(result)) : nullptr;
 }
 PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,

@@ -219,10 +219,10 @@ void make_fallback_types(PyObject* module) {
                          {Py_tp_members, members},
                          {Py_tp_getset, attributes},
                          {0, nullptr}};
-  PyType_Spec spec = {"frit._core.Fallback", sizeof(FallbackObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-                          Py_TPFLAGS_BASETYPE,
-                      slots};
+  PyType_Spec spec = {
+      "frit._core.Fallback", sizeof(FallbackObject), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE,
+      slots};
   fallback_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
   PyType_Slot no_slots[] = {{0, nullptr}};
   PyType_Spec method_spec = {"frit._core.FallbackMethod", sizeof(FallbackObject), 0,

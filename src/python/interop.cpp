@@ -257,8 +257,7 @@ void give_back(Ref real) {
   PyArrayObject_fields& fields = fields_of(real.get());
   const auto ndim = static_cast<std::size_t>(fields.nd);
   const bool is_ours_alone = Py_REFCNT(real.get()) == 1 && Py_REFCNT(fields.base) == 1 &&
-                             fields.weakreflist == nullptr &&
-                             fields._buffer_info == nullptr;
+                             fields.weakreflist == nullptr && fields._buffer_info == nullptr;
   if (!is_ours_alone || ndim >= spare_ranks || spares[ndim].count == Spare::most) return;
   end(export_of(fields.base));
   spares[ndim].ndarrays[spares[ndim].count++] = real.release();

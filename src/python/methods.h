@@ -59,9 +59,7 @@ template <class Method>
 PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positional,
                           PyObject* names) {
   if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
-  return shortcut([&] {
-    return Method::run(values[0], {values + 1, positional - 1, names});
-  });
+  return shortcut([&] { return Method::run(values[0], {values + 1, positional - 1, names}); });
 }
 template <class Method>
 PyMethodDef shortcut_row(const char* name = Method::name) {

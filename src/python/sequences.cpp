@@ -129,7 +129,7 @@ std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> wan
   const unsigned kinds = find_kinds(object, shape);
   if ((kinds & other) != 0) return std::nullopt;
   const DType dtype = wanted.value_or(dtype_of_kinds(kinds));
-  // Numbers of several kinds: NumPy finds a type for all, and converts to the one that is asked for.
+  // Of several kinds, NumPy finds a type for all and converts to the one that is asked for.
   Array array = empty(shape, dtype);
   eval(array);  // its memory
   std::byte* to = array.base()->data;

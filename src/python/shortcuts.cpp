@@ -142,8 +142,8 @@ PyObject* may_share(PyObject*, PyObject* const* values, Py_ssize_t positional, P
   return Py_NewRef(one == two || one->foreign || two->foreign ? Py_NotImplemented : Py_False);
 }
 
-PyMethodDef row(const char* name, PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
-                                                        PyObject*)) {
+PyMethodDef row(const char* name,
+                PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
   return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
@@ -151,9 +151,10 @@ PyMethodDef row(const char* name, PyObject* (*function)(PyObject*, PyObject* con
 
 std::vector<PyMethodDef> plain_shortcuts() {
   return {row("result_type", result_type), row("may_share_memory", may_share),
-          row("shares_memory", may_share),
-          shortcut_row<AtLeast1D>(),   shortcut_row<AtLeast2D>(),    shortcut_row<Flip>(),
-          shortcut_row<FlatNonzero>(), shortcut_row<SortFunction>(), shortcut_row<ArgSortFunction>()};
+          row("shares_memory", may_share), shortcut_row<AtLeast1D>(),
+          shortcut_row<AtLeast2D>(),       shortcut_row<Flip>(),
+          shortcut_row<FlatNonzero>(),     shortcut_row<SortFunction>(),
+          shortcut_row<ArgSortFunction>()};
 }
 
 }  // namespace frit::python

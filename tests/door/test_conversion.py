@@ -1,4 +1,4 @@
-"""Numbers and lists of numbers become the arrays that NumPy makes of them."""
+"""test_conversion.py: Numbers and lists of numbers become the arrays that NumPy makes of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,21 @@ NUMBERS = [
     "text",
     None,
 ]
-DTYPES = [None, float, int, bool, "f4", "f2", "u1", "i8", "u8", "c8", numpy.complex128, object, "S3"]
+DTYPES = [
+    None,
+    float,
+    int,
+    bool,
+    "f4",
+    "f2",
+    "u1",
+    "i8",
+    "u8",
+    "c8",
+    numpy.complex128,
+    object,
+    "S3",
+]
 NESTED = [
     [],
     (),

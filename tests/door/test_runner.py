@@ -110,7 +110,9 @@ def test_help_needs_no_numpy(python):
 
 
 def test_the_report_ends_the_run_on_standard_error(frit, python, file):
-    path = file("program.py", "import numpy as np\nx = np.partition(np.arange(9.0) * 2, 3)\nprint(x[3])\n")
+    path = file(
+        "program.py", "import numpy as np\nx = np.partition(np.arange(9.0) * 2, 3)\nprint(x[3])\n"
+    )
     done = python("-m", "frit", "--report", path)
     assert done.stdout == "6.0\n"
     lines = done.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""Small arrays take ways of their own: what they give is NumPy's."""
+"""test_small.py: Small arrays take ways of their own: what they give is NumPy's."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_a_real_array_that_a_callee_keeps_stays_valid():
     np.apply_along_axis(lambda row: kept.append(numpy.asarray(row)) or 0.0, 0, x)
     views = [memoryview(np.array([float(k)] * 3)) for k in range(20)]
     real = [numpy.asarray(np.array([float(k)] * 3)) for k in range(20)]
-    for k in range(20):
+    for _ in range(20):
         np.interp(2.0, x, np.array([9.0, 9.0, 9.0]))
     assert [v[0] for v in views] == [r[2] for r in real] == [float(k) for k in range(20)]
     assert kept[0].tolist() == [1.0, 2.0, 3.0]
@@ -235,7 +235,13 @@ def test_what_a_callback_does_with_its_array_is_undone_for_the_next():
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "<", "=="])
 def test_numpy_scalars_and_ndarrays_on_the_left(operator):
     real = numpy.arange(1.0, 6.0)
-    for left in (numpy.float64(2.5), numpy.int64(3), numpy.float32(0.5), real[::-1].copy(), real[1]):
+    for left in (
+        numpy.float64(2.5),
+        numpy.int64(3),
+        numpy.float32(0.5),
+        real[::-1].copy(),
+        real[1],
+    ):
         theirs = eval(f"left {operator} real")
         ours = eval(f"left {operator} x", {"left": left, "x": np.array(real)})
         assert type(ours) is np.ndarray
