@@ -381,7 +381,7 @@ struct AsArray {
     } catch (const Unfit&) {
       return call_numpy(numpy_function(name), arguments);
     }
-    if (!is_given(order) && sharing != Py_False)
+    if (!is_given(order) && (sharing == Py_None || sharing == Py_True))
       if (PyObject* made = convert_numbers(object, dtype, 0)) return made;
     return call_numpy(numpy_function(name), arguments);
   }

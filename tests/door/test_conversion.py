@@ -146,6 +146,8 @@ def test_options_of_asarray():
     assert np.asarray(x, copy=True) is not x
     for value, options in [
         ([1, 2], dict(copy=False)),
+        ([1, 2], dict(copy=0)),
+        (2.0, dict(copy=1)),
         (x, dict(dtype=float, copy=False)),
         ([1, 2], dict(order="Q")),
         ([1, 2], dict(device="gpu")),
