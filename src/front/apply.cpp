@@ -649,6 +649,16 @@ Array astype(const Array& a, DType dtype, char order) {
   check_array(a);
   Locked lock(Engine::lock());
   const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
+  Engine& engine = Engine::get();
+  const std::int64_t bytes = out.base()->bytes;
+  const bool is_dense = a.c_contiguous() || a.f_contiguous();
+  if (dtype == a.dtype() && out.layout() == a.layout() && is_dense &&
+      bytes <= engine.settings.immediate_bytes && engine.is_ready(a.base())) {
+    engine.allocate(out.base());
+    std::memcpy(out.base()->data, a.base()->data + a.offset(), static_cast<std::size_t>(bytes));
+    ++engine.statistics.immediate;
+    return out;
+  }
   assign(out, a);
   return out;
 }

@@ -108,27 +108,41 @@ void gather_elements(std::byte* out, const std::byte* data,
   });
 }
 
+// A function of its own, so that nothing is read again behind each store.
+template <class Index, class Unit>
+bool take_part(Unit* __restrict out, const std::byte* __restrict data,
+               const Index* __restrict asked, std::int64_t n, std::int64_t extent,
+               std::int64_t stride) {
+  bool inside = true;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const std::int64_t i = asked[k];
+    std::int64_t position = i + (i >> 63 & extent);
+    const bool right = static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
+    inside &= right;
+    position = right ? position : 0;  // what is read there is thrown away
+    std::memcpy(out + k, data + position * stride, sizeof(Unit));
+  }
+  return inside;
+}
+
 // The items that one dense array of indices names, moved to dense memory; false if one is out of
 // bounds.
 template <class Index, class Unit>
 bool take_units(std::byte* out, const std::byte* data, const std::byte* indices, std::int64_t n,
                 std::int64_t extent, std::int64_t stride) {
-  const auto* asked = reinterpret_cast<const Index*>(indices);
   if (extent == 0) return n == 0;
   std::atomic<bool> all_inside = true;
-  for_parts(n, 1, [&](std::int64_t begin, std::int64_t end) {
-    bool inside = true;
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t i = asked[k];
-      std::int64_t position = i + (i >> 63 & extent);
-      const bool right = static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
-      inside &= right;
-      position = right ? position : 0;  // what is read there is thrown away
-      std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Unit)), data + position * stride,
-                  sizeof(Unit));
-    }
-    if (!inside) all_inside = false;
-  });
+  const auto take = [&](std::int64_t begin, std::int64_t end) {
+    if (!take_part<Index, Unit>(reinterpret_cast<Unit*>(out) + begin, data,
+                                reinterpret_cast<const Index*>(indices) + begin, end - begin,
+                                extent, stride))
+      all_inside = false;
+  };
+  constexpr std::int64_t few = 4096;  // not worth asking the pool
+  if (n <= few)
+    take(0, n);
+  else
+    for_parts(n, 1, take);
   return all_inside;
 }
 
@@ -198,36 +212,41 @@ Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, cons
   return dense;
 }
 
+// All indices lie inside; `step`: units of `from` for each.
+template <class Unit>
+void put_units(std::byte* __restrict to, const std::byte* __restrict from,
+               const std::int64_t* __restrict asked, std::int64_t n, std::int64_t step,
+               std::int64_t extent, std::int64_t stride) {
+  for (std::int64_t k = 0; k < n; ++k)
+    std::memcpy(to + (asked[k] + (asked[k] >> 63 & extent)) * stride,
+                from + k * step * static_cast<std::int64_t>(sizeof(Unit)), sizeof(Unit));
+}
+
 // The common case: one dense array of int64 indices into a vector, and a number or a dense vector
 // of as many elements of its type. False: the general way does it, or words the error.
 bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
   if (a.ndim() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64 ||
       !index.c_contiguous() || index.same_base(a))
     return false;
-  Array single;
-  if (!value.array) {
-    single = empty({}, a.dtype());
-    assign(single, value);
-  } else if (value.array->dtype() != a.dtype() || value.array->layout()->ndim() != 1 ||
-             value.array->size() != index.size() || !value.array->c_contiguous() ||
-             value.array->same_base(a)) {
+  const bool is_single = !value.array && value.scalar.dtype == a.dtype() && value.weak == Weak::No;
+  if (!is_single && (!value.array || value.array->dtype() != a.dtype() ||
+                     value.array->layout()->ndim() != 1 || value.array->size() != index.size() ||
+                     !value.array->c_contiguous() || value.array->same_base(a)))
     return false;
-  }
-  const Array& given = value.array ? *value.array : single;
-  const std::byte* from = read(given);
+  const std::byte* from = is_single ? value.scalar.bytes : read(*value.array);
   const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
-  const std::int64_t n = index.size(), extent = a.shape()[0], stride = a.strides()[0];
+  const std::int64_t n = index.size(), extent = a.shape()[0];
+  bool inside = true;
   for (std::int64_t k = 0; k < n; ++k)
-    if (asked[k] < -extent || asked[k] >= extent) return false;
+    inside &= static_cast<std::uint64_t>(asked[k] + (asked[k] >> 63 & extent)) <
+              static_cast<std::uint64_t>(extent);
+  if (!inside) return false;
   Engine& engine = Engine::get();
   engine.settle(a.base(), true);
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
   with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
-    const auto step = value.array ? static_cast<std::int64_t>(sizeof(Unit)) : 0;
-    for (std::int64_t k = 0; k < n; ++k)
-      std::memcpy(to + (asked[k] + (asked[k] < 0 ? extent : 0)) * stride, from + k * step,
-                  sizeof(Unit));
+    put_units<Unit>(to, from, asked, n, is_single ? 0 : 1, extent, a.strides()[0]);
   });
   return true;
 }

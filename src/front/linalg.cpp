@@ -361,20 +361,29 @@ class MatmulCall final : public Call {
   LayoutRef left_, right_;
 };
 
-// The product of two dense vectors that are there: as matrices of one row and one column, which
-// need not be made. No array where anything is out of the ordinary.
+// The extents of one product; a vector is a matrix of one row on the left, of one column on the
+// right.
+struct Extents {
+  std::int64_t rows, inner, columns;
+};
+
+// Of dense operands that are there: nothing has to be made but the result.
 template <class T>
-Array product_of_vectors(const Array& a, const Array& b) {
+Array product_at_once(const Array& a, const Array& b, const Extents& n) {
   Engine& engine = Engine::get();
-  Array result = empty({}, a.dtype());
+  const std::int64_t both[2] = {n.rows, n.columns};
+  const std::span<const std::int64_t> shape = std::span(both).subspan(
+      a.ndim() == 1 ? 1 : 0, static_cast<std::size_t>(a.ndim() + b.ndim() - 2));
+  Array result = empty(shape, a.dtype());
   engine.allocate(result.base());
   const auto elements = [](const Array& x) {
     return reinterpret_cast<T*>(x.base()->data + x.offset());
   };
-  const std::int64_t n = a.size();
   const bool checks = engine.settings.float_checks != 0;
   if (checks) clear_float_flags();
-  multiply<T>({elements(a), 1, n, n, 1}, {elements(b), n, 1, 1, 1}, {elements(result), 1, 1, 1, 1});
+  multiply<T>({elements(a), n.rows, n.inner, n.inner, 1},
+              {elements(b), n.inner, n.columns, n.columns, 1},
+              {elements(result), n.rows, n.columns, n.columns, 1});
   ++engine.statistics.immediate;
   if (checks) {
     SourcePosition at = engine.source;
@@ -384,18 +393,25 @@ Array product_of_vectors(const Array& a, const Array& b) {
   return result;
 }
 
+// No array where anything is out of the ordinary.
 Array small_product(const Array& a, const Array& b) {
-  if (a.ndim() != 1 || b.ndim() != 1 || a.dtype() != b.dtype() || a.size() != b.size() ||
-      a.size() == 0 || !a.c_contiguous() || !b.c_contiguous() || !is_small_and_ready(a) ||
-      !is_small_and_ready(b))
+  const auto is_plain = [](const Array& x) {
+    return (x.ndim() == 1 || x.ndim() == 2) && x.size() > 0 && x.c_contiguous() &&
+           is_small_and_ready(x);
+  };
+  if (a.dtype() != b.dtype() || !is_plain(a) || !is_plain(b)) return {};
+  const Extents n{a.ndim() == 2 ? a.shape()[0] : 1, a.shape().back(),
+                  b.ndim() == 2 ? b.shape()[1] : 1};
+  if (b.shape()[0] != n.inner ||
+      n.rows * n.columns * size_of(a.dtype()) > Engine::get().settings.immediate_bytes)
     return {};
   switch (a.dtype()) {
     case DType::Float32:
-      return product_of_vectors<float>(a, b);
+      return product_at_once<float>(a, b, n);
     case DType::Float64:
-      return product_of_vectors<double>(a, b);
+      return product_at_once<double>(a, b, n);
     case DType::Int64:
-      return product_of_vectors<std::uint64_t>(a, b);
+      return product_at_once<std::uint64_t>(a, b, n);
     default:
       return {};
   }

@@ -16,11 +16,13 @@ namespace {
 constexpr std::int64_t block = 1 << 14;  // mask elements
 constexpr std::uint64_t ones = 0x0101010101010101;
 
+// Eight elements, each 0 or 1: a view of other memory as bool may hold any byte.
 std::uint64_t word_at(const std::uint8_t* mask) {
   std::uint64_t word;
   std::memcpy(&word, mask, sizeof word);
   if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-  return word;
+  constexpr std::uint64_t rest = 0x7F * ones;
+  return (((word & rest) + rest) | word) >> 7 & ones;
 }
 
 std::int64_t count_true(const std::uint8_t* mask, std::int64_t n) {
@@ -33,7 +35,7 @@ std::int64_t count_true(const std::uint8_t* mask, std::int64_t n) {
     sums = (sums & low) + (sums >> 8 & low);
     count += static_cast<std::int64_t>(sums * 0x0001000100010001 >> 48);
   }
-  for (; k < n; ++k) count += mask[k];
+  for (; k < n; ++k) count += mask[k] != 0;
   return count;
 }
 
@@ -43,6 +45,10 @@ class Mask {
   explicit Mask(const Array& mask) : held_(mask.c_contiguous() ? mask : copy(mask, 'C')) {
     bytes_ = reinterpret_cast<const std::uint8_t*>(read(held_));
     const std::int64_t blocks = (size() + block - 1) / block;
+    if (blocks == 1) {  // nothing to share, and nothing to allocate
+      count_ = count_true(bytes_, size());
+      return;
+    }
     before_.assign(static_cast<std::size_t>(blocks) + 1, 0);
     for_parts(blocks, block / 8, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b)
@@ -50,10 +56,11 @@ class Mask {
             count_true(bytes_ + b * block, std::min(block, size() - b * block));
     });
     for (std::size_t b = 1; b < before_.size(); ++b) before_[b] += before_[b - 1];
+    count_ = before_.back();
   }
 
   std::int64_t size() const { return held_.size(); }
-  std::int64_t count() const { return before_.back(); }
+  std::int64_t count() const { return count_; }
   const std::uint8_t* bytes() const { return bytes_; }
   int axes() const { return held_.ndim(); }
 
@@ -61,6 +68,10 @@ class Mask {
   // element.
   template <class Work>
   void for_blocks(std::int64_t elements_each, Work&& work) const {
+    if (before_.empty()) {
+      if (count_ > 0) work(std::int64_t{0}, size(), std::int64_t{0});
+      return;
+    }
     const auto blocks = static_cast<std::int64_t>(before_.size()) - 1;
     for_parts(blocks, block * elements_each, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t b = first; b < last; ++b) {
@@ -74,7 +85,8 @@ class Mask {
  private:
   Array held_;
   const std::uint8_t* bytes_;
-  std::vector<std::int64_t> before_;
+  std::vector<std::int64_t> before_;  // empty where there is one block
+  std::int64_t count_ = 0;
 };
 
 // Where the items of an array lie that belong to the elements of a mask over its leading axes: rows
@@ -296,15 +308,22 @@ std::vector<Array> nonzero(const Array& a) {
   };
   mask.for_blocks(a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before) {
     std::int64_t* row = rows + before * a.ndim();
-    for (std::int64_t k = begin; k < end; ++k) {
-      if (k + 8 <= end && word_at(mask.bytes() + k) == 0) {
-        k += 7;
+    const auto add = [&](std::int64_t position) {
+      write(position, row);
+      row += a.ndim();
+    };
+    std::int64_t k = begin;
+    for (; k + 8 <= end; k += 8) {
+      std::uint64_t word = word_at(mask.bytes() + k);
+      if (word == ones && axes == 1) {
+        for (std::int64_t j = 0; j < 8; ++j) row[j] = k + j;
+        row += 8;
         continue;
       }
-      if (!mask.bytes()[k]) continue;
-      write(k, row);
-      row += a.ndim();
+      for (; word != 0; word &= word - 1) add(k + std::countr_zero(word) / 8);
     }
+    for (; k < end; ++k)
+      if (mask.bytes()[k]) add(k);
   });
   return result;
 }
@@ -314,8 +333,8 @@ std::int64_t count_nonzero(const Array& a) {
   Locked lock(Engine::lock());
   const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
   if (mask.c_contiguous() && is_small_and_ready(mask)) {
-    const std::byte* first = mask.base()->data + mask.offset();
-    return std::count_if(first, first + mask.size(), [](std::byte x) { return x != std::byte{}; });
+    return count_true(reinterpret_cast<const std::uint8_t*>(mask.base()->data + mask.offset()),
+                      mask.size());
   }
   return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();
 }

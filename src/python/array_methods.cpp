@@ -57,6 +57,7 @@ struct Ravel {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [order] = named(arguments, {"order"});
     const Array& array = array_behind(self);
+    if (array.ndim() == 1 && array.c_contiguous()) return new_view(Array(array), array_of(self));
     char layout = order_operand(order, 'C');
     if (layout == 'K') {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
@@ -192,30 +193,13 @@ struct Fill {
   }
 };
 
-struct Item {
-  static constexpr const char* name = "item";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const Array& array = array_behind(self);
-    std::int64_t offset = 0;
-    if (arguments.positional == 0 && arguments.keywords() == 0) {
-      if (array.size() != 1) throw Unfit{"can only convert an array of size 1 to a Python scalar"};
-    } else {
-      if (arguments.keywords() != 0) throw Unfit{"item with keywords"};
-      const Shape index = integers_of(arguments);
-      if (index.size() == 1 && array.ndim() != 1) throw Unfit{"item by flat index"};
-      if (static_cast<int>(index.size()) != array.ndim())
-        throw Unfit{"incorrect number of indices for array"};
-      for (std::size_t k = 0; k < index.size(); ++k) {
-        const std::int64_t normal = index[k] < 0 ? index[k] + array.shape()[k] : index[k];
-        if (normal < 0 || normal >= array.shape()[k]) throw Unfit{"index is out of bounds"};
-        offset += normal * array.strides()[k];
-      }
-    }
-    const std::byte* data = evaluate(array) + offset;
-    const Ref scalar = Ref::steal(make_scalar(data, array.dtype()));
-    return checked(PyObject_CallMethod(scalar.get(), "item", nullptr)).release();
-  }
-};
+constexpr const char* tobytes_name = "tobytes";
+constexpr const char* tofile_name = "tofile";
+constexpr const char* sort_name = "sort";
+constexpr const char* argsort_name = "argsort";
+constexpr const char* searchsorted_name = "searchsorted";
+constexpr const char* partition_name = "partition";
+constexpr const char* argpartition_name = "argpartition";
 
 // Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
 // counted as fallbacks.
@@ -223,11 +207,34 @@ template <const char* const* method_name>
 struct OnReal {
   static constexpr const char* name = *method_name;
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    std::vector<PyObject*> values{self};
-    values.insert(values.end(), arguments.values,
-                  arguments.values + arguments.positional + arguments.keywords());
-    return call_numpy(ndarray_method(name),
-                      {values.data(), arguments.positional + 1, arguments.names});
+    constexpr Py_ssize_t most = 8;  // none of them takes more
+    const Py_ssize_t count = arguments.positional + arguments.keywords();
+    if (count >= most) throw Unfit{"too many arguments"};
+    PyObject* values[most] = {self};
+    std::copy_n(arguments.values, count, values + 1);
+    return call_numpy(ndarray_method(name), {values, arguments.positional + 1, arguments.names});
+  }
+};
+
+struct ArgSort {
+  static constexpr const char* name = "argsort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional + arguments.keywords() == 0)
+      if (PyObject* places = small_argsort(array_behind(self))) return places;
+    return OnReal<&argsort_name>::run(self, arguments);
+  }
+};
+
+struct ToBytes {
+  static constexpr const char* name = "tobytes";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    if (arguments.positional + arguments.keywords() > 0 || !array.c_contiguous())
+      return OnReal<&tobytes_name>::run(self, arguments);
+    const std::byte* data = evaluate(array);
+    return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(data),
+                                             array.size() * size_of(array.dtype())))
+        .release();
   }
 };
 // Python objects of the elements of an axis and those behind it, as nested lists.
@@ -309,6 +316,29 @@ ItemMaker item_maker(DType dtype) {
   return nullptr;
 }
 
+struct Item {
+  static constexpr const char* name = "item";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    std::int64_t offset = 0;
+    if (arguments.positional == 0 && arguments.keywords() == 0) {
+      if (array.size() != 1) throw Unfit{"can only convert an array of size 1 to a Python scalar"};
+    } else {
+      if (arguments.keywords() != 0) throw Unfit{"item with keywords"};
+      const Shape index = integers_of(arguments);
+      if (index.size() == 1 && array.ndim() != 1) throw Unfit{"item by flat index"};
+      if (static_cast<int>(index.size()) != array.ndim())
+        throw Unfit{"incorrect number of indices for array"};
+      for (std::size_t k = 0; k < index.size(); ++k) {
+        const std::int64_t normal = index[k] < 0 ? index[k] + array.shape()[k] : index[k];
+        if (normal < 0 || normal >= array.shape()[k]) throw Unfit{"index is out of bounds"};
+        offset += normal * array.strides()[k];
+      }
+    }
+    return checked(item_maker(array.dtype())(evaluate(array) + offset)).release();
+  }
+};
+
 struct ToList {
   static constexpr const char* name = "tolist";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
@@ -319,14 +349,6 @@ struct ToList {
     return list_of(data, *array.layout(), 0, item_maker(array.dtype()));
   }
 };
-
-constexpr const char* tobytes_name = "tobytes";
-constexpr const char* tofile_name = "tofile";
-constexpr const char* sort_name = "sort";
-constexpr const char* argsort_name = "argsort";
-constexpr const char* searchsorted_name = "searchsorted";
-constexpr const char* partition_name = "partition";
-constexpr const char* argpartition_name = "argpartition";
 
 struct View {
   static constexpr const char* name = "view";
@@ -676,10 +698,10 @@ std::vector<PyMethodDef> array_methods() {
           method_row<SetFlags>(),
           method_row<Resize>(),
           method_row<ToList>(),
-          method_row<OnReal<&tobytes_name>>(),
+          method_row<ToBytes>(),
           method_row<OnReal<&tofile_name>>(),
           method_row<OnReal<&sort_name>>(),
-          method_row<OnReal<&argsort_name>>(),
+          method_row<ArgSort>(),
           method_row<OnReal<&searchsorted_name>>(),
           method_row<OnReal<&partition_name>>(),
           method_row<OnReal<&argpartition_name>>()};

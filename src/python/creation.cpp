@@ -6,11 +6,17 @@
 #include "python/interop.h"
 #include "python/methods.h"
 #include "python/operands.h"
+#include "python/sequences.h"
 
 namespace frit::python {
 namespace {
 
 bool is_given(PyObject* object) { return object && object != Py_None && object != numpy.no_value; }
+
+bool is_on_cpu(PyObject* device) {
+  return !is_given(device) ||
+         (PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0);
+}
 
 struct Made {
   Shape shape;
@@ -21,9 +27,7 @@ struct Made {
 Made read_made(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* device,
                PyObject* like) {
   if (!shape || is_given(like)) throw Unfit{"like="};
-  if (is_given(device) &&
-      !(PyUnicode_Check(device) && PyUnicode_CompareWithASCIIString(device, "cpu") == 0))
-    throw Unfit{"device="};
+  if (!is_on_cpu(device)) throw Unfit{"device="};
   Made made{shape_operand(shape), requested_dtype(dtype).value_or(DType::Float64),
             order_operand(order, 'C')};
   if (made.order != 'C' && made.order != 'F') throw Unfit{"order="};
@@ -72,6 +76,12 @@ Array zeros_made(const Made& made) { return filled(made, number(0, made.dtype));
 Array ones_made(const Made& made) { return filled(made, number(1, made.dtype)); }
 
 Made read_plain(const Arguments& arguments) {
+  if (arguments.positional == 1 && arguments.keywords() == 0 &&
+      PyLong_CheckExact(arguments.values[0])) {
+    const std::int64_t extent = integer_operand(arguments.values[0]);
+    if (extent < 0) throw Unfit{"negative dimensions are not allowed"};
+    return {{extent}, DType::Float64, 'C'};
+  }
   const auto [shape, dtype, order, device, like] =
       named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
   return read_made(shape, dtype, order, device, like);
@@ -133,8 +143,8 @@ struct Full {
 // empty_like(array, dtype=None) and its like, of arrays in C order.
 template <Array (*make)(const Made&)>
 PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
   return shortcut([&] {
-    if (positional == 0 || !is_array(values[0])) throw Unfit{"no array of ours"};
     const Array& prototype = array_of(values[0]).array;
     const auto [dtype] = named({values + 1, positional - 1, names}, {"dtype"});
     if (!prototype.c_contiguous()) throw Unfit{"a layout to be kept"};
@@ -227,18 +237,81 @@ struct Arange {
 
 // ---- array and asarray --------------------------------------------------------------------------
 
+bool is_ours(PyObject* object) { return is_array(object) || is_scalar(object); }
+
+// With axes of extent 1 in front, if there are fewer than `least`. A view if it is of `object`.
+PyObject* at_least(const Array& array, std::int64_t least, PyObject* object) {
+  if (array.ndim() >= least) return object ? Py_NewRef(object) : new_array(array);
+  if (least > max_dimensions) throw Unfit{"too many dimensions"};
+  Shape shape(static_cast<std::size_t>(least - array.ndim()), 1), strides(shape.size(), 0);
+  shape.insert(shape.end(), array.shape().begin(), array.shape().end());
+  strides.insert(strides.end(), array.strides().begin(), array.strides().end());
+  const std::int64_t outer =
+      array.ndim() > 0 ? array.strides()[0] * array.shape()[0] : size_of(array.dtype());
+  std::fill(strides.begin(), strides.end() - array.ndim(), outer);
+  Array wide = window(array, shape, strides, array.offset(), array.dtype());
+  return object ? new_view(std::move(wide), array_of(object)) : new_array(std::move(wide));
+}
+
+struct Conversion {
+  PyObject* object;
+  PyObject* dtype;
+  PyObject* copies;
+  char order;
+  std::int64_t least;  // dimensions
+};
+
+// Of what is ours already.
+PyObject* convert_ours(const Conversion& asked) {
+  const std::optional<DType> wanted = requested_dtype(asked.dtype);
+  const Array source = array_operand(asked.object);
+  const bool same = !wanted || *wanted == source.dtype();
+  const bool laid_out = asked.order == 'K' || asked.order == 'A' ||
+                        (asked.order == 'C' && source.c_contiguous()) ||
+                        (asked.order == 'F' && source.f_contiguous());
+  PyObject* const copies = asked.copies;
+  if (copies && copies != Py_None && !PyBool_Check(copies)) throw Unfit{"copy="};
+  const bool may_share = copies == Py_None || copies == Py_False;
+  if (may_share && same && laid_out && is_array(asked.object))
+    return at_least(source, asked.least, asked.object);
+  if (may_share && copies != Py_None) throw Unfit{"a copy is needed and forbidden"};
+  if (!same && is_complex(source.dtype()) && !is_complex(*wanted))
+    throw Unfit{"complex values lose their imaginary part"};
+  return at_least(astype(source, wanted.value_or(source.dtype()), asked.order), asked.least,
+                  nullptr);
+}
+
+// Of numbers and lists of them, if the dtype is one of ours; else null.
+PyObject* convert_numbers(PyObject* object, PyObject* dtype, std::int64_t least) {
+  const std::optional<DType> wanted = native_dtype(dtype);
+  if (is_given(dtype) && !wanted) return nullptr;
+  const std::optional<Array> array = array_of_numbers(object, wanted);
+  return array ? at_least(*array, least, nullptr) : nullptr;
+}
+
 struct ArrayFunction {
   static constexpr const char* name = "array";
 
   static PyObject* run(const Arguments& arguments) {
-    if (arguments.positional > 0 && !is_array(arguments.values[0]) &&
-        !is_scalar(arguments.values[0]))
+    if (arguments.positional > 0 && !is_ours(arguments.values[0])) {
+      PyObject* dtype = nullptr;
+      if (takes_dtype_alone(arguments, dtype))
+        if (PyObject* made = convert_numbers(arguments.values[0], dtype, 0)) return made;
       return is_lone_sequence(arguments) ? of_sequence(arguments.values[0]) : by_numpy(arguments);
+    }
     try {
       return native(arguments);
     } catch (const Unfit&) {
       return by_numpy(arguments);
     }
+  }
+
+  static bool takes_dtype_alone(const Arguments& arguments, PyObject*& dtype) {
+    if (arguments.positional + arguments.keywords() > 2) return false;
+    if (arguments.positional == 2) dtype = arguments.values[1];
+    if (arguments.keywords() == 0) return true;
+    dtype = arguments.values[1];
+    return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(arguments.names, 0), "dtype") == 0;
   }
 
   // Of a list or tuple alone no memory can be shared: as asarray.
@@ -256,41 +329,16 @@ struct ArrayFunction {
     return converted_by_numpy(sequence);
   }
 
-  // Of what is ours already.
   static PyObject* native(const Arguments& arguments) {
     const auto [object, dtype, copies, order, subok, ndmin, like, device] =
         named(arguments, {"object", "dtype", "copy", "order", "subok", "ndmin", "like", "device"});
     if (!object || is_given(like) || is_given(device)) throw Unfit{"like= or device="};
-    if (!is_array(object) && !is_scalar(object)) throw Unfit{"an object to be converted"};
-    const std::optional<DType> wanted = requested_dtype(dtype);
-    const Array source = array_operand(object);
-    const char layout = order_operand(order, 'K');
-    const bool same = !wanted || *wanted == source.dtype();
-    const bool laid_out = layout == 'K' || layout == 'A' ||
-                          (layout == 'C' && source.c_contiguous()) ||
-                          (layout == 'F' && source.f_contiguous());
-    const std::int64_t least = ndmin ? integer_operand(ndmin) : 0;
-    if (copies && copies != Py_None && !PyBool_Check(copies)) throw Unfit{"copy="};
-    const bool may_share = copies == Py_None || copies == Py_False;
-    if (may_share && same && laid_out && is_array(object)) return at_least(source, least, object);
-    if (may_share && copies != Py_None) throw Unfit{"a copy is needed and forbidden"};
-    if (!same && is_complex(source.dtype()) && !is_complex(*wanted))
-      throw Unfit{"complex values lose their imaginary part"};
-    return at_least(astype(source, wanted.value_or(source.dtype()), layout), least, nullptr);
-  }
-
-  // With axes of extent 1 in front, if there are fewer than `least`. A view if it is of `object`.
-  static PyObject* at_least(const Array& array, std::int64_t least, PyObject* object) {
-    if (array.ndim() >= least) return object ? Py_NewRef(object) : new_array(array);
-    if (least > max_dimensions) throw Unfit{"too many dimensions"};
-    Shape shape(static_cast<std::size_t>(least - array.ndim()), 1), strides(shape.size(), 0);
-    shape.insert(shape.end(), array.shape().begin(), array.shape().end());
-    strides.insert(strides.end(), array.strides().begin(), array.strides().end());
-    const std::int64_t outer =
-        array.ndim() > 0 ? array.strides()[0] * array.shape()[0] : size_of(array.dtype());
-    std::fill(strides.begin(), strides.end() - array.ndim(), outer);
-    Array wide = window(array, shape, strides, array.offset(), array.dtype());
-    return object ? new_view(std::move(wide), array_of(object)) : new_array(std::move(wide));
+    if (!is_ours(object)) throw Unfit{"an object to be converted"};
+    return convert_ours({.object = object,
+                         .dtype = dtype,
+                         .copies = copies,
+                         .order = order_operand(order, 'K'),
+                         .least = ndmin ? integer_operand(ndmin) : 0});
   }
 
   // Conversion is what NumPy is for here: no fallback to be reported. Its own signature has fewer
@@ -313,19 +361,72 @@ struct ArrayFunction {
   }
 };
 
-// asarray(object): ours as it is, a real ndarray as a window on its memory.
-PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+// asarray and asanyarray, as far as they differ from array.
+template <const char* const* function_name>
+struct AsArray {
+  static constexpr const char* name = *function_name;
+
+  static PyObject* run(const Arguments& arguments) {
+    const auto [object, dtype, order, device, copies, like] =
+        named(arguments, {"a", "dtype", "order", "device", "copy", "like"}, 3);
+    if (!object || !is_on_cpu(device) || is_given(like)) throw Unfit{"device= or like= is given"};
+    PyObject* const sharing = copies ? copies : Py_None;
+    try {
+      if (is_ours(object))
+        return convert_ours({.object = object,
+                             .dtype = dtype,
+                             .copies = sharing,
+                             .order = order_operand(order, 'K'),
+                             .least = 0});
+    } catch (const Unfit&) {
+      return call_numpy(numpy_function(name), arguments);
+    }
+    if (!is_given(order) && (sharing == Py_None || sharing == Py_True))
+      if (PyObject* made = convert_numbers(object, dtype, 0)) return made;
+    return call_numpy(numpy_function(name), arguments);
+  }
+};
+
+// ascontiguousarray and asfortranarray.
+template <const char* const* function_name, char order>
+struct InOnePiece {
+  static constexpr const char* name = *function_name;
+
+  static PyObject* run(const Arguments& arguments) {
+    if (arguments.positional == 1 && arguments.keywords() == 0 && is_array(arguments.values[0])) {
+      const Array& array = array_of(arguments.values[0]).array;
+      if (array.ndim() > 0 && (order == 'C' ? array.c_contiguous() : array.f_contiguous()))
+        return Py_NewRef(arguments.values[0]);
+    }
+    const auto [object, dtype, like] = named(arguments, {"a", "dtype", "like"}, 2);
+    if (!object || is_given(like)) throw Unfit{"like= is given"};
+    try {
+      if (is_ours(object))
+        return convert_ours(
+            {.object = object, .dtype = dtype, .copies = Py_None, .order = order, .least = 1});
+    } catch (const Unfit&) {
+      return call_numpy(numpy_function(name), arguments);
+    }
+    if (order == 'C')
+      if (PyObject* made = convert_numbers(object, dtype, 1)) return made;
+    return call_numpy(numpy_function(name), arguments);
+  }
+};
+
+constexpr const char* asarray_name = "asarray";
+constexpr const char* asanyarray_name = "asanyarray";
+constexpr const char* ascontiguousarray_name = "ascontiguousarray";
+constexpr const char* asfortranarray_name = "asfortranarray";
+
+// own(object): ours as it is, a real ndarray as a window on its memory, one of a subclass as it is.
+PyObject* own(PyObject*, PyObject* object) {
   note_source();
   return guarded([&]() -> PyObject* {
-    if (positional == 1 && !names) {
-      PyObject* object = values[0];
-      if (is_array(object)) return Py_NewRef(object);
-      if (is_scalar(object)) return new_array(scalar_of(object).array);
-      if (PyArray_CheckExact(object)) return object_of_ndarray(Ref::borrow(object), 0);
-      if (!PyArray_Check(object)) return converted_by_numpy(object);
-      return Py_NewRef(object);
-    }
-    return call_numpy(numpy_function("asarray"), {values, positional, names});
+    if (is_array(object)) return Py_NewRef(object);
+    if (is_scalar(object)) return new_array(scalar_of(object).array);
+    if (PyArray_CheckExact(object)) return object_of_ndarray(Ref::borrow(object), 0);
+    if (!PyArray_Check(object)) return converted(object);
+    return Py_NewRef(object);
   });
 }
 
@@ -343,7 +444,11 @@ std::vector<PyMethodDef> creation_functions() {
           function_row<Full>(),
           function_row<Arange>(),
           function_row<ArrayFunction>(),
-          {"asarray", as_c_function(asarray), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+          function_row<AsArray<&asarray_name>>(),
+          function_row<AsArray<&asanyarray_name>>(),
+          function_row<InOnePiece<&ascontiguousarray_name, 'C'>>(),
+          function_row<InOnePiece<&asfortranarray_name, 'F'>>(),
+          {"own", own, METH_O, nullptr}};
 }
 
 }  // namespace frit::python

@@ -112,13 +112,21 @@ class Stand {
     return real_object(object);
   }
 
+  Stand(const Stand&) = delete;
+  Stand& operator=(const Stand&) = delete;
+  ~Stand() {
+    for (std::size_t k = 0; k < std::min(count_, few); ++k) give_back(std::move(pairs_[k].real));
+  }
+
   // Some array of ours has a stand-in.
-  bool has_arrays() const { return !pairs_.empty(); }
+  bool has_arrays() const { return count_ > 0; }
 
   // Ours for the real one, if it stood for one of ours.
   PyObject* original(PyObject* real) const {
-    for (const auto& [stand_in, object] : pairs_)
-      if (stand_in == real) return object;
+    for (std::size_t k = 0; k < std::min(count_, few); ++k)
+      if (pairs_[k].real.get() == real) return pairs_[k].ours;
+    for (const Pair& pair : more_pairs_)
+      if (pair.real.get() == real) return pair.ours;
     return nullptr;
   }
 
@@ -126,16 +134,20 @@ class Stand {
   Ref real_of_array(PyObject* object) {
     if (PyObject* known = known_real(object)) return Ref::borrow(known);
     Ref made = real_array(array_of(object));
-    pairs_.emplace_back(made.get(), object);
-    if (pairs_.size() > few) by_object_[object] = made.get();
+    if (count_++ < few) {
+      pairs_[count_ - 1] = {made, object};
+    } else {
+      more_pairs_.push_back({made, object});
+      by_object_[object] = made.get();
+    }
     return made;
   }
 
   // The last ones of many are found by hashing.
   PyObject* known_real(PyObject* object) const {
-    const std::size_t first = std::min(pairs_.size(), few);
-    for (std::size_t k = 0; k < first; ++k)
-      if (pairs_[k].second == object) return pairs_[k].first;
+    for (std::size_t k = 0; k < std::min(count_, few); ++k)
+      if (pairs_[k].ours == object) return pairs_[k].real.get();
+    if (more_pairs_.empty()) return nullptr;
     const auto found = by_object_.find(object);
     return found == by_object_.end() ? nullptr : found->second;
   }
@@ -182,10 +194,16 @@ class Stand {
     return result ? result : Ref::borrow(dict);
   }
 
+  struct Pair {
+    Ref real;
+    PyObject* ours = nullptr;  // alive because the caller holds it
+  };
+
   Makers makers_;
-  // The real array is alive as long as the call holds it, and ours because the caller does.
-  std::vector<std::pair<PyObject*, PyObject*>> pairs_;
   static constexpr std::size_t few = 8;
+  std::size_t count_ = 0;
+  Pair pairs_[few];
+  std::vector<Pair> more_pairs_;
   std::unordered_map<PyObject*, PyObject*> by_object_;
 };
 
@@ -197,22 +215,34 @@ PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
   return object;
 }
 
+// An operand of the call, or a view of one.
+bool is_of_operands(PyObject* item, const Stand& stand) {
+  if (!PyArray_CheckExact(item)) return false;
+  return stand.original(item) ||
+         stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(item)));
+}
+
 PyObject* ours_of_result(Ref result, const Stand& stand) {
   if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
-  if (PyTuple_CheckExact(result.get())) {
-    // Results with out=(a, b): the originals again.
-    bool any = false;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result.get()); ++k)
-      any |= stand.original(PyTuple_GET_ITEM(result.get(), k)) != nullptr;
-    if (!any) return object_of_result(std::move(result));
-    const Py_ssize_t n = PyTuple_GET_SIZE(result.get());
-    Ref items = checked(PyTuple_New(n));
-    for (Py_ssize_t k = 0; k < n; ++k)
-      PyTuple_SET_ITEM(items.get(), k,
-                       ours_of_result(Ref::borrow(PyTuple_GET_ITEM(result.get(), k)), stand));
-    return items.release();
+  const bool is_list = PyList_CheckExact(result.get());
+  if (!is_list && !PyTuple_CheckExact(result.get())) return object_of_result(std::move(result));
+  // Operands themselves (out=(a, b)) and views of them (split).
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(result.get());
+  bool any = false;
+  for (Py_ssize_t k = 0; k < n; ++k)
+    any |= is_of_operands(PySequence_Fast_GET_ITEM(result.get(), k), stand);
+  if (!any) return object_of_result(std::move(result));
+  Ref items = checked(is_list ? PyList_New(n) : PyTuple_New(n));
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    Ref item = Ref::borrow(PySequence_Fast_GET_ITEM(result.get(), k));
+    PyObject* ours = is_of_operands(item.get(), stand) ? ours_of_ndarray(std::move(item), stand)
+                                                       : object_of_result(std::move(item), 1);
+    if (is_list)
+      PyList_SET_ITEM(items.get(), k, ours);
+    else
+      PyTuple_SET_ITEM(items.get(), k, ours);
   }
-  return object_of_result(std::move(result));
+  return items.release();
 }
 
 }  // namespace
@@ -232,13 +262,23 @@ bool is_refused_array() {
                      text.get(), "object __array__ method not producing an array") == 0;
 }
 
+bool may_hold_any_of_ours(const Arguments& arguments) {
+  PyObject* const* end = arguments.values + arguments.positional + arguments.keywords();
+  return std::any_of(arguments.values, end, [](PyObject* each) { return may_hold_ours(each); });
+}
+
 // Null, with NumPy's error set, where the call failed.
+PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
+  Ref result = Ref::steal(PyObject_Vectorcall(
+      function, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
+  return result ? object_of_result(std::move(result)) : nullptr;
+}
 PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
                               Stand::Makers makers) {
   const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
-  Stand stand(makers);
   Ref result;
   {
+    Stand stand(makers);
     constexpr std::size_t few = 8;
     Ref held_here[few];
     PyObject* here[few + 1];
@@ -267,7 +307,9 @@ PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
 }  // namespace
 
 PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
-  PyObject* result = call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre);
+  PyObject* result = may_hold_any_of_ours(arguments)
+                         ? call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre)
+                         : call_as_it_is(function, arguments);
   if (!result && is_refused_array()) {
     PyErr_Clear();
     result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);

@@ -21,6 +21,8 @@ struct FallbackObject {
   PyObject* through;  // the attribute of the instance that stands in for it; or null
 };
 PyTypeObject* fallback_type = nullptr;
+// The same, of which the interpreter knows that it needs no bound method for a call.
+PyTypeObject* fallback_method_type = nullptr;
 PyTypeObject* property_type = nullptr;
 
 struct PropertyObject {
@@ -62,7 +64,8 @@ void copy_attribute(PyObject* dictionary, PyObject* function, const char* name) 
 }
 
 Ref make(PyObject* name, PyObject* function, bool is_method) {
-  Ref object = checked(fallback_type->tp_alloc(fallback_type, 0));
+  PyTypeObject* type = is_method ? fallback_method_type : fallback_type;
+  Ref object = checked(type->tp_alloc(type, 0));
   FallbackObject& self = fallback_of(object.get());
   self.call = call_fallback;
   self.function = Py_NewRef(function);
@@ -216,9 +219,16 @@ void make_fallback_types(PyObject* module) {
                          {Py_tp_members, members},
                          {Py_tp_getset, attributes},
                          {0, nullptr}};
-  PyType_Spec spec = {"frit._core.Fallback", sizeof(FallbackObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+  PyType_Spec spec = {
+      "frit._core.Fallback", sizeof(FallbackObject), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE,
+      slots};
   fallback_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  PyType_Slot no_slots[] = {{0, nullptr}};
+  PyType_Spec method_spec = {"frit._core.FallbackMethod", sizeof(FallbackObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_METHOD_DESCRIPTOR, no_slots};
+  const Ref made = checked(PyType_FromSpecWithBases(&method_spec, as_object(fallback_type)));
+  fallback_method_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(made.get()));
   PyType_Slot property_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_property)},
                                   {Py_tp_descr_get, reinterpret_cast<void*>(get_property)},
                                   {Py_tp_descr_set, reinterpret_cast<void*>(set_property)},

@@ -2,6 +2,7 @@
 #include "python/functions.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "python/array_type.h"
 #include "python/interop.h"
@@ -167,9 +168,35 @@ struct Concatenate {
     }
   }
 
+  // Few elements that lie one part behind the other: moved at once. Else nothing.
+  static std::optional<Array> joined_in_a_row(const std::vector<Array>& parts,
+                                              std::span<const std::int64_t> shape, DType dtype) {
+    constexpr std::int64_t most_bytes = 16384;
+    std::int64_t bytes = 0;
+    for (const Array& part : parts) {
+      bytes += part.size() * size_of(dtype);
+      if (part.dtype() != dtype || !part.c_contiguous() || bytes > most_bytes ||
+          !is_small_and_ready(part))
+        return std::nullopt;
+    }
+    Array result = empty(shape, dtype);
+    eval(result);  // its memory
+    std::byte* to = result.base()->data;
+    for (const Array& part : parts) {
+      const auto length = static_cast<std::size_t>(part.size() * size_of(dtype));
+      std::memcpy(to, part.base()->data + part.offset(), length);
+      to += length;
+    }
+    return result;
+  }
+
   static Array joined(const std::vector<Array>& parts, std::size_t axis,
                       std::optional<DType> wanted) {
     const Shape shape = joined_shape(parts, axis);
+    if (axis == 0)
+      if (std::optional<Array> row =
+              joined_in_a_row(parts, shape, wanted.value_or(parts[0].dtype())))
+        return *std::move(row);
     DType dtype = wanted.value_or(parts[0].dtype());
     if (!wanted)
       for (const Array& part : parts) dtype = promote(dtype, part.dtype());
@@ -210,6 +237,14 @@ Array with_new_axis(const Array& array, std::size_t axis) {
 }
 
 Array stacked(std::vector<Array> parts, std::size_t axis) {
+  const bool is_alike = std::ranges::all_of(
+      parts, [&](const Array& part) { return std::ranges::equal(part.shape(), parts[0].shape()); });
+  if (axis == 0 && is_alike && parts[0].ndim() < max_dimensions) {
+    Shape shape(parts[0].shape().begin(), parts[0].shape().end());
+    shape.insert(shape.begin(), static_cast<std::int64_t>(parts.size()));
+    if (std::optional<Array> row = Concatenate::joined_in_a_row(parts, shape, parts[0].dtype()))
+      return *std::move(row);
+  }
   for (Array& part : parts) {
     if (part.ndim() == max_dimensions) throw Unfit{"too many dimensions"};
     part = with_new_axis(part, axis);

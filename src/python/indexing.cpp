@@ -196,15 +196,19 @@ Array gathered(const IndexKey& key) {
   return transpose(result, moved_axes(result.ndim(), result.ndim() - rest, key.front_axes));
 }
 
+// The indices, where the key is an array of them and of nothing else, into a vector; else null.
+const Array* vector_indices(const Array& array, PyObject* key) {
+  if (!is_array(key) || array.ndim() != 1) return nullptr;
+  const Array& indices = array_of(key).array;
+  return is_integer(indices.dtype()) && indices.ndim() > 0 ? &indices : nullptr;
+}
+
 PyObject* get_native(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
+  if (const Array* indices = vector_indices(array, key))
+    return new_array(gather(array, {indices, 1}));
   if (BasicWindow basic; read_window(array, key, basic))
     return new_view(basic.of(array), array_of(self));
-  if (is_array(key) && array.ndim() == 1) {
-    const Array& indices = array_of(key).array;
-    if (is_integer(indices.dtype()) && indices.ndim() > 0)
-      return new_array(gather(array, {&indices, 1}));
-  }
   if (const std::optional<Array> mask = mask_key(key)) {
     if (mask->ndim() > array.ndim()) throw Unfit{"too many indices"};
     return new_array(taken_in_memory_order(array, static_cast<std::size_t>(mask->ndim()),
@@ -276,6 +280,7 @@ void assign_masked(const Array& array, const Array& mask, const Value& value) {
   const auto axes = static_cast<std::size_t>(mask.ndim());
   if (mask.ndim() > array.ndim() || !std::ranges::equal(mask.shape(), array.shape().first(axes)))
     throw Unfit{"a mask of another shape"};
+  if (mask.ndim() == array.ndim()) return assign(array, value.argument, &mask);
   Shape shape(mask.shape().begin(), mask.shape().end()),
       strides(mask.strides().begin(), mask.strides().end());
   shape.resize(static_cast<std::size_t>(array.ndim()), 1);
@@ -289,6 +294,8 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   check_writable(array_of(self));
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
+  if (const Array* indices = vector_indices(array, key))
+    return scatter(array, {indices, 1}, value.argument);
   if (BasicWindow basic; read_window(array, key, basic))
     if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim))
       return assign(basic.of(array), value.argument);

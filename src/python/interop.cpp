@@ -1,12 +1,15 @@
 // interop.cpp: exports to and wraps of NumPy's arrays.
 #include "python/interop.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <unordered_map>
 
 #include "python/fallback.h"
 #include "python/flat.h"
 #include "python/numpy_api.h"
+#include "python/sequences.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -15,37 +18,67 @@ namespace {
 // ---- exports: the base object of a real ndarray on our memory -----------------------------------
 
 struct ExportObject {
-  PyObject_HEAD Array array;
+  PyObject_HEAD Array array;  // empty while the object waits for its next use
 };
 
 PyTypeObject* export_type = nullptr;
 
+ExportObject& export_of(PyObject* object) { return *reinterpret_cast<ExportObject*>(object); }
+
+void end(ExportObject& self) {
+  if (!self.array) return;
+  end_export(self.array.base());
+  self.array = Array();
+}
+
 void dealloc_export(PyObject* object) {
-  auto* self = reinterpret_cast<ExportObject*>(object);
-  end_export(self->array.base());
-  self->array.~Array();
+  end(export_of(object));
+  export_of(object).array.~Array();
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
   Py_DECREF(as_object(type));
 }
 
-Ref new_export(const Array& array, std::byte*& data) {
+std::byte* begin(ExportObject& self, const Array& array) {
+  std::byte* data = nullptr;
   if (!is_idle(array) && has_pending()) {
     WithoutGil released;
     data = begin_export(array);
   } else {
     data = begin_export(array);
   }
-  PyObject* object = export_type->tp_alloc(export_type, 0);
-  if (!object) {
-    end_export(array.base());
-    throw PythonError{};
-  }
-  new (&reinterpret_cast<ExportObject*>(object)->array) Array(array);
-  return Ref::steal(object);
+  self.array = array;
+  return data;
 }
 
 PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
+PyArrayObject_fields& fields_of(PyObject* ndarray) {
+  return *reinterpret_cast<PyArrayObject_fields*>(ndarray);
+}
+
+// ---- real ndarrays that nobody holds any more, for the next call of NumPy's ---------------------
+
+// By their number of dimensions: the room for shape and strides is theirs.
+struct Spare {
+  static constexpr std::size_t most = 8;
+  std::array<PyObject*, most> ndarrays;
+  std::size_t count = 0;
+};
+constexpr std::size_t spare_ranks = 4;
+std::array<Spare, spare_ranks> spares;
+
+PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
+  PyArray_Descr* descriptor = descriptor_of(DType::Float64);
+  Py_INCREF(as_object(descriptor));
+  // The memory is set by the caller; NumPy allocates none where it is given some.
+  static std::int64_t no_memory;
+  Ref real = checked(PyArray_NewFromDescr(&PyArray_Type, descriptor, ndim, shape, nullptr,
+                                          &no_memory, 0, nullptr));
+  Ref base = checked(export_type->tp_alloc(export_type, 0));
+  new (&export_of(base.get()).array) Array();
+  checked_status(PyArray_SetBaseObject(ndarray_of(real.get()), base.release()));
+  return real.release();
+}
 
 // ---- wraps --------------------------------------------------------------------------------------
 
@@ -133,13 +166,12 @@ Array wrap_bytes(const Range& range, PyObject* owner, bool writable) {
 }
 
 struct Geometry {
-  Shape shape, strides;
+  std::span<const std::int64_t> shape, strides;
 };
 
 Geometry geometry_of(PyArrayObject* array) {
-  const int n = PyArray_NDIM(array);
-  return {Shape(PyArray_DIMS(array), PyArray_DIMS(array) + n),
-          Shape(PyArray_STRIDES(array), PyArray_STRIDES(array) + n)};
+  const auto n = static_cast<std::size_t>(PyArray_NDIM(array));
+  return {{PyArray_DIMS(array), n}, {PyArray_STRIDES(array), n}};
 }
 
 Array window_at(const Array& whole, const Range& range, PyArrayObject* array, DType dtype) {
@@ -199,19 +231,36 @@ Array adopt(PyObject* ndarray, DType dtype) {
 }  // namespace
 
 Ref real_array(const Array& array, bool writable) {
-  std::byte* data = nullptr;
-  Ref base = new_export(array, data);
-  settle_warnings();
-  PyArray_Descr* descriptor = descriptor_of(array.dtype());
-  Py_INCREF(as_object(descriptor));
   static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
-  PyObject* real = PyArray_NewFromDescr(&PyArray_Type, descriptor, array.ndim(),
-                                        const_cast<npy_intp*>(array.shape().data()),
-                                        const_cast<npy_intp*>(array.strides().data()), data,
-                                        writable ? NPY_ARRAY_WRITEABLE : 0, nullptr);
-  Ref result = checked(real);
-  checked_status(PyArray_SetBaseObject(ndarray_of(real), base.release()));
+  const auto ndim = static_cast<std::size_t>(array.ndim());
+  Ref result = ndim < spare_ranks && spares[ndim].count > 0
+                   ? Ref::steal(spares[ndim].ndarrays[--spares[ndim].count])
+                   : Ref::steal(new_ndarray(array.ndim(), array.shape().data()));
+  PyArrayObject_fields& real = fields_of(result.get());
+  real.data = reinterpret_cast<char*>(begin(export_of(real.base), array));
+  settle_warnings();
+  std::ranges::copy(array.shape(), real.dimensions);
+  std::ranges::copy(array.strides(), real.strides);
+  PyArray_Descr* descriptor = descriptor_of(array.dtype());
+  if (real.descr != descriptor) {
+    Py_INCREF(as_object(descriptor));
+    Py_SETREF(real.descr, descriptor);
+  }
+  real.flags = (array.c_contiguous() ? NPY_ARRAY_C_CONTIGUOUS : 0) |
+               (array.f_contiguous() ? NPY_ARRAY_F_CONTIGUOUS : 0) |
+               (writable ? NPY_ARRAY_WRITEABLE : 0);
+  PyArray_UpdateFlags(ndarray_of(result.get()), NPY_ARRAY_ALIGNED);
   return result;
+}
+
+void give_back(Ref real) {
+  PyArrayObject_fields& fields = fields_of(real.get());
+  const auto ndim = static_cast<std::size_t>(fields.nd);
+  const bool is_ours_alone = Py_REFCNT(real.get()) == 1 && Py_REFCNT(fields.base) == 1 &&
+                             fields.weakreflist == nullptr && fields._buffer_info == nullptr;
+  if (!is_ours_alone || ndim >= spare_ranks || spares[ndim].count == Spare::most) return;
+  end(export_of(fields.base));
+  spares[ndim].ndarrays[spares[ndim].count++] = real.release();
 }
 
 Ref real_array(ArrayObject& object) {
@@ -303,6 +352,11 @@ PyObject* object_of_result(Ref result, int others) {
     }
   }
   return result.release();
+}
+
+PyObject* converted(PyObject* object) {
+  if (const std::optional<Array> array = array_of_numbers(object)) return new_array(*array);
+  return converted_by_numpy(object);
 }
 
 PyObject* converted_by_numpy(PyObject* object) {

@@ -11,6 +11,9 @@ namespace frit::python {
 // views.
 Ref real_array(ArrayObject& object);
 Ref real_array(const Array& array, bool writable);
+// The caller is done with it: where nobody else holds it or a view of it, the export ends and the
+// object serves the next one.
+void give_back(Ref real);
 
 // A window on an exact ndarray's memory: one of ours again if that is where it came from, else
 // foreign memory, of which two overlapping ndarrays share one base. nullopt: its dtype is not ours.
@@ -23,7 +26,8 @@ PyObject* object_of_ndarray(Ref ndarray, int others = 0);
 // The same inside tuples, named tuples, lists and dicts.
 PyObject* object_of_result(Ref result, int others = 0);
 
-// np.asarray(object) by NumPy, as ours if its dtype is native.
+// np.asarray(object), as ours if its dtype is native; the second by NumPy whatever it is.
+PyObject* converted(PyObject* object);
 PyObject* converted_by_numpy(PyObject* object);
 
 // Drops an Array on foreign memory; with the last one goes our hold on that memory.

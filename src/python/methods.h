@@ -58,10 +58,8 @@ PyObject* shortcut(Run&& run) {
 template <class Method>
 PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positional,
                           PyObject* names) {
-  return shortcut([&] {
-    if (positional == 0 || !is_array(values[0])) throw Unfit{"no array of ours"};
-    return Method::run(values[0], {values + 1, positional - 1, names});
-  });
+  if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
+  return shortcut([&] { return Method::run(values[0], {values + 1, positional - 1, names}); });
 }
 template <class Method>
 PyMethodDef shortcut_row(const char* name = Method::name) {

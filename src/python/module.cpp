@@ -159,8 +159,8 @@ void add_types(nb::module_& module) {
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");
-  for (const auto& rows :
-       {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(), joining_shortcuts()})
+  for (const auto& rows : {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(),
+                           joining_shortcuts(), plain_shortcuts()})
     add_functions(shortcuts, rows);
   make_kernel_types(module.ptr());
   set_float_state({});

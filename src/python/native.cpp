@@ -9,6 +9,8 @@
 
 #include <structmember.h>
 
+#include <algorithm>
+
 #include "python/fallback.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
@@ -87,31 +89,40 @@ Kind kind_of_all(const Arguments& arguments) {
   return all;
 }
 
-bool is_small(PyObject* object, long flags, int depth = 0) {
-  constexpr std::int64_t few = 64;
-  const auto fits = [&](const Array& a) {
-    return is_small_and_ready(a) && ((flags & left_to_numpy_if_tiny) == 0 || a.size() <= few);
-  };
-  if (is_array(object)) return fits(array_of(object).array);
-  if (is_scalar(object)) return fits(scalar_of(object).array);
-  if (PyLong_Check(object) && (flags & left_to_numpy_if_tiny) != 0) {
-    int overflow = 0;
-    const long value = PyLong_AsLongAndOverflow(object, &overflow);
-    return overflow == 0 && value <= few && value >= -few;
+// Goes through the operands of a call as long as they are small.
+struct Smallness {
+  bool limits_product;  // tiny: so many elements are also the limit of what they make together
+  std::int64_t product = 1;
+
+  bool fits(const Array& a) {
+    constexpr std::int64_t most = 1024;
+    if (!is_small_and_ready(a)) return false;
+    if (!limits_product) return true;
+    product *= std::max<std::int64_t>(a.size(), 1);
+    return product <= most;
   }
-  if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) return true;
-  if (depth == 2) return false;
-  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k)
-    if (!is_small(PySequence_Fast_GET_ITEM(object, k), flags, depth + 1)) return false;
-  return true;
-}
+  bool fits(PyObject* object, int depth = 0) {
+    if (is_array(object)) return fits(array_of(object).array);
+    if (is_scalar(object)) return fits(scalar_of(object).array);
+    if (PyLong_Check(object) && limits_product) {
+      constexpr long few = 64;
+      int overflow = 0;
+      const long value = PyLong_AsLongAndOverflow(object, &overflow);
+      return overflow == 0 && value <= few && value >= -few;
+    }
+    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) return true;
+    if (depth == 2) return false;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(object); ++k)
+      if (!fits(PySequence_Fast_GET_ITEM(object, k), depth + 1)) return false;
+    return true;
+  }
+};
 
 bool is_left_to_numpy(const NativeObject& self, const Arguments& arguments) {
   if ((self.flags & (left_to_numpy_if_small | left_to_numpy_if_tiny)) == 0) return false;
-  const Py_ssize_t count = arguments.positional + arguments.keywords();
-  for (Py_ssize_t k = 0; k < count; ++k)
-    if (!is_small(arguments.values[k], self.flags)) return false;
-  return true;
+  Smallness small{.limits_product = (self.flags & left_to_numpy_if_tiny) != 0};
+  PyObject* const* end = arguments.values + arguments.positional + arguments.keywords();
+  return std::all_of(arguments.values, end, [&](PyObject* each) { return small.fits(each); });
 }
 
 // ---- the call -----------------------------------------------------------------------------------
@@ -182,7 +193,12 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
       return fall_back(name, self.function, arguments, "an operand is of a foreign type");
     if (kind == Kind::Plain)
       if (Ref result = take_shortcut(self, arguments)) return result.release();
-    if (is_left_to_numpy(self, arguments)) return call_numpy(self.function, arguments);
+    if (is_left_to_numpy(self, arguments)) {
+      const std::int64_t before = numpy_calls;
+      PyObject* result = call_numpy(self.function, arguments);
+      numpy_calls = before;  // a choice, which the size makes
+      return result;
+    }
     Ref result = kind == Kind::Plain ? call(self.ours, arguments) : call_wrapped(self, arguments);
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};

@@ -2,10 +2,11 @@
 #define FRIT_IMPORTS_NUMPY
 #include "python/numpy_api.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
+#include "ir/hash.h"
 #include "python/objects.h"
 
 namespace frit::python {
@@ -92,12 +93,20 @@ PyObject* attribute(PyObject* object, const char* name) {
   return checked(PyObject_GetAttrString(object, name)).release();
 }
 
-// One cache for each owner; the functions live as long as the process.
+// The functions live as long as the process, and so do the names: they are found by address.
 PyObject* kept_attribute(PyObject* owner, const char* name) {
-  static std::unordered_map<PyObject*, std::unordered_map<std::string, PyObject*>> kept;
-  PyObject*& found = kept[owner][name];
-  if (!found) found = attribute(owner, name);
-  return found;
+  struct Kept {
+    PyObject* owner = nullptr;
+    const char* name = nullptr;
+    PyObject* attribute = nullptr;
+  };
+  static std::array<Kept, 256> kept;
+  const std::uint64_t hash =
+      mixed(reinterpret_cast<std::uintptr_t>(owner), reinterpret_cast<std::uintptr_t>(name));
+  Kept& place = kept[hash >> 56];
+  // What was here before keeps its reference: somebody may be calling it.
+  if (place.owner != owner || place.name != name) place = {owner, name, attribute(owner, name)};
+  return place.attribute;
 }
 
 }  // namespace
@@ -131,34 +140,33 @@ std::optional<DType> dtype_of(const PyArray_Descr* descriptor) {
 
 PyArray_Descr* descriptor_of(DType dtype) { return descriptors[static_cast<int>(dtype)]; }
 
-std::optional<DType> requested_dtype(PyObject* object) {
-  if (!object || object == Py_None || object == numpy.no_value) return std::nullopt;
-  std::optional<DType> dtype;
-  if (PyArray_DescrCheck(object)) {
-    dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(object));
-  } else if (object == as_object(&PyFloat_Type)) {
-    dtype = DType::Float64;
-  } else if (object == as_object(&PyLong_Type)) {
-    dtype = DType::Int64;
-  } else if (object == as_object(&PyBool_Type)) {
-    dtype = DType::Bool;
-  } else if (PyType_Check(object) &&
-             PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
+std::optional<DType> native_dtype(PyObject* object) {
+  if (!object || object == Py_None || object == numpy.no_value || is_array(object))
+    return std::nullopt;  // of an array its dtype attribute would be taken
+  if (PyArray_DescrCheck(object)) return dtype_of(reinterpret_cast<PyArray_Descr*>(object));
+  if (object == as_object(&PyFloat_Type)) return DType::Float64;
+  if (object == as_object(&PyLong_Type)) return DType::Int64;
+  if (object == as_object(&PyBool_Type)) return DType::Bool;
+  for (int k = 0; k < dtype_count; ++k)
+    if (object == as_object(scalar_types[k])) return static_cast<DType>(k);
+  if (PyType_Check(object) &&
+      PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(object), &PyArrayDescr_Type)) {
     // A class of dtypes, such as numpy.dtypes.Float64DType: its one instance.
     const Ref instance = Ref::steal(PyObject_CallNoArgs(object));
     if (!instance) PyErr_Clear();
-    if (instance && PyArray_DescrCheck(instance.get()))
-      dtype = dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()));
-  } else {
-    if (is_array(object)) throw Unfit{"dtype= is an array"};  // its dtype attribute would be taken
-    PyArray_Descr* descriptor = nullptr;
-    if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) {
-      PyErr_Clear();
-      throw Unfit{"not a dtype"};
-    }
-    const Ref owned = Ref::steal(as_object(descriptor));
-    if (descriptor) dtype = dtype_of(descriptor);
+    return instance && PyArray_DescrCheck(instance.get())
+               ? dtype_of(reinterpret_cast<PyArray_Descr*>(instance.get()))
+               : std::nullopt;
   }
+  PyArray_Descr* descriptor = nullptr;
+  if (PyArray_DescrConverter2(object, &descriptor) == NPY_FAIL) PyErr_Clear();
+  const Ref owned = Ref::steal(as_object(descriptor));
+  return descriptor ? dtype_of(descriptor) : std::nullopt;
+}
+
+std::optional<DType> requested_dtype(PyObject* object) {
+  if (!object || object == Py_None || object == numpy.no_value) return std::nullopt;
+  const std::optional<DType> dtype = native_dtype(object);
   if (!dtype) throw Unfit{"dtype is not native"};
   return dtype;
 }

@@ -32,7 +32,9 @@ PyObject* ndarray_method(const char* name);
 // order, long double.
 std::optional<DType> dtype_of(const PyArray_Descr* descriptor);
 PyArray_Descr* descriptor_of(DType dtype);  // borrowed
-// What a caller gave as dtype=: null or None is absent. Throws Unfit for types that are not ours,
+// What a caller gave as dtype=; nullopt: nothing, or a type that is not ours, or no type.
+std::optional<DType> native_dtype(PyObject* object);
+// The same: null or None is absent. Throws Unfit for types that are not ours,
 // and what is no type.
 std::optional<DType> requested_dtype(PyObject* object);
 

@@ -3,6 +3,7 @@
 
 #include "python/interop.h"
 #include "python/numpy_api.h"
+#include "python/sequences.h"
 
 namespace frit::python {
 namespace {
@@ -13,6 +14,18 @@ bool read_integer(PyObject* object, Operand& operand) {
   if (overflow != 0) throw Unfit{"Python integer beyond 64 bits signed"};
   operand.argument = Argument(static_cast<std::int64_t>(value));
   return true;
+}
+
+// Of a small ndarray, which is only read: to copy it costs less than a window on its memory.
+std::optional<Array> copy_of_few(PyObject* ndarray) {
+  auto* array = reinterpret_cast<PyArrayObject*>(ndarray);
+  constexpr npy_intp few_bytes = 1024;
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+  if (!dtype || PyArray_NBYTES(array) > few_bytes || !PyArray_IS_C_CONTIGUOUS(array) ||
+      PyArray_NDIM(array) > max_dimensions || PyArray_BASE(array))
+    return std::nullopt;
+  return copy_of(PyArray_DATA(array),
+                 {PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array))}, *dtype);
 }
 
 bool read_rare(PyObject* object, Operand& operand) {
@@ -27,7 +40,8 @@ bool read_rare(PyObject* object, Operand& operand) {
     return true;
   }
   if (PyArray_CheckExact(object) || PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
-    operand.held = array_operand(object);
+    std::optional<Array> few = PyArray_CheckExact(object) ? copy_of_few(object) : std::nullopt;
+    operand.held = few ? std::move(*few) : array_operand(object);
     operand.argument = Argument(operand.held);
     return true;
   }
@@ -75,6 +89,7 @@ Array array_operand(PyObject* object) {
                       PyBool_Check(object) || PyComplex_CheckExact(object);
   if (!number && !PyList_CheckExact(object) && !PyTuple_CheckExact(object))
     throw Unfit{"an operand is of a foreign type"};
+  if (std::optional<Array> array = array_of_numbers(object)) return std::move(*array);
   const Ref ours = Ref::steal(converted_by_numpy(object));
   if (!is_array(ours.get())) throw Unfit{"dtype is not native"};
   return array_of(ours.get()).array;

@@ -241,7 +241,7 @@ PyObject* call_native(const UFuncObject& ufunc, const Call& call) {
   throw Unfit{"this ufunc is not native"};
 }
 
-// The shortest path: one or two operands, arrays of ours or Python floats, and nothing else.
+// The shortest path: one array of ours, or two operands of which one is, and nothing else.
 PyObject* call_simple(const UFuncObject& ufunc, const Arguments& arguments) {
   if (ufunc.native != Native::Op || arguments.names || arguments.positional != ufunc.inputs ||
       ufunc.op == Op::Power)
@@ -251,10 +251,12 @@ PyObject* call_simple(const UFuncObject& ufunc, const Arguments& arguments) {
     const Argument x[1] = {array_of(arguments.values[0]).array};
     return new_result(apply(ufunc.op, x));
   }
-  if (ufunc.inputs != 2 || !is_array(arguments.values[0]) || !is_array(arguments.values[1]))
+  if (ufunc.inputs != 2 || !(is_array(arguments.values[0]) || is_array(arguments.values[1])))
     return nullptr;
-  const Argument both[2] = {array_of(arguments.values[0]).array,
-                            array_of(arguments.values[1]).array};
+  Operand x, y;
+  if (!read_operand(arguments.values[0], x) || !read_operand(arguments.values[1], y))
+    throw Unfit{"an operand is of a foreign type"};
+  const Argument both[2] = {x.argument, y.argument};
   return new_result(apply(ufunc.op, both));
 }
 

@@ -13,7 +13,7 @@ from frit import _core
 
 def ours(x: Any) -> Any:
     """A private Array (no memory that others see) with the same elements and layout as x."""
-    return _core.array(_core.asarray(x)) if isinstance(x, numpy.ndarray) else x
+    return _core.array(_core.own(x)) if isinstance(x, numpy.ndarray) else x
 
 
 def described(x: Any) -> Any:

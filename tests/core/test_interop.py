@@ -43,7 +43,7 @@ def test_an_op_recorded_before_an_export_sees_the_values_from_before(view):
 
 def test_wraps_of_one_memory_share_it():
     real = numpy.arange(10.0)
-    a, b = _core.asarray(real), _core.asarray(real[2:6])
+    a, b = _core.own(real), _core.asarray(real[2:6])
     assert _core.may_share_memory(a, b)
     a += 1
     b *= 2
@@ -58,7 +58,7 @@ def test_a_wrapped_array_dies_with_its_last_window():
 
     real = numpy.arange(1000.0)
     alive = weakref.ref(real)
-    wrapped = _core.asarray(real)
+    wrapped = _core.own(real)
     window = wrapped[10:]
     del real, wrapped
     gc.collect()
@@ -70,7 +70,7 @@ def test_a_wrapped_array_dies_with_its_last_window():
 
 def test_a_wrap_of_an_export_is_ours_again():
     x = ours(numpy.arange(6.0))
-    back = _core.asarray(numpy.asarray(x)[1:4])
+    back = _core.own(numpy.asarray(x)[1:4])
     back[0] = 50
     assert x[1] == 50 and _core.may_share_memory(x, back)
     gc.collect()
@@ -79,7 +79,7 @@ def test_a_wrap_of_an_export_is_ours_again():
 
 def test_read_only_memory_stays_so():
     real = numpy.frombuffer(b"12345678", dtype="u1")
-    x = _core.asarray(real)
+    x = _core.own(real)
     assert not x.flags.writeable
     for write in [
         lambda: x.__setitem__(0, 1),
@@ -102,8 +102,8 @@ def test_other_dtypes_stay_real():
         numpy.zeros(2, [("a", int)]),
         numpy.ones(2, "g"),
     ]:
-        assert _core.asarray(real) is real
-    assert type(_core.asarray(numpy.ma.array([1.0]))) is numpy.ma.MaskedArray
+        assert _core.own(real) is real
+    assert type(_core.own(numpy.ma.array([1.0]))) is numpy.ma.MaskedArray
 
 
 def test_buffer_protocol_and_memoryview():
@@ -136,7 +136,7 @@ def test_pickles_are_numpys_bytes(protocol):
         numpy.ones((2, 3), "F", order="F"),
         numpy.zeros((0, 2), "i1"),
     ]:
-        x = _core.asarray(real)
+        x = _core.own(real)
         assert pickle.dumps(x, protocol) == pickle.dumps(real, protocol)
         assert (pickle.loads(pickle.dumps(x, protocol)) == real).all()
 
@@ -241,7 +241,7 @@ class MakesOurs:
         self.values = values
 
     def __array__(self, dtype=None, copy=None):
-        return _core.array(_core.asarray(numpy.array(self.values, dtype)))
+        return _core.array(_core.own(numpy.array(self.values, dtype)))
 
 
 class WrapsToo(MakesOurs):
@@ -285,5 +285,5 @@ def test_views_made_by_numpy_know_their_base():
     rolled = _core.call_numpy("moveaxis", numpy.moveaxis, x, 0, 1)
     assert rolled.base is x
     row = numpy.asarray(x)[1]
-    assert _core.asarray(row).base is not None
+    assert _core.own(row).base is not None
     assert x.__array_wrap__(numpy.ones(2)).tolist() == [1.0, 1.0]

@@ -17,7 +17,7 @@ _ORDERS = ("K", "C", "A", "F", "k", "c", "a", "f")
 _CODES = frozenset("?bhilqBHILQefdFD")
 _array = _core.array
 _floor = _core.ufuncs["floor"]
-_asarray = _core.asarray
+_asarray = _core.own
 _float64 = numpy.dtype(float)
 
 
@@ -43,56 +43,6 @@ def own_dtype(spec: Any) -> numpy.dtype:
 def _on_cpu(device: Any, like: Any) -> None:
     if device is not None and device != "cpu" or like is not None:
         raise Unfit("device= or like= is given")
-
-
-@creator
-def asarray(
-    a: Any,
-    dtype: Any = None,
-    order: Any = None,
-    *,
-    device: Any = None,
-    copy: Any = None,
-    like: Any = None,
-) -> Any:
-    if dtype is None and order is None and copy is None and type(a) is Array:
-        return a
-    _on_cpu(device, like)
-    return _array(a, dtype, copy=copy, order=order or "K")
-
-
-@creator
-def asanyarray(
-    a: Any,
-    dtype: Any = None,
-    order: Any = None,
-    *,
-    device: Any = None,
-    copy: Any = None,
-    like: Any = None,
-) -> Any:
-    if dtype is None and order is None and copy is None and type(a) is Array:
-        return a
-    _on_cpu(device, like)
-    return _array(a, dtype, copy=copy, order=order or "K", subok=True)
-
-
-def _in_one_piece(a: Any, dtype: Any, order: str) -> Any:
-    if type(a) is Array and a.ndim:
-        return _array(a, dtype, copy=None, order=order)
-    return _array(a, dtype, copy=None, order=order, ndmin=1)
-
-
-@creator
-def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    _on_cpu(None, like)
-    return _in_one_piece(a, dtype, "C")
-
-
-@creator
-def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    _on_cpu(None, like)
-    return _in_one_piece(a, dtype, "F")
 
 
 @creator

@@ -11,7 +11,7 @@ from frit import _core
 from frit.numpy._native import Array, Unfit, native
 from frit.numpy._shape import _own
 
-_asarray = _core.asarray
+_asarray = _core.own
 
 
 @native

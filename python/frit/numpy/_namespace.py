@@ -88,6 +88,9 @@ def resolve(name: str) -> Any:
         return _native.guard(name, transplant(value), value)
     if name in _table.CALLING_BACK:
         return _native.guard(name, transplant(value), value, _native.CALLS_BACK)
+    if hasattr(_core.shortcuts, name):
+        flags = _native.CALLS_BACK | _native.TAKES_ANYTHING
+        return _native.guard(name, adapted(name, value), value, flags)
     return adapted(name, value)
 
 

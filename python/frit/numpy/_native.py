@@ -22,8 +22,8 @@ Array = _core.Array
 Unfit = _core.Unfit
 CALLS_BACK = 1  # the function runs functions of the user's: an error is not tried again in NumPy
 TAKES_ANYTHING = 2  # the function converts whatever it is given: no look at the operands
-# The function takes several steps, and its result is no view of an operand: NumPy does it where all
-# operands are small; or where they are tiny, if the result may be much larger.
+# The function takes several steps: NumPy does it where all operands are small; or where they are
+# tiny, if the result may be much larger.
 LEFT_IF_SMALL = 4
 LEFT_IF_TINY = 8
 GIVES_ARRAY_BACK = 16  # given one of Frit's arrays and nothing else
@@ -39,7 +39,8 @@ functions: dict[Callable[..., Any], Callable[..., Any]] = {}
 def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) -> Callable[..., Any]:
     """`ours` behind the look at the operands; `function` is NumPy's; `name` is its dotted name."""
     if not flags:
-        flags = LEFT_IF_SMALL * (name in _table.FRESH) + LEFT_IF_TINY * (name in _table.GROWING)
+        is_left = name in _table.FRESH or name in _table.VIEWS
+        flags = LEFT_IF_SMALL * is_left + LEFT_IF_TINY * (name in _table.GROWING)
     guarded = _core.Native(name, ours, function, flags, getattr(_core.shortcuts, name, None))
     if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
         from frit.numpy import _verify
@@ -58,10 +59,10 @@ def native(ours: Callable[..., Any]) -> Callable[..., Any]:
 
 def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
     """As native(), for functions that make arrays of anything."""
-    flags = TAKES_ANYTHING | GIVES_ARRAY_BACK * (ours.__name__ in ("asarray", "asanyarray"))
-    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), flags)
+    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), TAKES_ANYTHING)
 
 
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The engine's function, which does all that NumPy's does, under NumPy's name and text."""
-    return guard(name, function, getattr(numpy, name), TAKES_ANYTHING)
+    flags = TAKES_ANYTHING | GIVES_ARRAY_BACK * (name in ("asarray", "asanyarray"))
+    return guard(name, function, getattr(numpy, name), flags)

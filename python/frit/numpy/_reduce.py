@@ -10,7 +10,7 @@ from numpy import _NoValue
 from frit import _core
 from frit.numpy._native import Array, native
 
-_asarray = _core.asarray
+_asarray = _core.own
 _ufuncs = _core.ufuncs
 _add = _ufuncs["add"].reduce
 _multiply = _ufuncs["multiply"].reduce

@@ -11,7 +11,7 @@ from frit import _core
 from frit.numpy import _creation
 from frit.numpy._native import Array, Unfit, native
 
-_asarray = _core.asarray
+_asarray = _core.own
 
 
 def _own(a: Any) -> Array:

@@ -57,15 +57,18 @@ class _Finder:
     ) -> ModuleSpec | None:
         if not name.startswith(_PREFIX) or self._enabled and _is_file_of_ours(name):
             return None
+        real = name.removeprefix("frit.")
+        if real in sys.modules:
+            return ModuleSpec(name, self, is_package=hasattr(sys.modules[real], "__path__"))
         import importlib.util
 
         try:
-            real = importlib.util.find_spec(name.removeprefix("frit."))
+            found = importlib.util.find_spec(real)
         except ModuleNotFoundError:
             return None
-        if real is None:
+        if found is None:
             return None
-        package = real.submodule_search_locations is not None
+        package = found.submodule_search_locations is not None
         return ModuleSpec(name, self, is_package=package)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:

@@ -11,7 +11,8 @@ from __future__ import annotations
 DIRECT = {
     name: name
     for name in """
-    arange array broadcast_to concatenate copyto dot empty full ones where zeros
+    arange array asanyarray asarray ascontiguousarray asfortranarray broadcast_to concatenate
+    copyto dot empty full ones where zeros
     """.split()
 } | {"concat": "concatenate"}
 
@@ -48,7 +49,14 @@ FRESH = frozenset(
 GROWING = frozenset(
     """
     tile pad outer kron tensordot vander tri diagflat logspace geomspace eye identity repeat
-    linalg.outer linalg.tensordot
+    meshgrid indices linalg.outer linalg.tensordot
+    """.split()
+)
+# Of few steps, and they give views.
+VIEWS = frozenset(
+    """
+    atleast_1d atleast_2d atleast_3d moveaxis rollaxis flip fliplr flipud rot90 diag split
+    array_split hsplit vsplit dsplit unstack
     """.split()
 )
 

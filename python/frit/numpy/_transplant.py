@@ -9,7 +9,6 @@ signature, its errors and their words are those of the installed NumPy.
 from __future__ import annotations
 
 import builtins
-import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,7 +29,7 @@ class ArrayConverter:
 
     def __init__(self, *given: Any) -> None:
         self._given = given
-        self._arrays = tuple(_core.asarray(x) for x in given)
+        self._arrays = tuple(_core.own(x) for x in given)
         self.scalar_input = tuple(
             not hasattr(x, "__array__") and a.ndim == 0 or isinstance(x, numpy.generic)
             for x, a in zip(given, self._arrays, strict=True)
@@ -77,7 +76,7 @@ class ArrayConverter:
         if to_scalar and getattr(array, "ndim", None) == 0 and not isinstance(array, numpy.generic):
             return array[()]
         if not to_scalar and isinstance(array, numpy.generic):
-            return _core.asarray(array)
+            return _core.own(array)
         return array
 
     def _subclass(self) -> Any:
@@ -90,21 +89,20 @@ class ArrayConverter:
 def _plain_array(array: Any) -> Any:
     if type(array) is _core.Array:
         return array
-    return _core.asarray(numpy.asarray(array))
+    return _core.own(numpy.asarray(array))
 
 
-@functools.cache
-def _public_names() -> dict[int, str]:
-    """id of NumPy's public object -> its name, for what Frit has its own version of."""
-    found = {id(numpy): ""}
-    for name in numpy.__all__:
-        value = vars(numpy).get(name)  # getattr would import submodules that nobody asked for
-        ours = callable(value) and not isinstance(value, type) or value is numpy.ndarray
-        if ours and not isinstance(value, types.ModuleType):
-            found.setdefault(id(value), name)
-            # NumPy's modules know a function by the dispatcher or by what is inside of it.
-            found.setdefault(id(getattr(value, "_implementation", value)), name)
-    return found
+def _public_name(value: Any) -> str | None:
+    """Under which name NumPy's users know an object of which Frit has its own version."""
+    name = getattr(value, "__name__", None)
+    if not isinstance(name, str) or name not in numpy.__all__:
+        return None
+    public = vars(numpy).get(name)  # getattr would import submodules that nobody asked for
+    if not callable(public) or isinstance(public, type) and public is not numpy.ndarray:
+        return None
+    # NumPy's modules know a function by the dispatcher or by what is inside of it.
+    is_same = public is value or getattr(public, "_implementation", None) is value
+    return name if is_same else None
 
 
 class _NumPyModule(types.ModuleType):
@@ -126,7 +124,7 @@ def translate(value: Any) -> Any:
         return _translated_module(value)
     if value is numpy._core._multiarray_umath._array_converter:
         return ArrayConverter
-    name = _public_names().get(id(value))
+    name = _public_name(value)
     if name is not None:
         import frit.numpy
 

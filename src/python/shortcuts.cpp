@@ -1,0 +1,160 @@
+// shortcuts.cpp: functions that NumPy writes in Python, for the plain case in one step; sorting.
+#include <algorithm>
+#include <numeric>
+
+#include "python/array_type.h"
+#include "python/functions.h"
+#include "python/methods.h"
+#include "python/operands.h"
+
+namespace frit::python {
+namespace {
+
+const Array& array_behind(PyObject* self) { return array_of(self).array; }
+
+void refuse_options(const Arguments& arguments) {
+  if (arguments.positional + arguments.keywords() > 0) throw Unfit{"options"};
+}
+
+// ---- views --------------------------------------------------------------------------------------
+
+struct AtLeast1D {
+  static constexpr const char* name = "atleast_1d";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    if (array_behind(self).ndim() == 0) throw Unfit{"no axis"};
+    return Py_NewRef(self);
+  }
+};
+
+struct AtLeast2D {
+  static constexpr const char* name = "atleast_2d";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    if (array.ndim() >= 2) return Py_NewRef(self);
+    if (array.ndim() == 0) throw Unfit{"no axis"};
+    // As a[None, :] has it.
+    const std::int64_t shape[2] = {1, array.shape()[0]}, strides[2] = {0, array.strides()[0]};
+    return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
+  }
+};
+
+struct Flip {
+  static constexpr const char* name = "flip";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [axis] = named(arguments, {"axis"});
+    const Array& array = array_behind(self);
+    const Axes given = axes_operand(axis, array.ndim());
+    const auto shape = array.shape();
+    Shape strides(array.strides().begin(), array.strides().end());
+    std::int64_t offset = array.offset();
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      if (!given.all && std::ranges::find(given.axes, static_cast<int>(k)) == given.axes.end())
+        continue;
+      if (array.size() > 0) offset += (shape[k] - 1) * strides[k];
+      strides[k] = -strides[k];
+    }
+    if (shape.empty()) throw Unfit{"no axis"};
+    return new_view(window(array, shape, strides, offset, array.dtype()), array_of(self));
+  }
+};
+
+struct FlatNonzero {
+  static constexpr const char* name = "flatnonzero";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    evaluate(array);
+    const Array flat = array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
+    return new_array(nonzero(flat)[0]);
+  }
+};
+
+// ---- sorting: NumPy's own loops, on elements that lie side by side ------------------------------
+
+bool is_row(const Array& array) {
+  return array.ndim() == 1 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
+}
+
+PyObject* sorted_copy(const Array& array) {
+  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
+  PyArray_SortFunc* const sort = functions->sort[NPY_QUICKSORT];
+  if (!sort || !is_row(array)) throw Unfit{"no row"};
+  Array sorted = copy(array, 'C');
+  eval(sorted);
+  if (sort(sorted.base()->data, sorted.size(), nullptr) < 0) throw PythonError{};
+  return new_array(std::move(sorted));
+}
+
+struct SortFunction {
+  static constexpr const char* name = "sort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    return sorted_copy(array_behind(self));
+  }
+};
+
+struct ArgSortFunction {
+  static constexpr const char* name = "argsort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    if (PyObject* places = small_argsort(array_behind(self))) return places;
+    throw Unfit{"no row"};
+  }
+};
+
+}  // namespace
+
+PyObject* small_argsort(const Array& array) {
+  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
+  PyArray_ArgSortFunc* const sort = functions->argsort[NPY_QUICKSORT];
+  if (!sort || !is_row(array)) return nullptr;
+  const std::int64_t shape[1] = {array.size()};
+  Array places = empty(shape, DType::Int64);
+  eval(places);  // its memory
+  auto* first = reinterpret_cast<npy_intp*>(places.base()->data);
+  std::iota(first, first + array.size(), 0);
+  if (sort(array.base()->data + array.offset(), first, array.size(), nullptr) < 0)
+    throw PythonError{};
+  return new_array(std::move(places));
+}
+
+namespace {
+
+// result_type of one or two arrays.
+PyObject* result_type(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  constexpr Py_ssize_t most = 2;
+  if (names || positional < 1 || positional > most || !is_array(values[0]) ||
+      !is_array(values[positional - 1]))
+    return Py_NewRef(Py_NotImplemented);
+  const DType first = array_behind(values[0]).dtype();
+  const DType both = positional == 1 ? first : promote(first, array_behind(values[1]).dtype());
+  return Py_NewRef(as_object(descriptor_of(both)));
+}
+
+// Arrays of several bases share nothing, unless the memory comes from outside.
+PyObject* may_share(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (names || positional != 2 || !is_array(values[0]) || !is_array(values[1]))
+    return Py_NewRef(Py_NotImplemented);
+  const Base* one = array_behind(values[0]).base();
+  const Base* two = array_behind(values[1]).base();
+  return Py_NewRef(one == two || one->foreign || two->foreign ? Py_NotImplemented : Py_False);
+}
+
+PyMethodDef row(const char* name,
+                PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> plain_shortcuts() {
+  return {row("result_type", result_type), row("may_share_memory", may_share),
+          row("shares_memory", may_share), shortcut_row<AtLeast1D>(),
+          shortcut_row<AtLeast2D>(),       shortcut_row<Flip>(),
+          shortcut_row<FlatNonzero>(),     shortcut_row<SortFunction>(),
+          shortcut_row<ArgSortFunction>()};
+}
+
+}  // namespace frit::python

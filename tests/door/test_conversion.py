@@ -1,0 +1,170 @@
+"""test_conversion.py: Numbers and lists of numbers become the arrays that NumPy makes of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+
+import numpy
+import pytest
+
+import frit.numpy as np
+
+NUMBERS = [
+    0,
+    -3,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+    2**63,
+    2**64 - 1,
+    2**70,
+    True,
+    1.5,
+    -0.0,
+    math.nan,
+    math.inf,
+    1e300,
+    1e-310,
+    2 + 1j,
+    numpy.float64(0.1),
+    numpy.float32(0.1),
+    numpy.int64(-7),
+    numpy.uint64(2**63),
+    numpy.bool_(True),
+    numpy.int8(5),
+    numpy.datetime64("2020-01-01"),
+    "text",
+    None,
+]
+DTYPES = [
+    None,
+    float,
+    int,
+    bool,
+    "f4",
+    "f2",
+    "u1",
+    "i8",
+    "u8",
+    "c8",
+    numpy.complex128,
+    object,
+    "S3",
+]
+NESTED = [
+    [],
+    (),
+    [[]],
+    [[], []],
+    [[[]], [[]]],
+    [[], [1]],
+    [[1], []],
+    [1, [2]],
+    [[1], 2],
+    [[1, 2], [3]],
+    [(1, 2), [3.5, True]],
+    ((1, 2, 3), (4, 5, 6)),
+    [[[1.0, 2.0]], [[3.0, 4.0]]],
+    [[[1, 2], [3, 4]], [[5, 6], [7]]],
+    [1, 2.5, True],
+    [True, False],
+    [True, 3],
+    [2**53 + 1, 0.5],
+    [1, "a"],
+    [None, 1.0],
+    [range(3), [1, 2, 3]],
+    [[[[[[[[[1.0]]]]]]]]],
+]
+
+
+def outcome(function, *args, **kwargs):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        try:
+            result = numpy.asarray(function(*args, **kwargs))
+        except Exception as error:
+            return type(error), str(error)
+    said = sorted(str(w.message) for w in found)
+    if result.dtype == object:
+        return result.dtype, result.shape, repr(result), said
+    return result.dtype, result.shape, result.tobytes(), said
+
+
+def agree(name, value, *args, **kwargs):
+    ours = outcome(getattr(np, name), value, *args, **kwargs)
+    theirs = outcome(getattr(numpy, name), value, *args, **kwargs)
+    assert ours == theirs, (name, value, args, kwargs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_numbers_alone_and_in_lists(dtype):
+    for number in NUMBERS:
+        for value in (number, [number], (number, number), [[number], [number]]):
+            agree("array", value, dtype)
+            agree("asarray", value, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_lists_of_two_kinds_of_numbers(dtype):
+    for pair in itertools.product(NUMBERS, repeat=2):
+        agree("array", list(pair), dtype=dtype)
+
+
+@pytest.mark.parametrize("value", NESTED, ids=str)
+def test_nested_lists(value):
+    for name in ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
+        for dtype in DTYPES:
+            agree(name, value, dtype=dtype)
+    agree("atleast_1d", value)
+    agree("atleast_2d", value)
+    agree("sum", value)
+
+
+@pytest.mark.parametrize("name", ["asarray", "asanyarray", "ascontiguousarray", "asfortranarray"])
+def test_what_is_an_array_already(name):
+    convert = getattr(np, name)
+    square = np.array([[1.0, 2.0], [3.0, 4.0]])
+    turned = square.T
+    assert (convert(square) is square) == (name != "asfortranarray")
+    assert (convert(turned) is turned) == (name != "ascontiguousarray")
+    assert convert(square, dtype=float).dtype == float
+    assert convert(square, dtype=numpy.float32).dtype == numpy.float32
+    assert convert(square, dtype=object).dtype == object
+    real = numpy.arange(3.0)
+    shared = convert(real)
+    shared[0] = 7
+    assert real[0] == 7
+    zero = np.array(2.0)
+    assert convert(zero).ndim == (0 if name.startswith("asa") and "y" in name[3:] else 1)
+
+
+def test_options_of_asarray():
+    x = np.arange(4)
+    assert np.asarray(x, order="K", copy=False) is x
+    assert np.asarray(x, copy=True) is not x
+    for value, options in [
+        ([1, 2], dict(copy=False)),
+        ([1, 2], dict(copy=0)),
+        (2.0, dict(copy=1)),
+        (x, dict(dtype=float, copy=False)),
+        ([1, 2], dict(order="Q")),
+        ([1, 2], dict(device="gpu")),
+        ([1, 2], dict(device="cpu")),
+        ([[1, 2], [3, 4]], dict(order="F")),
+        ([1, 2], dict(copy=None, like=None)),
+    ]:
+        agree("asarray", value, **options)
+    with pytest.raises(TypeError):
+        np.asarray()
+    with pytest.raises(TypeError):
+        np.asarray([1], None, None, None)
+
+
+def test_a_list_is_not_shared():
+    numbers = [1.0, 2.0]
+    x = np.asarray(numbers)
+    numbers[0] = 5.0
+    assert x[0] == 1.0
+    assert x.flags.owndata and x.flags.writeable and x.base is None

@@ -1,0 +1,338 @@
+"""test_small.py: Small arrays take ways of their own: what they give is NumPy's."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import frit.numpy as np
+
+DTYPES = ["?", "i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
+SIZES = [1, 2, 3, 7, 8, 9, 31, 100, 1000, 3000]
+
+
+def values(dtype, n, seed=0):
+    generator = numpy.random.default_rng(seed + n)
+    ints = generator.integers(-5, 6, n)
+    if numpy.dtype(dtype).kind in "fc":
+        x = (ints / 2).astype(dtype)
+        x[generator.random(n) < 0.1] = numpy.nan
+        x[generator.random(n) < 0.1] = -0.0
+        return x
+    return ints.astype(dtype)
+
+
+def same(ours, theirs):
+    ours = numpy.asarray(ours)
+    assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+    assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sorting_and_extremes(dtype):
+    for n in SIZES:
+        real = values(dtype, n)
+        x = np.array(real)
+        for name in ("sort", "argsort"):
+            same(getattr(np, name)(x), getattr(numpy, name)(real))
+            same(getattr(np, name)(x[::-1]), getattr(numpy, name)(real[::-1]))
+        same(x.argsort(), real.argsort())
+        for name in ("argmax", "argmin"):
+            ours, theirs = getattr(x, name)(), getattr(real, name)()
+            assert ours == theirs and type(ours) is type(theirs)
+            same(getattr(np, name)(x[::-1]), getattr(numpy, name)(real[::-1]))
+        same(x, real)  # nothing was sorted in place
+
+
+def test_sorting_with_options_and_axes():
+    real = values("f8", 60).reshape(3, 4, 5)
+    x = np.array(real)
+    for axis in (-1, 0, 1, None):
+        same(np.sort(x, axis=axis), numpy.sort(real, axis=axis))
+        same(np.argsort(x, axis=axis, kind="stable"), numpy.argsort(real, axis=axis, kind="stable"))
+    same(np.sort([3, 1, 2]), numpy.sort([3, 1, 2]))
+    same(np.sort(real), numpy.sort(real))
+    for wrong in (lambda m, a: m.sort(a, axis=7), lambda m, a: m.sort(a, kind="none")):
+        with pytest.raises(Exception) as ours:
+            wrong(np, x)
+        with pytest.raises(Exception) as theirs:
+            wrong(numpy, real)
+        assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
+    with pytest.raises(ValueError, match="empty"):
+        np.array([]).argmax()
+    assert numpy.asarray(np.sort(np.array([]))).size == 0
+
+
+def test_a_pending_array_is_sorted_as_it_will_be():
+    x = np.arange(100_000.0) % 7
+    y = (x * 2)[:20]
+    same(np.sort(y), numpy.sort((numpy.arange(100_000.0) % 7 * 2)[:20]))
+    same(y.argsort(), numpy.argsort((numpy.arange(100_000.0) % 7 * 2)[:20]))
+
+
+VIEWS = """
+np.flip(v)
+np.flip(m)
+np.flip(m, 0)
+np.flip(m, (0, -1))
+np.flip(m, 5)
+np.flip(m, (0, 0))
+np.flip(np.array(2.0))
+np.fliplr(m)
+np.rot90(m)
+np.atleast_1d(v)
+np.atleast_2d(v)
+np.atleast_2d(v[::2])
+np.atleast_3d(m)
+np.atleast_2d(np.array(2.0))
+np.atleast_1d(v, m)
+np.moveaxis(m, 0, 1)
+np.diag(m)
+np.diag(v)
+np.diag(v, 1)
+np.split(v, 2)[1]
+np.split(m, [1], axis=1)[0]
+np.array_split(v, 3)[2]
+np.hsplit(m, 2)[0]
+np.meshgrid(v, v[:2])[1]
+np.flatnonzero(v)
+np.flatnonzero(m)
+np.flatnonzero(m.T)
+v.ravel()
+v[::2].ravel()
+m.ravel()
+""".strip().splitlines()
+
+
+def state(module, code):
+    v = module.arange(6.0)
+    m = module.array([[1.0, 0.0, 2.0, 0.0], [0.0, 3.0, 4.0, 5.0]])
+    try:
+        result = eval(code, {"np": module, "v": v, "m": m})
+    except Exception as error:
+        return type(error), str(error)
+    if isinstance(result, tuple):
+        return [numpy.asarray(r).tolist() for r in result]
+    found = [result.shape, result.dtype, result.tolist(), result.flags.writeable]
+    found += [result.base is v, result.base is m, result is v, result is m]
+    if result.size > 0 and result.flags.writeable:
+        found += [result.strides]
+        result[...] = 9
+        found += [v.tolist(), m.tolist()]
+    return found
+
+
+@pytest.mark.parametrize("code", VIEWS)
+def test_views_of_small_arrays(code):
+    assert state(np, code) == state(numpy, code)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_indexing_a_vector_by_an_array(dtype):
+    for n in (1, 7, 100, 5000):
+        real = values(dtype, n)
+        index = numpy.random.default_rng(n).integers(-n, n, 2 * n)
+        for kind in ("i8", "i4", "u1"):
+            where = index if kind == "i8" else (index % min(n, 100)).astype(kind)
+            x, i = np.array(real), np.array(where)
+            same(x[i], real[where])
+            same(x[::-1][i], real[::-1][where])
+            same(x.take(i), real.take(where))
+            given = values(dtype, 2 * n, seed=5)
+            for value in (real.dtype.type(1), given, given[::-1], given[:1], True):
+                ours, theirs = np.array(real), real.copy()
+                theirs[where] = value
+                ours[i] = value
+                same(ours, theirs)
+                backwards = np.array(real)
+                backwards[::-1][i] = np.array(value)
+                theirs = real.copy()
+                theirs[::-1][where] = value
+                same(backwards, theirs)
+
+
+def test_indexing_a_vector_refuses_what_numpy_refuses():
+    real = numpy.arange(5.0)
+    x = np.array(real)
+    for index in ([0, 5], [-6], [2**40]):
+        i, j = np.array(index), numpy.array(index)
+        for call in (lambda a, k: a[k], lambda a, k: a.__setitem__(k, 1.0), lambda a, k: a.take(k)):
+            with pytest.raises(IndexError) as ours:
+                call(x, i)
+            with pytest.raises(IndexError) as theirs:
+                call(real, j)
+            assert str(ours.value) == str(theirs.value)
+    same(x, real)
+    with pytest.raises(ValueError) as ours:
+        x[np.array([0, 1])] = [1.0, 2.0, 3.0]
+    with pytest.raises(ValueError) as theirs:
+        real[numpy.array([0, 1])] = [1.0, 2.0, 3.0]
+    assert str(ours.value) == str(theirs.value)
+    x[np.array([0, 1])] = x[np.array([1, 0])]
+    i = np.array([4, 3, 2, 1, 0])
+    i[i] = i  # the indices are written while they are read
+    assert i.tolist() == [0, 1, 2, 3, 4]
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        x[np.array([0])] = 1.0
+
+
+def test_masks_of_other_bytes_than_zero_and_one():
+    for n in (3, 8, 29, 1000):
+        mask = (numpy.arange(n) % 5).astype("u1") * 37
+        real = numpy.arange(float(n))
+        x, m = np.array(real), np.array(mask).view(bool)
+        chosen = mask != 0
+        same(x[m], real[chosen])
+        assert np.count_nonzero(m) == numpy.count_nonzero(chosen)
+        same(m.nonzero()[0], chosen.nonzero()[0])
+        x[m] = -1.0
+        real[chosen] = -1.0
+        same(x, real)
+        x[m] = numpy.arange(float(chosen.sum()))
+        real[chosen] = numpy.arange(float(chosen.sum()))
+        same(x, real)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_items_and_bytes(dtype):
+    real = values(dtype, 12).reshape(3, 4)
+    x = np.array(real)
+    for array, other in ((x, real), (x.T, real.T), (x[1:, ::2], real[1:, ::2])):
+        assert array.tobytes() == other.tobytes()
+        assert array.tobytes("F") == other.tobytes("F")
+        ours, theirs = array.item(1, 1), other.item(1, 1)
+        assert type(ours) is type(theirs) and repr(ours) == repr(theirs)
+        ours, theirs = array[:1, :1].item(), other[:1, :1].item()
+        assert type(ours) is type(theirs) and repr(ours) == repr(theirs)
+
+
+def test_a_real_array_that_a_callee_keeps_stays_valid():
+    kept = []
+    x = np.array([1.0, 2.0, 3.0])
+    np.apply_along_axis(lambda row: kept.append(numpy.asarray(row)) or 0.0, 0, x)
+    views = [memoryview(np.array([float(k)] * 3)) for k in range(20)]
+    real = [numpy.asarray(np.array([float(k)] * 3)) for k in range(20)]
+    for _ in range(20):
+        np.interp(2.0, x, np.array([9.0, 9.0, 9.0]))
+    assert [v[0] for v in views] == [r[2] for r in real] == [float(k) for k in range(20)]
+    assert kept[0].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_what_a_callback_does_with_its_array_is_undone_for_the_next():
+    def spoil(array):
+        array.shape = (3, 1)
+        return array.sum()
+
+    for _ in range(5):
+        x = np.array([1.0, 2.0, 3.0])
+        assert np.fromiter(map(float, [np.interp(1.5, x, x)]), float)[0] == 1.5
+        real = numpy.asarray(x)
+        assert spoil(real) == 6.0
+        assert np.interp(2.5, x, x) == 2.5
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "<", "=="])
+def test_numpy_scalars_and_ndarrays_on_the_left(operator):
+    real = numpy.arange(1.0, 6.0)
+    for left in (
+        numpy.float64(2.5),
+        numpy.int64(3),
+        numpy.float32(0.5),
+        real[::-1].copy(),
+        real[1],
+    ):
+        theirs = eval(f"left {operator} real")
+        ours = eval(f"left {operator} x", {"left": left, "x": np.array(real)})
+        assert type(ours) is np.ndarray
+        same(ours, theirs)
+    with pytest.raises(ValueError) as ours:
+        real[:3] + np.array(real)
+    with pytest.raises(ValueError) as theirs:
+        real[:3] + real
+    assert str(ours.value) == str(theirs.value)
+
+
+def test_types_and_sharing():
+    for one in DTYPES:
+        for two in DTYPES:
+            x, y = np.zeros(2, one), np.zeros(3, two)
+            assert np.result_type(x, y) is numpy.result_type(numpy.dtype(one), numpy.dtype(two))
+        assert np.result_type(x) == numpy.dtype(one)
+    x = np.arange(10.0)
+    assert np.may_share_memory(x, x[::2]) and not np.may_share_memory(x, x.copy())
+    assert np.shares_memory(x, x[3:]) and not np.shares_memory(x[::2], x[1::2])
+    assert np.may_share_memory(x[::2], x[1::2])  # NumPy looks at the bounds
+    real = numpy.arange(10.0)
+    one, two = np.asarray(real[::2]), np.asarray(real[1::2])
+    assert np.may_share_memory(one, two) and not np.shares_memory(one, two)
+    assert not np.may_share_memory(x, 2.0) and np.may_share_memory(real, one)
+
+
+def test_a_real_operand_is_read_when_it_is_given():
+    real = numpy.ones(4)
+    big = np.zeros((3000, 4))
+    lazy = big + real
+    shared = np.asarray(real)
+    real[0] = 7.0
+    assert lazy[2, 0] == 1.0
+    shared += real
+    assert real.tolist() == [14.0, 2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("join", ["concatenate", "stack", "vstack", "hstack", "array"])
+def test_joining_small_arrays(join):
+    def pieces(module):
+        line = module.arange(4.0)
+        table = module.arange(12.0).reshape(3, 4)
+        return [
+            [line, line * 2],
+            [line, module.arange(4)],
+            [line[::2], line[1::2]],
+            [table, table + 1],
+            [table, table[:1]],
+            [table.T, table.T],
+            [table[:, :1], table[:, 1:2]],
+            [module.zeros((0, 4)), table],
+            [module.zeros(0), line],
+            [module.array(2.0), module.array(3.0)],
+            [module.arange(900.0), module.arange(900.0)],
+            [line],
+            [line, table],
+        ]
+
+    for ours, theirs in zip(pieces(np), pieces(numpy), strict=True):
+        try:
+            expected = getattr(numpy, join)(theirs)
+        except ValueError as error:
+            with pytest.raises(ValueError) as caught:
+                getattr(np, join)(ours)
+            assert str(caught.value) == str(error)
+            continue
+        found = getattr(np, join)(ours)
+        same(found, expected)
+        assert found.flags.c_contiguous == expected.flags.c_contiguous
+        assert found.size == 0 or found.strides == expected.strides
+        assert not any(np.may_share_memory(found, part) for part in ours)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4"])
+def test_products_of_small_matrices(dtype):
+    generator = numpy.random.default_rng(5)
+    shapes = [(3,), (3, 3), (3, 1), (1, 3), (4, 3), (3, 4), (3, 50), (50, 3), (1, 1), (0, 3)]
+    for one in shapes:
+        for two in shapes:
+            x = generator.integers(-9, 9, one).astype(dtype) / numpy.array(8, dtype)
+            y = generator.integers(-9, 9, two).astype(dtype) / numpy.array(8, dtype)
+            x, y = x.astype(dtype), y.astype(dtype)
+            for left, right in ((x, y), (x.T, y), (x, y.T)):
+                for name in ("matmul", "dot"):
+                    try:
+                        expected = getattr(numpy, name)(left, right)
+                    except ValueError:
+                        with pytest.raises(ValueError, match="shapes|mismatch"):
+                            getattr(np, name)(np.array(left), np.array(right))
+                        continue
+                    same(getattr(np, name)(np.array(left), np.array(right)), expected)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in"):
+        print(np.full((2, 2), 1e300) @ np.full((2, 2), 1e300))
