@@ -11,6 +11,7 @@ import pytest
 
 import frit
 import frit.numpy
+from frit.loops import place, work
 
 from .fuzz import outcome, same_outcome
 from .kernels import KERNELS, arguments
@@ -278,3 +279,37 @@ def inner_without_rounds(b, n, m, last):
 @pytest.mark.parametrize("m", [3, 9])
 def test_a_variable_keeps_its_value_if_no_loop_sets_it(m):
     check(inner_without_rounds, np.ones(12), 9, m, -5)
+
+
+def rows_of_sums(a, b):
+    for i in range(a.shape[0]):
+        b[i] = 0.0
+        for j in range(a.shape[1]):
+            b[i] += a[i, j]
+
+
+def test_a_call_of_few_rounds_runs_as_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    parallel = frit.parallelize(rows_of_sums)
+    few, many = np.ones((2, 2)), np.ones((40, 50))
+    for calls, (a, compiled) in enumerate([(few, 0), (few, 0), (many, 1), (few, 1), (many, 2)]):
+        b = np.full(len(a), -1.0)
+        parallel(a, b)
+        assert np.array_equal(b, a.sum(1)), calls
+        # The inner loop's place is not asked where the outer one's work is too short.
+        assert sum(site.calls for site in parallel.__frit__.sites) == compiled, calls
+
+
+def test_what_is_too_short_says_so(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    parallel = frit.parallelize(rows_of_sums)
+    parallel(np.ones((1, 1)), np.ones(1))
+    assert "too short" in str(frit.explain(parallel))
+
+
+def test_a_guess_that_fails_leaves_the_error_to_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    parallel = frit.parallelize(rows_of_sums)
+    parallel(np.ones((1, 1)), np.ones(1))
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        parallel(np.ones(3), np.ones(3))

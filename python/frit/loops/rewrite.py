@@ -167,9 +167,11 @@ class _Body:
         """Rewrites the statements; what is bound behind them."""
         result: list[ast.stmt] = []
         for node in nodes:
+            known = len(self.rewriter.places)
             after = self.statement(node, bound)
             place = self.place_of(node, bound) if isinstance(node, ast.For) else None
             if place is not None and isinstance(node, ast.For):
+                place.inner = self.rewriter.places[known:]
                 result.append(self.rewriter.guarded(node, place))
             else:
                 result.append(node)
