@@ -30,7 +30,8 @@ from frit.loops import place, work
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.loops import kernels
 
-ALL_CORES, PART_COST = frit.get_num_threads(), _core.part_cost()
+ALL_CORES, PART_COST = frit.get_num_threads(), _core.set_part_cost(0)
+_core.set_part_cost(PART_COST)
 
 # By kernel: the size for CPython, and for the compiled ones; the loops that prange may stand at
 # (counted in the order of the text).

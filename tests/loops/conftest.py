@@ -1,9 +1,9 @@
 """conftest.py: programs of their own process, as the NumPy door's tests run them."""
 
 import pytest
+from tests.door.conftest import file, frit, python
 
 from frit.loops import place
-from tests.door.conftest import file, frit, python
 
 __all__ = ["file", "frit", "python"]
 

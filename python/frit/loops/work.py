@@ -12,11 +12,12 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-SHORT = 2e-6  # seconds as Python: less is left alone, as a compiled call costs 3e-6, a refused one 1e-6
+# Seconds as Python: less is left alone, as a compiled call costs 3e-6, and a refused one 1e-6.
+SHORT = 2e-6
 WORTH = 2e-3  # seconds as Python, after which a nest that nobody asked for is translated
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
-# Too many rather than too few: a long nest that stays Python is worse than a short one that does not.
+# Many rather than few: a long nest that stays Python is worse than a short one that does not.
 UNKNOWN_ROUNDS = "64"
 _SIMPLE = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
 _FUNCTIONS = ("len", "min", "max", "int", "range")
