@@ -1,4 +1,4 @@
-"""test_first_call.py: what makes a first call short: records, and reading no more than a function."""
+"""test_first_call.py: what makes a first call short: records, and reading only the function."""
 
 from __future__ import annotations
 
