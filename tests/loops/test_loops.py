@@ -259,6 +259,38 @@ def test_explain_names_the_two_references():
     assert "# parallel" in str(frit.explain(parallel))
 
 
+def until_a_large_one(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.9:
+                break
+            b[i] += a[i, j]
+
+
+def first_large_one(a):
+    for i in range(len(a)):
+        for _ in range(2):
+            pass
+        if a[i] > 2.0:
+            return i
+    return -1
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "words"),
+    [
+        (until_a_large_one, lambda: (np.ones((4, 5)) / 2, np.zeros(4)), "a break may end it"),
+        (first_large_one, lambda: (np.arange(9.0),), "a return may end it"),
+    ],
+)
+def test_explain_says_what_leaves_a_loop(function, given, words):
+    parallel = frit.parallelize(function)
+    parallel(*given())
+    text = str(frit.explain(parallel))
+    assert f"serial: {words}" in text
+    assert "a while" not in text
+
+
 def test_explain_says_why_a_loop_is_python():
     def f(a):
         for i in range(len(a)):
