@@ -73,10 +73,11 @@ class ArrayName:
 
 @record(frozen=True)
 class Span:
-    """Elements start, start + 1, .. of an axis."""
+    """Elements start, start + step, .. of an axis."""
 
     start: Value
     extent: Value
+    step: int = 1
 
 
 @record(frozen=True)
