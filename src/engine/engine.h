@@ -64,10 +64,10 @@ struct Settings {
   std::int64_t immediate_bytes = 16 << 10;
   std::int64_t held_bytes = 48 << 20;  // memory that only pending nodes keep alive
   std::size_t most_nodes = 4096;
-  std::string dump;        // FRIT_DUMP
+  std::string dump;  // FRIT_DUMP
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
-  double step_cost = 2e6;  // ns of pending work from which a loop's next round starts the work
+  double step_cost = 2e6;   // ns of pending work from which a loop's next round starts the work
 };
 
 class Engine {

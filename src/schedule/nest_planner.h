@@ -7,8 +7,8 @@
 
 namespace frit {
 
-inline constexpr double fewest_rounds = 4;    // that lanes are worth
-inline constexpr double scalar_score = 3.5;   // of running in order: see score()
+inline constexpr double fewest_rounds = 4;   // that lanes are worth
+inline constexpr double scalar_score = 3.5;  // of running in order: see score()
 
 using Statements = std::vector<const Instr*>;
 

@@ -1,3 +1,4 @@
+// addresses_test.cpp: addresses of lanes are taken apart, and mean the same.
 #include "backend/interp/addresses.h"
 
 #include <gtest/gtest.h>
