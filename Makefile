@@ -52,12 +52,16 @@ ubsan: $(SETUP)
 tsan: $(SETUP)
 	bash tools/sanitize.sh thread $(PYTHON)
 
+LOOP_FUZZ := tests/loops/test_loop_fuzz.py \
+  tests/loops/test_implicit.py::test_random_loops_of_modules_do_what_python_does
+
 # FRIT_FUZZ_PROGRAMS: how many random programs; each failure prints the seed that repeats it.
 fuzz: build
-	FRIT_FUZZ_PROGRAMS=$${FRIT_FUZZ_PROGRAMS:-20000} $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py -n $(PYTEST_JOBS)
+	FRIT_FUZZ_PROGRAMS=$${FRIT_FUZZ_PROGRAMS:-20000} $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py $(LOOP_FUZZ) -n $(PYTEST_JOBS)
 
 nightly: test lint asan tsan wheel
 	FRIT_FUZZ_PROGRAMS=200000 $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py -n $(PYTEST_JOBS)
+	FRIT_FUZZ_PROGRAMS=20000 $(PYTEST) $(LOOP_FUZZ) -n $(PYTEST_JOBS)
 
 wheel: $(SETUP)
 	bash tools/wheel.sh $(PYTHON)

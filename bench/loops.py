@@ -1,7 +1,11 @@
 """loops.py: the sixteen nests of tests/loops/kernels.py: Frit against CPython and Numba.
 
-Usage: loops.py [NAME..] [--rounds N]. Times are medians of rounds in which the tools take turns.
-Numba runs with fastmath=False; `prange` stands at the outermost loop wherever that is right.
+Usage: loops.py [NAME..] [--rounds N] [--oracle]. Times are medians of rounds in which the tools
+take turns. Numba runs with fastmath=False; `prange` stands at the outermost loop wherever that is
+right.
+
+--oracle: how far Frit's choice (Python, one core, all cores) is from the best of the three, from
+tiny to large sizes: the least of the rounds each, in processes whose kernels are all compiled.
 """
 
 from __future__ import annotations
@@ -20,9 +24,14 @@ import numba
 import numpy as np
 
 import frit
+from frit import _core
+from frit.loops import place, work
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.loops import kernels
+
+ALL_CORES, PART_COST = frit.get_num_threads(), _core.set_part_cost(0)
+_core.set_part_cost(PART_COST)
 
 # By kernel: the size for CPython, and for the compiled ones; the loops that prange may stand at
 # (counted in the order of the text).
@@ -93,11 +102,79 @@ def measure(name: str, rounds: int) -> list[float]:
     return [python, ours * 1e3, serial / ours, parallel / ours]
 
 
+# ---- the choice ---------------------------------------------------------------------------------
+
+ORACLE_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576)
+ASKING = 10e-6  # seconds: below, a choice costs as much as it brings
+LONG_PYTHON, LONG = 1e-3, 10e-3  # seconds: larger sizes are not run as Python, or not at all
+
+
+def set_choice(choice: str) -> None:
+    """Lets Frit choose, or only do one of the three."""
+    place.SHORT = {"chosen": work.SHORT}.get(choice, -1.0)
+    frit.set_num_threads(1 if choice == "one core" else ALL_CORES)
+    _core.set_part_cost({"all cores": 100.0}.get(choice, PART_COST))
+
+
+def time_of(choice: str, function, arguments) -> float:
+    """Seconds of a call, a mean of some; by itself, the first call after a change pays for it."""
+    set_choice(choice)
+    function(*copy.deepcopy(arguments))
+    given = [copy.deepcopy(arguments) for _ in range(4)]
+    start = time.perf_counter()
+    for each in given:
+        function(*each)
+    return (time.perf_counter() - start) / len(given)
+
+
+def oracle_times(name: str, size: int, rounds: int, with_python: bool) -> dict[str, float]:
+    """Seconds of each choice, and of what is chosen."""
+    plain = kernels.KERNELS[name]
+    ours = frit.parallelize(plain)
+    arguments = kernels.arguments(name, size, np.random.default_rng(1))
+    choices = {"Python": plain, "one core": ours, "all cores": ours, "chosen": ours}
+    times = dict.fromkeys(choices, float("inf"))
+    for _ in range(rounds):
+        for choice, function in choices.items():
+            if choice != "Python" or with_python:
+                times[choice] = min(times[choice], time_of(choice, function, arguments))
+    return times
+
+
+def oracle(names: list[str], rounds: int) -> None:
+    _core.set_tier("compiled")
+    every, long = [], []
+    print(f"{'kernel':16} {'size':>8}  {'Python':>9} {'one core':>9} {'all':>9} {'chosen':>9}  us")
+    for name in names:
+        own = []
+        times = {"Python": 0.0, "one core": 0.0}
+        for size in ORACLE_SIZES:
+            if times["one core"] > LONG:
+                break
+            with_python = times["Python"] < LONG_PYTHON
+            times = oracle_times(name, size, rounds, with_python)
+            best = min(times[choice] for choice in times if choice != "chosen")
+            # What is chosen is one of the three: faster than all of them is noise.
+            own.append(max(1.0, times["chosen"] / best))
+            if best > ASKING:
+                long.append(own[-1])
+            microseconds = " ".join(f"{1e6 * t:9.1f}" for t in times.values())
+            print(f"{name:16} {size:8}  {microseconds}  {own[-1]:.2f} of the best", flush=True)
+        every += own
+        print(f"{name:16} {'mean':>8}  {statistics.mean(own):.3f} of the best", flush=True)
+    print(f"{'all':16} {'mean':>8}  {statistics.mean(every):.3f} of the best")
+    if long:
+        print(f"where that takes more than 10 us  {statistics.mean(long):.3f} of the best")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--oracle", action="store_true")
     options = parser.parse_args()
+    if options.oracle:
+        return oracle(options.names or list(SIZES), options.rounds)
     print(f"{'kernel':16} {'x CPython':>10} {'ms':>9} {'x njit':>8} {'x njit parallel':>16}")
     rows = []
     for name in options.names or SIZES:

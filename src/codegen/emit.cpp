@@ -182,7 +182,7 @@ class LaneSurvey {
       const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
       const std::string symbol = formula_symbol(instr.op, in);
       cost += length(symbol) + length(symbol + "_re") + length(symbol + "_im");
-    } else if (instr.kind != InstrKind::Load) {  // loads are no part of a chain
+    } else if (instr.kind == InstrKind::Cast) {  // loads are no part of a chain, locals registers
       cost += 2;
     }
   }

@@ -64,8 +64,10 @@ struct Settings {
   std::int64_t immediate_bytes = 16 << 10;
   std::int64_t held_bytes = 48 << 20;  // memory that only pending nodes keep alive
   std::size_t most_nodes = 4096;
-  std::string dump;        // FRIT_DUMP
-  double step_cost = 2e6;  // ns of pending work from which a loop's next round starts the work
+  std::string dump;  // FRIT_DUMP
+  bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
+  double part_cost = 25e3;  // ns of work that is worth handing to another thread
+  double step_cost = 2e6;   // ns of pending work from which a loop's next round starts the work
 };
 
 class Engine {
@@ -160,6 +162,7 @@ class Engine {
   void improve(KernelCode& code);
   CachedPlan& plan_for(std::span<const SlotState> states);
   void dump(const CachedPlan& cached);
+  void dump(const Kernel& kernel) const;
   void run(CachedPlan& cached);
   void finish_nodes(const std::vector<bool>& done);
   void destroy(Base* base);

@@ -121,20 +121,18 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
   return *plans_.emplace(hash, std::move(cached))->second;
 }
 
-// FRIT_DUMP=graph,kernel,llvm,asm: what a new plan holds, to standard error.
+// FRIT_DUMP=graph,kernel,llvm,asm: new plans and new kernels, to standard error.
 void Engine::dump(const CachedPlan& cached) {
-  const auto wants = [&](const char* what) {
-    return settings.dump.find(what) != std::string::npos;
-  };
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
-  if (wants("graph")) std::fputs(explain(false).c_str(), stderr);
-  for (const auto& code : cached.code) {
-    if (!code) continue;
-    if (wants("kernel")) std::fputs((print(*code->kernel) + "\n").c_str(), stderr);
-    if (wants("llvm")) std::fputs((compiler_->llvm_text(*code->kernel) + "\n").c_str(), stderr);
-    if (wants("asm")) std::fputs((compiler_->assembly(*code->kernel) + "\n").c_str(), stderr);
-  }
+  if (settings.dumps("graph")) std::fputs(explain(false).c_str(), stderr);
+}
+
+void Engine::dump(const Kernel& kernel) const {
+  const auto put = [](const std::string& text) { std::fputs((text + "\n").c_str(), stderr); };
+  if (settings.dumps("kernel")) put(print(kernel));
+  if (settings.dumps("llvm")) put(compiler_->llvm_text(kernel));
+  if (settings.dumps("asm")) put(compiler_->assembly(kernel));
 }
 
 std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>& kernel) {
@@ -142,6 +140,7 @@ std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>&
   if (!code) {
     code = std::make_shared<KernelCode>();
     code->kernel = kernel;
+    if (!settings.dump.empty()) dump(*kernel);
   }
   return code;
 }

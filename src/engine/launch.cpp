@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <new>
 
+#include "engine/engine.h"
 #include "engine/pool.h"
 #include "ir/per_thread.h"
 
 namespace frit {
 namespace {
-
-constexpr double part_cost = 25e3;  // ns of work that is worth handing to another thread
 
 struct ScratchBlock {
   std::byte* data = nullptr;
@@ -33,6 +32,7 @@ std::byte* scratch_of_thread(std::int64_t bytes) {
 }
 
 std::int64_t parts_of(const LaunchShape& shape, int threads) {
+  const double part_cost = Engine::get().settings.part_cost;
   if (threads <= 1 || shape.cost <= 2 * part_cost) return 1;
   std::int64_t parts =
       std::min<std::int64_t>(static_cast<std::int64_t>(shape.cost / part_cost), threads * 8);

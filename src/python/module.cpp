@@ -229,6 +229,14 @@ void add_test_hooks(nb::module_& m) {
       "n"_a,
       "Results of up to n bytes are computed at once where their inputs are ready. Gives back what "
       "it was.");
+  m.def(
+      "set_part_cost",
+      [](double nanoseconds) {
+        const std::scoped_lock lock(Engine::lock());
+        return std::exchange(Engine::get().settings.part_cost, nanoseconds);
+      },
+      "nanoseconds"_a,
+      "Work that is worth handing to another thread, for bench/loops.py. Gives back what it was.");
 }
 
 void add_door(nb::module_& m) {

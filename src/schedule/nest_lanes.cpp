@@ -4,12 +4,11 @@
 #include <limits>
 
 #include "ir/error.h"
+#include "schedule/nest_cost.h"
 #include "schedule/nest_planner.h"
 
 namespace frit {
 namespace {
-
-constexpr double costly_cost = 6;  // ns of a function
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
@@ -28,10 +27,10 @@ double Planner::cost_of(const Block& block) const {
 double Planner::cost_of(const Instr& instr) const {
   switch (instr.kind) {
     case InstrKind::Apply:
-      return has(instr.op, Costly) ? costly_cost : element_cost;
+      return has(instr.op, Costly) ? nest_cost::function_in_order : nest_cost::in_order;
     case InstrKind::Load:
     case InstrKind::Store:
-      return element_cost;
+      return nest_cost::in_order;
     case InstrKind::Loop:
     case InstrKind::While:
       return rounds_of(loop_of(instr)) * (cost_of(instr.body) + cost_of(instr.other));
@@ -50,7 +49,7 @@ double Planner::cost_of(const Instr& instr) const {
 
 double Planner::cost_of(std::int32_t loop, const Statements& statements) const {
   double cost = 0;
-  for (const Instr* s : statements) cost += cost_of(*s) + element_cost;
+  for (const Instr* s : statements) cost += cost_of(*s) + nest_cost::in_order;
   return cost * rounds_of(loop);
 }
 

@@ -6,11 +6,10 @@
 #include <limits>
 
 #include "ir/error.h"
+#include "schedule/nest_cost.h"
 
 namespace frit {
 namespace {
-
-constexpr double lane_cost = 0.08, order_cost = 0.35, function_cost = 1.5;  // ns an op
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
@@ -463,11 +462,14 @@ void LaunchWriter::add_cost(const PlanNode& node,
       loops.emplace_back(nest_.loop(node.skewed).instr, more);
     }
   }
-  const double each = lanes || launch_.grain == PlanNode::Grain::Lane ? lane_cost : order_cost;
+  const bool side_by_side = lanes || launch_.grain == PlanNode::Grain::Lane;
+  const double each = side_by_side ? nest_cost::in_lanes : nest_cost::in_order;
+  const double function =
+      side_by_side ? nest_cost::function_in_lanes : nest_cost::function_in_order;
   double weight = node.loop < 0 ? each : 0;
   for (const Block* block : node.blocks)
     for (const Instr& instr : *block) {
-      if (instr.kind == InstrKind::Apply) weight += has(instr.op, Costly) ? function_cost : each;
+      if (instr.kind == InstrKind::Apply) weight += has(instr.op, Costly) ? function : each;
       if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) weight += each;
     }
   if (weight > 0) launch_.cost.push_back({weight, loops});

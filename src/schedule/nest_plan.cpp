@@ -5,16 +5,13 @@
 #include <functional>
 
 #include "ir/error.h"
+#include "schedule/nest_cost.h"
 #include "schedule/nest_planner.h"
 
 namespace frit {
 namespace {
 
-constexpr double small_nest = 4e3;     // ns: below it, all is one launch
-constexpr double launch_pays = 1.5e3;  // ns of work that a launch of its own must have
 constexpr std::int64_t most_skew = 4;
-constexpr double long_run = 5e6, long_launch = 50e3;  // ns
-constexpr double least_product = 30e3;  // multiplications that a call of BLAS is worth
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
@@ -35,7 +32,7 @@ NestPlan Planner::run() {
   const Statements all = statements_of(body_.code);
   for (const Instr* statement : all) plan.cost += cost_of(*statement);
   const bool loops = !nest_.loops.empty();
-  if (plan.cost < small_nest && loops) {
+  if (plan.cost < nest_cost::small_nest && loops) {
     plan.nodes = kernel_statements(all, false);
   } else {
     plan.nodes = host_statements(all);
@@ -92,7 +89,7 @@ std::optional<PlanNode> Planner::product_of(std::int32_t loop) {
   const auto product = find_product(judged_, loop);
   if (!product) return std::nullopt;
   if (rounds_of(product->rows) * rounds_of(product->columns) * rounds_of(product->inner) <
-      least_product)
+      nest_cost::least_product)
     return std::nullopt;
   PlanNode n = node(*nest_.loop(loop).instr, LoopRun::Host);
   n.product = static_cast<std::int32_t>(products_.size());
@@ -110,7 +107,7 @@ bool Planner::has_launch_that_pays(const std::vector<PlanNode>& nodes) {
 std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& statements) {
   const Members members = members_of(loop, statements);
   const Status status = status_of(loop, members);
-  const bool pays = cost_of(loop, statements) >= launch_pays;
+  const bool pays = cost_of(loop, statements) >= nest_cost::launch_pays;
   if (pays && status.is_free() && !status.reduces_array && !status.reduces_local &&
       !status.has_companion)
     return {parallel(loop, statements, {})};
@@ -141,7 +138,7 @@ PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
   const double cost = cost_of(loop, statements);
   const bool inner_loops = std::any_of(statements.begin(), statements.end(),
                                        [](const Instr* s) { return has_loop(s->body); });
-  if (cost > long_run && cost / rounds > long_launch && inner_loops) return n;
+  if (cost > nest_cost::long_run && cost / rounds > nest_cost::long_launch && inner_loops) return n;
   std::vector<PlanNode> inside = kernel_loop(loop, statements, false, parts);
   if (inside.size() == 1) return std::move(inside[0]);
   // Several loops for one: the launch has no loop of its own.

@@ -7,9 +7,8 @@
 
 namespace frit {
 
-inline constexpr double fewest_rounds = 4;    // that lanes are worth
-inline constexpr double scalar_score = 3.5;   // of running in order: see score()
-inline constexpr double element_cost = 0.35;  // ns of a memory access or a plain op, in order
+inline constexpr double fewest_rounds = 4;   // that lanes are worth
+inline constexpr double scalar_score = 3.5;  // of running in order: see score()
 
 using Statements = std::vector<const Instr*>;
 

@@ -206,6 +206,10 @@ class Program:
 
     def row(self, depth: int) -> None:
         cut = self.pick("", "", "", "1:", ":-1", f"{self.pick(*self.loops)}:")
+        if self.chance(0.2):
+            cut = self.pick(
+                "::2", "1::2", "::-1", ":-1:3", f":{self.pick(*self.loops)}:-2", "-2::-1"
+            )
         part = lambda: f"m[{self.index()}{', ' + cut if cut else ''}]"  # noqa: E731
         line = f"c[{cut}]" if cut else "c"
         one = lambda: self.pick(part(), line, line, "x", "2")  # noqa: E731

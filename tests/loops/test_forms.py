@@ -1266,3 +1266,91 @@ def test_many_variables_settle():
     space = {}
     exec(compile(text, "<many>", "exec"), space)
     check(space["many"], NUMBERS.copy(), compiled=True)
+
+
+def even_and_odd(m, out):
+    for i in range(len(m)):
+        out[i, ::2] = m[i, ::2] * 2
+        out[i, 1::2] -= m[i, 1::2]
+
+
+def turned(m, out):
+    for i in range(len(m)):
+        out[i, ::-1] = m[i, :]
+        m[i, 5:0:-2] *= out[i, 1:6:2]
+
+
+def elements_of_slices(m, out):
+    for i, row in enumerate(m[::2]):
+        for j, x in enumerate(row[-2::-3]):
+            out[i, j] = x + row[1::2][1] - row[::-1][0]
+
+
+def parts_of_parts(m, out):
+    for i in range(len(m)):
+        out[i, :2] = m[i, 1::2][::-1][:2]
+        out[i, 2] = m[i, ::3].sum() + m[i, ::-1][1:4].max() + len(m[i, 1:6:2])
+
+
+def red_and_black(m):
+    for i in range(1, len(m) - 1):
+        m[i, 1:-1:2] = m[i, 0:-2:2] + m[i, 2::2]
+
+
+def up_to(m, out, n):
+    for i in range(len(m)):
+        out[i, :n:2] = m[i, :n:2]
+
+
+def slid(m):
+    for i in range(len(m)):
+        m[i, 2::2] = m[i, :-2:2]
+
+
+def steps_of(m, s):
+    for i in range(len(m)):
+        m[i, ::s] = 0
+
+
+@pytest.mark.parametrize(
+    "function", [even_and_odd, turned, elements_of_slices, parts_of_parts, red_and_black]
+)
+@pytest.mark.parametrize("view", [lambda m: m, lambda m: m[:, ::-1], lambda m: m[::2]])
+def test_slices_with_steps(function, view):
+    given = [view(MATRIX.copy()), view(MATRIX + 0.5)]
+    check(function, *given[: function.__code__.co_argcount], compiled=True)
+
+
+@pytest.mark.parametrize("n", range(9))
+def test_slices_with_steps_up_to_a_number(n):
+    # Python cuts a slice that is longer than the array.
+    check(up_to, MATRIX.copy(), MATRIX * 0, n, compiled=n <= 7)
+
+
+@pytest.mark.parametrize("columns", range(5))
+def test_slices_with_steps_of_few_elements(columns):
+    check(even_and_odd, np.ones((3, columns)), np.ones((3, columns)), compiled=columns > 0)
+    check(turned, np.ones((3, columns)), np.ones((3, columns)))
+    check(elements_of_slices, np.ones((3, columns)), np.zeros((3, 5)))
+
+
+def test_slices_with_steps_that_stay_python():
+    check(slid, MATRIX.copy(), compiled=False)
+    check(steps_of, MATRIX.copy(), 2, compiled=False)
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        frit.parallelize(by_nothing)(MATRIX.copy())
+
+
+def by_nothing(m):
+    for i in range(len(m)):
+        m[i, ::0] = 1
+
+
+def same_slices_of_one_array(m, n):
+    for i in range(len(m)):
+        m[i, :n:2] = m[i, :n:2] * 2 + m[i, 1:n:2]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4, 6, 7])
+def test_slices_of_one_array_that_never_meet(n):
+    check(same_slices_of_one_array, MATRIX.copy(), n)

@@ -21,7 +21,7 @@ import pytest
 
 import frit
 from frit import _importer
-from frit.loops import implicit, place
+from frit.loops import implicit, place, work
 from frit.loops.peel import private_names
 
 from .fuzz import Program, same
@@ -404,6 +404,7 @@ def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
 
 def test_short_loops_stay_python(monkeypatch):
     monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
     text = """
         x = np.zeros(4)
         for i in range(4):

@@ -11,6 +11,7 @@ import pytest
 
 import frit
 import frit.numpy
+from frit.loops import place, work
 
 from .fuzz import outcome, same_outcome
 from .kernels import KERNELS, arguments
@@ -279,6 +280,38 @@ def test_explain_names_the_two_references():
     assert "# parallel" in str(frit.explain(parallel))
 
 
+def until_a_large_one(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.9:
+                break
+            b[i] += a[i, j]
+
+
+def first_large_one(a):
+    for i in range(len(a)):
+        for _ in range(2):
+            pass
+        if a[i] > 2.0:
+            return i
+    return -1
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "words"),
+    [
+        (until_a_large_one, lambda: (np.ones((4, 5)) / 2, np.zeros(4)), "a break may end it"),
+        (first_large_one, lambda: (np.arange(9.0),), "a return may end it"),
+    ],
+)
+def test_explain_says_what_leaves_a_loop(function, given, words):
+    parallel = frit.parallelize(function)
+    parallel(*given())
+    text = str(frit.explain(parallel))
+    assert f"serial: {words}" in text
+    assert "a while" not in text
+
+
 def test_explain_says_why_a_loop_is_python():
     def f(a):
         for i in range(len(a)):
@@ -299,3 +332,37 @@ def inner_without_rounds(b, n, m, last):
 @pytest.mark.parametrize("m", [3, 9])
 def test_a_variable_keeps_its_value_if_no_loop_sets_it(m):
     check(inner_without_rounds, np.ones(12), 9, m, -5)
+
+
+def rows_of_sums(a, b):
+    for i in range(a.shape[0]):
+        b[i] = 0.0
+        for j in range(a.shape[1]):
+            b[i] += a[i, j]
+
+
+def test_a_call_of_few_rounds_runs_as_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    parallel = frit.parallelize(rows_of_sums)
+    few, many = np.ones((2, 2)), np.ones((40, 50))
+    for calls, (a, compiled) in enumerate([(few, 0), (few, 0), (many, 1), (few, 1), (many, 2)]):
+        b = np.full(len(a), -1.0)
+        parallel(a, b)
+        assert np.array_equal(b, a.sum(1)), calls
+        # The inner loop's place is not asked where the outer one's work is too short.
+        assert sum(site.calls for site in parallel.__frit__.sites) == compiled, calls
+
+
+def test_what_is_too_short_says_so(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    parallel = frit.parallelize(rows_of_sums)
+    parallel(np.ones((1, 1)), np.ones(1))
+    assert "too short" in str(frit.explain(parallel))
+
+
+def test_a_guess_that_fails_leaves_the_error_to_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    parallel = frit.parallelize(rows_of_sums)
+    parallel(np.ones((1, 1)), np.ones(1))
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        parallel(np.ones(3), np.ones(3))

@@ -6,16 +6,16 @@ import ast
 import types
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from frit.loops.forms import Form, Symbol
 from frit.loops.names import assigned_names
 from frit.loops.values import Again, Counter, Item, Refused, Value
 from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
+from frit.translate.record import field, record
 
 
-@dataclass
+@record
 class Leaving:
     """Flags of an open loop: locals, where one is needed."""
 
@@ -23,7 +23,7 @@ class Leaving:
     skipped: int | None = None
 
 
-@dataclass
+@record
 class Frame:
     """The nest itself, or the body of a function that is written in its place."""
 

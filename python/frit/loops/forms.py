@@ -9,7 +9,8 @@ a bound names the index of an outer loop, as in a triangular nest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from frit.translate.record import record
 
 LARGEST = 2**62  # what an integer of a nest may reach
 ARGUMENT = 2**40  # what an integer argument may reach, where that matters: the guard asks
@@ -19,7 +20,7 @@ class Unbounded(Exception):
     """Nothing is known of a number."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Form:
     """The sum of terms (symbol number, coefficient) and a constant."""
 
@@ -42,7 +43,7 @@ class Form:
         return self + other.times(-1)
 
 
-@dataclass
+@record
 class Symbol:
     """`low` and `high`: valid bounds each. `widest`: instead, one of them is the bound."""
 
@@ -52,7 +53,7 @@ class Symbol:
     widest_low: bool = False
     widest_high: bool = False
     reach: int | None = None  # its absolute value at most
-    busy: bool = field(default=False, repr=False)
+    busy: bool = False
 
 
 class Forms:

@@ -11,7 +11,6 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from frit import _core
@@ -39,11 +38,12 @@ from frit.loops.values import (
 )
 from frit.loops.views import Views
 from frit.translate.flow import may_leave
+from frit.translate.record import field, record
 
 MANY_ROUNDS = 2**50  # no loop gets there in a week
 
 
-@dataclass
+@record
 class Knowledge:
     """What one translation tells the next."""
 
@@ -53,7 +53,7 @@ class Knowledge:
     whiles_fail: bool = False
 
 
-@dataclass
+@record
 class Inputs:
     """A nest, and what a call gives it."""
 
@@ -67,14 +67,14 @@ class Inputs:
     left: int = 0  # last rounds that are not run; the guard holds for them too
 
 
-@dataclass
+@record
 class Output:
     name: str
     kind: str  # as LoopNest wants it
     counter: int = -1  # result that counts assignments of NumPy's kind; -1: there was one
 
 
-@dataclass
+@record
 class Returned:
     """Results: a flag, whether the function has returned, and what it gives."""
 
@@ -83,7 +83,7 @@ class Returned:
     is_tuple: bool
 
 
-@dataclass
+@record
 class Translation:
     kernel: Any
     results: list[str]

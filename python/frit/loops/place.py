@@ -19,17 +19,16 @@ from typing import TYPE_CHECKING, Any
 from frit import _importer
 from frit.loops.names import assigned_names, needed_names
 from frit.loops.peel import Peel
-from frit.loops.work import guess_of
+from frit.loops.work import SHORT, WORTH, guess_of
 
 if TYPE_CHECKING:
     from frit.loops.site import Site
 
-SHORT = 4e-6  # seconds as Python, below which a nest is left alone
-WORTH = 2e-3  # seconds as Python, after which a nest is translated
 MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 NOT_YET = "it has not run long enough to be worth it"
+TOO_SHORT = "it is too short"
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
@@ -49,7 +48,9 @@ class Place:
     __slots__ = (
         "__weakref__",
         "binding",
+        "brief",
         "file",
+        "inner",
         "is_eager",
         "is_module",
         "node",
@@ -61,6 +62,7 @@ class Place:
         "owed",
         "passed",
         "peel",
+        "quiet",
         "refusals",
         "shared",
         "since",
@@ -86,13 +88,17 @@ class Place:
         self.outside = outside  # variables of the module
         self.is_module = is_module
         self.peel = peel
-        self.is_eager = False  # translated at its first call, whatever its work
+        self.is_eager = False  # translated at its first call that is not too short
         self.shared: frozenset[str] = frozenset()  # variables that another thread may change
         self.file = ""
         self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
         self.note_hopeless: Callable[[], None] | None = None
         self.original: types.CodeType | None = None  # of the function, as Python compiles it
         self.binding: Binding | None = None
+        self.inner: list[Place] = []  # of the loops in it
+        self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
+        # Of an eager place whose last call was too short: the guess, of what is passed.
+        self.brief: Callable[..., float] | None = None
         self.refusals = 0
         self.since = 0.0
         self.owed = 0.0
@@ -105,6 +111,8 @@ class Place:
 
     def take(self, *passed: Any) -> tuple[Any, ...] | None:
         """Runs the nest, if it can: the outputs. None: it has to be run as Python."""
+        if self.brief is not None and self.is_brief(self.brief, passed):
+            return None
         found, _ = self.start(passed, None, sys._getframe(1))
         return found
 
@@ -128,6 +136,8 @@ class Place:
                 return None, 0
             self.space = space
         found, left = self.attempt(passed, rounds, space)
+        if self.inner:
+            self.ask_inner(found is not None or self.why is not TOO_SHORT)
         if found is None:
             self.refuse(frame)
             return None, 0
@@ -156,7 +166,7 @@ class Place:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
-        if not self.is_eager and not self.pays(binding, values):
+        if not self.pays(binding, values):
             return None, 0
         left = 0
         if self.peel is not None and rounds is not None:
@@ -165,6 +175,23 @@ class Place:
                 return self.not_now("its last rounds leave loops in it out")
         site = binding.sites.get(left) or binding.make_site(left)
         return site(key, values), left
+
+    def ask_inner(self, asked: bool) -> None:
+        if asked == (not self.quiet):
+            return
+        for place in self.quiet:
+            place.on = True
+        self.quiet = [] if asked else [place for place in self.inner if place.on]
+        for place in self.quiet:
+            place.on = False
+
+    def is_brief(self, guess: Callable[..., float], passed: tuple[Any, ...]) -> bool:
+        """The shortest way to a no: it needs no more than what is asked last otherwise."""
+        core: Any = sys.modules["frit._core"]
+        try:
+            return core.loop_key(passed) is not None and guess(*passed) < SHORT
+        except (ValueError, TypeError, ArithmeticError, IndexError):
+            return False
 
     def not_now(self, why: str) -> tuple[None, int]:
         self.why = why
@@ -178,9 +205,12 @@ class Place:
             except (ValueError, TypeError, ArithmeticError, IndexError):
                 pass
         if seconds < SHORT:
-            self.why = "it is too short"
+            self.why = TOO_SHORT
+            if self.is_eager and binding.takes_all:
+                self.brief = binding.guess
             return False
-        if binding.site is None:
+        self.brief = None
+        if binding.site is None and not self.is_eager:
             self.owed += seconds
             if self.owed < WORTH:
                 self.why = NOT_YET
@@ -190,7 +220,7 @@ class Place:
     def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
         if self.is_eager:
-            self.refusals += 1
+            self.refusals += self.why is not TOO_SHORT
             if self.refusals > MOST_IN_VAIN and not self.has_plans():
                 self.give_up()
             return
@@ -251,7 +281,7 @@ class Binding:
             self.refuse("another thread may change a variable that it reads")
         if place.is_module and self.functions_read(space) & assigned_names([place.node]):
             self.refuse("a function that it calls reads what it assigns")
-        self.guess = None if place.is_eager else guess_of(place.node, self.names)
+        self.guess = guess_of(place.node, self.names)
 
     def refuse(self, why: str) -> None:
         self.place.why, self.is_whole = why, False

@@ -23,6 +23,7 @@ _REASONS = (
     "nobody knows how many rounds a while takes",
     "nothing is known of dependences without isl: install libisl (libisl23 on Debian)",
 )
+_WHILE = 5  # in _REASONS
 _COLOURS = {
     "parallel": "#2e7d32",
     "reduction": "#2e7d32",
@@ -109,6 +110,8 @@ class LoopExplanation:
             # Of several loops of one line, the outermost.
             self.marks.pop(node.lineno, None)
             words = words_of(verdict, plan.translation.positions)
+            if verdict[2] == _WHILE and not isinstance(node, ast.While):
+                words = words.replace(_REASONS[_WHILE], while_words(node))
             self.mark(node, words, _KINDS[verdict[1]])
 
     def mark(self, node: ast.AST, text: str, kind: str) -> None:
@@ -151,6 +154,21 @@ def _file_of(module: types.ModuleType) -> str:
 
 def _line(place: Place) -> int:
     return place.node.lineno
+
+
+def while_words(loop: ast.AST) -> str:
+    """What makes a loop's rounds end early: its own break, or a return in it."""
+    if not isinstance(loop, ast.For):
+        return "NumPy's sum() has this order"
+    due: list[ast.AST] = [*loop.body]
+    for node in due:
+        if isinstance(node, ast.Break):
+            return "a break may end it"
+        if not isinstance(node, ast.For | ast.While):  # theirs are not ours, but in an else
+            due += ast.iter_child_nodes(node)
+        else:
+            due += node.orelse
+    return "a return may end it"
 
 
 def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, str]]) -> str:

@@ -14,12 +14,12 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from frit.loops.names import Liveness, assigned_names, needed_names
 from frit.loops.place import Place, module_place, originals
 from frit.loops.quiet import without_warnings
+from frit.translate.record import field, record
 
 _STATEMENTS = (
     ast.For,
@@ -57,7 +57,7 @@ _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 _SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
 
 
-@dataclass
+@record
 class Scope:
     """Where statements stand. code: of the function, or of the module (is_module)."""
 
@@ -167,9 +167,11 @@ class _Body:
         """Rewrites the statements; what is bound behind them."""
         result: list[ast.stmt] = []
         for node in nodes:
+            known = len(self.rewriter.places)
             after = self.statement(node, bound)
             place = self.place_of(node, bound) if isinstance(node, ast.For) else None
             if place is not None and isinstance(node, ast.For):
+                place.inner = self.rewriter.places[known:]
                 result.append(self.rewriter.guarded(node, place))
             else:
                 result.append(node)

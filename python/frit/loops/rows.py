@@ -41,7 +41,7 @@ class Rows:
     numpy_binary: Any
     plain_int: Any
     shown: Any
-    sum_of: Any
+    element_of: Any
     kind_of_binary: Any
     apply: Any
     now: Any
@@ -58,7 +58,7 @@ class Rows:
     def within(self, view: View, indices: Sequence[Value]) -> View:
         """The element of the view; the indices are inside of it."""
         pairs = zip(view.spans, indices, strict=True)
-        return view.at([self.sum_of(span.start, index) for span, index in pairs])
+        return view.at([self.element_of(span, index) for span, index in pairs])
 
     def elementwise(
         self,

@@ -28,6 +28,7 @@ class Serieses:
     integer_of: Any
     load: Any
     sum_of: Any
+    element_of: Any
     difference_of: Any
     require: Any
     now: Any
@@ -72,8 +73,8 @@ class Serieses:
         """view[index], of an index that is inside."""
         first, *others = view.spans
         axes: list[Any] = list(view.axes)
-        axes[next(k for k, axis in enumerate(axes) if axis is first)] = self.sum_of(
-            first.start, index
+        axes[next(k for k, axis in enumerate(axes) if axis is first)] = self.element_of(
+            first, index
         )
         return View(view.array, tuple(axes))
 
@@ -167,7 +168,7 @@ class Serieses:
 
         def item(indices: Sequence[Value]) -> Item:
             pairs = zip(array.spans, indices, strict=True)
-            at = array.at([self.sum_of(span.start, index) for span, index in pairs])
+            at = array.at([self.element_of(span, index) for span, index in pairs])
             return tuple(indices), self.load(node, at)
 
         counters = [Counter(ZERO, span.extent, UNIT) for span in array.spans]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import atexit
-import dataclasses
 import operator
 import sys
 import warnings
@@ -17,6 +16,7 @@ import numpy
 from frit import _core
 from frit.loops.nest import Inputs, Translation, translate
 from frit.loops.values import Refused
+from frit.translate.record import replace
 
 MOST_PLANS = 4  # of one kind of values: another guard each
 OURS = "an error of Frit's own: "
@@ -233,7 +233,7 @@ class Site:
         try:
             plan = Plan(translate(inputs), self.names)
             if plan.may_fail and self.left:
-                plan.whole = Plan(translate(dataclasses.replace(inputs, left=0)), self.names)
+                plan.whole = Plan(translate(replace(inputs, left=0)), self.names)
         except Exception as error:  # whatever is wrong with us, Python can run it
             # A new one: what an exception holds on to keeps the translation alive.
             refused = Refused(None, getattr(error, "reason", OURS + repr(error)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from frit.loops.forms import Form
+from frit.translate.record import field, record
 
 PYTHON_KINDS = ("int", "float", "bool")
 INTEGERS = "bBhHiIlL"
@@ -32,7 +32,7 @@ class Again(Exception):
     """Something was learnt that the translation must begin with."""
 
 
-@dataclass
+@record
 class Value:
     """A number. Its kind is one of Python's (int, float, bool) or a NumPy type character."""
 
@@ -59,7 +59,7 @@ class Value:
         return DTYPES.get(self.kind, self.kind)
 
 
-@dataclass
+@record
 class ArrayName:
     """An array argument: value `number` of the call."""
 
@@ -71,15 +71,16 @@ class ArrayName:
     parameter: int = -1
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Span:
-    """Elements start, start + 1, .. of an axis."""
+    """Elements start, start + step, .. of an axis."""
 
     start: Value
     extent: Value
+    step: int = 1
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class View:
     """Some elements of an array: of each axis one, at an index inside of it, or a span."""
 
@@ -96,7 +97,7 @@ class View:
         return View(self.array, tuple(next(given) if isinstance(x, Span) else x for x in self.axes))
 
 
-@dataclass
+@record
 class Row:
     """An expression over arrays, whose elements are computed where they are wanted."""
 
@@ -106,14 +107,14 @@ class Row:
     reads: list[View] = field(default_factory=list)
 
 
-@dataclass
+@record
 class Library:
     """A module, function or type of the program's surroundings."""
 
     value: Any
 
 
-@dataclass
+@record
 class Method:
     """A method of an array."""
 
@@ -125,7 +126,7 @@ class Method:
 Item = Value | View | Row | Library | Method | tuple[Any, ...] | None
 
 
-@dataclass
+@record
 class Counter:
     """The indices of one loop: a range."""
 
@@ -139,7 +140,7 @@ class Counter:
         return self.begin.literal == 0 and self.step.literal == 1
 
 
-@dataclass
+@record
 class Series:
     """What a For goes through: loops, the outermost first, and what their indices stand for."""
 

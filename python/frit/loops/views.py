@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from typing import Any
 
@@ -18,6 +19,7 @@ from frit.loops.values import (
     View,
 )
 
+MOST_STEP = 2**20  # of a slice
 ZERO = Value("int", literal=0, form=Form())
 UNIT = Value("int", literal=1, form=Form((), 1))
 
@@ -68,6 +70,20 @@ class Views:
         id = self.writer.apply("Subtract", [self.emit(x, "l"), self.emit(y, "l")])
         return Value("int", id, form=x.form - y.form)
 
+    def element_of(self, span: Span, index: Value) -> Value:
+        """The index in the array of an index that is inside of the span."""
+        return self.sum_of(span.start, self.scaled(index, span.step))
+
+    def scaled(self, x: Value, factor: int) -> Value:
+        assert x.form is not None
+        if factor == 1:
+            return x
+        if x.literal is not None:
+            total = x.literal * factor
+            return Value("int", literal=total, form=Form((), total))
+        id = self.writer.apply("Multiply", [self.emit(x, "l"), self.writer.constant(factor, "l")])
+        return Value("int", id, form=x.form.times(factor))
+
     # ---- parts ----------------------------------------------------------------------------------
 
     def part(self, node: ast.Subscript, owner: View) -> View:
@@ -105,17 +121,17 @@ class Views:
         if now is None or now[0] >= 0 or now[0] > now[1]:
             self.require(form, 0, None)
             self.require(form - size, None, -1)
-            return self.sum_of(span.start, Value("int", self.emit(value, "l"), form=form))
+            return self.element_of(span, Value("int", self.emit(value, "l"), form=form))
         self.require(form + size, 0, None)
         wrapped = self.sum_of(value, span.extent)
         if now[1] < 0:
             self.require(form, None, -1)
-            return self.sum_of(span.start, wrapped)
+            return self.element_of(span, wrapped)
         self.require(form - size, None, -1)
         below = self.writer.apply("Less", [self.emit(value, "l"), self.writer.constant(0, "l")])
         id = self.writer.apply("Select", [below, self.emit(wrapped, "l"), self.emit(value, "l")])
         either = self.forms.widest([form, form + size])
-        return self.sum_of(span.start, Value("int", id, form=either))
+        return self.element_of(span, Value("int", id, form=either))
 
     def checked_index(self, span: Span, value: Value) -> Value:
         """An index that only the nest knows: where it is outside, the nest is run as Python."""
@@ -128,22 +144,55 @@ class Views:
         inside = apply("LogicalAnd", [above, below])
         self.fail_where(apply("LogicalNot", [inside]))
         form = self.forms.between(Form(), span.extent.form - Form((), 1))
-        return self.sum_of(span.start, Value("int", apply("Select", [inside, id, zero]), form=form))
+        id = apply("Select", [inside, id, zero])
+        return self.element_of(span, Value("int", id, form=form))
 
     def slice_of(self, span: Span, node: ast.Slice) -> Span:
         """Slices that Python would cut to the array's size fail the guard."""
-        if node.step is not None and not (
-            isinstance(node.step, ast.Constant) and node.step.value in (1, None)
-        ):
-            raise Refused(node, "a slice with a step")
-        low = self.end_of(span, node.lower, ZERO)
-        high = self.end_of(span, node.upper, span.extent)
-        if low.literal == 0 and high is span.extent:
-            return span
-        extent = self.difference_of(high, low)
-        assert extent.form is not None
-        self.require(extent.form, 0, None)
-        return Span(self.sum_of(span.start, low), extent)
+        step = self.step_of(node)
+        if step > 0:
+            first = self.end_of(span, node.lower, ZERO)
+            behind = self.end_of(span, node.upper, span.extent)
+            if first.literal == 0 and behind is span.extent and step == 1:
+                return span
+            length = self.difference_of(behind, first)
+        else:
+            # From the end down: what is missing means the last one, and the one below the first.
+            last = self.difference_of(span.extent, UNIT)
+            first = self.end_of(span, node.lower, last)
+            if first is not last:
+                self.require(first.form - span.extent.form, None, -1)
+            below = Value("int", literal=-1, form=Form((), -1))
+            length = self.difference_of(first, self.end_of(span, node.upper, below))
+        self.require(length.form, 0, None)
+        extent = self.rounded_up(length, abs(step))
+        return Span(self.element_of(span, first), extent, span.step * step)
+
+    def step_of(self, node: ast.Slice) -> int:
+        if node.step is None:
+            return 1
+        try:
+            step = ast.literal_eval(node.step)
+        except (ValueError, TypeError):
+            raise Refused(node, "a slice with a step that is no number of the text") from None
+        if step is None:
+            return 1
+        if type(step) is not int or not 0 < abs(step) <= MOST_STEP:
+            raise Refused(node, "a slice with this step")
+        return step
+
+    def rounded_up(self, length: Value, step: int) -> Value:
+        """How many elements there are in a length that is not below 0."""
+        if step == 1:
+            return length
+        more = self.sum_of(length, Value("int", literal=step - 1, form=Form((), step - 1)))
+        if more.literal is not None:
+            number = more.literal // step
+            return Value("int", literal=number, form=Form((), number))
+        assert more.form is not None
+        divisor = self.writer.constant(step, "l")
+        id = self.writer.apply("FloorDivide", [self.emit(more, "l"), divisor])
+        return Value("int", id, form=self.forms.divided(more.form, Form((), step)))
 
     def end_of(self, span: Span, node: ast.expr | None, missing: Value) -> Value:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
@@ -244,6 +293,8 @@ class Views:
     def require_apart(self, node: ast.AST, x: View, y: View) -> None:
         """Two parts of one array have no element in common."""
         for a, b in zip(x.axes, y.axes, strict=True):
+            if _interleave(a, b):
+                return
             for first, second in ((a, b), (b, a)):
                 gap = _start(second) - _end(first)
                 now = self.now(gap)
@@ -253,21 +304,36 @@ class Views:
         raise Refused(node, "rows that may share elements with the row that is written")
 
 
+def _ends(axis: Value | Span) -> tuple[Form, Form]:
+    """The first and the last element; of no elements they mean nothing."""
+    if isinstance(axis, Value):
+        assert axis.form is not None
+        return axis.form, axis.form
+    assert axis.start.form is not None and axis.extent.form is not None
+    return axis.start.form, axis.start.form + (axis.extent.form - Form((), 1)).times(axis.step)
+
+
 def _start(axis: Value | Span) -> Form:
-    form = axis.start.form if isinstance(axis, Span) else axis.form
-    assert form is not None
-    return form
+    first, last = _ends(axis)
+    return last if isinstance(axis, Span) and axis.step < 0 else first
 
 
 def _end(axis: Value | Span) -> Form:
     """Behind the last one."""
-    if isinstance(axis, Span):
-        assert axis.extent.form is not None
-        return _start(axis) + axis.extent.form
-    return _start(axis) + Form((), 1)
+    first, last = _ends(axis)
+    return (first if isinstance(axis, Span) and axis.step < 0 else last) + Form((), 1)
+
+
+def _interleave(a: Value | Span, b: Value | Span) -> bool:
+    """Whether the steps never meet: even and odd elements."""
+    steps = [axis.step for axis in (a, b) if isinstance(axis, Span)]
+    distance = _ends(a)[0] - _ends(b)[0]
+    common = math.gcd(*steps)
+    return common > 1 and not distance.terms and distance.constant % common != 0
 
 
 def _same_axis(x: Value | Span, y: Value | Span) -> bool:
     if isinstance(x, Span) and isinstance(y, Span):
-        return x.start.form == y.start.form and x.extent.form == y.extent.form
+        ends = x.start.form == y.start.form and x.extent.form == y.extent.form
+        return ends and x.step == y.step
     return isinstance(x, Value) and isinstance(y, Value) and x.form == y.form

@@ -1,7 +1,9 @@
 """work.py: about how long a nest takes as Python, guessed from its bounds before it is translated.
 
-A few calls of a nest that is short cost less as Python than its translation does; and a nest of a
-few iterations is always better left alone. So the guess only decides when, never what.
+This is the first half of the cost model: a nest of a few iterations is always better left alone,
+and a few calls of a nest that is short cost less as Python than its translation does. So the guess
+only decides when, never what. The second half, one core or all of them, is nest_cost.h's, which
+knows the plan. Both are held against the best choice by `python bench/loops.py --oracle`.
 """
 
 from __future__ import annotations
@@ -10,8 +12,13 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-NODE = 15e-9  # seconds that CPython takes for a node of an expression, about
-UNKNOWN_ROUNDS = "8"
+# Seconds as Python: less is left alone, as a compiled call costs 3e-6, and a refused one 1e-6.
+SHORT = 2e-6
+WORTH = 2e-3  # seconds as Python, after which a nest that nobody asked for is translated
+# Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
+ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
+# Many rather than few: a long nest that stays Python is worse than a short one that does not.
+UNKNOWN_ROUNDS = "64"
 _SIMPLE = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
 _FUNCTIONS = ("len", "min", "max", "int", "range")
 
@@ -88,11 +95,11 @@ class _Writer:
             elif isinstance(node, ast.While):
                 parts.append(f"{UNKNOWN_ROUNDS} * ({self.body(node.body)})")
             elif isinstance(node, ast.If):
-                plain += _size(node.test)
+                plain += _price(node.test)
                 parts.append(self.body(node.body))
             else:
-                plain += _size(node)
-        return " + ".join([str(plain + 2), *parts])
+                plain += _price(node)
+        return " + ".join([str(plain + ROUND), *parts])
 
     def loop(self, node: ast.For) -> str:
         try:
@@ -115,8 +122,22 @@ def _copy(node: ast.expr) -> Any:
     return ast.parse(ast.unparse(node), mode="eval").body
 
 
-def _size(node: ast.AST) -> int:
-    return sum(isinstance(n, ast.expr) for n in ast.walk(node))
+def _price(node: ast.AST) -> int:
+    return sum(map(_own_price, ast.walk(node)))
+
+
+def _own_price(node: ast.AST) -> int:
+    if isinstance(node, ast.Subscript):
+        return ACCESS
+    if isinstance(node, ast.Tuple):
+        return TUPLE
+    if isinstance(node, ast.AugAssign):  # reads its target, too
+        return OPERATION + _price(node.target)
+    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare):
+        return OPERATION
+    if isinstance(node, ast.Call):
+        return CALL
+    return NAME if isinstance(node, ast.expr) else 0
 
 
 def guess_of(node: ast.For, names: Sequence[str]) -> Callable[..., float] | None:
@@ -124,7 +145,7 @@ def guess_of(node: ast.For, names: Sequence[str]) -> Callable[..., float] | None
     try:
         writer = _Writer(names)
         text = f"{writer.rounds(node)} * ({writer.body(node.body)})"
-        made: Callable[..., float] = eval(f"lambda {', '.join(names)}: {NODE} * ({text})")
+        made: Callable[..., float] = eval(f"lambda {', '.join(names)}: 1e-9 * ({text})")
         return made
     except (_Unknown, SyntaxError, ValueError, RecursionError):
         return None

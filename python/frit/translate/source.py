@@ -12,15 +12,15 @@ import inspect
 import linecache
 import sys
 import types
-from dataclasses import dataclass
 from typing import Any
 
 from frit.translate.errors import TranslationError
+from frit.translate.record import record
 
 FunctionNode = ast.FunctionDef | ast.Lambda
 
 
-@dataclass
+@record
 class FunctionSource:
     """A function's tree, with the line numbers of its file."""
 
@@ -63,7 +63,7 @@ def original_code(function: types.FunctionType) -> types.CodeType:
 def _find(function: types.FunctionType, code: types.CodeType) -> FunctionNode:
     file = code.co_filename
     for attempt in range(2):
-        node = _matching(code, _lines(function))
+        node = _matching(function, code, _lines(function))
         if node is not None:
             return node
         if attempt == 0:
@@ -85,9 +85,11 @@ def _lines(function: types.FunctionType) -> list[str]:
         return []
 
 
-def _matching(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
+def _matching(
+    function: types.FunctionType, code: types.CodeType, lines: list[str]
+) -> FunctionNode | None:
     """The definition at the function's line whose compiled code is the function's."""
-    alone = _alone(code, lines)
+    alone = _alone(function, code, lines)
     if alone is not None:
         return alone
     text = "".join(lines)
@@ -102,7 +104,9 @@ def _matching(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
     return None
 
 
-def _alone(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
+def _alone(
+    function: types.FunctionType, code: types.CodeType, lines: list[str]
+) -> FunctionNode | None:
     """The definition of a module's own function, without reading the rest of the file."""
     first = code.co_firstlineno
     if code.co_freevars or not lines[first - 1 :] or lines[first - 1][:1].isspace():
@@ -111,14 +115,18 @@ def _alone(code: types.CodeType, lines: list[str]) -> FunctionNode | None:
     end = max(first, last)
     while end < len(lines) and (lines[end][:1].isspace() or not lines[end].strip()):
         end += 1
-    text = "\n" * (first - 1) + "".join(lines[first - 1 : end])
+    # CPython compiles `math.sqrt(x)` in another way where the file imports `math`.
+    space = function.__globals__
+    imported = [n for n in code.co_names if isinstance(space.get(n), types.ModuleType)]
+    imports = f"import {','.join(imported)}" if imported and first > 1 else ""
+    text = imports + "\n" * (first - 1) + "".join(lines[first - 1 : end])
     try:
         tree = ast.parse(text)
         found = compile(tree, code.co_filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return None
-    node = tree.body[0] if len(tree.body) == 1 else None
-    if not isinstance(node, ast.FunctionDef):
+    node = tree.body[-1]
+    if not isinstance(node, ast.FunctionDef) or len(tree.body) > 1 + bool(imports):
         return None
     inner = [c for c in _inner_codes(found) if _place(c) == _place(code)]
     return node if len(inner) == 1 and _equal(inner[0], code) else None

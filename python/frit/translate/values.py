@@ -7,11 +7,12 @@ translating.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import Any
 
+from frit.translate.record import field, record
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Number:
     """A value of the kernel: its number and NumPy type character."""
 
@@ -19,14 +20,14 @@ class Number:
     dtype: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Literal:
     """A Python number that is known."""
 
     value: bool | int | float | complex
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Span:
     """The part of an axis that a subview has: from `start` (None: 0), `extent` elements."""
 
@@ -34,7 +35,7 @@ class Span:
     extent: Any  # Number or Literal
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ViewPart:
     """A parameter, or a part of it: for each axis an index or the part of the axis that is left."""
 
@@ -48,7 +49,7 @@ class ViewPart:
         return [k for k, axis in enumerate(self.axes) if isinstance(axis, Span)]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Place:
     """A variable of the kernel."""
 
@@ -56,7 +57,7 @@ class Place:
     dtype: str
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Struct:
     """An object made inside the kernel: its fields are variables."""
 
@@ -65,19 +66,19 @@ class Struct:
     is_assigned_again: bool = False  # its fields may become another object's
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class LocalArray:
     """A list of numbers made inside the kernel, of fixed length."""
 
     places: list[Place]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TupleOf:
     items: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Object:
     """Something of the Python program: where it comes from, and what it is now."""
 
@@ -85,7 +86,7 @@ class Object:
     root: tuple[Any, ...] | None = None  # a slot's (root, name, attributes..); None: found by name
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Inner:
     """A function defined inside the kernel, with the scope around it."""
 
@@ -93,7 +94,7 @@ class Inner:
     scope: Any
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Method:
     """A function and the object that it is called on."""
 
@@ -101,7 +102,7 @@ class Method:
     owner: Any
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Marker:
     """A thing of the language itself: a team, a range of a team, a scratch space."""
 

@@ -163,11 +163,12 @@ class Decoder {
     return step;
   }
   void apply(const Instr& instr) {
-    Step step = function_step(instr);
-    if (step.kind == StepKind::ApplyOnce)
-      step.kind = integer_kind(instr);
-    else
-      release_operands(instr);
+    const Step step = function_step(instr);
+    if (step.kind != StepKind::ApplyOnce) release_operands(instr);
+    apply(instr, step);
+  }
+  void apply(const Instr& instr, Step step) {
+    if (step.kind == StepKind::ApplyOnce) step.kind = integer_kind(instr);
     if (instr.kind == InstrKind::Cast && type(instr.args[0]) == type(instr.result))
       step.kind = step.kind == StepKind::Apply ? StepKind::Copy : StepKind::CopyOnce;
     step.out = new_value(instr.result);
@@ -260,7 +261,8 @@ class Decoder {
     const std::int32_t to = access(instr.address, place);
     const bool is_scatter = program_.accesses.back().varying_terms > 0;
     if (postponed && is_scatter) {
-      apply(*facts(id).definition);
+      // Its operands stay: they may be indices of the store.
+      apply(*facts(id).definition, function_step(*facts(id).definition));
     } else if (postponed) {
       Step step = function_step(*facts(id).definition);
       step.kind = StepKind::ApplyStore;

@@ -1,6 +1,7 @@
 // interp.cpp: the interpreter as a backend: decodes a Kernel once, then runs it.
 #include "backend/interp/interp.h"
 
+#include "backend/interp/addresses.h"
 #include "backend/interp/machine.h"
 #include "backend/interp/program.h"
 
@@ -9,13 +10,17 @@ namespace {
 
 class InterpretedKernel final : public Executable {
  public:
-  explicit InterpretedKernel(const Kernel& kernel) : program_(interp::decode(kernel)) {}
+  explicit InterpretedKernel(const Kernel& kernel) : program_(decode(kernel)) {}
   void run(const LaunchArguments& arguments, std::int64_t begin, std::int64_t end,
            std::byte* scratch) const override {
     if (begin < end) interp::Machine(program_, arguments, scratch).run(begin, end);
   }
 
  private:
+  static interp::Program decode(const Kernel& kernel) {
+    const std::optional<Kernel> simpler = interp::take_sums_apart(kernel);
+    return interp::decode(simpler ? *simpler : kernel);
+  }
   const interp::Program program_;
 };
 

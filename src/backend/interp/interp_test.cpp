@@ -621,6 +621,23 @@ TEST(Interpreter, gathers_and_scatters_by_computed_indices) {
   }
 }
 
+// The last use of an index is in what is stored and where, in one.
+TEST(Interpreter, scatters_a_function_of_the_index_itself) {
+  KernelMaker make;
+  const int y = make.written(DType::Int64);
+  const ValueId two = make.constant(std::int64_t{2}), most = make.constant(std::int64_t{100});
+  make.parallel_vector([&](ValueId i) {
+    const ValueId j = make.apply(Op::Multiply, i, two);
+    make.store(y, {{j}}, make.apply(Op::Minimum, j, most));
+  });
+  std::vector<std::int64_t> got(2 * 90, -1);
+  Launch().pointer(got.data()).run(*compile(make), 0, 90);
+  for (std::int64_t k = 0; k < 90; ++k) {
+    ASSERT_EQ(got[at(2 * k)], std::min<std::int64_t>(2 * k, 100));
+    ASSERT_EQ(got[at(2 * k + 1)], -1);
+  }
+}
+
 // The lane beyond the end would read and write outside of the arrays: address sanitizer and the
 // guards see it.
 TEST(Interpreter, touches_no_memory_of_lanes_that_are_not_active) {

@@ -1,0 +1,21 @@
+// nest_cost.h: what a nest is guessed to cost, in nanoseconds of one core.
+//
+// The second half of the cost model of loops: one launch or several, and by launch_.cost one core
+// or all of them (engine/launch.cpp). Whether a nest runs compiled at all is decided before it is
+// translated, in python/frit/loops/work.py. Guesses only decide how a nest runs, never what it
+// gives. `python bench/loops.py --oracle` holds the choices against the best ones.
+#pragma once
+
+namespace frit::nest_cost {
+
+// A memory access or a plain op, and a function: one by one, and in lanes.
+inline constexpr double in_order = 0.35, in_lanes = 0.08;
+inline constexpr double function_in_order = 6, function_in_lanes = 1.5;
+
+inline constexpr double small_nest = 4e3;     // below it, all is one launch
+inline constexpr double launch_pays = 1.5e3;  // work that a launch of its own must have
+// A run as long as that is cut into launches, if they are as long as this.
+inline constexpr double long_run = 5e6, long_launch = 50e3;
+inline constexpr double least_product = 30e3;  // multiplications that a call of BLAS is worth
+
+}  // namespace frit::nest_cost
