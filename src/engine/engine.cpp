@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 
@@ -199,8 +200,12 @@ void Engine::add_access(const Access& access, bool is_write) {
 void Engine::drop_access(const Access& access, bool is_write) {
   access.layout->release();
   Base* base = access.base;
-  --base->pending;
-  if (is_write) --base->pending_writes;
+  // Other threads look at these without the lock, to read the elements where they are 0.
+  const auto lower = [](std::int32_t& count) {
+    std::atomic_ref(count).store(count - 1, std::memory_order_release);
+  };
+  lower(base->pending);
+  if (is_write) lower(base->pending_writes);
   if (--base->references == 0) destroy(base);
 }
 

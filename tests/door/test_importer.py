@@ -49,8 +49,12 @@ def test_submodules_are_frits(frit, statement, name):
 
 @pytest.mark.parametrize(
     "statement",
-    ["import numpy.nope", "from numpy.lib.nope import x", "import numpy.version.nope",
-     "import importlib; importlib.import_module('numpy.nope')"],
+    [
+        "import numpy.nope",
+        "from numpy.lib.nope import x",
+        "import numpy.version.nope",
+        "import importlib; importlib.import_module('numpy.nope')",
+    ],
 )
 def test_a_module_that_is_not_there_is_missed_in_numpys_words(python, file, statement):
     program = f"""

@@ -25,6 +25,7 @@ PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "2000"))
 SEED = int(os.environ.get("FRIT_FUZZ_SEED", "0"))
 SHARDS = 8
 LONGEST = 90  # seconds that one program may take
+pytestmark = pytest.mark.timeout(max(900, PROGRAMS // SHARDS))
 
 
 class Worker:

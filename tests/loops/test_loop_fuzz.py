@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 import frit
 from frit.loops.site import OURS
 
@@ -15,6 +17,7 @@ from .fuzz import Program, outcome, same_outcome
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
 CALLS = 3
+pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
 
 
 def test_random_loops_do_what_python_does():

@@ -15,6 +15,7 @@ PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
 PARTS = 10
 PROGRAMS_OF_A_MODULE = 25
+pytestmark = pytest.mark.timeout(max(900, PROGRAMS // PARTS))
 MODES = [("on", "interpreter"), ("trace", "interpreter"), ("off", "interpreter")]
 
 
