@@ -8,6 +8,7 @@
 
 #include "backend/interp/interp.h"
 #include "engine/engine.h"
+#include "engine/float_flags.h"
 #include "engine/launch.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
@@ -398,7 +399,7 @@ void Engine::run_call(const Step& step, Running& running) {
   site.call->run(pointers);
   SourcePosition at = node.source;
   if (!at.ufunc) at.ufunc = site.call->warning_name();
-  note_float_flags(node.op, at, node.float_checks, float_flags());
+  note_float_flags(node.op, at, node.float_checks, credible(site.outputs[0], float_flags()));
 }
 
 }  // namespace frit

@@ -8,6 +8,7 @@
 #include <limits>
 #include <ranges>
 
+#include "engine/pack.h"
 #include "engine/pool.h"
 
 namespace frit {
@@ -227,6 +228,19 @@ unsigned claimed(const Node& node, unsigned& flags) {
   mine &= flags;
   flags &= ~mine;
   return mine;
+}
+
+unsigned credible(const Access& out, unsigned flags) {
+  if (out.dtype != DType::Float16 || flags == 0 || !out.base->data) return flags;
+  const std::int64_t n = out.layout->size();
+  std::vector<std::byte> dense(static_cast<std::size_t>(n * size_of(out.dtype)));
+  pack(dense.data(), out.base->data + out.offset, *out.layout);
+  const Kinds kinds = kinds_of(out.dtype, dense.data(), n);
+  const auto any = [](const std::vector<std::uint8_t>& of) {
+    return std::ranges::count(of, 0) < std::ssize(of);
+  };
+  return flags & ((any(kinds.nan) ? flag_invalid : 0) |
+                  (any(kinds.infinite) ? flag_overflow | flag_divide : 0));
 }
 
 bool is_candidate(const Node& node) {

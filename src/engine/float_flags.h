@@ -21,6 +21,10 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
 // divide-by-zero on the way to a NaN, an integer's 0 / 0 is computed as a NaN.
 unsigned meant(Op op, const Signature& signature, unsigned flags);
 
+// Those of the flags that elements of this kind can stand for: to convert a single float16 number,
+// compilers convert all that its register holds, so that only values tell.
+unsigned credible(const Access& out, unsigned flags);
+
 // Could somebody hear of an error of this node, in its op or its conversions?
 bool is_candidate(const Node& node);
 

@@ -92,7 +92,11 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
            may_warn(node.op, node.signature.in[0])))
         taker = k;
     }
-    if (taker < members.size()) found[taker].op = flags & ~explained;
+    if (taker < members.size()) {
+      const Node& node = *members[taker];
+      found[taker].op = flags & ~explained;
+      if (node.kind == NodeKind::Reduce) found[taker].op = credible(node.out, found[taker].op);
+    }
   } else {
     for (std::size_t k = members.size(); k-- > 0;)
       if (is_candidate(*members[k])) found[k].op = claimed(*members[k], flags);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/float_flags.h"
 #include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
@@ -130,7 +131,8 @@ bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const S
     combine(args, 1, 0);
   }
   if (want_flags)
-    engine.note_float_flags(op, engine.source, engine.settings.float_checks, float_flags(), true);
+    engine.note_float_flags(op, engine.source, engine.settings.float_checks,
+                            credible(access_of(out), float_flags()), true);
   ++engine.statistics.immediate;
   return true;
 }
@@ -551,7 +553,7 @@ bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<co
   call.run(pointers);
   SourcePosition at = engine.source;
   if (!at.ufunc) at.ufunc = call.warning_name();
-  engine.note_float_flags(Op{}, at, checks, float_flags());
+  engine.note_float_flags(Op{}, at, checks, credible(access_of(outputs[0]), float_flags()));
   return true;
 }
 
