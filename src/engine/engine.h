@@ -39,6 +39,7 @@ struct NodeLabel {
   LayoutRef domain;
   std::string call;
   std::size_t parameters = 0;  // of a Routine
+  bool is_loop = false;        // a Routine that was a loop nest
 
   explicit NodeLabel(const Node& node);
   std::string text() const;

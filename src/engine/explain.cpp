@@ -32,14 +32,16 @@ NodeLabel::NodeLabel(const Node& node)
       dtype(node.out.dtype),
       domain(node.kind == NodeKind::Reduce ? node.in[0].layout : node.out.layout) {
   if (kind == NodeKind::Call) call = node.site->call->name();
-  if (kind == NodeKind::Routine) parameters = node.site->routine->parameters.size();
+  if (kind != NodeKind::Routine) return;
+  parameters = node.site->routine->parameters.size();
+  is_loop = node.source.ufunc != nullptr;
 }
 
 std::string NodeLabel::text() const {
   if (kind == NodeKind::Call) return call;
   if (kind == NodeKind::Routine)
-    return "user kernel of " + std::to_string(parameters) + " arrays over " +
-           shape_text(domain->shape());
+    return (is_loop ? "loop nest of " : "user kernel of ") + std::to_string(parameters) +
+           " arrays over " + shape_text(domain->shape());
   std::string s(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
   if (kind == NodeKind::Reduce) s += ".reduce";
   return s + " " + std::string(info(dtype).name) + shape_text(domain->shape());

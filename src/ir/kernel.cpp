@@ -10,6 +10,26 @@ int tree_class(Op op, DType dtype) {
   return is_complex(dtype) ? 2 : 1;
 }
 
+bool is_pure(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::Constant:
+    case InstrKind::ScalarArg:
+    case InstrKind::IntegerArg:
+    case InstrKind::Apply:
+    case InstrKind::Cast:
+      return true;
+    case InstrKind::Load:
+    case InstrKind::Store:
+    case InstrKind::ReadLocal:
+    case InstrKind::WriteLocal:
+    case InstrKind::Loop:
+    case InstrKind::If:
+    case InstrKind::While:
+      return false;
+  }
+  return false;
+}
+
 const Instr& parallel_loop(const Kernel& kernel) {
   check(!kernel.code.empty() && kernel.code.back().kind == InstrKind::Loop &&
             kernel.code.back().parallel,

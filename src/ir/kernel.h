@@ -156,6 +156,9 @@ std::string print(const Kernel& kernel);
 // key of the code cache.
 std::string serialize(const Kernel& kernel);
 
+// Its value depends on its arguments alone, and it does nothing else.
+bool is_pure(const Instr& instr);
+
 // The root's parallel loop.
 const Instr& parallel_loop(const Kernel& kernel);
 

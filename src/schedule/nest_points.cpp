@@ -14,24 +14,10 @@ bool has_loops(const Block& block) {
   });
 }
 
-bool is_plain_kind(const Instr& instr) {
-  switch (instr.kind) {
-    case InstrKind::Constant:
-    case InstrKind::ScalarArg:
-    case InstrKind::IntegerArg:
-    case InstrKind::Apply:
-    case InstrKind::Cast:
-    case InstrKind::Load:
-    case InstrKind::ReadLocal:
-    case InstrKind::WriteLocal:  // no parallel loop hands a local from point to point
-      return true;
-    case InstrKind::Store:
-    case InstrKind::Loop:
-    case InstrKind::If:
-    case InstrKind::While:
-      return false;
-  }
-  return false;
+// Locals: no parallel loop hands one from point to point.
+bool may_stand_between_loops(const Instr& instr) {
+  return is_pure(instr) || instr.kind == InstrKind::Load || instr.kind == InstrKind::ReadLocal ||
+         instr.kind == InstrKind::WriteLocal;
 }
 
 class PointsWriter {
@@ -57,7 +43,7 @@ class PointsWriter {
     for (const Instr* loop : loops_) {
       for (const Instr& instr : *block) {
         if (&instr == loop) continue;
-        if (!is_plain(instr)) return std::nullopt;
+        if (!may_repeat(instr)) return std::nullopt;
         to_.code.push_back(copy(instr));
       }
       to_.code.push_back(index_of(*loop));
@@ -76,7 +62,7 @@ class PointsWriter {
   // Behind the loop nothing may come, for its points would not be done yet.
   const Instr* only_loop(const Block& block) const {
     if (block.empty() || block.back().kind != InstrKind::Loop) return nullptr;
-    const bool is_only = std::all_of(block.begin(), block.end() - 1, is_plain_kind);
+    const bool is_only = std::all_of(block.begin(), block.end() - 1, may_stand_between_loops);
     return is_only ? &block.back() : nullptr;
   }
 
@@ -100,9 +86,9 @@ class PointsWriter {
   }
 
   // May it be done at each point, instead of once for some of them?
-  bool is_plain(const Instr& instr) const {
-    if (instr.kind != InstrKind::Load) return is_plain_kind(instr);
-    return nest_.facts.mixed.empty() && !nest_.written[at(nest_.array_of(instr.address.operand))];
+  bool may_repeat(const Instr& instr) const {
+    return instr.kind != InstrKind::Load ||
+           (nest_.facts.mixed.empty() && !nest_.written[at(nest_.array_of(instr.address.operand))]);
   }
 
   Instr index_of(const Instr& loop) {

@@ -27,26 +27,6 @@ bool same_pure(const Instr& a, const Instr& b) {
          std::equal(a.args, a.args + 3, b.args) && a.constant == b.constant;
 }
 
-bool is_pure(const Instr& instr) {
-  switch (instr.kind) {
-    case InstrKind::Constant:
-    case InstrKind::ScalarArg:
-    case InstrKind::IntegerArg:
-    case InstrKind::Apply:
-    case InstrKind::Cast:
-      return true;
-    case InstrKind::Load:
-    case InstrKind::Store:
-    case InstrKind::ReadLocal:
-    case InstrKind::WriteLocal:
-    case InstrKind::Loop:
-    case InstrKind::If:
-    case InstrKind::While:
-      return false;
-  }
-  return false;
-}
-
 // Walks in the order of execution with what each local is known to hold. What a block defines is
 // forgotten where the block ends, for it is not visible there. Pure instructions go as far out as
 // their operands allow, and stand once.

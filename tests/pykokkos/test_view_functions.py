@@ -413,3 +413,19 @@ def test_program_that_imports_pykokkos_runs_under_frit(tmp_path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "total 285.0\n45.0 True\n[[2.]]\n"
+
+
+@pytest.mark.parametrize("make", [pk.array, pk.asarray, pk.from_numpy])
+def test_views_of_frits_arrays_stay_lazy(make) -> None:
+    import frit.numpy as np
+
+    with numpy.errstate(all="ignore"):  # a test runner's filter of warnings makes them immediate
+        a = np.arange(50_000.0) + 1
+        v = make(a)
+        assert _core.is_pending(a)
+        b = pk.multiply(v, 2)
+        assert _core.is_pending(a)
+        a[0] = 9
+        v[1] = 8
+    assert (v[0], a[1], b[0], b[1]) == (9, 8, 2, 4)
+    assert pk.asarray(np.arange(3), dtype=pk.float32).data.dtype == numpy.float32

@@ -335,7 +335,7 @@ def from_numpy(
     array: Any, space: MemorySpace | None = None, layout: Layout | None = None, cp_array: Any = None
 ) -> View:
     """A View on an ndarray's own memory."""
-    view = wrap(numpy.asarray(array))
+    view = wrap(array if type(array) is _core.Array else numpy.asarray(array))
     if layout is not None:
         view.layout = layout
     return view
@@ -359,7 +359,10 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
         view = View([1], _types.float64 if dtype is None else dtype)
         view[:] = obj
         return view
-    return from_numpy(numpy.asarray(bare(obj), dtype=kind))
+    obj = bare(obj)
+    if type(obj) is _core.Array:
+        return wrap(lazy.asarray(obj, dtype=kind))
+    return from_numpy(numpy.asarray(obj, dtype=kind))
 
 
 def astype(view: ViewType, dtype: Any) -> View:
