@@ -75,10 +75,22 @@ def with_prange(name: str, numbers: list[int]):
     return numba.njit(parallel=True)(space[name])
 
 
+BEFORE = 8
+
+
 def seconds(function, arguments, repeats: int = 1) -> float:
+    """Of a call behind others, when what was measured before has gone to sleep.
+
+    The threads of OpenMP spin for milliseconds after a call, on the core that the next one wants;
+    and a virtual machine takes some to give a core back that slept.
+    """
     total = 0.0
     for _ in range(repeats):
+        before = [copy.deepcopy(arguments) for _ in range(BEFORE)]
         given = copy.deepcopy(arguments)
+        time.sleep(0.03)
+        for others in before:
+            function(*others)
         start = time.perf_counter()
         function(*given)
         total += time.perf_counter() - start

@@ -100,6 +100,7 @@ class LaneSurvey {
   }
   int widest = 1;         // bytes of the widest part of a varying value
   unsigned cost = 0;      // instructions of the formulas
+  unsigned loads = 0;     // of more than one element
   int tree = 0;           // the class of the loop's tree
   bool straight = true;   // no control flow inside, and no lane's address is computed from data
   bool branches = false;  // control flow that is more than a mask
@@ -184,6 +185,8 @@ class LaneSurvey {
       cost += length(symbol) + length(symbol + "_re") + length(symbol + "_im");
     } else if (instr.kind == InstrKind::Cast) {  // loads are no part of a chain, locals registers
       cost += 2;
+    } else if (instr.kind == InstrKind::Load) {
+      ++loads;
     }
   }
   unsigned length(const std::string& symbol) {
@@ -231,7 +234,8 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   flat_.insert(survey.flat.begin(), survey.flat.end());
   unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
   const bool is_chain = !survey.branches && survey.cost > light_body;
-  const bool is_long = survey.straight && is_chain;
+  // One body for full and partial vectors asks at each load which of them it is.
+  const bool is_long = survey.straight && is_chain && survey.cost > light_body + 2 * survey.loads;
   if (survey.cost <= light_body) lanes *= 2;
   if (is_chain && survey.tree == 0 && machine_.has_many_registers) {
     if (effort_ == Effort::Quick)

@@ -1,4 +1,4 @@
-// pool.cpp: workers spin for some microseconds for the next launch, then sleep on a futex.
+// pool.cpp: workers spin for the next launch, at last letting others onto the CPU, and then sleep.
 #include "engine/pool.h"
 
 #include <sched.h>
@@ -20,10 +20,13 @@
 namespace frit {
 namespace {
 
-constexpr int spins_before_sleep = 2000;
+constexpr int spins_at_first = 2000, spins_between_yields = 50;
+// How long a worker stays awake: to wake one takes tens of microseconds, and a virtual machine
+// takes a millisecond or more to give a core back that slept.
+constexpr std::chrono::microseconds linger(1000);
 constexpr std::int64_t most_parts = 0xFFFF;
 constexpr std::int64_t few_parts = 4;
-constexpr std::chrono::microseconds soon(200);
+constexpr std::chrono::microseconds soon(200), suspended(500);
 constexpr int least_launches_alone = 16;
 constexpr int most_launches_alone = 512;
 
@@ -136,16 +139,28 @@ struct ThreadPool::Shared {
     while (!stopping.load()) {
       const std::uint32_t seen = launches.load(std::memory_order_acquire);
       work(self);
-      int spin = 0;
-      while (spin < spins_before_sleep && launches.load(std::memory_order_acquire) == seen) {
-        pause();
-        ++spin;
-      }
-      if (spin < spins_before_sleep) continue;
+      if (comes_soon(seen)) continue;
       sleeping.fetch_add(1);
       launches.wait(seen);
       sleeping.fetch_sub(1);
     }
+  }
+  // Is there another launch before it pays to sleep? At first nobody else is let onto the CPU.
+  bool comes_soon(std::uint32_t seen) const {
+    const auto has_come = [&] { return launches.load(std::memory_order_acquire) != seen; };
+    for (int spin = 0; spin < spins_at_first; ++spin) {
+      if (has_come()) return true;
+      pause();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < linger) {
+      for (int spin = 0; spin < spins_between_yields; ++spin) {
+        if (has_come()) return true;
+        pause();
+      }
+      std::this_thread::yield();
+    }
+    return false;
   }
   void wake() {
     launches.fetch_add(1);
@@ -204,10 +219,8 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
     s.work(0);
     waiting = std::chrono::steady_clock::now();
     for (int spin = 0; s.done.load(std::memory_order_acquire) != count; ++spin) {
-      if (spin < spins_before_sleep)
-        pause();
-      else
-        std::this_thread::yield();
+      pause();
+      if (spin % spins_between_yields == spins_between_yields - 1) std::this_thread::yield();
     }
   }
   last_launch_ = std::chrono::steady_clock::now();
@@ -219,7 +232,7 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
 // of ours was suspended with a part in its hands. Then launches run alone for a while, longer each
 // time.
 void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
-  if (waited > worked + std::chrono::microseconds(50)) {
+  if (waited > worked + suspended) {
     alone_for_ = penalty_;
     penalty_ = std::min(penalty_ * 2, most_launches_alone);
   } else {
