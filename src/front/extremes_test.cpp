@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -231,6 +232,24 @@ TEST(ExtremesDeathTest, the_process_may_end_while_threads_work) {
     std::exit(0);
   };
   EXPECT_EXIT(program(), testing::ExitedWithCode(0), "");
+}
+
+// Every compile may be LLVM's first need of something that it destroys when the process ends.
+TEST(ExtremesDeathTest, the_process_may_end_while_what_other_threads_asked_for_is_compiled) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto program = [](int milliseconds) {
+    setenv("FRIT_CACHE", "0", 1);
+    std::thread([=] {
+      for (int round = 0; round < 60; ++round) {
+        Array x = full({50'000}, 1.0);
+        for (int k = 0; k < 5 + round % 10; ++k) x = x + 1.0;
+        eval(x = round % 2 ? sqrt(x) : x);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    }).join();
+    std::exit(0);
+  };
+  for (int k = 0; k < 12; ++k) EXPECT_EXIT(program(20 + 15 * k), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

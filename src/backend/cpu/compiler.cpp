@@ -52,17 +52,18 @@ class ExitGuard {
   void arm() {
     std::atexit([] { instance().stop_all(); });
   }
-  // While LLVM is being loaded or used for the first time no handler can be registered in time. But
-  // what belongs to the main thread is destroyed before any handler runs.
+  // LLVM registers more of its own whenever a compile needs something for the first time, and one that
+  // runs may do so at any moment. But what belongs to a thread that ends the process is destroyed
+  // before any handler runs.
   void watch_main_thread() {
     struct AtEnd {
-      bool is_main = getpid() == gettid();
+      bool is_watched = true;
       ~AtEnd() {
-        if (is_main) instance().stop_all();
+        if (getpid() == gettid()) instance().stop_all();
       }
     };
     static thread_local AtEnd at_end;
-    static_cast<void>(at_end.is_main);
+    static_cast<void>(at_end.is_watched);
   }
 
  private:
@@ -73,6 +74,13 @@ class ExitGuard {
   std::mutex mutex_;
   std::vector<Compiler*> live_;
 };
+
+// The thread that loads the library is the main one wherever a program is linked with it. Other threads
+// may then do all the work, and the main one end the process.
+[[maybe_unused]] const bool is_main_thread_watched = [] {
+  ExitGuard::instance().watch_main_thread();
+  return true;
+}();
 
 class CompileService final : public Compiler {
   // Compiles and dumps take turns.
@@ -90,8 +98,7 @@ class CompileService final : public Compiler {
       ExitGuard::instance().arm();
     }
     auto result = use(*jit_);
-    if (!used_) ExitGuard::instance().arm();  // LLVM registers more when it is first used
-    used_ = true;
+    ExitGuard::instance().arm();
     return result;
   }
 
@@ -310,7 +317,6 @@ class CompileService final : public Compiler {
 
   std::unique_ptr<codegen::Jit> jit_;
   std::string jit_failure_;
-  bool used_ = false;
 };
 
 }  // namespace
