@@ -123,7 +123,8 @@ class KernelRecorder {
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       if (is_written(k) && (!array(k).writable() || overlaps_itself(*array(k).layout())))
         return false;
-    const std::shared_ptr<const RoutineUse>& use = find_trusted().use;
+    are_trusted_ = true;
+    const std::shared_ptr<const RoutineUse>& use = find_recipe().use;
     if (use->in_order) return false;
     record_node(use, arrays_);
     return true;
@@ -224,13 +225,16 @@ class KernelRecorder {
                         return recipe.ranges.back();
                       },
                       .place = [&](const Instr& access) { return place_of(access); }});
-    bounds.resize(at(definition_.accesses));
+    bounds.resize(std::max(bounds.size(), at(definition_.accesses)));
+    if (are_trusted_)
+      for (auto& axes : bounds)
+        std::replace(axes.begin(), axes.end(), InBounds::Unknown, InBounds::WhenReached);
     return bounds;
   }
 
   // Is what the array holds now what the kernel will read?
   bool may_ask(std::size_t parameter) const {
-    if (Engine::get().settings.check == Check::Bounds) return false;
+    if (are_trusted_ || Engine::get().settings.check == Check::Bounds) return false;
     for (std::size_t other = 0; other < arrays_.size(); ++other)
       if (is_written(other) && array(parameter).same_base(array(other))) return false;
     return true;
@@ -326,30 +330,11 @@ class KernelRecorder {
 
   // ---- the node ---------------------------------------------------------------------------------
 
-  // As find_recipe(), where whoever launches has checked the indices.
-  Recipe& find_trusted() {
-    std::vector<std::uint64_t> key = key_of(routine_, integers_, arrays_);
-    key.push_back(trusted);
-    if (const auto found = recipes().find(key); found != recipes().end()) return found->second;
-    std::vector<std::span<const std::int64_t>> shapes;
-    for (const Array& a : arrays_) shapes.push_back(a.shape());
-    Bounds bounds = check_bounds({.routine = routine_,
-                                  .extents = extents_,
-                                  .integers = integers_,
-                                  .shapes = shapes,
-                                  .contents = [](std::int32_t) { return std::nullopt; }});
-    for (auto& axes : bounds)
-      std::replace(axes.begin(), axes.end(), InBounds::Unknown, InBounds::WhenReached);
-    Recipe recipe;
-    recipe.use = find_use(definition_.routine, integers_, arrays_, bounds);
-    if (recipes().size() >= most_uses) recipes().clear();
-    return recipes().insert_or_assign(std::move(key), std::move(recipe)).first->second;
-  }
-
   // Stays valid until the next launch.
   Recipe& find_recipe() {
     std::vector<std::uint64_t> key = key_of(routine_, integers_, arrays_);
-    key.push_back(static_cast<std::uint64_t>(Engine::get().settings.check));
+    key.push_back(are_trusted_ ? trusted
+                               : static_cast<std::uint64_t>(Engine::get().settings.check));
     if (const auto found = recipes().find(key); found != recipes().end()) {
       Recipe& known = found->second;
       bool holds = true;
@@ -472,6 +457,7 @@ class KernelRecorder {
   std::span<const std::int64_t> extents_;
   std::vector<Array>& arrays_;
   std::vector<std::int64_t> integers_;
+  bool are_trusted_ = false;  // whoever launches has checked the indices
 };
 
 bool launch_points(const KernelDefinition& definition, KernelLaunch launch) {

@@ -29,24 +29,11 @@ class Verifier {
   void root(const Block& code) {
     parallel_loop(kernel_);
     for (const Instr& instr : code) {
-      switch (instr.kind) {
-        case InstrKind::Constant:
-        case InstrKind::ScalarArg:
-        case InstrKind::IntegerArg:
-        case InstrKind::Apply:
-        case InstrKind::Cast:
-          break;
-        case InstrKind::Loop:
-          check(&instr == &code.back(), "the parallel loop is the last instruction of the root");
-          break;
-        case InstrKind::Load:
-        case InstrKind::Store:
-        case InstrKind::ReadLocal:
-        case InstrKind::WriteLocal:
-        case InstrKind::If:
-        case InstrKind::While:
-          check(false, "before the parallel loop stand only constants, arguments, Apply and Cast");
-      }
+      if (instr.kind == InstrKind::Loop)
+        check(&instr == &code.back(), "the parallel loop is the last instruction of the root");
+      else
+        check(is_pure(instr),
+              "before the parallel loop stand only constants, arguments, Apply and Cast");
       instruction(instr, {.at_root = true});
     }
   }

@@ -8,8 +8,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <unordered_map>
-#include "engine/nest_run.h"
 
+#include "engine/nest_run.h"
 #include "front/common.h"
 #include "front/kernel_definition.h"
 #include "python/interop.h"
