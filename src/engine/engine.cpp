@@ -130,6 +130,7 @@ void Engine::start_segment() {
   key_.clear();
   ++segment_;
   pending_cost_ = 0;
+  anchor_ = 0;
 }
 
 void Engine::number(const Access& access) {
@@ -234,8 +235,13 @@ void Engine::commit() {
 // Should what was recorded before this last node run now?
 bool Engine::begins_anew(const Node& node) {
   if (nodes_.size() == 1) return false;
-  const bool next_step = pending_cost_ > settings.step_cost && same_step(node, nodes_.front());
-  return next_step || (held_ > settings.held_bytes && !may_hold_on(node));
+  if (pending_cost_ > settings.step_cost || nodes_.size() > settings.step_nodes) {
+    if (same_step(node, nodes_.front()) || (anchor_ > 0 && same_step(node, nodes_[anchor_])))
+      return true;
+    // What came before a loop is no beginning of its rounds: they are counted from here.
+    if (anchor_ == 0) anchor_ = nodes_.size() - 1;
+  }
+  return held_ > settings.held_bytes && !may_hold_on(node);
 }
 
 // The last node is not yet committed; whoever records it holds what it touches.
@@ -286,6 +292,7 @@ void Engine::eval_prefix(std::size_t count) {
     key_.clear();
     ++segment_;
     pending_cost_ = 0;
+    anchor_ = 0;
     for (const Node& node : nodes_) {
       for_each_access(node, [&](const Access& a, bool) { number(a); });
       append_key(node);

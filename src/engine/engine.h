@@ -68,7 +68,10 @@ struct Settings {
   std::string dump;  // FRIT_DUMP
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
-  double step_cost = 2e6;   // ns of pending work from which a loop's next round starts the work
+  // Pending work, in ns and in nodes, from which a loop's next round starts it. Short steps are
+  // planned once and met again; a plan of thousands of nodes costs more than it saves.
+  double step_cost = 2e6;
+  std::size_t step_nodes = 128;
 };
 
 class Engine {
@@ -185,6 +188,7 @@ class Engine {
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
+  std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;  // estimated ns an element
   bool running_ = false;

@@ -1,5 +1,7 @@
 // explain.cpp: the last plan, or what is pending, as text and as a graph.
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "engine/engine.h"
 
@@ -22,6 +24,35 @@ std::string bytes_text(std::int64_t bytes) {
   else
     out << bytes << " B";
   return out.str();
+}
+
+// How often the lines from `first` on repeat their first `period`.
+std::size_t repeats(const std::vector<std::string>& lines, std::size_t first, std::size_t period) {
+  std::size_t k = first + period;
+  while (k < lines.size() && lines[k] == lines[k - period]) ++k;
+  return (k - first) / period;
+}
+
+// A loop's rounds give the same lines again and again: they are told once, with their number.
+std::vector<std::string> without_repeats(const std::vector<std::string>& lines) {
+  constexpr std::size_t longest = 64, fewest = 3;
+  std::vector<std::string> kept;
+  for (std::size_t k = 0; k < lines.size();) {
+    std::size_t period = 1, times = repeats(lines, k, 1);
+    while (times < fewest && period < longest) times = repeats(lines, k, ++period);
+    if (times < fewest) {
+      kept.push_back(lines[k++]);
+      continue;
+    }
+    for (std::size_t n = 0; n < period; ++n) kept.push_back(lines[k + n]);
+    if (period == 1)
+      kept.back() += ", " + std::to_string(times) + " times";
+    else
+      kept.push_back("  (these " + std::to_string(period) + " " + std::to_string(times) +
+                     " times)");
+    k += period * times;
+  }
+  return kept;
 }
 
 }  // namespace
@@ -69,9 +100,12 @@ std::string Engine::explain(bool dot) const {
         << plan->contracted << " temporaries never stored\n";
   for (std::size_t g = 0; g < plan->groups.size(); ++g) {
     const GroupSummary& group = plan->groups[g];
+    std::vector<std::string> lines;
+    for (std::uint32_t n : group.nodes) lines.push_back(n < names.size() ? names[n] : "?");
+    lines = without_repeats(lines);
     if (dot) {
       out << "  k" << g << " [label=\"kernel " << g << ", " << bytes_text(group.bytes_moved);
-      for (std::uint32_t n : group.nodes) out << "\\l" << (n < names.size() ? names[n] : "?");
+      for (const std::string& line : lines) out << "\\l" << line;
       out << "\\l\"];\n";
       if (g > 0)
         out << "  k" << g - 1 << " -> k" << g << " [label=\"" << group.why << "\", fontsize=9];\n";
@@ -80,8 +114,7 @@ std::string Engine::explain(bool dot) const {
     out << "kernel " << g << ": " << bytes_text(group.bytes_moved);
     if (g > 0) out << "; apart because: " << group.why;
     out << "\n";
-    for (std::uint32_t n : group.nodes)
-      out << "    " << (n < names.size() ? names[n] : "?") << "\n";
+    for (const std::string& line : lines) out << "    " << line << "\n";
   }
   if (dot) out << "}\n";
   return out.str();

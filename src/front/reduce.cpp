@@ -88,55 +88,6 @@ DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
   throw TypeError("float16 reduction over this layout");
 }
 
-// folded = op(.. op(op(initial, in[0]), in[1]) ..)
-void fold_in_order(Op op, DType type, const std::byte* in, std::int64_t n, Scalar& folded) {
-  const ScanLoop scan = scan_loop(op, type);
-  alignas(64) std::byte scanned[4096];
-  const std::int64_t item = size_of(type),
-                     at_once = static_cast<std::int64_t>(sizeof scanned) / item;
-  for (std::int64_t k = 0; k < n; k += at_once)
-    scan(scanned, in + k * item, folded.bytes, std::min(at_once, n - k));
-}
-
-// Small, dense and there: one ready-made loop.
-bool try_small_fold(Op op, const Array& a, const Array& out, DType type, const Scalar& initial) {
-  Engine& engine = Engine::get();
-  if (!a.c_contiguous() || out.dtype() != type) return false;
-  if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
-  if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
-  if (a.dtype() != type) {
-    const SourcePosition at = engine.source;
-    engine.source.ufunc = "reduce";  // a part of it, and its warnings
-    const Array converted = astype(a, type);
-    engine.source = at;
-    return try_small_fold(op, converted, out, type, initial);
-  }
-  const ReduceLoop fold = reduce_loop(op, type);
-  const Loop combine = loop(op, type);
-  if (!fold || !combine) return false;
-  engine.allocate(out.base());
-  out.base()->stamp = 0;
-  const std::byte* in = a.base()->data + a.offset();
-  std::byte* result = out.base()->data + out.offset();
-  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, type);
-  if (want_flags) clear_float_flags();
-  if (tree_class(op, type) == 0 && !reduces_in_any_order(op, type)) {
-    Scalar folded = initial;
-    fold_in_order(op, type, in, a.size(), folded);
-    std::memcpy(result, folded.bytes, static_cast<std::size_t>(size_of(type)));
-  } else {
-    Scalar folded;
-    fold(folded.bytes, in, a.size());
-    void* args[3] = {result, const_cast<std::byte*>(initial.bytes), folded.bytes};
-    combine(args, 1, 0);
-  }
-  if (want_flags)
-    engine.note_float_flags(op, engine.source, engine.settings.float_checks,
-                            credible(access_of(out), float_flags()), true);
-  ++engine.statistics.immediate;
-  return true;
-}
-
 }  // namespace
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
@@ -219,10 +170,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     assign(out, Argument(initial));
     return out;
   }
-  const bool all =
-      mask == (a.ndim() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.ndim()) - 1);
-  if (all && working == dtype && out.base()->pending == 0 &&
-      try_small_fold(op, a, out, dtype, initial))
+  if (working == dtype && out.base()->pending == 0 &&
+      reduce_small(op, a, mask, out, result.strides, initial))
     return out;
   const LayoutRef out_layout =
       LayoutRef::adopt(make_layout(a.shape(), result.strides, size_of(dtype)));

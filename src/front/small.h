@@ -18,4 +18,9 @@ struct SmallInput {
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
                    DType out_dtype, std::span<const SmallInput> inputs);
 
+// Reduces the axes of the mask at once, where the elements are there and few. False: it can't.
+// `strides`: out's, over the axes of `a`; 0 where reduced.
+bool reduce_small(Op op, const Array& a, std::uint64_t mask, const Array& out,
+                  std::span<const std::int64_t> strides, const Scalar& initial);
+
 }  // namespace frit

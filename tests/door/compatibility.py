@@ -349,6 +349,7 @@ def kind_of(path: str) -> int:
     text = sample_of(path)
     if text is None:
         raise AssertionError(f"no call shows what {path} is: SAMPLES wants a line")
+    _core.eval()  # what earlier calls have left, so that nothing but this call evaluates
     scope, text = call(np, path, text)
     _core.reset_fallbacks()
     before = _core.statistics()

@@ -187,3 +187,29 @@ def test_explain_and_report_print_and_draw(python):
     """
     out = python("-c", textwrap.dedent(program)).stdout
     assert out == "True True True\nTrue True\nTrue True\n1\n"
+
+
+def test_rounds_of_a_loop_are_planned_once_and_told_once(python):
+    """Also where something else is pending before the loop, and the rounds are small."""
+    program = """
+    import frit, frit.numpy as np
+    u = np.arange(10_000.0).reshape(100, 100) * 2 + 1
+    v = np.sqrt(u)
+    def made():
+        s = frit.statistics()
+        return s["plan_misses"], s["evals"]
+    before = made()
+    for _ in range(300):
+        v[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] - u[:-2, 1:-1])
+        u[0, :] = v[1, :]
+    float(v[5, 5])
+    after = made()
+    print(after[0] - before[0] < 12, after[1] - before[1] > 8)
+    w = np.zeros((40, 3000))
+    for k in range(12):
+        w[k] = v[k, 1] * 2.0
+    print(str(frit.explain(w)))
+    """
+    out = python("-c", textwrap.dedent(program)).stdout
+    assert out.startswith("True True\n")
+    assert " times" in out

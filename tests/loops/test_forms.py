@@ -1354,3 +1354,34 @@ def same_slices_of_one_array(m, n):
 @pytest.mark.parametrize("n", [0, 1, 2, 4, 6, 7])
 def test_slices_of_one_array_that_never_meet(n):
     check(same_slices_of_one_array, MATRIX.copy(), n)
+
+
+def checksum(data, poly, out):
+    crc = 0xFFFF
+    for b in data:
+        byte = 0xFF & b
+        for _ in range(8):
+            if (crc & 1) ^ (byte & 1):
+                crc = (crc >> 1) ^ poly
+            else:
+                crc >>= 1
+            byte >>= 1
+    out[0] = crc
+
+
+def mixed_bits(a, out, x):
+    for i in range(len(a)):
+        x = (x ^ i) | (x & 7)
+        x = x - (x & -4) // 2
+        out[i] = (x & 255) + (x & i)
+
+
+@pytest.mark.parametrize("poly", [0x8408, 0, -5, 2**35])
+def test_bits_of_integers_that_only_the_loop_knows(poly):
+    data = np.random.default_rng(3).integers(0, 256, 400).astype(np.uint8)
+    check(checksum, data, poly, np.zeros(1, np.int64), compiled=True)
+
+
+@pytest.mark.parametrize("x", [0, 5, -9, 2**20 + 3, -(2**33)])
+def test_bits_of_negative_integers(x):
+    check(mixed_bits, np.zeros(50), np.zeros(50, np.int64), x)

@@ -537,10 +537,10 @@ def cell(text):
     done.raise_error()
     return done.result
 cell("%load_ext frit")
-cell("import numpy as np\\nx = np.arange(20000.0)\\nfor i in range(20000):\\n    x[i] = x[i] + i")
+cell("import numpy as np\\nx = np.arange(100000.0)\\nfor i in range(100000):\\n    x[i] = x[i] + i")
 cell("def f(y):\\n    for k in range(len(y)):\\n        y[k] = 2 * y[k]\\n    return y")
 for _ in range(3): cell("f(x)")
-print(cell("x[19999]"), cell("i"), len(shell.ast_transformers))
+print(cell("x[99999]"), cell("i"), len(shell.ast_transformers))
 import frit
 print("parallel" in str(frit.explain(shell.user_ns["f"])))
 print("parallel" in frit.explain(shell.user_ns["f"])._repr_html_())
@@ -554,7 +554,7 @@ def test_a_notebooks_shell(python):
     pytest.importorskip("IPython")
     out = python("-c", NOTEBOOK).stdout.splitlines()
     out = [line for line in out if not line.startswith(("Out", " "))]
-    assert out[-4:] == ["319984.0 19999 1", "True", "True", "32.0 0"]
+    assert out[-4:] == ["1599984.0 99999 1", "True", "True", "32.0 0"]
 
 
 PROGRAM = """
@@ -607,6 +607,9 @@ import sys
 sys.path.insert(0, {root!r})
 import numpy as np
 from tests.loops import kernels
+if "frit" in sys.modules:
+    from frit.loops import place
+    place.WORTH = 2e-3  # so that the loops need not run for long before
 SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
 SIZES |= {{"heat_3d": (8, 40), "gemver": (120, 110)}}
 for name, f in kernels.KERNELS.items():

@@ -283,11 +283,12 @@ class Expressions:
         elif kind is ast.Pow:
             return self.int_power(node, x, y)
         elif kind in (ast.BitAnd, ast.BitOr, ast.BitXor):
-            self.require(x.form, 0, None)
-            self.require(y.form, 0, None)
             value = self.apply(_BINARY[kind][0], "int", *pair)
-            high = [x.form, y.form] if kind is ast.BitAnd else [x.form + y.form]
-            value.form = forms.symbol(Symbol(low=[Form()], high=high))
+            mask = self.least_mask(x, y) if kind is ast.BitAnd else None
+            if mask is not None:
+                value.form = forms.between(0, mask)
+                return value
+            value.form = self.form_of_bits(kind, x, y)
         elif kind is ast.LShift or kind is ast.RShift:
             if kind is ast.LShift and self.is_loose(x.form, y.form):
                 raise Refused(node, "a shift of an integer without bounds")
@@ -301,6 +302,21 @@ class Expressions:
         else:
             raise Refused(node, f"{kind.__name__} of integers of Python's")
         return self.checked(value, x, y)
+
+    @staticmethod
+    def least_mask(*operands: Value) -> int | None:
+        """Literals from 0 on: `and` with one gives no less than 0, and no more than it."""
+        masks = [v.literal for v in operands if v.literal is not None and v.literal >= 0]
+        return min(masks, default=None)
+
+    def form_of_bits(self, kind: type[ast.operator], x: Value, y: Value) -> Form:
+        assert x.form is not None and y.form is not None
+        if self.is_loose(x.form, y.form):
+            return self.loose_form(-LARGEST, LARGEST)
+        self.require(x.form, 0, None)
+        self.require(y.form, 0, None)
+        high = [x.form, y.form] if kind is ast.BitAnd else [x.form + y.form]
+        return self.forms.symbol(Symbol(low=[Form()], high=high))
 
     def int_power(self, node: ast.AST, x: Value, y: Value) -> Value:
         if x.literal == 2 and y.literal is None:

@@ -29,6 +29,7 @@ MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 NOT_YET = "it has not run long enough to be worth it"
 TOO_SHORT = "it is too short"
+REFUSED = "it can't run so at this call"
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
@@ -173,6 +174,7 @@ class Place:
             left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
             if not 0 < left < len(rounds):
                 return self.not_now("its last rounds leave loops in it out")
+        self.why = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
         return site(key, values), left
 

@@ -14,7 +14,9 @@ from typing import Any
 
 # Seconds as Python: less is left alone, as a compiled call costs 3e-6, and a refused one 1e-6.
 SHORT = 2e-6
-WORTH = 2e-3  # seconds as Python, after which a nest that nobody asked for is translated
+# Seconds as Python, after which a nest that nobody asked for is translated: about what the first
+# translation of a process takes, with its imports.
+WORTH = 10e-3
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
