@@ -186,25 +186,44 @@ class UpdateSearch {
   void add(const Block& block, std::size_t position) {
     const Instr& store = block[position];
     const std::int32_t parameter = store.address.operand;
+    const DType dtype = body_.operands[at(parameter)].dtype;
     const Instr* apply = definitions_[at(store.args[0])];
     if (!apply || apply->kind != InstrKind::Apply || uses_[at(apply->result)] != 1) return;
-    if (!is_integer(body_.operands[at(parameter)].dtype)) return;
-    const std::optional<Op> op = combining(apply->op);
-    if (!op) return;
-    for (int side = 0; side < (apply->op == Op::Subtract ? 1 : 2); ++side) {
-      const Instr* load = definitions_[at(apply->args[side])];
-      if (load && load->kind == InstrKind::Load && uses_[at(load->result)] == 1 &&
-          is_same_element(*load, store) && stands_alone(block, *load, position))
-        return all_.push_back({parameter, *op});
+    const auto holds = [&](ValueId before, int uses) {
+      const Instr* load = definitions_[at(before)];
+      return load && load->kind == InstrKind::Load && uses_[at(before)] == uses &&
+             is_same_element(*load, store) && stands_alone(block, *load, position);
+    };
+    if (is_float(dtype) && apply->op == Op::Select) {
+      const std::optional<Op> op = extreme(*apply);
+      if (op && holds(apply->args[2], 2)) all_.push_back({parameter, *op});
+      return;
     }
+    const std::optional<Op> op = combining(apply->op, dtype);
+    if (!op) return;
+    for (int side = 0; side < (apply->op == Op::Subtract ? 1 : 2); ++side)
+      if (holds(apply->args[side], 1)) return all_.push_back({parameter, *op});
+  }
+
+  // Of `y < x ? y : x`, where x is what was there.
+  std::optional<Op> extreme(const Instr& select) const {
+    const ValueId y = select.args[1], x = select.args[2];
+    const Instr* less = definitions_[at(select.args[0])];
+    if (x == y || !less || less->kind != InstrKind::Apply || less->op != Op::Less)
+      return std::nullopt;
+    if (less->args[0] == y && less->args[1] == x) return Op::Minimum;
+    if (less->args[0] == x && less->args[1] == y) return Op::Maximum;
+    return std::nullopt;
   }
 
   // How the results of parts are put together; none: the order of updates matters.
-  static std::optional<Op> combining(Op op) {
+  static std::optional<Op> combining(Op op, DType dtype) {
+    if (!is_integer(dtype) && !is_float(dtype)) return std::nullopt;
     if (op == Op::Subtract) return Op::Add;
-    const bool any = op == Op::Add || op == Op::Multiply || op == Op::Minimum ||
-                     op == Op::Maximum || op == Op::BitwiseAnd || op == Op::BitwiseOr ||
-                     op == Op::BitwiseXor;
+    const bool any =
+        op == Op::Add || op == Op::Multiply ||
+        (is_integer(dtype) && (op == Op::Minimum || op == Op::Maximum || op == Op::BitwiseAnd ||
+                               op == Op::BitwiseOr || op == Op::BitwiseXor));
     return any ? std::optional(op) : std::nullopt;
   }
 

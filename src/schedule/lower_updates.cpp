@@ -1,8 +1,8 @@
-// lower_updates.cpp: points that update integers in any order (histograms): parts at the same time.
+// lower_updates.cpp: points that update shared elements (histograms, forces): parts at the same time.
 //
 // Each part has arrays of its own, which start from what changes nothing; a second launch puts them
-// together. How many parts there are follows from the sizes, and the results from nothing but the
-// updates.
+// together, part after part. How many parts there are follows from the kernel and its sizes, never
+// from threads, tier or fusion: it decides how floats are rounded.
 #include <algorithm>
 #include <memory>
 
@@ -149,7 +149,7 @@ class CombiningBody final : public Body {
     const ValueId part = writer_.open_loop(writer_.constant_int(0), integer_value(parts_), false);
     const ValueId own = writer_.load_here({.operand = operand(MemoryAccess::Read, a.temporary, 0),
                                            .terms = {{part, stride}, {element, unit_stride}}});
-    writer_.write_local(sum, writer_.apply(a.op, a.dtype, writer_.read_local(sum), own));
+    writer_.write_local(sum, combined(a, writer_.read_local(sum), own));
     writer_.close_loop();
     writer_.store(whole, writer_.read_local(sum));
     close_flat();
@@ -157,6 +157,14 @@ class CombiningBody final : public Body {
   }
 
  private:
+  ValueId combined(const OwnArray& a, ValueId sum, ValueId own) {
+    if (!is_float(a.dtype) || (a.op != Op::Minimum && a.op != Op::Maximum))
+      return writer_.apply(a.op, a.dtype, sum, own);
+    const ValueId less = a.op == Op::Minimum ? writer_.apply(Op::Less, DType::Bool, own, sum)
+                                             : writer_.apply(Op::Less, DType::Bool, sum, own);
+    return writer_.apply(Op::Select, a.dtype, less, own, sum);
+  }
+
   const std::int64_t parts_;
 };
 

@@ -21,6 +21,8 @@ from frit import _core
 
 REACH = 2  # kernels read up to this far behind their own index
 KERNELS, REDUCTIONS, PLANES, INDEXED = 10, 4, 4, 4
+MANY = 150_000  # points of a scatter: enough for parts
+SCATTERS = {"add": numpy.add, "sub": numpy.subtract, "min": numpy.minimum, "max": numpy.maximum}
 
 # ---- random workunits ---------------------------------------------------------------------------
 
@@ -135,6 +137,9 @@ def _source(rng: random.Random) -> str:
         for _ in range(rng.randint(1, 2)):
             text += ["    " + line for line in body.statement(1)]
         text += ["    b[i] += 1", ""]  # what stores nothing is not run
+    for name in SCATTERS:
+        text += ["@pk.workunit", f"def scatter_{name}(i, a, q, w, x):", "    if w[i] > x:"]
+        text += [f"        pk.atomic_fetch_{name}(a, [q[i]], w[i])", ""]
     for n in range(REDUCTIONS):
         body = _Body(rng, False)
         text += ["@pk.workunit", f"def reduction{n}(i, acc, a, b, c, x, k):"]
@@ -160,6 +165,7 @@ Step = tuple[Any, ...]
 _STEPS = {
     "for": 60, "plane": 8, "reduce": 12, "view": 10, "array": 1, "part": 7, "drop": 6, "read": 3,
     "item": 2, "fill": 3, "copy": 3, "numpy": 5, "number": 2, "indexed": 12, "index": 4,
+    "scatter": 1,
 }  # fmt: skip
 
 
@@ -210,6 +216,9 @@ class Run:
 
     def launch_indexed(self, function: Callable[..., Any], points: Any, arguments: Any) -> None:
         self.launch(function, [points], arguments)
+
+    def scatter(self, name: str, arguments: Any) -> None:
+        self.launch(getattr(self.module, f"scatter_{name}"), [(0, MANY)], arguments)
 
     def new_places(self, values: Any) -> Any:
         view = pk.View(values.shape, pk.int64)
@@ -294,6 +303,19 @@ class Run:
             self.launch_indexed(function, self.points(lo, hi), given)
         except IndexError:
             self.seen.append(["outside"])
+
+    def do_scatter(self, which: int, a: int, x: int, *_: int) -> None:
+        """Many points update few elements, in an order of Frit's choice: so the sums are exact."""
+        if not self.views:
+            return
+        self.made += 1
+        draw = numpy.random.RandomState(self.made)
+        places = self.new_places(draw.randint(0, self.length, MANY))
+        weights = self.new(draw.randint(-4, 5, MANY).astype(self.dtype))
+        name = list(SCATTERS)[which % len(SCATTERS)]
+        given = {"a": self.view_number(a), "q": places, "w": weights, "x": x % 9 - 5}
+        given["a"][:] = x % 5 - 2  # small: exact
+        self.scatter(name, given)
 
     def do_plane(self, f: int, a: int, b: int, c: int, x: int, lo: int, hi: int, _: int) -> None:
         if not self.planes or a % 4 == 0 and len(self.planes) < 3:
@@ -412,6 +434,11 @@ class Oracle(Run):
             for array, old in zip(arrays, before, strict=True):
                 array[:] = old
             raise
+
+    def scatter(self, name: str, arguments: Any) -> None:
+        view, places, weights, least = (self.plain(v) for v in arguments.values())
+        chosen = weights > least
+        SCATTERS[name].at(view, places[chosen], weights[chosen])
 
     def new_places(self, values: Any) -> Any:
         return values.astype("int64")

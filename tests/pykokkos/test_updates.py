@@ -1,4 +1,4 @@
-"""test_updates.py: points that update shared elements: in parts where order means nothing."""
+"""test_updates.py: points that update shared elements: in parts, the same ones each time."""
 
 from __future__ import annotations
 
@@ -170,17 +170,118 @@ def test_an_update_that_another_view_sees_stays_in_order(threads: int) -> None:
     assert numpy.array_equal(numpy.asarray(out), numpy.cumsum(PLACES.ravel() % 30 == 5))
 
 
-def test_sums_of_floats_have_the_bits_of_the_points_in_order(threads: int) -> None:
-    @pk.workunit
-    def add(i, places, sums, x):
-        pk.atomic_add(sums, [places[i]], x[i])
+@pk.workunit
+def deposit(i, places, sums, x):
+    pk.atomic_add(sums, [places[i]], x[i])
 
+
+def sums_of_floats(values: Any, dtype: Any, before: Any) -> bytes:
+    places, sums, x = view(PLACES.ravel()), view(before, dtype), view(values, dtype)
+    assert launched(POINTS, deposit, places=places, sums=sums, x=x) == 2
+    return numpy.asarray(sums).tobytes()
+
+
+@pytest.mark.parametrize("dtype", [pk.double, pk.float])
+def test_sums_of_floats_have_the_same_bits_with_any_number_of_threads(
+    tier: str, dtype: Any
+) -> None:
+    values = numpy.random.RandomState(4).random(POINTS) - 0.3
+    before = _core.threads()
+    found = set()
+    for threads in (1, 2, 3, 7):
+        for fusion in ("on", "trace", "off"):
+            frit.set_num_threads(threads)
+            _core.set_fusion(fusion)
+            try:
+                found.add(sums_of_floats(values, dtype, numpy.ones(BINS)))
+            finally:
+                _core.set_fusion("on")
+                frit.set_num_threads(before)
+    assert len(found) == 1
+    item = numpy.float64 if dtype is pk.double else numpy.float32
+    expected = numpy.ones(BINS)
+    numpy.add.at(expected, PLACES.ravel(), values.astype(item).astype(float))
+    sums = numpy.frombuffer(found.pop(), item)
+    # The error of a sum in any order: points of a bin times the unit of rounding times magnitudes.
+    bound = numpy.bincount(PLACES.ravel()) ** 2 * numpy.finfo(item).eps
+    assert (numpy.abs(sums - expected) <= bound).all()
+
+
+def test_both_tiers_give_the_same_sums_of_floats(tier: str) -> None:
     values = numpy.random.RandomState(4).random(POINTS)
-    places, sums, x = view(PLACES.ravel()), pk.View([BINS]), view(values, pk.double)
-    assert launched(POINTS, add, places=places, sums=sums, x=x) == 1
-    expected = numpy.zeros(BINS)
-    numpy.add.at(expected, PLACES.ravel(), values)
-    assert numpy.asarray(sums).tobytes() == expected.tobytes()
+    found = sums_of_floats(values, pk.double, numpy.zeros(BINS))
+    _core.set_tier("interpreter" if tier == "compiled" else "compiled")
+    assert found == sums_of_floats(values, pk.double, numpy.zeros(BINS))
+
+
+def test_floats_that_no_point_touches_keep_their_bits(threads: int) -> None:
+    special = numpy.array([-0.0, 0.0, numpy.nan, numpy.inf, -numpy.inf, 5e-324])
+
+    @pk.workunit
+    def update(i, places, sums, products, least, largest):
+        pk.atomic_fetch_sub(sums, [6 + places[i]], 1.0)
+        pk.atomic_fetch_mul(products, [6 + places[i]], 1.0)
+        pk.atomic_fetch_min(least, [6 + places[i]], -1.0 * i)
+        pk.atomic_fetch_max(largest, [6 + places[i]], 1.0 * i)
+
+    start = numpy.concatenate([special, numpy.full(BINS, 2.0)])
+    arrays = {name: view(start, pk.double) for name in ("sums", "products", "least", "largest")}
+    assert launched(POINTS, update, places=view(PLACES.ravel()), **arrays) == 5
+    found = {name: numpy.asarray(array) for name, array in arrays.items()}
+    for name, array in found.items():
+        assert array[:6].tobytes() == special.tobytes(), name
+    points = numpy.arange(POINTS)
+    last = [points[PLACES.ravel() == place].max() for place in range(BINS)]
+    assert found["sums"][6:].tolist() == (2 - numpy.bincount(PLACES.ravel())).tolist()
+    assert found["products"][6:].tolist() == [2.0] * BINS
+    assert found["least"][6:].tolist() == [min(2, -k) for k in last]
+    assert found["largest"][6:].tolist() == [max(2, k) for k in last]
+
+
+def test_extremes_of_floats_are_those_of_the_points_in_order(threads: int) -> None:
+    @pk.workunit
+    def extremes(i, places, least, largest, x):
+        pk.atomic_fetch_min(least, [places[i]], x[i])
+        pk.atomic_fetch_max(largest, [places[i]], x[i])
+
+    values = numpy.random.RandomState(5).choice([-0.0, 0.0, numpy.nan, 1.0, -1.0], POINTS)
+    values[PLACES.ravel() < 9] *= 0  # zeros of both signs, and NaN
+    start = numpy.where(numpy.arange(BINS) % 4 == 0, numpy.nan, 0.5)
+    places, x = view(PLACES.ravel()), view(values, pk.double)
+    least, largest = view(start, pk.double), view(start, pk.double)
+    arrays = {"least": least, "largest": largest, "x": x}
+    assert launched(POINTS, extremes, places=places, **arrays) == 3
+    low, high = start.tolist(), start.tolist()
+    for place, value in zip(PLACES.ravel().tolist(), values.tolist(), strict=True):
+        low[place] = min(low[place], value)
+        high[place] = max(high[place], value)
+    assert numpy.asarray(least).tobytes() == numpy.array(low).tobytes()
+    assert numpy.asarray(largest).tobytes() == numpy.array(high).tobytes()
+
+
+def test_forces_on_both_of_a_pair_run_in_parts(threads: int) -> None:
+    atoms, near = 500, 12
+
+    @pk.workunit
+    def force(i, places, forces, x):
+        for k in range(1, near):
+            j: int = places[(i * near + k) % POINTS]
+            d: float = x[j] - x[i % atoms]
+            pk.atomic_add(forces, [i % atoms], d)
+            pk.atomic_fetch_sub(forces, [j], d)
+
+    neighbours = numpy.random.RandomState(6).randint(0, atoms, POINTS)
+    x = numpy.random.RandomState(7).randint(-9, 9, atoms).astype(float)
+    arrays = {"places": view(neighbours), "forces": pk.View([atoms]), "x": view(x, pk.double)}
+    pk.parallel_for(20000, force, **arrays)  # its indices have been looked at now
+    arrays["forces"].fill(0)
+    assert launched(20000, force, **arrays) == 2
+    expected, i = numpy.zeros(atoms), numpy.arange(20000)
+    for k in range(1, near):
+        j = neighbours[(i * near + k) % POINTS]
+        numpy.add.at(expected, i % atoms, x[j] - x[i % atoms])
+        numpy.subtract.at(expected, j, x[j] - x[i % atoms])
+    assert numpy.asarray(arrays["forces"]).tolist() == expected.tolist()
 
 
 def test_few_points_and_many_elements_stay_in_order(threads: int) -> None:
