@@ -12,9 +12,9 @@
 // any order and at the same time. Two exceptions keep the meaning clear: an `input` is read as it
 // was before the kernel, even where an output is the same memory; and where points of the kernel do
 // depend on one another (an `inout` array is read where another point writes it, or two points may
-// write one element), they run one after another, the last axis fastest. Where all that they have in
-// common are updates (`h(bin) += x`), they may run in parts, each of which adds up by itself: sums of
-// floats are rounded in an order that the kernel and its sizes decide, and nothing else does.
+// write one element), they run one after another, the last axis fastest. Where all that they have
+// in common are updates (`h(bin) += x`), they may run in parts, each of which adds up by itself:
+// sums of floats are rounded in an order that the kernel and its sizes decide, and nothing else.
 //
 // Structure is compiled once; sizes, scalar() arguments and integer literals are arguments of the
 // compiled code. Literals of floating point are part of it.

@@ -68,7 +68,7 @@ struct RoutineUse {
   std::vector<bool> immediate;
   // Points depend on one another: they run one after another, the last axis fastest.
   bool in_order = false;
-  // in_order for nothing but updates `array[e] = op(array[e], v)` whose values nobody else looks at:
+  // in_order for nothing but updates `array[e] = op(array[e], v)` whose values nobody else sees:
   // points may run in parts, each with an array of its own that starts from what changes nothing;
   // then array = op(array, part's). For integers, and for extremes of floats, any order gives the
   // same. For sums and products of floats the parts are an order of their own: they must follow

@@ -23,7 +23,7 @@ struct Lowering {
   Plan& plan;
 };
 void lower_map(const Lowering& lowering);
-// Of a kernel whose points do nothing in common but update elements: in parts. False: better in order.
+// Of a kernel whose points have nothing in common but updates: in parts. False: better in order.
 bool lower_updates(const Lowering& lowering);
 void lower_rows(const Lowering& lowering);
 void lower_columns(const Lowering& lowering);

@@ -1,4 +1,4 @@
-// lower_updates.cpp: points that update shared elements (histograms, forces): parts at the same time.
+// lower_updates.cpp: points that update shared elements (histograms): in parts, at the same time.
 //
 // Each part has arrays of its own, which start from what changes nothing; a second launch puts them
 // together, part after part. How many parts there are follows from the kernel and its sizes, never

@@ -578,8 +578,10 @@ class _Host:
 
     def __init__(self, launch: Launch) -> None:
         self.environment = launch.walker.environment
+        self.policy = launch.policy
         self.rows = self.environment.rows
         self.values = launch.values
+        self.source = launch.walker.source(self.environment.function)
 
     def value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
@@ -591,11 +593,38 @@ class _Host:
         if isinstance(node, ast.BinOp) and type(node.op) in _HOST_OPS:
             return _HOST_OPS[type(node.op)](self.value(node.left), self.value(node.right))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "extent":
+            name = node.func.attr
+            if name == "extent":
                 return self.value(node.func.value).extent(*(self.value(a) for a in node.args))
+            if name == "team_size" and isinstance(self.policy, _policies.TeamPolicy):
+                return max(self.policy.team_size, 1)
+            if name == "league_size" and isinstance(self.policy, _policies.TeamPolicy):
+                return self.policy.league_size
         raise LookupError(ast.unparse(node))
 
+    def assigned(self, name: str) -> ast.expr | None:
+        """What the function assigns to a variable of its own; None: it has no such variable."""
+        found = [
+            (node, getattr(node, "value", None))
+            for node in ast.walk(self.source.node)
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(target))
+            and not isinstance(target, (ast.Subscript, ast.Attribute))
+        ]
+        if not found:
+            return None
+        statement, value = found[0]
+        plain = isinstance(statement, (ast.Assign, ast.AnnAssign)) and value is not None
+        is_given = any(argument.arg == name for argument in self.source.arguments())
+        if len(found) > 1 or not plain or is_given:
+            raise LookupError(name)  # it has several values, one after another
+        return value
+
     def name(self, node: ast.Name) -> Any:
+        own = self.assigned(node.id)
+        if own is not None:
+            return self.value(own)
         for row, value in zip(self.rows, self.values, strict=False):
             if row[0] == 0 and row[1] == node.id and len(row) == 2:
                 return value

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from frit import _core
-from frit.pykokkos import _decorators, _intrinsics, _policies, _random
+from frit.pykokkos import _decorators, _intrinsics, _policies, _random, _teams
 from frit.pykokkos._reducers import SUM, Extremes, Reducer, located, reducer_of
 from frit.translate import (
     CRules,
@@ -150,9 +150,13 @@ class _Translation:
         self.runs_on = operation == SCAN or (
             operation == REDUCE and _code(policy) == _policies.RANGE and self.reads_a_sum()
         )
-        self.rank = 0 if self.runs_on else ((2 if self.spmd else 1) if self.is_team else axes)
+        # Threads that wait for one another: a point is a team.
+        self.meets = self.spmd and _teams.meets(self.source.node)
+        threads = 2 if self.spmd and not self.meets else 1
+        self.rank = 0 if self.runs_on else (threads if self.is_team else axes)
         self.writer = _core.KernelWriter(self.rank)
-        self.walker = Walker(self.writer, RULES, environment, knowledge)
+        walker = _teams.TeamWalker if self.meets else Walker
+        self.walker = walker(self.writer, RULES, environment, knowledge)
         self.walker.functions.append(self.function)
         self.walker.file = self.source.file
         self.walker.line = self.source.node.lineno
@@ -300,12 +304,17 @@ class _Translation:
         size: Any = Literal(1)
         rank: Any = Literal(0)
         if self.spmd:
-            rank = walker.convert(Number(1, "l"), "i")
             size = walker.convert(self.argument(3), "i")
+        if self.spmd and not self.meets:
+            rank = walker.convert(Number(1, "l"), "i")
         league_size = walker.convert(self.argument(1), "i")
-        self.scope.variables[self.indices[0].arg] = Marker(
-            "team", (league, rank, size, league_size)
-        )
+        team = Marker("team", (league, rank, size, league_size))
+        name = self.indices[0].arg
+        if self.meets:
+            accumulators = {argument.arg for argument in self.special}
+            walker.begin_team(self.source.node, self.scope, name, team, accumulators)
+        else:
+            self.scope.variables[name] = team
 
     def fill(self, result: Any) -> None:
         walker = self.walker
