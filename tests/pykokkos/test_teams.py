@@ -195,6 +195,62 @@ def test_threads_that_do_the_same_do_it_each(tier: str) -> None:
     assert list(out) == [6.0] * 20
 
 
+@pk.workunit
+def turned(tm, x, out):
+    tid: int = tm.team_rank()
+    n: int = tm.team_size()
+    s: pk.ScratchView1D[pk.double] = pk.ScratchView1D(tm.team_scratch(0), n)
+    s[tid] = x[tm.league_rank() * n + tid]
+    tm.team_barrier()
+    out[tm.league_rank() * n + tid] = s[n - 1 - tid]
+
+
+@pk.workunit
+def numbered(tm, out):
+    out[tm.league_rank() * tm.team_size() + tm.team_rank()] = tm.team_rank()
+
+
+def test_teams_of_each_size_have_a_kernel_that_fits(tier: str) -> None:
+    x = numbers(10, 24)
+    for size in (1, 4, pk.AUTO, 3, 1, 8):
+        each = size if isinstance(size, int) else 1
+        league = 24 // each
+        out, ranks = pk.View([24]), pk.View([24])
+        pk.parallel_for(pk.TeamPolicy(league, size), turned, x=view(x), out=out)
+        pk.parallel_for(pk.TeamPolicy(league, size), numbered, out=ranks)
+        assert numpy.array_equal(numpy.asarray(out), x.reshape(-1, each)[:, ::-1].ravel())
+        assert numpy.asarray(ranks)[: league * each].tolist() == list(range(each)) * league
+
+
+@pk.functor
+class Turning:
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.x: pk.View1D[pk.double] = pk.View([n], pk.double)
+        self.out: pk.View1D[pk.double] = pk.View([n], pk.double)
+
+    @pk.workunit
+    def run(self, tm: pk.TeamMember):
+        tid: int = tm.team_rank()
+        s: pk.ScratchView1D[float] = pk.ScratchView1D(tm.team_scratch(0), tm.team_size())
+        i: int = tm.league_rank() * tm.team_size() + tid
+        if i < self.n:
+            s[tid] = self.x[i]
+        tm.team_barrier()
+        if i < self.n:
+            self.out[i] = s[tm.team_size() - 1 - tid]
+
+
+def test_a_method_whose_threads_meet(tier: str) -> None:
+    turning = Turning(12)
+    turning.x[:] = numpy.arange(12.0)
+    for league, size in ((3, 4), (2, 6), (0, 4)):
+        turning.out.fill(0)
+        pk.parallel_for(pk.TeamPolicy(league, size), turning.run)
+        expected = numpy.arange(12.0).reshape(-1, size)[:, ::-1].ravel()
+        assert numpy.array_equal(numpy.asarray(turning.out), expected if league else 0 * expected)
+
+
 def test_a_variable_of_one_phase_lives_from_round_to_round(tier: str) -> None:
     @pk.workunit
     def carry(tm, x, out):
@@ -300,6 +356,14 @@ def row_across(tm, x, a):
 
 
 @pk.workunit
+def shared_list(tm, x):
+    t = [0.0, 0.0]
+    t[0] = x[tm.team_rank()]
+    tm.team_barrier()
+    x[tm.team_rank()] = t[0]
+
+
+@pk.workunit
 def changed_outside(tm, x):
     total = 0.0
 
@@ -330,6 +394,7 @@ def several_lengths(tm, x):
         (early_return, "return where threads of a team meet"),
         (left_loop, "break or continue around a team_barrier"),
         (row_across, "a view that depends on a condition|on both sides"),
+        (shared_list, "a change of 't' by threads that meet"),
         (changed_outside, "nonlocal total where threads of a team meet"),
         (several_lengths, "the extent n of a scratch view"),
     ],

@@ -140,11 +140,9 @@ class _Translation:
             operation, policy, self.function, environment.owner
         )
         self.source = source_of(self.function)
-        self.is_team = _code(policy) == _policies.TEAM
-        self.spmd = (
-            self.is_team
-            and policy.team_size > 1
-            and _intrinsics.needs_threads(self.source.node, [a.arg for a in self.special])
+        self.is_team = _code(policy) in (_policies.TEAM, _policies.TEAM_OF_SEVERAL)
+        self.spmd = _code(policy) == _policies.TEAM_OF_SEVERAL and _intrinsics.needs_threads(
+            self.source.node, [a.arg for a in self.special]
         )
         # One accumulator for all points, which follow one another.
         self.runs_on = operation == SCAN or (

@@ -15,8 +15,8 @@ from frit.pykokkos._spaces import (
     resolve,
 )
 
-# Codes of policies; a launch in Python has none.
-PYTHON, RANGE, TEAM, MULTIDIMENSIONAL = -1, 0, 1, 2
+# Codes of policies, each of which has kernels of its own; a launch in Python has none.
+PYTHON, RANGE, TEAM, TEAM_OF_SEVERAL, MULTIDIMENSIONAL = -1, 0, 1, 2, 3
 
 
 class ExecutionPolicy:
@@ -124,7 +124,8 @@ class TeamPolicy(_core.PolicyBase, ExecutionPolicy):
         self.vector_length = args[2] if len(args) == 3 and isinstance(args[2], int) else -1
         self.scratch: dict[int, tuple[Any, ...]] = {}
         team = max(self.team_size, 1)
-        super().__init__(_code(self.space, TEAM), ((0, self.league_size), (0, team)))
+        code = TEAM if team == 1 else TEAM_OF_SEVERAL
+        super().__init__(_code(self.space, code), ((0, self.league_size), (0, team)))
 
     def set_scratch_size(self, level: int, *sizes: Any) -> TeamPolicy:
         """Scratch memory takes what its views need: the size is only noted."""

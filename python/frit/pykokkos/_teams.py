@@ -353,7 +353,7 @@ class TeamWalker(Walker):
                 if isinstance(held, (Struct, LocalArray)) and changes:
                     raise self.refuse(
                         inner,
-                        f"'{ast.unparse(owner)}', which is made before the team's threads part",
+                        f"a change of '{ast.unparse(owner)}' by threads that meet",
                         "make it where it is used, or use a scratch view",
                     )
 
