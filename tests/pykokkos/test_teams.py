@@ -424,6 +424,82 @@ def test_an_index_past_scratch_memory_is_an_error(tier: str) -> None:
     assert list(x) == [0.0] * 4
 
 
+# ---- the Debug space ----------------------------------------------------------------------------
+
+DEBUG = pk.ExecutionSpace.Debug
+
+
+def test_debug_runs_the_threads_of_a_team_by_turns() -> None:
+    x, out, y = numbers(11, 16), pk.View([4]), pk.View([16])
+    pk.parallel_for(pk.TeamPolicy(DEBUG, 4, 4), sum_by_halves, x=view(x), out=out, n=16)
+    assert numpy.array_equal(numpy.asarray(out), x.reshape(4, 4).sum(axis=1))
+    total = pk.parallel_reduce(pk.TeamPolicy(DEBUG, 4, 4), three_points, x=view(x), y=y, n=16)
+    padded = numpy.pad(x, 1)
+    assert numpy.array_equal(numpy.asarray(y), padded[:-2] + padded[1:-1] + padded[2:])
+    assert float(total) == numpy.asarray(y).sum()
+    a, b, c = numbers(2, 4, 4), numbers(3, 4, 4), pk.View([4, 4])
+    policy = pk.TeamPolicy(DEBUG, 4, 4)
+    pk.parallel_for(policy, matmul_by_tiles, a=view(a), b=view(b), c=c, tile=2)
+    assert numpy.array_equal(numpy.asarray(c), a @ b)
+
+
+def test_debug_shares_the_points_of_a_team_out(capsys: pytest.CaptureFixture[str]) -> None:
+    @pk.workunit
+    def nest(tm, acc, x, y, z):
+        team: int = tm.league_rank()
+
+        def rise(j: int):
+            x[team * 5 + j] += 1
+
+        def both(j: int, k: int):
+            y[team * 5 + j, k] += 1
+
+        def part(j: int, sum: pk.Acc[pk.double]):
+            sum += x[team * 5 + j]
+
+        def running(j: int, sum: pk.Acc[pk.double], last: bool):
+            sum += x[team * 5 + j]
+            if last:
+                z[team * 5 + j] = sum
+
+        def once():
+            nonlocal acc
+            acc += total
+            pk.printf("%d", team)
+
+        pk.parallel_for(pk.TeamThreadRange(tm, 5), rise)
+        pk.parallel_for(pk.TeamThreadMDRange(tm, 5, 2), both)
+        tm.team_barrier()
+        total: float = pk.parallel_reduce(pk.TeamThreadRange(tm, 5), part)
+        pk.parallel_scan(pk.TeamThreadRange(tm, 5), running)
+        pk.single(pk.PerTeam(tm), once)
+
+    for size in (1, 2, 3):
+        x, y, z = view(numpy.arange(10.0)), pk.View([10, 2]), pk.View([10])
+        policy = pk.TeamPolicy(DEBUG, 2, size)
+        assert pk.parallel_reduce(policy, nest, x=x, y=y, z=z) == 55
+        assert list(x) == list(range(1, 11))
+        assert numpy.asarray(y).tolist() == [[1, 1]] * 10
+        rows = numpy.arange(1.0, 11).reshape(2, 5)
+        assert list(z) == rows.cumsum(axis=1).ravel().tolist()
+    assert capsys.readouterr().out == "01" * 3
+
+
+def test_debug_tells_what_a_thread_raised() -> None:
+    @pk.workunit
+    def fail(tm, x):
+        tm.team_barrier()
+        if tm.team_rank() == 1:
+            raise KeyError("thread 1")
+        tm.team_barrier()
+        x[tm.team_rank()] = 1
+
+    x = pk.View([4])
+    with pytest.raises(KeyError, match="thread 1"):
+        pk.parallel_for(pk.TeamPolicy(DEBUG, 1, 4), fail, x=x)
+    assert list(x) == [0.0] * 4
+
+
 # ---- random ones --------------------------------------------------------------------------------
 
 
@@ -439,8 +515,10 @@ def by_threads(function: Any, size: int, a: Any, b: Any, points: int) -> list[fl
     return [*out.tolist(), total]
 
 
-def by_frit(function: Any, size: int, a: Any, b: Any, points: int) -> list[float]:
-    out, policy = pk.View([points]), pk.TeamPolicy(team_programs.LEAGUE, size)
+def by_frit(
+    function: Any, size: int, a: Any, b: Any, points: int, space: Any = pk.ExecutionSpace.OpenMP
+) -> list[float]:
+    out, policy = pk.View([points]), pk.TeamPolicy(space, team_programs.LEAGUE, size)
     arrays = {"a": view(a), "b": view(b), "out": out, "x": 2}
     if function.__name__ == "reduction":
         total = pk.parallel_reduce(policy, function, **arrays)
@@ -471,3 +549,7 @@ def test_random_kernels_give_what_threads_give(part: int, tmp_path: Path) -> Non
                 _core.set_tier(tier)
                 found = by_frit(getattr(module, name), size, a, b, points)
                 assert found == expected, f"seed {seed}, {name}, size {size}, {tier}\n{source}"
+            if seed % 3 == 0:
+                debug = pk.ExecutionSpace.Debug
+                found = by_frit(getattr(module, name), size, a, b, points, debug)
+                assert found == expected, f"seed {seed}, {name}, size {size}, Debug\n{source}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from frit import _core
-from frit.pykokkos import _decorators, _kernels, _policies, _spaces
-from frit.pykokkos._hierarchy import TeamMember
+from frit.pykokkos import _decorators, _hierarchy, _kernels, _policies, _spaces
 from frit.pykokkos._reducers import Extremes
 from frit.pykokkos._spaces import ExecutionSpace
 from frit.pykokkos._views import ViewType, array
@@ -62,8 +62,10 @@ def slow(operation: int, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any
         given.pop(0)
     if not 2 <= len(given) <= 3:
         raise ValueError(f"ERROR: incorrect number of arguments {len(args)} for {name}")
-    policy, workunit = _policy(given[0]), given[1]
     last = given[2] if len(given) == 3 else None
+    if isinstance(given[0], _NESTED):
+        return _nested(operation, given[0], given[1], last)
+    policy, workunit = _policy(given[0]), given[1]
     if isinstance(workunit, (list, tuple)):
         return _several(operation, policy, workunit, keywords)
     function, owner = _callee(workunit)
@@ -90,47 +92,97 @@ def _several(operation: int, policy: Any, workunits: Any, keywords: dict[str, An
 # ---- the Debug space ----------------------------------------------------------------------------
 
 
-def _points(policy: Any) -> Any:
+_NESTED = (_policies.TeamThreadRange, _policies.TeamThreadMDRange)  # and what derives from them
+
+
+def _for_each(policy: Any, call: Callable[..., None]) -> None:
+    """call(*point) for all points of the policy."""
     if isinstance(policy, _policies.TeamPolicy):
         size = max(policy.team_size, 1)
-        for league in range(policy.league_size):
-            for rank in range(size):
-                yield (TeamMember(league, rank, size, policy.league_size),)
-    elif isinstance(policy, _policies.MDRangePolicy):
+        for team, members in _hierarchy.teams(policy.league_size, size):
+            team.run(members, call)
+        return
+    if isinstance(policy, _policies.MDRangePolicy):
         ranges = [range(*pair) for pair in zip(policy.begin, policy.end, strict=True)]
-        yield from itertools.product(*ranges)
     else:
-        for i in range(policy.begin, policy.end):
-            yield (i,)
+        ranges = [range(policy.begin, policy.end)]
+    for point in itertools.product(*ranges):
+        call(*point)
 
 
-def _debug(operation: int, policy: Any, workunit: Any, last: Any, keywords: Any) -> Any:
-    """Runs the function in Python, point after point."""
-    if operation == _kernels.FOR:
-        for point in _points(policy):
-            value = workunit(*point, **keywords)
-            if isinstance(last, ViewType):
-                last[point if len(point) > 1 else point[0]] = value
-        return None
+def _totals(workunit: Any, initial: Any) -> list[Any]:
+    """An accumulator for each that the function has."""
     reducers = _kernels.accumulators(*_callee(workunit))
     if any(r.is_one_number and r.annotation is not _decorators.Acc for r in reducers):
         raise TypeError(
             "a reducer other than pk.Acc in the Debug space: Python does not see an assignment to "
             "an accumulator; use a sum, or another space"
         )
-    totals = [
-        _decorators.Acc(0 if last is None else last)
+    return [
+        _decorators.Acc(0 if initial is None else initial)
         if reducer.is_one_number
         else types.SimpleNamespace(**{name: begin for name, (begin, _) in reducer.begins().items()})
         for reducer in reducers
     ]
-    flag = (True,) if operation == _kernels.SCAN else ()
-    for point in _points(policy):
-        result = workunit(*point, *totals, *flag, **keywords)
-        if isinstance(result, _decorators.Acc):
-            totals = [result]
+
+
+def _result(totals: list[Any]) -> Any:
     found = [t.val if isinstance(t, _decorators.Acc) else Extremes(vars(t)) for t in totals]
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _debug(operation: int, policy: Any, workunit: Any, last: Any, keywords: Any) -> Any:
+    """Runs the function in Python, point after point."""
+    if operation == _kernels.FOR:
+
+        def call(*point: Any) -> None:
+            value = workunit(*point, **keywords)
+            if isinstance(last, ViewType):
+                last[point if len(point) > 1 else point[0]] = value
+
+        _for_each(policy, call)
+        return None
+    totals = _totals(workunit, last)
+    flag = (True,) if operation == _kernels.SCAN else ()
+
+    def add(*point: Any) -> None:
+        result = workunit(*point, *totals, *flag, **keywords)
+        if isinstance(result, _decorators.Acc):
+            totals[:] = [result]
+
+    _for_each(policy, add)
+    return _result(totals)
+
+
+def _nested(operation: int, policy: Any, function: Any, initial: Any) -> Any:
+    """A launch inside of a kernel that runs as Python: each thread takes its share of a team's."""
+    member = policy.team_member
+    is_shared = not isinstance(policy, _policies.ThreadVectorRange)
+    first, step = (member.team_rank(), member.team_size()) if is_shared else (0, 1)
+    if isinstance(policy, _policies.TeamThreadMDRange):
+        outer, *inner = (range(count) for count in policy.counts)
+    else:
+        outer, inner = range(policy.begin, policy.end), []
+    if operation == _kernels.FOR:
+        for point in itertools.product(outer[first::step], *inner):
+            function(*point)
+        return None
+    # The threads add to one accumulator, by turns; a scan is its first thread's.
+    totals = _totals(function, initial)
+    if is_shared:
+        own = totals
+        totals = member.shared(lambda: own)
+    flag = (True,) if operation == _kernels.SCAN else ()
+    mine = outer[first::step]
+    if flag and is_shared:
+        mine = outer if first == 0 else range(0)
+    for point in itertools.product(mine, *inner):
+        result = function(*point, *totals, *flag)
+        if isinstance(result, _decorators.Acc):
+            totals[:] = [result]
+    if is_shared:
+        member.team_barrier()
+    return _result(totals)
 
 
 # ---- workloads ----------------------------------------------------------------------------------
