@@ -113,6 +113,8 @@ std::string Engine::explain(bool dot) const {
     }
     out << "kernel " << g << ": " << bytes_text(group.bytes_moved);
     if (g > 0) out << "; apart because: " << group.why;
+    if (group.parts == 1) out << "; point after point, on one thread";
+    if (group.parts > 1) out << "; in " << group.parts << " parts with arrays of their own";
     out << "\n";
     for (const std::string& line : lines) out << "    " << line << "\n";
   }

@@ -132,7 +132,7 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
     for (const Member& m : group.members)
       for (const Window& w : m.outs)
         if (w.immediate) uses[w.slot].stored = true;
-    GroupSummary summary{.nodes = {}, .why = group.why, .bytes_moved = 0};
+    GroupSummary summary{.nodes = {}, .why = group.why};
     for (const Member& m : group.members) summary.nodes.push_back(m.node);
     const std::size_t from = plan->steps.size();
     if (group.kind == GroupKind::Call) {
@@ -143,6 +143,7 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
     } else {
       lower(segment, group, uses, *plan);
       summary.bytes_moved = plan->steps[from].launch.bytes;
+      if (group.in_order) summary.parts = plan->steps[from].launch.extent;
     }
     for (std::size_t k = from; k < plan->steps.size(); ++k) plan->steps[k].group = g;
     plan->groups.push_back(std::move(summary));

@@ -112,6 +112,8 @@ struct GroupSummary {
   std::vector<std::uint32_t> nodes;
   std::string why;               // why it is not part of the group before it
   std::int64_t bytes_moved = 0;  // memory traffic of its launch
+  // Of a kernel whose points depend on one another: how many parts it has (1: in order); else 0.
+  std::int64_t parts = 0;
 };
 
 struct Plan {

@@ -207,6 +207,16 @@ def test_sums_of_floats_have_the_same_bits_with_any_number_of_threads(
     assert (numpy.abs(sums - expected) <= bound).all()
 
 
+def test_explain_says_in_how_many_parts(threads: int) -> None:
+    places, sums, x = view(PLACES.ravel()), pk.View([BINS]), view(numpy.ones(POINTS), pk.double)
+    pk.parallel_for(POINTS, deposit, places=places, sums=sums, x=x)
+    frit.eval()
+    assert "in 64 parts with arrays of their own" in str(frit.explain())
+    pk.parallel_for(100, deposit, places=places, sums=sums, x=x)
+    frit.eval()
+    assert "point after point, on one thread" in str(frit.explain())
+
+
 def test_both_tiers_give_the_same_sums_of_floats(tier: str) -> None:
     values = numpy.random.RandomState(4).random(POINTS)
     found = sums_of_floats(values, pk.double, numpy.zeros(BINS))

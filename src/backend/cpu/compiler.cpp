@@ -52,9 +52,9 @@ class ExitGuard {
   void arm() {
     std::atexit([] { instance().stop_all(); });
   }
-  // LLVM registers more of its own whenever a compile needs something for the first time, and one that
-  // runs may do so at any moment. But what belongs to a thread that ends the process is destroyed
-  // before any handler runs.
+  // LLVM registers more of its own whenever a compile needs something for the first time, and one
+  // that runs may do so at any moment. But what belongs to a thread that ends the process is
+  // destroyed before any handler runs.
   void watch_main_thread() {
     struct AtEnd {
       bool is_watched = true;
@@ -75,8 +75,8 @@ class ExitGuard {
   std::vector<Compiler*> live_;
 };
 
-// The thread that loads the library is the main one wherever a program is linked with it. Other threads
-// may then do all the work, and the main one end the process.
+// The thread that loads the library is the main one wherever a program is linked with it. Other
+// threads may then do all the work, and the main one end the process.
 [[maybe_unused]] const bool is_main_thread_watched = [] {
   ExitGuard::instance().watch_main_thread();
   return true;
