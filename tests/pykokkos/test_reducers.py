@@ -163,6 +163,31 @@ def test_debug_space_gives_the_same() -> None:
         assert seen == tuple(pk.parallel_reduce(60, kernel, a=doubles(a)))
 
 
+def test_debug_gives_back_what_a_kernel_assigns() -> None:
+    bound = 5.0
+
+    @pk.functor
+    class Bounded:
+        def __init__(self) -> None:
+            self.scale = 2.0
+
+        @pk.workunit
+        def find(self, i: int, low: pk.Min[pk.double], high: pk.Max[pk.int32], a):
+            if a[i] > bound:
+                return
+
+            def raised(x: float) -> float:
+                return x * self.scale
+
+            low = pk.min(low, raised(a[i]))
+            high = pk.max(high, i)
+
+    a = doubles(numpy.random.RandomState(8).randint(-9, 9, 40).astype(float))
+    points = pk.RangePolicy(pk.ExecutionSpace.Debug, 0, 40)
+    seen = pk.parallel_reduce(points, Bounded().find, a=a)
+    assert seen == tuple(pk.parallel_reduce(40, Bounded().find, a=a))
+
+
 def test_nested_reductions_start_at_what_changes_nothing() -> None:
     @pk.workunit
     def rows(team: pk.TeamMember, a, out, places):
@@ -183,9 +208,12 @@ def test_nested_reductions_start_at_what_changes_nothing() -> None:
 
     a = -numpy.random.RandomState(6).random((5, 30)) - 1
     out, places = doubles(numpy.zeros(5)), doubles(numpy.zeros(5))
-    pk.parallel_for(pk.TeamPolicy(5, pk.AUTO), rows, a=doubles(a), out=out, places=places)
-    assert numpy.array_equal(out, a.max(axis=1))
-    assert numpy.array_equal(places, a.argmin(axis=1))
+    for space, size in ((pk.ExecutionSpace.OpenMP, pk.AUTO), (pk.ExecutionSpace.Debug, 3)):
+        policy = pk.TeamPolicy(space, 5, size)
+        out.fill(0)
+        pk.parallel_for(policy, rows, a=doubles(a), out=out, places=places)
+        assert numpy.array_equal(out, a.max(axis=1))
+        assert numpy.array_equal(places, a.argmin(axis=1))
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -58,11 +58,23 @@ def _reducer(environment: Environment, argument: ast.arg) -> Reducer | None:
     return reducer
 
 
-def accumulators(function: types.FunctionType, owner: Any) -> list[Reducer]:
-    """What its accumulators are, by their annotations; without any: one sum."""
+def callee(value: Any) -> tuple[types.FunctionType, Any]:
+    """The function that is launched, and the object that it is a method of."""
+    if isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
+        return value.__func__, value.__self__
+    if isinstance(value, types.FunctionType):
+        return value, None
+    wrapped = getattr(value, "__wrapped__", None)
+    if isinstance(wrapped, types.FunctionType):
+        return wrapped, None
+    raise TypeError(f"ERROR: {value} is not a valid workunit: give a Python function")
+
+
+def accumulators(function: types.FunctionType, owner: Any) -> list[tuple[str, Reducer]]:
+    """The accumulators' names, and what their annotations say; without any: one sum."""
     environment = Environment(function, owner, RULES, [], [], {})
-    found = (_reducer(environment, argument) for argument in _parameters(function, owner))
-    return [reducer for reducer in found if reducer] or [SUM]
+    found = [(a.arg, _reducer(environment, a)) for a in _parameters(function, owner)]
+    return [(name, reducer) for name, reducer in found if reducer] or [("", SUM)]
 
 
 def _split(
