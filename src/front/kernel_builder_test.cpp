@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 
@@ -440,6 +441,35 @@ TEST_P(Kernels, a_histogram_counts_in_order) {
   C(bin) += 1;
   k.record();
   EXPECT_EQ(values<std::int64_t>(counts), expected);
+}
+
+TEST_P(Kernels, a_histogram_of_floats_of_any_size_is_exact_where_floats_are) {
+  constexpr std::int64_t n = 200000, bins = 13;
+  std::vector<std::int64_t> index(n);
+  std::vector<double> weight(n), sums(bins, 3), least(bins, 3), largest(bins, 3);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto bin = static_cast<std::size_t>(index[k] = static_cast<std::int64_t>(k * k % bins));
+    weight[k] = k % 997 == 0 ? static_cast<double>(k % 5) - 2 : 0.0;
+    sums[bin] += weight[k];
+    least[bin] = std::min(least[bin], weight[k]);
+    largest[bin] = std::max(largest[bin], weight[k]);
+  }
+  for (DType dtype : {DType::Float16, DType::Float32, DType::Float64}) {
+    const Array idx = array_of(index, {n}), w = astype(array_of(weight, {n}), dtype);
+    const auto threes = [&] { return astype(zeros({bins}, DType::Float64) + 3.0, dtype); };
+    const Array a = threes(), b = threes(), c = threes();
+    KernelBuilder k({n});
+    const auto I = k.input(idx), W = k.input(w), A = k.inout(a), B = k.inout(b), C = k.inout(c);
+    const Expression bin = I(k.axis(0)), x = W(k.axis(0));
+    A(bin) += x;
+    const Expression low = B(bin), high = C(bin);
+    B(bin) = where(x < low, x, low);
+    C(bin) = where(high < x, x, high);
+    k.record();
+    EXPECT_EQ(values<double>(astype(a, DType::Float64)), sums) << info(dtype).name;
+    EXPECT_EQ(values<double>(astype(b, DType::Float64)), least) << info(dtype).name;
+    EXPECT_EQ(values<double>(astype(c, DType::Float64)), largest) << info(dtype).name;
+  }
 }
 
 TEST_P(Kernels, points_that_depend_on_one_another_run_in_order) {
