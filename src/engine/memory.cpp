@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -76,7 +77,22 @@ State& state() {
   return *s;
 }
 
+// glibc's malloc keeps freed memory up to twice the largest block that was mapped by itself and freed
+// so far. Under NumPy the program's arrays are such blocks; ours are not malloc's. Without them, what
+// NumPy's own functions and other libraries free would go back to the system, and come as new pages,
+// at every call.
+void keep_blocks_as_large(std::int64_t bytes) {
+  constexpr std::int64_t most = 31 << 20;  // beyond 32 MiB malloc always maps
+  static std::int64_t largest = 128 << 10;
+  const std::int64_t size = std::min(bytes, most);
+  if (size <= largest) return;
+  largest = size;
+  void* volatile block = std::malloc(static_cast<std::size_t>(size));  // NOLINT: meant to be unused
+  std::free(block);
+}
+
 std::byte* map_pages(std::int64_t bytes) {
+  keep_blocks_as_large(bytes);
   const bool huge = bytes >= huge_page;
   const auto length = static_cast<std::size_t>(bytes + (huge ? huge_page : 0));
   void* p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
