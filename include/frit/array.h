@@ -165,6 +165,11 @@ Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions
 
 // target[...] = value, broadcast and cast as assignment does ("unsafe").
 void assign(const Array& target, const Argument& value, const Array* where = nullptr);
+// The same to a window on a's base of a's type, which is made only where the elements can't be
+// written at once.
+void assign_window(const Array& a, std::span<const std::int64_t> shape,
+                   std::span<const std::int64_t> strides, std::int64_t byte_offset,
+                   const Argument& value);
 Array astype(const Array& a, DType dtype, char order = 'K');  // always a fresh array
 Array copy(const Array& a, char order = 'K');                 // order: C F A K
 

@@ -7,6 +7,8 @@
 
 namespace frit {
 
+constinit thread_local char lock_identity = 0;
+
 void EngineLock::wait_for(const void* me) {
   auto interval = std::chrono::microseconds(1);
   for (int round = 0;; ++round) {

@@ -6,6 +6,10 @@
 
 namespace frit {
 
+// Its address is the thread's. One in the process: a variable of an inline function would be another
+// in each library that hides its symbols. initial-exec: no call to find the thread's storage.
+extern constinit thread_local char lock_identity __attribute__((tls_model("initial-exec")));
+
 class EngineLock {
  public:
   void lock() {
@@ -27,11 +31,7 @@ class EngineLock {
   }
 
  private:
-  static const void* self() {
-    // initial-exec: no call to find the thread's storage.
-    static thread_local char identity __attribute__((tls_model("initial-exec")));
-    return &identity;
-  }
+  static const void* self() { return &lock_identity; }
   void wait_for(const void* me);
 
   std::atomic<const void*> owner_{nullptr};

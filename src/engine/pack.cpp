@@ -1,6 +1,7 @@
 // pack.cpp: row by row, with one typed loop an element size.
 #include "engine/pack.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace frit {
@@ -17,13 +18,22 @@ void for_each_row(std::byte* data, const Layout& layout, Visit&& visit) {
       [&](std::size_t axis, std::int64_t steps) { data += steps * strides[axis]; });
 }
 
+// The two share no memory.
 template <class Unit>
 void copy_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
               std::int64_t from_stride, std::int64_t n) {
-  for (std::int64_t k = 0; k < n; ++k) {
+  constexpr std::int64_t width = 4;
+  for (; n >= width; n -= width, to += width * to_stride, from += width * from_stride) {
+    Unit units[width];
+    for (std::int64_t k = 0; k < width; ++k)
+      std::memcpy(&units[k], from + k * from_stride, sizeof(Unit));
+    for (std::int64_t k = 0; k < width; ++k)
+      std::memcpy(to + k * to_stride, &units[k], sizeof(Unit));
+  }
+  for (; n > 0; --n, to += to_stride, from += from_stride) {
     Unit unit;
-    std::memcpy(&unit, from + k * from_stride, sizeof unit);
-    std::memcpy(to + k * to_stride, &unit, sizeof unit);
+    std::memcpy(&unit, from, sizeof unit);
+    std::memcpy(to, &unit, sizeof unit);
   }
 }
 
@@ -31,12 +41,25 @@ struct Pair {
   std::uint64_t parts[2];
 };
 
+// One element over and over: each copy doubles what there is.
+void fill(std::byte* to, const std::byte* element, std::int64_t bytes, int item) {
+  constexpr std::int64_t block = 512;  // stays in the nearest cache while it is copied on
+  std::memcpy(to, element, static_cast<std::size_t>(item));
+  std::int64_t done = item;
+  while (done < bytes) {
+    const std::int64_t more = std::min({done, bytes - done, block});
+    std::memcpy(to + done, to, static_cast<std::size_t>(more));
+    done += more;
+  }
+}
+
 void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
                 std::int64_t from_stride, std::int64_t n, int item) {
   if (to_stride == item && from_stride == item) {
     std::memcpy(to, from, static_cast<std::size_t>(n * item));
     return;
   }
+  if (to_stride == item && from_stride == 0 && n > 0) return fill(to, from, n * item, item);
   switch (item) {
     case 1:
       return copy_row<std::uint8_t>(to, to_stride, from, from_stride, n);
@@ -68,6 +91,19 @@ void unpack(std::byte* data, const Layout& layout, const std::byte* dense) {
     copy_items(row, stride, dense, item, n, item);
     dense += n * item;
   });
+}
+
+void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape, int item) {
+  if (shape.empty()) return copy_items(to.data, 0, from.data, 0, 1, item);
+  walk_rows(
+      shape,
+      [&] {
+        copy_items(to.data, to.strides.back(), from.data, from.strides.back(), shape.back(), item);
+      },
+      [&](std::size_t axis, std::int64_t steps) {
+        to.data += steps * to.strides[axis];
+        from.data += steps * from.strides[axis];
+      });
 }
 
 }  // namespace frit

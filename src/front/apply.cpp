@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine/pack.h"
 #include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
@@ -234,6 +235,14 @@ bool try_small(Op op, const Signature& signature, const Array& out,
   compute_small(op, signature, target->data + out.offset(), *out.layout(), out.dtype(),
                 {inputs, arguments.size()});
   ++engine.statistics.immediate;
+  return true;
+}
+
+bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape) {
+  if (from.size() > shape.size()) return false;
+  const std::size_t lead = shape.size() - from.size();
+  for (std::size_t k = 0; k < from.size(); ++k)
+    if (from[k] != shape[lead + k] && from[k] != 1) return false;
   return true;
 }
 
@@ -530,14 +539,16 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
   LayoutRef fresh_layout;
   if (options.out) {
     const auto shape = options.out->shape();
-    std::vector<std::span<const std::int64_t>> shapes;
-    for (const Argument& a : arguments)
-      if (a.array && a.array->layout() != options.out->layout()) shapes.push_back(a.array->shape());
-    if (!shapes.empty()) {
+    if (!std::ranges::all_of(arguments, [&](const Argument& a) {
+          return !a.array || a.array->layout() == options.out->layout() ||
+                 broadcasts_to(a.array->shape(), shape);
+        })) {
+      std::vector<std::span<const std::int64_t>> shapes;
+      for (const Argument& a : arguments)
+        if (a.array) shapes.push_back(a.array->shape());
       shapes.push_back(shape);
-      const std::vector<std::int64_t> together = broadcast_shapes(shapes);
-      if (!std::equal(shape.begin(), shape.end(), together.begin(), together.end()))
-        throw ValueError("non-broadcastable output operand");
+      broadcast_shapes(shapes);  // throws where they don't fit at all
+      throw ValueError("non-broadcastable output operand");
     }
     if (overlaps_itself(*options.out->layout()))
       throw ValueError("output array has overlapping elements");
@@ -626,6 +637,66 @@ void assign(const Array& target, const Argument& value, const Array* where) {
 
 namespace {
 
+// Copies the bytes where there are few and nothing has to be waited for; false: nothing is done.
+bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, Strided target,
+                const Argument& value) {
+  const int item = size_of(dtype);
+  if (!value.array) {
+    if (value.scalar.dtype != dtype) return false;
+    std::int64_t strides[max_dimensions];
+    std::fill_n(strides, shape.size(), 0);
+    auto* element = const_cast<std::byte*>(value.scalar.bytes);
+    base->stamp = 0;
+    copy_elements(target, {element, {strides, shape.size()}}, shape, item);
+    return true;
+  }
+  const Array& source = *value.array;
+  Base* from = source.base();
+  const auto extents = source.shape();
+  if (source.dtype() != dtype || from == base || (from->foreign && base->foreign) ||
+      !Engine::get().is_ready(from) || extents.size() > shape.size())
+    return false;
+  std::int64_t strides[max_dimensions];
+  const std::size_t lead = shape.size() - extents.size();
+  std::fill_n(strides, lead, 0);
+  for (std::size_t k = lead; k < shape.size(); ++k) {
+    const std::int64_t extent = extents[k - lead];
+    if (extent != shape[k] && extent != 1) return false;
+    strides[k] = extent == 1 ? 0 : source.strides()[k - lead];
+  }
+  base->stamp = 0;
+  copy_elements(target, {from->data + source.offset(), {strides, shape.size()}}, shape, item);
+  return true;
+}
+
+}  // namespace
+
+void assign_window(const Array& a, std::span<const std::int64_t> shape,
+                   std::span<const std::int64_t> strides, std::int64_t byte_offset,
+                   const Argument& value) {
+  check_array(a);
+  if (value.array) check_array(*value.array);
+  Locked lock(Engine::lock());
+  Engine& engine = Engine::get();
+  Base* base = a.base();
+  const int item = size_of(a.dtype());
+  bool is_now = base->data && base->pending == 0 && base->writable &&
+                shape.size() == strides.size() && shape.size() <= max_dimensions &&
+                is_plain_window(shape, strides, byte_offset, item, base->bytes);
+  if (is_now) {
+    std::int64_t bytes = item;  // no more than the base has: the elements are distinct
+    for (std::int64_t extent : shape) bytes *= extent;
+    is_now = bytes <= engine.settings.immediate_bytes;
+  }
+  if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
+    ++engine.statistics.immediate;
+    return;
+  }
+  assign(window(a, shape, strides, byte_offset, a.dtype()), value);
+}
+
+namespace {
+
 LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
   const int item = size_of(dtype);
   const bool fortran = order == 'F' || (order == 'A' && a.f_contiguous() && !a.c_contiguous());
@@ -651,11 +722,15 @@ Array astype(const Array& a, DType dtype, char order) {
   const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
   Engine& engine = Engine::get();
   const std::int64_t bytes = out.base()->bytes;
-  const bool is_dense = a.c_contiguous() || a.f_contiguous();
-  if (dtype == a.dtype() && out.layout() == a.layout() && is_dense &&
-      bytes <= engine.settings.immediate_bytes && engine.is_ready(a.base())) {
+  const bool is_dense = (a.c_contiguous() && out.c_contiguous()) ||
+                        (a.f_contiguous() && out.f_contiguous());  // in one order
+  if (is_dense && bytes <= engine.settings.immediate_bytes && engine.is_ready(a.base())) {
     engine.allocate(out.base());
-    std::memcpy(out.base()->data, a.base()->data + a.offset(), static_cast<std::size_t>(bytes));
+    void* const args[2] = {out.base()->data, a.base()->data + a.offset()};
+    if (dtype == a.dtype())
+      std::memcpy(args[0], args[1], static_cast<std::size_t>(bytes));
+    else
+      convert(Op::Copy, a.dtype(), dtype, args, a.size());
     ++engine.statistics.immediate;
     return out;
   }

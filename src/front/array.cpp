@@ -1,5 +1,6 @@
 // array.cpp: the life of an Array, and its windows.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "engine/memory.h"
@@ -82,6 +83,23 @@ bool lies_inside(const Layout& layout, std::int64_t offset, std::int64_t bytes) 
 }
 
 }  // namespace
+
+bool is_plain_window(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                     std::int64_t offset, int item, std::int64_t bytes) {
+  std::int64_t low = offset, inner = item;  // `inner`: from the first to behind the last byte
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    if (shape[k] < 1 || shape[k] > bytes) return false;
+    if (shape[k] == 1) continue;
+    const std::int64_t stride = strides[k];
+    if (stride > bytes || -stride > bytes || std::abs(stride) < inner) return false;
+    std::int64_t reach;
+    if (__builtin_mul_overflow(stride, shape[k] - 1, &reach)) return false;
+    if (reach < 0) low += reach;
+    if (__builtin_add_overflow(inner, std::abs(reach), &inner)) return false;
+    if (inner > bytes) return false;
+  }
+  return low >= 0 && low <= bytes - inner;
+}
 
 Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
            std::span<const std::int64_t> strides, DType dtype) {

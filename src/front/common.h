@@ -38,6 +38,11 @@ inline void check_array(const Array& a) {
     refuse_empty_handle();
 }
 
+// A window of `shape` and `strides`, each of whose axes steps over all of the axes behind it: in
+// `bytes` of memory, and no element twice. False where that is not plain to see.
+bool is_plain_window(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                     std::int64_t offset, int item, std::int64_t bytes);
+
 // Refuses an axis that is not there; those from the end are not counted here. (ValueError)
 void check_axis(int axis, int ndim);
 

@@ -309,6 +309,59 @@ TEST_P(EachTier, a_loop_without_reads_holds_constant_memory) {
   EXPECT_LE(statistics().bytes_peak - before, 1 << 20);
 }
 
+// Every window that fits into a few elements, and many that do not: with a fresh window in between
+// and without.
+TEST(AssignWindow, writes_what_assign_writes_to_the_window) {
+  const auto outcome = [](const auto& write) {
+    const Array target = array_of(ramp(12));
+    try {
+      write(target);
+    } catch (const ValueError& error) {
+      return std::pair(values_of(target), std::string(error.what()));
+    }
+    return std::pair(values_of(target), std::string());
+  };
+  const Array column = array_of({1, 2, 3}, {3, 1}), row = array_of({7, 8}), one = array_of({5});
+  const Array pending = apply(Op::Add, {array_of(ramp(5000)), Argument(1.0)});
+  const std::int64_t of_row[1] = {2}, dense[1] = {8};
+  const Array later = window(pending, of_row, dense, 0, DType::Float64);
+  const Array narrow = astype(row, DType::Float32);
+  const Argument values[] = {Scalar::of(DType::Float64, 9.0),
+                             Scalar::of(DType::Int64, 4L),
+                             column,
+                             row,
+                             one,
+                             later,
+                             narrow};
+  for (const Argument& value : values)
+    for (std::int64_t rows : {0, 1, 2, 3})
+      for (std::int64_t columns : {0, 1, 2, 5})
+        for (std::int64_t row_stride : {-32, 0, 4, 16, 40})
+          for (std::int64_t stride : {-16, 0, 8, 16})
+            for (std::int64_t offset : {-8, 0, 40, 96}) {
+              const std::int64_t shape[2] = {rows, columns}, strides[2] = {row_stride, stride};
+              EXPECT_EQ(
+                  outcome([&](const Array& a) { assign_window(a, shape, strides, offset, value); }),
+                  outcome([&](const Array& a) {
+                    assign(window(a, shape, strides, offset, DType::Float64), value);
+                  }))
+                  << rows << ' ' << columns << ' ' << row_stride << ' ' << stride << ' ' << offset;
+            }
+}
+
+TEST(AssignWindow, waits_for_readers_and_for_its_own_elements) {
+  const Array a = array_of(ramp(5000));
+  const double first = ramp(5000)[0];
+  const Array sum = apply(Op::Add, {a, Argument(1.0)});  // not computed yet
+  const std::int64_t shape[1] = {4}, strides[1] = {8}, backwards[1] = {-8};
+  assign_window(a, shape, strides, 0, Scalar::of(DType::Float64, -1.0));
+  EXPECT_EQ(values_of(sum)[0], first + 1);
+  EXPECT_EQ(values_of(a)[3], -1.0);
+  const Array b = array_of({1, 2, 3, 4});
+  assign_window(b, shape, strides, 0, window(b, shape, backwards, 24, DType::Float64));
+  EXPECT_EQ(values_of(b), (std::vector<double>{4, 3, 2, 1}));
+}
+
 TEST(Trace, a_chain_of_a_million_ops_needs_no_recursion) {
   Array a = array_of(ramp(3000));
   for (int k = 0; k < 1'000'000; ++k) a = apply(Op::Negative, {a});

@@ -29,16 +29,6 @@ class Temporaries {
   std::vector<std::unique_ptr<std::byte[]>> heap_;
 };
 
-// args: output, input. As a part of `op`, whose name a warning will use.
-void convert(Op op, DType from, DType to, void* const* args, std::int64_t n) {
-  Engine& engine = Engine::get();
-  if (engine.settings.float_checks == 0 || !conversion_may_warn(from, to))
-    return cast_loop(from, to)(args, n, 0);
-  clear_float_flags();
-  cast_loop(from, to)(args, n, 0);
-  if (float_flags() & 0x0Du) engine.note_conversion(op, from, to, args[1], args[0], n);
-}
-
 // The rows of operands that are dense along the last axis, in C order: no copy is needed then.
 class Rows {
  public:
@@ -89,6 +79,15 @@ class Rows {
 };
 
 }  // namespace
+
+void convert(Op op, DType from, DType to, void* const* args, std::int64_t n) {
+  Engine& engine = Engine::get();
+  if (engine.settings.float_checks == 0 || !conversion_may_warn(from, to))
+    return cast_loop(from, to)(args, n, 0);
+  clear_float_flags();
+  cast_loop(from, to)(args, n, 0);
+  if (float_flags() & 0x0Du) engine.note_conversion(op, from, to, args[1], args[0], n);
+}
 
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
                    DType out_dtype, std::span<const SmallInput> inputs) {

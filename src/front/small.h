@@ -23,4 +23,8 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
 bool reduce_small(Op op, const Array& a, std::uint64_t mask, const Array& out,
                   std::span<const std::int64_t> strides, const Scalar& initial);
 
+// n dense elements from one type to another, as a part of `op`, whose name a warning will use.
+// args: output, input.
+void convert(Op op, DType from, DType to, void* const* args, std::int64_t n);
+
 }  // namespace frit

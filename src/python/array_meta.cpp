@@ -1,6 +1,8 @@
 // array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's.
 #include <structmember.h>
 
+#include <array>
+
 #include "python/array_type.h"
 #include "python/fallback.h"
 #include "python/interop.h"
@@ -83,6 +85,9 @@ void dealloc_unbound(PyObject* object) {
   Py_DECREF(as_object(type));
 }
 
+// The methods asked for last, by the descriptor. Never destroyed: the interpreter may be gone.
+std::array<Ref, 16>& kept_unbound = *new std::array<Ref, 16>;
+
 // What a class attribute is for classes: methods serve both kinds of arrays; everything else is as
 // it is.
 PyObject* get_attribute(PyObject* type, PyObject* name) {
@@ -92,11 +97,17 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
     PyErr_Clear();
     return PyObject_GetAttr(numpy.ndarray, name);
   }
-  const bool creates = PyUnicode_CompareWithASCIIString(name, "__new__") == 0;
-  if (creates) return PyObject_GetAttr(numpy.ndarray, name);
   const bool is_method =
       Py_IS_TYPE(ours.get(), &PyMethodDescr_Type) || Py_IS_TYPE(ours.get(), &PyWrapperDescr_Type);
-  if (!is_method) return ours.release();
+  if (!is_method) {
+    const bool creates = PyUnicode_CompareWithASCIIString(name, "__new__") == 0;
+    return creates ? PyObject_GetAttr(numpy.ndarray, name) : ours.release();
+  }
+  // NumPy asks for __array_ufunc__ twice in each operation with an operand of ours.
+  Ref& kept =
+      kept_unbound[(reinterpret_cast<std::uintptr_t>(ours.get()) >> 5) % kept_unbound.size()];
+  if (kept && reinterpret_cast<UnboundObject*>(kept.get())->ours == ours.get())
+    return Py_NewRef(kept.get());
   Ref real = Ref::steal(PyObject_GetAttr(numpy.ndarray, name));
   if (!real) {
     PyErr_Clear();
@@ -107,6 +118,7 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
   object->call = call_unbound;
   object->ours = ours.release();
   object->real = real.release();
+  kept = Ref::borrow(as_object(object));
   return as_object(object);
 }
 

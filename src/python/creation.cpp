@@ -76,32 +76,40 @@ Array zeros_made(const Made& made) { return filled(made, number(0, made.dtype));
 Array ones_made(const Made& made) { return filled(made, number(1, made.dtype)); }
 
 Made read_plain(const Arguments& arguments) {
-  if (arguments.positional == 1 && arguments.keywords() == 0 &&
-      PyLong_CheckExact(arguments.values[0])) {
-    const std::int64_t extent = integer_operand(arguments.values[0]);
-    if (extent < 0) throw Unfit{"negative dimensions are not allowed"};
-    return {{extent}, DType::Float64, 'C'};
-  }
   const auto [shape, dtype, order, device, like] =
       named(arguments, {"shape", "dtype", "order", "device", "like"}, 3);
   return read_made(shape, dtype, order, device, like);
 }
 
+// The n of f(n), with nothing else: the common call, which needs no Shape.
+std::optional<std::int64_t> only_extent(const Arguments& arguments) {
+  if (arguments.positional != 1 || arguments.names || !PyLong_CheckExact(arguments.values[0]))
+    return std::nullopt;
+  const std::int64_t extent = integer_operand(arguments.values[0]);
+  return extent < 0 ? std::nullopt : std::optional(extent);
+}
+
 struct Empty {
   static constexpr const char* name = "empty";
   static PyObject* run(const Arguments& arguments) {
+    if (const std::optional<std::int64_t> n = only_extent(arguments))
+      return new_array(empty({&*n, 1}, DType::Float64));
     return new_array(empty_made(read_plain(arguments)));
   }
 };
 struct Zeros {
   static constexpr const char* name = "zeros";
   static PyObject* run(const Arguments& arguments) {
+    if (const std::optional<std::int64_t> n = only_extent(arguments))
+      return new_array(full({&*n, 1}, Scalar::of(DType::Float64, 0.0)));
     return new_array(zeros_made(read_plain(arguments)));
   }
 };
 struct Ones {
   static constexpr const char* name = "ones";
   static PyObject* run(const Arguments& arguments) {
+    if (const std::optional<std::int64_t> n = only_extent(arguments))
+      return new_array(full({&*n, 1}, Scalar::of(DType::Float64, 1.0)));
     return new_array(ones_made(read_plain(arguments)));
   }
 };

@@ -1,6 +1,9 @@
 // fallback.cpp: the way to NumPy and back.
 #include "python/fallback.h"
 
+#include <algorithm>
+#include <array>
+#include <memory>
 #include <unordered_map>
 
 #include "python/flat.h"
@@ -42,6 +45,23 @@ struct Records {
   PyObject* error_class = nullptr;
   PyObject* warning_class = nullptr;
   std::unordered_map<Place, Record, PlaceHash> places;
+
+  // Those met last, each where its hash puts it: the map divides at each look.
+  struct Recent {
+    Place place;
+    Record* record = nullptr;
+  };
+  std::array<Recent, 64> recent;
+
+  Record& record_of(const Place& place) {
+    Recent& entry = recent[PlaceHash{}(place) % recent.size()];
+    if (!entry.record || !(entry.place == place)) entry = {place, &places[place]};
+    return *entry.record;
+  }
+  void reset() {
+    recent.fill({});
+    places.clear();
+  }
 };
 
 Records& records() {
@@ -51,7 +71,7 @@ Records& records() {
 
 void count_fallback(const char* name, const char* reason) {
   const SourcePosition at = current_source();
-  Record& record = records().places[{name, at}];
+  Record& record = records().record_of({name, at});
   if (++record.count > 1) return;
   record.name = name;
   record.reason = reason ? reason : "NumPy accepts what Frit refused";
@@ -91,31 +111,35 @@ bool makes_arrays(PyObject* object) {
          PyObject_HasAttrString(as_object(Py_TYPE(object)), "__array__");
 }
 
-// The real objects that stand for ours in one call.
+// The real objects that stand for ours in one call. It holds them.
 class Stand {
  public:
   // Makers: objects whose __array__ gives arrays of ours have stand-ins, too.
   enum class Makers : std::uint8_t { AsTheyAre, Replaced };
   explicit Stand(Makers makers = Makers::AsTheyAre) : makers_(makers) {}
 
-  Ref real(PyObject* object, int depth = 0) {
-    if (depth > deepest) return Ref::borrow(object);
+  // Borrowed: alive as long as this and the given object are.
+  PyObject* real(PyObject* object, int depth = 0) {
+    if (is_array(object)) return real_of_array(object);
+    if (depth > deepest) return object;
     if (!may_hold_ours(object)) {
       if (makers_ == Makers::Replaced && makes_arrays(object))
-        return checked(PyObject_CallOneArg(make_stand_in, object));
-      return Ref::borrow(object);
+        return kept(checked(PyObject_CallOneArg(make_stand_in, object)));
+      return object;
     }
-    if (is_array(object)) return real_of_array(object);
     if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
     if (PyList_CheckExact(object)) return real_of_list(object, depth);
     if (PyDict_CheckExact(object)) return real_of_dict(object, depth);
-    return real_object(object);
+    return kept(real_object(object));
   }
 
   Stand(const Stand&) = delete;
   Stand& operator=(const Stand&) = delete;
   ~Stand() {
-    for (std::size_t k = 0; k < std::min(count_, few); ++k) give_back(std::move(pairs_[k].real));
+    kept_.clear();  // lists of real arrays
+    for (std::size_t k = 0; k < count_; ++k) give_back(Ref::steal(pairs_[k].real));
+    if (many_)
+      for (const Pair& pair : many_->pairs) Py_DECREF(pair.real);
   }
 
   // Some array of ours has a stand-in.
@@ -123,88 +147,102 @@ class Stand {
 
   // Ours for the real one, if it stood for one of ours.
   PyObject* original(PyObject* real) const {
-    for (std::size_t k = 0; k < std::min(count_, few); ++k)
-      if (pairs_[k].real.get() == real) return pairs_[k].ours;
-    for (const Pair& pair : more_pairs_)
-      if (pair.real.get() == real) return pair.ours;
+    for (std::size_t k = 0; k < count_; ++k)
+      if (pairs_[k].real == real) return pairs_[k].ours;
+    if (many_)
+      for (const Pair& pair : many_->pairs)
+        if (pair.real == real) return pair.ours;
     return nullptr;
   }
 
  private:
-  Ref real_of_array(PyObject* object) {
-    if (PyObject* known = known_real(object)) return Ref::borrow(known);
+  PyObject* kept(Ref made) {
+    kept_.push_back(std::move(made));
+    return kept_.back().get();
+  }
+
+  PyObject* real_of_array(PyObject* object) {
+    if (PyObject* known = known_real(object)) return known;
+    if (count_ < few) {
+      PyObject* made = real_array(array_of(object)).release();
+      pairs_[count_++] = {made, object};
+      return made;
+    }
+    if (!many_) many_ = std::make_unique<Many>();
     Ref made = real_array(array_of(object));
-    if (count_++ < few) {
-      pairs_[count_ - 1] = {made, object};
-    } else {
-      more_pairs_.push_back({made, object});
-      by_object_[object] = made.get();
-    }
-    return made;
+    many_->by_object.emplace(object, made.get());
+    many_->pairs.push_back({made.get(), object});
+    return made.release();
   }
 
-  // The last ones of many are found by hashing.
   PyObject* known_real(PyObject* object) const {
-    for (std::size_t k = 0; k < std::min(count_, few); ++k)
-      if (pairs_[k].ours == object) return pairs_[k].real.get();
-    if (more_pairs_.empty()) return nullptr;
-    const auto found = by_object_.find(object);
-    return found == by_object_.end() ? nullptr : found->second;
+    for (std::size_t k = 0; k < count_; ++k)
+      if (pairs_[k].ours == object) return pairs_[k].real;
+    if (!many_) return nullptr;
+    const auto found = many_->by_object.find(object);
+    return found == many_->by_object.end() ? nullptr : found->second;
   }
 
-  Ref real_of_tuple(PyObject* tuple, int depth) {
+  PyObject* real_of_tuple(PyObject* tuple, int depth) {
+    Ref result;  // made at the first item that differs
     const Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-    std::vector<Ref> items;
-    bool changed = false;
     for (Py_ssize_t k = 0; k < n; ++k) {
-      items.push_back(real(PyTuple_GET_ITEM(tuple, k), depth + 1));
-      changed |= items.back().get() != PyTuple_GET_ITEM(tuple, k);
+      PyObject* item = PyTuple_GET_ITEM(tuple, k);
+      PyObject* replaced = real(item, depth + 1);
+      if (!result && replaced == item) continue;
+      if (!result) {
+        result = checked(PyTuple_New(n));
+        for (Py_ssize_t j = 0; j < k; ++j)
+          PyTuple_SET_ITEM(result.get(), j, Py_NewRef(PyTuple_GET_ITEM(tuple, j)));
+      }
+      PyTuple_SET_ITEM(result.get(), k, Py_NewRef(replaced));
     }
-    if (!changed) return Ref::borrow(tuple);
-    Ref result = checked(PyTuple_New(n));
-    for (Py_ssize_t k = 0; k < n; ++k)
-      PyTuple_SET_ITEM(result.get(), k, items[static_cast<std::size_t>(k)].release());
-    return result;
+    return result ? kept(std::move(result)) : tuple;
   }
 
-  Ref real_of_list(PyObject* list, int depth) {
+  PyObject* real_of_list(PyObject* list, int depth) {
     Ref result;  // made at the first item that differs
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list); ++k) {
       PyObject* item = PyList_GET_ITEM(list, k);
       if (!may_hold_ours(item) && makers_ == Makers::AsTheyAre) continue;
-      Ref replaced = real(item, depth + 1);
-      if (replaced.get() == item) continue;
+      PyObject* replaced = real(item, depth + 1);
+      if (replaced == item) continue;
       if (!result) result = checked(PyList_GetSlice(list, 0, PyList_GET_SIZE(list)));
-      checked_status(PyList_SetItem(result.get(), k, replaced.release()));
+      checked_status(PyList_SetItem(result.get(), k, Py_NewRef(replaced)));
     }
-    return result ? result : Ref::borrow(list);
+    return result ? kept(std::move(result)) : list;
   }
 
-  Ref real_of_dict(PyObject* dict, int depth) {
+  PyObject* real_of_dict(PyObject* dict, int depth) {
     Ref result;
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(dict, &position, &key, &value)) {
       if (!may_hold_ours(value) && makers_ == Makers::AsTheyAre) continue;
-      const Ref replaced = real(value, depth + 1);
-      if (replaced.get() == value) continue;
+      PyObject* replaced = real(value, depth + 1);
+      if (replaced == value) continue;
       if (!result) result = checked(PyDict_Copy(dict));
-      checked_status(PyDict_SetItem(result.get(), key, replaced.get()));
+      checked_status(PyDict_SetItem(result.get(), key, replaced));
     }
-    return result ? result : Ref::borrow(dict);
+    return result ? kept(std::move(result)) : dict;
   }
 
   struct Pair {
-    Ref real;
-    PyObject* ours = nullptr;  // alive because the caller holds it
+    PyObject* real;  // owned by the stand
+    PyObject* ours;  // alive because the caller holds it
+  };
+  // Behind the first few: found by hashing.
+  struct Many {
+    std::vector<Pair> pairs;
+    std::unordered_map<PyObject*, PyObject*> by_object;
   };
 
   Makers makers_;
   static constexpr std::size_t few = 8;
   std::size_t count_ = 0;
-  Pair pairs_[few];
-  std::vector<Pair> more_pairs_;
-  std::unordered_map<PyObject*, PyObject*> by_object_;
+  Pair pairs_[few];  // the first `count_` of them
+  std::unique_ptr<Many> many_;
+  std::vector<Ref> kept_;  // what else was made
 };
 
 PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
@@ -280,17 +318,11 @@ PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
   {
     Stand stand(makers);
     constexpr std::size_t few = 8;
-    Ref held_here[few];
     PyObject* here[few + 1];
-    std::vector<Ref> held_more(count > few ? count : 0);
     std::vector<PyObject*> more(count > few ? count + 1 : 0);
-    Ref* held = count > few ? held_more.data() : held_here;
     // The callee may use the slot before the first.
     PyObject** values = (count > few ? more.data() : here) + 1;
-    for (std::size_t k = 0; k < count; ++k) {
-      held[k] = stand.real(arguments.values[k]);
-      values[k] = held[k].get();
-    }
+    for (std::size_t k = 0; k < count; ++k) values[k] = stand.real(arguments.values[k]);
     if (stand.has_arrays()) ++numpy_calls;
     result = Ref::steal(PyObject_Vectorcall(
         function, values,
@@ -334,7 +366,7 @@ PyObject* fall_back(const char* name, PyObject* function, const Arguments& argum
 
 Ref real_deep(PyObject* object) {
   Stand stand;
-  return stand.real(object);
+  return Ref::borrow(stand.real(object));
 }
 
 PyObject* fallback_records() {
@@ -348,7 +380,7 @@ PyObject* fallback_records() {
   return list.release();
 }
 
-void reset_fallback_records() { records().places.clear(); }
+void reset_fallback_records() { records().reset(); }
 
 void set_fallback_mode(PyObject* mode, PyObject* error_class, PyObject* warning_class) {
   const char* text = PyUnicode_AsUTF8(mode);

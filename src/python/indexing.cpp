@@ -70,6 +70,33 @@ struct BasicWindow {
   }
 };
 
+// A bound of a slice; false: something that is no plain integer.
+bool read_bound(PyObject* part, Py_ssize_t absent, Py_ssize_t& bound) {
+  bound = absent;
+  if (part == Py_None) return true;
+  if (!PyLong_CheckExact(part)) return false;
+  int overflow = 0;
+  bound = static_cast<Py_ssize_t>(PyLong_AsLongLongAndOverflow(part, &overflow));
+  return overflow == 0;
+}
+
+struct SliceBounds {
+  Py_ssize_t start, stop, step;
+};
+
+// False, with no error set, where the slice is wrong.
+bool read_slice(PyObject* object, SliceBounds& bounds) {
+  const auto& slice = *reinterpret_cast<PySliceObject*>(object);
+  if (slice.step == Py_None && read_bound(slice.start, 0, bounds.start) &&
+      read_bound(slice.stop, PY_SSIZE_T_MAX, bounds.stop)) {
+    bounds.step = 1;
+    return true;
+  }
+  if (PySlice_Unpack(object, &bounds.start, &bounds.stop, &bounds.step) == 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 // False: some other key, a scalar result, or an error, all of which read_key knows.
 bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
   const auto shape = array.shape(), strides = array.strides();
@@ -87,11 +114,9 @@ bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
   for (PyObject* part : parts) {
     std::int64_t index;
     if (PySlice_Check(part)) {
-      Py_ssize_t start, stop, step;
-      if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
-        PyErr_Clear();
-        return false;
-      }
+      SliceBounds bounds;
+      if (!read_slice(part, bounds)) return false;
+      auto [start, stop, step] = bounds;
       const Py_ssize_t extent = PySlice_AdjustIndices(shape[axis], &start, &stop, step);
       if (extent > 0) result.offset += start * strides[axis];
       result.add(extent, strides[axis] * step);
@@ -123,6 +148,7 @@ bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
     return true;
   }
   // Somebody still has to read or write the old elements: an export waits for them.
+  note_source();
   std::byte* data;
   {
     WithoutGil released;
@@ -207,8 +233,6 @@ PyObject* get_native(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
   if (const Array* indices = vector_indices(array, key))
     return new_array(gather(array, {indices, 1}));
-  if (BasicWindow basic; read_window(array, key, basic))
-    return new_view(basic.of(array), array_of(self));
   if (const std::optional<Array> mask = mask_key(key)) {
     if (mask->ndim() > array.ndim()) throw Unfit{"too many indices"};
     return new_array(taken_in_memory_order(array, static_cast<std::size_t>(mask->ndim()),
@@ -229,19 +253,28 @@ struct Value {
   Array held = {};
 };
 
+void refuse_lost_parts(const Array& value, DType dtype) {
+  if (is_complex(value.dtype()) && !is_complex(dtype))
+    throw Unfit{"complex values lose their imaginary part"};
+}
+
 Value read_value(PyObject* object, DType dtype) {
   // NumPy refuses an integer that does not fit: its value must be known.
   if (is_scalar(object) && is_integer(dtype) && scalar_of(object).array.dtype() != dtype)
     object = scalar_value(scalar_of(object));
-  Value value;  // returned in place: the argument points into it
+  Value value;  // returned in place: the argument points into it, or to the object's
+  if (is_array(object)) {
+    value.argument = Argument(array_of(object).array);
+    refuse_lost_parts(array_of(object).array, dtype);
+    return value;
+  }
   if (const std::optional<Scalar> element = element_value(object, dtype)) {
     value.argument = Argument(*element);
     return value;
   }
   if (is_plain_scalar(object)) throw Unfit{"a value needs NumPy's conversion"};
   value.held = array_operand(object);
-  if (is_complex(value.held.dtype()) && !is_complex(dtype))
-    throw Unfit{"complex values lose their imaginary part"};
+  refuse_lost_parts(value.held, dtype);
   value.argument = Argument(value.held);
   return value;
 }
@@ -298,7 +331,8 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
     return scatter(array, {indices, 1}, value.argument);
   if (BasicWindow basic; read_window(array, key, basic))
     if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim))
-      return assign(basic.of(array), value.argument);
+      return assign_window(array, {basic.shape, basic.ndim}, {basic.strides, basic.ndim},
+                           basic.offset, value.argument);
   if (const std::optional<Array> mask = mask_key(key)) {
     const auto& values = value.argument.array;
     if (!values || (values->ndim() <= 1 && values->size() == 1))
@@ -324,7 +358,7 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
   std::int64_t offset;
-  if (element_offset(array, key, offset)) {
+  if (!PySlice_Check(key) && element_offset(array, key, offset)) {
     if (is_ready(array)) [[likely]] {
       return guarded(
           [&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
@@ -332,6 +366,8 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     note_source();
     return guarded([&] { return make_scalar(evaluate(array) + offset, array.dtype()); });
   }
+  if (BasicWindow basic; read_window(array, key, basic))
+    return guarded([&] { return new_view(basic.of(array), array_of(self)); });
   note_source();
   return native_or([&] { return get_native(self, key); },
                    [&](const char* reason) {
@@ -346,13 +382,14 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     return -1;
   }
   const ArrayObject& object = array_of(self);
-  note_source();
   std::int64_t offset;
-  if (!object.read_only && object.array.writable() && element_offset(object.array, key, offset)) {
+  if (!PySlice_Check(key) && !object.read_only && object.array.writable() &&
+      element_offset(object.array, key, offset)) {
     bool done = false;
     if (guarded_status([&] { done = write_element(object.array, offset, value); }) < 0) return -1;
     if (done) return 0;
   }
+  note_source();
   const Ref status = Ref::steal(native_or(
       [&] {
         set_native(self, key, value);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <unordered_map>
 
+#include "front/common.h"
 #include "python/fallback.h"
 #include "python/flat.h"
 #include "python/numpy_api.h"
@@ -27,6 +28,7 @@ ExportObject& export_of(PyObject* object) { return *reinterpret_cast<ExportObjec
 
 void end(ExportObject& self) {
   if (!self.array) return;
+  const Locked lock(Engine::lock());
   end_export(self.array.base());
   self.array = Array();
 }
@@ -40,11 +42,15 @@ void dealloc_export(PyObject* object) {
 }
 
 std::byte* begin(ExportObject& self, const Array& array) {
+  if (is_idle(array) || !has_pending()) {
+    const Locked lock(Engine::lock());
+    std::byte* data = begin_export(array);
+    self.array = array;
+    return data;
+  }
   std::byte* data = nullptr;
-  if (!is_idle(array) && has_pending()) {
+  {
     WithoutGil released;
-    data = begin_export(array);
-  } else {
     data = begin_export(array);
   }
   self.array = array;
@@ -78,6 +84,17 @@ PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
   new (&export_of(base.get()).array) Array();
   checked_status(PyArray_SetBaseObject(ndarray_of(real.get()), base.release()));
   return real.release();
+}
+
+// As NumPy has it: an axis of one element has no say, and no elements are aligned.
+bool is_aligned(const PyArrayObject_fields& array) {
+  const auto mask = static_cast<std::uintptr_t>(PyDataType_ALIGNMENT(array.descr) - 1);
+  auto bits = reinterpret_cast<std::uintptr_t>(array.data);
+  for (int k = 0; k < array.nd; ++k) {
+    if (array.dimensions[k] == 0) return true;
+    if (array.dimensions[k] > 1) bits |= static_cast<std::uintptr_t>(array.strides[k]);
+  }
+  return (bits & mask) == 0;
 }
 
 // ---- wraps --------------------------------------------------------------------------------------
@@ -239,8 +256,11 @@ Ref real_array(const Array& array, bool writable) {
   PyArrayObject_fields& real = fields_of(result.get());
   real.data = reinterpret_cast<char*>(begin(export_of(real.base), array));
   settle_warnings();
-  std::ranges::copy(array.shape(), real.dimensions);
-  std::ranges::copy(array.strides(), real.strides);
+  const auto shape = array.shape(), strides = array.strides();
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    real.dimensions[k] = shape[k];
+    real.strides[k] = strides[k];
+  }
   PyArray_Descr* descriptor = descriptor_of(array.dtype());
   if (real.descr != descriptor) {
     Py_INCREF(as_object(descriptor));
@@ -248,8 +268,7 @@ Ref real_array(const Array& array, bool writable) {
   }
   real.flags = (array.c_contiguous() ? NPY_ARRAY_C_CONTIGUOUS : 0) |
                (array.f_contiguous() ? NPY_ARRAY_F_CONTIGUOUS : 0) |
-               (writable ? NPY_ARRAY_WRITEABLE : 0);
-  PyArray_UpdateFlags(ndarray_of(result.get()), NPY_ARRAY_ALIGNED);
+               (writable ? NPY_ARRAY_WRITEABLE : 0) | (is_aligned(real) ? NPY_ARRAY_ALIGNED : 0);
   return result;
 }
 

@@ -26,16 +26,39 @@ enum Flag : long {
   left_to_numpy_if_small = 4,
   // The same, where small operands and numbers may make a large result.
   left_to_numpy_if_tiny = 8,
-  gives_array_back = 16,  // given one array of ours and nothing else
+  gives_array_back = 16,        // given one array of ours and nothing else
+  gives_dense_array_back = 32,  // the same, where it lies in C order and has axes
+};
+
+// A callable; one in C of the usual kind is called without asking the interpreter how.
+struct Callee {
+  PyObject* object;
+  _PyCFunctionFastWithKeywords direct;  // or null
+
+  void hold(PyObject* callable) {
+    object = Py_NewRef(callable);
+    const bool is_plain = PyCFunction_CheckExact(callable) &&
+                          PyCFunction_GET_FLAGS(callable) == (METH_FASTCALL | METH_KEYWORDS);
+    if (is_plain)
+      direct = reinterpret_cast<_PyCFunctionFastWithKeywords>(
+          reinterpret_cast<void (*)()>(PyCFunction_GET_FUNCTION(callable)));
+  }
+  Ref operator()(const Arguments& arguments) const {
+    if (direct)
+      return Ref::steal(direct(PyCFunction_GET_SELF(object), arguments.values, arguments.positional,
+                               arguments.names));
+    return Ref::steal(PyObject_Vectorcall(
+        object, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
+  }
 };
 
 struct NativeObject {
   PyObject_HEAD vectorcallfunc call;
   PyObject* dictionary;
   PyObject* weak_references;
-  PyObject* ours;
+  Callee ours;
   PyObject* function;  // NumPy's
-  PyObject* shortcut;  // or null
+  Callee shortcut;     // its object is null where there is none
   PyObject* name;      // str, interned: places are counted by its address
   long flags;
 };
@@ -127,11 +150,6 @@ bool is_left_to_numpy(const NativeObject& self, const Arguments& arguments) {
 
 // ---- the call -----------------------------------------------------------------------------------
 
-Ref call(PyObject* function, const Arguments& arguments) {
-  return Ref::steal(PyObject_Vectorcall(
-      function, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
-}
-
 // With the ndarrays among the operands wrapped; one that comes back (out=) is the caller's own
 // object again.
 Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
@@ -143,7 +161,7 @@ Ref call_wrapped(const NativeObject& self, const Arguments& arguments) {
     held[k] = PyArray_CheckExact(given.get()) ? Ref::steal(object_of_ndarray(given)) : given;
     values[k] = held[k].get();
   }
-  Ref result = call(self.ours, {values.data(), arguments.positional, arguments.names});
+  Ref result = self.ours({values.data(), arguments.positional, arguments.names});
   for (std::size_t k = 0; k < count && result; ++k)
     if (result.get() == values[k]) return Ref::borrow(arguments.values[k]);
   return result;
@@ -160,8 +178,8 @@ bool is_replayed(const NativeObject& self) {
 
 // Nothing where the shortcut leaves the call to `ours`.
 Ref take_shortcut(const NativeObject& self, const Arguments& arguments) {
-  if (!self.shortcut || arguments.positional == 0) return {};
-  Ref result = call(self.shortcut, arguments);
+  if (!self.shortcut.object || arguments.positional == 0) return {};
+  Ref result = self.shortcut(arguments);
   if (!result) throw PythonError{};
   return result.get() == Py_NotImplemented ? Ref() : std::move(result);
 }
@@ -183,14 +201,17 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
                       PyObject* names) {
   const NativeObject& self = native_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
-  if ((self.flags & gives_array_back) != 0 && arguments.positional == 1 && !names &&
-      is_array(values[0]))
-    return Py_NewRef(values[0]);
+  if ((self.flags & (gives_array_back | gives_dense_array_back)) != 0 &&
+      arguments.positional == 1 && !names && is_array(values[0])) {
+    const Layout& layout = *array_of(values[0]).array.layout();
+    if ((self.flags & gives_array_back) != 0 || (layout.c_contiguous() && layout.ndim() > 0))
+      return Py_NewRef(values[0]);
+  }
   return guarded([&]() -> PyObject* {
-    const char* name = PyUnicode_AsUTF8(self.name);
     const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
     if (kind == Kind::Foreign)
-      return fall_back(name, self.function, arguments, "an operand is of a foreign type");
+      return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments,
+                       "an operand is of a foreign type");
     if (kind == Kind::Plain)
       if (Ref result = take_shortcut(self, arguments)) return result.release();
     if (is_left_to_numpy(self, arguments)) {
@@ -199,11 +220,12 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
       numpy_calls = before;  // a choice, which the size makes
       return result;
     }
-    Ref result = kind == Kind::Plain ? call(self.ours, arguments) : call_wrapped(self, arguments);
+    Ref result = kind == Kind::Plain ? self.ours(arguments) : call_wrapped(self, arguments);
     if (result) return result.release();
     if (!is_replayed(self)) throw PythonError{};
     const std::string reason = take_reason();
-    return fall_back(name, self.function, arguments, reason.empty() ? nullptr : reason.c_str());
+    return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments,
+                     reason.empty() ? nullptr : reason.c_str());
   });
 }
 
@@ -222,9 +244,9 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
     NativeObject& self = native_of(object.get());
     self.call = call_native;
     self.dictionary = checked(PyDict_New()).release();
-    self.ours = Py_NewRef(ours);
+    self.ours.hold(ours);
     self.function = Py_NewRef(function);
-    if (shortcut != Py_None) self.shortcut = Py_XNewRef(shortcut);
+    if (shortcut && shortcut != Py_None) self.shortcut.hold(shortcut);
     Py_INCREF(name);
     PyUnicode_InternInPlace(&name);
     self.name = name;
@@ -236,9 +258,9 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(as_object(Py_TYPE(object)));
   Py_VISIT(native_of(object).dictionary);
-  Py_VISIT(native_of(object).ours);
+  Py_VISIT(native_of(object).ours.object);
   Py_VISIT(native_of(object).function);
-  Py_VISIT(native_of(object).shortcut);
+  Py_VISIT(native_of(object).shortcut.object);
   return 0;
 }
 int clear(PyObject* object) {
@@ -250,9 +272,9 @@ void dealloc(PyObject* object) {
   NativeObject& self = native_of(object);
   if (self.weak_references) PyObject_ClearWeakRefs(object);
   Py_XDECREF(self.dictionary);
-  Py_XDECREF(self.ours);
+  Py_XDECREF(self.ours.object);
   Py_XDECREF(self.function);
-  Py_XDECREF(self.shortcut);
+  Py_XDECREF(self.shortcut.object);
   Py_XDECREF(self.name);
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);

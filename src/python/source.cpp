@@ -7,6 +7,7 @@
 
 #include <frameobject.h>
 
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -48,6 +49,16 @@ bool lies_in_package(PyCodeObject* code) {
   return false;
 }
 
+// The last innermost code seen, when it was the user's: the common case costs one comparison.
+const void* last_user_code = nullptr;
+// Codes of packages met last, each at a place of its own: the table divides at each look.
+std::array<const void*, 64> package_codes;
+
+void forget_recent_codes() {
+  last_user_code = nullptr;
+  package_codes.fill(nullptr);
+}
+
 bool is_package_code(PyCodeObject* code) {
   CodeTable& table = codes();
   const auto found = table.is_package.find(code);
@@ -55,6 +66,7 @@ bool is_package_code(PyCodeObject* code) {
   if (table.is_package.size() >= most_codes) {
     for (const auto& [kept, package] : table.is_package) Py_DECREF(const_cast<void*>(kept));
     table.is_package.clear();
+    forget_recent_codes();
   }
   const bool package = lies_in_package(code);
   Py_INCREF(as_object(code));
@@ -62,12 +74,15 @@ bool is_package_code(PyCodeObject* code) {
   return package;
 }
 
-// The last innermost code seen, when it was the user's: the common case costs one comparison.
-const void* last_user_code = nullptr;
-
 bool is_user_code(PyCodeObject* code) {
   if (code == last_user_code) return true;
-  if (is_package_code(code)) return false;
+  const void*& recent =
+      package_codes[(reinterpret_cast<std::uintptr_t>(code) >> 4) % package_codes.size()];
+  if (code == recent) return false;
+  if (is_package_code(code)) {
+    recent = code;
+    return false;
+  }
   last_user_code = code;
   return true;
 }
@@ -137,7 +152,7 @@ SourceLine resolve_source(SourcePosition position) {
 void set_package_folders(std::vector<std::string> folders) {
   CodeTable& table = codes();
   table.folders = std::move(folders);
-  last_user_code = nullptr;
+  forget_recent_codes();
   for (auto& [code, package] : table.is_package)
     package = lies_in_package(static_cast<PyCodeObject*>(const_cast<void*>(code)));
 }

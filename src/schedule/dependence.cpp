@@ -124,13 +124,15 @@ Relation relate(const Access& a, const Access& b) {
 bool overlaps_itself(const Layout& layout) {
   if (layout.size() <= 1 || layout.c_contiguous() || layout.f_contiguous()) return false;
   // Sorted by stride, axes that each step over everything below them cannot meet.
-  std::vector<Unknown> axes;
+  Unknown all[max_dimensions];
+  std::size_t count = 0;
   for (std::size_t k = 0; k < layout.shape().size(); ++k) {
     if (layout.shape()[k] <= 1) continue;
     const std::int64_t stride = std::abs(layout.strides()[k]);
     if (stride == 0) return true;
-    axes.push_back({stride, layout.shape()[k] - 1});
+    all[count++] = {stride, layout.shape()[k] - 1};
   }
+  const std::span<Unknown> axes(all, count);
   std::sort(axes.begin(), axes.end(),
             [](const Unknown& x, const Unknown& y) { return x.coefficient < y.coefficient; });
   std::int64_t reach = layout.item_size();

@@ -164,6 +164,34 @@ def test_an_element_takes_a_number_as_numpy_converts_it(value):
         check(lambda a: a.__setitem__(slice(None), value), numpy.zeros(2, code))
 
 
+@pytest.mark.parametrize("code", ["?", "b", "H", "e", "f", "d", "F", "D"])
+def test_windows_of_every_type_take_values_of_every_shape(code):
+    table = numpy.arange(30).reshape(5, 6).astype(code)
+    keys = [(slice(None), 0), (slice(None, None, -2), slice(1, 5)), (2,), (slice(4, 0, -1), -1)]
+    for key in keys:
+        shape = table[key].shape
+        values = [numpy.arange(numpy.prod(shape)).reshape(shape), numpy.ones(shape[-1:])]
+        values += [numpy.zeros((1,) * len(shape)), numpy.ones((1, 1, *shape)), numpy.full((), 3)]
+        for value in values:
+            for a in (table, table.T.copy().T, table[:, ::-1]):
+                check(lambda x, v, key=key: x.__setitem__(key, v), a, value.astype(code))
+                check(lambda x, v, key=key: x.__setitem__(key, v), a, value)
+    check(lambda x: x.__setitem__((slice(1, None), 0), x[:-1, 0]), table)
+    check(lambda x: x.__setitem__(slice(None), x[::-1]), table)
+    check(lambda x: x[:, :0].__setitem__(slice(None), 1), table)
+
+
+def test_bounds_of_slices():
+    big = 2**70
+    bounds = [None, 0, 2, -1, -9, 9, big, -big, True, numpy.int64(1), 1.0, "1"]
+    for start in bounds:
+        for stop in bounds:
+            for step in (None, 1, 2, -1, 0, big):
+                key = slice(start, stop, step)
+                check(lambda x, key=key: x[key], numpy.arange(5.0))
+                check(lambda x, key=key: x.__setitem__(key, 7), numpy.arange(5.0))
+
+
 def test_duplicate_indices_keep_the_last_value():
     check(lambda a: a.__setitem__([0, 0, 1], [1, 2, 3]), numpy.zeros(3))
 

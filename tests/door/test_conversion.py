@@ -168,3 +168,16 @@ def test_a_list_is_not_shared():
     numbers[0] = 5.0
     assert x[0] == 1.0
     assert x.flags.owndata and x.flags.writeable and x.base is None
+
+
+def test_lists_of_floats_become_float32_as_numpy_rounds_and_warns():
+    edges = [0.0, -0.0, 1.1e-38, 1.2e-38, 1e-45, 1e-60, 3.3e38, 3.5e38, 1e300, 0.1, 1 + 2**-24]
+    for value in [*edges, *(-edge for edge in edges), float("inf"), float("nan")]:
+        with warnings.catch_warnings(record=True) as theirs:
+            warnings.simplefilter("always")
+            expected = numpy.array([1.0, value], dtype=numpy.float32)
+        with warnings.catch_warnings(record=True) as ours:
+            warnings.simplefilter("always")
+            found = np.array([1.0, value], dtype=np.float32)
+        assert numpy.asarray(found).tobytes() == expected.tobytes()
+        assert [str(w.message) for w in ours] == [str(w.message) for w in theirs]

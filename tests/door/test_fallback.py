@@ -31,6 +31,45 @@ def test_numeric_results_are_ours_and_others_are_as_they_are():
     assert type(np.percentile(x, 50)) is numpy.float64
 
 
+def test_a_line_is_counted_from_the_reset_on():
+    x = np.arange(6.0)
+
+    def fall_back():
+        return np.partition(x, 0)
+
+    for _ in range(3):
+        frit.report(reset=True)
+        for _ in range(5):
+            fall_back()
+        assert [site.count for site in np._fallback.sites()] == [5]
+
+
+def test_operands_inside_of_containers_are_given_back():
+    arrays = [np.arange(3.0) + k for k in range(20)]
+    for several in (arrays, tuple(arrays), [arrays], ("x", (arrays[0],)), {"all": arrays}):
+        kinds = np._fallback.run(lambda given: str(given), several)
+        assert kinds == str(several)
+        assert not any(frit._core.is_exported(a) for a in arrays)
+    with pytest.raises(ZeroDivisionError):
+        np._fallback.run(lambda *given, **named: 1 / 0, arrays, one=arrays[0], all={"x": arrays})
+    assert not any(frit._core.is_exported(a) for a in arrays)
+
+
+def test_real_arrays_of_ours_have_the_flags_of_numpys():
+    for x in [
+        np.zeros((2, 3)),
+        np.zeros((2, 3)).T,
+        np.zeros((0, 3)),
+        np.zeros(9, "u1")[1:].view("i8"),
+        np.zeros(17, "u1")[1:].view("D"),
+        np.zeros(()),
+        np.zeros((4, 4))[::2, ::-1],
+    ]:
+        real = numpy.asarray(x)
+        again = real[...]  # NumPy works its flags out anew
+        assert real.flags.num | 4 == again.flags.num | 4  # but for OWNDATA
+
+
 def test_arrays_inside_of_results_are_ours():
     values, counts = np.unique(np.array([1, 1, 2]), return_counts=True)
     assert type(values) is type(counts) is np.ndarray

@@ -27,6 +27,7 @@ TAKES_ANYTHING = 2  # the function converts whatever it is given: no look at the
 LEFT_IF_SMALL = 4
 LEFT_IF_TINY = 8
 GIVES_ARRAY_BACK = 16  # given one of Frit's arrays and nothing else
+GIVES_DENSE_ARRAY_BACK = 32  # the same, where it lies in C order and has axes
 
 # FRIT_VERIFY=1: each call is done by NumPy too, and compared.
 VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
@@ -34,6 +35,12 @@ VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
 _Dispatcher = type(numpy.sum)
 # NumPy's function -> ours, for calls that arrive by __array_function__.
 functions: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+_GIVES_BACK = {
+    "asarray": GIVES_ARRAY_BACK,
+    "asanyarray": GIVES_ARRAY_BACK,
+    "ascontiguousarray": GIVES_DENSE_ARRAY_BACK,
+}
 
 
 def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) -> Callable[..., Any]:
@@ -64,5 +71,5 @@ def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
 
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The engine's function, which does all that NumPy's does, under NumPy's name and text."""
-    flags = TAKES_ANYTHING | GIVES_ARRAY_BACK * (name in ("asarray", "asanyarray"))
+    flags = TAKES_ANYTHING | _GIVES_BACK.get(name, 0)
     return guard(name, function, getattr(numpy, name), flags)
