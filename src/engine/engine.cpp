@@ -17,7 +17,7 @@
 namespace frit {
 namespace {
 
-constexpr std::size_t most_free_bases = 256;
+constexpr std::size_t most_free_bases = 4096;  // as many as nodes may wait
 
 std::uint64_t word(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 

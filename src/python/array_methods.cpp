@@ -68,6 +68,10 @@ struct Ravel {
                        : layout == 'F' ? array.f_contiguous()
                                        : array.c_contiguous() || array.f_contiguous();
     if (!dense) return new_array(reshaped(copy(array, layout), {array.size()}, layout).array);
+    if (array.c_contiguous() && array.ndim() > 0 && layout != 'F') {
+      const std::int64_t shape[1] = {array.size()}, strides[1] = {size_of(array.dtype())};
+      return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
+    }
     return view_or_new(reshaped(array, {array.size()}, layout), self);
   }
 };

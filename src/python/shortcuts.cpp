@@ -71,6 +71,21 @@ struct FlatNonzero {
   }
 };
 
+// vdot(a, b) of real vectors.
+struct Vdot {
+  static constexpr const char* name = "vdot";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
+      throw Unfit{"options"};
+    const Array& other = array_behind(arguments.values[0]);
+    if (array.ndim() != 1 || other.ndim() != 1 || array.size() != other.size() ||
+        is_complex(array.dtype()))
+      throw Unfit{"no plain vectors"};
+    return dot_product(array, arguments.values[0], nullptr);
+  }
+};
+
 // ---- sorting: NumPy's own loops, on elements that lie side by side ------------------------------
 
 bool is_row(const Array& array) {
@@ -153,8 +168,8 @@ std::vector<PyMethodDef> plain_shortcuts() {
   return {row("result_type", result_type), row("may_share_memory", may_share),
           row("shares_memory", may_share), shortcut_row<AtLeast1D>(),
           shortcut_row<AtLeast2D>(),       shortcut_row<Flip>(),
-          shortcut_row<FlatNonzero>(),     shortcut_row<SortFunction>(),
-          shortcut_row<ArgSortFunction>()};
+          shortcut_row<FlatNonzero>(),     shortcut_row<Vdot>(),
+          shortcut_row<SortFunction>(),    shortcut_row<ArgSortFunction>()};
 }
 
 }  // namespace frit::python
