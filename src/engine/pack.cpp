@@ -22,35 +22,41 @@ void for_each_row(std::byte* data, const Layout& layout, Visit&& visit) {
 template <class Unit>
 void copy_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
               std::int64_t from_stride, std::int64_t n) {
-  constexpr std::int64_t width = 4;
-  for (; n >= width; n -= width, to += width * to_stride, from += width * from_stride) {
-    Unit units[width];
-    for (std::int64_t k = 0; k < width; ++k)
-      std::memcpy(&units[k], from + k * from_stride, sizeof(Unit));
-    for (std::int64_t k = 0; k < width; ++k)
-      std::memcpy(to + k * to_stride, &units[k], sizeof(Unit));
-  }
-  for (; n > 0; --n, to += to_stride, from += from_stride) {
+  const auto move = [&](std::int64_t k) {
     Unit unit;
-    std::memcpy(&unit, from, sizeof unit);
-    std::memcpy(to, &unit, sizeof unit);
+    std::memcpy(&unit, from + k * from_stride, sizeof unit);
+    std::memcpy(to + k * to_stride, &unit, sizeof unit);
+  };
+  for (; n >= 4; n -= 4, to += 4 * to_stride, from += 4 * from_stride) {
+    move(0);
+    move(1);
+    move(2);
+    move(3);
   }
+  for (; n > 0; --n, to += to_stride, from += from_stride) move(0);
 }
 
 struct Pair {
   std::uint64_t parts[2];
 };
 
-// One element over and over: each copy doubles what there is.
-void fill(std::byte* to, const std::byte* element, std::int64_t bytes, int item) {
-  constexpr std::int64_t block = 512;  // stays in the nearest cache while it is copied on
-  std::memcpy(to, element, static_cast<std::size_t>(item));
-  std::int64_t done = item;
-  while (done < bytes) {
-    const std::int64_t more = std::min({done, bytes - done, block});
-    std::memcpy(to + done, to, static_cast<std::size_t>(more));
-    done += more;
-  }
+// One element over and over, n > 0 times.
+template <class Unit>
+void fill_row(std::byte* to, const std::byte* element, std::int64_t n) {
+  constexpr std::int64_t block = 64;
+  std::byte pattern[block];
+  for (std::int64_t k = 0; k < block; k += static_cast<std::int64_t>(sizeof(Unit)))
+    std::memcpy(pattern + k, element, sizeof(Unit));
+  std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(Unit));
+  for (; bytes >= block; bytes -= block, to += block) std::memcpy(to, pattern, block);
+  std::memcpy(to, pattern, static_cast<std::size_t>(bytes));
+}
+
+template <class Unit>
+void copy_units(std::byte* to, std::int64_t to_stride, const std::byte* from,
+                std::int64_t from_stride, std::int64_t n) {
+  if (from_stride == 0 && to_stride == sizeof(Unit)) return fill_row<Unit>(to, from, n);
+  copy_row<Unit>(to, to_stride, from, from_stride, n);
 }
 
 void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
@@ -59,18 +65,17 @@ void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
     std::memcpy(to, from, static_cast<std::size_t>(n * item));
     return;
   }
-  if (to_stride == item && from_stride == 0 && n > 0) return fill(to, from, n * item, item);
   switch (item) {
     case 1:
-      return copy_row<std::uint8_t>(to, to_stride, from, from_stride, n);
+      return copy_units<std::uint8_t>(to, to_stride, from, from_stride, n);
     case 2:
-      return copy_row<std::uint16_t>(to, to_stride, from, from_stride, n);
+      return copy_units<std::uint16_t>(to, to_stride, from, from_stride, n);
     case 4:
-      return copy_row<std::uint32_t>(to, to_stride, from, from_stride, n);
+      return copy_units<std::uint32_t>(to, to_stride, from, from_stride, n);
     case 8:
-      return copy_row<std::uint64_t>(to, to_stride, from, from_stride, n);
+      return copy_units<std::uint64_t>(to, to_stride, from, from_stride, n);
     case 16:
-      return copy_row<Pair>(to, to_stride, from, from_stride, n);
+      return copy_units<Pair>(to, to_stride, from, from_stride, n);
   }
 }
 

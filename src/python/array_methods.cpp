@@ -192,7 +192,7 @@ struct Fill {
     const Array& array = array_behind(self);
     const std::optional<Scalar> element = element_value(value, array.dtype());
     if (!element) throw Unfit{"a value needs NumPy's conversion"};
-    assign(array, Argument(*element));
+    assign_window(array, array.shape(), array.strides(), array.offset(), *element);
     return Py_NewRef(Py_None);
   }
 };
