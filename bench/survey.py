@@ -3,8 +3,8 @@
     python bench/survey.py [--n 1,100,1000] [--only TEXT;TEXT] [--below 0.95]
 
 Prints what takes longer than NumPy: the ratio of speeds, both times and the difference; and how
-much of it is over Frit's limits. Each is the
-least of several samples; what looks slow is measured again, as machines are seldom quiet.
+much of it is over Frit's limits. Each is the least of several samples; what looks slow is measured
+again, as machines are seldom quiet.
 """
 
 from __future__ import annotations
