@@ -6,8 +6,8 @@
 
 namespace frit {
 
-// Its address is the thread's. One in the process: a variable of an inline function would be another
-// in each library that hides its symbols. initial-exec: no call to find the thread's storage.
+// Its address is the thread's. One in the process: a variable of an inline function would be one in
+// each library that hides its symbols. initial-exec: no call to find the thread's storage.
 extern constinit thread_local char lock_identity __attribute__((tls_model("initial-exec")));
 
 class EngineLock {

@@ -13,8 +13,8 @@ namespace frit {
 void pack(std::byte* dense, const std::byte* data, const Layout& layout);
 void unpack(std::byte* data, const Layout& layout, const std::byte* dense);
 
-// Elements of `item` bytes from one window to another of the same shape, none of whose extents is 0.
-// The two share no memory.
+// Elements of `item` bytes from one window to another of the same shape, none of whose extents is
+// 0. The two share no memory.
 struct Strided {
   std::byte* data;  // the first element
   std::span<const std::int64_t> strides;
