@@ -653,8 +653,11 @@ bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, St
   const Array& source = *value.array;
   Base* from = source.base();
   const auto extents = source.shape();
-  if (source.dtype() != dtype || from == base || (from->foreign && base->foreign) ||
-      !Engine::get().is_ready(from) || extents.size() > shape.size())
+  // Memory of others may be ours, given out before.
+  const bool may_be_shared = (from->foreign && (base->foreign || base->exports > 0)) ||
+                             (base->foreign && from->exports > 0);
+  if (source.dtype() != dtype || from == base || may_be_shared || !Engine::get().is_ready(from) ||
+      extents.size() > shape.size())
     return false;
   std::int64_t strides[max_dimensions];
   const std::size_t lead = shape.size() - extents.size();
