@@ -492,10 +492,12 @@ class NestRun {
 
   struct Range {
     std::int64_t begin = 0, end = 1, chunk = 1, extent = 1;
+    std::int64_t wave = 0, wave_length = 1;
   };
 
   void launch(std::int32_t number) {
     const NestLaunch& l = program_.launches[at(number)];
+    if (l.across) return launch_waves(number, l);
     Range r;
     if (l.loop) {
       std::tie(r.begin, r.end) = range(*l.loop, l.parts);
@@ -513,6 +515,12 @@ class NestRun {
     } catch (const std::bad_alloc&) {
       return launch(l.in_order);
     }
+    launch(number, l, r);
+    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
+    for (const ChunkArray& a : l.arrays) combine(a, r, state_.arrays[at(a.parameter)]);
+  }
+
+  void launch(std::int32_t number, const NestLaunch& l, const Range& r) {
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
     const Executable& executable = Engine::get().executable(*state_.code[at(number)], cost);
@@ -522,8 +530,47 @@ class NestRun {
                          .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
                          .scratch_bytes = 0,
                          .cost = cost});
-    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
-    for (const ChunkArray& a : l.arrays) combine(a, r, state_.arrays[at(a.parameter)]);
+  }
+
+  // The tiles of (i, w) with the same sum of their numbers have nothing to do with one another. Of
+  // the rectangle around the parallelogram only tiles with iterations are launched.
+  void launch_waves(std::int32_t number, const NestLaunch& l) {
+    const auto [i, i_end] = range(*l.loop, l.parts);
+    const auto [j, j_end] = range(*l.across, {});
+    if (i >= i_end || j >= j_end) return;
+    const WaveTiles t = tiles_of(i_end - i, j_end - j, l.skew);
+    const std::int64_t slope = l.skew * t.rows, last = l.skew * (t.rows - 1) + (j_end - j);
+    const std::int64_t tile_rows = (i_end - i + t.rows - 1) / t.rows;
+    for (std::int64_t wave = 0;; ++wave) {
+      // Tile row k begins at w = slope * k and ends before slope * k + last; its tile of this wave
+      // is [(wave - k) * length, (wave - k + 1) * length).
+      const std::int64_t before = wave * t.length - last;
+      const std::int64_t low = before < 0 ? 0 : before / (slope + t.length) + 1;
+      if (low >= tile_rows) return;
+      const std::int64_t high =
+          std::min(tile_rows, ((wave + 1) * t.length + slope + t.length - 1) / (slope + t.length));
+      if (low < high)
+        launch(number, l,
+               {.begin = i + low * t.rows,
+                .end = i_end,
+                .chunk = t.rows,
+                .extent = high - low,
+                .wave = l.skew * i + j + (wave - low) * t.length,
+                .wave_length = t.length});
+    }
+  }
+
+  struct WaveTiles {
+    std::int64_t rows = 1, length = 1;
+  };
+  // Results are the same for any tiles: they may follow the number of threads.
+  WaveTiles tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t skew) const {
+    if (tuning_.wave_tile > 0) return {tuning_.wave_tile, tuning_.wave_tile};
+    const std::int64_t threads = ThreadPool::get().threads();
+    if (threads == 1) return {64, 4096};
+    // About (columns + slope) / (length + slope) tiles are in a launch: three a thread, if they fit.
+    const std::int64_t tall = std::clamp<std::int64_t>(rows / (4 * threads), 16, 32);
+    return {tall, std::clamp<std::int64_t>(columns / (3 * threads) - skew * tall, 32, 1024)};
   }
 
   double cost_of(const NestLaunch& l, const Range& r) const {
@@ -534,7 +581,7 @@ class NestRun {
         product *= loop == l.loop ? static_cast<double>(r.chunk) : rounds;
       each += product;
     }
-    return each * static_cast<double>(r.extent);
+    return each * static_cast<double>(r.extent * r.wave_length);
   }
 
   void fill_arguments(const NestLaunch& l, const Range& r) {
@@ -558,6 +605,12 @@ class NestRun {
           break;
         case IntegerKind::Chunk:
           n = r.chunk;
+          break;
+        case IntegerKind::Wave:
+          n = r.wave;
+          break;
+        case IntegerKind::WaveLength:
+          n = r.wave_length;
           break;
         case IntegerKind::PartialStride:
           n = bytes_behind(i.number, i.axis + 1);

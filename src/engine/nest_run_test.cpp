@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "engine/memory.h"
+#include "engine/pool.h"
 #include "front/common.h"
 #include "schedule/testing_nest_random.h"
 
@@ -35,7 +36,8 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
     const RandomNest random(seed);
     LoopNest nest(random.routine());
     const bool as_large = seed % 3 != 0;
-    if (as_large) nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0};
+    if (as_large)
+      nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0, .wave_tile = 2};
     for (std::uint64_t call = 0; call < 2; ++call) {
       testing::Random numbers{seed * 16 + call};
       std::vector<std::int64_t> integers;
@@ -67,7 +69,8 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
     }
   }
   for (const auto& [word, count] : seen) std::cout << word << " in " << count << " plans\n";
-  for (const char* word : {"parallel", "host", "vector", "chunks", "tiles", "lanes", "behind"})
+  for (const char* word :
+       {"parallel", "host", "vector", "wavefront", "chunks", "tiles", "lanes", "behind"})
     EXPECT_GT(seen[word], 0) << word;
 }
 
@@ -133,6 +136,113 @@ TEST(NestRun, a_histogram_without_memory_for_chunks_runs_in_order) {
   nest.run(call);
   for (std::int64_t& e : expected) e *= 2;
   EXPECT_EQ(counts, expected);
+}
+
+// a[i, j] from some of the elements around it, of which each is read before or behind its change.
+Routine random_sweep(testing::Random& random) {
+  testing::NestMaker m;
+  const int a = m.array(DType::Float64, 2), weight = m.array(DType::Float64, 1);
+  const int rows = m.integer(), columns = m.integer();
+  const bool branches = random.one_in(3);
+  const auto neighbours = random.between(1, 4);
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps{{-1, 0}, {0, -1}};
+  for (std::int64_t k = 0; k < neighbours; ++k)
+    steps.emplace_back(random.between(-2, 1), random.between(-2, 2));
+  const ValueId begin = m.literal(2), i_end = m.arg(rows), j_end = m.arg(columns);
+  m.loop(begin, i_end, [&](ValueId i) {
+    const ValueId w = m.load(weight, {i});
+    m.loop(begin, j_end, [&](ValueId j) {
+      ValueId sum = m.load(a, {i, j});
+      for (const auto& [p, q] : steps)
+        sum = m.plus(m.times(sum, m.real(0.37)), m.load(a, {m.shifted(i, p), m.shifted(j, q)}));
+      const auto change = [&] { m.store(a, {i, j}, m.times(sum, w)); };
+      if (branches)
+        m.if_(m.apply(Op::Greater, sum, m.real(0.9)), change);
+      else
+        change();
+    });
+  });
+  return m.routine();
+}
+
+TEST(NestRun, wavefronts_give_the_same_bits_on_any_number_of_threads) {
+  Locked lock(Engine::lock());
+  Settings& settings = Engine::get().settings;
+  const Settings before = settings;
+  const int threads_before = ThreadPool::get().threads();
+  settings.part_cost = 1e-3;  // a part a tile
+  int waves = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    testing::Random random{seed};
+    LoopNest nest(random_sweep(random));
+    random = testing::Random{seed};
+    const Routine routine = random_sweep(random);
+    constexpr std::int64_t width = 96;
+    const std::vector<std::int64_t> integers{random.between(0, 80), random.between(0, 80)};
+    const std::vector<std::int64_t> square{width, width}, strides{8 * width, 8}, line{width},
+        one{8};
+    std::vector<double> start(width * width), weights(width);
+    for (double& x : start) x = static_cast<double>(random.between(1, 1000)) / 999;
+    for (double& x : weights) x = 0.5 + static_cast<double>(random.between(1, 9)) / 17;
+    std::vector<double> expected = start;
+    const auto bytes = [](std::vector<double>& v) {
+      return reinterpret_cast<std::byte*>(v.data());
+    };
+    NestWalk(routine, {{bytes(expected), square, strides}, {bytes(weights), line, one}}, integers)
+        .run();
+    nest.tuning = {.assumed_rounds = 5000, .wave_tile = seed % 3 == 0 ? 0 : random.between(1, 40)};
+    settings.tier = seed % 4 == 0 ? Tier::Compiled : Tier::Interpreter;
+    for (int threads : {1, 2, 3, 7}) {
+      ThreadPool::get().set_threads(threads);
+      std::vector<double> given = start;
+      const NestArgument arrays[] = {{bytes(given), square, strides}, {bytes(weights), line, one}};
+      const NestCall call{arrays, integers, {}};
+      if (print(nest.program_for(call).plan).find("wavefront") != std::string::npos) ++waves;
+      nest.run(call);
+      ASSERT_EQ(std::memcmp(given.data(), expected.data(), given.size() * sizeof(double)), 0)
+          << "seed " << seed << ", " << threads << " threads\n"
+          << print(nest.program_for(call).plan);
+    }
+  }
+  ThreadPool::get().set_threads(threads_before);
+  settings = before;
+  EXPECT_GT(waves, 100);
+}
+
+TEST(NestRun, stores_of_both_branches_are_one) {
+  Locked lock(Engine::lock());
+  testing::NestMaker m;
+  const int a = m.array(DType::Float64, 1), b = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    const ValueId x = m.load(a, {i});
+    m.if_(
+        m.apply(Op::Greater, x, m.real(0)),
+        [&] {
+          m.store(b, {i}, m.real(7));
+          m.store(a, {i}, m.times(x, m.real(2)));
+        },
+        [&] {
+          const ValueId next = m.load(b, {m.shifted(i, 1)});
+          m.store(b, {i}, x);
+          m.store(a, {i}, next);
+        });
+  });
+  const auto nest = analyse_nest(m.routine());
+  std::string text = print(nest->routine);
+  int stores = 0;
+  for (std::size_t at = 0; (at = text.find("store", at)) != std::string::npos; ++at) ++stores;
+  EXPECT_EQ(stores, 2) << text;
+  std::vector<double> x{1, -2, 3, -4, 0, 5}, y{9, 8, 7, 6, 5, 4, 3};
+  std::vector<double> x_expected = x, y_expected = y;
+  const std::vector<std::int64_t> shape{6}, longer{7}, strides{8}, integers{6};
+  const auto bytes = [](std::vector<double>& v) { return reinterpret_cast<std::byte*>(v.data()); };
+  NestWalk(m.routine(), {{bytes(x_expected), shape, strides}, {bytes(y_expected), longer, strides}},
+           integers)
+      .run();
+  const NestArgument arrays[] = {{bytes(x), shape, strides}, {bytes(y), longer, strides}};
+  LoopNest(m.routine()).run({arrays, integers, {}});
+  EXPECT_EQ(x, x_expected);
+  EXPECT_EQ(y, y_expected);
 }
 
 }  // namespace

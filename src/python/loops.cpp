@@ -227,14 +227,17 @@ class Nest {
   }
 
   // A row a loop of the nest: (depth, kind, reason, at run time, source, sink, kind of dependence);
-  // source and sink are numbers of accesses, -1 where there are none.
+  // source and sink are numbers of accesses, -1 where there are none. kind: a LoopKind, or
+  // `wavefront`.
   nb::list verdicts(const nb::tuple& values) {
     const bool later = may_wait(values);
     if (!later) evaluate_all();
     const Call call(*kernel_, values, results_, later ? Call::Memory::Later : Call::Memory::Now);
     const Locked lock(Engine::lock());
-    const JudgedNest& judged = nest_->program_for(call.call()).judged;
+    const NestProgram& program = nest_->program_for(call.call());
+    const JudgedNest& judged = program.judged;
     const Nest_& nest = *judged.nest;
+    const std::vector<bool> waves = loops_in_wavefronts(program.plan, nest.loops.size());
     nb::list rows;
     for (std::size_t k = 0; k < judged.verdicts.size(); ++k) {
       const LoopVerdict& verdict = judged.verdicts[k];
@@ -245,7 +248,8 @@ class Nest {
         sink = written(nest, d.sink);
         kind = static_cast<std::int32_t>(d.kind);
       }
-      rows.append(nb::make_tuple(nest.loops[k].depth, static_cast<int>(verdict.kind),
+      rows.append(nb::make_tuple(nest.loops[k].depth,
+                                 waves[k] ? wavefront : static_cast<int>(verdict.kind),
                                  static_cast<int>(verdict.reason), verdict.at_run_time, source,
                                  sink, kind, nest.loops[k].is_while()));
     }
@@ -309,6 +313,7 @@ class Nest {
     const Locked lock(Engine::lock());
     return nest_->run(call.call());
   }
+  static constexpr int wavefront = static_cast<int>(LoopKind::Serial) + 1;
   // The access, as the translator numbered it.
   static std::int32_t written(const Nest_& nest, std::int32_t access) {
     for (const NestOrigin& origin : nest.access_origins)

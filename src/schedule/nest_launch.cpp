@@ -79,20 +79,29 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
   const ValueId round = writer_.open_parallel(node.grain == Grain::Lane);
   if (node.grain == Grain::Lane) lanes_loop_ = node.loop;
   const ValueId begin = integer({Kind::Begin});
-  if (node.grain == Grain::Chunk || node.grain == Grain::Tile) {
+  if (node.grain == Grain::Chunk || node.grain == Grain::Tile || node.grain == Grain::Wave) {
     const ValueId length = integer({Kind::Chunk}), end = integer({Kind::End});
     const ValueId low = int_apply(Op::Add, begin, int_apply(Op::Multiply, round, length));
     ranges_[node.loop] = {low, int_apply(Op::Minimum, int_apply(Op::Add, low, length), end)};
   } else {
     values_[at(node.instr->result)] = int_apply(Op::Add, begin, round);
   }
-  if (node.grain == Grain::Chunk)
+  if (node.grain == Grain::Chunk) {
     chunk(node, round);
-  else
+  } else if (node.grain == Grain::Wave) {
+    chunk_ = round;
+    launch_.across = nest_.loop(node.skewed).instr;
+    launch_.skew = node.skew;
+    emit_wavefront(node);
+  } else {
     emit_loop_body(node);
-  if (node.grain != Grain::Chunk) store_last(node, values_[at(node.instr->result)]);
+    store_last(node, values_[at(node.instr->result)]);
+  }
   writer_.close_loop();
-  for (const PlanNode& n : node.body) add_cost(n, {});
+  if (node.grain == Grain::Wave)
+    add_cost(node, {});
+  else
+    for (const PlanNode& n : node.body) add_cost(n, {});
   launch_.shortest_chunk = has_inner_loop(node) ? 1 : facts_.shortest_chunk;
   return finish();
 }
@@ -456,7 +465,7 @@ void LaunchWriter::add_cost(const PlanNode& node,
   if (node.loop >= 0) {
     const double rounds = at(node.loop) < facts_.rounds.size() ? facts_.rounds[at(node.loop)] : 64;
     loops.emplace_back(node.instr, rounds);
-    if (node.skewed >= 0) {
+    if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave) {
       const double more =
           at(node.skewed) < facts_.rounds.size() ? facts_.rounds[at(node.skewed)] : 64;
       loops.emplace_back(nest_.loop(node.skewed).instr, more);

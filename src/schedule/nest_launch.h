@@ -115,7 +115,7 @@ class LaunchWriter {
   void renew_private(const PlanNode& node);
   std::vector<LaneSum> open_sums(const PlanNode& node);
   static void find_writes(const std::vector<PlanNode>& nodes, std::vector<bool>& written);
-  // w = skew * i + j in order; the iterations (i, w - skew * i) are lanes.
+  // w = skew * i + j in order; the iterations (i, w - skew * i) are lanes. All of it, or a tile.
   void emit_wavefront(const PlanNode& node);
 
   // ---- cost -------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class LaunchWriter {
   std::vector<std::int32_t> mentions_, mentions_in_all_;        // by local
   std::set<const Instr*> mentioned_;                            // WriteLocals of the launch
   std::map<std::int32_t, std::pair<ValueId, ValueId>> ranges_;  // of chunks and tiles, by loop
-  ValueId chunk_ = no_value;                                    // the number of the chunk
+  ValueId chunk_ = no_value;         // the number of the chunk, or of the tile of a wavefront
   std::int32_t lanes_loop_ = -1;     // the loop whose iterations are lanes now
   std::int32_t lanes_partner_ = -1;  // a wavefront's other loop
   bool in_lanes_ = false;

@@ -214,8 +214,14 @@ void LaunchWriter::emit_wavefront(const PlanNode& node) {
   const auto floor = [&](ValueId a) { return int_apply(Op::FloorDivide, a, skew); };
   // An i that has iterations at all.
   writer_.open_if(less(j_begin, j_end));
-  const ValueId first = plus(times_skew(i_begin), j_begin);
-  const ValueId behind = plus(times_skew(minus(i_end, one)), j_end);
+  ValueId first = plus(times_skew(i_begin), j_begin);
+  ValueId behind = plus(times_skew(minus(i_end, one)), j_end);
+  if (node.grain == PlanNode::Grain::Wave) {
+    const ValueId length = integer({Kind::WaveLength});
+    const ValueId begin = minus(integer({Kind::Wave}), int_apply(Op::Multiply, chunk_, length));
+    first = int_apply(Op::Maximum, first, begin);
+    behind = int_apply(Op::Minimum, behind, plus(begin, length));
+  }
   writer_.open_if(less(i_begin, i_end));
   const ValueId w = writer_.open_loop(first, behind, false);
   const ValueId low = floor(plus(minus(w, j_end), skew));

@@ -107,7 +107,7 @@ bool Planner::has_launch_that_pays(const std::vector<PlanNode>& nodes) {
 std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& statements) {
   const Members members = members_of(loop, statements);
   const Status status = status_of(loop, members);
-  const bool pays = cost_of(loop, statements) >= nest_cost::launch_pays;
+  const bool pays = cost_of(loop, statements) >= nest_cost::launch_pays && rounds_of(loop) >= 2;
   if (pays && status.is_free() && !status.reduces_array && !status.reduces_local &&
       !status.has_companion)
     return {parallel(loop, statements, {})};
@@ -133,9 +133,15 @@ PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
   n.body = host_statements(statements);
   n.parts = parts;
   if (has_launch_that_pays(n.body)) return n;
+  const double cost = cost_of(loop, statements);
+  if (cost >= nest_cost::waves_pay && parts.empty())
+    if (auto waves = wavefront(loop, statements)) {
+      waves->run = LoopRun::Parallel;
+      waves->grain = PlanNode::Grain::Wave;
+      return std::move(*waves);
+    }
   // A long run is cut into launches, so that compiled code can take over when it is ready.
   const double rounds = std::max(1.0, rounds_of(loop));
-  const double cost = cost_of(loop, statements);
   const bool inner_loops = std::any_of(statements.begin(), statements.end(),
                                        [](const Instr* s) { return has_loop(s->body); });
   if (cost > nest_cost::long_run && cost / rounds > nest_cost::long_launch && inner_loops) return n;
@@ -399,8 +405,7 @@ std::vector<PlanNode> Planner::kernel_loop(std::int32_t loop, const Statements& 
                                            bool in_lanes, const std::vector<LoopPart>& parts) {
   PlanNode n = node(*nest_.loop(loop).instr);
   n.parts = parts;
-  const Members members = members_of(loop, statements);
-  const Status status = status_of(loop, members);
+  const Status status = status_of(loop, members_of(loop, statements));
   const bool one_round = !parts.empty() && parts.back().side == LoopPart::Side::At;
   if (!in_lanes && !one_round) {
     if (is_best_in_lanes(loop, statements)) {
@@ -410,8 +415,8 @@ std::vector<PlanNode> Planner::kernel_loop(std::int32_t loop, const Statements& 
     }
     if (parts.empty())
       if (auto pieces = kernel_pieces(loop, statements, status); !pieces.empty()) return pieces;
-    if (auto wave = wavefront(loop, statements, status, members); wave && parts.empty())
-      return {std::move(*wave)};
+    if (parts.empty())
+      if (auto wave = wavefront(loop, statements)) return {std::move(*wave)};
   }
   n.body = kernel_statements(statements, in_lanes);
   return {std::move(n)};
@@ -448,8 +453,9 @@ std::vector<PlanNode> Planner::kernel_pieces(std::int32_t loop, const Statements
   return nodes;
 }
 
-std::optional<PlanNode> Planner::wavefront(std::int32_t loop, const Statements& statements,
-                                           const Status& status, const Members& members) {
+std::optional<PlanNode> Planner::wavefront(std::int32_t loop, const Statements& statements) {
+  const Members members = members_of(loop, statements);
+  const Status status = status_of(loop, members);
   if (status.carried_local || status.reduces() || status.has_last || status.blocking.empty())
     return std::nullopt;
   const std::vector<std::int32_t> band = band_of(loop, statements);
@@ -465,6 +471,7 @@ std::optional<PlanNode> Planner::wavefront(std::int32_t loop, const Statements& 
         const LocalRole role = judged_.locals.role(l, static_cast<std::int32_t>(x));
         if (role != LocalRole::Fixed && role != LocalRole::Private) return std::nullopt;
       }
+  if (best_inside(statements) < scalar_score) return std::nullopt;  // j itself runs as lanes
   if (rounds_of(loop) < 16 || rounds_of(band[1]) < 16) return std::nullopt;
   const auto outer_depth = at(nest_.loop(loop).depth);
   std::int64_t skew = 1;
@@ -490,6 +497,14 @@ std::optional<PlanNode> Planner::wavefront(std::int32_t loop, const Statements& 
 
 namespace {
 
+void find_wavefronts(const std::vector<PlanNode>& nodes, std::vector<bool>& found) {
+  for (const PlanNode& n : nodes) {
+    if (n.skew > 0) found[at(n.loop)] = found[at(n.skewed)] = true;
+    find_wavefronts(n.body, found);
+    find_wavefronts(n.other, found);
+  }
+}
+
 void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
   for (const PlanNode& n : nodes) {
     if (!n.instr) {
@@ -498,7 +513,7 @@ void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
     }
     text += std::string(2 * at(depth), ' ');
     const char* const runs[] = {"host", "parallel", "serial", "vector"};
-    const char* const grains[] = {"", " lanes", " chunks", " tiles"};
+    const char* const grains[] = {"", " lanes", " chunks", " tiles", " tiles"};
     const char* const sides[] = {" before", " at", " behind"};
     if (n.instr->kind == InstrKind::Store) {
       text += "store " + std::to_string(n.instr->number);
@@ -531,6 +546,12 @@ std::string print(const NestPlan& plan) {
   std::string text;
   print(plan.nodes, 0, text);
   return text;
+}
+
+std::vector<bool> loops_in_wavefronts(const NestPlan& plan, std::size_t loops) {
+  std::vector<bool> found(loops);
+  find_wavefronts(plan.nodes, found);
+  return found;
 }
 
 }  // namespace frit

@@ -38,13 +38,14 @@ struct PlanNode {
   std::int32_t loop = -1;        // of a Loop or While
   LoopRun run = LoopRun::Serial;
   // Parallel: an iteration of the launch is one of the loop; a lane of it; a chunk of them, which
-  // the same loop runs through inside (reductions); or a tile of them, which is run through at the
-  // node in it that says in_tile.
-  enum class Grain : std::uint8_t { One, Lane, Chunk, Tile } grain = Grain::One;
+  // the same loop runs through inside (reductions); a tile of them, which is run through at the
+  // node in it that says in_tile; or a tile of a wavefront.
+  enum class Grain : std::uint8_t { One, Lane, Chunk, Tile, Wave } grain = Grain::One;
   bool in_tile = false;  // the iterations of the tile around it
   std::vector<LoopPart> parts = {};
   // > 0: a wavefront over this loop i and the loop j in it: w = skew * i + j runs in order, and
-  // for each w the iterations (i, w - skew * i) run as lanes.
+  // for each w the iterations (i, w - skew * i) run as lanes. Nothing depends on a later i or an
+  // earlier w, so rectangles of (i, w) are tiles: Grain::Wave launches those of each diagonal.
   std::int64_t skew = 0;
   std::int32_t skewed = -1;  // the loop j
   // In NestPlan::products: done by BLAS if it can; else by the nodes in `body`.
@@ -71,5 +72,7 @@ NestPlan plan_nest(const JudgedNest& judged, const PlanFacts& facts);
 
 // "parallel v2\n  vector v4\n    store 3" for tests and explain.
 std::string print(const NestPlan& plan);
+// By loop: does it run as part of a wavefront?
+std::vector<bool> loops_in_wavefronts(const NestPlan& plan, std::size_t loops);
 
 }  // namespace frit

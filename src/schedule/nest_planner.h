@@ -121,8 +121,7 @@ class Planner {
   double cost_in_lanes(const NestAccess& access, std::int32_t loop) const;
 
   // ---- wavefronts -------------------------------------------------------------------------------
-  std::optional<PlanNode> wavefront(std::int32_t loop, const Statements& statements,
-                                    const Status& status, const Members& members);
+  std::optional<PlanNode> wavefront(std::int32_t loop, const Statements& statements);
   const JudgedNest& judged_;
   const Nest& nest_;
   const Kernel& body_;

@@ -121,6 +121,7 @@ class Sweep {
         if (i.kind == NestLaunch::Integer::Kind::Value) need(i.number);
       for (const NestLaunch::Number& n : l.scalars) need(n.value);
       if (l.loop) need_all(*l.loop);
+      if (l.across) need_all(*l.across);
       for (const LoopPart& part : l.parts) need_cut(part);
     }
     mark(program_.steps);

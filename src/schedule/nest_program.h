@@ -43,6 +43,8 @@ struct NestLaunch {
       Begin,          // first iteration of the launched loop
       End,            // behind the last one
       Chunk,          // iterations a chunk or tile
+      Wave,           // where the first tile of the launch begins along a wavefront
+      WaveLength,     // of a tile along it
       PartialStride,  // of a chunk's own array for parameter `number`
       PartialBytes,   // all of it
     } kind{};
@@ -73,6 +75,9 @@ struct NestLaunch {
   std::vector<LoopPart> parts;
   PlanNode::Grain grain = PlanNode::Grain::One;
   std::int64_t shortest_chunk = 1;
+  // Grain::Wave: the loop j of w = skew * i + j. It takes many launches, a diagonal of tiles each.
+  const Instr* across = nullptr;
+  std::int64_t skew = 0;
   std::vector<ChunkReduction> reductions;
   std::vector<ChunkArray> arrays;
   // Estimated nanoseconds of an iteration: the sum of each weight times the rounds of these loops.

@@ -165,6 +165,62 @@ class LocalPromotion {
   std::vector<bool> needed_;        // locals that are still read
 };
 
+// ---- stores of both branches -> one -------------------------------------------------------------
+
+//   if (c) { ..; a[e] = x } else { ..; a[e] = y }   is   if (c) { ..; t = x } else { ..; t = y }
+//                                                        a[e] = t
+// In lanes a store that all of them do is worth many that a mask guards.
+class StoreJoining {
+ public:
+  explicit StoreJoining(Routine& routine) : routine_(routine) {}
+  void run() { block(routine_.body.code); }
+
+ private:
+  void block(Block& instructions) {
+    Block to;
+    for (Instr& instr : instructions) {
+      block(instr.body);
+      block(instr.other);
+      Block behind;
+      if (instr.kind == InstrKind::If)
+        for (std::size_t k = 0; are_alike(instr.body, instr.other, k); ++k) join(instr, k, behind);
+      to.push_back(std::move(instr));
+      std::move(behind.begin(), behind.end(), std::back_inserter(to));
+    }
+    instructions = std::move(to);
+  }
+
+  // Equal indices are one value, which only the blocks around both branches can have computed.
+  static bool are_alike(const Block& body, const Block& other, std::size_t from_the_end) {
+    if (from_the_end >= std::min(body.size(), other.size())) return false;
+    const Instr& x = body.rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
+    const Instr& y = other.rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
+    return x.kind == InstrKind::Store && y.kind == InstrKind::Store && x.address == y.address;
+  }
+
+  void join(Instr& branch, std::size_t from_the_end, Block& behind) {
+    Instr store = branch.body.rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
+    const DType type = routine_.body.operands[at(store.address.operand)].dtype;
+    const auto local = static_cast<std::int32_t>(routine_.body.locals.size());
+    routine_.body.locals.push_back(type);
+    Instr read;
+    read.kind = InstrKind::ReadLocal;
+    read.number = local;
+    read.result = static_cast<ValueId>(routine_.body.values.size());
+    routine_.body.values.push_back(type);
+    store.args[0] = read.result;
+    for (Block* side : {&branch.body, &branch.other}) {
+      Instr& write = side->rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
+      write.kind = InstrKind::WriteLocal;
+      write.number = local;
+      write.address = {};
+    }
+    behind.insert(behind.begin(), {std::move(read), std::move(store)});
+  }
+
+  Routine& routine_;
+};
+
 // ---- elements -> locals -------------------------------------------------------------------------
 
 // What is certain of differences of indices, from the bounds of the loops.
@@ -474,6 +530,7 @@ class ElementPromotion {
 SimplifiedNest simplify_nest(const Routine& routine, const NestFacts& facts) {
   SimplifiedNest result{.routine = routine, .accesses = {}, .locals = {}};
   LocalPromotion(result.routine).run();
+  StoreJoining(result.routine).run();
   ElementPromotion(result, facts).run();
   LocalPromotion(result.routine).run();
   return result;

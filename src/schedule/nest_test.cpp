@@ -252,7 +252,7 @@ TEST(NestPlan, floyd_warshall_is_peeled_at_row_and_column_k) {
 }
 
 TEST(NestPlan, seidel_runs_as_wavefronts) {
-  EXPECT_EQ(plan_of_kernel("seidel-2d"), "host v2\n  wavefront v7 by 2\n    store 9\n");
+  EXPECT_EQ(plan_of_kernel("seidel-2d"), "host v2\n  wavefront v7 tiles by 2\n    store 9\n");
 }
 
 TEST(NestPlan, three_loops_of_a_matrix_product_are_recognised) {

@@ -280,6 +280,50 @@ def test_explain_names_the_two_references():
     assert "# parallel" in str(frit.explain(parallel))
 
 
+def sweep(a):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            a[i, j] = (a[i - 1, j + 1] + a[i - 1, j] + a[i, j - 1] + a[i + 1, j]) / 3.7
+
+
+def common_subsequence(x, y, t):
+    for i in range(len(x)):
+        for j in range(len(y)):
+            if x[i] == y[j]:
+                t[i + 1, j + 1] = t[i, j] + 1
+            else:
+                t[i + 1, j + 1] = max(t[i, j + 1], t[i + 1, j])
+
+
+def edits(x, y, t):
+    for i in range(len(x)):
+        for j in range(len(y)):
+            cost = 0 if x[i] == y[j] else 1
+            t[i + 1, j + 1] = min(t[i, j + 1] + 1, t[i + 1, j] + 1, t[i, j] + cost)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_wavefronts_give_pythons_bits_on_any_number_of_threads(threads):
+    rng = np.random.default_rng(threads)
+    before, cost = frit._core.threads(), frit._core.set_part_cost(1e-3)
+    frit._core.set_threads(threads)
+    try:
+        for rows, columns in [(150, 151), (70, 400), (300, 40)]:
+            a = rng.random((rows, columns))
+            x, y = rng.integers(0, 3, rows), rng.integers(0, 3, columns)
+            table = np.zeros((rows + 1, columns + 1), int)
+            table[0], table[:, 0] = np.arange(columns + 1), np.arange(rows + 1)
+            for function in (
+                check(sweep, a, compiled=True),
+                check(common_subsequence, x, y, table, compiled=True),
+                check(edits, x, y, table, compiled=True),
+            ):
+                assert str(frit.explain(function)).count("# wavefront: ") == 2
+    finally:
+        frit._core.set_part_cost(cost)
+        frit._core.set_threads(before)
+
+
 def until_a_large_one(a, b):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):

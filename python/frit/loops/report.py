@@ -13,7 +13,7 @@ from typing import Any
 from frit.loops import state_of
 from frit.loops.place import Place, places, places_of
 
-_KINDS = ("parallel", "reduction", "scan", "serial")
+_KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
 _REASONS = (
     "",
     "",
@@ -29,6 +29,7 @@ _COLOURS = {
     "reduction": "#2e7d32",
     "scan": "#558b2f",
     "serial": "#ef6c00",
+    "wavefront": "#558b2f",
     "python": "#9e9e9e",
 }
 _DEPENDENCES = ("reads what an earlier iteration wrote", "writes what an earlier iteration read")
