@@ -568,7 +568,7 @@ class NestRun {
     if (tuning_.wave_tile > 0) return {tuning_.wave_tile, tuning_.wave_tile};
     const std::int64_t threads = ThreadPool::get().threads();
     if (threads == 1) return {64, 4096};
-    // About (columns + slope) / (length + slope) tiles are in a launch: three a thread, if they fit.
+    // About (columns + slope) / (length + slope) tiles are in a launch: three a thread.
     const std::int64_t tall = std::clamp<std::int64_t>(rows / (4 * threads), 16, 32);
     return {tall, std::clamp<std::int64_t>(columns / (3 * threads) - skew * tall, 32, 1024)};
   }

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <complex>
 #include <unordered_map>
 
 #include "engine/nest_run.h"
@@ -49,6 +50,8 @@ bool append_key(PyObject* value, std::string& key) {
     key += 'I';
   } else if (PyFloat_CheckExact(value)) {
     key += 'F';
+  } else if (PyComplex_CheckExact(value)) {
+    key += 'C';
   } else if (PyBool_Check(value)) {
     key += 'B';
   } else if (is_array(value)) {
@@ -74,7 +77,7 @@ nb::object loop_key(const nb::tuple& values) {
 
 // What a nest gives back: an array of one element behind the arrays it was given.
 struct Result {
-  char kind = 'N';  // of the Python object: I, F, B, or a NumPy scalar
+  char kind = 'N';  // of the Python object: I, F, C, B, or a NumPy scalar
   DType dtype{};
 };
 
@@ -99,7 +102,7 @@ class Call {
       if (k < count)
         take_array(values[k].ptr());
       else
-        arrays_.push_back({reinterpret_cast<std::byte*>(&results_[k - count]), one, one_stride});
+        arrays_.push_back({results_[k - count].bytes, one, one_stride});
     }
     for (const KernelInteger& integer : definition.integers)
       given_integers_.push_back(value_of(integer));
@@ -116,12 +119,16 @@ class Call {
   nb::object result(std::size_t k, const Result& result) const {
     Scalar scalar;
     scalar.dtype = result.dtype;
-    std::memcpy(scalar.bytes, &results_[k], sizeof(double));
+    std::memcpy(scalar.bytes, results_[k].bytes, sizeof scalar.bytes);
     switch (result.kind) {
       case 'I':
         return nb::int_(scalar.as<std::int64_t>());
       case 'F':
         return nb::float_(scalar.as<double>());
+      case 'C': {
+        const auto z = scalar.as<std::complex<double>>();
+        return nb::steal(PyComplex_FromDoubles(z.real(), z.imag()));
+      }
       case 'B':
         return nb::bool_(scalar.as<std::uint8_t>() != 0);
       default:
@@ -135,6 +142,9 @@ class Call {
       integers_[k] = small_integer(value).value_or(0);
     } else if (PyFloat_CheckExact(value)) {
       scalars_[k] = Scalar::of(DType::Float64, PyFloat_AS_DOUBLE(value));
+    } else if (PyComplex_CheckExact(value)) {
+      const std::complex<double> z(PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value));
+      scalars_[k] = Scalar::of(DType::Complex128, z);
     } else if (PyBool_Check(value)) {
       scalars_[k] = Scalar::of(DType::Bool, static_cast<std::uint8_t>(value == Py_True ? 1 : 0));
     } else if (const std::optional<Scalar> scalar = numpy_scalar_value(value)) {
@@ -189,13 +199,13 @@ class Call {
   std::vector<NestArgument> arrays_;
   std::vector<std::int64_t> integers_, given_integers_;
   std::vector<Scalar> scalars_, given_scalars_;
-  std::vector<std::uint64_t> results_;
+  std::vector<Scalar> results_;  // their bytes
   std::int64_t elements_ = 0;
 };
 
 class Nest {
  public:
-  // results: a kind (I, F, B, N) and a type character each.
+  // results: a kind (I, F, C, B, N) and a type character each.
   Nest(nb::handle kernel, const std::vector<std::string>& results)
       : kernel_(ready_kernel(kernel.ptr())) {
     if (!kernel_) throw nb::python_error();

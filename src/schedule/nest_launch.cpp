@@ -2,6 +2,7 @@
 #include "schedule/nest_launch.h"
 
 #include <algorithm>
+#include <complex>
 #include <functional>
 #include <limits>
 
@@ -41,6 +42,10 @@ Scalar start_of(Op op, DType dtype) {
   if (op == Op::Maximum || op == Op::Fmax) return extreme_of(dtype, false);
   if (op == Op::Minimum || op == Op::Fmin) return extreme_of(dtype, true);
   if (op == Op::Add && is_float(dtype)) return number_in(dtype, -0.0);
+  if (op == Op::Add && dtype == DType::Complex64)
+    return Scalar::of(dtype, std::complex<float>(-0.0f, -0.0f));
+  if (op == Op::Add && dtype == DType::Complex128)
+    return Scalar::of(dtype, std::complex<double>(-0.0, -0.0));
   const auto identity = identity_of(op, dtype);
   if (identity && identity->dtype == dtype) return *identity;
   Scalar zero{.dtype = dtype};

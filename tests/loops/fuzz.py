@@ -293,6 +293,9 @@ class Program:
 
     # ---- arguments ------------------------------------------------------------------------------
 
+    dtypes: tuple[list[str], ...] = (["f8"], ["f4"], ["f8", "i8"], DTYPES, ["i8"], ["f4", "f8"])
+    numbers: tuple[Any, ...] = (0.5, 2.0, 1, 0.0, np.float64(1.5), np.float32(0.5), True)
+
     def function(self) -> Callable[..., Any]:
         name = f"<loop fuzz {self.seed}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
@@ -305,14 +308,16 @@ class Program:
         numbers = np.random.default_rng(self.seed * 8 + call)
         n = self.pick(0, 1, 2, 5, 6, 7, 9)
         pad = self.pick(0, 0, 0, 1, 3)
-        dtypes = self.pick(["f8"], ["f4"], ["f8", "i8"], DTYPES, ["i8"], ["f4", "f8"])
+        dtypes = self.pick(*self.dtypes)
 
         def array(shape: tuple[int, ...], dtype: str | None = None) -> np.ndarray:
             dtype = dtype or self.pick(*dtypes)
             low = 0 if dtype in ("u1", "?") else -3
             full = tuple(2 * s + 1 for s in shape)
             values = numbers.integers(low, 4, full)
-            data = (values / (1 if np.dtype(dtype).kind != "f" else 2)).astype(dtype)
+            data = (values / (2 if np.dtype(dtype).kind in "fc" else 1)).astype(dtype)
+            if data.dtype.kind == "c":
+                data.imag = numbers.integers(low, 4, full) / 2
             cut = self.pick(slice(None), slice(None, None, 2), slice(None, None, -1))
             part = data[tuple(cut for _ in shape)]
             return part[tuple(slice(0, s) for s in shape)]
@@ -333,8 +338,55 @@ class Program:
             "idx": idx,
             "n": self.pick(n, n, n, n, np.int64(n)),
             "k": self.pick(0, 1, 1, 2, 3, -1),
-            "x": self.pick(0.5, 2.0, 1, 0.0, np.float64(1.5), np.float32(0.5), True),
+            "x": self.pick(*self.numbers),
         }
+
+
+class ComplexProgram(Program):
+    """The same with complex numbers, which are seldom in the other programs' places."""
+
+    dtypes = (["c16"], ["c16"], ["c8"], ["c16", "f8"], ["c16", "c8"], ["c16", "i8"])
+    numbers = (1j, 0.5 - 2j, 0j, 0, 2.0, np.complex128(1 - 1j), np.complex64(2j), np.float64(1.5))
+
+    def element(self) -> str:
+        element = super().element()
+        return f"{element}.{self.pick('real', 'imag')}" if self.reads_parts else element
+
+    reads_parts = False
+
+    def statement(self, depth: int) -> None:
+        if not self.chance(0.15):
+            return super().statement(depth)
+        step = self.pick("z * z", "z ** 2", "z * x", "z * 0.5", "z - 0", "z.conjugate()", "-z")
+        part = self.pick("z", "abs(z)", "z.real", "z.imag * 2", "z == x", "z != 0")
+        self.line(depth, f"z = {self.pick('0', '0.0', '0j', 'x', '1 - 2j', self.element())}")
+        self.line(depth, "w = 0")
+        self.line(depth, f"while {self.pick('abs(z) < 9 and ', 'z != 3 and ', '')}w < 3:")
+        self.line(depth + 1, f"z = {step} {self.pick('+', '+', '-', '/')} {self.value(1)}")
+        self.line(depth + 1, "w += 1")
+        self.line(depth, f"{self.element()} = {part}")
+
+    def value(self, depth: int) -> str:
+        if depth == 0 or self.chance(0.6):
+            return super().value(depth)
+        x, y = super().value(depth - 1), self.element()
+        return self.pick(
+            f"({x} {self.pick('+', '-', '*', '*', '/')} {y})",
+            f"({y}.conjugate() * {x})",
+            f"({y} ** 2)",
+            f"abs({y})",
+            f"({y}.real - {y}.imag)",
+            f"np.{self.pick('conj', 'abs', 'square')}({y})",
+            f"({x} * {self.pick('1j', '(0.5 - 2j)', '-1j')})",
+            f"complex({self.pick('n', '0.5', y + '.real', 'k')}, {self.pick('1', y + '.imag')})",
+        )
+
+    def condition(self) -> str:
+        # Python has no order of complex numbers.
+        self.reads_parts = not self.chance(0.1)
+        condition = super().condition()
+        self.reads_parts = False
+        return condition
 
 
 def outcome(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -389,14 +441,16 @@ def same(x: Any, y: Any) -> bool:
         return False
     if isinstance(x, tuple):
         return len(x) == len(y) and all(map(same, x, y))
-    if isinstance(x, (float, np.floating)):
+    if isinstance(x, (float, complex, np.inexact)):
         return bool(x == y or (x != x and y != y) or _close(x, y))
     return bool(x == y)
 
 
 def _close(x: Any, y: Any) -> bool:
     """Sums of quotients may be rounded in another order."""
-    return bool(np.isclose(x, y, rtol=1e-5 if isinstance(x, np.float32) else 1e-12, atol=0))
+    return bool(
+        np.isclose(x, y, rtol=1e-5 if isinstance(x, (np.float32, np.complex64)) else 1e-12, atol=0)
+    )
 
 
 def same_outcome(x: dict[str, Any], y: dict[str, Any]) -> bool:
@@ -405,8 +459,8 @@ def same_outcome(x: dict[str, Any], y: dict[str, Any]) -> bool:
     if "result" in x and not same(x["result"], y["result"]):
         return False
     for a, b in zip(x["arrays"], y["arrays"], strict=True):
-        if a.dtype.kind == "f":
-            rtol = 1e-5 if a.dtype.itemsize == 4 else 1e-12
+        if a.dtype.kind in "fc":
+            rtol = 1e-5 if a.dtype.char in "fF" else 1e-12
             if not np.allclose(a, b, rtol=rtol, atol=0, equal_nan=True):
                 return False
         elif not np.array_equal(a, b):

@@ -12,7 +12,7 @@ import pytest
 import frit
 from frit.loops.site import OURS
 
-from .fuzz import Program, outcome, same_outcome
+from .fuzz import ComplexProgram, Program, outcome, same_outcome
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -20,10 +20,11 @@ CALLS = 3
 pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
 
 
-def test_random_loops_do_what_python_does():
+@pytest.mark.parametrize("kind", [Program, ComplexProgram])
+def test_random_loops_do_what_python_does(kind):
     compiled = python = 0
     for seed in range(FIRST, FIRST + PROGRAMS):
-        program = Program(seed)
+        program = kind(seed)
         plain = program.function()
         parallel = frit.parallelize(program.function())
         for call in range(CALLS):

@@ -100,7 +100,7 @@ def filled_cells(function: types.FunctionType) -> set[str]:
 def parallelize(function: Function) -> Function:
     """Runs the function's loops over arrays as parallel kernels, where that means the same.
 
-    Arrays are NumPy's or Frit's, of any numeric dtype but complex, and any strides. Nothing else
+    Arrays are NumPy's or Frit's, of any numeric dtype and any strides. Nothing else
     about the function changes, errors and their partial effects included.
     """
     if not isinstance(function, types.FunctionType):

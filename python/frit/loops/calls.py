@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from frit.loops.complexes import is_complex
 from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
@@ -35,10 +36,12 @@ _UFUNCS = {
     """.split()
 } | {
     "square": "Square",
+    "conjugate": "Conjugate",
     "absolute": "Absolute",
     "maximum": "Maximum",
     "minimum": "Minimum",
 }
+_COMPLEX_UFUNCS = ("absolute", "conjugate", "square")
 _REDUCTIONS = {
     "sum": "sum",
     "mean": "mean",
@@ -54,6 +57,8 @@ class Calls:
 
     apply: Any
     callee: Any
+    complex_absolute: Any
+    conjugate: Any
     doubtful_unary: Any
     elementwise: Any
     emit: Any
@@ -71,6 +76,7 @@ class Calls:
     operand: Any
     plain_int: Any
     python_sum: Any
+    to_complex: Any
     reduction: Any
     require: Any
     types_of: Any
@@ -79,6 +85,8 @@ class Calls:
     def of_Call(self, node: ast.Call) -> Item:
         callee = self.callee(node.func)
         if isinstance(callee, Method) and not node.args and not node.keywords:
+            if isinstance(callee.owner, Value):
+                return self.conjugate(callee.owner)
             return self.reduction(node, callee.name, callee.owner)
         if not isinstance(callee, Library):
             raise Refused(node, "a call of this")
@@ -125,6 +133,9 @@ class Calls:
         if name not in _UFUNCS or function is not getattr(numpy, name, None):
             raise Refused(node, f"a call of {name}()")
         types_ = self.types_of(node, function, *values)
+        if "F" in types_[:-1] or "D" in types_[:-1]:
+            if name not in _COMPLEX_UFUNCS or not is_complex(*values):
+                raise Refused(node, f"{name}() of complex numbers")
         for value, dtype in zip(values, types_, strict=False):
             self.in_type(node, value, dtype)
         self.numpy_floats = True
@@ -143,6 +154,10 @@ class Calls:
             for value in values[1:]:
                 result = self.extreme(node, name, result, value)
             return result
+        if function is builtins.complex:
+            return self.to_complex(node, values)
+        if function is builtins.abs and len(values) == 1 and is_complex(values[0]):
+            return self.complex_absolute(node, values[0])
         if function is builtins.abs and len(values) == 1 and values[0].mixed:
             return self.doubtful_unary(node, "Absolute", values[0])
         if any(v.mixed for v in values):
@@ -209,8 +224,8 @@ class Calls:
         """min() and max(): the first one, unless the other one is smaller or greater."""
         kind, among = self.join(node, x, y)
         holder = Value(kind)
-        if holder.dtype == "?":
-            raise Refused(node, f"{name}() of booleans")
+        if holder.dtype in "?FD":
+            raise Refused(node, f"{name}() of booleans, or of complex numbers")
         if holder.dtype in INTEGERS:
             op = "Maximum" if name == "max" else "Minimum"
             value = self.apply(op, kind, (x, holder.dtype), (y, holder.dtype))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from frit.loops.complexes import is_complex
 from frit.loops.doubt import kinds_of
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.values import INTEGERS, Refused, Value
@@ -36,6 +37,7 @@ class Conditions:
     assign_variable: Any
     bound: dict[str, Any]
     choose: Any
+    complex_compare: Any
     doubtful_comparison: Any
     emit: Any
     env: dict[str, Any]
@@ -135,6 +137,8 @@ class Conditions:
         name = COMPARISONS.get(type(op))
         if name is None:
             raise Refused(node, "this comparison")
+        if is_complex(x, y):
+            return self.complex_compare(node, name, x, y)
         if x.mixed or y.mixed:
             x, y = self.settled(node, x, y)
             if x.mixed or y.mixed:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from frit.loops.values import FLOATS, INTEGERS, Refused, Value
+from frit.loops.values import COMPLEXES, FLOATS, INTEGERS, Refused, Value
 
 _OPS = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "TrueDivide"}
-_TWO = "a number that may be of two types"
+TWO = "a number that may be of two types"
 
 
 def kinds_of(x: Value) -> frozenset[str]:
@@ -28,6 +28,9 @@ def joined_kind(kinds: frozenset[str]) -> str | None:
     strong = kinds - {"int", "float"}
     if len(kinds) == 1:
         return next(iter(kinds))
+    if kinds & {*COMPLEXES}:
+        strong = strong - {"complex"}
+        return "complex" if not strong else "D" if strong == {"D"} else None
     if kinds == {"bool", "?"}:
         return "?"
     if len(strong) > 1 or strong & {"bool", "?"}:
@@ -72,7 +75,7 @@ class Doubts:
             else:
                 same = dtype == "d" or (dtype in INTEGERS and "int" not in value.among)
             if not same or kind in ("e", "?"):
-                raise Refused(node, _TWO)
+                raise Refused(node, TWO)
             return without_doubt(x), without_doubt(y)
         return x, y
 
@@ -80,7 +83,7 @@ class Doubts:
         """Both may be Python's: they are floats of 64 bits, or become such."""
         for value in values:
             if value.kind not in ("int", "float", "d"):
-                raise Refused(node, _TWO)
+                raise Refused(node, TWO)
             if value.kind == "int" and value.literal is None:
                 self.require_value(value, -(2**53), 2**53)
 
@@ -88,7 +91,7 @@ class Doubts:
         self.as_floats(node, x, y)
         kinds = {_kind_of_result(op, a, b) for a in kinds_of(x) for b in kinds_of(y)}
         if type(op) not in _OPS or "int" in kinds:
-            raise Refused(node, _TWO)
+            raise Refused(node, TWO)
         if isinstance(op, ast.Div):
             self.require_nonzero(y)
         kind = "d" if "d" in kinds else "float"
@@ -112,13 +115,15 @@ class Doubts:
 
     def doubtful_unary(self, node: ast.AST, name: str, x: Value) -> Value:
         if x.dtype not in FLOATS:
-            raise Refused(node, _TWO)
+            raise Refused(node, TWO)
         value = self.apply(name, x.kind, (x, x.dtype))
         value.among = x.among
         return value
 
     def one_of(self, node: ast.AST, takes_x: int, x: Value, y: Value) -> Value:
         kind, among = self.join(node, x, y)
+        if among and kind in COMPLEXES:
+            raise Refused(node, TWO)
         holder = Value(kind)
         ids = [takes_x, self.emit(x, holder.dtype), self.emit(y, holder.dtype)]
         return Value(kind, self.writer.apply("Select", ids), among=among)

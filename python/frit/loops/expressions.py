@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy
 
+from frit.loops.complexes import is_complex
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.inline import numpys_own
 from frit.loops.values import (
+    COMPLEXES,
     DTYPES,
     FLOATS,
     INTEGERS,
@@ -39,13 +41,14 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.LShift: ("LeftShift", numpy.left_shift),
     ast.RShift: ("RightShift", numpy.right_shift),
 }
-NUMBERS = (int, float, bool)
+NUMBERS = (int, float, complex, bool)
 
 
 class Expressions:
     """Mixed into NestWriter."""
 
     arrays: dict[str, View]
+    complex_binary: Any
     condition: Any
     doubtful_binary: Any
     doubtful_unary: Any
@@ -57,6 +60,7 @@ class Expressions:
     load: Any
     loose: set[int]
     note_module: Any
+    number_attribute: Any
     numpy_floats: bool
     part: Any
     read_variable: Any
@@ -71,6 +75,8 @@ class Expressions:
 
     def emit(self, value: Value, dtype: str) -> int:
         """The writer's value, in the type."""
+        if value.dtype in "FD" and dtype not in "FD":
+            raise Refused(None, "a complex number where a real one is wanted")
         if value.id is None:
             literal = value.literal
             plain: Any = int(literal) if dtype in INTEGERS else literal
@@ -92,6 +98,8 @@ class Expressions:
             return Value("int", literal=value, form=Form((), value))
         if type(value) is float:
             return Value("float", literal=value)
+        if type(value) is complex:
+            return Value("complex", literal=value)
         raise Refused(node, f"the constant {value!r}")
 
     def is_loose(self, *forms: Form | None) -> bool:
@@ -211,6 +219,8 @@ class Expressions:
                     size = self.python_binary(node, ast.Mult(), size, extent)
                 return size
             return Method(owner, node.attr)
+        if isinstance(owner, Value):
+            return self.number_attribute(node, owner, node.attr)
         if isinstance(owner, Library) and isinstance(owner.value, types.ModuleType):
             value = getattr(owner.value, node.attr, None)
             self.note_module(owner.value, node.attr, value)
@@ -247,6 +257,8 @@ class Expressions:
         return self.row_binary(node, node.op, x, y)
 
     def binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        if is_complex(x, y):
+            return self.complex_binary(node, op, x, y)
         if x.mixed or y.mixed:
             x, y = self.settled(node, x, y)
             if x.mixed or y.mixed:
@@ -422,7 +434,9 @@ class Expressions:
 
     def weak(self, value: Value) -> Any:
         """What NumPy's rules of promotion take."""
-        return {"int": int, "float": float}.get(value.kind) or numpy.dtype(value.dtype)
+        return {"int": int, "float": float, "complex": complex}.get(value.kind) or numpy.dtype(
+            value.dtype
+        )
 
     def types_of(self, node: ast.AST, ufunc: numpy.ufunc, *values: Value) -> list[str]:
         try:
@@ -465,6 +479,7 @@ class Expressions:
         self.numpy_floats = (
             self.numpy_floats
             or types_[0] in FLOATS
+            or types_[0] in COMPLEXES
             or name
             in (
                 "FloorDivide",

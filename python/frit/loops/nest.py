@@ -15,6 +15,7 @@ from typing import Any
 
 from frit import _core
 from frit.loops.calls import Calls
+from frit.loops.complexes import Complexes, is_zero
 from frit.loops.conditions import Conditions
 from frit.loops.control import Control, Frame
 from frit.loops.doubt import Doubts, joined_kind, kinds_of
@@ -25,6 +26,7 @@ from frit.loops.names import assigned_names
 from frit.loops.rows import Rows
 from frit.loops.series import Serieses
 from frit.loops.values import (
+    COMPLEXES,
     DTYPES,
     INTEGERS,
     LIMITS,
@@ -50,6 +52,7 @@ class Knowledge:
     kinds: dict[str, frozenset[str]] = field(default_factory=dict)  # of assigned variables
     places: set[str] = field(default_factory=set)  # variables that are read through a local
     loose: set[str] = field(default_factory=set)  # integers whose bounds only the nest knows
+    nonzero: set[str] = field(default_factory=set)  # complex ones of Python's that are not only 0
     whiles_fail: bool = False
 
 
@@ -99,7 +102,9 @@ class Translation:
     still_holds: Callable[[], bool] | None  # what was taken from the program
 
 
-class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Conditions, Expressions):
+class NestWriter(
+    Control, Serieses, Views, Rows, Inlining, Doubts, Complexes, Calls, Conditions, Expressions
+):
     """One translation."""
 
     def __init__(self, inputs: Inputs, knowledge: Knowledge) -> None:
@@ -177,12 +182,12 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         )
 
     def take_values(self) -> None:
-        kinds = re.findall(r"[AR].\d|N.|[IFB]", self.inputs.key)
+        kinds = re.findall(r"[AR].\d|N.|[IFCB]", self.inputs.key)
         for number, (name, kind) in enumerate(zip(self.inputs.names, kinds, strict=True)):
             if kind[0] in "AR":
                 array = ArrayName(number, kind[1], int(kind[2]), kind[0] == "A", name)
-                if array.dtype in "FD" or array.rank == 0:
-                    raise Refused(None, f"{name} is an array of complex numbers, or of no axes")
+                if array.rank == 0:
+                    raise Refused(None, f"{name} is an array of no axes")
                 array.parameter = self.writer.parameter(array.dtype, array.rank)
                 self.parameters.append(number)
                 self.arrays[name] = self.whole(array)
@@ -206,11 +211,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         if kind == "I":
             form = self.forms.of_text(text)
             return Value("int", self.writer.argument(number, "l"), form=form, argument=text)
-        if kind in "FB":
-            word = {"F": "float", "B": "bool"}[kind]
+        if kind in "FCB":
+            word = {"F": "float", "C": "complex", "B": "bool"}[kind]
             return Value(word, self.writer.argument(number, DTYPES[word]), argument=text)
-        if kind[1] in "FD":
-            raise Refused(None, "a complex number")
         value = Value(kind[1], self.writer.argument(number, kind[1]), argument=text)
         if value.kind in INTEGERS:
             low, high = LIMITS[value.kind]
@@ -281,7 +284,9 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
 
     @staticmethod
     def result_kind(value: Value) -> str:
-        return {"int": "Il", "float": "Fd", "bool": "B?"}.get(value.kind, "N" + value.kind)
+        return {"int": "Il", "float": "Fd", "complex": "CD", "bool": "B?"}.get(
+            value.kind, "N" + value.kind
+        )
 
     def add_result(self, results: list[str], value: Value, kind: str) -> None:
         results.append(kind)
@@ -429,6 +434,7 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
         kind, mixed = self.kind_of(name)
         value = Value(kind, self.writer.read_local(self.locals[name]))
         value.among = self.knowledge.kinds[name] if mixed else frozenset()
+        value.zero = mixed and name not in self.knowledge.nonzero
         if kind == "int" and name in self.knowledge.loose:
             value.form = self.loose_form(-LARGEST, LARGEST)
         elif kind == "int":
@@ -510,6 +516,11 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
             self.assignments.setdefault(name, []).append(
                 (value.form, added, tuple(self.open_loops))
             )
+        if mixed and kind in COMPLEXES:
+            if "complex" in kinds_of(value) and name not in self.knowledge.nonzero:
+                if not is_zero(value):
+                    self.knowledge.nonzero.add(name)
+                    self.is_stale = True
         if mixed and value.kind != kind:
             self.require_same(node, value, kind)
             if node is not None and self.leaves_nest(name):
@@ -527,6 +538,8 @@ class NestWriter(Control, Serieses, Views, Rows, Inlining, Doubts, Calls, Condit
 
     def require_same(self, node: ast.AST | None, value: Value, kind: str) -> None:
         """The number is the same in the type."""
+        if kind in COMPLEXES:
+            return self.require_complex(node, value, kind)
         if value.dtype == "?" == kind:
             return
         if value.literal is not None:

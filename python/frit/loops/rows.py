@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy
 
+from frit.loops.complexes import is_complex
 from frit.loops.forms import Form
 from frit.loops.values import FLOATS, INTEGERS, Item, Refused, Row, Value, View
 from frit.loops.views import ZERO
@@ -48,6 +49,8 @@ class Rows:
     numpy_floats: bool
 
     def row_of(self, node: ast.AST, view: View) -> Row:
+        if view.array.dtype in "FD":
+            raise Refused(node, "a row of complex numbers")
         return Row(
             view.array.dtype,
             [span.extent for span in view.spans],
@@ -74,6 +77,8 @@ class Rows:
         for row in rows:
             self.require_extents(row.extents, extents)
         samples = [Value(x.kind) if isinstance(x, Row) else x for x in parts]
+        if is_complex(*samples):
+            raise Refused(node, "a row of complex numbers")
         kind = kind_of(samples)
 
         def element(indices: Sequence[Value]) -> Value:

@@ -9,10 +9,11 @@ from typing import Any
 from frit.loops.forms import Form
 from frit.translate.record import field, record
 
-PYTHON_KINDS = ("int", "float", "bool")
+PYTHON_KINDS = ("int", "float", "complex", "bool")
 INTEGERS = "bBhHiIlL"
 FLOATS = "efd"
-DTYPES = {"int": "l", "float": "d", "bool": "?"}
+COMPLEXES = ("complex", "F", "D")
+DTYPES = {"int": "l", "float": "d", "complex": "D", "bool": "?"}
 LIMITS = {
     **{c: (-(2**b), 2**b - 1) for c, b in zip("bhil", (7, 15, 31, 63), strict=True)},
     **{c: (0, 2**b - 1) for c, b in zip("BHIL", (8, 16, 32, 64), strict=True)},
@@ -34,7 +35,7 @@ class Again(Exception):
 
 @record
 class Value:
-    """A number. Its kind is one of Python's (int, float, bool) or a NumPy type character."""
+    """A number. Its kind is one of Python's (PYTHON_KINDS) or a NumPy type character."""
 
     kind: str
     id: int | None = None  # the writer's; None: a literal
@@ -45,6 +46,7 @@ class Value:
     # Several kinds: it is of one of these, and all of them have its value in `kind` (doubt.py).
     among: frozenset[str] = frozenset()
     argument: str | None = None  # the guard's name of it
+    zero: bool = False  # mixed: what it may be of Python's is 0 (complexes.py)
 
     @property
     def is_python(self) -> bool:
@@ -116,9 +118,9 @@ class Library:
 
 @record
 class Method:
-    """A method of an array."""
+    """A method of an array, or of a number."""
 
-    owner: View | Row
+    owner: View | Row | Value
     name: str
 
 

@@ -250,7 +250,7 @@ class Views:
             low, high = LIMITS[dtype]
             if value.literal is None or not low <= value.literal <= high:
                 self.require_value(value, low, min(high, LARGEST))
-        elif value.kind == "int" and dtype in "efd":
+        elif value.kind == "int" and dtype in "efdFD":
             assert value.form is not None
             self.require_value(value, -(2**53), 2**53)
         elif value.dtype in "efd" and dtype in INTEGERS:
@@ -259,7 +259,7 @@ class Views:
             raise Refused(node, "a number that may be of two types")
         self.note_position(node)
         self.written.add(array.number)
-        if value.dtype in "efd" and dtype != value.dtype:
+        if value.dtype in "efdFD" and dtype != value.dtype:
             self.numpy_floats = True
         id = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
         self.writer.store(array.parameter, self.indices_of(view), id, getattr(node, "lineno", 0))

@@ -1,0 +1,249 @@
+"""complexes.py: complex numbers in a nest: Python's and NumPy's, each by its own rules.
+
+Both multiply alike, without fused operations. Python divides in another way, and fails where NumPy
+gives infinity. A variable may hold one kind in its first round and another one later (`z = 0`, then
+`z = z * z + c[i]`): as with all doubtful numbers (doubt.py) it is used where all of that gives the
+same value. What such a number may be besides complex is the 0 that it began with.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from frit.loops.doubt import TWO, joined_kind, kinds_of
+from frit.loops.values import COMPLEXES, FLOATS, INTEGERS, Method, Refused, Value
+
+_OPS: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
+    ast.Add: ("Add", numpy.add),
+    ast.Sub: ("Subtract", numpy.subtract),
+    ast.Mult: ("MultiplyUnfused", numpy.multiply),
+    ast.Div: ("TrueDivide", numpy.true_divide),
+}
+_REALS = {"int", "float"}
+_PYTHONS = _REALS | {"complex"}
+_PARTS = {"int": "int", "float": "float", "complex": "float", "F": "f", "D": "d"}
+# Since 3.14 Python keeps real operands real, and mends products that are NaN.
+_IS_ANNEX_G = sys.version_info >= (3, 14)
+
+
+def is_complex(*values: Value) -> bool:
+    return any(x.kind in COMPLEXES for x in values)
+
+
+def is_zero(x: Value) -> bool:
+    """Whether all that it may be of Python's is 0, without a sign."""
+    if x.literal is not None:
+        return str(x.literal) in ("0", "0.0", "0j")
+    return x.mixed and x.zero
+
+
+def is_positive(x: Value) -> bool:
+    """A real number of the text by which a 0 stays what it is."""
+    return type(x.literal) in (int, float) and math.copysign(1, x.literal) > 0
+
+
+class Complexes:
+    """Mixed into NestWriter."""
+
+    apply: Any
+    emit: Any
+    fail_where: Any
+    folded: Any
+    literal: Any
+    numpy_floats: bool
+    plain_int: Any
+    require: Any
+    require_text: Any
+    require_value: Any
+    to_float: Any
+    types_of: Any
+    writer: Any
+
+    def complex_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        x, y = (self.plain_int(v) if v.kind == "bool" else v for v in (x, y))
+        if x.literal is not None and y.literal is not None:
+            return self.folded(node, op, x.literal, y.literal)
+        if isinstance(op, ast.Pow):
+            return self.complex_square(node, x, y)
+        if type(op) not in _OPS:
+            raise Refused(node, f"{type(op).__name__} of complex numbers")
+        name, ufunc = _OPS[type(op)]
+        kinds = {self.kind_of_pair(node, op, ufunc, a, b) for a in kinds_of(x) for b in kinds_of(y)}
+        if kinds & _REALS:
+            self.require_zeros(node, op, x, y)
+        among = frozenset(kinds)
+        kind = joined_kind(among)
+        if kind is None:
+            raise Refused(node, TWO)
+        dtype = "F" if kind == "F" else "D"
+        for value in (x, y):
+            self.require_exact(node, value, dtype)
+        self.numpy_floats = self.numpy_floats or kind != "complex"
+        value = self.apply(name, kind, (x, dtype), (y, dtype))
+        if len(among) > 1:
+            value.among = among
+            is_product = isinstance(op, ast.Mult)
+            value.zero = all(is_zero(v) or (is_product and is_positive(v)) for v in (x, y))
+        return value
+
+    def kind_of_pair(
+        self, node: ast.AST, op: ast.operator, ufunc: numpy.ufunc, a: str, b: str
+    ) -> str:
+        if {a, b} <= _PYTHONS:
+            if "complex" not in (a, b):
+                return "float" if "float" in (a, b) else "int"
+            if isinstance(op, ast.Div):
+                raise Refused(node, "a division of complex numbers of Python's")
+            if _IS_ANNEX_G and (a != b or isinstance(op, ast.Mult)):
+                raise Refused(node, "complex numbers of this Python's")
+            return "complex"
+        kind = self.types_of(node, ufunc, Value(a), Value(b))[2]
+        if kind not in "FD":
+            raise Refused(node, TWO)
+        return kind
+
+    def require_zeros(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> None:
+        """Of two numbers that may both be real, the result is 0 again where they are."""
+        for value in (x, y):
+            if is_complex(value):
+                continue
+            if not (is_zero(value) or (isinstance(op, ast.Mult) and is_positive(value))):
+                raise Refused(node, TWO)
+        if isinstance(op, ast.Div):
+            raise Refused(node, TWO)
+
+    def require_exact(self, node: ast.AST, value: Value, dtype: str) -> None:
+        """An int that becomes a float on the way is one."""
+        if value.mixed and value.kind in INTEGERS:
+            raise Refused(node, TWO)
+        if value.kind == "int" and value.literal is None:
+            bits = 53 if dtype == "D" else 24
+            self.require_value(value, -(2**bits), 2**bits)
+
+    def complex_square(self, node: ast.AST, x: Value, y: Value) -> Value:
+        if y.literal != 2 or y.kind != "int" or x.kind not in COMPLEXES:
+            raise Refused(node, "a power of complex numbers")
+        kinds = kinds_of(x)
+        of_python = "complex" in kinds and not (x.mixed and x.zero and x.kind == "D")
+        if of_python and (x.kind != "complex" or _IS_ANNEX_G):
+            raise Refused(node, TWO)
+        self.numpy_floats = self.numpy_floats or x.kind != "complex"
+        value = self.apply("MultiplyUnfused", x.kind, (x, x.dtype), (x, x.dtype))
+        if of_python:
+            # As Python does: 1 times the product, and OverflowError where that is infinite.
+            one = Value("complex", literal=1 + 0j)
+            value = self.apply("MultiplyUnfused", "complex", (one, "D"), (value, "D"))
+            for part in self.parts_of(value):
+                self.fail_where(self.writer.apply("Isinf", [part]))
+        else:
+            # Of NumPy's scalars the square of 0 has no sign.
+            zero = self.emit(Value("complex", literal=0j), x.dtype)
+            is_zero = self.writer.apply("Equal", [self.emit(x, x.dtype), zero])
+            ids = [is_zero, zero, self.emit(value, x.dtype)]
+            value = Value(x.kind, self.writer.apply("Select", ids))
+        value.among, value.zero = x.among, x.zero
+        return value
+
+    def parts_of(self, x: Value) -> tuple[int, int]:
+        id = self.emit(x, x.dtype)
+        real = self.writer.cast(id, "f" if x.dtype == "F" else "d")
+        return real, self.writer.apply("ImaginaryPart", [id])
+
+    # ---- comparisons ----------------------------------------------------------------------------
+
+    def complex_compare(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
+        if name not in ("Equal", "NotEqual"):
+            raise Refused(node, "an order of complex numbers")
+        x, y = (self.plain_int(v) if v.kind == "bool" else v for v in (x, y))
+        of_python = [kinds_of(v) & _PYTHONS for v in (x, y)]
+        is_python = all(kinds_of(v) <= _PYTHONS for v in (x, y))
+        dtype = "D"
+        if x.mixed or y.mixed:
+            if not kinds_of(x) | kinds_of(y) <= _PYTHONS | {"d", "D"}:
+                raise Refused(node, TWO)
+        elif not is_python:
+            dtype = self.types_of(node, numpy.equal, x, y)[0]
+        for value in (x, y):
+            self.require_exact(node, value, dtype)
+        result = self.apply(name, "bool" if is_python else "?", (x, dtype), (y, dtype))
+        if all(of_python) and not is_python:
+            result.among = frozenset({"bool", "?"})
+        return result
+
+    # ---- parts ----------------------------------------------------------------------------------
+
+    def number_attribute(self, node: ast.AST, x: Value, name: str) -> Any:
+        if name == "conjugate" and not x.mixed and x.dtype != "?":
+            return Method(x, name)
+        if name not in ("real", "imag"):
+            raise Refused(node, f"the attribute {name}")
+        if x.literal is not None:
+            return self.literal(node, getattr(x.literal, name))
+        if is_complex(x):
+            real, imaginary = self.parts_of(x)
+            kinds = frozenset(_PARTS[k] for k in kinds_of(x))
+            kind = joined_kind(kinds)
+            assert kind is not None
+            among = kinds if len(kinds) > 1 else frozenset()
+            return Value(kind, real if name == "real" else imaginary, among=among)
+        if x.kind in ("int", "float", *FLOATS) and not x.mixed:
+            if name == "real":
+                return x
+            if x.is_python:
+                return self.literal(node, 0 if x.kind == "int" else 0.0)
+            return Value(x.kind, self.writer.constant(0.0, x.kind))
+        raise Refused(node, f"the attribute {name} of this")
+
+    def conjugate(self, x: Value) -> Value:
+        if not is_complex(x):
+            return x
+        return self.apply("Conjugate", x.kind, (x, x.dtype))
+
+    def complex_absolute(self, node: ast.AST, x: Value) -> Value:
+        if x.literal is not None:
+            return self.literal(node, abs(x.literal))
+        kinds = frozenset(_PARTS[k] for k in kinds_of(x))
+        kind = joined_kind(kinds)
+        if kind is None:
+            raise Refused(node, TWO)
+        # Of numbers it is hypot; NumPy's ufunc has a way of its own.
+        apply = self.writer.apply
+        real, imaginary = self.parts_of(x)
+        value = Value(kind, apply("Hypot", [real, imaginary]))
+        value.among = kinds if len(kinds) > 1 else frozenset()
+        if "complex" in kinds_of(x) and not is_zero(x):
+            infinite = apply("LogicalOr", [apply("Isinf", [real]), apply("Isinf", [imaginary])])
+            new = apply("LogicalNot", [infinite])
+            self.fail_where(apply("LogicalAnd", [new, apply("Isinf", [self.emit(value, "d")])]))
+        self.numpy_floats = self.numpy_floats or x.kind != "complex"
+        return value
+
+    def to_complex(self, node: ast.AST, values: Sequence[Value]) -> Value:
+        """complex(x) and complex(x, y)"""
+        if any(v.mixed for v in values):
+            raise Refused(node, "a call with a number that may be of two types")
+        if len(values) == 1 and is_complex(values[0]):
+            return Value("complex", self.emit(values[0], "D"))
+        if len(values) > 2 or is_complex(*values):
+            raise Refused(node, "these arguments of complex()")
+        parts = [self.to_float(node, v) for v in values]
+        if len(parts) < 2:
+            parts += [Value("float", literal=0.0)] * (2 - len(parts))
+        return self.apply("ComplexOf", "complex", *((x, "D") for x in parts))
+
+    # ---- variables ------------------------------------------------------------------------------
+
+    def require_complex(self, node: ast.AST | None, value: Value, kind: str) -> None:
+        """A number in a place of complex numbers: one of them, or 0."""
+        if value.kind in ("complex", kind) or is_zero(value):
+            return
+        if value.argument is not None and value.kind in _REALS:
+            self.require_text(f"str({value.argument}) in ('0', '0.0')")
+            return
+        raise Refused(node, "a variable that is a real number first, and then a complex one")

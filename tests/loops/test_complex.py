@@ -1,0 +1,225 @@
+"""test_complex.py: complex numbers in nests: Python's and NumPy's, to the bit."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import frit
+
+from .test_loops import check, runs_compiled
+
+SPECIAL = [0.0, -0.0, 1.0, -2.5, 1e-200, 3e200, np.inf, -np.inf, np.nan]
+annex_g = pytest.mark.skipif(
+    sys.version_info >= (3, 14), reason="Python's own complex numbers stay Python there"
+)
+
+
+def sums(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] + w[i]
+
+
+def differences(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] - w[i]
+
+
+def products(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] * w[i]
+
+
+def quotients(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] / w[i]
+
+
+def squares(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] ** 2
+
+
+def with_numbers(z, w, out):
+    for i in range(len(z)):
+        out[i] = (-z[i] * 2.5 + (1 - 2j) * w[i]).conjugate() - 3 + z[i].imag
+
+
+def with_reals(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] * w[i].real + w[i].imag / z[i]
+
+
+def same_bits(x, y):
+    """NaN is NaN, whatever its sign; 0.0 is not -0.0."""
+    x, y = (v.view(v.real.dtype) for v in (x, y))
+    return np.array_equal(x, y, equal_nan=True) and np.array_equal(
+        np.signbit(x[x == x]), np.signbit(y[y == y])
+    )
+
+
+@pytest.mark.parametrize("dtype", ["D", "F"])
+@pytest.mark.parametrize(
+    "function", [sums, differences, products, quotients, squares, with_numbers, with_reals]
+)
+def test_numpys_complex_numbers_have_numpys_bits(function, dtype):
+    random = np.random.default_rng(5)
+    parts = random.normal(size=(4, 40))
+    with np.errstate(all="ignore"):
+        numbers = np.array([complex(*p) for p in itertools.product(SPECIAL, repeat=2)], dtype)
+        z, w = (x.ravel() for x in np.meshgrid(numbers, numbers))
+        z = np.concatenate([z, (parts[0] + 1j * parts[1]).astype(dtype)])
+        w = np.concatenate([w, (parts[2] + 1j * parts[3]).astype(dtype)])
+        expected, got = np.zeros_like(z), np.zeros_like(z)
+        function(z, w, expected)
+        parallel = frit.parallelize(function)
+        parallel(z, w, got)
+    assert runs_compiled(parallel), frit.explain(parallel)
+    assert same_bits(expected, got), [
+        (a, b, x, y) for a, b, x, y in zip(z, w, expected, got, strict=True) if str(x) != str(y)
+    ][:5]
+
+
+def of_python(x, y, p, q, out):
+    for i in range(1):
+        z = complex(x[0], y[0])
+        out[0] = z
+        out[1] = z * p + q
+        out[2] = p - z * 2
+        out[3] = -z - q * p
+        out[4] = z.conjugate() + x[0]
+        out[5] = p + 1 - i
+
+
+@annex_g
+def test_pythons_complex_numbers_have_pythons_bits():
+    parallel = frit.parallelize(of_python)
+    numbers = [complex(*p) for p in itertools.product(SPECIAL, repeat=2)]
+    for p, q in zip(numbers, reversed(numbers), strict=True):
+        for real, imaginary in [(-0.0, 0.0), (1.5, -np.inf), (2.0, -0.0)]:
+            expected, got = np.zeros((2, 6), complex)
+            given = np.array([real]), np.array([imaginary]), p, q
+            with np.errstate(all="ignore"):
+                of_python(*given, expected)
+                parallel(*given, got)
+            assert same_bits(expected, got), (*given, expected, got)
+    assert runs_compiled(parallel), frit.explain(parallel)
+
+
+def escapes(c, out, most):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            z = 0j
+            n = 0
+            while n < most and abs(z) <= 2:
+                z = z * z + c[i, j]
+                n += 1
+            out[i, j] = n
+
+
+def escapes_by_squares(c, out, most):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            z = 0
+            for n in range(most):
+                z = z**2 + c[i, j]
+                if z.real * z.real + z.imag * z.imag > 4:
+                    break
+            out[i, j] = n
+
+
+def test_a_variable_may_begin_as_pythons_0():
+    c = np.linspace(-2, 0.5, 40) + 1j * np.linspace(-1.2, 1.2, 31)[:, None]
+    for function in (escapes, escapes_by_squares):
+        check(function, c, np.zeros(c.shape, int), 30, compiled=True)
+
+
+def not_zero(c, out, start):
+    for i in range(len(c)):
+        z = start
+        for _ in range(2):
+            z = z * z + c[i]
+        out[i] = z
+
+
+@annex_g
+def test_a_variable_may_be_pythons_first_and_then_numpys():
+    c = np.array([1 + 1j, -0.0 - 0j, 0.5 - 2j])
+    for start, compiled in [(1.5 - 1j, True), (0, True), (0.0, True), (1, False), (-0.0, False)]:
+        check(not_zero, c, np.zeros(3, complex), start, compiled=compiled)
+
+
+def total(z):
+    s = 0j
+    for i in range(len(z)):
+        s += z[i]
+    return s
+
+
+def test_sums_of_complex_numbers_keep_their_type():
+    z = np.arange(1000) - 1j * np.arange(1000)[::-1]
+    check(total, z, compiled=True)
+    check(total, z[:0], compiled=True)
+    assert type(frit.parallelize(total)(z)) is np.complex128
+    assert type(frit.parallelize(total)(z[:0])) is complex
+
+
+def into(z, out):
+    for i in range(len(z)):
+        out[i] = z[i]
+
+
+def largest(z, out):
+    for i in range(len(z)):
+        if z[i] > out[0]:
+            out[0] = z[i]
+
+
+def sizes(z, out):
+    for i in range(len(z)):
+        w = complex(z[i].real, z[i].imag)
+        out[i] = abs(w)
+
+
+def python_squares(z, out):
+    for i in range(len(z)):
+        w = complex(z[i].real, z[i].imag)
+        out[i] = w**2
+
+
+def python_quotients(z, out):
+    for i in range(len(z)):
+        w = complex(z[i].real, z[i].imag)
+        out[i] = 1 / w
+
+
+def scaled_row(z, out):
+    for i in range(z.shape[0]):
+        out[i] = z[i] * z[i]
+
+
+def test_what_fails_or_is_not_translated_does_what_python_does():
+    z = np.array([1 + 2j, 3 - 4j, 0j])
+    check(into, z, np.zeros(3), compiled=False)  # complex into real: a warning of NumPy's
+    check(largest, z, np.zeros(3, complex), compiled=False)
+    check(sizes, z, np.zeros(3), compiled=True)
+    huge = np.array([1 + 2j, 1e308 + 1.7e308j, 0j])
+    check(sizes, huge, np.zeros(3))  # OverflowError
+    check(python_squares, huge, np.zeros(3, complex))  # OverflowError
+    check(python_quotients, z, np.zeros(3, complex), compiled=False)  # ZeroDivisionError
+    check(scaled_row, np.ones((3, 4)) * 1j, np.zeros((3, 4), complex))
+
+
+def test_overflow_warns_once_behind_the_nest():
+    z = np.full(10, 1e200 + 1e200j)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frit.parallelize(products)(z, z, np.zeros(10, complex))
+    assert {str(w.message) for w in caught} == {
+        "overflow encountered in a loop",
+        "invalid value encountered in a loop",
+    }
