@@ -332,9 +332,10 @@ Block KernelState::nested(Write&& write, ValueId visible) {
 }
 
 void KernelState::loop(const Expression& begin, const Expression& end,
-                       const std::function<void(Expression)>& body) {
+                       const std::function<void(Expression)>& body, LoopSums sums) {
   Instr instr;
   instr.kind = InstrKind::Loop;
+  instr.tree = sums == LoopSums::Tree;
   int k = 0;
   for (const Expression* bound : {&begin, &end}) {
     check_value(*bound);

@@ -9,6 +9,9 @@
 
 namespace frit {
 
+// The order of a loop's float sums: as it suits, or NumPy's pairwise tree.
+enum class LoopSums : std::uint8_t { Any, Tree };
+
 class KernelState {
  public:
   explicit KernelState(std::int32_t rank);
@@ -47,7 +50,7 @@ class KernelState {
 
   // ---- structure ----
   void loop(const Expression& begin, const Expression& end,
-            const std::function<void(Expression)>& body);
+            const std::function<void(Expression)>& body, LoopSums sums = LoopSums::Any);
   void branch(const Expression& condition, const std::function<void()>& body,
               const std::function<void()>& otherwise);
   void repeat(const std::function<Expression()>& condition, const std::function<void()>& body);

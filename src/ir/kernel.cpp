@@ -171,7 +171,8 @@ class Serializer {
   void instruction(const Instr& instr) {
     byte(instr.kind);
     byte(instr.op);
-    byte((instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) | (instr.streaming ? 4 : 0));
+    byte((instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) | (instr.streaming ? 4 : 0) |
+         (instr.tree ? 8 : 0));
     number(instr.result);
     for (ValueId arg : instr.args) number(arg);
     number(instr.number);

@@ -103,6 +103,7 @@ struct Instr {
   bool parallel = false;   // Loop
   bool vector = false;     // Loop
   bool streaming = false;  // Store: the memory is not read again soon and is larger than the cache
+  bool tree = false;       // Loop of a Routine: its float sums are NumPy's pairwise tree
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local

@@ -107,8 +107,8 @@ class Printer {
   }
 
   void loop(const Instr& instr, int depth) {
-    out_ << (instr.parallel ? "parallel " : "") << (instr.vector ? "vector " : "") << "loop v"
-         << instr.result;
+    out_ << (instr.parallel ? "parallel " : "") << (instr.vector ? "vector " : "")
+         << (instr.tree ? "tree " : "") << "loop v" << instr.result;
     if (!instr.parallel) out_ << " in v" << instr.args[0] << "..v" << instr.args[1];
     out_ << '\n';
     block(instr.body, depth + 1);

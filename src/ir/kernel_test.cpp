@@ -108,6 +108,7 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   expect_changed([](Kernel& k) { k.values[7] = DType::Float32; });
   expect_changed([](Kernel& k) { k.code[3].constant = Scalar::of(DType::Float64, 0.25); });
   expect_changed([](Kernel& k) { k.code[4].vector = true; });
+  expect_changed([](Kernel& k) { k.code[4].tree = true; });
   expect_changed([](Kernel& k) { k.code[4].body[1].reductions[0].op = Op::Multiply; });
   expect_changed(
       [](Kernel& k) { k.code[4].body[1].body[0].address.terms[1].stride = unit_stride; });

@@ -100,9 +100,12 @@ class Writer {
   int read_local(int local) { return number(state_.read_local(local)); }
   void write_local(int local, int value) { state_.write_local(local, state_.value(value)); }
 
-  void loop(int begin, int end, const nb::callable& body) {
-    state_.loop(state_.value(begin), state_.value(end),
-                [&](const Expression& index) { body(number(index)); });
+  // tree: its float sums are NumPy's pairwise tree, whatever else becomes of the loop.
+  void loop(int begin, int end, const nb::callable& body, bool tree) {
+    state_.loop(
+        state_.value(begin), state_.value(end),
+        [&](const Expression& index) { body(number(index)); },
+        tree ? LoopSums::Tree : LoopSums::Any);
   }
   void branch(int condition, const nb::callable& body, nb::handle otherwise) {
     std::function<void()> other;
@@ -175,7 +178,7 @@ void add_kernel_writer(PyObject* module_object) {
       .def("local", &Writer::local)
       .def("read_local", &Writer::read_local)
       .def("write_local", &Writer::write_local)
-      .def("loop", &Writer::loop)
+      .def("loop", &Writer::loop, "begin"_a, "end"_a, "body"_a, "tree"_a = false)
       .def("branch", &Writer::branch, "condition"_a, "body"_a, "otherwise"_a = nb::none())
       .def("repeat", &Writer::repeat)
       .def("reduce", &Writer::reduce)

@@ -171,6 +171,7 @@ bool Planner::may_have_lanes(std::int32_t loop, const Statements& statements,
                              const Status& status) const {
   if (!status.is_free() || status.reduces_array || status.has_last || status.has_companion)
     return false;
+  if (has_tree(statements)) return false;
   if (rounds_of(loop) < fewest_rounds) return false;
   // The sums of one loop share their tree; sums in order gain nothing.
   int tree = 0;
@@ -191,6 +192,17 @@ bool Planner::may_have_lanes(std::int32_t loop, const Statements& statements,
         (!e.companions.empty() || is_complex(body_.locals[at(e.local)])))
       return false;
   return true;
+}
+
+bool Planner::has_tree(const Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const Instr& instr) {
+    return instr.tree || has_tree(instr.body) || has_tree(instr.other);
+  });
+}
+bool Planner::has_tree(const Statements& statements) {
+  return std::any_of(statements.begin(), statements.end(), [](const Instr* s) {
+    return s->tree || has_tree(s->body) || has_tree(s->other);
+  });
 }
 
 bool Planner::stands_in(const Statements& statements, const Instr* wanted) {

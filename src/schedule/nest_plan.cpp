@@ -105,6 +105,7 @@ bool Planner::has_launch_that_pays(const std::vector<PlanNode>& nodes) {
 }
 
 std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& statements) {
+  if (nest_.loop(loop).instr->tree) return {in_order(loop, statements, {})};
   const Members members = members_of(loop, statements);
   const Status status = status_of(loop, members);
   const bool pays = cost_of(loop, statements) >= nest_cost::launch_pays && rounds_of(loop) >= 2;
@@ -304,6 +305,7 @@ bool Planner::has_fixed_bounds(std::int32_t inner, std::int32_t outer) const {
 std::optional<PlanNode> Planner::parallel_loop_outermost(std::int32_t loop,
                                                          const Statements& statements,
                                                          const Members& members) {
+  if (has_tree(statements)) return std::nullopt;
   std::vector<std::int32_t> band = band_of(loop, statements);
   const auto varying = std::find_if(band.begin() + 1, band.end(), [&](std::int32_t inner) {
     return !has_fixed_bounds(inner, loop);
@@ -405,6 +407,12 @@ std::vector<PlanNode> Planner::kernel_loop(std::int32_t loop, const Statements& 
                                            bool in_lanes, const std::vector<LoopPart>& parts) {
   PlanNode n = node(*nest_.loop(loop).instr);
   n.parts = parts;
+  if (nest_.loop(loop).instr->tree) {
+    check(!in_lanes && parts.empty(), "a sum that is a tree has lanes of its own");
+    n.run = LoopRun::Vector;
+    n.body = kernel_statements(statements, true);
+    return {std::move(n)};
+  }
   const Status status = status_of(loop, members_of(loop, statements));
   const bool one_round = !parts.empty() && parts.back().side == LoopPart::Side::At;
   if (!in_lanes && !one_round) {

@@ -92,7 +92,7 @@ def of_python(x, y, p, q, out):
         out[2] = p - z * 2
         out[3] = -z - q * p
         out[4] = z.conjugate() + x[0]
-        out[5] = p + 1 - i
+        out[5] = p * y[0] + 1 - i
 
 
 @annex_g
@@ -197,6 +197,16 @@ def python_quotients(z, out):
         out[i] = 1 / w
 
 
+def quotients_by_elements(x, p, out):
+    for i in range(len(x)):
+        out[i] = p / x[i]
+
+
+def quotients_of_elements(x, p, out):
+    for i in range(len(x)):
+        out[i] = x[i] / p
+
+
 def scaled_row(z, out):
     for i in range(z.shape[0]):
         out[i] = z[i] * z[i]
@@ -211,6 +221,11 @@ def test_what_fails_or_is_not_translated_does_what_python_does():
     check(sizes, huge, np.zeros(3))  # OverflowError
     check(python_squares, huge, np.zeros(3, complex))  # OverflowError
     check(python_quotients, z, np.zeros(3, complex), compiled=False)  # ZeroDivisionError
+    # A complex number of Python's takes a float64 for a float of its own.
+    check(quotients_by_elements, np.ones(3), 1j, np.zeros(3, complex), compiled=False)
+    check(quotients_by_elements, np.zeros(3), 1j, np.zeros(3, complex), compiled=False)
+    check(quotients_of_elements, np.ones(3), 1j, np.zeros(3, complex), compiled=True)
+    check(quotients_of_elements, np.ones(3), 0j, np.zeros(3, complex))
     check(scaled_row, np.ones((3, 4)) * 1j, np.zeros((3, 4), complex))
 
 

@@ -237,7 +237,8 @@ def row_extremes(a, out):
         (shifted_row, (MATRIX.copy(),), False),
         (row_sums, (MATRIX.astype("i4"), np.zeros(6, int)), True),
         (row_sums, (MATRIX.copy(), np.zeros(6)), True),
-        (row_sums, (np.ones((3, 129)), np.zeros(3)), False),
+        (row_sums, (np.ones((3, 129)), np.zeros(3)), True),
+        (row_sums, (np.ones((3, 129), np.float16), np.zeros(3)), False),
         (row_extremes, (MATRIX.copy(), np.zeros((6, 2))), True),
         (row_extremes, (MATRIX[:, :0], np.zeros((6, 2))), None),  # ValueError
         (copy_rows, (MATRIX.copy(), MATRIX * 0), True),
@@ -540,8 +541,8 @@ def test_explain_marks_the_lines_of_rows_and_calls():
     parallel(NUMBERS.copy(), NUMBERS * 0)
     assert runs_compiled(parallel)
     assert "# parallel" in str(frit.explain(parallel))
-    explained = frit.explain(check(row_sums, np.ones((3, 129)), np.zeros(3)))
-    assert "a sum of more than 128 floats" in str(explained)
+    explained = frit.explain(check(row_sums, np.ones((3, 129), np.float16), np.zeros(3)))
+    assert "a sum of float16" in str(explained)
 
 
 # ---- numbers of two types -----------------------------------------------------------------------

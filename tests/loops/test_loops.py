@@ -324,6 +324,75 @@ def test_wavefronts_give_pythons_bits_on_any_number_of_threads(threads):
         frit._core.set_threads(before)
 
 
+def row_sums(a, b, out):
+    for i in range(a.shape[0]):
+        out[i] = a[i].sum() + np.sum(a[i, 1:] * b[i, :-1]) - b[i, ::-1].mean()
+
+
+def column_sums(a, b, out):
+    for j in range(a.shape[1]):
+        if a[0, j] < 2:
+            out[0] += a[:, j].sum() * b[::2, j].sum()
+
+
+def centred(a, b, out):
+    for i in range(a.shape[0]):
+        mean = a[i].mean()
+        d = a[i] - mean
+        out[i] = (d * d).sum() / len(d)
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] - mean
+
+
+def until_the_sum_is_small(a, b, out):
+    for i in range(a.shape[0]):
+        n = 0
+        while b[i].sum() > 1e-3 and n < 5:
+            b[i] *= a[i, 0] / 2
+            n += 1
+        out[i] = n
+
+
+@pytest.mark.parametrize("columns", [1, 7, 129, 1000, 4999])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_sums_of_rows_have_numpys_bits(columns, dtype, layout):
+    rng = np.random.default_rng(columns)
+
+    def arrays(a, b):
+        if layout == "strided":
+            cut = (slice(None, None, 2), slice(None, None, -3))
+            return [x.copy()[cut] for x in (a, b)]
+        return [np.array(x[::2, ::3], order=layout) for x in (a, b)]
+
+    for rows in (1, 40):
+        a, b = rng.normal(size=(2, 2 * rows, 3 * columns)).astype(dtype)
+        for function in (row_sums, column_sums, centred, until_the_sum_is_small):
+            expected, got = ([*arrays(a, b), np.zeros(rows, dtype)] for _ in range(2))
+            parallel = frit.parallelize(function)
+            parallel(*got)
+            function(*expected)
+            assert runs_compiled(parallel), frit.explain(parallel)
+            if function is column_sums:  # adds up sums, as a tree of its own
+                rtol = 1e-4 if dtype == "f4" else 1e-11
+                np.testing.assert_allclose(got[2], expected[2], rtol=rtol)
+            else:
+                assert all(map(np.array_equal, got, expected)), function.__name__
+
+
+def test_the_sum_of_a_row_of_nothing_is_0_without_a_sign():
+    for columns in (0, 1, 8, 300):
+        got, a = np.ones(2), np.full((2, columns), -0.0)
+        frit.parallelize(row_sums_alone)(a, got)
+        assert np.array_equal(got, [0, 0])
+        assert np.array_equal(np.signbit(got), np.signbit(a.sum(axis=1)))
+
+
+def row_sums_alone(a, out):
+    for i in range(a.shape[0]):
+        out[i] = a[i].sum()
+
+
 def until_a_large_one(a, b):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):

@@ -36,6 +36,11 @@ def is_complex(*values: Value) -> bool:
     return any(x.kind in COMPLEXES for x in values)
 
 
+def is_of_python(left: str, right: str) -> bool:
+    """Whether Python computes: it takes NumPy's float64, which is a float, for its own complex."""
+    return {left, right} <= _PYTHONS or (left, right) == ("complex", "d")
+
+
 def is_zero(x: Value) -> bool:
     """Whether all that it may be of Python's is 0, without a sign."""
     if x.literal is not None:
@@ -95,7 +100,7 @@ class Complexes:
     def kind_of_pair(
         self, node: ast.AST, op: ast.operator, ufunc: numpy.ufunc, a: str, b: str
     ) -> str:
-        if {a, b} <= _PYTHONS:
+        if is_of_python(a, b):
             if "complex" not in (a, b):
                 return "float" if "float" in (a, b) else "int"
             if isinstance(op, ast.Div):
@@ -161,19 +166,17 @@ class Complexes:
         if name not in ("Equal", "NotEqual"):
             raise Refused(node, "an order of complex numbers")
         x, y = (self.plain_int(v) if v.kind == "bool" else v for v in (x, y))
-        of_python = [kinds_of(v) & _PYTHONS for v in (x, y)]
-        is_python = all(kinds_of(v) <= _PYTHONS for v in (x, y))
+        of_python = {is_of_python(a, b) for a in kinds_of(x) for b in kinds_of(y)}
         dtype = "D"
         if x.mixed or y.mixed:
             if not kinds_of(x) | kinds_of(y) <= _PYTHONS | {"d", "D"}:
                 raise Refused(node, TWO)
-        elif not is_python:
+        elif of_python == {False}:
             dtype = self.types_of(node, numpy.equal, x, y)[0]
         for value in (x, y):
             self.require_exact(node, value, dtype)
-        result = self.apply(name, "bool" if is_python else "?", (x, dtype), (y, dtype))
-        if all(of_python) and not is_python:
-            result.among = frozenset({"bool", "?"})
+        result = self.apply(name, "?" if False in of_python else "bool", (x, dtype), (y, dtype))
+        result.among = frozenset({"bool", "?"}) if len(of_python) > 1 else frozenset()
         return result
 
     # ---- parts ----------------------------------------------------------------------------------

@@ -184,9 +184,14 @@ class Rows:
                 self.require_apart(node, target, read)
 
     def over(
-        self, node: ast.AST, extents: Sequence[Value], body: Callable[[list[Value]], None]
+        self,
+        node: ast.AST,
+        extents: Sequence[Value],
+        body: Callable[[list[Value]], None],
+        *,
+        tree: bool = False,
     ) -> None:
-        """Loops over all elements."""
+        """Loops over all elements. tree: one axis, whose sums are NumPy's tree."""
 
         def level(indices: list[Value]) -> None:
             if len(indices) == len(extents):
@@ -202,7 +207,7 @@ class Rows:
                 level([*indices, Value("int", number, form=form)])
                 self.open_loops.pop()
 
-            self.writer.loop(self.emit(ZERO, "l"), self.emit(extent, "l"), inside)
+            self.writer.loop(self.emit(ZERO, "l"), self.emit(extent, "l"), inside, tree=tree)
 
         level([])
 
@@ -245,16 +250,33 @@ class Rows:
         return result
 
     def float_sum(self, node: ast.AST, row: Row) -> Value:
+        """In the order of NumPy's sum(): 0 and the tree of all elements."""
+        extent, kind = row.extents[0], row.kind
+        if kind == "e" or len(row.extents) != 1:
+            raise Refused(node, "a sum of float16, or of several axes, in the order of NumPy's")
+        self.numpy_floats = True
+        now = self.now(extent.form)
+        if now is not None and now[1] <= LEAF:
+            self.require(extent.form, None, LEAF)
+            total = self.sum_of_a_leaf(node, row)
+            return self.apply("Add", kind, (total, kind), (Value("float", literal=0.0), kind))
+        place = self.writer.local(kind)
+        self.writer.write_local(place, self.writer.constant(0.0, kind))
+
+        def body(indices: list[Value]) -> None:
+            value = self.emit(row.element(indices), kind)
+            total = self.writer.apply("Add", [self.writer.read_local(place), value])
+            self.writer.write_local(place, total)
+
+        self.over(node, row.extents, body, tree=True)
+        return Value(kind, self.writer.read_local(place))
+
+    def sum_of_a_leaf(self, node: ast.AST, row: Row) -> Value:
         """As NumPy adds up to 128 floats: eight sums side by side, then what is left over.
 
-        The loops are Whiles, whose sums keep their order.
+        The loops are Whiles, whose sums keep their order; so other loops may have the lanes.
         """
         extent, kind = row.extents[0], row.kind
-        now = self.now(extent.form)
-        if kind == "e" or len(row.extents) != 1 or now is None or now[1] > LEAF:
-            raise Refused(node, f"a sum of more than {LEAF} floats in the order of NumPy's sum()")
-        self.require(extent.form, None, LEAF)
-        self.numpy_floats = True
         apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
         size = self.emit(extent, "l")
         total, position = self.writer.local(kind), self.writer.local("l")
