@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import copy
 import linecache
 import math
@@ -299,7 +300,7 @@ class Program:
     def function(self) -> Callable[..., Any]:
         name = f"<loop fuzz {self.seed}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        space: dict[str, Any] = {"np": np, "math": math}
+        space: dict[str, Any] = {"np": np, "math": math, "cmath": cmath}
         exec(compile(self.source, name, "exec"), space)
         return space["f"]
 
@@ -377,6 +378,8 @@ class ComplexProgram(Program):
             f"abs({y})",
             f"({y}.real - {y}.imag)",
             f"np.{self.pick('conj', 'abs', 'square')}({y})",
+            f"{self.pick('np.exp', 'cmath.exp', 'np.real')}({y} * 0.5)",
+            f"({self.pick('x', '(1 - 2j)', '(0.5 + k * 1j)', '2.5')} / {self.pick('n', '4', '2j', y)})",
             f"({x} * {self.pick('1j', '(0.5 - 2j)', '-1j')})",
             f"complex({self.pick('n', '0.5', y + '.real', 'k')}, {self.pick('1', y + '.imag')})",
         )

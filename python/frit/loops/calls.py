@@ -41,6 +41,8 @@ _UFUNCS = {
     "maximum": "Maximum",
     "minimum": "Minimum",
 }
+# Of a number of NumPy's or of Python's a ufunc makes the same.
+_ALIKE = ({"float", "d"}, {"complex", "D"})
 _COMPLEX_UFUNCS = ("absolute", "conjugate", "square")
 _REDUCTIONS = {
     "sum": "sum",
@@ -58,6 +60,7 @@ class Calls:
     apply: Any
     callee: Any
     complex_absolute: Any
+    complex_exp: Any
     conjugate: Any
     doubtful_unary: Any
     elementwise: Any
@@ -70,6 +73,8 @@ class Calls:
     integer_of: Any
     join: Any
     literal: Any
+    number_attribute: Any
+    of_cmath: Any
     loose_form: Any
     numpy_floats: bool
     one_of: Any
@@ -147,8 +152,9 @@ class Calls:
         if is_math or is_test or function is builtins.float:
             # A float of Python's comes of both kinds.
             values = [without_doubt(v) for v in values]
-        if isinstance(function, numpy.ufunc):
-            values = [without_doubt(v) if v.among <= {"float", "d"} else v for v in values]
+        of_cmath = getattr(function, "__module__", "") == "cmath"
+        if isinstance(function, numpy.ufunc) or of_cmath:
+            values = [without_doubt(v) if v.among in _ALIKE else v for v in values]
         if function in (builtins.min, builtins.max) and len(values) >= 2:
             result = values[0]
             for value in values[1:]:
@@ -162,6 +168,13 @@ class Calls:
             return self.doubtful_unary(node, "Absolute", values[0])
         if any(v.mixed for v in values):
             raise Refused(node, "a call with a number that may be of two types")
+        if of_cmath:
+            return self.of_cmath(node, name, values)
+        if function is numpy.exp and len(values) == 1 and is_complex(values[0]):
+            self.numpy_floats = True
+            return self.complex_exp(node, values[0], "F" if values[0].kind == "F" else "D")
+        if function in (numpy.real, numpy.imag) and len(values) == 1:
+            return self.number_attribute(node, values[0], name)
         if function is builtins.abs and len(values) == 1:
             return self.absolute(node, values[0])
         if function is builtins.float and len(values) == 1:

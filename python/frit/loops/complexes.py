@@ -64,6 +64,7 @@ class Complexes:
     numpy_floats: bool
     plain_int: Any
     require: Any
+    require_nonzero: Any
     require_text: Any
     require_value: Any
     to_float: Any
@@ -78,6 +79,9 @@ class Complexes:
             return self.complex_square(node, x, y)
         if type(op) not in _OPS:
             raise Refused(node, f"{type(op).__name__} of complex numbers")
+        of_python = {is_of_python(a, b) for a in kinds_of(x) for b in kinds_of(y)}
+        if isinstance(op, ast.Div) and of_python == {True} and not (x.mixed or y.mixed):
+            return self.python_quotient(node, x, y)
         name, ufunc = _OPS[type(op)]
         kinds = {self.kind_of_pair(node, op, ufunc, a, b) for a in kinds_of(x) for b in kinds_of(y)}
         if kinds & _REALS:
@@ -104,7 +108,7 @@ class Complexes:
             if "complex" not in (a, b):
                 return "float" if "float" in (a, b) else "int"
             if isinstance(op, ast.Div):
-                raise Refused(node, "a division of complex numbers of Python's")
+                raise Refused(node, TWO)
             if _IS_ANNEX_G and (a != b or isinstance(op, ast.Mult)):
                 raise Refused(node, "complex numbers of this Python's")
             return "complex"
@@ -130,6 +134,37 @@ class Complexes:
         if value.kind == "int" and value.literal is None:
             bits = 53 if dtype == "D" else 24
             self.require_value(value, -(2**bits), 2**bits)
+
+    def python_quotient(self, node: ast.AST, x: Value, y: Value) -> Value:
+        """By the larger part of the divisor, as Python divides; NumPy takes its reciprocal."""
+        if _IS_ANNEX_G:
+            raise Refused(node, "complex numbers of this Python's")
+        for value in (x, y):
+            self.require_exact(node, value, "D")
+        apply, zero = self.writer.apply, self.writer.constant(0.0, "d")
+        real, imaginary = self.parts_of(Value("complex", self.emit(x, "D")))
+        if is_complex(y):
+            low, high = self.parts_of(Value("complex", self.emit(y, "D")))
+            by_real = apply("GreaterEqual", [apply("Absolute", [p]) for p in (low, high)])
+            self.fail_where(apply("LogicalAnd", [by_real, apply("Equal", [low, zero])]))
+            low, high = (apply("Select", [by_real, *p]) for p in ((low, high), (high, low)))
+            first = apply("Select", [by_real, real, imaginary])
+            second = apply("Select", [by_real, imaginary, real])
+            ratio = apply("TrueDivide", [high, low])
+            divisor = apply("Add", [low, apply("Multiply", [high, ratio])])
+        else:
+            self.require_nonzero(y)
+            by_real, first, second = None, real, imaginary
+            divisor = self.emit(y, "d")
+            ratio = apply("TrueDivide", [zero, divisor])
+        sum_ = apply("Add", [first, apply("Multiply", [second, ratio])])
+        less = apply("Multiply", [first, ratio])
+        difference = apply("Subtract", [second, less])
+        if by_real is not None:
+            turned = apply("Subtract", [less, second])
+            difference = apply("Select", [by_real, difference, turned])
+        parts = [apply("TrueDivide", [p, divisor]) for p in (sum_, difference)]
+        return Value("complex", apply("ComplexOf", [self.writer.cast(p, "D") for p in parts]))
 
     def complex_square(self, node: ast.AST, x: Value, y: Value) -> Value:
         if y.literal != 2 or y.kind != "int" or x.kind not in COMPLEXES:
@@ -239,6 +274,32 @@ class Complexes:
         if len(parts) < 2:
             parts += [Value("float", literal=0.0)] * (2 - len(parts))
         return self.apply("ComplexOf", "complex", *((x, "D") for x in parts))
+
+    def complex_exp(self, node: ast.AST, x: Value, kind: str) -> Value:
+        """np.exp and cmath.exp: e^real by the cosine and sine of the imaginary part."""
+        dtype = "F" if kind == "F" else "D"
+        self.require_exact(node, x, dtype)
+        real, imaginary = self.parts_of(Value(kind, self.emit(x, dtype)))
+        return self.polar(self.writer.apply("Exp", [real]), imaginary, kind)
+
+    def polar(self, size: int, angle: int, kind: str) -> Value:
+        """Infinite numbers and NaN, which have rules of their own, are left to Python."""
+        apply, dtype = self.writer.apply, "F" if kind == "F" else "D"
+        finite = apply("LogicalAnd", [apply("Isfinite", [size]), apply("Isfinite", [angle])])
+        self.fail_where(apply("LogicalNot", [finite]))
+        parts = [apply("Multiply", [size, apply(op, [angle])]) for op in ("Cos", "Sin")]
+        return Value(kind, apply("ComplexOf", [self.writer.cast(p, dtype) for p in parts]))
+
+    def of_cmath(self, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
+        if name == "exp" and len(values) == 1:
+            return self.complex_exp(node, values[0], "complex")
+        if name == "rect" and len(values) == 2:
+            size, angle = (self.emit(self.to_float(node, v), "d") for v in values)
+            return self.polar(size, angle, "complex")
+        if name == "phase" and len(values) == 1 and is_complex(values[0]):
+            real, imaginary = self.parts_of(Value("complex", self.emit(values[0], "D")))
+            return Value("float", self.writer.apply("Arctan2", [imaginary, real]))
+        raise Refused(node, f"a call of {name}()")
 
     # ---- variables ------------------------------------------------------------------------------
 

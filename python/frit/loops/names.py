@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def nodes_in(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """These and all below them, in no order, without the contexts of names.
+
+    Much faster than ast.walk: this is where a translation spends much of its time.
+    """
+    due = [*nodes]
+    while due:
+        node = due.pop()
+        yield node
+        if isinstance(node, (ast.Name, ast.Constant)):
+            continue
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                due += [x for x in value if isinstance(x, ast.AST)]
+            elif isinstance(value, ast.AST):
+                due.append(value)
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Variables that these statements may give a value."""
     return {
         n.id
-        for node in nodes
-        for n in ast.walk(node)
+        for n in nodes_in(nodes)
         if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))
     }
 
@@ -21,12 +39,11 @@ def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
 def loaded_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Variables that these statements may read."""
     found = set()
-    for node in nodes:
-        for n in ast.walk(node):
-            if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del)):
-                found.add(n.id)
-            if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-                found.add(n.target.id)
+    for n in nodes_in(nodes):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del)):
+            found.add(n.id)
+        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            found.add(n.target.id)
     return found
 
 
@@ -116,4 +133,4 @@ def needed_names(
     return liveness.of_statement(node, outputs)
 
 
-__all__ = ["Liveness", "assigned_names", "loaded_names", "needed_names"]
+__all__ = ["Liveness", "assigned_names", "loaded_names", "needed_names", "nodes_in"]

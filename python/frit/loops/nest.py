@@ -142,6 +142,10 @@ class NestWriter(
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
         self.assigned = assigned_names([inputs.node])
+        # Of this call, as far as it was asked for: the guard's names, lines and bounds.
+        self.space_now: dict[str, Any] = {f"v{k}": v for k, v in enumerate(inputs.values)}
+        self.lines_now: set[str] = set()
+        self.numbers_now: dict[str, int] = {}
 
     # ---- the whole ------------------------------------------------------------------------------
 
@@ -326,13 +330,19 @@ class NestWriter(
             texts = self.forms.least(form), self.forms.most(form)
         except Unbounded:
             return None
-        lines = self.prelude(" ".join(texts))
-        space: dict[str, Any] = {f"v{k}": v for k, v in enumerate(self.inputs.values)}
         try:
-            exec("\n".join(lines), {}, space)
-            return eval(texts[0], {}, space), eval(texts[1], {}, space)
+            return self.number_now(texts[0]), self.number_now(texts[1])
         except (ValueError, ZeroDivisionError):
             return None
+
+    def number_now(self, text: str) -> int:
+        if text not in self.numbers_now:
+            for line in self.prelude(text):
+                if line not in self.lines_now:
+                    exec(line, {}, self.space_now)
+                    self.lines_now.add(line)
+            self.numbers_now[text] = eval(text, {}, self.space_now)
+        return self.numbers_now[text]
 
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""

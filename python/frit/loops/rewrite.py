@@ -16,7 +16,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from frit.loops.names import Liveness, assigned_names, needed_names
+from frit.loops.names import Liveness, assigned_names, needed_names, nodes_in
 from frit.loops.place import Place, module_place, originals
 from frit.loops.quiet import without_warnings
 from frit.translate.record import field, record
@@ -86,7 +86,7 @@ class Rewriter:
         code = scope.code
         if _UNSAFE & set(code.co_names):
             return self.leave(node, "the function looks at its variables")
-        if any(map(_is_private, ast.walk(node))):
+        if any(map(_is_private, nodes_in([node]))):
             return self.leave(node, "the function has a name that is private to a class")
         scope.deleted = deleted_names([node])
         liveness = Liveness()
@@ -129,7 +129,7 @@ class Rewriter:
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
         found: ast.expr = ast.Call(part("take"), arguments, [])
         taken: list[ast.stmt] = [ast.Pass()]
-        returns = any(isinstance(part, ast.Return) for part in ast.walk(place.node))
+        returns = any(isinstance(part, ast.Return) for part in nodes_in([place.node]))
         if (place.outputs or returns) and not place.is_module:
             found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), found)
             names = [*place.outputs, *([_RETURNS, _RESULT] if returns else [])]
@@ -280,12 +280,7 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
 
 def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Variables that a `del` in the statements names."""
-    return {
-        n.id
-        for node in nodes
-        for n in ast.walk(node)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)
-    }
+    return {n.id for n in nodes_in(nodes) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
 
 
 # ---- code ---------------------------------------------------------------------------------------

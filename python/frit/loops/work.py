@@ -12,6 +12,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from frit.loops.names import nodes_in
+
 # Seconds as Python: less is left alone, as a compiled call costs 3e-6, and a refused one 1e-6.
 SHORT = 2e-6
 # Seconds as Python, after which a nest that nobody asked for is translated: about what the first
@@ -125,7 +127,7 @@ def _copy(node: ast.expr) -> Any:
 
 
 def _price(node: ast.AST) -> int:
-    return sum(map(_own_price, ast.walk(node)))
+    return sum(map(_own_price, nodes_in([node])))
 
 
 def _own_price(node: ast.AST) -> int:
