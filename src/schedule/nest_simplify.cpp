@@ -195,7 +195,15 @@ class StoreJoining {
     if (from_the_end >= std::min(body.size(), other.size())) return false;
     const Instr& x = body.rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
     const Instr& y = other.rbegin()[static_cast<std::ptrdiff_t>(from_the_end)];
-    return x.kind == InstrKind::Store && y.kind == InstrKind::Store && x.address == y.address;
+    return x.kind == InstrKind::Store && y.kind == InstrKind::Store && x.address == y.address &&
+           !loads(body, x.address) && !loads(other, x.address);
+  }
+  // An element that is added to is better left what it is: an update (NestUpdate).
+  static bool loads(const Block& block, const Address& address) {
+    return std::any_of(block.begin(), block.end(), [&](const Instr& instr) {
+      return (instr.kind == InstrKind::Load && instr.address == address) ||
+             loads(instr.body, address) || loads(instr.other, address);
+    });
   }
 
   void join(Instr& branch, std::size_t from_the_end, Block& behind) {

@@ -97,6 +97,19 @@ TEST(Nest, histogram_is_a_reduction_of_an_array) {
   EXPECT_EQ(verdicts(m), "v2: reduction\n");
 }
 
+TEST(Nest, a_histogram_with_an_update_in_both_branches_is_a_reduction) {
+  NestMaker m;
+  const int h = m.array(DType::Float64, 1), idx = m.array(DType::Int64, 1),
+            w = m.array(DType::Float64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    const ValueId k = m.load(idx, {i}), x = m.load(w, {i});
+    m.if_(
+        m.apply(Op::Greater, x, m.real(0)), [&] { m.store(h, {k}, m.plus(m.load(h, {k}), x)); },
+        [&] { m.store(h, {k}, m.plus(m.load(h, {k}), m.real(1))); });
+  });
+  EXPECT_EQ(verdicts(m), "v2: reduction\n");
+}
+
 TEST(Nest, a_scatter_by_an_index_array_is_serial) {
   NestMaker m;
   const int out = m.array(DType::Float64, 1), perm = m.array(DType::Int64, 1),

@@ -379,7 +379,7 @@ class ComplexProgram(Program):
             f"({y}.real - {y}.imag)",
             f"np.{self.pick('conj', 'abs', 'square')}({y})",
             f"{self.pick('np.exp', 'cmath.exp', 'np.real')}({y} * 0.5)",
-            f"({self.pick('x', '(1 - 2j)', '(0.5 + k * 1j)', '2.5')} / {self.pick('n', '4', '2j', y)})",
+            f"({self.pick('x', '(1 - 2j)', 'k * 1j', '2.5')} / {self.pick('n', '4', '2j', y)})",
             f"({x} * {self.pick('1j', '(0.5 - 2j)', '-1j')})",
             f"complex({self.pick('n', '0.5', y + '.real', 'k')}, {self.pick('1', y + '.imag')})",
         )

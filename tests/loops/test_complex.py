@@ -149,7 +149,7 @@ def escapes_by_squares(c, out, most):
     for i in range(c.shape[0]):
         for j in range(c.shape[1]):
             z = 0
-            for n in range(most):
+            for n in range(most):  # noqa: B007
                 z = z**2 + c[i, j]
                 if z.real * z.real + z.imag * z.imag > 4:
                     break

@@ -43,7 +43,7 @@ _UFUNCS = {
 }
 # Of a number of NumPy's or of Python's a ufunc makes the same.
 _ALIKE = ({"float", "d"}, {"complex", "D"})
-_COMPLEX_UFUNCS = ("absolute", "conjugate", "square")
+_COMPLEX_UFUNCS = ("absolute", "conjugate")
 _REDUCTIONS = {
     "sum": "sum",
     "mean": "mean",
