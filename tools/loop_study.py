@@ -36,7 +36,7 @@ from frit.loops.place import Place
 from frit.loops.rewrite import Rewriter
 from frit.loops.values import Refused
 
-KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
+KINDS = ("parallel", "reduction", "scan", "serial", "serial")  # a wavefront has serial loops
 COLUMNS = ("loops", "parallel", "at run time", "reduction", "scan", "serial", "Python")
 EXTENT = 8
 MODULES = {"numpy": np, "math": math}
