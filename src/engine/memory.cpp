@@ -77,10 +77,10 @@ State& state() {
   return *s;
 }
 
-// glibc's malloc keeps freed memory up to twice the largest block that was mapped by itself and freed
-// so far. Under NumPy the program's arrays are such blocks; ours are not malloc's. Without them, what
-// NumPy's own functions and other libraries free would go back to the system, and come as new pages,
-// at every call.
+// glibc's malloc keeps freed memory up to twice the largest block that it had mapped by itself and
+// that was freed. Under NumPy the program's arrays are such blocks; ours are not malloc's. Without
+// them, what NumPy's own functions and other libraries free would go back to the system, and come
+// as new pages, at every call.
 void keep_blocks_as_large(std::int64_t bytes) {
   constexpr std::int64_t most = 31 << 20;  // beyond 32 MiB malloc always maps
   static std::int64_t largest = 128 << 10;
