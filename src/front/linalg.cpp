@@ -367,7 +367,17 @@ struct Extents {
   std::int64_t rows, inner, columns;
 };
 
-// Of dense operands that are there: nothing has to be made but the result.
+template <class T>
+Matrix<T> matrix_of(const Array& x, bool is_left) {
+  constexpr auto item = static_cast<std::int64_t>(sizeof(T));
+  auto* elements = reinterpret_cast<T*>(x.base()->data + x.offset());
+  const std::int64_t extent = x.shape()[0], stride = x.strides()[0] / item;
+  if (x.ndim() == 2) return {elements, extent, x.shape()[1], stride, x.strides()[1] / item};
+  if (is_left) return {elements, 1, extent, extent, stride};
+  return {elements, extent, 1, stride, 1};
+}
+
+// Of operands that are there: nothing has to be made but the result.
 template <class T>
 Array product_at_once(const Array& a, const Array& b, const Extents& n) {
   Engine& engine = Engine::get();
@@ -376,14 +386,11 @@ Array product_at_once(const Array& a, const Array& b, const Extents& n) {
       a.ndim() == 1 ? 1 : 0, static_cast<std::size_t>(a.ndim() + b.ndim() - 2));
   Array result = empty(shape, a.dtype());
   engine.allocate(result.base());
-  const auto elements = [](const Array& x) {
-    return reinterpret_cast<T*>(x.base()->data + x.offset());
-  };
+  auto* elements = reinterpret_cast<T*>(result.base()->data + result.offset());
   const bool checks = engine.settings.float_checks != 0;
   if (checks) clear_float_flags();
-  multiply<T>({elements(a), n.rows, n.inner, n.inner, 1},
-              {elements(b), n.inner, n.columns, n.columns, 1},
-              {elements(result), n.rows, n.columns, n.columns, 1});
+  multiply<T>(matrix_of<T>(a, true), matrix_of<T>(b, false),
+              {elements, n.rows, n.columns, n.columns, 1});
   ++engine.statistics.immediate;
   if (checks) {
     SourcePosition at = engine.source;
@@ -393,10 +400,15 @@ Array product_at_once(const Array& a, const Array& b, const Extents& n) {
   return result;
 }
 
+bool has_whole_strides(const Array& a, DType dtype) {
+  return std::ranges::all_of(a.strides(),
+                             [&](std::int64_t stride) { return stride % size_of(dtype) == 0; });
+}
+
 // No array where anything is out of the ordinary.
 Array small_product(const Array& a, const Array& b) {
   const auto is_plain = [](const Array& x) {
-    return (x.ndim() == 1 || x.ndim() == 2) && x.size() > 0 && x.c_contiguous() &&
+    return (x.ndim() == 1 || x.ndim() == 2) && x.size() > 0 && has_whole_strides(x, x.dtype()) &&
            is_small_and_ready(x);
   };
   if (a.dtype() != b.dtype() || !is_plain(a) || !is_plain(b)) return {};
@@ -410,6 +422,10 @@ Array small_product(const Array& a, const Array& b) {
       return product_at_once<float>(a, b, n);
     case DType::Float64:
       return product_at_once<double>(a, b, n);
+    case DType::Complex64:
+      return product_at_once<std::complex<float>>(a, b, n);
+    case DType::Complex128:
+      return product_at_once<std::complex<double>>(a, b, n);
     case DType::Int64:
       return product_at_once<std::uint64_t>(a, b, n);
     default:
@@ -419,8 +435,7 @@ Array small_product(const Array& a, const Array& b) {
 
 // `a` as a stack of matrices of this type and shape, its elements at whole distances.
 Array stack_of(const Array& a, DType dtype, const std::vector<std::int64_t>& shape) {
-  const bool whole = std::ranges::all_of(
-      a.strides(), [&](std::int64_t stride) { return stride % size_of(dtype) == 0; });
+  const bool whole = has_whole_strides(a, dtype);
   if (a.dtype() == dtype && whole) return broadcast_to(a, shape);
   return broadcast_to(astype(a, dtype, 'C'), shape);
 }
@@ -491,7 +506,7 @@ Array readable_by_blas(const Array& a) {
     if (a.strides()[k] < 0 || a.strides()[k] % item != 0 ||
         (a.strides()[k] == 0 && a.shape()[k] > 1))
       return copy(a, 'C');
-  if (a.ndim() == 2 && !a.c_contiguous() && !a.f_contiguous()) return copy(a, 'K');
+  if (a.ndim() == 2 && !a.c_contiguous() && !a.f_contiguous()) return copy(a, 'C');
   return a;
 }
 
