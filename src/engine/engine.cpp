@@ -235,10 +235,13 @@ void Engine::commit() {
 // Should what was recorded before this last node run now?
 bool Engine::begins_anew(const Node& node) {
   if (nodes_.size() == 1) return false;
-  if (pending_cost_ > settings.step_cost || nodes_.size() > settings.step_nodes) {
-    if (same_step(node, nodes_.front()) || (anchor_ > 0 && same_step(node, nodes_[anchor_])))
-      return true;
-    // What came before a loop is no beginning of its rounds: they are counted from here.
+  const bool are_many = nodes_.size() > settings.step_nodes;
+  if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, nodes_.front()))
+    return true;
+  if (are_many) {
+    // What came before a loop is no beginning of its rounds: they are counted from here. Only where
+    // there are many nodes: rounds of few that belong together (the terms of a sum) stay together.
+    if (anchor_ > 0 && same_step(node, nodes_[anchor_])) return true;
     if (anchor_ == 0) anchor_ = nodes_.size() - 1;
   }
   return held_ > settings.held_bytes && !may_hold_on(node);

@@ -159,7 +159,8 @@ bool reduce_small(Op op, const Array& a, std::uint64_t mask, const Array& out,
   if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
   const Folding folding(op, type);
   if (!folding) return false;
-  const bool is_whole = out.size() == 1 && a.c_contiguous();
+  const std::int64_t item = size_of(type), results = out.size();
+  const bool is_whole = results == 1 && a.c_contiguous();
   if (a.dtype() != type) {
     if (!is_whole) return false;
     const SourcePosition at = engine.source;
@@ -170,12 +171,11 @@ bool reduce_small(Op op, const Array& a, std::uint64_t mask, const Array& out,
   }
   std::optional<Rows> rows;
   if (!is_whole && !rows.emplace(a, mask, strides).can_be_small()) return false;
-  const std::int64_t item = size_of(type);
   engine.allocate(out.base());
   std::byte* result = out.base()->data + out.offset();
   const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, type);
   if (want_flags) clear_float_flags();
-  for (std::int64_t k = 0; k < out.size(); ++k)
+  for (std::int64_t k = 0; k < results; ++k)
     std::memcpy(result + k * item, initial.bytes, static_cast<std::size_t>(item));
   if (rows)
     rows->fold(folding, result);
