@@ -226,7 +226,9 @@ Array gathered(const IndexKey& key) {
 const Array* vector_indices(const Array& array, PyObject* key) {
   if (!is_array(key) || array.ndim() != 1) return nullptr;
   const Array& indices = array_of(key).array;
-  return is_integer(indices.dtype()) && indices.ndim() > 0 ? &indices : nullptr;
+  // The result of others lies in their order.
+  const bool is_plain = indices.ndim() == 1 || (indices.ndim() > 1 && indices.c_contiguous());
+  return is_integer(indices.dtype()) && is_plain ? &indices : nullptr;
 }
 
 PyObject* get_native(PyObject* self, PyObject* key) {

@@ -207,3 +207,14 @@ def test_pending_readers_see_the_element_from_before_a_write():
     y = x + 1
     x[0] = 50
     assert y[0] == 1.0 and x[0] == 50.0
+
+
+def test_what_is_taken_lies_in_the_order_of_the_indices():
+    from core_compare import ours
+
+    for shape in ((10,), (10, 1)):
+        a = numpy.arange(10.0).reshape(shape)
+        for b in (numpy.arange(10).reshape(5, 2).T, numpy.arange(10).reshape(2, 5)):
+            key = b if a.ndim == 1 else (b, 0)
+            mine = ours(a)[ours(b) if a.ndim == 1 else (ours(b), 0)]
+            assert mine.strides == a[key].strides
