@@ -229,7 +229,7 @@ void Engine::commit() {
   }
   if (at_once) return eval();
   if (nodes_.size() > settings.most_nodes) [[unlikely]]
-    eval_prefix(step_boundary());
+    eval();
 }
 
 // Should what was recorded before this last node run now?
@@ -270,52 +270,6 @@ bool Engine::may_hold_on(const Node& node) {
       reads_promise |= a.base->data == nullptr;
   });
   return reads_promise && is_little;
-}
-
-// The last node from which the trace repeats its beginning.
-std::size_t Engine::step_boundary() const {
-  for (std::size_t k = nodes_.size() - 1; k > nodes_.size() / 2; --k)
-    if (same_step(nodes_[k], nodes_.front())) return k;
-  return nodes_.size();
-}
-
-// Runs the first `count` nodes; what the others touch stays alive.
-void Engine::eval_prefix(std::size_t count) {
-  if (count == 0 || count >= nodes_.size()) return eval();
-  std::vector<Node> rest(
-      std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(count)),
-      std::make_move_iterator(nodes_.end()));
-  nodes_.resize(count);
-  for (const Node& node : rest)
-    for_each_access(node, [&](const Access& a, bool) { retain_handle(a.base); });
-  // The prefix's key and slots, without the rest.
-  const auto renumber = [&] {
-    for (Base* base : slots_) base->segment = 0;
-    slots_.clear();
-    key_.clear();
-    ++segment_;
-    pending_cost_ = 0;
-    anchor_ = 0;
-    for (const Node& node : nodes_) {
-      for_each_access(node, [&](const Access& a, bool) { number(a); });
-      append_key(node);
-      pending_cost_ += pending_cost_of(node);
-    }
-  };
-  const auto put_back = [&] {
-    for (Node& node : rest) nodes_.push_back(std::move(node));
-    renumber();
-    for (std::size_t k = nodes_.size() - rest.size(); k < nodes_.size(); ++k)
-      for_each_access(nodes_[k], [&](const Access& a, bool) { release_handle(a.base); });
-  };
-  renumber();
-  try {
-    eval();
-  } catch (...) {
-    put_back();
-    throw;
-  }
-  put_back();
 }
 
 void Engine::settle(Base* base, bool for_write) {

@@ -152,12 +152,10 @@ class Engine {
   void add_access(const Access& access, bool is_write);
   void drop_access(const Access& access, bool is_write);
   void start_segment();
-  void eval_prefix(std::size_t count);
   bool begins_anew(const Node& node);
   void eval_before_last();
   bool may_hold_on(const Node& node);
   double pending_cost_of(const Node& node) const;
-  std::size_t step_boundary() const;
   std::vector<SlotState> slot_states() const;
   // What is pending, for make_plan.
   Segment segment(std::span<const SlotState> states) const {

@@ -640,35 +640,31 @@ namespace {
 // Copies the bytes where there are few and nothing has to be waited for; false: nothing is done.
 bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, Strided target,
                 const Argument& value) {
-  const int item = size_of(dtype);
-  if (!value.array) {
-    if (value.scalar.dtype != dtype) return false;
-    std::int64_t strides[max_dimensions];
-    std::fill_n(strides, shape.size(), 0);
-    auto* element = const_cast<std::byte*>(value.scalar.bytes);
-    base->stamp = 0;
-    copy_elements(target, {element, {strides, shape.size()}}, shape, item);
-    return true;
-  }
-  const Array& source = *value.array;
-  Base* from = source.base();
-  const auto extents = source.shape();
-  // Memory of others may be ours, given out before.
-  const bool may_be_shared = (from->foreign && (base->foreign || base->exports > 0)) ||
-                             (base->foreign && from->exports > 0);
-  if (source.dtype() != dtype || from == base || may_be_shared || !Engine::get().is_ready(from) ||
-      extents.size() > shape.size())
+  const std::byte* from = value.scalar.bytes;
+  std::span<const std::int64_t> extents, steps;
+  if (value.array) {
+    const Array& source = *value.array;
+    const Base* owner = source.base();
+    // Memory of others may be ours, given out before.
+    const bool may_be_shared = (owner->foreign && (base->foreign || base->exports > 0)) ||
+                               (base->foreign && owner->exports > 0);
+    if (source.dtype() != dtype || owner == base || may_be_shared ||
+        !Engine::get().is_ready(owner) || !broadcasts_to(source.shape(), shape))
+      return false;
+    from = owner->data + source.offset();
+    extents = source.shape();
+    steps = source.strides();
+  } else if (value.scalar.dtype != dtype) {
     return false;
+  }
   std::int64_t strides[max_dimensions];
   const std::size_t lead = shape.size() - extents.size();
   std::fill_n(strides, lead, 0);
-  for (std::size_t k = lead; k < shape.size(); ++k) {
-    const std::int64_t extent = extents[k - lead];
-    if (extent != shape[k] && extent != 1) return false;
-    strides[k] = extent == 1 ? 0 : source.strides()[k - lead];
-  }
+  for (std::size_t k = 0; k < extents.size(); ++k)
+    strides[lead + k] = extents[k] == 1 ? 0 : steps[k];
   base->stamp = 0;
-  copy_elements(target, {from->data + source.offset(), {strides, shape.size()}}, shape, item);
+  copy_elements(target, {const_cast<std::byte*>(from), {strides, shape.size()}}, shape,
+                size_of(dtype));
   return true;
 }
 

@@ -1,8 +1,10 @@
 // small_reduce.cpp: small reductions, computed at once by ready-made loops, in NumPy's order.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "engine/float_flags.h"
+#include "engine/pack.h"
 #include "engine/pool.h"
 #include "front/common.h"
 #include "front/small.h"
@@ -12,42 +14,6 @@ namespace frit {
 namespace {
 
 constexpr std::int64_t most_bytes = 16 << 10;  // of a row that is copied
-
-std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
-
-// The elements of some axes one after another, the last axis fastest.
-struct Window {
-  std::span<const int> axes;
-  std::span<const std::int64_t> extents, strides;  // of all axes
-
-  std::int64_t size() const {
-    std::int64_t n = 1;
-    for (int axis : axes) n *= extents[at(axis)];
-    return n;
-  }
-  bool is_dense(std::int64_t item) const {
-    for (std::size_t k = axes.size(); k-- > 0; item *= extents[at(axes[k])])
-      if (strides[at(axes[k])] != item) return false;
-    return true;
-  }
-  template <class Visit>  // visit(index)
-  void for_each_index(Visit&& visit) const {
-    std::int64_t index[max_dimensions] = {};
-    for (std::int64_t left = size(); left > 0; --left) {
-      visit(std::span<const std::int64_t>(index, axes.size()));
-      for (std::size_t k = axes.size(); k-- > 0;) {
-        if (++index[k] < extents[at(axes[k])]) break;
-        index[k] = 0;
-      }
-    }
-  }
-  static std::int64_t offset(std::span<const int> axes, std::span<const std::int64_t> index,
-                             std::span<const std::int64_t> strides) {
-    std::int64_t sum = 0;
-    for (std::size_t k = 0; k < axes.size(); ++k) sum += index[k] * strides[at(axes[k])];
-    return sum;
-  }
-};
 
 // One step of the reduction: `to` holds what came before.
 class Folding {
@@ -103,50 +69,54 @@ class Rows {
   Rows(const Array& a, std::uint64_t mask, std::span<const std::int64_t> out_strides)
       : shape_(shape_of_reduction(*a.layout(), mask, false)),
         columns_(shape_.kind == GroupKind::Columns),
-        row_{std::span(shape_.order).last(columns_ ? 1 : shape_.tree.size()), a.shape(),
-             a.strides()},
-        rounds_{std::span(shape_.order).first(shape_.order.size() - row_.axes.size()), a.shape(),
-                a.strides()},
+        axes_(shape_.order.size()),
+        outer_(axes_ - (columns_ ? 1 : shape_.tree.size())),
         data_(a.base()->data + a.offset()),
-        out_strides_(out_strides),
-        item_(size_of(a.dtype())) {}
+        item_(size_of(a.dtype())) {
+    for (std::size_t k = 0; k < axes_; ++k) {
+      const auto axis = static_cast<std::size_t>(shape_.order[k]);
+      extents_[k] = a.shape()[axis];
+      strides_[k] = a.strides()[axis];
+      out_strides_[k] = out_strides[axis];
+    }
+    for (std::size_t k = axes_; k-- > outer_; size_ *= extents_[k])
+      dense_strides_[k] = size_ * item_;
+  }
 
   bool can_be_small() const {
-    return shape_.chunk == 0 && row_.size() * item_ <= most_bytes &&
-           (!columns_ || out_strides_[at(shape_.order.back())] == item_);
+    return shape_.chunk == 0 && size_ * item_ <= most_bytes &&
+           (!columns_ || out_strides_[outer_] == item_);
   }
   void fold(const Folding& folding, std::byte* out) const {
-    const std::int64_t n = row_.size();
-    const bool is_dense = row_.is_dense(item_);
+    const std::size_t inner = axes_ - outer_;
+    const bool is_dense = std::equal(strides_ + outer_, strides_ + axes_, dense_strides_ + outer_);
     alignas(64) std::byte dense[most_bytes];
-    rounds_.for_each_index([&](std::span<const std::int64_t> index) {
-      const std::byte* row = data_ + Window::offset(rounds_.axes, index, rounds_.strides);
-      if (!is_dense) row = gather(row, dense);
-      std::byte* to = out + Window::offset(rounds_.axes, index, out_strides_);
+    std::byte* row = data_;
+    const auto visit = [&] {
+      if (!is_dense)
+        copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
+                      {extents_ + outer_, inner}, static_cast<int>(item_));
+      const std::byte* from = is_dense ? row : dense;
       if (columns_)
-        folding.add_row(to, row, n);
+        folding.add_row(out, from, size_);
       else
-        folding.fold(to, row, n);
+        folding.fold(out, from, size_);
+    };
+    // The row stands for one axis more.
+    walk_rows({extents_, outer_ + 1}, visit, [&](std::size_t axis, std::int64_t steps) {
+      row += steps * strides_[axis];
+      out += steps * out_strides_[axis];
     });
   }
 
  private:
-  const std::byte* gather(const std::byte* row, std::byte* dense) const {
-    std::byte* next = dense;
-    row_.for_each_index([&](std::span<const std::int64_t> index) {
-      const std::byte* element = row + Window::offset(row_.axes, index, row_.strides);
-      std::memcpy(next, element, static_cast<std::size_t>(item_));
-      next += item_;
-    });
-    return dense;
-  }
-
   ReductionShape shape_;
   bool columns_;
-  Window row_, rounds_;
-  const std::byte* data_;
-  std::span<const std::int64_t> out_strides_;
-  std::int64_t item_;
+  std::size_t axes_, outer_;  // from `outer_` on, axes are a row's
+  std::byte* data_;
+  std::int64_t item_, size_ = 1;  // size: elements of a row
+  std::int64_t extents_[max_dimensions], strides_[max_dimensions], out_strides_[max_dimensions],
+      dense_strides_[max_dimensions];
 };
 
 }  // namespace

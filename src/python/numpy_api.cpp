@@ -302,6 +302,7 @@ std::optional<Scalar> float_value(double value, DType dtype) {
     if (std::fabs(value) > largest || (value != 0 && std::fabs(value) < smallest))
       return std::nullopt;
   }
+  if (dtype == DType::Float32) return Scalar::of(dtype, static_cast<float>(value));
   return cast_element(Scalar::of(DType::Float64, value), dtype);
 }
 

@@ -5,7 +5,6 @@
 #include "python/sequences.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "python/numpy_api.h"
@@ -98,16 +97,6 @@ bool write(PyObject* item, DType dtype, std::byte*& to) {
     if (!write_integer(item, value)) return false;
     std::memcpy(here, &value, sizeof value);
     return true;
-  }
-  if (dtype == DType::Float32 && PyFloat_CheckExact(item)) {
-    const double value = PyFloat_AS_DOUBLE(item);
-    const double size = std::fabs(value);
-    // Beyond, the conversion may warn: see element_value.
-    if (size == 0 || (size > 1.2e-38 && size < 3.4e38)) {
-      const auto narrow = static_cast<float>(value);
-      std::memcpy(here, &narrow, sizeof narrow);
-      return true;
-    }
   }
   const std::optional<Scalar> element = element_value(item, dtype);
   if (element) std::memcpy(here, element->bytes, static_cast<std::size_t>(size_of(dtype)));

@@ -12,6 +12,12 @@ namespace {
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
+// Is it a loop whose sums are a tree, or is there one in it?
+bool is_or_has_tree(const Instr& instr) {
+  return instr.tree || std::any_of(instr.body.begin(), instr.body.end(), is_or_has_tree) ||
+         std::any_of(instr.other.begin(), instr.other.end(), is_or_has_tree);
+}
+
 }  // namespace
 
 double Planner::rounds_of(std::int32_t loop) const {
@@ -194,15 +200,9 @@ bool Planner::may_have_lanes(std::int32_t loop, const Statements& statements,
   return true;
 }
 
-bool Planner::has_tree(const Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const Instr& instr) {
-    return instr.tree || has_tree(instr.body) || has_tree(instr.other);
-  });
-}
 bool Planner::has_tree(const Statements& statements) {
-  return std::any_of(statements.begin(), statements.end(), [](const Instr* s) {
-    return s->tree || has_tree(s->body) || has_tree(s->other);
-  });
+  return std::any_of(statements.begin(), statements.end(),
+                     [](const Instr* s) { return is_or_has_tree(*s); });
 }
 
 bool Planner::stands_in(const Statements& statements, const Instr* wanted) {

@@ -109,7 +109,6 @@ class Planner {
   // ---- lanes ------------------------------------------------------------------------------------
   bool may_have_lanes(std::int32_t loop, const Statements& statements, const Status& status) const;
   // Is there a loop in it whose sums are a tree? Its own iterations are the lanes, then.
-  static bool has_tree(const Block& block);
   static bool has_tree(const Statements& statements);
   static bool stands_in(const Statements& statements, const Instr* wanted);
   static bool contains(const Block& block, const Instr* wanted);

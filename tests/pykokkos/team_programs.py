@@ -54,13 +54,11 @@ class _Body:
             return ["for k in range(size):", f"    v{v} = pk.max(v{v}, s[k] - t[k])"]
         if draw < 0.87:
             return [f"u{u} = s[0] - {self.common()}"]
-        self.functions += 1
-        name = f"f{self.functions}"
-        return [
-            f"def {name}(j: int, part: pk.Acc[pk.double]):",
-            f"    part += s[j] + {self.common()}",
-            f"u{u} = pk.min(pk.parallel_reduce(pk.TeamThreadRange(tm, size), {name}), 99.0)",
-        ]
+        return self.nested(
+            "part += s[j] + " + self.common(),
+            f"u{u} = pk.min(pk.parallel_reduce(pk.TeamThreadRange(tm, size), NAME), 99.0)",
+            ", part: pk.Acc[pk.double]",
+        )
 
     def writing(self) -> list[str]:
         draw, view = self.rng.random(), self.rng.choice("st")
@@ -71,12 +69,19 @@ class _Body:
             return [f"if {self.condition()}:", "    " + write]
         if draw < 0.9:
             return [f"pk.atomic_add({view}, [tid], 1.0)"]
+        return self.nested(
+            f"{view}[j] = j - {self.common()}",
+            "pk.parallel_for(pk.TeamThreadRange(tm, size), NAME)",
+        )
+
+    def nested(self, body: str, launch: str, accumulator: str = "") -> list[str]:
+        """A function of an index j, and its launch over the team."""
         self.functions += 1
         name = f"f{self.functions}"
         return [
-            f"def {name}(j: int):",
-            f"    {view}[j] = j - {self.common()}",
-            f"pk.parallel_for(pk.TeamThreadRange(tm, size), {name})",
+            f"def {name}(j: int{accumulator}):",
+            "    " + body,
+            launch.replace("NAME", name),
         ]
 
     def several(self, statement: Any) -> list[str]:

@@ -48,9 +48,10 @@ def is_zero(x: Value) -> bool:
     return x.mixed and x.zero
 
 
-def is_positive(x: Value) -> bool:
-    """A real number of the text by which a 0 stays what it is."""
-    return type(x.literal) in (int, float) and math.copysign(1, x.literal) > 0
+def keeps_zero(op: ast.operator, x: Value) -> bool:
+    """By which a 0 stays what it is: another one, or a factor above 0 in the text."""
+    is_positive = type(x.literal) in (int, float) and math.copysign(1, x.literal) > 0
+    return is_zero(x) or (isinstance(op, ast.Mult) and is_positive)
 
 
 class Complexes:
@@ -97,8 +98,7 @@ class Complexes:
         value = self.apply(name, kind, (x, dtype), (y, dtype))
         if len(among) > 1:
             value.among = among
-            is_product = isinstance(op, ast.Mult)
-            value.zero = all(is_zero(v) or (is_product and is_positive(v)) for v in (x, y))
+            value.zero = all(keeps_zero(op, v) for v in (x, y))
         return value
 
     def kind_of_pair(
@@ -122,7 +122,7 @@ class Complexes:
         for value in (x, y):
             if is_complex(value):
                 continue
-            if not (is_zero(value) or (isinstance(op, ast.Mult) and is_positive(value))):
+            if not keeps_zero(op, value):
                 raise Refused(node, TWO)
         if isinstance(op, ast.Div):
             raise Refused(node, TWO)

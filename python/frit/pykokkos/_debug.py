@@ -26,8 +26,7 @@ NESTED = (_policies.TeamThreadRange, _policies.TeamThreadMDRange)  # and what de
 def _for_each(policy: Any, call: Callable[..., None]) -> None:
     """call(*point) for all points of the policy."""
     if isinstance(policy, _policies.TeamPolicy):
-        size = max(policy.team_size, 1)
-        for team, members in _hierarchy.teams(policy.league_size, size):
+        for team, members in _hierarchy.teams(*_policies.extents(policy)):
             team.run(members, call)
         return
     if isinstance(policy, _policies.MDRangePolicy):

@@ -597,7 +597,7 @@ class _Host:
             if name == "extent":
                 return self.value(node.func.value).extent(*(self.value(a) for a in node.args))
             if name == "team_size" and isinstance(self.policy, _policies.TeamPolicy):
-                return max(self.policy.team_size, 1)
+                return _policies.extents(self.policy)[1]
             if name == "league_size" and isinstance(self.policy, _policies.TeamPolicy):
                 return self.policy.league_size
         raise LookupError(ast.unparse(node))

@@ -57,13 +57,11 @@ class ExitGuard {
   // destroyed before any handler runs.
   void watch_main_thread() {
     struct AtEnd {
-      bool is_watched = true;
       ~AtEnd() {
         if (getpid() == gettid()) instance().stop_all();
       }
     };
     static thread_local AtEnd at_end;
-    static_cast<void>(at_end.is_watched);
   }
 
  private:
