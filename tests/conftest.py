@@ -20,7 +20,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-@pytest.fixture(params=["interpreter", "compiled"])
+@pytest.fixture(params=["eager", "interpreter", "compiled"])
 def tier(request: pytest.FixtureRequest) -> Any:
     """Runs the test once with each tier: `compiled` waits for the compiler before each launch."""
     from frit import _core

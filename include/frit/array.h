@@ -269,6 +269,7 @@ struct Statistics {
   std::int64_t recorded = 0;   // nodes
   std::int64_t immediate = 0;  // ops computed at once
   std::int64_t evals = 0;
+  std::int64_t eager = 0;  // evals that ran their operations one by one, without a plan
   std::int64_t plan_hits = 0, plan_misses = 0;
   std::int64_t interpreted_launches = 0, compiled_launches = 0, calls = 0;
   std::int64_t kernels_compiled = 0, kernels_loaded = 0;
@@ -283,9 +284,10 @@ void reset_statistics();
 
 enum class Tier : std::uint8_t {
   Automatic,
-  Interpreter,
-  Compiled
-};  // Compiled: waits for the compiler (tests)
+  Eager,        // each operation by itself, by a ready-made loop; where there is none, interpreted
+  Interpreter,  // fused
+  Compiled      // fused; waits for the compiler (tests)
+};
 void set_tier(Tier tier);
 // FRIT_FUSION=off|trace|on, to see what fusing gains.
 enum class Fusion : std::uint8_t {

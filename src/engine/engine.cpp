@@ -62,6 +62,7 @@ Engine& Engine::start() {
 Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) {
   read_setting("FRIT_TIER", settings.tier,
                {{"automatic", Tier::Automatic},
+                {"eager", Tier::Eager},
                 {"interpreter", Tier::Interpreter},
                 {"compiled", Tier::Compiled}});
   read_setting("FRIT_FUSION", settings.fusion,
@@ -299,7 +300,9 @@ std::vector<SlotState> Engine::slot_states() const {
 void Engine::flush_caches() {
   plans_.clear();
   kernels_.clear();
+  seen_.fill(0);
   last_plan_.reset();
+  last_nodes_.reset();
   memory::release_cached();
 }
 

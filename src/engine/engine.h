@@ -68,6 +68,7 @@ struct Settings {
   std::string dump;  // FRIT_DUMP
   bool dumps(const char* what) const { return dump.find(what) != std::string::npos; }
   double part_cost = 25e3;  // ns of work that is worth handing to another thread
+  double plan_cost = 3e3;   // ns that it takes to plan a node
   // Pending work, in ns and in nodes, from which a loop's next round starts it. Short steps are
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
   double step_cost = 2e6;
@@ -162,7 +163,16 @@ class Engine {
     return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
   }
   void improve(KernelCode& code);
-  CachedPlan& plan_for(std::span<const SlotState> states);
+  struct Lookup {
+    std::uint64_t hash;
+    CachedPlan* plan;  // null: not known
+  };
+  Lookup find_plan(std::span<const SlotState> states);
+  CachedPlan& new_plan(std::uint64_t hash, std::span<const SlotState> states);
+  // In eager.cpp. run_eagerly() returns false where it had to stop: the rest is still pending.
+  bool runs_eagerly(std::uint64_t hash);
+  bool run_eagerly(std::span<const SlotState> states);
+  bool run_by_itself(const Node& node);
   void dump(const CachedPlan& cached);
   void dump(const Kernel& kernel) const;
   void run(CachedPlan& cached);
@@ -172,7 +182,7 @@ class Engine {
   struct Running;
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
-  void run_call(const Step& step, Running& running);
+  void run_call(const Node& node);
   void copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to);
   void diagnose(const Step& step, const CachedPlan& cached, unsigned flags);
 
@@ -195,8 +205,9 @@ class Engine {
   std::uint64_t clock_ = 0;
 
   std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;
+  std::array<std::uint64_t, 4096> seen_{};  // hashes of traces that ran without a plan
   std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;
-  std::shared_ptr<const Plan> last_plan_;
+  std::shared_ptr<const Plan> last_plan_;  // null: the last ones ran op by op
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;

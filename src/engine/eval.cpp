@@ -69,29 +69,50 @@ void Engine::eval() {
     }
   } done{*this, start};
   held_ = held_at_limit_ = 0;
-  CachedPlan& cached = plan_for(slot_states());
+  std::vector<SlotState> states = slot_states();
+  Lookup found = find_plan(states);
+  if (!found.plan && runs_eagerly(found.hash)) {
+    if (run_eagerly(states)) return;
+    states = slot_states();
+    found = find_plan(states);
+  }
+  CachedPlan& cached = found.plan ? *found.plan : new_plan(found.hash, states);
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
   run(cached);
 }
 
-CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
-  const auto start = std::chrono::steady_clock::now();
+namespace {
+
+void append_states(Words& key, std::span<const SlotState> states, Fusion fusion) {
   for (const SlotState& s : states)
-    key_.push_back(
+    key.push_back(
         static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
         static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
-  key_.push_back(static_cast<std::uint64_t>(settings.fusion));
-  const std::uint64_t hash = hash_words(key_.all());
-  const auto [first, last] = plans_.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (std::ranges::equal(it->second->key, key_.all())) {
-      ++statistics.plan_hits;
-      it->second->last_use = ++clock_;
-      key_.shrink(key_.size() - states.size() - 1);
-      statistics.lookup_seconds += seconds_since(start);
-      return *it->second;
-    }
+  key.push_back(static_cast<std::uint64_t>(fusion));
+}
+
+}  // namespace
+
+Engine::Lookup Engine::find_plan(std::span<const SlotState> states) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t trace_words = key_.size();
+  append_states(key_, states, settings.fusion);
+  Lookup found{hash_words(key_.all()), nullptr};
+  const auto [first, last] = plans_.equal_range(found.hash);
+  for (auto it = first; it != last && !found.plan; ++it)
+    if (std::ranges::equal(it->second->key, key_.all())) found.plan = it->second.get();
+  key_.shrink(trace_words);
+  if (found.plan) {
+    ++statistics.plan_hits;
+    found.plan->last_use = ++clock_;
+    statistics.lookup_seconds += seconds_since(start);
+  }
+  return found;
+}
+
+CachedPlan& Engine::new_plan(std::uint64_t hash, std::span<const SlotState> states) {
+  const auto start = std::chrono::steady_clock::now();
   if (plans_.size() >= most_plans) {
     // The older half goes.
     std::vector<std::uint64_t> uses;
@@ -104,8 +125,10 @@ CachedPlan& Engine::plan_for(std::span<const SlotState> states) {
       std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
   }
   auto cached = std::make_unique<CachedPlan>();
+  const std::size_t trace_words = key_.size();
+  append_states(key_, states, settings.fusion);
   cached->key.assign(key_.all().begin(), key_.all().end());
-  key_.shrink(key_.size() - states.size() - 1);
+  key_.shrink(trace_words);
   cached->last_use = ++clock_;
   for (const Node& node : nodes_)
     for_each_access(node, [&](const Access& a, bool) {
@@ -179,7 +202,7 @@ void Engine::run(CachedPlan& cached) {
             run_combine(step, running);
             break;
           case StepKind::Call:
-            run_call(step, running);
+            run_call(running.nodes[step.node]);
             break;
         }
         for (std::uint32_t slot : step.deallocate) {
@@ -236,7 +259,7 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
 // ---- steps --------------------------------------------------------------------------------------
 
 const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
-  const bool want_compiled = settings.tier != Tier::Interpreter;
+  const bool want_compiled = settings.tier == Tier::Automatic || settings.tier == Tier::Compiled;
   if (want_compiled) {
     ++code.sightings;
     code.cost_seen += cost;
@@ -387,8 +410,7 @@ void Engine::run_combine(const Step& step, Running& running) {
   cast_loop(c.dtype, c.out_dtype)(args, 1, 0);
 }
 
-void Engine::run_call(const Step& step, Running& running) {
-  const Node& node = running.nodes[step.node];
+void Engine::run_call(const Node& node) {
   const CallSite& site = *node.site;
   std::vector<std::byte*> pointers;
   for (const Access& a : site.outputs) pointers.push_back(a.base->data + a.offset);

@@ -55,6 +55,20 @@ std::vector<std::string> without_repeats(const std::vector<std::string>& lines) 
   return kept;
 }
 
+std::string explain_eager(const std::vector<std::string>& lines, std::size_t count, bool dot) {
+  const char* const why = "one by one: new, and done sooner than planned";
+  std::ostringstream out;
+  if (dot)
+    out << "digraph frit {\n  node [shape=box, fontname=monospace, fontsize=10];\n  all [label=\""
+        << why;
+  else
+    out << "evaluated: " << count << (count == 1 ? " operation" : " operations") << ", " << why
+        << "\n";
+  for (const std::string& line : lines) out << (dot ? "\\l" : "    ") << line << (dot ? "" : "\n");
+  if (dot) out << "\\l\"];\n}\n";
+  return out.str();
+}
+
 }  // namespace
 
 NodeLabel::NodeLabel(const Node& node)
@@ -84,6 +98,8 @@ std::string Engine::explain(bool dot) const {
   if (last_nodes_)
     for (const NodeLabel& node : *last_nodes_) names.push_back(node.text());
   const bool pending = !nodes_.empty();
+  if (!pending && !plan && !names.empty())
+    return explain_eager(without_repeats(names), names.size(), dot);
   if (pending) {
     plan = make_plan(segment(slot_states()));
     names.clear();

@@ -9,6 +9,8 @@
 
 namespace frit {
 
+inline constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
+
 // What an op's values say, as status flags (pool.h); `raised`: those that its loop has left.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            const std::vector<std::vector<std::byte>>& in,

@@ -15,8 +15,6 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
-
 std::uint8_t bit(FloatError error) { return static_cast<std::uint8_t>(error); }
 
 }  // namespace

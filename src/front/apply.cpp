@@ -6,8 +6,8 @@
 
 #include "engine/pack.h"
 #include "engine/pool.h"
+#include "engine/small.h"
 #include "front/common.h"
-#include "front/small.h"
 #include "ir/hash.h"
 #include "ir/neutral.h"
 #include "schedule/dependence.h"

@@ -662,6 +662,12 @@ void fuzz(Tier tier, std::int64_t programs, bool large) {
   }
 }
 
+TEST(Fuzz, small_programs_on_windows_give_the_references_values_eagerly) {
+  fuzz(Tier::Eager, number_from("FRIT_FUZZ_PROGRAMS", 3000), false);
+}
+TEST(Fuzz, large_programs_on_windows_give_the_references_values_eagerly) {
+  fuzz(Tier::Eager, number_from("FRIT_FUZZ_PROGRAMS", 3000) / 50, true);
+}
 TEST(Fuzz, small_programs_on_windows_give_the_references_values_interpreted) {
   fuzz(Tier::Interpreter, number_from("FRIT_FUZZ_PROGRAMS", 3000), false);
 }

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/pack.h"
 #include "front/common.h"
 #include "front/parts.h"
-#include "front/small.h"
 
 namespace frit {
 namespace {

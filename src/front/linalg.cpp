@@ -12,7 +12,6 @@
 #include "engine/matrix_product.h"
 #include "engine/pool.h"
 #include "front/common.h"
-#include "front/small.h"
 #include "ir/neutral.h"
 
 namespace frit {

@@ -5,8 +5,8 @@
 
 #include "engine/float_flags.h"
 #include "engine/pool.h"
+#include "engine/small.h"
 #include "front/common.h"
-#include "front/small.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
 #include "schedule/reduction_order.h"
@@ -170,23 +170,32 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     assign(out, Argument(initial));
     return out;
   }
-  if (working == dtype && out.base()->pending == 0 &&
-      reduce_small(op, a, mask, out, result.strides, initial))
+  Engine& engine = Engine::get();
+  if (working == dtype && out.base()->pending == 0 && engine.is_ready(a.base()) &&
+      a.size() * size_of(dtype) <= engine.settings.immediate_bytes &&
+      reduce_small({.op = op,
+                    .mask = mask,
+                    .in = access_of(a),
+                    .out = access_of(out),
+                    .out_strides = result.strides,
+                    .initial = initial})) {
+    ++engine.statistics.immediate;
     return out;
+  }
   const LayoutRef out_layout =
       LayoutRef::adopt(make_layout(a.shape(), result.strides, size_of(dtype)));
-  Node& node = Engine::get().open_node();
+  Node& node = engine.open_node();
   node.kind = NodeKind::Reduce;
   node.op = op;
   node.inputs = 1;
   node.signature = {{working, working, working}, working};
   node.reduced = mask;
-  node.float_checks = Engine::get().settings.float_checks;
+  node.float_checks = engine.settings.float_checks;
   node.constants[0] = initial;
   node.in[0] = access_of(a);
   node.out = access_of(out);
   node.out.layout = out_layout.get();
-  Engine::get().commit();
+  engine.commit();
   return out;
 }
 

@@ -1,6 +1,8 @@
 // kernel.cpp: facts about Kernels: trees of reductions, variance, the key of the code cache.
 #include "ir/kernel.h"
 
+#include <cstring>
+
 #include "ir/error.h"
 
 namespace frit {
@@ -132,70 +134,59 @@ Variance variance_of(const Kernel& kernel) { return VarianceSpread(kernel).run()
 
 namespace {
 
-// Every list is preceded by its length and every field has a fixed size, so no two kernels give the
-// same bytes.
+// Every list is preceded by its length and every field is a word, so no two kernels give the same
+// bytes.
 class Serializer {
  public:
   std::string run(const Kernel& kernel) {
+    words_.reserve(512);
     count(kernel.operands.size());
-    for (const Operand& operand : kernel.operands) {
-      byte(operand.dtype);
-      byte(operand.written);
-      number(operand.scratch_offset);
-    }
+    for (const Operand& operand : kernel.operands)
+      add(static_cast<std::int32_t>(operand.dtype), operand.written ? 1 : 0,
+          operand.scratch_offset);
     types(kernel.scalars);
-    number(kernel.integers);
+    add(kernel.integers);
     types(kernel.values);
     types(kernel.locals);
     block(kernel.code);
-    return std::move(bytes_);
+    return {reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof words_[0]};
   }
 
  private:
-  template <class T>
-  void byte(T value) {
-    bytes_.push_back(static_cast<char>(value));
+  template <class... Word>
+  void add(Word... word) {
+    (words_.push_back(word), ...);
   }
-  void number(std::int32_t value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  void count(std::size_t size) { number(static_cast<std::int32_t>(size)); }
+  void count(std::size_t size) { add(static_cast<std::int32_t>(size)); }
   void types(const std::vector<DType>& list) {
     count(list.size());
-    for (DType dtype : list) byte(dtype);
+    for (DType dtype : list) add(static_cast<std::int32_t>(dtype));
   }
   void block(const Block& instructions) {
     count(instructions.size());
     for (const Instr& instr : instructions) instruction(instr);
   }
   void instruction(const Instr& instr) {
-    byte(instr.kind);
-    byte(instr.op);
-    byte((instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) | (instr.streaming ? 4 : 0) |
-         (instr.tree ? 8 : 0));
-    number(instr.result);
-    for (ValueId arg : instr.args) number(arg);
-    number(instr.number);
-    if (instr.kind == InstrKind::Constant)
-      bytes_.append(reinterpret_cast<const char*>(instr.constant.bytes),
-                    sizeof instr.constant.bytes);
-    number(instr.address.operand);
+    const int flags = (instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) |
+                      (instr.streaming ? 4 : 0) | (instr.tree ? 8 : 0);
+    add(static_cast<int>(instr.kind) | static_cast<int>(instr.op) << 8 | flags << 24, instr.result,
+        instr.args[0], instr.args[1], instr.args[2], instr.number, instr.address.operand);
+    if (instr.kind == InstrKind::Constant) {
+      std::int32_t words[4];
+      static_assert(sizeof words == sizeof instr.constant.bytes);
+      std::memcpy(words, instr.constant.bytes, sizeof words);
+      for (std::int32_t word : words) add(word);
+    }
     count(instr.address.terms.size());
-    for (const Term& term : instr.address.terms) {
-      number(term.index);
-      number(term.stride);
-    }
+    for (const Term& term : instr.address.terms) add(term.index, term.stride);
     count(instr.reductions.size());
-    for (const Reduction& reduction : instr.reductions) {
-      byte(reduction.op);
-      number(reduction.value);
-      number(reduction.local);
-    }
+    for (const Reduction& reduction : instr.reductions)
+      add(static_cast<std::int32_t>(reduction.op), reduction.value, reduction.local);
     block(instr.body);
     block(instr.other);
   }
 
-  std::string bytes_;
+  std::vector<std::int32_t> words_;
 };
 
 }  // namespace

@@ -9,13 +9,6 @@
 namespace frit {
 namespace {
 
-bool same_pure(const Instr& a, const Instr& b) {
-  if (a.kind != b.kind || a.op != b.op || a.number != b.number) return false;
-  if (!std::equal(a.args, a.args + 3, b.args)) return false;
-  return a.constant.dtype == b.constant.dtype &&
-         std::memcmp(a.constant.bytes, b.constant.bytes, 16) == 0;
-}
-
 // Swapped inputs give the same bits: not so for complex products, nor for the maximum of 0.0 and
 // -0.0.
 bool swaps(Op op, DType type) {
@@ -32,7 +25,17 @@ bool raises_easily(Op op, DType type) {
 
 }  // namespace
 
-KernelWriter::KernelWriter() { blocks_.emplace_back(); }
+// Most kernels are small, and a first call is as fast as they are written: room for one of those.
+KernelWriter::KernelWriter() {
+  blocks_.reserve(4);
+  open_.reserve(4);
+  known_.reserve(16);
+  levels_.reserve(32);
+  integer_values_.reserve(16);
+  kernel_.values.reserve(32);
+  kernel_.operands.reserve(8);
+  blocks_.emplace_back().reserve(8);
+}
 
 std::int32_t KernelWriter::operand(DType dtype, bool written) {
   kernel_.operands.push_back({.dtype = dtype, .written = written});
@@ -80,11 +83,23 @@ ValueId KernelWriter::new_value(DType dtype, std::size_t level) {
 }
 
 ValueId KernelWriter::pure(Instr instr, DType type, std::size_t level) {
+  const auto is_same = [&](const Known& known) {
+    return known.kind == instr.kind && known.op == instr.op && known.type == type &&
+           known.number == instr.number && std::equal(instr.args, instr.args + 3, known.args) &&
+           known.constant.dtype == instr.constant.dtype &&
+           std::memcmp(known.constant.bytes, instr.constant.bytes, 16) == 0;
+  };
   for (std::size_t k = known_.size(); k-- > 0;)
-    if (same_pure(known_[k].instr, instr) && type_of(known_[k].instr.result) == type)
-      return known_[k].instr.result;
+    if (is_same(known_[k])) return known_[k].result;
   instr.result = new_value(type, level);
-  known_.push_back({instr, level});
+  known_.push_back({.kind = instr.kind,
+                    .op = instr.op,
+                    .type = type,
+                    .number = instr.number,
+                    .args = {instr.args[0], instr.args[1], instr.args[2]},
+                    .constant = instr.constant,
+                    .level = level,
+                    .result = instr.result});
   const ValueId result = instr.result;
   blocks_[level].push_back(std::move(instr));
   return result;
@@ -130,36 +145,30 @@ ValueId KernelWriter::cast(ValueId value, DType dtype) {
   return pure(std::move(instr), dtype, level);
 }
 
-ValueId KernelWriter::load(const Address& address) {
+ValueId KernelWriter::load(Address address) {
+  // The root block holds only set-up: a load needs the parallel loop around it.
+  std::size_t level = 1;
+  for (const Term& term : address.terms) level = std::max(level, level_of(term.index));
+  return load_at(level, std::move(address));
+}
+
+ValueId KernelWriter::load_here(Address address) { return load_at(depth(), std::move(address)); }
+
+ValueId KernelWriter::load_at(std::size_t level, Address address) {
   Instr instr;
   instr.kind = InstrKind::Load;
-  instr.address = address;
-  std::size_t level = 0;
-  for (const Term& term : address.terms) level = std::max(level, level_of(term.index));
-  // The root block holds only set-up: a load needs the parallel loop around it.
-  level = std::max<std::size_t>(level, 1);
   instr.result =
       new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, level);
+  instr.address = std::move(address);
   const ValueId result = instr.result;
   blocks_[level].push_back(std::move(instr));
   return result;
 }
 
-ValueId KernelWriter::load_here(const Address& address) {
-  Instr instr;
-  instr.kind = InstrKind::Load;
-  instr.address = address;
-  instr.result =
-      new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, depth());
-  const ValueId result = instr.result;
-  blocks_.back().push_back(std::move(instr));
-  return result;
-}
-
-void KernelWriter::store(const Address& address, ValueId value, bool streaming) {
+void KernelWriter::store(Address address, ValueId value, bool streaming) {
   Instr instr;
   instr.kind = InstrKind::Store;
-  instr.address = address;
+  instr.address = std::move(address);
   instr.args[0] = value;
   instr.streaming = streaming;
   blocks_.back().push_back(std::move(instr));

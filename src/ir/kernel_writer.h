@@ -33,9 +33,9 @@ class KernelWriter {
   // ---- memory and locals ----
   // Stands as far out as its indices allow: only for memory that is not written before in the loops
   // it leaves.
-  ValueId load(const Address& address);
-  ValueId load_here(const Address& address);  // stands where it is written
-  void store(const Address& address, ValueId value, bool streaming = false);
+  ValueId load(Address address);
+  ValueId load_here(Address address);  // stands where it is written
+  void store(Address address, ValueId value, bool streaming = false);
   ValueId read_local(std::int32_t local);
   void write_local(std::int32_t local, ValueId value);
 
@@ -55,13 +55,20 @@ class KernelWriter {
   Kernel finish();
 
  private:
-  struct Known {
-    Instr instr;
+  struct Known {  // a pure instruction that stands somewhere
+    InstrKind kind;
+    Op op;
+    DType type;
+    std::int32_t number;
+    ValueId args[3];
+    Scalar constant;
     std::size_t level;
+    ValueId result;
   };
   ValueId new_value(DType dtype, std::size_t level);
   std::size_t level_of(ValueId value) const { return levels_[static_cast<std::size_t>(value)]; }
   ValueId pure(Instr instr, DType type, std::size_t level);
+  ValueId load_at(std::size_t level, Address address);
   std::size_t innermost_condition() const;  // its block; 0: none
   Instr pop();
   void forget_above(std::size_t level);

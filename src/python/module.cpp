@@ -38,6 +38,7 @@ nb::dict statistics_as_dict() {
   d["recorded"] = s.recorded;
   d["immediate"] = s.immediate;
   d["evals"] = s.evals;
+  d["eager"] = s.eager;
   d["plan_hits"] = s.plan_hits;
   d["plan_misses"] = s.plan_misses;
   d["interpreted_launches"] = s.interpreted_launches;
@@ -58,12 +59,14 @@ nb::dict statistics_as_dict() {
 void set_tier_by_name(const std::string& name) {
   if (name == "automatic")
     set_tier(Tier::Automatic);
+  else if (name == "eager")
+    set_tier(Tier::Eager);
   else if (name == "interpreter")
     set_tier(Tier::Interpreter);
   else if (name == "compiled")
     set_tier(Tier::Compiled);
   else
-    throw nb::value_error("set_tier: 'automatic', 'interpreter' or 'compiled'");
+    throw nb::value_error("set_tier: 'automatic', 'eager', 'interpreter' or 'compiled'");
 }
 
 void set_fusion_by_name(const std::string& name) {

@@ -6,8 +6,8 @@
 #include "schedule/dependence.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
-#include <vector>
 
 namespace frit {
 namespace {
@@ -19,46 +19,56 @@ struct Unknown {
 
 constexpr int work_limit = 20000;
 
-// Terms in falling order of coefficient. Depth is at most 2 * max_dimensions + 2.
+// Planning asks for every pair of accesses that may conflict: nothing here takes memory from the
+// heap.
 class Equation {
  public:
-  explicit Equation(std::vector<Unknown> unknowns) : unknowns_(std::move(unknowns)) {
-    std::sort(unknowns_.begin(), unknowns_.end(),
-              [](const Unknown& x, const Unknown& y) { return x.coefficient > y.coefficient; });
-    merge_equal();
-    const std::size_t n = unknowns_.size();
-    rest_max_.assign(n + 1, 0);
-    rest_gcd_.assign(n + 1, 0);
-    for (std::size_t k = n; k-- > 0;) {
-      rest_max_[k] = rest_max_[k + 1] + unknowns_[k].coefficient * unknowns_[k].bound;
-      rest_gcd_[k] = std::gcd(rest_gcd_[k + 1], unknowns_[k].coefficient);
+  // Kept in falling order of coefficient, equal ones as one.
+  void add(std::int64_t coefficient, std::int64_t bound) {
+    std::size_t k = count_;
+    while (k > 0 && unknowns_[k - 1].coefficient < coefficient) --k;
+    if (k > 0 && unknowns_[k - 1].coefficient == coefficient) {
+      unknowns_[k - 1].bound += bound;
+      return;
+    }
+    std::copy_backward(unknowns_ + k, unknowns_ + count_, unknowns_ + count_ + 1);
+    unknowns_[k] = {coefficient, bound};
+    ++count_;
+  }
+  void add_axes(const Layout& layout) {
+    for (std::size_t k = 0; k < layout.shape().size(); ++k) {
+      const std::int64_t stride = layout.strides()[k];
+      if (stride != 0 && layout.shape()[k] > 1) add(std::abs(stride), layout.shape()[k] - 1);
     }
   }
 
   // true also when the work limit is reached
   bool solvable(std::int64_t target) {
+    rest_max_[count_] = rest_gcd_[count_] = 0;
+    for (std::size_t k = count_; k-- > 0;) {
+      rest_max_[k] = rest_max_[k + 1] + unknowns_[k].coefficient * unknowns_[k].bound;
+      rest_gcd_[k] = gcd(rest_gcd_[k + 1], unknowns_[k].coefficient);
+    }
     work_ = 0;
     return search(0, target);
   }
 
  private:
-  void merge_equal() {
-    std::vector<Unknown> merged;
-    for (const Unknown& u : unknowns_) {
-      if (!merged.empty() && merged.back().coefficient == u.coefficient)
-        merged.back().bound += u.bound;
-      else
-        merged.push_back(u);
-    }
-    unknowns_ = std::move(merged);
+  static constexpr std::size_t most = 2 * max_dimensions + 1;
+
+  // Strides divide one another, mostly.
+  static std::int64_t gcd(std::int64_t smaller, std::int64_t larger) {
+    if (smaller == 1 || (smaller != 0 && larger % smaller == 0)) return smaller;
+    return std::gcd(smaller, larger);
   }
 
   bool search(std::size_t k, std::int64_t target) {
     if (target < 0 || target > rest_max_[k]) return false;
-    if (k == unknowns_.size()) return target == 0;
-    if (rest_gcd_[k] != 0 && target % rest_gcd_[k] != 0) return false;
+    if (k == count_) return target == 0;
+    if (rest_gcd_[k] > 1 && target % rest_gcd_[k] != 0) return false;
     if (++work_ > work_limit) return true;
     const auto [c, bound] = unknowns_[k];
+    if (c == 1) return true;  // the last one, and the target is within its bound
     const std::int64_t short_by = target - rest_max_[k + 1];
     const std::int64_t low = short_by > 0 ? (short_by + c - 1) / c : 0;
     const std::int64_t high = std::min(bound, target / c);
@@ -69,18 +79,11 @@ class Equation {
     return false;
   }
 
-  std::vector<Unknown> unknowns_;
-  std::vector<std::int64_t> rest_max_, rest_gcd_;
+  std::size_t count_ = 0;
   int work_ = 0;
+  Unknown unknowns_[most + 1];
+  std::int64_t rest_max_[most + 1], rest_gcd_[most + 1];
 };
-
-void add_axes(const Layout& layout, std::vector<Unknown>& unknowns) {
-  for (std::size_t k = 0; k < layout.shape().size(); ++k) {
-    const std::int64_t stride = layout.strides()[k];
-    if (stride == 0 || layout.shape()[k] <= 1) continue;
-    unknowns.push_back({stride < 0 ? -stride : stride, layout.shape()[k] - 1});
-  }
-}
 
 }  // namespace
 
@@ -95,13 +98,11 @@ bool boxes_meet(std::int64_t offset_a, const Layout& a, std::int64_t offset_b, c
   if (dense_a && dense_b) return true;
   // low_a + sum x + p == low_b + sum y + q; substitute y -> extent - y, q -> size - 1 - q to make
   // every sign positive.
-  std::vector<Unknown> unknowns;
-  add_axes(a, unknowns);
-  add_axes(b, unknowns);
-  unknowns.push_back({1, a.item_size() - 1});
-  unknowns.push_back({1, b.item_size() - 1});
-  const std::int64_t target = (offset_b + range_b.high - 1) - (offset_a + range_a.low);
-  return Equation(std::move(unknowns)).solvable(target);
+  Equation equation;
+  equation.add_axes(a);
+  equation.add_axes(b);
+  equation.add(1, a.item_size() - 1 + b.item_size() - 1);
+  return equation.solvable((offset_b + range_b.high - 1) - (offset_a + range_a.low));
 }
 
 Relation relate(const Access& a, const Access& b) {

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "ir/kernel.h"
 #include "schedule/dependence.h"
@@ -62,7 +64,8 @@ ReductionShape shape_of(const Node& node) {
 
 class Fuser {
  public:
-  explicit Fuser(const Segment& segment) : segment_(segment), touches_(segment.slots.size()) {}
+  Fuser(const Segment& segment, Arena& arena)
+      : segment_(segment), arena_(arena), touches_(segment.slots.size()) {}
 
   std::vector<Group> run(const std::vector<bool>& needed) {
     for (std::uint32_t k = 0; k < segment_.nodes.size(); ++k)
@@ -73,7 +76,9 @@ class Fuser {
  private:
   void place(std::uint32_t number) {
     const Node& node = segment_.nodes[number];
-    why_.clear();
+    why_ = nullptr;
+    windows_made_ = false;
+    shape_.reset();
     if (node.kind == NodeKind::Routine && node.site->routine->in_order) {
       why_ = "a kernel whose points depend on one another";
     } else if (node.kind != NodeKind::Call) {
@@ -83,14 +88,16 @@ class Fuser {
       std::size_t tried = 0;
       for (std::uint32_t g = static_cast<std::uint32_t>(groups_.size());
            g-- > first && tried < most_candidates; ++tried) {
-        std::optional<Attempt> attempt = try_join(g, number);
-        if (!attempt) continue;
-        if (best == UINT32_MAX || attempt->shared > best_attempt.shared) {
+        Attempt attempt;
+        attempt.member.node = number;
+        if (const char* why = obstacle(g, attempt)) {
+          if (!why_) why_ = why;
+        } else if (best == UINT32_MAX || attempt.shared > best_attempt.shared) {
           best = g;
-          best_attempt = std::move(*attempt);
+          best_attempt = std::move(attempt);
         }
       }
-      if (best != UINT32_MAX) return join(best, std::move(best_attempt));
+      if (best != UINT32_MAX) return join(best, best_attempt);
     }
     open_group(number);
   }
@@ -112,39 +119,32 @@ class Fuser {
 
   struct Attempt {
     Member member;
-    std::optional<ReductionShape> shape;  // the group becomes this
-    std::vector<std::uint32_t> shadows;   // slots to be shadowed
-    std::int64_t shared = 0;              // bytes that need not move
+    bool takes_shape = false;            // the group becomes what the node's reduction is
+    std::vector<std::uint32_t> shadows;  // slots to be shadowed
+    std::int64_t shared = 0;             // bytes that need not move
   };
 
-  std::optional<Attempt> refuse(const char* why) {
-    if (why_.empty()) why_ = why;
-    return std::nullopt;
-  }
-
-  std::optional<Attempt> try_join(std::uint32_t g, std::uint32_t number) {
+  // Why the node can't join; nullptr: it can.
+  const char* obstacle(std::uint32_t g, Attempt& attempt) {
     const Group& group = groups_[g];
-    const Node& node = segment_.nodes[number];
-    if (group.kind == GroupKind::Call) return refuse("the step before it is a library call");
-    if (!segment_.fuses && !is_of_launch(group, node)) return refuse("fusion is switched off");
-    if (group.in_order) return refuse("the kernel before it runs point after point");
-    if (group.members.size() >= most_members) return refuse("the group is full");
-    Attempt attempt;
-    attempt.member.node = number;
-    if (!fit_space(group, node, attempt)) return refuse("another iteration space");
-    make_windows(group.extents, attempt.shape ? node.reduced : group.reduced, node, attempt.member);
-    if (!tree_holds(group, node, attempt)) return refuse("the order of a float sum would change");
-    if (!relations_hold(g, group, attempt))
-      return refuse("reads or writes overlap at another iteration");
+    const Node& node = segment_.nodes[attempt.member.node];
+    if (group.kind == GroupKind::Call) return "the step before it is a library call";
+    if (!segment_.fuses && !is_of_launch(group, node)) return "fusion is switched off";
+    if (group.in_order) return "the kernel before it runs point after point";
+    if (group.members.size() >= most_members) return "the group is full";
+    if (!fit_space(group, node, attempt)) return "another iteration space";
+    set_windows(group.extents, attempt.takes_shape ? node.reduced : group.reduced, attempt.member);
+    if (!tree_holds(group, node, attempt)) return "the order of a float sum would change";
+    if (!relations_hold(g, group, attempt)) return "reads or writes overlap at another iteration";
     if (attempt.member.phase > 0 && row_length(group, attempt) > longest_row)
-      return refuse("rows are too long to stay in cache");
-    if (attempt.member.phase > 0 && (attempt.shape ? attempt.shape->buffered : group.buffered))
-      return refuse("the rows are put in order first");
+      return "rows are too long to stay in cache";
+    if (attempt.member.phase > 0 && (attempt.takes_shape ? shape_->buffered : group.buffered))
+      return "the rows are put in order first";
     // What comes may join both: strangers share a loop as long as it has few streams of memory.
     if (attempt.shared == 0 && windows_[g].size() > most_windows_of_strangers &&
         space_of(group) > small_space)
-      return refuse("nothing in common, and many operands");
-    return attempt;
+      return "nothing in common, and many operands";
+    return nullptr;
   }
 
   // A reduction of what the group's kernel makes for it and for nobody else.
@@ -166,7 +166,7 @@ class Fuser {
 
   std::int64_t row_length(const Group& group, const Attempt& attempt) const {
     const std::uint64_t reduced =
-        attempt.shape ? segment_.nodes[attempt.member.node].reduced : group.reduced;
+        attempt.takes_shape ? segment_.nodes[attempt.member.node].reduced : group.reduced;
     std::int64_t n = 1;
     for (std::size_t k = 0; k < group.extents.size(); ++k)
       if (reduced >> k & 1) n *= group.extents[k];
@@ -174,18 +174,18 @@ class Fuser {
   }
 
   // Sets the member's level, and the shape that a reduction gives the group.
-  bool fit_space(const Group& group, const Node& node, Attempt& attempt) const {
+  bool fit_space(const Group& group, const Node& node, Attempt& attempt) {
     const auto space = domain(node);
     const bool full =
         std::equal(space.begin(), space.end(), group.extents.begin(), group.extents.end());
     if (node.kind == NodeKind::Reduce) {
       if (!full) return false;
       attempt.member.level = Level::Reduce;
-      ReductionShape shape = shape_of(node);
+      if (!shape_) shape_ = shape_of(node);
+      const ReductionShape& shape = *shape_;
       if (group.kind == GroupKind::Map) {
-        if (!group.shadowed.empty()) return false;
-        attempt.shape = std::move(shape);
-        return true;
+        attempt.takes_shape = group.shadowed.empty();
+        return attempt.takes_shape;
       }
       return group.kind == shape.kind && group.reduced == node.reduced &&
              group.order == shape.order && group.tree == shape.tree &&
@@ -228,68 +228,100 @@ class Fuser {
     return true;
   }
 
+  std::span<std::int64_t> new_strides(std::size_t count) {
+    void* place = arena_.allocate(count * sizeof(std::int64_t), alignof(std::int64_t));
+    auto* first = static_cast<std::int64_t*>(place);
+    std::uninitialized_fill_n(first, count, 0);
+    return {first, count};
+  }
+  std::span<Window> new_windows(std::size_t count) {
+    auto* first = static_cast<Window*>(arena_.allocate(count * sizeof(Window), alignof(Window)));
+    std::uninitialized_default_construct_n(first, count);
+    return {first, count};
+  }
+
   Window make_window(const Access& a, const std::vector<std::int64_t>& extents,
-                     std::uint64_t reduced) const {
+                     std::uint64_t reduced) {
     Window w;
     w.dtype = a.dtype;
+    w.offset = a.offset;
     if (!a.base) {
       w.slot = no_slot;
-      w.offset = a.offset;
       return w;
     }
     w.slot = a.base->slot;
-    w.offset = a.offset;
-    w.strides.assign(extents.size(), 0);
+    const std::span<std::int64_t> own = new_strides(extents.size());
     const auto strides = a.layout->strides();
     const auto shape = a.layout->shape();
     if (strides.size() == extents.size()) {
       for (std::size_t k = 0; k < extents.size(); ++k)
-        if (shape[k] > 1) w.strides[k] = strides[k];
+        if (shape[k] > 1) own[k] = strides[k];
     } else {
       std::size_t j = 0;
       for (std::size_t k = 0; k < extents.size(); ++k)
-        if (!(reduced >> k & 1)) w.strides[k] = shape[j] > 1 ? strides[j] : 0, ++j;
+        if (!(reduced >> k & 1)) own[k] = shape[j] > 1 ? strides[j] : 0, ++j;
     }
+    w.strides = own;
     return w;
   }
 
-  void make_windows(const std::vector<std::int64_t>& extents, std::uint64_t reduced,
-                    const Node& node, Member& member) const {
-    if (node.kind == NodeKind::Routine) return make_routine_windows(extents, node, member);
-    member.out = make_window(node.out, extents, reduced);
-    for (int k = 0; k < node.inputs; ++k)
-      member.in.push_back(make_window(node.in[k], extents, reduced));
+  // The member's windows: mostly the same for all groups that are tried.
+  void set_windows(const std::vector<std::int64_t>& extents, std::uint64_t reduced,
+                   Member& member) {
+    if (!windows_made_ || made_.reduced != reduced || made_.extents != extents) {
+      made_.extents = extents;
+      made_.reduced = reduced;
+      const Node& node = segment_.nodes[member.node];
+      node.kind == NodeKind::Routine ? make_routine_windows(node) : make_windows(node);
+      windows_made_ = true;
+    }
+    member.out = made_.out;
+    member.in = made_.in;
+    member.outs = made_.outs;
   }
 
-  void make_routine_windows(const std::vector<std::int64_t>& extents, const Node& node,
-                            Member& member) const {
+  void make_windows(const Node& node) {
+    made_.out = make_window(node.out, made_.extents, made_.reduced);
+    const std::span<Window> in = new_windows(static_cast<std::size_t>(node.inputs));
+    for (std::size_t k = 0; k < in.size(); ++k)
+      in[k] = make_window(node.in[k], made_.extents, made_.reduced);
+    made_.in = in;
+    made_.outs = {};
+  }
+
+  void make_routine_windows(const Node& node) {
     const CallSite& site = *node.site;
     const auto window_of = [&](const Access& a, std::int32_t number) {
       const RoutineAccess& access = site.routine->accesses[static_cast<std::size_t>(number)];
       Window w{
           .slot = a.base->slot, .offset = a.offset, .dtype = a.dtype, .strides = access.strides};
       if (!access.is_window) {
-        w.strides.assign(extents.size(), 0);
+        w.strides = new_strides(made_.extents.size());
         w.whole = std::max<std::int64_t>(1, a.layout->size() * a.layout->item_size());
       }
       w.immediate =
           site.routine->immediate[static_cast<std::size_t>(access.instr->address.operand)];
       return w;
     };
-    for (std::size_t k = 0; k < site.inputs.size(); ++k)
-      member.in.push_back(window_of(site.inputs[k], site.routine->inputs[k].access));
-    for (std::size_t k = 0; k < site.outputs.size(); ++k)
-      member.outs.push_back(window_of(site.outputs[k], site.routine->outputs[k].access));
+    const std::span<Window> in = new_windows(site.inputs.size());
+    const std::span<Window> outs = new_windows(site.outputs.size());
+    for (std::size_t k = 0; k < in.size(); ++k)
+      in[k] = window_of(site.inputs[k], site.routine->inputs[k].access);
+    for (std::size_t k = 0; k < outs.size(); ++k)
+      outs[k] = window_of(site.outputs[k], site.routine->outputs[k].access);
+    made_.out = {};
+    made_.in = in;
+    made_.outs = outs;
   }
 
   // Every member's memory must run along the axes that an ordered reduction takes as one, unless it
   // is put in order in a buffer: then only along those that are cut into chunks.
   bool tree_holds(const Group& group, const Node& node, const Attempt& attempt) const {
-    const bool buffered = attempt.shape ? attempt.shape->buffered : group.buffered;
-    const std::vector<int>& chunked = attempt.shape ? attempt.shape->chunked : group.chunked;
-    const std::vector<int>& tree = buffered        ? chunked
-                                   : attempt.shape ? attempt.shape->tree
-                                                   : group.tree;
+    const bool buffered = attempt.takes_shape ? shape_->buffered : group.buffered;
+    const std::vector<int>& chunked = attempt.takes_shape ? shape_->chunked : group.chunked;
+    const std::vector<int>& tree = buffered              ? chunked
+                                   : attempt.takes_shape ? shape_->tree
+                                                         : group.tree;
     if (tree.size() < 2) return true;
     const bool ordered = group.ordered || (node.kind == NodeKind::Reduce &&
                                            is_ordered(node.op, node.signature.in[0]));
@@ -313,7 +345,7 @@ class Fuser {
   bool relations_hold(std::uint32_t g, const Group& group, Attempt& attempt) {
     Member& member = attempt.member;
     const Node& node = segment_.nodes[member.node];
-    const GroupKind kind = attempt.shape ? attempt.shape->kind : group.kind;
+    const GroupKind kind = attempt.takes_shape ? shape_->kind : group.kind;
     const auto check_access = [&](const Access& a, const Window& w, bool is_write) {
       for (const Touch& t : touches_[w.slot]) {
         if (t.group != g) continue;
@@ -388,8 +420,8 @@ class Fuser {
   // May this in-place write go to new memory of its base?
   bool can_shadow(const Group& group, Attempt& attempt, const Window& w) {
     const Member& member = attempt.member;
-    if (group.kind != GroupKind::Map || attempt.shape || member.level != Level::Full || w.whole ||
-        w.immediate)
+    if (group.kind != GroupKind::Map || attempt.takes_shape || member.level != Level::Full ||
+        w.whole || w.immediate)
       return false;
     const SlotState& slot = segment_.slots[w.slot];
     if (slot.pinned || !slot.has_data) return false;
@@ -424,21 +456,21 @@ class Fuser {
     group.chunked = std::move(shape.chunked);
   }
 
-  void join(std::uint32_t g, Attempt attempt) {
+  void join(std::uint32_t g, const Attempt& attempt) {
     Group& group = groups_[g];
     const Node& node = segment_.nodes[attempt.member.node];
-    if (attempt.shape) {
-      take_shape(group, std::move(*attempt.shape));
+    if (attempt.takes_shape) {
+      take_shape(group, std::move(*shape_));
       group.reduced = node.reduced;
     }
     if (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0]))
       group.ordered = true;
     group.keeps_axes |= keeps_axes(node);
     group.shadowed.insert(group.shadowed.end(), attempt.shadows.begin(), attempt.shadows.end());
-    add(g, std::move(attempt.member));
+    add(g, attempt.member);
   }
 
-  void add(std::uint32_t g, Member member) {
+  void add(std::uint32_t g, const Member& member) {
     Group& group = groups_[g];
     const Node& node = segment_.nodes[member.node];
     const auto index = static_cast<std::uint32_t>(group.members.size());
@@ -457,13 +489,13 @@ class Fuser {
       touches_[node.out.base->slot].push_back({g, index, -1, &node.out});
     }
     for_each_access(node, [&](const Access& a, bool) { count_window(g, a); });
-    group.members.push_back(std::move(member));
+    group.members.push_back(member);
   }
 
   void open_group(std::uint32_t number) {
     const Node& node = segment_.nodes[number];
     Group group;
-    group.why = groups_.empty() ? "the first" : why_.empty() ? "a library call" : why_;
+    group.why = groups_.empty() ? "the first" : why_ ? why_ : "a library call";
     Member member;
     member.node = number;
     if (node.kind == NodeKind::Call) {
@@ -479,24 +511,34 @@ class Fuser {
       }
       group.in_order = node.kind == NodeKind::Routine && node.site->routine->in_order;
       group.keeps_axes = group.in_order || keeps_axes(node);
-      make_windows(group.extents, group.reduced, node, member);
+      set_windows(group.extents, group.reduced, member);
     }
     groups_.push_back(std::move(group));
-    add(static_cast<std::uint32_t>(groups_.size() - 1), std::move(member));
+    add(static_cast<std::uint32_t>(groups_.size() - 1), member);
   }
 
   const Segment& segment_;
+  Arena& arena_;
   std::vector<Group> groups_;
   std::vector<std::vector<Touch>> touches_;  // by slot, in order
   // By group: slot and offset.
   std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> windows_;
-  std::string why_;
+  // Of the node that is placed:
+  const char* why_ = nullptr;            // the first obstacle met
+  std::optional<ReductionShape> shape_;  // of a reduction, once asked for
+  struct {
+    std::vector<std::int64_t> extents;
+    std::uint64_t reduced = 0;
+    Window out;
+    std::span<const Window> in, outs;
+  } made_;  // its windows over this space
+  bool windows_made_ = false;
 };
 
 }  // namespace
 
-std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed) {
-  return Fuser(segment).run(needed);
+std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed, Arena& arena) {
+  return Fuser(segment, arena).run(needed);
 }
 
 bool grid_of(const Window& window, const std::vector<std::int64_t>& extents,

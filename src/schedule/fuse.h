@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,12 +11,15 @@
 
 namespace frit {
 
+// Where the windows of a plan in the making lie, until it is made.
+using Arena = std::pmr::monotonic_buffer_resource;
+
 // A window over a group's iteration space: one stride an axis of the group.
 struct Window {
   std::uint32_t slot = UINT32_MAX;
   std::int64_t offset = 0;
   DType dtype{};
-  std::vector<std::int64_t> strides = {};
+  std::span<const std::int64_t> strides = {};
   // Of a user's kernel only. Whole: not a window, but any element of an array, of `whole` bytes.
   // Immediate: written (and read back) in memory, under the kernel's own conditions.
   std::int64_t whole = 0;
@@ -33,9 +38,9 @@ struct Member {
   // A group's rows are worked off in phases: loop 0, row 0, loop 1, row 1, ..: a Full member or
   // Reduce runs in the loop of its phase, a Row member behind it.
   int phase = 0;
-  Window out;                // Routine: none
-  std::vector<Window> in;    // one an input; scalars have slot no_slot
-  std::vector<Window> outs;  // Routine: one an output
+  Window out;                    // Routine: none
+  std::span<const Window> in;    // one an input; scalars have slot no_slot
+  std::span<const Window> outs;  // Routine: one an output
 };
 inline constexpr std::uint32_t no_slot = UINT32_MAX;
 
@@ -66,8 +71,8 @@ struct Group {
   std::string why;
 };
 
-// Nodes with needed[k] == false are left out.
-std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed);
+// Nodes with needed[k] == false are left out. The groups' windows lie in `arena`.
+std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed, Arena& arena);
 
 // The regular grid that a base's memory is under this window: extents and starts an axis, if the
 // window is a box in it.

@@ -21,6 +21,13 @@ Body::Body(const Lowering& lowering)
       group_(lowering.group),
       uses_(lowering.uses),
       plan_(lowering.plan) {
+  const std::size_t members = group_.members.size();
+  memory_.reserve(2 * members + 4);
+  full_.reserve(2 * members + 4);
+  bound_.reserve(8);
+  stride_arguments_.reserve(8);
+  step_.operands.reserve(8);
+  step_.integers.reserve(8);
   for (const Member& m : group_.members) {
     if (in_memory(m.out.slot)) memory_.push_back(&m.out);
     for (const Window& w : m.outs)
@@ -139,13 +146,15 @@ std::int32_t Body::stride_argument(const Window& w, const Axis& axis) {
   if (axis.lanes && stride == size_of(w.dtype)) return unit_stride;
   // Windows with the same strides share their arguments.
   for (const StrideArgument& known : stride_arguments_)
-    if (known.axis == &axis && known.window->strides == w.strides) return known.number;
+    if (known.axis == &axis && std::ranges::equal(known.window->strides, w.strides))
+      return known.number;
   stride_arguments_.push_back({&axis, &w, add_integer(stride)});
   return stride_arguments_.back().number;
 }
 
 Address Body::address(const Window& w, MemoryAccess access) {
   Address result{.operand = operand_of(w, access), .terms = terms_of(w.slot)};
+  result.terms.reserve(result.terms.size() + nest_.size());
   for (const Axis* axis : nest_)
     if (const std::int32_t stride = stride_argument(w, *axis); stride != absent)
       result.terms.push_back({axis->index, stride});

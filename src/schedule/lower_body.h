@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -111,7 +112,7 @@ class Body : public RoutineHost {
   // ---- the launch (lower_launch.cpp) ------------------------------------------------------------
 
   // Bytes that the launch moves: each memory window once.
-  std::int64_t traffic() const;
+  std::int64_t traffic();
   // Stores that bypass the caches pay where a launch moves more than they hold.
   void choose_streaming();
   void finish_launch();
@@ -178,6 +179,7 @@ class Body : public RoutineHost {
   Address whole_address(const Window& w, std::int64_t offset, MemoryAccess access) override;
 
   double cost_ = 0;  // of one point, in nanoseconds
+  std::optional<std::int64_t> traffic_;
   bool streaming_ = false;
   std::vector<const Window*> memory_;
   std::vector<Bound> bound_;

@@ -13,7 +13,8 @@ constexpr std::int64_t streaming_from = 24 << 20;  // bytes of a launch: larger 
 }  // namespace
 
 // A window is read once, unless it was written before, and written once.
-std::int64_t Body::traffic() const {
+std::int64_t Body::traffic() {
+  if (traffic_) return *traffic_;
   std::vector<const Window*> read, written;
   std::vector<std::uint32_t> whole;
   std::int64_t bytes = 0;
@@ -41,6 +42,7 @@ std::int64_t Body::traffic() const {
     add(written, m.out);
     for (const Window& w : m.outs) add(written, w);
   }
+  traffic_ = bytes;
   return bytes;
 }
 

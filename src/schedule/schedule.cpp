@@ -73,6 +73,24 @@ void place_memory(const Segment& segment, Plan& plan) {
   }
 }
 
+// What a program that keeps nothing in between must move: each base that existed read once, each
+// that stays written once.
+void count_bytes(const Segment& segment, Plan& plan) {
+  std::vector<bool> read(segment.slots.size()), written(segment.slots.size());
+  for (const Node& node : segment.nodes)
+    for_each_access(node, [&](const Access& a, bool is_write) {
+      (is_write ? written : read)[a.base->slot] = true;
+    });
+  for (std::size_t slot = 0; slot < segment.slots.size(); ++slot) {
+    const SlotState& s = segment.slots[slot];
+    if (read[slot] && s.has_data) plan.bytes_least += s.bytes;
+    if (written[slot] && (s.alive || s.pinned)) plan.bytes_least += s.bytes;
+  }
+  for (const GroupSummary& g : plan.groups) plan.bytes_moved += g.bytes_moved;
+}
+
+}  // namespace
+
 // Backwards: a node is needed when somebody sees its base afterwards, or a needed node reads it. A
 // library call always is.
 std::vector<bool> needed_nodes(const Segment& segment) {
@@ -93,30 +111,13 @@ std::vector<bool> needed_nodes(const Segment& segment) {
   return needed;
 }
 
-// What a program that keeps nothing in between must move: each base that existed read once, each
-// that stays written once.
-void count_bytes(const Segment& segment, Plan& plan) {
-  std::vector<bool> read(segment.slots.size()), written(segment.slots.size());
-  for (const Node& node : segment.nodes)
-    for_each_access(node, [&](const Access& a, bool is_write) {
-      (is_write ? written : read)[a.base->slot] = true;
-    });
-  for (std::size_t slot = 0; slot < segment.slots.size(); ++slot) {
-    const SlotState& s = segment.slots[slot];
-    if (read[slot] && s.has_data) plan.bytes_least += s.bytes;
-    if (written[slot] && (s.alive || s.pinned)) plan.bytes_least += s.bytes;
-  }
-  for (const GroupSummary& g : plan.groups) plan.bytes_moved += g.bytes_moved;
-}
-
-}  // namespace
-
 std::shared_ptr<const Plan> make_plan(const Segment& segment) {
   auto plan = std::make_shared<Plan>();
   const std::vector<bool> needed = needed_nodes(segment);
   for (std::uint32_t k = 0; k < needed.size(); ++k)
     if (!needed[k]) plan->unneeded.push_back(k);
-  const std::vector<Group> groups = fuse(segment, needed);
+  Arena arena;
+  const std::vector<Group> groups = fuse(segment, needed, arena);
   const std::vector<SlotLife> life = lives(segment, groups);
   std::vector<SlotUse> uses(segment.slots.size(), SlotUse{.stored = true});
   for (std::uint32_t g = 0; g < groups.size(); ++g) {

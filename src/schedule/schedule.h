@@ -129,4 +129,7 @@ struct Plan {
 
 std::shared_ptr<const Plan> make_plan(const Segment& segment);
 
+// Which nodes must run: somebody sees what they write, or one that must run reads it.
+std::vector<bool> needed_nodes(const Segment& segment);
+
 }  // namespace frit

@@ -95,7 +95,7 @@ def test_a_random_program_does_what_numpy_does(shard: int, tmp_path: Path) -> No
         print_blob=False,
     )
     @given(
-        tier=st.sampled_from(["interpreter", "automatic", "interpreter", "compiled"]),
+        tier=st.sampled_from(["interpreter", "automatic", "eager", "interpreter", "compiled"]),
         size=st.sampled_from(["tiny", "lazy", "mixed", "lazy"]),
         special=st.booleans(),
         warns=st.integers(0, 3),

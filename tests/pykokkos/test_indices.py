@@ -325,7 +325,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     [
         ("FRIT_FUSION", "'on', 'trace', 'off'"),
         ("FRIT_CHECK", "'auto', 'bounds'"),
-        ("FRIT_TIER", "'automatic', 'interpreter', 'compiled'"),
+        ("FRIT_TIER", "'automatic', 'eager', 'interpreter', 'compiled'"),
     ],
 )
 def test_an_unknown_setting_is_told_once(variable: str, names: str) -> None:

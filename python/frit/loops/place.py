@@ -28,6 +28,7 @@ MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 NOT_YET = "it has not run long enough to be worth it"
+SOON_DONE = "it has not run long enough to be worth its translation"
 TOO_SHORT = "it is too short"
 REFUSED = "it can't run so at this call"
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
@@ -138,7 +139,8 @@ class Place:
             self.space = space
         found, left = self.attempt(passed, rounds, space)
         if self.inner:
-            self.ask_inner(found is not None or self.why is not TOO_SHORT)
+            # What is soon done is so with all its loops; where nobody knows, they are asked.
+            self.ask_inner(found is not None or self.why not in (TOO_SHORT, SOON_DONE))
         if found is None:
             self.refuse(frame)
             return None, 0
@@ -200,10 +202,11 @@ class Place:
         return None, 0
 
     def pays(self, binding: Binding, values: tuple[Any, ...]) -> bool:
-        seconds = WORTH / 2  # where nobody knows, the second call is worth it
+        seconds, not_yet = WORTH / 2, NOT_YET  # where nobody knows, the second call is worth it
         if binding.guess is not None:
             try:
                 seconds = binding.guess(*values)
+                not_yet = SOON_DONE
             except (ValueError, TypeError, ArithmeticError, IndexError):
                 pass
         if seconds < SHORT:
@@ -215,7 +218,7 @@ class Place:
         if binding.site is None and not self.is_eager:
             self.owed += seconds
             if self.owed < WORTH:
-                self.why = NOT_YET
+                self.why = not_yet
                 return False
         return True
 
@@ -226,7 +229,7 @@ class Place:
             if self.refusals > MOST_IN_VAIN and not self.has_plans():
                 self.give_up()
             return
-        if self.why is NOT_YET:
+        if self.why in (NOT_YET, SOON_DONE):
             return
         if self.refusals == 0:
             self.since = time.perf_counter()

@@ -48,7 +48,7 @@ class Report:
         text = [
             f"recorded   {s['recorded']:,} operations, {s['immediate']:,} computed at once",
             f"evals      {s['evals']:,} in {s['eval_seconds']:.3f} s, "
-            f"plans: {s['plan_hits']:,} reused, {s['plan_misses']:,} made "
+            f"{s['eager']:,} op by op; plans: {s['plan_hits']:,} reused, {s['plan_misses']:,} made "
             f"in {s['plan_seconds']:.3f} s",
             f"launches   {launches:,}: {s['interpreted_launches']:,} interpreted, "
             f"{s['compiled_launches']:,} compiled, {s['calls']:,} library calls",

@@ -1,13 +1,14 @@
-// small_reduce.cpp: small reductions, computed at once by ready-made loops, in NumPy's order.
+// small_reduce.cpp: single reductions by ready-made loops, in NumPy's order.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 
+#include "engine/engine.h"
 #include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
-#include "front/common.h"
-#include "front/small.h"
+#include "engine/small.h"
 #include "schedule/reduction_order.h"
 
 namespace frit {
@@ -66,37 +67,37 @@ class Folding {
 // Rows that NumPy's inner loop takes at once; or, where the innermost axis stays, rows onto rows.
 class Rows {
  public:
-  Rows(const Array& a, std::uint64_t mask, std::span<const std::int64_t> out_strides)
-      : shape_(shape_of_reduction(*a.layout(), mask, false)),
+  Rows(const Access& a, std::uint64_t mask, std::span<const std::int64_t> out_strides)
+      : shape_(shape_of_reduction(*a.layout, mask, false)),
         columns_(shape_.kind == GroupKind::Columns),
         axes_(shape_.order.size()),
         outer_(axes_ - (columns_ ? 1 : shape_.tree.size())),
-        data_(a.base()->data + a.offset()),
-        item_(size_of(a.dtype())) {
+        data_(a.base->data + a.offset),
+        item_(size_of(a.dtype)) {
     for (std::size_t k = 0; k < axes_; ++k) {
       const auto axis = static_cast<std::size_t>(shape_.order[k]);
-      extents_[k] = a.shape()[axis];
-      strides_[k] = a.strides()[axis];
+      extents_[k] = a.layout->shape()[axis];
+      strides_[k] = a.layout->strides()[axis];
       out_strides_[k] = out_strides[axis];
     }
     for (std::size_t k = axes_; k-- > outer_; size_ *= extents_[k])
       dense_strides_[k] = size_ * item_;
+    is_dense_ = std::equal(strides_ + outer_, strides_ + axes_, dense_strides_ + outer_);
   }
 
   bool can_be_small() const {
-    return shape_.chunk == 0 && size_ * item_ <= most_bytes &&
+    return shape_.chunk == 0 && (is_dense_ || size_ * item_ <= most_bytes) &&
            (!columns_ || out_strides_[outer_] == item_);
   }
   void fold(const Folding& folding, std::byte* out) const {
     const std::size_t inner = axes_ - outer_;
-    const bool is_dense = std::equal(strides_ + outer_, strides_ + axes_, dense_strides_ + outer_);
     alignas(64) std::byte dense[most_bytes];
     std::byte* row = data_;
     const auto visit = [&] {
-      if (!is_dense)
+      if (!is_dense_)
         copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
                       {extents_ + outer_, inner}, static_cast<int>(item_));
-      const std::byte* from = is_dense ? row : dense;
+      const std::byte* from = is_dense_ ? row : dense;
       if (columns_)
         folding.add_row(out, from, size_);
       else
@@ -111,7 +112,7 @@ class Rows {
 
  private:
   ReductionShape shape_;
-  bool columns_;
+  bool columns_, is_dense_ = false;
   std::size_t axes_, outer_;  // from `outer_` on, axes are a row's
   std::byte* data_;
   std::int64_t item_, size_ = 1;  // size: elements of a row
@@ -121,41 +122,46 @@ class Rows {
 
 }  // namespace
 
-bool reduce_small(Op op, const Array& a, std::uint64_t mask, const Array& out,
-                  std::span<const std::int64_t> strides, const Scalar& initial) {
+bool reduce_small(const SmallReduction& r) {
   Engine& engine = Engine::get();
-  const DType type = out.dtype();
-  if (a.size() * size_of(type) > engine.settings.immediate_bytes) return false;
-  if (a.base()->pending_writes != 0 || a.base()->data == nullptr) return false;
-  const Folding folding(op, type);
+  const DType type = r.out.dtype;
+  const Folding folding(r.op, type);
   if (!folding) return false;
-  const std::int64_t item = size_of(type), results = out.size();
-  const bool is_whole = results == 1 && a.c_contiguous();
-  if (a.dtype() != type) {
-    if (!is_whole) return false;
+  const Layout& space = *r.in.layout;
+  const std::int64_t item = size_of(type), n = space.size();
+  std::int64_t results = 1;
+  for (std::size_t axis = 0; axis < space.shape().size(); ++axis)
+    if (!(r.mask >> axis & 1)) results *= space.shape()[axis];
+  const bool is_whole = results == 1 && space.c_contiguous();
+  // NumPy converts longer rows a buffer at a time, and adds their sums.
+  if (r.in.dtype != type && (!is_whole || n > converted_apart)) return false;
+  std::optional<Rows> rows;
+  if (!is_whole && !rows.emplace(r.in, r.mask, r.out_strides).can_be_small()) return false;
+  const std::byte* data = r.in.base->data + r.in.offset;
+  std::unique_ptr<std::byte[]> converted;
+  if (r.in.dtype != type) {
+    converted = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n * item));
     const SourcePosition at = engine.source;
     engine.source.ufunc = "reduce";  // a part of it, and its warnings
-    const Array converted = astype(a, type);
+    void* args[2] = {converted.get(), const_cast<std::byte*>(data)};
+    convert(Op::Copy, r.in.dtype, type, args, n);
     engine.source = at;
-    return reduce_small(op, converted, mask, out, strides, initial);
+    data = converted.get();
   }
-  std::optional<Rows> rows;
-  if (!is_whole && !rows.emplace(a, mask, strides).can_be_small()) return false;
-  engine.allocate(out.base());
-  std::byte* result = out.base()->data + out.offset();
-  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, type);
+  engine.allocate(r.out.base);
+  std::byte* result = r.out.base->data + r.out.offset;
+  const bool want_flags = engine.settings.float_checks != 0 && may_warn(r.op, type);
   if (want_flags) clear_float_flags();
   for (std::int64_t k = 0; k < results; ++k)
-    std::memcpy(result + k * item, initial.bytes, static_cast<std::size_t>(item));
+    std::memcpy(result + k * item, r.initial.bytes, static_cast<std::size_t>(item));
   if (rows)
     rows->fold(folding, result);
   else
-    folding.fold(result, a.base()->data + a.offset(), a.size());
-  out.base()->stamp = 0;
+    folding.fold(result, data, n);
+  r.out.base->stamp = 0;
   if (want_flags)
-    engine.note_float_flags(op, engine.source, engine.settings.float_checks,
-                            credible(access_of(out), float_flags()), true);
-  ++engine.statistics.immediate;
+    engine.note_float_flags(r.op, engine.source, engine.settings.float_checks,
+                            credible(r.out, float_flags()), true);
   return true;
 }
 

@@ -1,8 +1,10 @@
-// small.h: ops on a few KB whose inputs are ready are done at once, without trace or kernel.
+// small.h: single ops by ready-made loops: without plan or kernel, at once or as the trace says.
 #pragma once
 
-#include "engine/pack.h"
-#include "front/common.h"
+#include <cstdint>
+#include <span>
+
+#include "ir/trace.h"
 
 namespace frit {
 
@@ -18,10 +20,17 @@ struct SmallInput {
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
                    DType out_dtype, std::span<const SmallInput> inputs);
 
-// Reduces the axes of the mask at once, where the elements are there and few. False: it can't.
-// `strides`: out's, over the axes of `a`; 0 where reduced.
-bool reduce_small(Op op, const Array& a, std::uint64_t mask, const Array& out,
-                  std::span<const std::int64_t> strides, const Scalar& initial);
+// Reduces the axes of the mask, in NumPy's order, beginning with `initial`. `in` is there, and not
+// empty; `out` is dense, in any order of its axes. False: there is no ready-made loop for it, and
+// nothing was done.
+struct SmallReduction {
+  Op op;
+  std::uint64_t mask;
+  Access in, out;
+  std::span<const std::int64_t> out_strides;  // over the axes of `in`; 0 where reduced
+  const Scalar& initial;
+};
+bool reduce_small(const SmallReduction& reduction);
 
 // n dense elements from one type to another, as a part of `op`, whose name a warning will use.
 // args: output, input.

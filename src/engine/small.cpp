@@ -1,9 +1,14 @@
 // small.cpp: pack what is strided or of another type, run one ready-made loop, unpack.
-#include "front/small.h"
+#include "engine/small.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
+#include "engine/engine.h"
+#include "engine/float_flags.h"
+#include "engine/pack.h"
 #include "engine/pool.h"
 
 namespace frit {
@@ -139,7 +144,8 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     if (in.dtype != signature.in[k]) {
       std::byte* converted = temporaries.take(count * size_of(signature.in[k]));
       void* cast_args[2] = {converted, const_cast<std::byte*>(data)};
-      convert(Op::Copy, in.dtype, signature.in[k], cast_args, count);
+      // NumPy converts few elements in a step of its own, more of them inside the op's loop.
+      convert(n > converted_apart ? op : Op::Copy, in.dtype, signature.in[k], cast_args, count);
       data = converted;
     }
     if (single) splat |= 1u << k;

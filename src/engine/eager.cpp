@@ -1,0 +1,135 @@
+// eager.cpp: the first tier: what is new and soon done is run op by op, without a plan.
+//
+// To plan a node takes some microseconds, as long as a ready-made loop takes for ten thousand
+// elements. Traces of less work are planned when they are met again, and those that never are cost
+// what NumPy's calls cost.
+#include <algorithm>
+
+#include "engine/engine.h"
+#include "engine/memory.h"
+#include "engine/pool.h"
+#include "engine/small.h"
+
+namespace frit {
+namespace {
+
+bool has_loop(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Call:
+      return true;
+    case NodeKind::Routine:
+      return false;
+    case NodeKind::Reduce:
+      return node.in[0].layout->size() > 0 && node.signature.in[0] == node.out.dtype &&
+             node.signature.out == node.out.dtype;
+    case NodeKind::Elementwise:
+      break;
+  }
+  const auto is_index = [](const Access& a) { return !a.base && a.offset == iota_input; };
+  return !std::any_of(node.in, node.in + node.inputs, is_index) && loop(node.op, node.signature);
+}
+
+bool is_one_element(const Layout& layout) {
+  return std::ranges::all_of(layout.strides(), [](std::int64_t stride) { return stride == 0; });
+}
+
+}  // namespace
+
+bool Engine::runs_eagerly(std::uint64_t hash) {
+  if (settings.fusion != Fusion::On || !settings.dump.empty()) return false;
+  if (settings.tier == Tier::Automatic) {
+    if (pending_cost_ > settings.plan_cost * static_cast<double>(nodes_.size())) return false;
+    std::uint64_t& seen = seen_[hash % seen_.size()];
+    if (seen == hash) return false;
+    seen = hash;
+  } else if (settings.tier != Tier::Eager) {
+    return false;
+  }
+  return std::ranges::all_of(nodes_, has_loop);
+}
+
+bool Engine::run_eagerly(std::span<const SlotState> states) {
+  const std::vector<bool> needed = needed_nodes(segment(states));
+  std::vector<std::size_t> last_use(slots_.size(), 0);
+  for (std::size_t k = 0; k < nodes_.size(); ++k)
+    if (needed[k])
+      for_each_access(nodes_[k], [&](const Access& a, bool) { last_use[a.base->slot] = k; });
+  last_plan_ = nullptr;
+  last_nodes_ = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
+  ++statistics.eager;
+
+  std::vector<bool> finished(nodes_.size(), false);
+  struct Restored {  // errors are put down to the node
+    Engine& engine;
+    SourcePosition source;
+    std::uint8_t checks;
+    ~Restored() {
+      engine.source = source;
+      engine.settings.float_checks = checks;
+    }
+  };
+  const auto run_all = [&] {
+    const Restored restored{*this, source, settings.float_checks};
+    for (std::size_t k = 0; k < nodes_.size(); ++k) {
+      const Node& node = nodes_[k];
+      if (needed[k]) {
+        source = node.source;
+        settings.float_checks = node.float_checks;
+        if (!run_by_itself(node)) return false;
+        for_each_access(node, [&](const Access& a, bool) {
+          Base* base = a.base;
+          if (last_use[base->slot] != k || base->handles > 0 || base->owner || base->exports > 0 ||
+              !base->data)  // read twice
+            return;
+          memory::deallocate(base->data, base->bytes);
+          base->data = nullptr;
+        });
+      }
+      finished[k] = true;
+    }
+    return true;
+  };
+  bool all = false;
+  try {
+    all = run_all();
+  } catch (...) {
+    finish_nodes(finished);
+    throw;
+  }
+  finish_nodes(finished);
+  return all;
+}
+
+// False: there is no loop for this reduction's order.
+bool Engine::run_by_itself(const Node& node) {
+  for_each_access(node, [&](const Access& a, bool) { allocate(a.base); });
+  if (node.kind == NodeKind::Call) {
+    run_call(node);
+    return true;
+  }
+  if (node.kind == NodeKind::Reduce)
+    return reduce_small({.op = node.op,
+                         .mask = node.reduced,
+                         .in = node.in[0],
+                         .out = node.out,
+                         .out_strides = node.out.layout->strides(),
+                         .initial = node.constants[0]});
+  if (node.out.layout->size() == 0) return true;
+  SmallInput inputs[max_inputs];
+  for (std::size_t k = 0; k < node.inputs; ++k) {
+    const Access& a = node.in[k];
+    if (a.base) {
+      const Layout* layout = is_one_element(*a.layout) ? nullptr : a.layout;
+      inputs[k] = {a.base->data + a.offset, layout, a.dtype};
+    } else {
+      const Scalar& value = node.constants[a.offset];
+      inputs[k] = {value.bytes, nullptr, value.dtype};
+    }
+  }
+  compute_small(node.op, node.signature, node.out.base->data + node.out.offset, *node.out.layout,
+                node.out.dtype, {inputs, node.inputs});
+  node.out.base->stamp = 0;
+  return true;
+}
+
+}  // namespace frit
