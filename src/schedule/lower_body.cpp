@@ -380,13 +380,13 @@ void Body::close_flat() {
   nest_.clear();
 }
 
-void put_longest_last(std::vector<Axis>& axes, std::int64_t long_enough) {
-  if (axes.size() < 2 || axes.back().extent >= long_enough) return;
+std::size_t vector_axis(const std::vector<Axis>& axes) {
   std::size_t longest = axes.size() - 1;
-  for (std::size_t k = 0; k < axes.size(); ++k)
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    if (axes[k].extent >= shortest_vector) return k;
     if (axes[k].extent > axes[longest].extent) longest = k;
-  std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(longest),
-              axes.begin() + static_cast<std::ptrdiff_t>(longest) + 1, axes.end());
+  }
+  return longest;
 }
 
 }  // namespace frit

@@ -43,8 +43,9 @@ struct Axis {
   bool lanes = false;  // the vector loop's own index
 };
 
-// Vectors along an innermost axis of a few elements would be slow: the longest axis serves instead.
-void put_longest_last(std::vector<Axis>& axes, std::int64_t long_enough = shortest_vector);
+// The axis for vectors: the innermost one that is long enough, else the longest. Those behind it are
+// walked inside the vector loop, so that memory is still met in its order.
+std::size_t vector_axis(const std::vector<Axis>& axes);
 
 class Body : public RoutineHost {
  protected:

@@ -86,7 +86,9 @@ class ColumnsBody final : public ReducingBody {
   void short_columns(std::vector<Axis>& kept, std::vector<Axis>& serial) {
     Axis column = kept.back();
     kept.pop_back();
-    put_longest_last(kept, INT64_MAX);
+    const auto longest = std::max_element(
+        kept.begin(), kept.end(), [](const Axis& a, const Axis& b) { return a.extent < b.extent; });
+    std::rotate(longest, longest + 1, kept.end());
     std::vector<Axis> outer(kept.begin(), kept.end() - 1);
     Axis& lanes = kept.back();
     if (outer.empty()) {

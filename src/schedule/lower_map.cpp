@@ -14,19 +14,13 @@ class MapBody final : public Body {
     std::vector<Axis> axes = merge(natural_order());
     if (axes.empty()) axes.push_back({.members = {0}, .extent = 1});
     choose_streaming();
-    put_longest_last(axes);
-    if (axes.size() == 1) {
-      axes[0].lanes = true;
-      axes[0].index = writer_.open_parallel(true);
-      step_.extent = axes[0].extent;
-      step_.granule = 512;
-      nest_.push_back(&axes[0]);
-    } else {
-      axes[0].index = writer_.open_parallel(false);
-      step_.extent = axes[0].extent;
-      nest_.push_back(&axes[0]);
-      for (std::size_t k = 1; k < axes.size(); ++k) open(axes[k], k + 1 == axes.size());
-    }
+    const std::size_t lanes = vector_axis(axes);
+    axes[0].lanes = lanes == 0;
+    axes[0].index = writer_.open_parallel(axes[0].lanes);
+    step_.extent = axes[0].extent;
+    if (axes[0].lanes) step_.granule = axes.size() == 1 ? 512 : 64;
+    nest_.push_back(&axes[0]);
+    for (std::size_t k = 1; k < axes.size(); ++k) open(axes[k], k == lanes);
     run_loop_members(0);
     flush(full_);
     for (std::size_t k = 1; k < axes.size(); ++k) close();

@@ -99,7 +99,7 @@ class RowsBody final : public ReducingBody {
   // Rows of a few elements: many rows at a time, one lane a row, each summed one element after
   // another.
   bool lanes_over_rows(const std::vector<Axis>& spine, const std::vector<Axis>& inner) const {
-    if (last_phase() > 0 || spine.back().extent < shortest_vector) return false;
+    if (last_phase() > 0 || spine[vector_axis(spine)].extent < shortest_vector) return false;
     std::int64_t row = 1;
     for (const Axis& a : inner) row *= a.extent;
     if (!group_.ordered) return row <= short_row_any_order;
@@ -112,8 +112,9 @@ class RowsBody final : public ReducingBody {
   }
 
   void short_rows(std::vector<Axis>& spine, std::vector<Axis>& inner) {
-    std::vector<Axis> outer(spine.begin(), spine.end() - 1);
-    Axis& lanes = spine.back();
+    const auto at = spine.begin() + static_cast<std::ptrdiff_t>(vector_axis(spine));
+    std::vector<Axis> outer(spine.begin(), at), behind(at + 1, spine.end());
+    Axis& lanes = *at;
     if (outer.empty()) {
       lanes.lanes = true;
       lanes.index = writer_.open_parallel(true);
@@ -124,6 +125,7 @@ class RowsBody final : public ReducingBody {
       open_flat(outer);
       open(lanes, true);
     }
+    for (Axis& axis : behind) open(axis, false);
     std::vector<Accumulator> accumulators = accumulators_of(0);
     for (Accumulator& a : accumulators)
       writer_.write_local(a.local,
@@ -145,6 +147,7 @@ class RowsBody final : public ReducingBody {
     }
     row_step(0);
     flush(rows_);
+    for (std::size_t k = 0; k < behind.size(); ++k) close();
     if (!outer.empty()) close();
     close_flat();
     finish_launch();

@@ -83,6 +83,16 @@ PROGRAMS = [
     "np.linalg.norm(v)",
     "np.linalg.norm(x)",
     "np.linalg.norm(c)",
+    # short innermost axes: lanes run along another one
+    "((x[:, None, :3] - x[:7, :3]) ** 2).sum(axis=2)",
+    "((x[:, None, :7] - x[:7, :7]) * x[:, None, :7]).sum(axis=-1, keepdims=True)",
+    "(x[:, None, :9] - x[:7, :9]).max(2)",
+    "(c[:, None, :3] * c[:7, :3]).sum(2)",
+    "(x[:, :5] - x[:, :5].mean(0)) / x[:, :5].std(0)",
+    "x[:, None, None, :2] * x[:5, None, :2] + x[:3, :2]",
+    "x[:, None, :3] - x[None, :, :3] * 2 + w[:3]",
+    "x[:4, None, :3] - x[:5, :3]",
+    "(x[:4, None, :3] - x[:5, :3]).sum(-1)",
     # errors
     "np.var(x[0, 0], axis=0)",
     "np.std(np.array(2.0), axis=-1)",
