@@ -182,7 +182,44 @@ def _with_frit(args: list[Any]) -> list[Any]:
     return args
 
 
+def _json() -> None:
+    """Encoders know floats by their C type, which a lazy number has not. (Only np.float64 is one.)"""
+    from json import encoder
+
+    def plain(value: Any) -> Any:
+        core = sys.modules.get("frit._core")
+        if core is None or type(value) is not core.Scalar:
+            return value
+        number = core.to_numpy(value)
+        return float(number) if isinstance(number, float) else value
+
+    def with_numbers(default: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def encoded(value: Any) -> Any:
+            number = plain(value)
+            return default(value) if number is value else number
+
+        return encoded
+
+    in_c, in_python = encoder.c_make_encoder, encoder._make_iterencode  # type: ignore[attr-defined]
+
+    def make_in_c(markers: Any, default: Any, *rest: Any) -> Any:
+        return in_c(markers, with_numbers(default), *rest)
+
+    def make_in_python(
+        markers: Any, default: Any, text: Any, indent: Any, number: Any, *rest: Any
+    ) -> Any:
+        def of_number(value: Any) -> str:
+            return number(plain(value))
+
+        return in_python(markers, with_numbers(default), text, indent, of_number, *rest)
+
+    if in_c is not None:
+        _replace(encoder, "c_make_encoder", make_in_c)
+    _replace(encoder, "_make_iterencode", make_in_python)
+
+
 _ADAPTERS: dict[str, Callable[[], None]] = {
+    "json": _json,
     "multiprocessing": _multiprocessing,
     "numba": _numba,
     "pandas": _pandas,

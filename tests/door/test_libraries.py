@@ -211,3 +211,29 @@ def test_standard_library_takes_our_arrays(frit):
         "[0.0, 1.0, 2.0, 3.0]",
         "32",
     ]
+
+
+def test_json_writes_numbers_that_are_not_yet_computed(frit, python, file):
+    program = """
+    import json
+    import numpy as np
+    x = np.arange(20000.0)
+    found = {"sum": x.sum(), "all": [x.mean(), {"deep": x.max()}], "t": (x[3], x.min())}
+    print(json.dumps(found), json.dumps(found, indent=1, sort_keys=True), json.dumps(x.sum()))
+    print(json.dumps({"a": (x * np.inf)[1:].sum(), "b": x[x > 1e9].sum()}))
+
+    class Known(json.JSONEncoder):
+        def default(self, value):
+            if isinstance(value, (np.integer, np.bool_)):
+                return value.item()
+            return value.tolist() if isinstance(value, np.ndarray) else super().default(value)
+
+    other = {"n": (x > 3).sum(), "any": (x > 3).any(), "x": x[:3], "s": x.sum()}
+    print(json.dumps(other, cls=Known), json.dumps(other, cls=Known, indent=2))
+    for wrong in (x.astype(np.float32).sum(), x.astype(int).sum(), {"a": x[:2]}):
+        try:
+            json.dumps(wrong)
+        except TypeError as error:
+            print(error)
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
