@@ -615,8 +615,7 @@ TEST(KernelErrors, are_thrown_where_the_mistake_is_written) {
               k.record();
             }),
             "IndexError: index 1 to 5 is out of bounds for axis 0 with size 5 of array 0 in a "
-            "kernel: guard the access with if_, or "
-            "make the kernel's axes smaller");
+            "kernel: put a condition around the access, or launch over fewer points");
   EXPECT_EQ(message([&](K k) {
               k.record();
               k.record();

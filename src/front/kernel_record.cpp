@@ -111,7 +111,8 @@ class KernelRecorder {
     for (const KernelReduction& r : definition_.reductions) {
       const Array& values = arrays_[at(r.parameter)];
       std::optional<Scalar> initial = launch_.initial;
-      if (points == 0 && !initial && !r.needs_points) initial = neutral_of(r.op, values.dtype());
+      if (points == 0 && !initial && !r.needs_points && !identity_of(r.op, values.dtype()))
+        initial = neutral_of(r.op, values.dtype());
       results.push_back(
           frit::reduce(r.op, values, {.axes = r.axes, .all_axes = r.all_axes, .initial = initial}));
     }

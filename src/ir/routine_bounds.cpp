@@ -103,7 +103,7 @@ class Bounds {
             text("index ", plain->low, plain->low == plain->high ? "" : text(" to ", plain->high),
                  " is out of bounds for axis ", d, " with size ", shape[d], " of ",
                  question_.place ? question_.place(instr) : text("array ", instr.address.operand),
-                 " in a kernel: guard the access with if_, or make the kernel's axes smaller"));
+                 " in a kernel: put a condition around the access, or launch over fewer points"));
       under_conditions_ = true;
       found.push_back(inside(range_of(form)) ? InBounds::WhenReached : InBounds::Unknown);
     }

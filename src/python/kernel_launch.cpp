@@ -80,6 +80,14 @@ void take_integer(Value& value, PyObject* object) {
   value.key = key_of(number_key, value.scalar.dtype);
 }
 
+[[noreturn]] void refuse_ndarray(PyArrayObject* array) {
+  PyArray_Descr* dtype = PyArray_DESCR(array);
+  if (dtype_of(dtype) && !PyArray_ISALIGNED(array))
+    raise(PyExc_TypeError,
+          "kernel: an ndarray of %R whose elements are not aligned: give a copy of it", dtype);
+  raise(PyExc_TypeError, "kernel: an ndarray of a type that is not supported: %R", dtype);
+}
+
 void take_value(Value& value, PyObject* object) {
   if (object == nullptr) {
     value.key = absent_key;
@@ -101,9 +109,7 @@ void take_value(Value& value, PyObject* object) {
     take_array(value, scalar_of(object).array);
   } else if (PyArray_CheckExact(object)) {
     std::optional<Array> array = wrap_ndarray(object);
-    if (!array)
-      raise(PyExc_TypeError, "kernel: an ndarray of a type that is not supported: %R",
-            as_object(PyArray_DESCR(reinterpret_cast<PyArrayObject*>(object))));
+    if (!array) refuse_ndarray(reinterpret_cast<PyArrayObject*>(object));
     take_array(value, *array);
     value.foreign = array->base()->foreign;
   } else if (const std::optional<Scalar> scalar = numpy_scalar_value(object)) {
@@ -143,19 +149,41 @@ struct Callee {
   PyObject* self = nullptr;      // null: no method
 };
 
+// What the function's definition gives a parameter; null (no error) if nothing.
+Ref default_value(PyObject* function, PyObject* name) {
+  if (PyObject* by_name = PyFunction_GET_KW_DEFAULTS(function)) {
+    Ref found = Ref::borrow(PyDict_GetItemWithError(by_name, name));
+    if (found || PyErr_Occurred()) return found;
+  }
+  PyObject* last = PyFunction_GET_DEFAULTS(function);
+  if (!last) return {};
+  const Ref names = checked(PyObject_GetAttrString(PyFunction_GET_CODE(function), "co_varnames"));
+  const auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
+  const Py_ssize_t count = PyTuple_GET_SIZE(last), first = code->co_argcount - count;
+  for (Py_ssize_t k = 0; k < count; ++k)
+    if (PyUnicode_Compare(PyTuple_GET_ITEM(names.get(), first + k), name) == 0)
+      return Ref::borrow(PyTuple_GET_ITEM(last, k));
+  return {};
+}
+
+Ref given_value(PyObject* name, PyObject* const* values, PyObject* names) {
+  const Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t k = 0; k < count; ++k)
+    if (PyTuple_GET_ITEM(names, k) == name) return Ref::borrow(values[k]);
+  for (Py_ssize_t k = 0; k < count; ++k)
+    if (PyUnicode_Compare(PyTuple_GET_ITEM(names, k), name) == 0) return Ref::borrow(values[k]);
+  return {};
+}
+
 // A new reference; null (no error) if it is not there.
 Ref slot_value(const Slot& slot, const Callee& callee, PyObject* const* values, PyObject* names) {
   Ref object;
   switch (slot.root) {
-    case Slot::Root::Keyword: {
-      const Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
-      for (Py_ssize_t k = 0; k < count; ++k)
-        if (PyTuple_GET_ITEM(names, k) == slot.name.get()) object = Ref::borrow(values[k]);
-      for (Py_ssize_t k = 0; k < count && !object; ++k)
-        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, k), slot.name.get()) == 0)
-          object = Ref::borrow(values[k]);
+    case Slot::Root::Keyword:
+      object = given_value(slot.name.get(), values, names);
+      if (!object) object = default_value(callee.function, slot.name.get());
+      if (!object && PyErr_Occurred()) throw PythonError{};
       break;
-    }
     case Slot::Root::Self:
       object = Ref::borrow(callee.self);
       break;
@@ -401,23 +429,32 @@ class Launcher {
       take_value(values_.values[k], objects_[k].get());
     }
     const auto given = static_cast<std::size_t>(call_.names ? PyTuple_GET_SIZE(call_.names) : 0);
-    if (given != function.keywords) refuse_arguments(function);
+    if (given > function.keywords || !names_parameters(function)) refuse_arguments(function);
     for (std::size_t k = 0; k < function.slots.size(); ++k)
       if (function.slots[k].root == Slot::Root::Keyword && values_.values[k].key == absent_key &&
           function.slots[k].attributes.empty())
         refuse_arguments(function);
   }
 
-  [[noreturn]] void refuse_arguments(const KernelFunction& function) {
-    const auto is_slot = [&](PyObject* name) {
+  static bool is_parameter(const KernelFunction& function, PyObject* name) {
+    const auto is_slot = [&](const auto& is_name) {
       return std::any_of(function.slots.begin(), function.slots.end(), [&](const Slot& s) {
-        return s.root == Slot::Root::Keyword && s.attributes.empty() &&
-               PyUnicode_Compare(s.name.get(), name) == 0;
+        return s.root == Slot::Root::Keyword && s.attributes.empty() && is_name(s.name.get());
       });
     };
+    return is_slot([&](PyObject* other) { return other == name; }) ||
+           is_slot([&](PyObject* other) { return PyUnicode_Compare(other, name) == 0; });
+  }
+  bool names_parameters(const KernelFunction& function) const {
+    for (Py_ssize_t k = 0; call_.names && k < PyTuple_GET_SIZE(call_.names); ++k)
+      if (!is_parameter(function, PyTuple_GET_ITEM(call_.names, k))) return false;
+    return true;
+  }
+
+  [[noreturn]] void refuse_arguments(const KernelFunction& function) {
     PyObject* called = reinterpret_cast<PyFunctionObject*>(call_.callee.function)->func_qualname;
     for (Py_ssize_t k = 0; call_.names && k < PyTuple_GET_SIZE(call_.names); ++k)
-      if (!is_slot(PyTuple_GET_ITEM(call_.names, k)))
+      if (!is_parameter(function, PyTuple_GET_ITEM(call_.names, k)))
         raise(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", called,
               PyTuple_GET_ITEM(call_.names, k));
     for (std::size_t k = 0; k < function.slots.size(); ++k)

@@ -533,6 +533,15 @@ def test_refusals_name_the_construct_and_a_way_out() -> None:
     def many(i, a):
         a[i, 0] = 1
 
+    def early(i, a):
+        a[i] = late
+        late = 1.0
+
+    def turning(i, a):
+        a[i] = 1j
+
+    refused(early, "'late' before it has a value.*assign it first")
+    refused(turning, "a complex number as a real one")
     refused(listing, "ListComp.*write a loop")
     refused(trying, "try .*test for the case with if")
     refused(text, "'one' as a number")
@@ -595,3 +604,37 @@ def test_arguments_that_do_not_fit() -> None:
         b = numpy.zeros(3)
         b.flags.writeable = False
         pk.parallel_for(3, kernel, a=b, x=1)
+    with pytest.raises(TypeError, match="float64.*not aligned: give a copy"):
+        odd = numpy.zeros(3, [("small", "i1"), ("value", "f8")])["value"]
+        pk.parallel_for(3, kernel, a=odd, x=1)
+
+
+def test_defaults_of_parameters() -> None:
+    def made(c):
+        @pk.workunit
+        def kernel(i, a, x=c, *, y=0.5):
+            a[i] = x + y
+
+        return kernel
+
+    a, kernel = pk.View([2]), made(3)
+    found = []
+    for given in ({}, {"x": 7}, {"y": 2}, {"x": 1, "y": 1}):
+        pk.parallel_for(2, kernel, a=a, **given)
+        found.append(float(a[1]))
+    pk.parallel_for(2, made(20.0), a=a)  # the same code, another default
+    found.append(float(a[1]))
+    assert found == [3.5, 7.5, 5.0, 2.0, 20.5]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        pk.parallel_for(2, kernel, a=a, z=1)
+    with pytest.raises(TypeError, match="missing the keyword argument 'a'"):
+        pk.parallel_for(2, kernel, x=1)
+
+
+def test_errors_of_the_language_show_no_inner_frames() -> None:
+    def listing(i, a):
+        a[i] = [i]
+
+    with pytest.raises(TranslationError) as caught:
+        pk.parallel_for(3, listing, a=pk.View([3]))
+    assert len(caught.traceback) == 2  # the launch, and where it was translated

@@ -112,6 +112,15 @@ def test_several_accumulators_of_all_kinds() -> None:
     assert (low.val, low.loc) == (a.min(), a.argmin())
 
 
+def test_a_sum_over_no_points_is_zero() -> None:
+    @pk.workunit
+    def count(i, j, acc):
+        acc += 1
+
+    for policy in (pk.MDRangePolicy([0, 0], [0, 5]), pk.MDRangePolicy([2, 5], [2, 2])):
+        assert repr(float(pk.parallel_reduce(policy, count))) == "0.0"  # not -0.0
+
+
 def test_no_point_and_no_number() -> None:
     low = pk.parallel_reduce(0, least, a=doubles([1.0]))
     assert (low.val, low.loc) == (numpy.inf, -1)

@@ -131,6 +131,8 @@ def translate(
             kernel, runner = _Translation(operation, policy, environment, knowledge).run()
         except Restart:
             continue
+        except TranslationError as error:
+            raise error.with_traceback(None) from None  # the way to it is ours, not the user's
         _rows[key] = environment.rows
         return kernel, list(environment.rows), runner
     raise TranslationError(f"{function.__qualname__}: its types could not be settled")

@@ -113,6 +113,8 @@ class Expressions(Core):
         if owner is not None:
             return self.variable(node, owner)
         if node.id in self.scope.assigned:
+            if not self.loops:
+                raise self.refuse(node, f"'{node.id}' before it has a value", "assign it first")
             # Its value comes from the round of the loop before.
             place = Place(self.writer.local(self.place_type(node)), self.place_type(node))
             self.knowledge.places.setdefault(self.scope.key(node.id), place.dtype)
