@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from frit import _core
-from frit.pykokkos import _decorators, _intrinsics, _policies, _random, _teams
+from frit.pykokkos import _decorators, _intrinsics, _policies, _random, _scans, _teams
 from frit.pykokkos._reducers import SUM, Extremes, Reducer, located, reducer_of
 from frit.translate import (
     CRules,
@@ -124,27 +124,60 @@ def translate(
     rows = list(_rows.get(key) or prepare(operation, policy, function, owner))
     rows = rows[: len(values)]
     environment = Environment(function, owner, RULES, rows, list(values), _intrinsics.TABLE)
+    try:
+        kernel, runner = _settled(operation, policy, environment).run_whole()
+        if operation == SCAN and runner is None:
+            runner = _scan_in_phases(policy, environment, kernel)
+    except TranslationError as error:
+        raise error.with_traceback(None) from None  # the way to it is ours, not the user's
+    _rows[key] = environment.rows
+    return kernel, list(environment.rows), runner
+
+
+def _settled(
+    operation: int, policy: Any, environment: Environment, phase: int = _scans.WHOLE
+) -> _Translation:
+    """A translation whose types are settled."""
     knowledge = Knowledge()
     for _ in range(500):
         environment.begin()
         try:
-            kernel, runner = _Translation(operation, policy, environment, knowledge).run()
+            made = _Translation(operation, policy, environment, knowledge, phase)
+            made.run()
         except Restart:
             continue
-        except TranslationError as error:
-            raise error.with_traceback(None) from None  # the way to it is ours, not the user's
-        _rows[key] = environment.rows
-        return kernel, list(environment.rows), runner
-    raise TranslationError(f"{function.__qualname__}: its types could not be settled")
+        return made
+    raise TranslationError(f"{environment.function.__qualname__}: its types could not be settled")
+
+
+def _scan_in_phases(policy: Any, environment: Environment, whole: Any) -> Any:
+    """What launches the scan as several kernels, where that gives the same, faster."""
+    arguments = _parameters(environment.function, environment.owner)
+    source = source_of(environment.function).node
+    update = _scans.update_of(source, arguments[1].arg, arguments[2].arg)
+    if update is None or _random.has_pool(environment, [a.arg for a in arguments]):
+        return None
+    try:
+        phases = (_scans.FIRST, _scans.LAST)
+        parts = [_settled(SCAN, policy, environment, phase).part for phase in phases]
+    except TranslationError:
+        return None  # what there is of the body in one phase alone is no kernel
+    return _scans.runner(whole, *parts, len(environment.rows))
 
 
 class _Translation:
     """One attempt."""
 
     def __init__(
-        self, operation: int, policy: Any, environment: Environment, knowledge: Knowledge
+        self,
+        operation: int,
+        policy: Any,
+        environment: Environment,
+        knowledge: Knowledge,
+        phase: int,
     ) -> None:
         self.operation = operation
+        self.phase = phase  # of a scan
         self.environment = environment
         self.function = environment.function
         self.policy = policy
@@ -159,7 +192,7 @@ class _Translation:
             self.source.node, [a.arg for a in self.special]
         )
         # One accumulator for all points, which follow one another.
-        self.runs_on = operation == SCAN or (
+        self.runs_on = (operation == SCAN and phase == _scans.WHOLE) or (
             operation == REDUCE and _code(policy) == _policies.RANGE and self.reads_a_sum()
         )
         # Threads that wait for one another: a point is a team.
@@ -167,7 +200,11 @@ class _Translation:
         threads = 2 if self.spmd and not self.meets else 1
         self.rank = 0 if self.runs_on else (threads if self.is_team else axes)
         self.writer = _core.KernelWriter(self.rank)
-        walker = _teams.TeamWalker if self.meets else Walker
+        walker: type[Walker] = Walker
+        if self.meets:
+            walker = _teams.TeamWalker
+        elif phase != _scans.WHOLE:
+            walker = _scans.ScanWalker
         self.walker = walker(self.writer, RULES, environment, knowledge)
         self.walker.functions.append(self.function)
         self.walker.file = self.source.file
@@ -176,17 +213,31 @@ class _Translation:
         self.walker.hidden = []
         self.walker.afterwards = []
 
-    def run(self) -> tuple[Any, Any]:
+    def run(self) -> None:
         names = [a.arg for a in self.source.arguments()]
         body = [] if isinstance(self.source.node, ast.Lambda) else self.source.node.body
         self.scope = Scope((), None, names, body)
         self.walker.scope = self.scope
         self.bind_keywords()
-        accumulators = self.bind_accumulators()
-        if self.runs_on:
+        self.accumulators = self.bind_accumulators()
+        if self.phase != _scans.WHOLE:
+            self.run_phase()
+        elif self.runs_on:
             self.run_in_order()
         else:
-            self.run_points(accumulators)
+            self.run_points(self.accumulators)
+
+    def run_phase(self) -> None:
+        walker, (total, flag) = self.walker, (a.arg for a in self.special)
+        walker.phase = self.phase
+        walker.update = _scans.update_of(self.source.node, total, flag)
+        walker.begin_points(self.accumulators[0][1][""])
+        self.run_points([])
+        self.part = walker.end_points()
+
+    def run_whole(self) -> tuple[Any, Any]:
+        """The kernel, and how it is run."""
+        accumulators = self.accumulators
         parts = [(reducer, self.keep(reducer, places)) for reducer, places in accumulators]
         for reducer, places in accumulators:  # their parameters are the last
             for field in reducer.fields:
@@ -258,7 +309,7 @@ class _Translation:
                 self.scope.declared[argument.arg] = reducer.dtype
             found.append((reducer, places))
         if self.operation == SCAN:
-            self.scope.variables[self.special[1].arg] = Literal(True)
+            self.scope.variables[self.special[1].arg] = Literal(self.phase != _scans.FIRST)
         return found
 
     def reads_a_sum(self) -> bool:

@@ -107,6 +107,10 @@ def _pool(environment: Any, names: list[str]) -> tuple[tuple[Any, ...], RandomPo
     return found[0] if len(found) == 1 else None
 
 
+def has_pool(environment: Any, names: list[str]) -> bool:
+    return _pool(environment, names) is not None
+
+
 def begin(walker: Any, names: list[str], indices: list[Number]) -> None:
     """Seeds the state of the point with these indices, where the launch has a pool."""
     found = _pool(walker.environment, names)

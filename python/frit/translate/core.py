@@ -28,6 +28,8 @@ class Core:
         self.functions: list[types.FunctionType] = []  # whose bodies are open
         self.fixed_places: set[tuple[Any, ...]] = set()
         self.effects = False
+        self.loaded: set[int] = set()  # parameters
+        self.stored: set[int] = set()
         self.pending_type: str | None = None  # of what an annotation declares
 
     def refuse(self, node: ast.AST, construct: str, hint: str = "") -> Exception:
@@ -109,11 +111,13 @@ class Core:
         return place
 
     def load(self, part: ViewPart) -> Number:
+        self.loaded.add(part.parameter)
         id = self.writer.load(part.parameter, self.indices(part), self.line)
         return Number(id, part.dtype)
 
     def store(self, node: ast.AST, part: ViewPart, value: Any) -> None:
         self.effects = True
+        self.stored.add(part.parameter)
         number = self.convert(self.number(value, node), part.dtype)
         self.writer.store(part.parameter, self.indices(part), number.id, self.line)
 
