@@ -22,6 +22,8 @@ struct Machine {
   }
   bool is_x86 = false;
   bool has_many_registers = false;  // 32 of vectors, not 16
+  // Can lanes from anywhere in memory be loaded under a mask by one instruction?
+  bool can_gather(DType dtype) const { return is_x86 && has_many_registers && can_mask(dtype); }
 };
 
 struct EmitOptions {

@@ -80,12 +80,29 @@ void Emitter::find_step(const Address& address, Place& place) {
     triple();
 }
 
-// Indices that are computed lane by lane: addresses are too, in scalar registers.
+// 0, step, 2 * step, ..
+Value* Emitter::evenly_spaced(Value* step) {
+  return builder_.CreateMul(lane_numbers(), builder_.CreateVectorSplat(lanes_, step));
+}
+
+// Indices that are computed lane by lane: addresses are too, in scalar registers; or as a vector of
+// offsets, where loads under a mask take one.
 void Emitter::add_computed_terms(const Address& address, Place& place) {
   SmallVector<const Term*, 4> computed;
   for (const Term& term : address.terms)
     if (value(term.index).varies() && !value(term.index).is_affine()) computed.push_back(&term);
   if (computed.empty()) return;
+  if (mask_ &&
+      machine_.can_gather(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype)) {
+    for (const Term* term : computed) {
+      Value* stride = builder_.CreateVectorSplat(lanes_, stride_of(address, *term));
+      Value* own = builder_.CreateMul(vector_of(value(term->index), 0), stride);
+      place.offsets = place.offsets ? builder_.CreateAdd(place.offsets, own) : own;
+    }
+    if (place.step) place.offsets = builder_.CreateAdd(place.offsets, evenly_spaced(place.step));
+    place.kind = Place::Kind::Computed;
+    return;
+  }
   SmallVector<Value*, 16> lanes;
   for (unsigned lane = 0; lane < lanes_; ++lane) {
     Value* pointer = lane_pointer(place, lane);
@@ -117,6 +134,9 @@ Place Emitter::place(const Address& address) {
 // nothing.
 Value* Emitter::lane_pointer(const Place& place, unsigned lane) {
   if (!place.lanes.empty()) return place.lanes[lane];
+  if (place.offsets)
+    return builder_.CreatePtrAdd(place.pointer,
+                                 builder_.CreateExtractElement(place.offsets, lane));
   if (place.kind == Place::Kind::Uniform) return place.pointer;
   if (place.kind == Place::Kind::Unit)
     return builder_.CreatePtrAdd(place.pointer, builder_.CreateMul(place.step, int64(lane)));
@@ -275,7 +295,20 @@ Emitted Emitter::load_unit(DType dtype, const Place& from) {
       builder_.CreateAlignedLoad(lanes_type(element, 2 * lanes_), from.pointer, any_alignment));
 }
 
+// What inactive lanes get is no number that was computed from: see load_unit.
+Emitted Emitter::load_gathered(DType dtype, const Place& from) {
+  Value* offsets = from.offsets ? from.offsets : evenly_spaced(from.step);
+  Value* pointers = builder_.CreateGEP(builder_.getInt8Ty(), from.pointer, offsets);
+  Type* type = lanes_type(element_type(dtype), lanes_);
+  Value* loaded = builder_.CreateMaskedGather(type, pointers, any_alignment, mask_,
+                                              Constant::getNullValue(type));
+  Emitted result{.parts = 1, .level = level()};
+  result.part[0].vector = builder_.CreateFreeze(loaded);
+  return result;
+}
+
 Emitted Emitter::load_each(DType dtype, Place& from) {
+  if (mask_ && machine_.can_gather(dtype)) return load_gathered(dtype, from);
   if (mask_) make_safe(from);
   Emitted result{.parts = parts_of(dtype), .level = level()};
   Type* type = element_type(dtype);

@@ -52,6 +52,7 @@ struct Place {
   Value* triple = nullptr;   // Strided: 3 * step
   // Computed, or made safe for inactive lanes: a pointer each.
   llvm::SmallVector<Value*, 16> lanes = {};
+  Value* offsets = nullptr;  // Computed, in place of `lanes`: bytes from `pointer`, as a vector
 };
 
 enum class Order {
@@ -192,9 +193,11 @@ class Emitter {
   void add_computed_terms(const Address& address, Place& place);
   Value* lane_pointer(const Place& place, unsigned lane);
   void make_safe(Place& place);
+  Value* evenly_spaced(Value* step);
   Emitted load_single(DType dtype, Value* pointer);
   Emitted load_unit(DType dtype, const Place& place);
   Emitted load_each(DType dtype, Place& place);
+  Emitted load_gathered(DType dtype, const Place& place);
   Emitted load_full(DType dtype, Place& place);
   Emitted load_partial(DType dtype, Place& place);
   void store_partial(Emitted& value, DType dtype, const Place& place, bool streaming);
