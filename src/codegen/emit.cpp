@@ -81,6 +81,9 @@ constexpr unsigned light_body =
 // An If with no more runs under its mask alone: cheaper than a branch on data, which is foreseen
 // wrongly now and then, and then waits for all that its condition is computed from.
 constexpr unsigned flat_body = 64;
+// To load lanes one by one takes as long as to compute so many values for all of them. A loop that
+// does less is faster without lanes, which also wait for the one with the most rounds.
+constexpr unsigned costs_a_gather = 4;
 
 // Walks a vector loop for what decides the number of lanes, and which Ifs have no branch.
 class LaneSurvey {
@@ -105,6 +108,8 @@ class LaneSurvey {
   bool straight = true;   // no control flow inside, and no lane's address is computed from data
   bool branches = false;  // control flow that is more than a mask
   std::vector<const Instr*> flat;  // the Ifs that are no more
+  // Do its lanes little but load from places of their own, in loops of their own lengths?
+  bool is_scattered() const { return scatters_ && !computes_ && cost <= flat_body; }
 
  private:
   void walk(const Block& block) {
@@ -113,12 +118,19 @@ class LaneSurvey {
           instr.kind == InstrKind::While)
         straight = false;
       branches |= instr.kind == InstrKind::Loop || instr.kind == InstrKind::While;
+      bool is_gather = false;
       for (const Term& term : instr.address.terms)
-        if (varies(term.index) && !address_[static_cast<std::size_t>(term.index)]) straight = false;
+        is_gather |= varies(term.index) && !address_[static_cast<std::size_t>(term.index)];
+      if (is_gather) straight = false;
+      if (is_gather && instr.kind == InstrKind::Load) ++gathers_;
       if (instr.result != no_value) weigh(instr);
-      const unsigned before = cost;
+      const unsigned before = cost, gathers_before = gathers_;
       walk(instr.body);
       walk(instr.other);
+      if (instr.kind == InstrKind::While) {
+        const unsigned gathers = gathers_ - gathers_before;
+        (gathers > 0 && cost - before <= costs_a_gather * gathers ? scatters_ : computes_) = true;
+      }
       if (instr.kind != InstrKind::If) continue;
       const bool is_flat = varies(instr.args[0]) && cost - before <= flat_body &&
                            needs_no_branch(instr.body) && needs_no_branch(instr.other);
@@ -215,6 +227,8 @@ class LaneSurvey {
   const Instr& loop_;
   const Machine& machine_;
   std::vector<bool> address_;
+  unsigned gathers_ = 0;
+  bool scatters_ = false, computes_ = false;  // Whiles that do
 };
 
 // More would only lengthen the rest: of a short body it runs one by one.
@@ -248,6 +262,7 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   lanes = std::clamp(lanes, 4u, is_chain ? 2 * most_lanes : most_lanes);
   if (survey.tree != 0) lanes = survey.tree == 1 ? 8 : 4;
   once_ = is_long;
+  alone_ = survey.is_scattered() && survey.tree == 0 && vector_loop.reductions.empty();
   if (lanes == vector_lanes_) return;
   vector_lanes_ = lanes;
   forget_splats();

@@ -116,6 +116,7 @@ void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
 
 void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
   Accumulators& accumulators = *frame().accumulators;
+  if (alone_) return single_part(instr, begin, end);
   const std::vector<const Instr*> stores = streaming_stores(instr);
   if (once_) return partial_loop(instr, begin, end, stores);
   if (accumulators.empty() && !stores.empty()) return peeled(instr, begin, end, stores);

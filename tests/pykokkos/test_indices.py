@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -342,3 +343,58 @@ def test_an_unknown_setting_is_told_once(variable: str, names: str) -> None:
 def test_unknown_modes_are_refused() -> None:
     with pytest.raises(ValueError, match="set_check: 'auto' or 'bounds'"):
         _core.set_check("perhaps")
+
+
+@pk.workunit
+def row_times_vector(i, first, column, value, x, y):
+    total = y[i]
+    for k in range(first[i], first[i + 1]):
+        total += value[k] * x[column[k]]
+    y[i] = total
+
+
+@pk.workunit
+def distances(i, first, column, x, y):
+    total = 0.0
+    for k in range(first[i], first[i + 1]):
+        d = x[column[k]] - x[i]
+        if d > 0.25:
+            total += pk.sqrt(d) / (1.0 + d * d) + d * d * d * (d - 1.0) * (d - 2.0)
+    y[i] = total
+
+
+@pytest.mark.usefixtures("tier")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int64", "int16"])
+def test_rows_of_their_own_lengths(dtype: str) -> None:
+    random = numpy.random.RandomState(3)
+    lengths = random.randint(0, 20, 301)
+    first = numpy.concatenate([[0], numpy.cumsum(lengths)])
+    column = random.randint(0, len(lengths), first[-1])
+    value, x, y = ((random.random(n) * 50).astype(dtype) for n in (first[-1], 301, 301))
+    views = []
+    for array in (value, x, y):
+        views.append(pk.View(array.shape, getattr(pk, dtype)))
+        views[-1][:] = array
+    given = {"first": ints(first), "column": ints(column)}
+    pk.parallel_for(301, row_times_vector, value=views[0], x=views[1], y=views[2], **given)
+    for i in range(301):
+        for k in range(first[i], first[i + 1]):
+            y[i] += value[k] * x[column[k]]
+    assert numpy.array_equal(views[2].data, y)
+
+
+@pytest.mark.usefixtures("tier")
+def test_loops_that_compute_more_than_they_load() -> None:
+    random = numpy.random.RandomState(4)
+    lengths = random.randint(0, 20, 301)
+    first = numpy.concatenate([[0], numpy.cumsum(lengths)])
+    column, x = random.randint(0, len(lengths), first[-1]), random.random(301)
+    out = doubles(numpy.zeros(301))
+    pk.parallel_for(301, distances, first=ints(first), column=ints(column), x=doubles(x), y=out)
+    for i in range(301):
+        total = 0.0
+        for k in range(first[i], first[i + 1]):
+            d = x[column[k]] - x[i]
+            if d > 0.25:
+                total += math.sqrt(d) / (1.0 + d * d) + d * d * d * (d - 1.0) * (d - 2.0)
+        assert out[i] == total
