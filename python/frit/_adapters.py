@@ -183,7 +183,7 @@ def _with_frit(args: list[Any]) -> list[Any]:
 
 
 def _json() -> None:
-    """Encoders know floats by their C type, which a lazy number has not. (Only np.float64 is one.)"""
+    """Encoders know floats, as np.float64 is one, by a C type that no lazy number has."""
     from json import encoder
 
     def plain(value: Any) -> Any:

@@ -135,8 +135,7 @@ Place Emitter::place(const Address& address) {
 Value* Emitter::lane_pointer(const Place& place, unsigned lane) {
   if (!place.lanes.empty()) return place.lanes[lane];
   if (place.offsets)
-    return builder_.CreatePtrAdd(place.pointer,
-                                 builder_.CreateExtractElement(place.offsets, lane));
+    return builder_.CreatePtrAdd(place.pointer, builder_.CreateExtractElement(place.offsets, lane));
   if (place.kind == Place::Kind::Uniform) return place.pointer;
   if (place.kind == Place::Kind::Unit)
     return builder_.CreatePtrAdd(place.pointer, builder_.CreateMul(place.step, int64(lane)));

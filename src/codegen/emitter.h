@@ -273,8 +273,8 @@ class Emitter {
   Value* numbers_ = nullptr;  // of the lanes: 0, 1, ..; beyond count_ 0
   Value* aligned_ =
       nullptr;         // whether streaming Stores are possible, where that is asked at each of them
-  bool once_ = false;   // the vector loop emitted now has one body for all
-  bool alone_ = false;  // it runs one by one
+  bool once_ = false;  // the vector loop emitted now has one body for all
+  bool alone_ = false;      // it runs one by one
   bool streaming_ = false;  // streaming Stores are emitted as such now
   bool streamed_ = false;   // any was
   std::vector<Frame> frames_;

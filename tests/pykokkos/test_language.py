@@ -534,8 +534,8 @@ def test_refusals_name_the_construct_and_a_way_out() -> None:
         a[i, 0] = 1
 
     def early(i, a):
-        a[i] = late
-        late = 1.0
+        a[i] = late  # noqa: F821
+        late = 1.0  # noqa: F841
 
     def turning(i, a):
         a[i] = 1j

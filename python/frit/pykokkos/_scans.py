@@ -5,9 +5,9 @@ Where the body is long the sum is the least of it, and the launch becomes three:
 adds (independent points); the sums before each point, one after another; the rest of the body, with
 the sum that its point has. Nothing is added in another order, so the bits are the same.
 
-That holds where what is added follows from nothing that the scan has summed or stored: there is one
-`acc += ..`, in no loop; else the sum is named under `if last_pass` only, where all stores stand; and
-no array that the first launch reads shares memory with one that the last writes.
+That holds where what is added follows from nothing that the scan has summed or stored: there is
+one `acc += ..`, in no loop; else the sum is named under `if last_pass` only, where all stores
+stand; and no array that the first launch reads shares memory with one that the last writes.
 """
 
 from __future__ import annotations

@@ -59,7 +59,9 @@ class Core:
         if dtype == "?":
             return self.apply("NotEqual", x, self.constant(0, x.dtype))
         if x.dtype in "FD" and dtype not in "FD":
-            raise self.refuse(ast.Pass(), "a complex number as a real one", "keep it in a complex view")
+            raise self.refuse(
+                ast.Pass(), "a complex number as a real one", "keep it in a complex view"
+            )
         return Number(self.writer.cast(x.id, dtype), dtype)
 
     def number(self, value: Any, node: ast.AST | None = None) -> Number:
