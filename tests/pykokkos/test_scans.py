@@ -183,6 +183,73 @@ def test_a_scan_in_place_runs_point_after_point(kernel) -> None:
     check(kernel, a=a, out=a)
 
 
+@pk.workunit
+def in_place(i, acc, last, a):
+    acc += pk.sqrt(a[i])
+    if last:
+        a[i] = acc + a[i]
+
+
+def plain_in_place(i, total, given):
+    total += math.sqrt(given["a"][i])
+    given["a"][i] = total + given["a"][i]
+    return total
+
+
+@pk.workunit
+def too_early(i, acc, last, a):
+    if last:
+        a[i] = acc
+    acc += pk.sqrt(a[i]) + 1.0
+
+
+def plain_too_early(i, total, given):
+    given["a"][i] = total
+    return total + (math.sqrt(given["a"][i]) + 1.0)
+
+
+@pk.workunit
+def next_one(i, acc, last, a):
+    acc += pk.sqrt(a[i])
+    if last:
+        a[i + 1] = acc
+
+
+def plain_next_one(i, total, given):
+    total += math.sqrt(given["a"][i])
+    given["a"][i + 1] = total
+    return total
+
+
+@pk.workunit
+def own_or_first(i, acc, last, a):
+    acc += pk.sqrt(a[i] + a[0])
+    if last:
+        a[i] = acc
+
+
+def plain_own_or_first(i, total, given):
+    total += math.sqrt(given["a"][i] + given["a"][0])
+    given["a"][i] = total
+    return total
+
+
+IN_PLACE = [
+    (in_place, plain_in_place),
+    (too_early, plain_too_early),
+    (next_one, plain_next_one),
+    (own_or_first, plain_own_or_first),
+]
+for _kernel, _plain in IN_PLACE:
+    _kernel.plain = _plain
+
+
+@pytest.mark.parametrize("kernel", [pair[0] for pair in IN_PLACE], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("begin", [0, 11])
+def test_scans_of_one_view(kernel, begin: int) -> None:
+    check(kernel, begin, N - 1, a=numbers(9))
+
+
 def test_overlapping_views_run_point_after_point() -> None:
     whole, expected = pk.View([N + 1]), numbers(4, N + 1)
     whole[:] = expected

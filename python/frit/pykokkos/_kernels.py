@@ -231,7 +231,7 @@ class _Translation:
         walker, (total, flag) = self.walker, (a.arg for a in self.special)
         walker.phase = self.phase
         walker.update = _scans.update_of(self.source.node, total, flag)
-        walker.begin_points(self.accumulators[0][1][""])
+        walker.begin_points(self.accumulators[0][1][""], self.indices[0].arg)
         self.run_points([])
         self.part = walker.end_points()
 

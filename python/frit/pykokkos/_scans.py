@@ -7,7 +7,8 @@ the sum that its point has. Nothing is added in another order, so the bits are t
 
 That holds where what is added follows from nothing that the scan has summed or stored: there is
 one `acc += ..`, in no loop; else the sum is named under `if last_pass` only, where all stores
-stand; and no array that the first launch reads shares memory with one that the last writes.
+stand; and no array that the first launch reads shares memory with one that the last writes, but
+where each point reads only its own element of it, and writes that only behind `acc += ..`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy
 from frit import _core
 from frit import numpy as lazy
 from frit.pykokkos import _policies
-from frit.translate import Walker
+from frit.translate import Scope, Walker
 from frit.translate.values import Number, Place, ViewPart
 
 # Functions that cost about what an addition does.
@@ -84,12 +85,17 @@ class ScanWalker(Walker):
     update: ast.AugAssign
     total: Place
     hidden_parameter: int  # what each point adds; or the sums, one more than there are points
+    points: Scope  # of the body
+    index_name: str  # the variable with the point's index
+    elsewhere: set[int]  # parameters that a point touches at more than its own element, or too early
+    is_updated = False
     is_costly = False
     is_exact = True  # what is added needs no rounding before it is added
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         if node is not self.update:
             return super().do_AugAssign(node)
+        self.is_updated = True
         if self.phase == LAST:
             return self.write(self.total, self.sum_of_point(1))
         added, total = self.number(self.expression(node.value), node.value), self.total
@@ -102,8 +108,19 @@ class ScanWalker(Walker):
         index = self.apply("Add", Number(0, "l"), self.constant(behind, "l"))
         return self.load(ViewPart(self.hidden_parameter, self.total.dtype, (index,)))
 
-    def begin_points(self, total: Place) -> None:
-        self.total = total
+    def load(self, part: ViewPart) -> Number:
+        if part.axes != (self.points.variables.get(self.index_name),):
+            self.elsewhere.add(part.parameter)
+        return super().load(part)
+
+    def store(self, node: ast.AST, part: ViewPart, value: Any) -> None:
+        if part.axes != (self.points.variables.get(self.index_name),) or not self.is_updated:
+            self.elsewhere.add(part.parameter)
+        super().store(node, part, value)
+
+    def begin_points(self, total: Place, index: str) -> None:
+        self.total, self.index_name = total, index
+        self.points, self.elsewhere = self.scope, set()
         self.hidden_parameter = self.writer.parameter(total.dtype, 1)
         self.environment.parameters.append(HIDDEN)
         self.environment.names.append("the sums of a scan")
@@ -172,8 +189,13 @@ def runner(
         return None
     if not any(walker.is_costly for walker in walkers):
         return None
-    read = first.slots(first.walker.loaded)
-    pairs = [(r, w) for r in read for w in last.slots(last.walker.stored)]
+    elsewhere = first.slots(first.walker.elsewhere) | last.slots(last.walker.elsewhere)
+    pairs = [
+        (r, w)
+        for r in first.slots(first.walker.loaded)
+        for w in last.slots(last.walker.stored)
+        if r != w or r in elsewhere
+    ]
     dtype = first.walker.total.dtype
     kernels = first.kernel(slots), sums_kernel(dtype), last.kernel(slots)
 
