@@ -346,6 +346,11 @@ def test_what_is_added_may_not_follow_from_the_sum() -> None:
         assert not is_in_three(kernel, a, out)
 
 
+def test_a_lambda_is_no_scan() -> None:
+    with pytest.raises(TypeError, match="a lambda as a scan .*a function with def"):
+        pk.parallel_scan(N, lambda i, acc, last, a: acc + a[i], a=pk.View([N]))
+
+
 def test_scans_of_functors_and_numbers_of_the_program() -> None:
     @pk.functor
     class Held:

@@ -390,6 +390,8 @@ class _Translation:
 
     def run_in_order(self) -> None:
         walker = self.walker
+        if isinstance(self.source.node, ast.Lambda):
+            raise walker.refuse(self.source.node, "a lambda as a scan", "write a function with def")
 
         def body(index: int) -> None:
             self.bind(self.indices[0], self.index(0, Number(index, "l")))
