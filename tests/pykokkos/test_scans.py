@@ -144,7 +144,22 @@ def plain_kept(i, total, given):
     return total
 
 
+@pk.workunit
+def chosen(i, acc, last, a, out):
+    acc += pk.sqrt(a[i])
+    if last and acc > 100.0 and a[i] < 2.0:
+        out[i] = acc
+
+
+def plain_chosen(i, total, given):
+    total += math.sqrt(given["a"][i])
+    if total > 100.0 and given["a"][i] < 2.0:
+        given["out"][i] = total
+    return total
+
+
 PAIRS = [
+    (chosen, plain_chosen),
     (inclusive, plain_inclusive),
     (exclusive, plain_exclusive),
     (around, plain_around),
@@ -174,6 +189,7 @@ def test_long_bodies_are_launched_in_three() -> None:
 
     a, out = pk.View([N]), pk.View([N])
     assert is_in_three(fresh, a, out)
+    assert is_in_three(chosen, a, out)
     assert not is_in_three(cheap, a, out)
 
 
@@ -329,7 +345,15 @@ def test_what_is_added_may_not_follow_from_the_sum() -> None:
         out[i] = pk.sqrt(a[i])
         acc += out[i]
 
-    a, steps = numbers(7), {growing: 0, twice: 1, looping: 2, storing: 3}
+    def otherwise(i, acc, last, a, out):
+        acc += pk.sqrt(a[i])
+        if last and a[i] > 1.0:
+            out[i] = acc
+        else:
+            out[i] = acc
+
+    steps = {growing: 0, twice: 1, looping: 2, storing: 3, otherwise: 4}
+    a = numbers(7)
     for kernel, which in steps.items():
         out, total, expected = pk.View([N]), 0.0, []
         pk.parallel_scan(N, kernel, a=a, out=out)
@@ -341,6 +365,8 @@ def test_what_is_added_may_not_follow_from_the_sum() -> None:
             elif which == 2:
                 for k in range(3):
                     total += math.sqrt(x) * k
+            elif which == 4:
+                total += math.sqrt(x)
             expected.append(math.sqrt(x) if which == 3 else total)
         assert list(out) == expected, kernel.__name__
         assert not is_in_three(kernel, a, out)

@@ -41,9 +41,13 @@ def update_of(node: ast.AST, total: str, flag: str) -> ast.AugAssign | None:
 
     def is_plain(statement: ast.stmt, in_loop: bool) -> bool:
         if isinstance(statement, ast.If):
-            if isinstance(statement.test, ast.Name) and statement.test.id == flag:
-                written = _stored_names(statement.body)
-                return total not in written and are_plain(statement.orelse, in_loop)
+            if _asks_first(statement.test, flag):
+                is_known = isinstance(statement.test, ast.Name)
+                return (
+                    total not in _stored_names(statement.body)
+                    and (is_known or not statement.orelse)
+                    and are_plain(statement.orelse, in_loop)
+                )
             return (
                 total not in _names(statement.test)
                 and are_plain(statement.body, in_loop)
@@ -63,6 +67,13 @@ def update_of(node: ast.AST, total: str, flag: str) -> ast.AugAssign | None:
         return all(is_plain(statement, in_loop) for statement in statements)
 
     return found[0] if are_plain(node.body, False) and len(found) == 1 else None
+
+
+def _asks_first(test: ast.expr, flag: str) -> bool:
+    """Whether it is the flag, or `flag and ..`."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        test = test.values[0]
+    return isinstance(test, ast.Name) and test.id == flag
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -85,6 +85,8 @@ class Expressions(Core):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.known_truth(node.operand)
             return None if inner is None else not inner
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+            return False if self.known_truth(node.values[0]) is False else None
         return None
 
     def is_plain(self, node: ast.expr) -> bool:
