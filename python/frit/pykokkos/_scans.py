@@ -98,7 +98,7 @@ class ScanWalker(Walker):
     hidden_parameter: int  # what each point adds; or the sums, one more than there are points
     points: Scope  # of the body
     index_name: str  # the variable with the point's index
-    elsewhere: set[int]  # parameters that a point touches at more than its own element, or too early
+    elsewhere: set[int]  # parameters touched at more than the point's element, or too early
     is_updated = False
     is_costly = False
     is_exact = True  # what is added needs no rounding before it is added
