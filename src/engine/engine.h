@@ -26,9 +26,8 @@ struct KernelCode {
   std::shared_ptr<const Executable> interpreted;  // made when first needed
   Compiler::Slot compiled;                        // null: not asked for yet
   bool sought = false;                            // among those compiled by earlier processes
-  int sightings = 0;
-  double cost_seen = 0;     // estimated ns of all launches so far
-  double improve_at = 2e8;  // of cost_seen: where faster code is asked for
+  double cost_seen = 0;                           // estimated ns of all launches so far
+  double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
 };
 
 // What explain says of a node; its text is made when somebody asks.
@@ -196,6 +195,7 @@ class Engine {
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
+  double cost_seen_ = 0;    // estimated ns of all launches
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;  // estimated ns an element

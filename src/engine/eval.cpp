@@ -21,13 +21,15 @@ namespace {
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
 // What a kernel's launches must have cost, in estimated ns, before its code is looked for on disk
-// (some ten microseconds); before it is compiled (some ten milliseconds of another thread, but a
-// program that ends waits for it): from the second launch on, and after one.
+// (some ten microseconds), and before it is compiled: some ten milliseconds of a core that the
+// program could use, and a program that ends waits for it. Interpreted, they took several times as
+// long. The first compile loads LLVM, so all launches together must have cost more.
 constexpr double load_from = 5e4;
-constexpr double compile_from = 2e5;
-constexpr double compile_once_from = 5e6;
-// One point at a time the interpreter takes some hundred times as long: from this cost of one
-// launch on, waiting for the compiler is quicker.
+constexpr double compile_from = 1e7;
+constexpr double first_compile_from = 3e7;
+// Where points depend on one another, the interpreter takes some hundred times as long.
+constexpr double crawl = 50;
+// There, from this cost of one launch on, waiting for the compiler is quicker.
 constexpr double wait_from = 5e5;
 constexpr double never = std::numeric_limits<double>::infinity();
 
@@ -261,12 +263,12 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
 const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
   const bool want_compiled = settings.tier == Tier::Automatic || settings.tier == Tier::Compiled;
   if (want_compiled) {
-    ++code.sightings;
-    code.cost_seen += cost;
+    const double work = pace == Pace::OneByOne ? crawl * cost : cost;
+    code.cost_seen += work;
+    cost_seen_ += work;
     const bool waits = pace == Pace::OneByOne && cost >= wait_from;
     const bool worth = settings.tier == Tier::Compiled || waits ||
-                       code.cost_seen >= compile_once_from ||
-                       (code.sightings >= 2 && code.cost_seen >= compile_from);
+                       (code.cost_seen >= compile_from && cost_seen_ >= first_compile_from);
     if (!code.compiled && !code.sought && code.cost_seen >= load_from) {
       code.sought = true;
       code.compiled = compiler_->find(*code.kernel);
