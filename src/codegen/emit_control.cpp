@@ -54,6 +54,21 @@ void Emitter::counted(Value* begin, Value* end, unsigned step,
 
 // ---- loops --------------------------------------------------------------------------------------
 
+namespace {
+
+// Short loops in order do several rounds at once. One load instruction for all rounds would also
+// wait, once one of them read what the round before it wrote (hist[idx[i]] += w[i]), each time.
+constexpr std::int64_t rounds_at_once = 8;
+
+bool is_short(const Instr& loop) {
+  constexpr std::size_t most = 10;
+  return loop.body.size() <= most && none_of(loop.body, [](const Instr& instr) {
+           return !instr.body.empty() || !instr.other.empty();
+         });
+}
+
+}  // namespace
+
 void Emitter::loop(const Instr& instr) {
   Value* begin = instr.parallel ? function_->getArg(3) : value(instr.args[0]).part[0].scalar;
   Value* end = instr.parallel ? function_->getArg(4) : value(instr.args[1]).part[0].scalar;
@@ -111,7 +126,17 @@ void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
   if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
     return tree(accumulators, begin, end,
                 [&](Value* from, Value* to) { serial_leaf(instr, accumulators, from, to); });
-  counted(begin, end, 1, [&](Value* index) { body(instr, index, lanes_); });
+  const auto rounds = [&](Value* from, Value* to, unsigned count) {
+    counted(from, to, count, [&](Value* index) {
+      for (unsigned k = 0; k < count; ++k)
+        body(instr, k ? builder_.CreateNSWAdd(index, int64(k)) : index, lanes_);
+    });
+  };
+  if (!is_short(instr)) return rounds(begin, end, 1);
+  Value* count = builder_.CreateAnd(builder_.CreateSub(end, begin), int64(-rounds_at_once));
+  Value* middle = builder_.CreateAdd(begin, count);
+  rounds(begin, middle, rounds_at_once);
+  rounds(middle, end, 1);
 }
 
 void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {

@@ -8,7 +8,7 @@
 #include "engine/launch.h"
 #include "engine/matrix_product.h"
 #include "engine/memory.h"
-#include "engine/nest_memory.h"
+#include "engine/nest_chunks.h"
 #include "engine/pool.h"
 #include "ir/error.h"
 
@@ -493,6 +493,11 @@ class NestRun {
   struct Range {
     std::int64_t begin = 0, end = 1, chunk = 1, extent = 1;
     std::int64_t wave = 0, wave_length = 1;
+
+    void cut(std::int64_t length) {
+      chunk = length;
+      extent = (extent + length - 1) / length;
+    }
   };
 
   void launch(std::int32_t number) {
@@ -503,21 +508,35 @@ class NestRun {
       std::tie(r.begin, r.end) = range(*l.loop, l.parts);
       if (r.begin >= r.end) return;
       r.extent = r.end - r.begin;
-      if (l.grain == PlanNode::Grain::Chunk || l.grain == PlanNode::Grain::Tile) {
-        r.chunk = chunk_length(l, r.extent);
-        r.extent = (r.extent + r.chunk - 1) / r.chunk;
-      }
-    }
-    if (l.in_order >= 0 && arrays_are_too_large(l, r)) return launch(l.in_order);
-    ChunkMemory chunks;
-    try {
-      for (const ChunkArray& a : l.arrays) add_array(a, r, chunks);
-    } catch (const std::bad_alloc&) {
-      return launch(l.in_order);
+      if (l.in_order >= 0) return launch_with_arrays(number, l, r);
+      if (l.grain == PlanNode::Grain::Chunk || l.grain == PlanNode::Grain::Tile)
+        r.cut(chunk_length(l, r.extent));
     }
     launch(number, l, r);
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
-    for (const ChunkArray& a : l.arrays) combine(a, r, state_.arrays[at(a.parameter)]);
+  }
+
+  void launch_with_arrays(std::int32_t number, const NestLaunch& l, Range r) {
+    const std::int64_t chunks = chunks_with_arrays(l, r);
+    if (chunks < 2 || r.extent < 2) return launch(l.in_order);
+    r.cut((r.extent + chunks - 1) / chunks);
+    ChunkMemory memory;
+    std::vector<ChunkCopies> own;
+    try {
+      for (const ChunkArray& a : l.arrays) {
+        own.push_back(copies_of(a, r));
+        own.back().data = memory.add(own.back().bytes());
+      }
+    } catch (const std::bad_alloc&) {
+      return launch(l.in_order);
+    }
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      fill(own[k]);
+      state_.arrays[at(l.arrays[k].parameter)] = own[k].data;
+    }
+    launch(number, l, r);
+    for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
+    for (const ChunkCopies& copies : own) flags_ |= frit::combine(copies);
   }
 
   void launch(std::int32_t number, const NestLaunch& l, const Range& r) {
@@ -655,10 +674,12 @@ class NestRun {
     return bytes;
   }
 
-  bool arrays_are_too_large(const NestLaunch& l, const Range& r) const {
+  // How many, where each has arrays of its own, which it must be worth to fill and to add up. That
+  // follows from sizes alone, since it decides the order of sums.
+  std::int64_t chunks_with_arrays(const NestLaunch& l, const Range& r) const {
+    constexpr double most = 8;
     std::int64_t elements = 0;
-    for (const ChunkArray& a : l.arrays)
-      elements += bytes_behind(a.parameter, 0) / size_of(array_type(a.parameter));
+    for (const ChunkArray& a : l.arrays) elements += copies_of(a, r).elements();
     double work = 0;
     for (const NestLaunch::Cost& c : l.cost) {
       double product = c.weight;
@@ -666,17 +687,16 @@ class NestRun {
       work += product;
     }
     // A round's work, counted in simple ones.
-    const double rounds = static_cast<double>(r.end - r.begin) * std::max(1.0, work);
-    return static_cast<double>(elements * tuning_.array_share) > rounds || r.extent < 2;
+    const double rounds = static_cast<double>(r.extent) * std::max(1.0, work);
+    const double share = static_cast<double>(elements * tuning_.array_share);
+    return static_cast<std::int64_t>(rounds < most * share ? rounds / share : most);
   }
 
-  void add_array(const ChunkArray& a, const Range& r, ChunkMemory& chunks) {
-    const std::int64_t bytes = bytes_behind(a.parameter, 0),
-                       item = size_of(array_type(a.parameter));
-    std::byte* data = chunks.add(r.extent * bytes);
-    for (std::int64_t k = 0; k < r.extent * bytes; k += item)
-      std::memcpy(data + k, a.identity.bytes, at(item));
-    state_.arrays[at(a.parameter)] = data;
+  ChunkCopies copies_of(const ChunkArray& a, const Range& r) const {
+    return {.array = call_.arrays[at(a.parameter)],
+            .identity = a.identity,
+            .op = a.op,
+            .count = r.extent};
   }
 
   void combine(const ChunkReduction& reduction, const Range& r) {
@@ -698,35 +718,6 @@ class NestRun {
 
   const std::byte* part_of(std::int32_t x) const {
     return reinterpret_cast<const std::byte*>(state_.partials[at(x)].data());
-  }
-
-  // array = op(array, part), chunk after chunk.
-  void combine(const ChunkArray& a, const Range& r, const std::byte* parts) const {
-    const NestArgument& array = call_.arrays[at(a.parameter)];
-    const DType dtype = array_type(a.parameter);
-    const std::int64_t item = size_of(dtype), bytes = bytes_behind(a.parameter, 0);
-    const std::size_t rank = array.shape.size();
-    const std::int64_t row = rank ? array.shape[rank - 1] : 1;
-    const std::int64_t stride = rank ? array.strides[rank - 1] : item;
-    const Loop op = loop(a.op, dtype);
-    std::vector<std::int64_t> index(rank);
-    for (std::int64_t offset = 0; offset < bytes; offset += row * item) {
-      std::byte* to = array.data;
-      for (std::size_t k = 0; k + 1 < rank; ++k) to += index[k] * array.strides[k];
-      for (std::int64_t c = 0; c < r.extent; ++c) {
-        const std::byte* from = parts + c * bytes + offset;
-        const std::int64_t at_once = stride == item ? row : 1;
-        for (std::int64_t k = 0; k < row; k += at_once) {
-          void* args[3] = {to + k * stride, to + k * stride,
-                           const_cast<std::byte*>(from + k * item)};
-          op(args, at_once, 0);
-        }
-      }
-      for (std::size_t k = rank > 0 ? rank - 1 : 0; k-- > 0;) {
-        if (++index[k] < array.shape[k]) break;
-        index[k] = 0;
-      }
-    }
   }
 
   State& state_;

@@ -10,8 +10,10 @@
 #include <complex>
 #include <unordered_map>
 
+#include "engine/index_range.h"
 #include "engine/nest_run.h"
 #include "front/common.h"
+#include "front/contents.h"
 #include "front/kernel_definition.h"
 #include "python/interop.h"
 #include "python/kernels.h"
@@ -73,6 +75,25 @@ nb::object loop_key(const nb::tuple& values) {
   for (nb::handle value : values)
     if (!append_key(value.ptr(), key)) return nb::none();
   return nb::str(key.c_str(), key.size());
+}
+
+// The least and the largest number of an array of integers; ValueError: there are none, or they are
+// larger than an index can be.
+nb::tuple index_range(nb::handle value) {
+  std::optional<Range> range;
+  if (is_array(value.ptr())) {
+    const Locked lock(Engine::lock());
+    range = range_of_elements(array_of(value.ptr()).array);
+  } else if (PyArray_CheckExact(value.ptr()) && PyArray_SIZE(ndarray_of(value.ptr())) > 0) {
+    Ref dense = Ref::steal(PyArray_FROM_OF(value.ptr(), NPY_ARRAY_IN_ARRAY));
+    if (!dense) throw nb::python_error();
+    PyArrayObject* array = ndarray_of(dense.get());
+    const Locked lock(Engine::lock());
+    range = range_of_integers(static_cast<std::byte*>(PyArray_DATA(array)), PyArray_SIZE(array),
+                              dtype_of(PyArray_DESCR(array)).value());
+  }
+  if (!range) throw nb::value_error("an array of indices has a least and a largest number");
+  return nb::make_tuple(range->low, range->high);
 }
 
 // What a nest gives back: an array of one element behind the arrays it was given.
@@ -347,6 +368,7 @@ void add_loops(PyObject* module_object) {
       .def("verdicts", &Nest::verdicts);
   m.def("loop_key", loop_key, "values"_a,
         "What the values are, as a string; None: a nest does not take them.");
+  m.def("index_range", index_range, "array"_a, "The least and the largest of some integers.");
 }
 
 }  // namespace frit::python

@@ -176,7 +176,6 @@ class Sweep {
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   if (launch.grain == PlanNode::Grain::Tile) return tile_length;
   const std::int64_t even = (rounds + most_chunks - 1) / most_chunks;
-  if (!launch.arrays.empty()) return std::max<std::int64_t>(1, (rounds + 7) / 8);
   return std::max(launch.shortest_chunk, even);
 }
 

@@ -339,7 +339,7 @@ class NestWriter(
         if text not in self.numbers_now:
             for line in self.prelude(text):
                 if line not in self.lines_now:
-                    exec(line, {}, self.space_now)
+                    exec(line, {"index_range": _core.index_range}, self.space_now)
                     self.lines_now.add(line)
             self.numbers_now[text] = eval(text, {}, self.space_now)
         return self.numbers_now[text]
@@ -350,7 +350,7 @@ class NestWriter(
         for array, axis in sorted(set(re.findall(r"\be(\d+)_(\d+)\b", text))):
             lines.append(f"e{array}_{axis} = v{array}.shape[{axis}]")
         for array in sorted(set(re.findall(r"\bm(\d+)_(?:lo|hi)\b", text)), key=int):
-            lines.append(f"m{array}_lo, m{array}_hi = int(v{array}.min()), int(v{array}.max())")
+            lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
         return lines
 
     def make_guard(self) -> tuple[str, Callable[..., bool]]:
@@ -391,6 +391,7 @@ class NestWriter(
 
         space: dict[str, Any] = {
             "overlap": numpy.may_share_memory,
+            "index_range": _core.index_range,
             "is_plain": is_plain,
             "float32": numpy.float32,
         }

@@ -1,0 +1,91 @@
+// nest_chunks.cpp: both run over pieces of the arrays, on all threads.
+#include "engine/nest_chunks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/pool.h"
+
+namespace frit {
+namespace {
+
+constexpr std::int64_t elements_of_piece = 16'384;  // what a thread takes at once
+
+struct Pieces {
+  const ChunkCopies& copies;
+  std::int64_t elements;  // to cut in pieces
+};
+
+template <void (*piece)(const ChunkCopies&, std::int64_t begin, std::int64_t end)>
+unsigned run_pieces(const ChunkCopies& copies, std::int64_t elements) {
+  Pieces pieces{copies, elements};
+  return ThreadPool::get().run(
+      (elements + elements_of_piece - 1) / elements_of_piece,
+      [](void* context, std::int64_t k) {
+        const auto& all = *static_cast<const Pieces*>(context);
+        const std::int64_t begin = k * elements_of_piece;
+        piece(all.copies, begin, std::min(all.elements, begin + elements_of_piece));
+      },
+      &pieces);
+}
+
+void fill_piece(const ChunkCopies& c, std::int64_t begin, std::int64_t end) {
+  const auto item = static_cast<std::size_t>(size_of(c.identity.dtype));
+  std::byte* to = c.data + begin * size_of(c.identity.dtype);
+  const auto bytes = static_cast<std::size_t>(end - begin) * item;
+  std::memcpy(to, c.identity.bytes, item);
+  // What is filled already is copied behind itself.
+  for (std::size_t done = item; done < bytes; done *= 2)
+    std::memcpy(to + done, to, std::min(done, bytes - done));
+}
+
+// Elements of one row, which are in a row of each copy too.
+void combine_run(const ChunkCopies& c, std::int64_t begin, std::int64_t end, std::byte* to,
+                 std::int64_t stride) {
+  const std::int64_t item = size_of(c.identity.dtype), copy = c.elements() * item;
+  const std::int64_t at_once = stride == item ? end - begin : 1;
+  const Loop op = loop(c.op, c.identity.dtype);
+  for (std::int64_t k = 0; k < c.count; ++k) {
+    std::byte* from = c.data + k * copy + begin * item;
+    for (std::int64_t x = 0; x < end - begin; x += at_once) {
+      void* args[3] = {to + x * stride, to + x * stride, from + x * item};
+      op(args, at_once, 0);
+    }
+  }
+}
+
+void combine_piece(const ChunkCopies& c, std::int64_t begin, std::int64_t end) {
+  const auto shape = c.array.shape, strides = c.array.strides;
+  const std::size_t rank = shape.size();
+  const std::int64_t row = rank ? shape[rank - 1] : 1;
+  const std::int64_t stride = rank ? strides[rank - 1] : size_of(c.identity.dtype);
+  while (begin < end) {
+    std::byte* to = c.array.data + begin % row * stride;
+    std::int64_t outer = begin / row;
+    for (std::size_t k = rank; k-- > 1;) {
+      to += outer % shape[k - 1] * strides[k - 1];
+      outer /= shape[k - 1];
+    }
+    const std::int64_t behind = std::min(end, begin + row - begin % row);
+    combine_run(c, begin, behind, to, stride);
+    begin = behind;
+  }
+}
+
+}  // namespace
+
+std::int64_t ChunkCopies::elements() const {
+  std::int64_t n = 1;
+  for (const std::int64_t extent : array.shape) n *= extent;
+  return n;
+}
+
+void fill(const ChunkCopies& copies) {
+  run_pieces<fill_piece>(copies, copies.count * copies.elements());
+}
+
+unsigned combine(const ChunkCopies& copies) {
+  return run_pieces<combine_piece>(copies, copies.elements());
+}
+
+}  // namespace frit
