@@ -10,7 +10,10 @@
 #include "engine/memory.h"
 #include "engine/nest_chunks.h"
 #include "engine/pool.h"
+#include "frit/version.h"
+#include "ir/disk_store.h"
 #include "ir/error.h"
+#include "ir/library.h"
 
 namespace frit {
 namespace {
@@ -20,6 +23,15 @@ constexpr std::int64_t small_bound = 8;
 constexpr std::int64_t lane_granule = 64;
 
 std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+// What was found out about nests, beside the code of kernels. Under the engine's lock.
+DiskStore& kept_dependences() {
+  static DiskStore store(
+      {.folder = store_folder_from_environment(),
+       .identity = text("frit ", version(), "; ", build_of(path_beside_libfrit("libfrit.so")), "; ",
+                        build_of(path_beside_libfrit("libfrit_isl.so")))});
+  return store;
+}
 
 template <class Visit>
 void for_each_instr(const Block& block, Visit&& visit) {
@@ -200,7 +212,7 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
   }
   auto made = std::make_unique<Variant>();
   made->key = key_;
-  made->nest = analyse_nest(routine_, std::move(facts));
+  made->nest = analyse_nest(routine_, std::move(facts), &kept_dependences());
   variants_.push_back(std::move(made));
   return *(last_variant_ = variants_.back().get());
 }

@@ -31,6 +31,16 @@ class Condition {
   Condition() = default;  // never holds
   Condition(std::int32_t arguments, std::span<const Alternative> alternatives);
 
+  // The same again, from what these two gave.
+  static Condition of_words(std::int32_t arguments, std::vector<std::int64_t> words) {
+    Condition made;
+    made.words_ = std::move(words);
+    made.arguments_ = arguments;
+    return made;
+  }
+  std::int32_t arguments() const { return arguments_; }
+  const std::vector<std::int64_t>& words() const { return words_; }
+
   bool may_hold(std::span<const std::int64_t> arguments) const;
   bool operator==(const Condition&) const = default;
 

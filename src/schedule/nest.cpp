@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/error.h"
+#include "schedule/nest_kept.h"
 #include "schedule/nest_simplify.h"
 
 namespace frit {
@@ -234,7 +235,8 @@ std::vector<SplitCandidate> split_candidates(const std::vector<NestLoop>& loops,
   return found;
 }
 
-std::shared_ptr<const Nest> analyse_nest(const Routine& routine, NestFacts facts) {
+std::shared_ptr<const Nest> analyse_nest(const Routine& routine, NestFacts facts,
+                                         DiskStore* store) {
   check(routine.rank == 0, "a loop nest has no parallel axes of its own");
   auto nest = std::make_shared<Nest>();
   SimplifiedNest simplified = simplify_nest(routine, facts);
@@ -243,7 +245,10 @@ std::shared_ptr<const Nest> analyse_nest(const Routine& routine, NestFacts facts
   nest->local_origins = std::move(simplified.locals);
   nest->facts = std::move(facts);
   NestBuilder(*nest).run();
-  find_nest_dependences(*nest);
+  if (store)
+    find_or_load_dependences(routine, *nest, *store);
+  else
+    find_nest_dependences(*nest);
   return nest;
 }
 

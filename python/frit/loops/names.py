@@ -3,37 +3,56 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def nodes_in(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """These and all below them, in no order, without the contexts of names.
+# What is no part of its own of an expression: contexts and operators.
+_MARKS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+def nodes_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """These and all below them, those that stand less deep first, without contexts and operators.
 
     Much faster than ast.walk: this is where a translation spends much of its time.
     """
-    due = [*nodes]
-    while due:
-        node = due.pop()
-        yield node
-        if isinstance(node, (ast.Name, ast.Constant)):
+    found = [*nodes]
+    for node in found:
+        kind = type(node)
+        if kind is ast.Name or kind is ast.Constant:
             continue
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, list):
-                due += [x for x in value if isinstance(x, ast.AST)]
-            elif isinstance(value, ast.AST):
-                due.append(value)
+        found += parts_of(node)
+    return found
 
 
-def assigned_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Variables that these statements may give a value."""
-    return {
-        n.id
-        for n in nodes_in(nodes)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))
-    }
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """Those right below it."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [x for x in value if isinstance(x, ast.AST) and not isinstance(x, _MARKS)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _MARKS):
+            found.append(value)
+    return found
+
+
+def assigned_names(
+    nodes: Iterable[ast.AST], known: dict[int, set[str]] | None = None
+) -> set[str]:
+    """Variables that these statements may give a value. known: those of some, by id()."""
+    found: set[str] = set()
+    due = [*nodes]
+    for node in due:
+        if type(node) is ast.Name:
+            if type(node.ctx) is not ast.Load:
+                found.add(node.id)
+        elif known is not None and id(node) in known:
+            found |= known[id(node)]
+        elif type(node) is not ast.Constant:
+            due += parts_of(node)
+    return found
 
 
 def loaded_names(nodes: Iterable[ast.AST]) -> set[str]:

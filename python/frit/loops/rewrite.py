@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, TypeVar
 
-from frit.loops.names import Liveness, assigned_names, needed_names, nodes_in
+from frit.loops.names import Liveness, assigned_names, needed_names, nodes_in, parts_of
 from frit.loops.place import Place, module_place, originals
 from frit.loops.quiet import without_warnings
 from frit.translate.record import field, record
@@ -161,7 +161,9 @@ class _Body:
         self.scope = scope
         self.liveness = liveness
         self.locals = scope.locals
-        self.loaded: dict[int, set[str]] = {}  # by id() of what copied() has copied
+        # By id() of what copied() has copied; assigned: of loops that may be nests.
+        self.loaded: dict[int, set[str]] = {}
+        self.assigned: dict[int, set[str]] = {}
 
     def body(self, nodes: list[ast.stmt], bound: set[str]) -> set[str]:
         """Rewrites the statements; what is bound behind them."""
@@ -220,12 +222,12 @@ class _Body:
 
     def place_of(self, node: ast.For, bound: set[str]) -> Place | None:
         original: ast.For = node._original  # type: ignore[attr-defined]
-        why = why_not(original)
+        why = why_not(original, self.assigned.keys())
         if why is not None:
             return self.refuse(original, *why)
+        assigned = self.assigned[id(original)] = assigned_names([original], self.assigned)
         if self.scope.is_module:
             return module_place(original, self.rewriter.private, _is_range(original.iter))
-        assigned = assigned_names([original])
         if not assigned <= self.locals:
             names = ", ".join(sorted(assigned - self.locals))
             return self.refuse(original, original, f"{names}: not only this function's")
@@ -266,15 +268,23 @@ def copied(x: Any, *, for_loops: bool = False) -> Any:
     return made
 
 
-def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
-    """The part of a loop that no nest has, and what it is; None: it may be a nest."""
-    for part in ast.walk(node):
+def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | None:
+    """The part of a loop that no nest has, and what it is; None: it may be a nest.
+
+    known: loops that may be, by id().
+    """
+    due: list[ast.AST] = [node]
+    for part in due:
+        if id(part) in known:
+            continue
         if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
             return part, f"a statement: {type(part).__name__}"
         if isinstance(part, ast.For) and not _may_be_series(part.iter):
             return part, "a loop over something else than numbers or arrays"
         if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda)):
             return part, f"an expression: {type(part).__name__}"
+        if type(part) is not ast.Name:
+            due += parts_of(part)
     return None
 
 

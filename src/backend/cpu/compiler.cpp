@@ -103,7 +103,7 @@ class CompileService final : public Compiler {
  public:
   CompileService()
       : jit_path_(path_beside_libfrit("libfrit_jit.so")),
-        disk_({.folder = cpu::cache_folder_from_environment(),
+        disk_({.folder = store_folder_from_environment(),
                .identity = cpu::code_identity(jit_path_)}) {
     ExitGuard::instance().add(this);
   }

@@ -1,111 +1,41 @@
-// disk_cache.cpp: the files and the folder of the code cache.
+// disk_cache.cpp: code as bytes, and back.
 #include "backend/cpu/disk_cache.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <string_view>
-#include <vector>
-
-#include "backend/cpu/identity.h"
-#include "ir/error.h"
 
 namespace frit::cpu {
 namespace {
 
 struct Header {
-  char magic[8];
-  std::uint32_t format;
-  std::uint32_t key_size;
-  std::uint32_t call_outs;
-  std::uint32_t code_size;
   std::uint64_t entry;
-  std::uint64_t is_improvable;
-  std::uint64_t checksum;  // of everything, with 0 in this place
-};
-static_assert(sizeof(Header) == 48);
-
-constexpr char magic[8] = {'F', 'R', 'I', 'T', 'C', 'O', 'D', 'E'};
-constexpr std::uint32_t format = 2;
-constexpr std::int64_t largest_file = 16 << 20;
-constexpr std::int64_t block = 4096;  // what a file takes of the disk is a multiple of this
-constexpr std::string_view extension = ".code";
-constexpr std::string_view unfinished = ".new-";
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  operator int() const { return number_; }
-  int release() {
-    const int number = number_;
-    number_ = -1;
-    return number;
-  }
-
- private:
-  int number_;
+  std::uint32_t call_outs;
+  std::uint32_t is_improvable;
 };
 
-std::string file_name(const std::string& key) {
-  char name[33];
-  std::snprintf(name, sizeof name, "%016llx%016llx",
-                static_cast<unsigned long long>(hash_bytes(key, 2)),
-                static_cast<unsigned long long>(hash_bytes(key, 3)));
-  return std::string(name) + std::string(extension);
-}
-
-std::string to_bytes(const std::string& key, const codegen::Code& code) {
-  Header header{};
-  std::memcpy(header.magic, magic, sizeof magic);
-  header.format = format;
-  header.key_size = static_cast<std::uint32_t>(key.size());
-  header.call_outs = static_cast<std::uint32_t>(code.call_outs.size());
-  header.code_size = static_cast<std::uint32_t>(code.bytes.size());
-  header.entry = code.entry;
-  header.is_improvable = code.is_improvable ? 1 : 0;
+std::string to_bytes(const codegen::Code& code) {
+  const Header header{.entry = code.entry,
+                      .call_outs = static_cast<std::uint32_t>(code.call_outs.size()),
+                      .is_improvable = code.is_improvable ? 1u : 0u};
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  bytes += key;
   for (const codegen::CallOut& call_out : code.call_outs) {
     bytes.push_back(static_cast<char>(call_out.op));
     bytes.push_back(static_cast<char>(call_out.in));
   }
-  bytes += code.bytes;
-  header.checksum = hash_bytes(bytes, 4);
-  std::memcpy(bytes.data(), &header, sizeof header);
-  return bytes;
+  return bytes + code.bytes;
 }
 
-std::optional<codegen::Code> from_bytes(std::string& bytes, const std::string& key) {
+std::optional<codegen::Code> from_bytes(const std::string& bytes) {
   Header header;
   if (bytes.size() < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes.data(), sizeof header);
-  const std::uint64_t checksum = header.checksum;
-  header.checksum = 0;
-  std::memcpy(bytes.data(), &header, sizeof header);
-  if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.format != format ||
-      header.key_size != key.size() || header.entry >= header.code_size ||
-      bytes.size() != sizeof header + std::uint64_t{header.key_size} +
-                          2 * std::uint64_t{header.call_outs} + header.code_size ||
-      hash_bytes(bytes, 4) != checksum || bytes.compare(sizeof header, key.size(), key) != 0)
+  std::size_t at = sizeof header;
+  if ((bytes.size() - at) / 2 < header.call_outs ||
+      header.entry >= bytes.size() - at - 2 * std::size_t{header.call_outs})
     return std::nullopt;
   codegen::Code code{.bytes = {},
                      .entry = header.entry,
                      .call_outs = {},
                      .is_improvable = header.is_improvable != 0};
-  std::size_t at = sizeof header + key.size();
   for (std::uint32_t k = 0; k < header.call_outs; ++k, at += 2) {
     const auto op = static_cast<std::uint8_t>(bytes[at]),
                in = static_cast<std::uint8_t>(bytes[at + 1]);
@@ -116,158 +46,15 @@ std::optional<codegen::Code> from_bytes(std::string& bytes, const std::string& k
   return code;
 }
 
-bool is_mine(const struct stat& status) { return status.st_uid == geteuid(); }
-
-// The whole file, if it is a plain file of this user.
-std::optional<std::string> read_file(int folder, const std::string& name) {
-  const Descriptor file(
-      openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !is_mine(status) ||
-      status.st_size > largest_file)
-    return std::nullopt;
-  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t count = read(file, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return std::nullopt;
-    done += static_cast<std::size_t>(count);
-  }
-  return bytes;
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-void make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1))
-    mkdir(path.substr(0, slash).c_str(), 0700);
-  mkdir(path.c_str(), 0700);
-}
-
 }  // namespace
 
-std::string cache_folder_from_environment() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
-  if (variable("FRIT_CACHE") == "0") return "";
-  std::string folder;
-  if (!variable("FRIT_CACHE_DIR").empty())
-    folder = variable("FRIT_CACHE_DIR");
-  else if (!variable("XDG_CACHE_HOME").empty())
-    folder = variable("XDG_CACHE_HOME") + "/frit";
-  else if (access(variable("HOME").c_str(), X_OK) == 0)  // a home that is not there is not made
-    folder = variable("HOME") + "/.cache/frit";
-  if (folder.empty() || folder[0] != '/')
-    return "";  // a relative folder would depend on where the program is
-  return folder + "/kernels";
-}
-
-// To look through a full folder costs 50 ms: a process does it when it has written a good deal, and
-// one in sixteen does it at its first write, so that many that write little keep the limit too.
-DiskCache::DiskCache(DiskCacheSettings settings) : settings_(std::move(settings)) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const bool chosen = (now.tv_nsec / 1000 + getpid()) % 16 == 0;
-  room_ = chosen ? 0 : settings_.limit / 64;
-}
-
-std::string DiskCache::key_of(const std::string& kernel) const {
-  return settings_.identity + '\0' + kernel;
-}
-
-// A descriptor of the folder if it is ours alone, else -1. Opened anew each time: programs that
-// become daemons close all descriptors, and the number would then mean something else.
-int DiskCache::open_folder() const {
-  if (!is_enabled()) return -1;
-  Descriptor folder(
-      open(settings_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
-  if (folder < 0 || fstat(folder, &status) != 0 || !is_mine(status)) return -1;
-  if ((status.st_mode & 0077) != 0 && fchmod(folder, 0700) != 0) return -1;
-  return folder.release();
-}
-
 std::optional<codegen::Code> DiskCache::load(const std::string& kernel) const {
-  const Descriptor folder(open_folder());
-  if (folder < 0) return std::nullopt;
-  const std::string key = key_of(kernel);
-  std::optional<std::string> bytes = read_file(folder, file_name(key));
-  if (!bytes) return std::nullopt;
-  return from_bytes(*bytes, key);
+  const std::optional<std::string> bytes = store_.load(kernel);
+  return bytes ? from_bytes(*bytes) : std::nullopt;
 }
 
 void DiskCache::store(const std::string& kernel, const codegen::Code& code) {
-  if (!is_enabled()) return;
-  const std::string key = key_of(kernel);
-  const std::string bytes = to_bytes(key, code);
-  if (static_cast<std::int64_t>(bytes.size()) > std::min(largest_file, settings_.limit / 4)) return;
-  make_folders(settings_.folder);
-  const Descriptor folder(open_folder());
-  if (folder < 0) return;
-  room_ -= (static_cast<std::int64_t>(bytes.size()) + block - 1) / block * block;
-  if (room_ < 0) make_room(folder);
-
-  static std::atomic<unsigned> count = 0;
-  const std::string temporary = text(unfinished, getpid(), '-', count++);
-  const Descriptor file(openat(folder, temporary.c_str(),
-                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file < 0) return;
-  if (!write_all(file, bytes) ||
-      renameat(folder, temporary.c_str(), folder, file_name(key).c_str()) != 0)
-    unlinkat(folder, temporary.c_str(), 0);
-}
-
-// Deletes the oldest files until three quarters of the limit are in use, and what writers that died
-// have left.
-void DiskCache::make_room(int folder) {
-  struct File {
-    std::string name;
-    std::int64_t size;
-    timespec time;
-  };
-  const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* listing = copy < 0 ? nullptr : fdopendir(copy);
-  if (!listing) return;
-  std::vector<File> files;
-  std::int64_t used = 0;
-  const time_t now = time(nullptr);
-  while (const dirent* entry = readdir(listing)) {
-    const std::string name = entry->d_name;
-    struct stat status {};
-    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(status.st_mode))
-      continue;
-    if (name.starts_with(unfinished)) {
-      if (now - status.st_mtim.tv_sec > 600) unlinkat(folder, name.c_str(), 0);
-      continue;
-    }
-    if (!name.ends_with(extension)) continue;
-    files.push_back({name, status.st_blocks * 512, status.st_mtim});
-    used += status.st_blocks * 512;
-  }
-  closedir(listing);
-  if (used > settings_.limit) {
-    std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-      return std::pair(a.time.tv_sec, a.time.tv_nsec) < std::pair(b.time.tv_sec, b.time.tv_nsec);
-    });
-    for (const File& file : files) {
-      if (used <= settings_.limit / 4 * 3) break;
-      if (unlinkat(folder, file.name.c_str(), 0) == 0) used -= file.size;
-    }
-  }
-  room_ = std::max<std::int64_t>(settings_.limit - used, 0);
+  if (store_.is_enabled()) store_.store(kernel, to_bytes(code));
 }
 
 }  // namespace frit::cpu

@@ -1,11 +1,8 @@
 // identity.cpp: versions, formulas and CPU as one line of text.
 #include "backend/cpu/identity.h"
 
-#include <sys/stat.h>
-
-#include <cstring>
-
 #include "frit/version.h"
+#include "ir/disk_store.h"
 #include "ir/error.h"
 #include "ops/ops.h"
 
@@ -17,12 +14,6 @@
 
 namespace frit::cpu {
 namespace {
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const auto product =
-      static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xe7037ed1a0b428dbu);
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
 
 #if defined(__x86_64__)
 // The raw answers of cpuid and of the system (xgetbv): model and every feature, whatever they are
@@ -52,27 +43,7 @@ std::string cpu() {
 std::string cpu() { return text(getauxval(AT_HWCAP), ' ', getauxval(AT_HWCAP2)); }
 #endif
 
-// The file's size and time stand for its content: a new build has another time.
-std::string build_of(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return "none";
-  return text(status.st_size, ' ', status.st_mtim.tv_sec, ' ', status.st_mtim.tv_nsec);
-}
-
 }  // namespace
-
-std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
-  std::uint64_t hash = mix(seed, bytes.size());
-  std::size_t at = 0;
-  for (; at + 8 <= bytes.size(); at += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes.data() + at, 8);
-    hash = mix(hash, word);
-  }
-  std::uint64_t rest = 0;
-  std::memcpy(&rest, bytes.data() + at, bytes.size() - at);
-  return mix(mix(hash, rest), seed);
-}
 
 std::string code_identity(const std::string& jit_path) {
   const auto formulas = formula_bitcode();
