@@ -1386,3 +1386,21 @@ def test_bits_of_integers_that_only_the_loop_knows(poly):
 @pytest.mark.parametrize("x", [0, 5, -9, 2**20 + 3, -(2**33)])
 def test_bits_of_negative_integers(x):
     check(mixed_bits, np.zeros(50), np.zeros(50, np.int64), x)
+
+
+def marks(a, out, least):
+    for i in range(len(a)):
+        if a[i] < least:
+            out[i] = -2
+        else:
+            out[i] = i
+
+
+@pytest.mark.parametrize("least", [-1.0, 0.5])
+def test_a_constant_that_does_not_fit_its_element(least):
+    """NumPy raises where it is stored, and nowhere else."""
+    check(marks, np.linspace(0, 1, 9), np.zeros(9, np.uint8), least, compiled=False)
+    called = frit.parallelize(marks)
+    called(np.ones(9), np.zeros(9, np.uint8), least)
+    reasons = [r.reason for site in called.__frit__.sites for r in site.refused.values()]
+    assert reasons == ["-2 does not fit its element"]

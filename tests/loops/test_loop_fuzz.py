@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 
 import frit
@@ -34,7 +35,11 @@ def test_random_loops_do_what_python_does(kind, monkeypatch):
             arguments = program.arguments(call)
             expected = outcome(plain, arguments)
             got = outcome(parallel, arguments)
-            assert same_outcome(expected, got), (
+            # Functions of complex64 differ in the last bits, and may end in other types.
+            single = "np.exp" in program.source and any(
+                isinstance(x, np.ndarray) and x.dtype == np.complex64 for x in arguments.values()
+            )
+            assert same_outcome(expected, got, single), (
                 f"seed {seed}, call {call}\n{program.source}\n{arguments}\n"
                 f"Python: {expected}\nFrit: {got}"
             )

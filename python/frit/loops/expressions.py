@@ -82,6 +82,8 @@ class Expressions:
             plain: Any = int(literal) if dtype in INTEGERS else literal
             if dtype in FLOATS:
                 plain = float(literal)
+            if dtype in INTEGERS and not LIMITS[dtype][0] <= plain <= LIMITS[dtype][1]:
+                raise Refused(None, f"{literal} does not fit its element")
             return self.writer.constant(bool(literal) if dtype == "?" else plain, dtype)
         return value.id if value.dtype == dtype else self.writer.cast(value.id, dtype)
 
