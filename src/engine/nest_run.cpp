@@ -253,6 +253,7 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
             {other_key_.begin(), other_key_.begin() + static_cast<std::ptrdiff_t>(bits)}),
       facts);
   made->points = points_of(made->program->judged);
+  has_points_ = has_points_.value_or(false) || made->points;
   for (const NestLaunch& launch : made->program->launches)
     made->code.push_back(Engine::get().code_of(launch.kernel));
   const Nest& nest = *variant.nest;
@@ -272,6 +273,8 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
 }
 
 const NestProgram& LoopNest::program_for(const NestCall& call) { return *program(call).program; }
+
+bool LoopNest::may_have_points() const { return has_points_.value_or(true); }
 
 std::optional<LoopNest::Points> LoopNest::points_for(const NestCall& call) {
   const std::optional<NestPoints>& points = program(call).points;

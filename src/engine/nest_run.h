@@ -39,6 +39,8 @@ class LoopNest {
     std::vector<std::int64_t> extents;
   };
   std::optional<Points> points_for(const NestCall& call);
+  // false: of the programs made so far none was one, so that it is not worth asking.
+  bool may_have_points() const;
 
   // Tests make small nests run as large ones do. Set before the first run.
   struct Tuning {
@@ -59,6 +61,7 @@ class LoopNest {
   std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
   std::vector<std::unique_ptr<Variant>> variants_;
   Variant* last_variant_ = nullptr;
+  std::optional<bool> has_points_;  // a program; none: no program was made yet
   std::vector<std::uint64_t> key_, other_key_;  // of a call, while it is looked up
 };
 

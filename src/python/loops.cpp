@@ -307,7 +307,7 @@ class Nest {
   }
 
   bool is_left_to_the_trace(const nb::tuple& values, bool warns) {
-    if (!may_wait(values)) return false;
+    if (!nest_->may_have_points() || !may_wait(values)) return false;
     const Call call(*kernel_, values, results_, Call::Memory::Later);
     std::optional<LoopNest::Points> points;
     {

@@ -8,11 +8,8 @@ namespace {
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-bool has_loops(const Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const Instr& instr) {
-    return instr.kind == InstrKind::Loop || has_loops(instr.body) || has_loops(instr.other);
-  });
-}
+constexpr std::int64_t most_rounds = 8;      // of a loop that a point does round by round,
+constexpr std::int64_t longest_point = 160;  // and instructions of all that it does
 
 // Locals: no parallel loop hands one from point to point.
 bool may_stand_between_loops(const Instr& instr) {
@@ -30,10 +27,10 @@ class PointsWriter {
     const Block* block = &from.code;
     // The axes are the first values: they are counted first.
     for (const Instr* loop; (loop = only_loop(*block)) != nullptr; block = &loop->body) {
-      if (!add_axis(*loop)) return std::nullopt;
+      if (!add_axis(*loop)) break;
       loops_.push_back(loop);
     }
-    if (loops_.empty() || has_loops(*block)) return std::nullopt;
+    if (loops_.empty() || length_of(*block) > longest_point) return std::nullopt;
     to_.operands = from.operands;
     to_.scalars = from.scalars;
     to_.integers = from.integers;
@@ -49,7 +46,7 @@ class PointsWriter {
       to_.code.push_back(index_of(*loop));
       block = &loop->body;
     }
-    for (const Instr& instr : *block) to_.code.push_back(copy(instr));
+    for (Instr& instr : copies(*block)) to_.code.push_back(std::move(instr));
     Routine routine{.rank = static_cast<std::int32_t>(loops_.size()),
                     .parameter_ranks = nest_.routine.parameter_ranks,
                     .body = std::move(to_)};
@@ -59,6 +56,28 @@ class PointsWriter {
   }
 
  private:
+  // Of what a point does, with the rounds of short loops one after the other; longer than any point
+  // where a loop in it is not short.
+  std::int64_t length_of(const Block& block) const {
+    std::int64_t length = 0;
+    for (const Instr& instr : block) {
+      std::int64_t own = 1 + length_of(instr.body) + length_of(instr.other);
+      if (instr.kind == InstrKind::Loop) {
+        const auto rounds = literal_rounds(instr);
+        if (!rounds || rounds->second - rounds->first > most_rounds) return longest_point + 1;
+        own *= std::max<std::int64_t>(0, rounds->second - rounds->first);
+      }
+      length = std::min(length + own, longest_point + 1);
+    }
+    return length;
+  }
+
+  std::optional<std::pair<std::int64_t, std::int64_t>> literal_rounds(const Instr& loop) const {
+    const Affine &begin = nest_.forms[at(loop.args[0])], &end = nest_.forms[at(loop.args[1])];
+    if (loop.tree || !begin.terms.empty() || !end.terms.empty()) return std::nullopt;
+    return std::pair{begin.constant, end.constant};
+  }
+
   // Behind the loop nothing may come, for its points would not be done yet.
   const Instr* only_loop(const Block& block) const {
     if (block.empty() || block.back().kind != InstrKind::Loop) return nullptr;
@@ -114,9 +133,29 @@ class PointsWriter {
     if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) instr.number = accesses_++;
     if (instr.result != no_value) instr.result = new_value(from.result);
     // A While's condition stands before its body.
-    for (Block* block : {&instr.other, &instr.body})
-      for (Instr& inner : *block) inner = copy(inner);
+    instr.other = copies(from.other);
+    instr.body = copies(from.body);
     return instr;
+  }
+
+  Block copies(const Block& block) {
+    Block made;
+    for (const Instr& instr : block) {
+      if (instr.kind != InstrKind::Loop) {
+        made.push_back(copy(instr));
+        continue;
+      }
+      const auto [begin, end] = *literal_rounds(instr);
+      for (std::int64_t round = begin; round < end; ++round) {
+        Instr index;
+        index.kind = InstrKind::Constant;
+        index.constant = Scalar::of(DType::Int64, round);
+        index.result = new_value(instr.result);
+        made.push_back(std::move(index));
+        for (Instr& inner : copies(instr.body)) made.push_back(std::move(inner));
+      }
+    }
+    return made;
   }
 
   const JudgedNest& judged_;

@@ -25,7 +25,8 @@ struct NestPoints {
 };
 
 // None: a loop is not parallel, or has bounds that differ from round to round; something is done
-// between the loops; or there are loops in the body (which a nest's own program arranges better).
+// between the loops; or there are loops in the body that are more than a few rounds by themselves
+// (which a nest's own program arranges better).
 // Under the engine's lock.
 std::optional<NestPoints> points_of(const JudgedNest& judged);
 

@@ -119,5 +119,31 @@ TEST(NestPoints, a_body_with_a_loop_is_none) {
   EXPECT_FALSE(points(m));
 }
 
+TEST(NestPoints, a_few_rounds_in_a_point_are_written_one_after_the_other) {
+  const auto with_rounds = [](std::int64_t rounds) {
+    NestMaker m;
+    const int a = m.array(DType::Float64, 1), b = m.array(DType::Float64, 1), n = m.integer(),
+              t = m.local(DType::Float64);
+    m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+      m.write(t, m.real(0));
+      m.loop(m.literal(0), m.literal(rounds), [&](ValueId k) {
+        m.write(t, m.plus(m.read(t), m.load(a, {m.plus(i, k)})));
+      });
+      m.store(b, {i}, m.read(t));
+    });
+    return points(m);
+  };
+  const auto found = with_rounds(3);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->axes.size(), 1u);
+  const std::string text = print(*found->routine);
+  EXPECT_EQ(text.find("loop"), std::string::npos) << text;
+  std::size_t loads = 0;
+  for (std::size_t k = text.find("load"); k != std::string::npos; k = text.find("load", k + 1))
+    ++loads;
+  EXPECT_EQ(loads, 3u) << text;
+  EXPECT_FALSE(with_rounds(9));
+}
+
 }  // namespace
 }  // namespace frit

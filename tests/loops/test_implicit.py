@@ -147,6 +147,29 @@ def test_errors_are_pythons(eager, text):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize(
+    "behind", ["[float(i) for i in total]", "sum(i for i in total)", "{i: 1 for i in total}"]
+)
+def test_the_variable_of_a_comprehension_is_its_own(eager, behind):
+    """Neither the one before the loop gives i a value, nor does the one behind it read it."""
+    plain, ours = compiled(
+        f"""
+        def table(n):
+            m = [[0] * n for i in range(n)]
+            total = np.zeros(n)
+            for i in range(n):
+                row = list(range(n))
+                for j, item in enumerate(row):
+                    m[i][j] += item
+                for j in range(n):
+                    total[j] += row[j]
+            return m, {behind}
+        """,
+        f"<comprehensions {behind}>",
+    )
+    assert run(ours)["table"](4) == run(plain)["table"](4)
+
+
 def test_loops_in_odd_places(eager):
     text = """
         def f(x):

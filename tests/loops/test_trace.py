@@ -63,6 +63,17 @@ def row_sums(a, b):
 
 
 @frit.parallelize
+def blur(image, weights, out):
+    for i in range(1, image.shape[0] - 1):
+        for j in range(1, image.shape[1] - 1):
+            s = 0.0
+            for p in range(3):
+                for q in range(weights.shape[1]):
+                    s += weights[p, q] * image[i + p - 1, j + q - 1]
+            out[i, j] = s
+
+
+@frit.parallelize
 def add_up(a):
     s = 0.0
     for i in range(len(a)):
@@ -75,6 +86,18 @@ def kernels(x: Any) -> list[str]:
     text = str(frit.explain(x))
     assert text.startswith("pending")
     return text.split("\nkernel ")[1:]
+
+
+def test_a_nest_with_a_few_rounds_in_each_point_joins_the_trace():
+    image, weights = np.arange(400.0).reshape(20, 20) % 7, np.arange(9.0).reshape(3, 3)
+    out = np.zeros((20, 20))
+    frit.eval(image, weights, out)
+    blur(image, weights, out)
+    scaled = out[1:-1, 1:-1] * 0.5 + 1
+    assert len(kernels(scaled)) == 1
+    expected = numpy.zeros((20, 20))
+    blur.__wrapped__(numpy.asarray(image), numpy.asarray(weights), expected)
+    numpy.testing.assert_array_equal(numpy.asarray(scaled), expected[1:-1, 1:-1] * 0.5 + 1)
 
 
 def test_numpys_work_a_nest_and_a_sum_are_one_kernel():

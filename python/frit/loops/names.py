@@ -41,7 +41,10 @@ def parts_of(node: ast.AST) -> list[ast.AST]:
 def assigned_names(
     nodes: Iterable[ast.AST], known: dict[int, set[str]] | None = None
 ) -> set[str]:
-    """Variables that these statements may give a value. known: those of some, by id()."""
+    """Variables that these statements may give a value. known: those of some, by id().
+
+    Those of a comprehension are its own.
+    """
     found: set[str] = set()
     due = [*nodes]
     for node in due:
@@ -50,6 +53,8 @@ def assigned_names(
                 found.add(node.id)
         elif known is not None and id(node) in known:
             found |= known[id(node)]
+        elif type(node) is ast.comprehension:
+            due += [node.iter, *node.ifs]
         elif type(node) is not ast.Constant:
             due += parts_of(node)
     return found
