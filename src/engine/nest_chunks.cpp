@@ -19,14 +19,14 @@ struct Pieces {
 template <void (*piece)(const ChunkCopies&, std::int64_t begin, std::int64_t end)>
 unsigned run_pieces(const ChunkCopies& copies, std::int64_t elements) {
   Pieces pieces{copies, elements};
-  return ThreadPool::get().run(
-      (elements + elements_of_piece - 1) / elements_of_piece,
-      [](void* context, std::int64_t k) {
-        const auto& all = *static_cast<const Pieces*>(context);
-        const std::int64_t begin = k * elements_of_piece;
-        piece(all.copies, begin, std::min(all.elements, begin + elements_of_piece));
-      },
-      &pieces);
+  return ThreadPool::get().run((elements + elements_of_piece - 1) / elements_of_piece,
+                               [](void* context, std::int64_t k) {
+                                 const auto& all = *static_cast<const Pieces*>(context);
+                                 const std::int64_t begin = k * elements_of_piece;
+                                 piece(all.copies, begin,
+                                       std::min(all.elements, begin + elements_of_piece));
+                               },
+                               &pieces);
 }
 
 void fill_piece(const ChunkCopies& c, std::int64_t begin, std::int64_t end) {

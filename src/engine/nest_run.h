@@ -47,7 +47,7 @@ class LoopNest {
     double assumed_rounds = 0;  // of each loop; 0: as they are
     std::int64_t shortest_chunk = PlanFacts().shortest_chunk;
     std::int64_t array_share = 4;  // rounds that an element of a chunk's own array must be worth
-    std::int64_t wave_tile = 0;     // iterations of a wavefront's tile, each way; 0: as they fit
+    std::int64_t wave_tile = 0;    // iterations of a wavefront's tile, each way; 0: as they fit
   } tuning;
 
  private:
@@ -61,7 +61,7 @@ class LoopNest {
   std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
   std::vector<std::unique_ptr<Variant>> variants_;
   Variant* last_variant_ = nullptr;
-  std::optional<bool> has_points_;  // a program; none: no program was made yet
+  std::optional<bool> has_points_;              // a program; none: no program was made yet
   std::vector<std::uint64_t> key_, other_key_;  // of a call, while it is looked up
 };
 

@@ -150,8 +150,8 @@ struct Nest {
   bool is_inside(ValueId value, std::int32_t loop) const;  // defined in the loop, or its index
 };
 
-// Never throws for what a person wrote: what is too hard is assumed to depend. What is found is kept
-// in the store, if there is one (nest_kept.h).
+// Never throws for what a person wrote: what is too hard is assumed to depend. What is found is
+// kept in the store, if there is one (nest_kept.h).
 class DiskStore;
 std::shared_ptr<const Nest> analyse_nest(const Routine& routine, NestFacts facts = {},
                                          DiskStore* store = nullptr);

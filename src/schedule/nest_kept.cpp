@@ -57,8 +57,7 @@ class Reader {
   }
   // Of words that follow, at least one each.
   std::size_t count() {
-    return static_cast<std::size_t>(
-        number(0, static_cast<std::int64_t>(words_.size() - at_) + 1));
+    return static_cast<std::size_t>(number(0, static_cast<std::int64_t>(words_.size() - at_) + 1));
   }
   std::vector<std::optional<std::int64_t>> numbers(std::size_t count) {
     std::vector<std::optional<std::int64_t>> found(has_failed_ ? 0 : count);

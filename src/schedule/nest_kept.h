@@ -1,4 +1,4 @@
-// nest_kept.h: a nest's dependences on the disk: isl's milliseconds are spent once, not by each process.
+// nest_kept.h: a nest's dependences on the disk: isl's milliseconds are not spent by each process.
 #pragma once
 
 #include "ir/disk_store.h"

@@ -1,4 +1,4 @@
-// nest_kept_test.cpp: kept dependences are those that were found, and nothing else is taken for some.
+// nest_kept_test.cpp: kept dependences are those that were found; nothing else is taken for some.
 #include "schedule/nest_kept.h"
 
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ TEST(NestKept, what_is_cut_off_or_leaves_the_nest_is_refused) {
     EXPECT_FALSE(read_dependences(bytes.substr(0, size), *nest)) << size;
   EXPECT_FALSE(read_dependences(bytes + std::string(8, '\0'), *nest));
   EXPECT_EQ(dependences_as_bytes(*nest), bytes);
-  const auto small = std::const_pointer_cast<Nest>(
-      analyse_nest(NestKernels::make("vector add", 5, 3).routine));
+  const auto small =
+      std::const_pointer_cast<Nest>(analyse_nest(NestKernels::make("vector add", 5, 3).routine));
   EXPECT_FALSE(read_dependences(bytes, *small));
 }
 

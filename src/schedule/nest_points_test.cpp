@@ -126,9 +126,8 @@ TEST(NestPoints, a_few_rounds_in_a_point_are_written_one_after_the_other) {
               t = m.local(DType::Float64);
     m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
       m.write(t, m.real(0));
-      m.loop(m.literal(0), m.literal(rounds), [&](ValueId k) {
-        m.write(t, m.plus(m.read(t), m.load(a, {m.plus(i, k)})));
-      });
+      m.loop(m.literal(0), m.literal(rounds),
+             [&](ValueId k) { m.write(t, m.plus(m.read(t), m.load(a, {m.plus(i, k)}))); });
       m.store(b, {i}, m.read(t));
     });
     return points(m);

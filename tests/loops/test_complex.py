@@ -304,3 +304,85 @@ def test_overflow_warns_once_behind_the_nest():
         "overflow encountered in a loop",
         "invalid value encountered in a loop",
     }
+
+
+def add_rows(a, b, c, x):
+    for i in range(a.shape[0]):
+        a[i, :] += b[i] + c
+        a[i, 1:] = a[i, 1:] - (x - c[1:])
+
+
+def turn_rows(a, b, c, x):
+    for i in range(a.shape[0]):
+        a[i] = np.conj(c) - (-a[i])
+        a[i, ::2] -= x + b[i]
+
+
+def copy_rows(a, b, c, x):
+    for i in range(a.shape[0]):
+        a[i] = c
+        a[i, :1] = x
+
+
+@pytest.mark.parametrize("function", [add_rows, turn_rows, copy_rows])
+@pytest.mark.parametrize("types", ["DDD", "FFF", "DdF", "FFf", "Ddd", "FdF"])
+@pytest.mark.parametrize("x", [2, 0.5, 1j, np.complex64(1 - 2j), np.float32(3)])
+def test_rows_of_complex_numbers(function, types, x):
+    numbers = np.random.default_rng(5)
+
+    def given(dtype, *shape):
+        values = numbers.standard_normal(shape) + 1j * numbers.standard_normal(shape)
+        return (values if dtype in "FD" else values.real).astype(dtype)
+
+    for size in (1, 2, 3, 7, 8, 9, 33):
+        for step in (1, 2, -1):
+            shapes = [(3, size * abs(step)), (3,), (size * abs(step),)]
+            parts = [given(t, *s) for t, s in zip(types, shapes, strict=True)]
+            check_rows(function, parts, step, x)
+
+
+def check_rows(function, parts, step, x):
+    """With the rows' elements `step` apart."""
+
+    def arguments():
+        a, b, c = (part.copy() for part in parts)
+        return a[:, ::step], b, c[::step], x
+
+    expected, got = arguments(), arguments()
+    function(*expected)
+    called = frit.parallelize(function)
+    called(*got)
+    assert [s.calls for s in called.__frit__.sites] == [1], called.__frit__.sites[0].refused
+    np.testing.assert_array_equal(expected[0], got[0])
+
+
+def row_total(a, out):
+    for i in range(len(a)):
+        out[i] = a[i].sum()
+
+
+def scaled_rows(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] * 2.0
+
+
+def to_reals(a, out):
+    for i in range(len(a)):
+        out[i] = a[i] + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"), [(row_total, "D"), (scaled_rows, "D"), (to_reals, "d"), (to_reals, "l")]
+)
+def test_rows_of_complex_numbers_that_stay_python(function, dtype):
+    """NumPy's products may be fused, or not; its casts to real numbers warn."""
+    a = np.arange(12).reshape(3, 4) * (1 - 1j)
+    out = np.zeros(3 if function is row_total else (3, 4), dtype)
+    expected = out.copy()
+    called = frit.parallelize(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        function(a, expected)
+        called(a, out)
+    assert not any(s.calls for s in called.__frit__.sites)
+    np.testing.assert_array_equal(expected, out)

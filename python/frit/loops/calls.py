@@ -118,6 +118,7 @@ class Calls:
                 items,
                 lambda v: self.types_of(node, function, *v)[-1],
                 lambda v: self.of_ufunc(node, function, v),
+                has_complex=function is numpy.conjugate,
             )
         values = [x for x in items if isinstance(x, Value)]
         if len(values) != len(items):

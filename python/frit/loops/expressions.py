@@ -514,7 +514,11 @@ class Expressions:
         x = self.operand(node.operand)
         if isinstance(x, (View, Row)):
             return self.elementwise(
-                node, [x], lambda v: v[0].kind, lambda v: self.unary(node, node.op, v[0])
+                node,
+                [x],
+                lambda v: v[0].kind,
+                lambda v: self.unary(node, node.op, v[0]),
+                has_complex=isinstance(node.op, ast.USub),
             )
         if not isinstance(x, Value):
             raise Refused(node, "this as a number")

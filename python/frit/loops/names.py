@@ -38,9 +38,7 @@ def parts_of(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def assigned_names(
-    nodes: Iterable[ast.AST], known: dict[int, set[str]] | None = None
-) -> set[str]:
+def assigned_names(nodes: Iterable[ast.AST], known: dict[int, set[str]] | None = None) -> set[str]:
     """Variables that these statements may give a value. known: those of some, by id().
 
     Those of a comprehension are its own.

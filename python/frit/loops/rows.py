@@ -15,7 +15,7 @@ import numpy
 
 from frit.loops.complexes import is_complex
 from frit.loops.forms import Form
-from frit.loops.values import FLOATS, INTEGERS, Item, Refused, Row, Value, View
+from frit.loops.values import COMPLEXES, FLOATS, INTEGERS, Item, Refused, Row, Value, View
 from frit.loops.views import ZERO
 
 LEAF = 128  # of NumPy's tree of sums
@@ -49,8 +49,6 @@ class Rows:
     numpy_floats: bool
 
     def row_of(self, node: ast.AST, view: View) -> Row:
-        if view.array.dtype in "FD":
-            raise Refused(node, "a row of complex numbers")
         return Row(
             view.array.dtype,
             [span.extent for span in view.spans],
@@ -69,16 +67,21 @@ class Rows:
         inputs: Sequence[Value | View | Row],
         kind_of: Callable[[Sequence[Value]], str],
         compute: Callable[[Sequence[Value]], Value],
+        *,
+        has_complex: bool = False,
     ) -> Row:
-        """The row of compute() of each element of the inputs, broadcast as NumPy does."""
+        """The row of compute() of each element of the inputs, broadcast as NumPy does.
+
+        has_complex: whether compute() is what NumPy's loops over complex numbers do.
+        """
         parts = [self.row_of(node, x) if isinstance(x, View) else x for x in inputs]
         rows = [x for x in parts if isinstance(x, Row)]
         extents = max((row.extents for row in rows), key=len)
         for row in rows:
             self.require_extents(row.extents, extents)
         samples = [Value(x.kind) if isinstance(x, Row) else x for x in parts]
-        if is_complex(*samples):
-            raise Refused(node, "a row of complex numbers")
+        if is_complex(*samples) and not has_complex:
+            raise Refused(node, "this of a row of complex numbers")
         kind = kind_of(samples)
 
         def element(indices: Sequence[Value]) -> Value:
@@ -109,7 +112,15 @@ class Rows:
         def compute(values: Sequence[Value]) -> Value:
             return self.numpy_binary(node, op, *values)
 
-        row = self.elementwise(node, plain, lambda v: self.kind_of_binary(node, op, *v), compute)
+        # Whether NumPy's products of complex numbers are fused depends on their strides.
+        has_complex = isinstance(op, (ast.Add, ast.Sub))
+        row = self.elementwise(
+            node,
+            plain,
+            lambda v: self.kind_of_binary(node, op, *v),
+            compute,
+            has_complex=has_complex,
+        )
         samples = [x if isinstance(x, Value) else Value(_kind_of(x)) for x in plain]
         types_ = self.types_of_binary(node, op, *samples)
         for sample, dtype in zip(samples, types_, strict=False):
@@ -216,6 +227,8 @@ class Rows:
     def reduction(self, node: ast.AST, name: str, item: View | Row) -> Value:
         """sum, max and min of all elements, where their order does not matter."""
         row = self.row_of(node, item) if isinstance(item, View) else item
+        if row.kind in COMPLEXES:
+            raise Refused(node, f"{name}() of a row of complex numbers")
         if name in ("sum", "mean") and row.kind in FLOATS:
             total = self.float_sum(node, row)
             if name == "sum":
