@@ -8,7 +8,6 @@ before anything is stored; where it does not hold, the nest runs as Python.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -97,9 +96,32 @@ class Translation:
     written: list[int]  # values that are stored to
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
-    positions: list[tuple[int, int, str]]  # of the accesses: line, column, text
+    positions: list[tuple[int, int, ast.AST]]  # of the accesses: line, column, text
     loops: list[ast.AST]
     still_holds: Callable[[], bool] | None  # what was taken from the program
+
+
+_NO_NAMES = str.maketrans(dict.fromkeys("+-*/%()[],:.<=>!", " "))
+
+
+def names_in(text: str) -> set[str]:
+    """Of a condition, with its words. (A regular expression would first be compiled.)"""
+    return {name for name in text.translate(_NO_NAMES).split() if not name[0].isdigit()}
+
+
+def scanned_in(text: str) -> list[int]:
+    """Numbers of the arrays whose least and largest elements the condition names."""
+    return sorted({int(n[1:-3]) for n in names_in(text) if n[0] == "m" and n[1:2].isdigit()})
+
+
+def kinds_in(key: str) -> list[str]:
+    """What loop_key says of each value: A or R, a type and a rank; N and a type; or a letter."""
+    kinds, k = [], 0
+    while k < len(key):
+        size = {"A": 3, "R": 3, "N": 2}.get(key[k], 1)
+        kinds.append(key[k : k + size])
+        k += size
+    return kinds
 
 
 class NestWriter(
@@ -122,7 +144,7 @@ class NestWriter(
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
         self.open_loops: list[tuple[Form, Form] | None] = []
-        self.positions: list[tuple[int, int, str]] = []
+        self.positions: list[tuple[int, int, ast.AST]] = []
         self.loops: list[ast.AST] = []
         self.parameters: list[int] = []
         self.written: set[int] = set()
@@ -186,7 +208,7 @@ class NestWriter(
         )
 
     def take_values(self) -> None:
-        kinds = re.findall(r"[AR].\d|N.|[IFCB]", self.inputs.key)
+        kinds = kinds_in(self.inputs.key)
         for number, (name, kind) in enumerate(zip(self.inputs.names, kinds, strict=True)):
             if kind[0] in "AR":
                 array = ArrayName(number, kind[1], int(kind[2]), kind[0] == "A", name)
@@ -347,9 +369,11 @@ class NestWriter(
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""
         lines = []
-        for array, axis in sorted(set(re.findall(r"\be(\d+)_(\d+)\b", text))):
-            lines.append(f"e{array}_{axis} = v{array}.shape[{axis}]")
-        for array in sorted(set(re.findall(r"\bm(\d+)_(?:lo|hi)\b", text)), key=int):
+        for name in sorted(names_in(text)):
+            if name[0] == "e" and name[1:2].isdigit():
+                array, _, axis = name[1:].partition("_")
+                lines.append(f"{name} = v{array}.shape[{axis}]")
+        for array in scanned_in(text):
             lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
         return lines
 
@@ -369,13 +393,13 @@ class NestWriter(
             ) from None
         kept = []
         for text in dict.fromkeys(texts):
-            if not re.search(r"[a-z]", text):
+            if not names_in(text):
                 if not eval(text):
                     raise Refused(None, f"it is not certain that {text}")
                 continue
             kept.append(text)
         every = " ".join(kept)
-        for array in sorted({int(m) for m in re.findall(r"\bm(\d+)_", every)}):
+        for array in scanned_in(every):
             if array in self.written:
                 raise Refused(None, "an index is read from an array that the loop writes")
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import html
 import linecache
+import re
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -172,13 +173,19 @@ def while_words(loop: ast.AST) -> str:
     return "a return may end it"
 
 
-def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, str]]) -> str:
+def written(node: ast.AST) -> str:
+    """As in the program: variables of functions in place of their calls have longer names."""
+    return re.sub(r"@[\d.:]+", "", ast.unparse(node))
+
+
+def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, ast.AST]]) -> str:
     """ "serial: u[i, j] (5:13) reads what an earlier iteration wrote: u[i, j-1] (5:24)" """
     _, kind, reason, at_run_time, source, sink, dependence, _ = verdict
     text = _KINDS[kind]
     if kind >= 2 and reason == 1 and 0 <= source < len(positions) and 0 <= sink < len(positions):
         first, second = (
-            f"{t} ({line}:{col})" for line, col, t in (positions[source], positions[sink])
+            f"{written(node)} ({line}:{column})"
+            for line, column, node in (positions[source], positions[sink])
         )
         if dependence == 2:
             text += f": {second} writes what an earlier iteration wrote by {first}"

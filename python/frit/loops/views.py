@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from typing import Any
 
 from frit.loops.forms import LARGEST, Form, Symbol
@@ -29,7 +28,7 @@ class Views:
 
     writer: Any
     forms: Any
-    positions: list[tuple[int, int, str]]
+    positions: list[tuple[int, int, ast.AST]]
     written: set[int]
     numpy_floats: bool
     operand: Any
@@ -211,10 +210,9 @@ class Views:
     # ---- elements -------------------------------------------------------------------------------
 
     def note_position(self, node: ast.AST) -> None:
-        text = re.sub(r"@[\d.:]+", "", ast.unparse(node))
-        node = self.shown(node)
-        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-        self.positions.append((line, column + 1, text))
+        shown = self.shown(node)
+        line, column = getattr(shown, "lineno", 0), getattr(shown, "col_offset", 0)
+        self.positions.append((line, column + 1, node))
 
     def indices_of(self, view: View) -> list[int]:
         return [self.emit(axis, "l") for axis in view.axes if isinstance(axis, Value)]
