@@ -43,8 +43,8 @@ struct Axis {
   bool lanes = false;  // the vector loop's own index
 };
 
-// The axis for vectors: the innermost one that is long enough, else the longest. Those behind it are
-// walked inside the vector loop, so that memory is still met in its order.
+// The axis for vectors: the innermost one that is long enough, else the longest. Those behind it
+// are walked inside the vector loop, so that memory is still met in its order.
 std::size_t vector_axis(const std::vector<Axis>& axes);
 
 class Body : public RoutineHost {
