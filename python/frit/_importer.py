@@ -19,7 +19,7 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_INSTALLED = frozenset(["site-packages", "dist-packages"])
+_INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 _MAIN = frozenset(["__main__", "__mp_main__"])
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _FRIT = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -61,13 +61,14 @@ def _is_user_file(file: str) -> bool:
     known = _user_files.get(file)
     if known is None:
         path = os.path.abspath(file)
-        parts = path.split(os.sep)
-        known = not (
-            path.startswith((_STANDARD, _FRIT, _numpy_folder()))
-            or any(part in _INSTALLED for part in parts)
+        known = _user_files[file] = not (
+            _is_installed_file(path) or path.startswith((_STANDARD, _FRIT, _numpy_folder()))
         )
-        _user_files[file] = known
     return known
+
+
+def _is_installed_file(path: str) -> bool:
+    return any(folder in path for folder in _INSTALLED)
 
 
 def _numpy_folder() -> str:
@@ -107,8 +108,9 @@ def _is_nobodys(scope: Mapping[str, Any]) -> bool:
 
 def _is_standard(scope: Mapping[str, Any]) -> bool:
     file = os.path.abspath(scope.get("__file__") or "")
-    installed = any(part in _INSTALLED for part in file.split(os.sep))
-    return file.startswith(_STANDARD) and not installed and scope.get("__name__") not in _MAIN
+    if not file.startswith(_STANDARD) or _is_installed_file(file):
+        return False
+    return scope.get("__name__") not in _MAIN
 
 
 def _ours(name: str, fromlist: Sequence[str] | None) -> types.ModuleType:

@@ -105,11 +105,13 @@ unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const 
   return flags;
 }
 
-// Sums and products of complex numbers are computed in NumPy's steps: their flags are NumPy's, even
-// where a part is a NaN and the values don't tell.
+// Sums and products of complex numbers are computed in NumPy's steps, and exp and its like by the C
+// library where they may raise a flag: their flags are NumPy's, even where a part is a NaN and the
+// values don't tell.
 bool flags_tell(Op op, const Signature& signature) {
-  return is_complex(signature.out) && (op == Op::Add || op == Op::Subtract || op == Op::Multiply ||
-                                       op == Op::Square || op == Op::MultiplyUnfused);
+  constexpr Op like_numpy[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Square, Op::MultiplyUnfused,
+                               Op::Exp, Op::Sqrt,     Op::Sin,      Op::Cos,    Op::Power};
+  return is_complex(signature.out) && std::ranges::find(like_numpy, op) != std::end(like_numpy);
 }
 
 }  // namespace

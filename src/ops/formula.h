@@ -5,6 +5,7 @@
 // _RARE entries may branch and call.
 #pragma once
 
+#include "ops/complex_functions.h"
 #include "ops/mathematics.h"
 
 namespace frit::formula {

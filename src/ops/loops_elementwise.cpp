@@ -154,9 +154,9 @@ struct Complex {
   [[gnu::noinline]] void whole(int64 begin, int64 end) const {
     for (int64 i = begin; i < end; ++i) {
       if (get<Part::Rare>(i)) {
-        P re = get<Part::WholeRe>(i), im = get<Part::WholeIm>(i);
-        out[2 * i] = re;
-        out[2 * i + 1] = im;
+        Parts<P> element = get<Part::Whole>(i);
+        out[2 * i] = element.re;
+        out[2 * i + 1] = element.im;
       } else {
         formula(i, i + 1);
       }

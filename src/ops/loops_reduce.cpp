@@ -32,6 +32,11 @@ template <Op op, DType d>
 Number<d> combined(Number<d> x, Number<d> y) {
   using P = Element<d>;
   if constexpr (complex_type(d)) {
+    if constexpr (has_rare<op, d>)
+      if (part_of<op, Part::Rare>(x.re, x.im, y.re, y.im, P(), P())) {
+        Parts<P> whole = part_of<op, Part::Whole>(x.re, x.im, y.re, y.im, P(), P());
+        return {whole.re, whole.im};
+      }
     return {part_of<op, Part::Re>(x.re, x.im, y.re, y.im, P(), P()),
             part_of<op, Part::Im>(x.re, x.im, y.re, y.im, P(), P())};
   } else if constexpr (has_rare<op, d>) {

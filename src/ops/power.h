@@ -30,7 +30,9 @@ inline double hypotenuse(double x, double y) {
   double error =
       fused_multiply_add(-q, q, root_square - p_square) +
       (fused_multiply_add(root, root, -root_square) - fused_multiply_add(p, p, -p_square));
-  double corrected = (root - error / pick(root == 0, 1.0, root + root)) * up;
+  // 2^-1000 is lost in every sum but that of zeros, for which it keeps 0 / 0 from raising a flag (a
+  // select would not: an optimiser may divide on both of its sides).
+  double corrected = (root - error / (root + root + 0x1p-1000)) * up;
   return pick(infinite, infinity_of<double>(), corrected);
 }
 

@@ -79,9 +79,9 @@ struct Formula;
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
   FRIT_MEMBER(real_is_rare, (bool)(condition)) FRIT_MEMBER(real_whole, __VA_ARGS__)
-#define COMPLEX_RARE(condition, re, im)                   \
+#define COMPLEX_RARE(condition, ...)                      \
   FRIT_COMPLEX_MEMBER(complex_is_rare, (bool)(condition)) \
-  FRIT_COMPLEX_MEMBER(complex_whole_re, re) FRIT_COMPLEX_MEMBER(complex_whole_im, im)
+  FRIT_COMPLEX_MEMBER(complex_whole, __VA_ARGS__)
 #define FRIT_OP(Name, numpy_name_, inputs_, rule_, flags_, identity_, types_, ...) \
   template <>                                                                      \
   struct Formula<Op::Name> {                                                       \
@@ -220,7 +220,7 @@ Output<op, d> whole_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 
 }
 
 // Complex types: each part of the formula by itself; void where the row does not have it.
-enum class Part { Re, Im, Real, Rare, WholeRe, WholeIm };
+enum class Part { Re, Im, Real, Rare, Whole };
 template <Op op, Part part, class... Arguments>
 auto part_of(Arguments... a) {
   using F = Formula<op>;
@@ -232,10 +232,8 @@ auto part_of(Arguments... a) {
     if constexpr (requires { F::complex_real(a...); }) return F::complex_real(a...);
   } else if constexpr (part == Part::Rare) {
     if constexpr (requires { F::complex_is_rare(a...); }) return F::complex_is_rare(a...);
-  } else if constexpr (part == Part::WholeRe) {
-    if constexpr (requires { F::complex_whole_re(a...); }) return F::complex_whole_re(a...);
   } else {
-    if constexpr (requires { F::complex_whole_im(a...); }) return F::complex_whole_im(a...);
+    if constexpr (requires { F::complex_whole(a...); }) return F::complex_whole(a...);
   }
 }
 template <Op op, Part part, class... Arguments>

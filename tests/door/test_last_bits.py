@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy
 import pytest
 
@@ -129,3 +131,43 @@ def test_flattening_shares_memory_where_numpy_does(method, window):
         flat = eval(f"x{window}.{method}")
         answers.append(bool(numpy.shares_memory(numpy.asarray(flat), numpy.asarray(x))))
     assert answers[0] == answers[1]
+
+
+EDGES = [0.0, -0.0, 1.0, -1.0, 2.5, -3.0, 1e-300, -1e300, 710.0, -745.0, 1e17, 5e-324]
+EDGES += [numpy.inf, -numpy.inf, numpy.nan]
+
+
+@pytest.mark.parametrize("dtype", ["D", "F"])
+@pytest.mark.parametrize(
+    "program",
+    ["np.exp(z)", "np.sqrt(z)", "np.sin(z)", "np.cos(z)"]
+    + [f"z ** {power}" for power in (0, 2, 3, 4, -1, -3, 0.5, 2.5, 1 + 2j)]
+    + ["np.power(z, z[::-1])", "np.exp(-1j * z) * z", "np.power.accumulate(z[:3])"],
+)
+def test_functions_of_complex_numbers_are_within_four_ulp_of_numpys(program, dtype, tier):
+    import frit.numpy
+
+    r = numpy.random.RandomState(7)
+    with numpy.errstate(all="ignore"):
+        edges = numpy.array([complex(a, b) for a in EDGES for b in EDGES]).astype(dtype)
+    some = (r.randn(20_000) * 3 + 1j * r.randn(20_000) * 300).astype(dtype)
+    for values in (edges, some, numpy.zeros(20_000, dtype)):
+        answers, warned = [], []
+        for module in (numpy, frit.numpy):
+            with warnings.catch_warnings(record=True) as record:
+                warnings.simplefilter("always")
+                z = module.array(values)
+                answers.append(numpy.asarray(eval(program, {"np": module, "z": z})))
+            warned.append({str(w.message) for w in record})
+        theirs, ours = answers
+        assert ours.dtype == theirs.dtype
+        if "z[" not in program and "*" not in program:
+            assert warned[1] == warned[0]
+        for a, b in ((ours.real, theirs.real), (ours.imag, theirs.imag)):
+            with numpy.errstate(all="ignore"):
+                near = numpy.abs(a - b) <= 4 * numpy.spacing(numpy.maximum(abs(a), abs(b)))
+                # A part of a product may be a small difference.
+                if "z) * z" in program:
+                    near |= numpy.abs(a - b) <= 8 * numpy.spacing(abs(theirs))
+            assert numpy.all((a == b) | numpy.isnan(a) & numpy.isnan(b) | near)
+            assert numpy.all((numpy.signbit(a) == numpy.signbit(b)) | (a != 0) | numpy.isnan(b))
