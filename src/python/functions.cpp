@@ -227,6 +227,17 @@ std::vector<Array> arrays_of(PyObject* sequence) {
   return arrays;
 }
 
+// As arrays_of, and numbers are arrays without axes.
+std::vector<Array> parts_of(PyObject* sequence) {
+  if (!sequence || (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence)))
+    throw Unfit{"other than a list or tuple"};
+  std::vector<Array> parts;
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(sequence); ++k)
+    parts.push_back(array_operand(PySequence_Fast_GET_ITEM(sequence, k)));
+  if (parts.empty()) throw Unfit{"need at least one array"};
+  return parts;
+}
+
 Array with_new_axis(const Array& array, std::size_t axis) {
   Shape shape(array.shape().begin(), array.shape().end()),
       strides(array.strides().begin(), array.strides().end());
@@ -269,19 +280,33 @@ struct Stack {
 struct VerticalStack {
   static Array run(const Arguments& arguments) {
     const auto [sequence] = named(arguments, {"tup"});
-    std::vector<Array> parts = arrays_of(sequence);
+    std::vector<Array> parts = parts_of(sequence);
     if (all_of_rank(parts, 1, 1)) return stacked(std::move(parts), 0);
-    if (!all_of_rank(parts, 2, max_dimensions)) throw Unfit{"arrays of several ranks"};
+    for (Array& part : parts)
+      while (part.ndim() < 2) part = with_new_axis(part, 0);
     return Concatenate::joined(parts, 0, std::nullopt);
   }
 };
 struct HorizontalStack {
   static Array run(const Arguments& arguments) {
     const auto [sequence] = named(arguments, {"tup"});
-    const std::vector<Array> parts = arrays_of(sequence);
-    const bool is_flat = all_of_rank(parts, 1, 1);
-    if (!is_flat && !all_of_rank(parts, 2, max_dimensions)) throw Unfit{"arrays of several ranks"};
-    return Concatenate::joined(parts, is_flat ? 0 : 1, std::nullopt);
+    std::vector<Array> parts = parts_of(sequence);
+    for (Array& part : parts)
+      if (part.ndim() == 0) part = with_new_axis(part, 0);
+    return Concatenate::joined(parts, parts[0].ndim() == 1 ? 0 : 1, std::nullopt);
+  }
+};
+struct Append {
+  static Array run(const Arguments& arguments) {
+    const auto [array, values, axis] = named(arguments, {"arr", "values", "axis"});
+    if (!array || !values) throw Unfit{"append takes an array and values"};
+    std::vector<Array> parts = {array_operand(array), array_operand(values)};
+    if (is_given(axis)) {
+      const int place = axis_operand(axis, parts[0].ndim());
+      return Concatenate::joined(parts, static_cast<std::size_t>(place), std::nullopt);
+    }
+    for (Array& part : parts) part = reshaped(part, {part.size()}, 'C').array;
+    return Concatenate::joined(parts, 0, std::nullopt);
   }
 };
 
@@ -423,7 +448,7 @@ Array stacked_arrays(PyObject* sequence) {
 
 std::vector<PyMethodDef> joining_shortcuts() {
   return {join_row<Stack>("stack"), join_row<VerticalStack>("vstack"),
-          join_row<HorizontalStack>("hstack")};
+          join_row<HorizontalStack>("hstack"), join_row<Append>("append")};
 }
 
 std::vector<PyMethodDef> array_functions() {

@@ -58,6 +58,19 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     return _own(a).compress(condition, axis, out)
 
 
+@native
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    if type(arr) is not Array or type(mask) is not Array:
+        raise Unfit("an operand is NumPy's")
+    values = _own(vals)
+    if mask.dtype.char != "?" or mask.shape != arr.shape or values.dtype != arr.dtype:
+        raise Unfit("a mask of another type or shape, or values of another type")
+    if _core.may_share_memory(arr, values):
+        raise Unfit("values that change while they are read")
+    # Another number of values is refused before any effect; NumPy then repeats them.
+    arr[mask] = values.ravel()
+
+
 def _type_of(x: Any) -> Any:
     """What stands for x where types are asked for: no elements are computed."""
     return x.dtype if type(x) in (Array, _core.Scalar) else x
