@@ -86,6 +86,20 @@ struct Vdot {
   }
 };
 
+// linalg.norm(a) of real floats: the root of a product with itself, as NumPy computes it.
+struct Norm {
+  static constexpr const char* name = "linalg.norm";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    const bool real = array.dtype() == DType::Float64 || array.dtype() == DType::Float32;
+    if (!real || (array.ndim() != 1 && !array.c_contiguous())) throw Unfit{"another norm"};
+    const Array flat = array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
+    note_ufunc("dot");
+    return new_result(apply(Op::Sqrt, {dot(flat, flat)}));
+  }
+};
+
 // ---- sorting: NumPy's own loops, on elements that lie side by side ------------------------------
 
 bool is_row(const Array& array) {
@@ -169,7 +183,8 @@ std::vector<PyMethodDef> plain_shortcuts() {
           row("shares_memory", may_share), shortcut_row<AtLeast1D>(),
           shortcut_row<AtLeast2D>(),       shortcut_row<Flip>(),
           shortcut_row<FlatNonzero>(),     shortcut_row<Vdot>(),
-          shortcut_row<SortFunction>(),    shortcut_row<ArgSortFunction>()};
+          shortcut_row<Norm>(),            shortcut_row<SortFunction>(),
+          shortcut_row<ArgSortFunction>()};
 }
 
 }  // namespace frit::python

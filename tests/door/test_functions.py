@@ -372,6 +372,8 @@ PIECES = {
         np.einsum("ij,jk", m, m)
         np.linalg.norm(v), np.linalg.norm(m), np.linalg.norm(m, axis=1), np.linalg.norm(m, 1), np.linalg.norm(v, np.inf)
         np.linalg.norm(m, "nuc").round(8), np.linalg.norm(v, 3), np.linalg.norm(c), np.linalg.norm(n)
+        np.linalg.norm(g), np.linalg.norm(f), np.linalg.norm(m.T[:, ::2]), np.linalg.norm(e), np.linalg.norm(nan), np.linalg.norm(z)
+        np.linalg.norm(v * 1e200), np.linalg.norm(np.arange(20_000.0)), np.linalg.norm(h), np.linalg.norm(b)
         np.linalg.norm(m, "bad")
         np.linalg.inv(m[:, :3] + np.eye(3)), np.linalg.det(m[:, :3]), np.linalg.solve(np.eye(3) * 2, m)
         np.linalg.inv(m)
