@@ -296,6 +296,15 @@ struct HorizontalStack {
     return Concatenate::joined(parts, parts[0].ndim() == 1 ? 0 : 1, std::nullopt);
   }
 };
+struct ColumnStack {
+  static Array run(const Arguments& arguments) {
+    const auto [sequence] = named(arguments, {"tup"});
+    std::vector<Array> parts = parts_of(sequence);
+    for (Array& part : parts)
+      while (part.ndim() < 2) part = with_new_axis(part, static_cast<std::size_t>(part.ndim()));
+    return Concatenate::joined(parts, 1, std::nullopt);
+  }
+};
 struct Append {
   static Array run(const Arguments& arguments) {
     const auto [array, values, axis] = named(arguments, {"arr", "values", "axis"});
@@ -448,7 +457,8 @@ Array stacked_arrays(PyObject* sequence) {
 
 std::vector<PyMethodDef> joining_shortcuts() {
   return {join_row<Stack>("stack"), join_row<VerticalStack>("vstack"),
-          join_row<HorizontalStack>("hstack"), join_row<Append>("append")};
+          join_row<HorizontalStack>("hstack"), join_row<ColumnStack>("column_stack"),
+          join_row<Append>("append")};
 }
 
 std::vector<PyMethodDef> array_functions() {
