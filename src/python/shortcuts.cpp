@@ -179,11 +179,16 @@ PyMethodDef row(const char* name,
 }  // namespace
 
 std::vector<PyMethodDef> plain_shortcuts() {
-  return {row("result_type", result_type), row("may_share_memory", may_share),
-          row("shares_memory", may_share), shortcut_row<AtLeast1D>(),
-          shortcut_row<AtLeast2D>(),       shortcut_row<Flip>(),
-          shortcut_row<FlatNonzero>(),     shortcut_row<Vdot>(),
-          shortcut_row<Norm>(),            shortcut_row<SortFunction>(),
+  return {row("result_type", result_type),
+          row("may_share_memory", may_share),
+          row("shares_memory", may_share),
+          shortcut_row<AtLeast1D>(),
+          shortcut_row<AtLeast2D>(),
+          shortcut_row<Flip>(),
+          shortcut_row<FlatNonzero>(),
+          shortcut_row<Vdot>(),
+          shortcut_row<Norm>(),
+          shortcut_row<SortFunction>(),
           shortcut_row<ArgSortFunction>()};
 }
 
