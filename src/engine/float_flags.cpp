@@ -105,6 +105,41 @@ unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const 
   return flags;
 }
 
+// The flags of NumPy's steps (Smith's method), one division after another: it compares the sizes of
+// the divisor's parts, so a NaN there is invalid, and whatever it does on the way counts.
+template <class F>
+unsigned flags_of_complex_division(std::int64_t n, const F* x, const F* y) {
+  clear_float_flags();
+  bool compares_a_nan = false;
+  volatile F result;
+  for (std::int64_t k = 0; k < 2 * n; k += 2) {
+    const volatile F x_re = x[k], x_im = x[k + 1], y_re = y[k], y_im = y[k + 1];
+    const F size_re = std::abs(y_re), size_im = std::abs(y_im);
+    compares_a_nan |= std::isnan(size_re) || std::isnan(size_im);
+    const bool by_real = std::isgreaterequal(size_re, size_im);
+    if (size_re == 0 && size_im == 0) {
+      result = x_re / size_re;
+      result = x_im / size_re;
+      continue;
+    }
+    const volatile F large = by_real ? y_re : y_im, small = by_real ? y_im : y_re;
+    const volatile F rest = small / large, scale = F{1} / (large + small * rest);
+    if (by_real) {
+      result = (x_re + x_im * rest) * scale;
+      result = (x_im - x_re * rest) * scale;
+    } else {
+      result = (x_re * rest + x_im) * scale;
+      result = (x_im * rest - x_re) * scale;
+    }
+  }
+  static_cast<void>(result);
+  return (float_flags() & flags_of_interest) | (compares_a_nan ? flag_invalid : 0);
+}
+
+bool divides_complex(Op op, const Signature& signature) {
+  return op == Op::TrueDivide && is_complex(signature.out);
+}
+
 // Sums and products of complex numbers are computed in NumPy's steps, and exp and its like by the C
 // library where they may raise a flag: their flags are NumPy's, even where a part is a NaN and the
 // values don't tell.
@@ -115,6 +150,17 @@ bool flags_tell(Op op, const Signature& signature) {
 }
 
 }  // namespace
+
+unsigned raised_flags(Op op, const Signature& signature, const void* out, std::int64_t n) {
+  const unsigned flags = float_flags() & flags_of_interest;
+  if (flags != 0 || !divides_complex(op, signature)) return flags;
+  const auto has_nan = [&]<class F>(F) {
+    const std::span<const F> parts(static_cast<const F*>(out), static_cast<std::size_t>(2 * n));
+    return std::ranges::any_of(parts, [](F part) { return std::isnan(part); });
+  };
+  const bool is_silent = signature.out == DType::Complex64 ? has_nan(float{}) : has_nan(double{});
+  return is_silent ? flag_invalid : 0;
+}
 
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            const std::vector<std::vector<std::byte>>& in,
@@ -132,6 +178,14 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
     };
     if (dtype == DType::Float64) return check(double{});
     if (dtype == DType::Float32) return check(float{});
+  }
+  if (divides_complex(op, signature)) {
+    const void *x = in[0].data(), *y = in[1].data();
+    if (dtype == DType::Complex64)
+      return flags_of_complex_division(n, static_cast<const float*>(x),
+                                       static_cast<const float*>(y));
+    return flags_of_complex_division(n, static_cast<const double*>(x),
+                                     static_cast<const double*>(y));
   }
   const Kinds result = kinds_of(signature.out, out.data(), n);
   std::vector<Kinds> inputs;

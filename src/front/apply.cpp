@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
 #include "engine/small.h"
@@ -428,7 +429,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
       resolution.loop(args, layout->size(), splat);
       ++engine.statistics.immediate;
       if (want_flags)
-        if (const unsigned flags = float_flags(); flags & 0x0Du)
+        if (const unsigned flags = raised_flags(op, signature, args[0], layout->size()))
           engine.note_small(op, signature, args, layout->size(), splat, flags);
       return out;
     }

@@ -94,6 +94,8 @@ class Body : public RoutineHost {
   ValueId resolve(const Member& m, int input);
   ValueId compute(const Member& m);
   void add_cost(Op op);
+  // What was added so far is of so many points.
+  void share_cost(std::int64_t points) { cost_ /= static_cast<double>(points); }
   // A Full member at the current point.
   void run_member(const Member& m);
   void run_loop_members(int phase);

@@ -116,6 +116,7 @@ class ColumnsBody final : public ReducingBody {
       flush(full_);
       full_.clear();
     }
+    share_cost(column.extent);
     nest_.pop_back();
     for (std::size_t k = 0; k < serial.size(); ++k) close();
     nest_.push_back(&column);

@@ -95,6 +95,17 @@ PROGRAMS = [
     "x[:, None, :3] - x[None, :, :3] * 2 + w[:3]",
     "x[:4, None, :3] - x[:5, :3]",
     "(x[:4, None, :3] - x[:5, :3]).sum(-1)",
+    # rows of a few elements, in phases
+    "(lambda e: e / e.sum(1, keepdims=True))((x[:, :10] - x[:, :10].max(1, keepdims=True)) ** 2)",
+    "(x[:, :3] - x[:, :3].mean(1, keepdims=True)) ** 2 / x[:, :3].var(1, keepdims=True)",
+    "(lambda o: (1 / (o ** 2).sum(2) + 1)[:, :, None] * o)(x[:, None, :3] - x[None, :, :3])",
+    "(x[:, :9] * w[:9]).sum(1)",
+    "(x[:, :31] * w[:31]).sum(1)",
+    "(x[:, :16] * w[:16]).prod(1)",
+    "(c[:, :5] * c[0, :5]).sum(1)",
+    "(c[:, :11] - c[:, :11].mean(1)[:, None])",
+    "(x[:, :8] > 0).sum(1) + (x[:, :8] * 2).sum(1, initial=0.5)",
+    "x[:, None, :9] - (x[:, None, :9] + w[:9]).sum(-1, keepdims=True)",
     # errors
     "np.var(x[0, 0], axis=0)",
     "np.std(np.array(2.0), axis=-1)",

@@ -219,3 +219,24 @@ def test_a_raised_error_is_that_of_the_conversion():
         np.array([1.0, np.nan]).astype(int)
     with np.errstate(over="ignore"):
         assert numpy.isinf(numpy.asarray(np.array([1e300]).astype("f4")))[0]
+
+
+@pytest.mark.parametrize("n", [1, 3, 5000])
+@pytest.mark.parametrize("dtype", ["F", "D"])
+@pytest.mark.parametrize(
+    "divisor", [1, 0, complex(numpy.nan, 0), complex(0, numpy.nan), 1j, -1e308]
+)
+def test_complex_divisions_warn_as_numpys_steps_do(divisor, dtype, n, tier):
+    import frit.numpy
+
+    def warned(np, number):
+        with numpy.errstate(all="ignore"):
+            x, y = (np.array(numpy.full(n, value).astype(dtype)) for value in (number, divisor))
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            str((x / y)[0])
+        return sorted(str(w.message) for w in seen)
+
+    infinity, nan = numpy.inf, numpy.nan
+    for number in (1, 0, nan, 1j * nan, infinity, complex(infinity, nan), 1e308 + 1e308j, 1e-300):
+        assert warned(frit.numpy, number) == warned(numpy, number), number
