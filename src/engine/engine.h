@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"
+#include "engine/launch.h"
 #include "engine/lock.h"
 #include "engine/words.h"
 #include "frit/array.h"
@@ -23,10 +24,11 @@ namespace frit {
 // A kernel's code in both tiers; shared by all plans that hold an equal kernel.
 struct KernelCode {
   std::shared_ptr<const Kernel> kernel;
+  Pace pace = Pace::OneByOne;                     // Lanes: it has vector loops
   std::shared_ptr<const Executable> interpreted;  // made when first needed
   Compiler::Slot compiled;                        // null: not asked for yet
   bool sought = false;                            // among those compiled by earlier processes
-  double cost_seen = 0;                           // estimated ns of all launches so far
+  double cost_seen = 0;                           // ns of all launches so far
   double improve_at = 2e8;                        // of cost_seen: where faster code is asked for
 };
 
@@ -124,8 +126,9 @@ class Engine {
 
   // ---- kernels: for plans, and for loop nests, which have programs of their own ----
   std::shared_ptr<KernelCode> code_of(const std::shared_ptr<const Kernel>& kernel);
-  // The faster tier that is ready; `cost`: the launch's estimated nanoseconds.
-  const Executable& executable(KernelCode& code, double cost, Pace pace = Pace::Lanes);
+  // Runs in the faster tier that is ready. Returns the floating-point flags that were raised.
+  unsigned launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
+                  const LaunchShape& shape);
 
   SourcePosition source;
   Settings settings;
@@ -161,7 +164,9 @@ class Engine {
   Segment segment(std::span<const SlotState> states) const {
     return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
   }
+  const Executable& executable(KernelCode& code, double cost, Pace pace);
   void improve(KernelCode& code);
+  void note_cost(KernelCode& code, double nanoseconds);
   struct Lookup {
     std::uint64_t hash;
     CachedPlan* plan;  // null: not known
@@ -195,7 +200,7 @@ class Engine {
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
-  double cost_seen_ = 0;    // estimated ns of all launches
+  double cost_seen_ = 0;    // ns of all launches
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;  // estimated ns an element

@@ -20,18 +20,24 @@ namespace {
 
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
-// What a kernel's launches must have cost, in estimated ns, before its code is looked for on disk
-// (some ten microseconds), and before it is compiled: some ten milliseconds of a core that the
-// program could use, and a program that ends waits for it. Interpreted, they took several times as
-// long. The first compile loads LLVM, so all launches together must have cost more.
+// What a kernel's launches must have cost, in ns, before its code is looked for on disk (some ten
+// microseconds), and before it is compiled: some ten milliseconds of a core that the program could
+// use, and a program that ends waits for it. The first compile loads LLVM, so all launches together
+// must have cost more.
 constexpr double load_from = 5e4;
-constexpr double compile_from = 1e7;
+constexpr double compile_from = 8e6;
 constexpr double first_compile_from = 3e7;
 // Where points depend on one another, the interpreter takes some hundred times as long.
 constexpr double crawl = 50;
 // There, from this cost of one launch on, waiting for the compiler is quicker.
 constexpr double wait_from = 5e5;
 constexpr double never = std::numeric_limits<double>::infinity();
+
+bool has_lanes(const Block& block) {
+  return std::ranges::any_of(block, [](const Instr& instr) {
+    return instr.vector || has_lanes(instr.body) || has_lanes(instr.other);
+  });
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -166,6 +172,7 @@ std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>&
   if (!code) {
     code = std::make_shared<KernelCode>();
     code->kernel = kernel;
+    if (has_lanes(kernel->code)) code->pace = Pace::Lanes;
     if (!settings.dump.empty()) dump(*kernel);
   }
   return code;
@@ -263,9 +270,7 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
 const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
   const bool want_compiled = settings.tier == Tier::Automatic || settings.tier == Tier::Compiled;
   if (want_compiled) {
-    const double work = pace == Pace::OneByOne ? crawl * cost : cost;
-    code.cost_seen += work;
-    cost_seen_ += work;
+    note_cost(code, pace == Pace::OneByOne ? crawl * cost : cost);
     const bool waits = pace == Pace::OneByOne && cost >= wait_from;
     const bool worth = settings.tier == Tier::Compiled || waits ||
                        (code.cost_seen >= compile_from && cost_seen_ >= first_compile_from);
@@ -287,6 +292,22 @@ const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
   if (!code.interpreted) code.interpreted = interpreter_->compile(*code.kernel);
   ++statistics.interpreted_launches;
   return *code.interpreted;
+}
+
+unsigned Engine::launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
+                        const LaunchShape& shape) {
+  const Executable& chosen = executable(code, shape.cost, pace);
+  if (&chosen != code.interpreted.get()) return run_parts(chosen, arguments, shape);
+  const auto start = std::chrono::steady_clock::now();
+  const unsigned flags = run_parts(chosen, arguments, shape);
+  note_cost(code, std::max(0.0, 1e9 * seconds_since(start) - shape.cost));
+  return flags;
+}
+
+// Estimated beforehand; what an interpreted launch took beyond its estimate is added afterwards.
+void Engine::note_cost(KernelCode& code, double nanoseconds) {
+  code.cost_seen += nanoseconds;
+  cost_seen_ += nanoseconds;
 }
 
 // Asks once for faster code, when the launches so far are worth it.
@@ -350,12 +371,12 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   scalars.reserve(launch.scalars.size());
   for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
 
-  const Executable& exe = executable(code, launch.cost, launch.pace);
-  const unsigned flags = run_parts(exe, {pointers.data(), launch.integers.data(), scalars.data()},
-                                   {.extent = launch.extent,
-                                    .granule = launch.granule,
-                                    .scratch_bytes = launch.scratch_bytes,
-                                    .cost = launch.cost});
+  const unsigned flags =
+      this->launch(code, launch.pace, {pointers.data(), launch.integers.data(), scalars.data()},
+                   {.extent = launch.extent,
+                    .granule = launch.granule,
+                    .scratch_bytes = launch.scratch_bytes,
+                    .cost = launch.cost});
   if (flags & 0x0Du)
     diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
   for (const ShadowMemory& s : shadows) {

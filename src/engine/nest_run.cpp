@@ -557,13 +557,13 @@ class NestRun {
   void launch(std::int32_t number, const NestLaunch& l, const Range& r) {
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
-    const Executable& executable = Engine::get().executable(*state_.code[at(number)], cost);
-    flags_ |= run_parts(executable,
-                        {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
-                        {.extent = r.extent,
-                         .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
-                         .scratch_bytes = 0,
-                         .cost = cost});
+    KernelCode& code = *state_.code[at(number)];
+    flags_ |= Engine::get().launch(
+        code, code.pace, {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
+        {.extent = r.extent,
+         .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
+         .scratch_bytes = 0,
+         .cost = cost});
   }
 
   // The tiles of (i, w) with the same sum of their numbers have nothing to do with one another. Of
