@@ -162,6 +162,10 @@ struct ApplyOptions {
 // of a fresh result follows NumPy's order='K'.
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options = {});
 Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options = {});
+// The same of x and of as many elements of x's type, dense and in C order, that lie in memory of
+// the caller's and are only read; `place`: which operand they are. No array where the result can't
+// be computed at once: nothing is done then.
+Array apply_beside(Op op, const Array& x, const void* elements, int place);
 
 // target[...] = value, broadcast and cast as assignment does ("unsafe").
 void assign(const Array& target, const Argument& value, const Array* where = nullptr);

@@ -376,9 +376,12 @@ void record_elementwise(Op op, const Signature& signature, const Access& out,
 
 namespace {
 
+enum class Else : std::uint8_t { Record, Nothing };
+
 // The common case, with nothing in the way: dense arrays of one layout and the op's own type, and
 // plain numbers. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
-Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution) {
+Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution,
+                  Else otherwise = Else::Record) {
   const Signature& signature = resolution.signature;
   const Layout* layout = nullptr;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -435,6 +438,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
     }
     constant = 0;
   }
+  if (otherwise == Else::Nothing) return {};
   Node& node = engine.open_node();
   node.op = op;
   node.inputs = static_cast<std::uint8_t>(arguments.size());
@@ -593,6 +597,20 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
 
 Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options) {
   return apply(op, std::span<const Argument>(arguments.begin(), arguments.size()), options);
+}
+
+Array apply_beside(Op op, const Array& x, const void* elements, int place) {
+  check_count(op, 2);
+  check_array(x);
+  Locked lock(Engine::lock());
+  Base memory;  // for this call: what is computed at once keeps no hold on it
+  memory.data = static_cast<std::byte*>(const_cast<void*>(elements));
+  memory.handles = memory.references = 2;  // one of them is ours, so that nobody frees it
+  x.layout()->retain();
+  const Array other(&memory, x.layout(), 0, x.dtype());
+  const Argument both[2] = {place == 0 ? other : x, place == 0 ? x : other};
+  const Resolution resolution = resolution_of(op, both);
+  return resolution.is_mixed ? Array() : apply_plain(op, both, resolution, Else::Nothing);
 }
 
 // ---- copies -------------------------------------------------------------------------------------

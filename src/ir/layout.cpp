@@ -91,6 +91,8 @@ struct LayoutTable {
   std::unordered_set<const Layout*, Hash, Equal> layouts;
   // Those asked for last, each at the place that its hash gives it: the set divides at each look.
   std::array<const Layout*, 256> recent{};
+  // Dense ones likewise, by shape alone.
+  std::array<const Layout*, 64> recent_dense{};
   // Programs make and drop the same windows all the time: a layout that nobody uses stays until so
   // many others were dropped after it.
   std::array<const Layout*, 512> idle{};
@@ -103,6 +105,9 @@ struct LayoutTable {
   }
 
   const Layout*& recent_at(std::uint64_t hash) { return recent[hash >> 56]; }
+  const Layout*& recent_dense_at(std::span<const std::int64_t> shape, int item_size) {
+    return recent_dense[hash_of(shape, {}, item_size) >> 58];
+  }
 
   const Layout* intern(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                        int item_size) {
@@ -151,6 +156,9 @@ void Layout::retire(const Layout* layout) {
   if (oldest->references_ > 0) return;
   table.layouts.erase(oldest);
   if (const Layout*& place = table.recent_at(oldest->hash_); place == oldest) place = nullptr;
+  if (const Layout*& place = table.recent_dense_at(oldest->shape(), oldest->item_size_);
+      place == oldest)
+    place = nullptr;
   const Layout* dense = oldest->contiguous_;
   oldest->~Layout();
   ::operator delete(const_cast<Layout*>(oldest));
@@ -167,6 +175,12 @@ const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size
   if (shape.size() > static_cast<std::size_t>(max_dimensions))
     throw ValueError(text("maximum supported dimension for an ndarray is currently ",
                           max_dimensions, ", found ", shape.size()));
+  const Layout*& place = LayoutTable::get().recent_dense_at(shape, item_size);
+  if (place && place->item_size() == item_size && place->shape().size() == shape.size() &&
+      is_same(place->shape(), shape)) {
+    place->retain();
+    return place;
+  }
   std::int64_t strides[max_dimensions];
   std::int64_t stride = item_size;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -177,7 +191,7 @@ const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size
       stride = item_size;
     }
   }
-  return make_layout(shape, {strides, shape.size()}, item_size);
+  return place = make_layout(shape, {strides, shape.size()}, item_size);
 }
 
 // NumPy's npyiter_find_best_axis_ordering: a stable insertion sort from the innermost axis

@@ -14,7 +14,7 @@ namespace {
 // numpy.ndarray.name for real arrays and ours alike: np.ndarray.sum(x), super().__new__ and so on.
 struct UnboundObject {
   PyObject_HEAD vectorcallfunc call;
-  PyObject* ours;  // null where Array has no such method
+  PyObject* ours;
   PyObject* real;
 };
 PyTypeObject* unbound_type = nullptr;
@@ -58,7 +58,7 @@ PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t co
                        PyObject* names) {
   const auto& self = *reinterpret_cast<UnboundObject*>(object);
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
-  if (self.ours && positional > 0 && is_array(values[0]))
+  if (positional > 0 && is_array(values[0]))
     return PyObject_Vectorcall(self.ours, values, count, names);
   return guarded([&] {
     return object_of_ndarray(call_on_subclass(self.real, {values, positional, names}));
@@ -85,12 +85,32 @@ void dealloc_unbound(PyObject* object) {
   Py_DECREF(as_object(type));
 }
 
-// The methods asked for last, by the descriptor. Never destroyed: the interpreter may be gone.
-std::array<Ref, 16>& kept_unbound = *new std::array<Ref, 16>;
+// What a class's method of this name was when it was last asked for: NumPy asks for __array_ufunc__
+// two to four times in each operation with an operand of ours.
+struct KnownMethod {
+  Ref name;
+  unsigned int version = 0;  // of the class, a new one after each change of it; 0: none
+  Ref method;
+};
+// Never destroyed: the interpreter may be gone.
+std::array<KnownMethod, 64>& known_methods = *new std::array<KnownMethod, 64>;
+
+KnownMethod& known_method(PyObject* name) {
+  return known_methods[(reinterpret_cast<std::uintptr_t>(name) >> 4) % known_methods.size()];
+}
+
+unsigned int version_of(PyObject* type) {
+  auto* object = reinterpret_cast<PyTypeObject*>(type);
+  return PyType_HasFeature(object, Py_TPFLAGS_VALID_VERSION_TAG) ? object->tp_version_tag : 0;
+}
 
 // What a class attribute is for classes: methods serve both kinds of arrays; everything else is as
 // it is.
 PyObject* get_attribute(PyObject* type, PyObject* name) {
+  const unsigned int version = version_of(type);
+  KnownMethod& known = known_method(name);
+  if (known.name.get() == name && known.version == version && version != 0)
+    return Py_NewRef(known.method.get());
   Ref ours = Ref::steal(PyType_Type.tp_getattro(type, name));
   if (!ours) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return nullptr;
@@ -103,11 +123,6 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
     const bool creates = PyUnicode_CompareWithASCIIString(name, "__new__") == 0;
     return creates ? PyObject_GetAttr(numpy.ndarray, name) : ours.release();
   }
-  // NumPy asks for __array_ufunc__ twice in each operation with an operand of ours.
-  Ref& kept =
-      kept_unbound[(reinterpret_cast<std::uintptr_t>(ours.get()) >> 5) % kept_unbound.size()];
-  if (kept && reinterpret_cast<UnboundObject*>(kept.get())->ours == ours.get())
-    return Py_NewRef(kept.get());
   Ref real = Ref::steal(PyObject_GetAttr(numpy.ndarray, name));
   if (!real) {
     PyErr_Clear();
@@ -118,7 +133,7 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
   object->call = call_unbound;
   object->ours = ours.release();
   object->real = real.release();
-  kept = Ref::borrow(as_object(object));
+  known = {Ref::borrow(name), version, Ref::borrow(as_object(object))};
   return as_object(object);
 }
 
@@ -196,7 +211,9 @@ PyTypeObject* make_array_metaclass() {
                          {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
                          {Py_tp_methods, methods},
                          {0, nullptr}};
-  PyType_Spec spec = {"frit._core.ArrayType", 0, 0, Py_TPFLAGS_DEFAULT, slots};
+  // Immutable: what a name of the class means follows from the class's own version then.
+  PyType_Spec spec = {"frit._core.ArrayType", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+                      slots};
   const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
   return reinterpret_cast<PyTypeObject*>(
       checked(PyType_FromSpecWithBases(&spec, bases.get())).release());

@@ -41,7 +41,13 @@ bool read_index(PyObject* part, std::int64_t extent, std::int64_t& index) {
 // The byte offset, from the window's first element, of a key of `ndim` plain integers; false: some
 // other key.
 bool element_offset(const Array& array, PyObject* key, std::int64_t& offset) {
-  const auto shape = array.shape(), strides = array.strides();
+  const auto shape = array.layout()->shape(), strides = array.layout()->strides();
+  if (shape.size() == 1 && !PyTuple_CheckExact(key)) {
+    std::int64_t index;
+    if (!read_index(key, shape[0], index)) return false;
+    offset = index * strides[0];
+    return true;
+  }
   const auto parts = parts_of(key);
   if (parts.size() != shape.size() || parts.empty() || PySlice_Check(parts[0])) return false;
   offset = 0;
@@ -141,9 +147,13 @@ bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
 bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   const std::optional<Scalar> element = element_value(value, array.dtype());
   if (!element) return false;
-  const auto size = static_cast<std::size_t>(size_of(array.dtype()));
+  const auto size = static_cast<std::size_t>(array.layout()->item_size());
   if (is_idle(array)) {
-    std::memcpy(array.base()->data + array.offset() + offset, element->bytes, size);
+    std::byte* to = array.base()->data + array.offset() + offset;
+    if (size == 8)  // known to the compiler: no call
+      std::memcpy(to, element->bytes, 8);
+    else
+      std::memcpy(to, element->bytes, size);
     std::atomic_ref(array.base()->stamp).store(0, std::memory_order_release);  // behind the write
     return true;
   }
@@ -360,7 +370,7 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
   std::int64_t offset;
-  if (!PySlice_Check(key) && element_offset(array, key, offset)) {
+  if (element_offset(array, key, offset)) {
     if (is_ready(array)) [[likely]] {
       return guarded(
           [&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
@@ -385,7 +395,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   }
   const ArrayObject& object = array_of(self);
   std::int64_t offset;
-  if (!PySlice_Check(key) && !object.read_only && object.array.writable() &&
+  if (!object.read_only && object.array.base()->writable &&
       element_offset(object.array, key, offset)) {
     bool done = false;
     if (guarded_status([&] { done = write_element(object.array, offset, value); }) < 0) return -1;

@@ -29,7 +29,7 @@ ExportObject& export_of(PyObject* object) { return *reinterpret_cast<ExportObjec
 void end(ExportObject& self) {
   if (!self.array) return;
   const Locked lock(Engine::lock());
-  end_export(self.array.base());
+  --self.array.base()->exports;
   self.array = Array();
 }
 
@@ -41,11 +41,17 @@ void dealloc_export(PyObject* object) {
   Py_DECREF(as_object(type));
 }
 
+// Takes over the hold on the base that begin_export gave.
+void keep(ExportObject& self, const Array& array) {
+  array.layout()->retain();
+  self.array = Array(array.base(), array.layout(), array.offset(), array.dtype());
+}
+
 std::byte* begin(ExportObject& self, const Array& array) {
   if (is_idle(array) || !has_pending()) {
     const Locked lock(Engine::lock());
     std::byte* data = begin_export(array);
-    self.array = array;
+    keep(self, array);
     return data;
   }
   std::byte* data = nullptr;
@@ -53,7 +59,8 @@ std::byte* begin(ExportObject& self, const Array& array) {
     WithoutGil released;
     data = begin_export(array);
   }
-  self.array = array;
+  const Locked lock(Engine::lock());
+  keep(self, array);
   return data;
 }
 
@@ -256,7 +263,7 @@ Ref real_array(const Array& array, bool writable) {
   PyArrayObject_fields& real = fields_of(result.get());
   real.data = reinterpret_cast<char*>(begin(export_of(real.base), array));
   settle_warnings();
-  const auto shape = array.shape(), strides = array.strides();
+  const auto shape = array.layout()->shape(), strides = array.layout()->strides();
   for (std::size_t k = 0; k < shape.size(); ++k) {
     real.dimensions[k] = shape[k];
     real.strides[k] = strides[k];
@@ -266,8 +273,9 @@ Ref real_array(const Array& array, bool writable) {
     Py_INCREF(as_object(descriptor));
     Py_SETREF(real.descr, descriptor);
   }
-  real.flags = (array.c_contiguous() ? NPY_ARRAY_C_CONTIGUOUS : 0) |
-               (array.f_contiguous() ? NPY_ARRAY_F_CONTIGUOUS : 0) |
+  const Layout& layout = *array.layout();
+  real.flags = (layout.c_contiguous() ? NPY_ARRAY_C_CONTIGUOUS : 0) |
+               (layout.f_contiguous() ? NPY_ARRAY_F_CONTIGUOUS : 0) |
                (writable ? NPY_ARRAY_WRITEABLE : 0) | (is_aligned(real) ? NPY_ARRAY_ALIGNED : 0);
   return result;
 }

@@ -139,6 +139,9 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
   if (slot == Slot::Power)
     if (const std::optional<Op> op = fast_power(left, right))
       return finished(apply(*op, {array_of(left).array}));
+  if (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod)
+    if (Array result = apply_beside_ndarray(row(slot).op, left, right))
+      return finished(std::move(result));
   Operand x, y;
   if (!read_operand(left, x) || !read_operand(right, y))
     throw Unfit{"an operand is of a foreign type"};

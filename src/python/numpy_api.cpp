@@ -326,9 +326,8 @@ std::optional<Scalar> element_value(PyObject* object, DType dtype) {
                         dtype);
   }
   const std::optional<Scalar> value = numpy_scalar_value(object);
-  if (!value) return std::nullopt;
-  if (value->dtype == dtype || can_cast(value->dtype, dtype, Casting::Safe))
-    return cast_element(*value, dtype);
+  if (!value || value->dtype == dtype) return value;
+  if (can_cast(value->dtype, dtype, Casting::Safe)) return cast_element(*value, dtype);
   if (value->dtype == DType::Float64) return float_value(value->as<double>(), dtype);
   if (value->dtype == DType::Int64 && !is_integer(dtype))
     return integer_value(value->as<std::int64_t>(), dtype);

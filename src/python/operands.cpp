@@ -1,6 +1,8 @@
 // operands.cpp: reads operands, axes, shapes and flags.
 #include "python/operands.h"
 
+#include <algorithm>
+
 #include "python/interop.h"
 #include "python/numpy_api.h"
 #include "python/sequences.h"
@@ -69,6 +71,22 @@ bool read_operand(PyObject* object, Operand& operand) {
     return true;
   }
   return read_rare(object, operand);
+}
+
+Array apply_beside_ndarray(Op op, PyObject* left, PyObject* right) {
+  const int place = PyArray_CheckExact(left) ? 0 : 1;
+  PyObject* given = place == 0 ? left : right;
+  PyObject* ours = place == 0 ? right : left;
+  if (!PyArray_CheckExact(given) || !is_array(ours)) return {};
+  auto* ndarray = reinterpret_cast<PyArrayObject*>(given);
+  const Array& array = array_of(ours).array;
+  const auto shape = array.shape();
+  // A base may be memory of ours.
+  const bool is_alike = PyArray_ISCARRAY_RO(ndarray) && !PyArray_BASE(ndarray) &&
+                        dtype_of(PyArray_DESCR(ndarray)) == array.dtype() &&
+                        static_cast<std::size_t>(PyArray_NDIM(ndarray)) == shape.size() &&
+                        std::equal(shape.begin(), shape.end(), PyArray_DIMS(ndarray));
+  return is_alike ? apply_beside(op, array, PyArray_DATA(ndarray), place) : Array();
 }
 
 bool is_plain_scalar(PyObject* object) {

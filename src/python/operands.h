@@ -14,6 +14,9 @@ struct Operand {
 // Reads an array, a lazy or NumPy scalar, a Python number, an exact ndarray, a list or tuple. False
 // (no error) for anything else: it may have a say of its own in the operation.
 bool read_operand(PyObject* object, Operand& operand);
+// The op of an array of ours and an ndarray like it, or the other way round, computed at once from
+// the ndarray's own memory. No array where they are none such.
+Array apply_beside_ndarray(Op op, PyObject* left, PyObject* right);
 // As an array; throws Unfit where that can't be done natively.
 Array array_operand(PyObject* object);
 // An integer index array or mask, a list of them included; throws Unfit.

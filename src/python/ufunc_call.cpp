@@ -253,6 +253,9 @@ PyObject* call_simple(const UFuncObject& ufunc, const Arguments& arguments) {
   }
   if (ufunc.inputs != 2 || !(is_array(arguments.values[0]) || is_array(arguments.values[1])))
     return nullptr;
+  if (PyArray_CheckExact(arguments.values[0]) || PyArray_CheckExact(arguments.values[1]))
+    if (Array result = apply_beside_ndarray(ufunc.op, arguments.values[0], arguments.values[1]))
+      return new_result(std::move(result));
   Operand x, y;
   if (!read_operand(arguments.values[0], x) || !read_operand(arguments.values[1], y))
     throw Unfit{"an operand is of a foreign type"};
@@ -322,9 +325,9 @@ PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
   return checked(native_or(
                      [&]() -> PyObject* {
                        if (PyObject* result = call_simple(ufunc, arguments)) {
-                         const Ref owned = Ref::steal(result);
+                         Ref owned = Ref::steal(result);
                          settle_warnings();
-                         return Py_NewRef(owned.get());
+                         return owned.release();
                        }
                        if (is_all_plain(ufunc, arguments)) return call_real(ufunc, arguments);
                        if (ufunc.native == Native::No) throw Unfit{"this ufunc is not native"};

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <array>
 #include <memory>
 #include <unordered_map>
 
@@ -161,8 +162,14 @@ void add_ufuncs_of(const char* module_name) {
 
 PyObject* ufunc_for(PyObject* real) {
   if (Py_IS_TYPE(real, ufunc_type)) return real;
+  // Those asked for last, each where its address puts it: the map divides at each look.
+  static std::array<std::pair<PyObject*, PyObject*>, 64> recent;
+  auto& [known, ours] = recent[(reinterpret_cast<std::uintptr_t>(real) >> 4) % recent.size()];
+  if (known == real) return ours;
   const auto found = ufuncs_by_real().find(real);
-  return found == ufuncs_by_real().end() ? nullptr : found->second;
+  if (found == ufuncs_by_real().end()) return nullptr;
+  known = real;
+  return ours = found->second;
 }
 
 PyObject* all_ufuncs() { return ufuncs_by_name; }

@@ -592,3 +592,15 @@ def test_a_subclass_hands_its_data_to_the_ufunc_of_its_base():
     x = ours(numpy.arange(3.0)).view(Doubling)
     assert (x + ours(numpy.ones(3))).tolist() == [2.0, 4.0, 6.0]
     assert _core.ufuncs["sin"](x).tolist() == (2 * numpy.sin(numpy.arange(3.0))).tolist()
+
+
+def test_a_method_that_is_replaced_in_the_class_is_another_from_then_on():
+    x, before = ours(numpy.arange(3.0)), _core.Array.__dict__["cumsum"]
+    for _ in range(3):
+        assert _core.Array.cumsum(x).tolist() == [0.0, 1.0, 3.0]
+    try:
+        _core.Array.cumsum = lambda self: "replaced"
+        assert _core.Array.cumsum(x) == "replaced"
+    finally:
+        _core.Array.cumsum = before
+    assert _core.Array.cumsum(x).tolist() == [0.0, 1.0, 3.0]

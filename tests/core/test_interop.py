@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import gc
+import operator
 import pickle
 import weakref
 
 import numpy
 import pytest
-from core_compare import ours
+from core_compare import check, ours
 
 from frit import _core
 
@@ -287,3 +288,48 @@ def test_views_made_by_numpy_know_their_base():
     row = numpy.asarray(x)[1]
     assert _core.own(row).base is not None
     assert x.__array_wrap__(numpy.ones(2)).tolist() == [1.0, 1.0]
+
+
+def beside() -> dict[str, numpy.ndarray]:
+    """Arrays that may stand beside one of ten by ten doubles."""
+    x = numpy.linspace(-1, 1, 100).reshape(10, 10)
+    unaligned = numpy.frombuffer(bytearray(801), "u1")[1:].view("f8").reshape(10, 10)
+    unaligned[...] = x
+    return {
+        "alike": x.copy(),
+        "float32": x.astype("f4"),
+        "integers": numpy.arange(100).reshape(10, 10),
+        "another byte order": x.astype(">f8"),
+        "Fortran order": numpy.asfortranarray(x),
+        "a window": numpy.zeros((20, 20))[::2, ::2] + x,
+        "backwards": x[::-1],
+        "a row": x[0].copy(),
+        "a column": x[:, :1].copy(),
+        "no dimensions": numpy.array(2.5),
+        "unaligned": unaligned,
+        "read-only": numpy.broadcast_to(x, (10, 10)),
+        "another shape": numpy.ones(7),
+        "zeros": numpy.zeros((10, 10)),
+    }
+
+
+@pytest.mark.parametrize("name", list(beside()))
+@pytest.mark.parametrize("op", ["add", "sub", "truediv", "floordiv", "lt", "matmul", "and_"])
+def test_an_operator_takes_an_ndarray_on_either_side(op, name):
+    function, real = getattr(operator, op), beside()[name]
+    x = numpy.linspace(-2, 3, 100).reshape(10, 10)
+    check(lambda a: function(real, a), x)
+    check(lambda a: function(a, real), x)
+    check(lambda a: function(real.T, a.T), x)
+
+
+def test_an_ndarray_is_read_when_the_operator_is_called():
+    x, real = ours(numpy.arange(100.0)), numpy.arange(100.0)
+    pending = (ours(numpy.zeros(100_000)) + 3)[:100]
+    results = [real + x, x + real, real - pending, pending - real, numpy.fmax(real, x)]
+    real[:] = -1
+    x[:] = -1
+    ramp = numpy.arange(100.0)
+    expected = [2 * ramp, 2 * ramp, ramp - 3, 3 - ramp, ramp]
+    for result, wanted in zip(results, expected, strict=True):
+        assert numpy.array_equal(_core.to_numpy(result), wanted)
