@@ -16,6 +16,7 @@ struct UnboundObject {
   PyObject_HEAD vectorcallfunc call;
   PyObject* ours;
   PyObject* real;
+  _PyCFunctionFastWithKeywords straight;  // what `ours` calls; null: a call by another convention
 };
 PyTypeObject* unbound_type = nullptr;
 
@@ -59,7 +60,8 @@ PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t co
   const auto& self = *reinterpret_cast<UnboundObject*>(object);
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
   if (positional > 0 && is_array(values[0]))
-    return PyObject_Vectorcall(self.ours, values, count, names);
+    return self.straight ? self.straight(values[0], values + 1, positional - 1, names)
+                         : PyObject_Vectorcall(self.ours, values, count, names);
   return guarded([&] {
     return object_of_ndarray(call_on_subclass(self.real, {values, positional, names}));
   });
@@ -99,6 +101,13 @@ KnownMethod& known_method(PyObject* name) {
   return known_methods[(reinterpret_cast<std::uintptr_t>(name) >> 4) % known_methods.size()];
 }
 
+_PyCFunctionFastWithKeywords straight_call(PyObject* method) {
+  if (!Py_IS_TYPE(method, &PyMethodDescr_Type)) return nullptr;
+  const PyMethodDef& row = *reinterpret_cast<PyMethodDescrObject*>(method)->d_method;
+  if (row.ml_flags != (METH_FASTCALL | METH_KEYWORDS)) return nullptr;
+  return reinterpret_cast<_PyCFunctionFastWithKeywords>(reinterpret_cast<void (*)()>(row.ml_meth));
+}
+
 unsigned int version_of(PyObject* type) {
   auto* object = reinterpret_cast<PyTypeObject*>(type);
   return PyType_HasFeature(object, Py_TPFLAGS_VALID_VERSION_TAG) ? object->tp_version_tag : 0;
@@ -131,6 +140,7 @@ PyObject* get_attribute(PyObject* type, PyObject* name) {
   auto* object = PyObject_New(UnboundObject, unbound_type);
   if (!object) return nullptr;
   object->call = call_unbound;
+  object->straight = straight_call(ours.get());
   object->ours = ours.release();
   object->real = real.release();
   known = {Ref::borrow(name), version, Ref::borrow(as_object(object))};
