@@ -362,6 +362,22 @@ TEST(AssignWindow, waits_for_readers_and_for_its_own_elements) {
   EXPECT_EQ(values_of(b), (std::vector<double>{4, 3, 2, 1}));
 }
 
+TEST(ApplyBeside, reads_the_callers_memory_at_once_or_does_nothing) {
+  const Array x = array_of({1, 2, 3});
+  std::vector<double> theirs{10, 20, 30};
+  const Array difference = apply_beside(Op::Subtract, x, theirs.data(), 0);
+  const Array reversed = apply_beside(Op::Subtract, x, theirs.data(), 1);
+  theirs.assign(3, 0);
+  EXPECT_EQ(values_of(difference), (std::vector<double>{9, 18, 27}));
+  EXPECT_EQ(values_of(reversed), (std::vector<double>{-9, -18, -27}));
+  const std::vector<double> many(large);
+  EXPECT_FALSE(apply_beside(Op::Add, array_of(ramp(large)), many.data(), 1));  // would be recorded
+  const Array pending = row_window(apply(Op::Add, {array_of(ramp(large)), 1.0}), 0, 3);
+  EXPECT_FALSE(apply_beside(Op::Add, pending, many.data(), 1));
+  EXPECT_FALSE(apply_beside(Op::Add, row_window(array_of(ramp(9)), 0, 3, 2), many.data(), 1));
+  EXPECT_EQ(values_of(pending)[0], ramp(1)[0] + 1);
+}
+
 TEST(Trace, a_chain_of_a_million_ops_needs_no_recursion) {
   Array a = array_of(ramp(3000));
   for (int k = 0; k < 1'000'000; ++k) a = apply(Op::Negative, {a});
