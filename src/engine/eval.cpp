@@ -26,7 +26,7 @@ constexpr std::size_t most_kernels = 4096;
 // must have cost more.
 constexpr double load_from = 5e4;
 constexpr double compile_from = 8e6;
-constexpr double first_compile_from = 3e7;
+constexpr double first_compile_from = 5e7;
 // Where points depend on one another, the interpreter takes some hundred times as long.
 constexpr double crawl = 50;
 // There, from this cost of one launch on, waiting for the compiler is quicker.
