@@ -6,8 +6,6 @@
 #include <algorithm>
 
 #include "engine/engine.h"
-#include "engine/memory.h"
-#include "engine/pool.h"
 #include "engine/small.h"
 
 namespace frit {
@@ -77,12 +75,7 @@ bool Engine::run_eagerly(std::span<const SlotState> states) {
         settings.float_checks = node.float_checks;
         if (!run_by_itself(node)) return false;
         for_each_access(node, [&](const Access& a, bool) {
-          Base* base = a.base;
-          if (last_use[base->slot] != k || base->handles > 0 || base->owner || base->exports > 0 ||
-              !base->data)  // read twice
-            return;
-          memory::deallocate(base->data, base->bytes);
-          base->data = nullptr;
+          if (last_use[a.base->slot] == k) free_unseen(a.base);
         });
       }
       finished[k] = true;

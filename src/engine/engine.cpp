@@ -123,6 +123,13 @@ void Engine::destroy(Base* base) {
     delete base;
 }
 
+// Its memory goes; the trace may still name it.
+void Engine::free_unseen(Base* base) {
+  if (!base->data || base->handles > 0 || base->owner || base->exports > 0) return;
+  memory::deallocate(base->data, base->bytes);
+  base->data = nullptr;
+}
+
 // ---- recording ----------------------------------------------------------------------------------
 
 void Engine::start_segment() {

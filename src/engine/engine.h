@@ -24,7 +24,6 @@ namespace frit {
 // A kernel's code in both tiers; shared by all plans that hold an equal kernel.
 struct KernelCode {
   std::shared_ptr<const Kernel> kernel;
-  Pace pace = Pace::OneByOne;                     // Lanes: it has vector loops
   std::shared_ptr<const Executable> interpreted;  // made when first needed
   Compiler::Slot compiled;                        // null: not asked for yet
   bool sought = false;                            // among those compiled by earlier processes
@@ -182,6 +181,7 @@ class Engine {
   void run(CachedPlan& cached);
   void finish_nodes(const std::vector<bool>& done);
   void destroy(Base* base);
+  void free_unseen(Base* base);  // behind its last use
 
   struct Running;
   void run_launch(const Step& step, KernelCode& code, Running& running);

@@ -33,12 +33,6 @@ constexpr double crawl = 50;
 constexpr double wait_from = 5e5;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-bool has_lanes(const Block& block) {
-  return std::ranges::any_of(block, [](const Instr& instr) {
-    return instr.vector || has_lanes(instr.body) || has_lanes(instr.other);
-  });
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -172,7 +166,6 @@ std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>&
   if (!code) {
     code = std::make_shared<KernelCode>();
     code->kernel = kernel;
-    if (has_lanes(kernel->code)) code->pace = Pace::Lanes;
     if (!settings.dump.empty()) dump(*kernel);
   }
   return code;
@@ -216,11 +209,7 @@ void Engine::run(CachedPlan& cached) {
         }
         for (std::uint32_t slot : step.deallocate) {
           if (slot < running.slots.size()) {
-            Base* base = running.slots[slot];
-            if (base->handles == 0 && !base->owner && base->exports == 0) {
-              memory::deallocate(base->data, base->bytes);
-              base->data = nullptr;
-            }
+            free_unseen(running.slots[slot]);
           } else {
             const std::size_t t = slot - running.slots.size();
             memory::deallocate(running.temporaries[t], plan.temporaries[t]);
@@ -377,7 +366,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
                     .granule = launch.granule,
                     .scratch_bytes = launch.scratch_bytes,
                     .cost = launch.cost});
-  if (flags & 0x0Du)
+  if (flags & flags_of_interest)
     diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
   for (const ShadowMemory& s : shadows) {
     Base* base = running.slots[s.slot];

@@ -557,9 +557,9 @@ class NestRun {
   void launch(std::int32_t number, const NestLaunch& l, const Range& r) {
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
-    KernelCode& code = *state_.code[at(number)];
     flags_ |= Engine::get().launch(
-        code, code.pace, {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
+        *state_.code[at(number)], l.pace,
+        {state_.pointers.data(), state_.integers.data(), state_.scalars.data()},
         {.extent = r.extent,
          .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
          .scratch_bytes = 0,

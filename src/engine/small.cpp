@@ -91,7 +91,7 @@ void convert(Op op, DType from, DType to, void* const* args, std::int64_t n) {
     return cast_loop(from, to)(args, n, 0);
   clear_float_flags();
   cast_loop(from, to)(args, n, 0);
-  if (float_flags() & 0x0Du) engine.note_conversion(op, from, to, args[1], args[0], n);
+  if (float_flags() & flags_of_interest) engine.note_conversion(op, from, to, args[1], args[0], n);
 }
 
 void compute_small(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
@@ -113,7 +113,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     if (rows.possible()) {
       if (want_flags) clear_float_flags();
       rows.run();
-      const unsigned flags = want_flags ? float_flags() & 0x0Du : 0;
+      const unsigned flags = want_flags ? float_flags() & flags_of_interest : 0;
       if (flags == 0) return;
       const auto dense = [&](const std::byte* data, const Layout& layout) {
         std::byte* copy = temporaries.take(n * layout.item_size());

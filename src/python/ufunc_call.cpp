@@ -253,9 +253,8 @@ PyObject* call_simple(const UFuncObject& ufunc, const Arguments& arguments) {
   }
   if (ufunc.inputs != 2 || !(is_array(arguments.values[0]) || is_array(arguments.values[1])))
     return nullptr;
-  if (PyArray_CheckExact(arguments.values[0]) || PyArray_CheckExact(arguments.values[1]))
-    if (Array result = apply_beside_ndarray(ufunc.op, arguments.values[0], arguments.values[1]))
-      return new_result(std::move(result));
+  if (Array result = apply_beside_ndarray(ufunc.op, arguments.values[0], arguments.values[1]))
+    return new_result(std::move(result));
   Operand x, y;
   if (!read_operand(arguments.values[0], x) || !read_operand(arguments.values[1], y))
     throw Unfit{"an operand is of a foreign type"};

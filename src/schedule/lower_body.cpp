@@ -375,6 +375,23 @@ void Body::open_flat(std::vector<Axis>& axes) {
   for (Axis& a : axes) nest_.push_back(&a);
 }
 
+void Body::open_lanes(std::vector<Axis>& outer, Axis& lanes, std::int64_t granule) {
+  if (!outer.empty()) {
+    open_flat(outer);
+    return open(lanes, true);
+  }
+  lanes.lanes = true;
+  lanes.index = writer_.open_parallel(true);
+  step_.extent = lanes.extent;
+  step_.granule = granule;
+  nest_.push_back(&lanes);
+}
+
+void Body::close_lanes(const std::vector<Axis>& outer) {
+  if (!outer.empty()) close();
+  close_flat();
+}
+
 void Body::close_flat() {
   writer_.close_loop();
   nest_.clear();

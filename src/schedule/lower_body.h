@@ -108,6 +108,10 @@ class Body : public RoutineHost {
   std::int32_t extent_argument(const Axis& axis) { return add_integer(axis.extent); }
   void open(Axis& axis, bool vector);
   void close(std::vector<Reduction> reductions = {});
+  // Parts over the outer axes and lanes along another one; without outer axes its lanes are what
+  // is cut, at multiples of `granule`.
+  void open_lanes(std::vector<Axis>& outer, Axis& lanes, std::int64_t granule);
+  void close_lanes(const std::vector<Axis>& outer);
   // One parallel loop over several axes: their indices by division.
   void open_flat(std::vector<Axis>& axes);
   void close_flat();

@@ -91,16 +91,7 @@ class ColumnsBody final : public ReducingBody {
     std::rotate(longest, longest + 1, kept.end());
     std::vector<Axis> outer(kept.begin(), kept.end() - 1);
     Axis& lanes = kept.back();
-    if (outer.empty()) {
-      lanes.lanes = true;
-      lanes.index = writer_.open_parallel(true);
-      step_.extent = lanes.extent;
-      step_.granule = 16;
-      nest_.push_back(&lanes);
-    } else {
-      open_flat(outer);
-      open(lanes, true);
-    }
+    open_lanes(outer, lanes, 16);
     std::vector<std::vector<Accumulator>> columns;
     for (std::int64_t j = 0; j < column.extent; ++j) {
       columns.push_back(accumulators_of(0));
@@ -128,8 +119,7 @@ class ColumnsBody final : public ReducingBody {
                         writer_.cast(writer_.read_local(a.local), a.member->out.dtype));
     }
     nest_.pop_back();
-    if (!outer.empty()) close();
-    close_flat();
+    close_lanes(outer);
     finish_launch();
   }
 };

@@ -124,22 +124,12 @@ class RowsBody final : public ReducingBody {
   void open_rows(const std::vector<Axis>& spine, RowLoops& loops) {
     const auto at = spine.begin() + static_cast<std::ptrdiff_t>(vector_axis(spine));
     loops = {.outer = {spine.begin(), at}, .behind = {at + 1, spine.end()}, .lanes = *at};
-    if (loops.outer.empty()) {
-      loops.lanes.lanes = true;
-      loops.lanes.index = writer_.open_parallel(true);
-      step_.extent = loops.lanes.extent;
-      step_.granule = 64;
-      nest_.push_back(&loops.lanes);
-    } else {
-      open_flat(loops.outer);
-      open(loops.lanes, true);
-    }
+    open_lanes(loops.outer, loops.lanes, 64);
     for (Axis& axis : loops.behind) open(axis, false);
   }
   void close_rows(const RowLoops& loops) {
     for (std::size_t k = 0; k < loops.behind.size(); ++k) close();
-    if (!loops.outer.empty()) close();
-    close_flat();
+    close_lanes(loops.outer);
     finish_launch();
   }
 

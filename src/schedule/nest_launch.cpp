@@ -23,6 +23,12 @@ Scalar number_in(DType dtype, double value) {
 
 Op combining(Op op) { return op == Op::Subtract ? Op::Add : op; }
 
+bool has_lanes(const Block& block) {
+  return std::ranges::any_of(block, [](const Instr& instr) {
+    return instr.vector || has_lanes(instr.body) || has_lanes(instr.other);
+  });
+}
+
 }  // namespace
 
 Scalar extreme_of(DType dtype, bool largest) {
@@ -113,6 +119,7 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
 
 NestLaunch LaunchWriter::finish() {
   launch_.kernel = std::make_shared<const Kernel>(writer_.finish());
+  if (!has_lanes(launch_.kernel->code)) launch_.pace = Pace::OneByOne;
   return std::move(launch_);
 }
 

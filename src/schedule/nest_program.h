@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "schedule/nest_plan.h"
+#include "schedule/schedule.h"
 
 namespace frit {
 
@@ -35,6 +36,7 @@ struct ChunkArray {
 
 struct NestLaunch {
   std::shared_ptr<const Kernel> kernel;
+  Pace pace = Pace::Lanes;
 
   struct Integer {
     enum class Kind : std::uint8_t {
