@@ -228,6 +228,8 @@ class Call {
   virtual std::string_view name() const = 0;
   // pointers: the first element of each output window, then of each input window.
   virtual void run(std::span<std::byte* const> pointers) const = 0;
+  // True: where nobody needs the outputs it is not run.
+  virtual bool is_pure() const { return false; }
   // What a floating-point warning calls it; null: it gives none.
   virtual const char* warning_name() const { return nullptr; }
 };

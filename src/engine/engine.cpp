@@ -139,6 +139,8 @@ void Engine::start_segment() {
   ++segment_;
   pending_cost_ = 0;
   anchor_ = 0;
+  has_selections_ = false;
+  twins_.clear();
 }
 
 void Engine::number(const Access& access) {
@@ -168,7 +170,8 @@ void Engine::append_key(const Node& node) {
   const std::size_t accesses =
       node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
   std::uint64_t* to = key_.room_for(3 + 3 * accesses);
-  std::uint64_t head = static_cast<std::uint64_t>(node.kind) |
+  const bool is_pure = node.kind == NodeKind::Call && node.site->call->is_pure();
+  std::uint64_t head = static_cast<std::uint64_t>(node.kind) | std::uint64_t{is_pure} << 7 |
                        static_cast<std::uint64_t>(node.op) << 8 |
                        static_cast<std::uint64_t>(node.inputs) << 16 |
                        static_cast<std::uint64_t>(node.signature.out) << 24;
@@ -295,7 +298,7 @@ std::vector<SlotState> Engine::slot_states() const {
   std::vector<SlotState> states;
   states.reserve(slots_.size());
   for (const Base* base : slots_)
-    states.push_back({.bytes = base->bytes,
+    states.push_back({.bytes = base->data || base->most_bytes == 0 ? base->bytes : base->most_bytes,
                       .alive = base->handles > 0,
                       .has_data = base->data != nullptr,
                       .pinned = base->exports > 0 || base->owner != nullptr});

@@ -112,6 +112,13 @@ class Engine {
   // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
   std::uint64_t stamp(Base* base);
   bool has_pending() const { return !nodes_.empty(); }
+  std::span<const Node> pending_nodes() const { return nodes_; }
+  // An x[mask] is pending (front/selection.h): what nobody needs of it is dropped before the trace
+  // is looked up, since how many elements it has changes from round to round.
+  void note_selection() { has_selections_ = true; }
+  // Two pending nodes make the same elements: `first` tells of errors, `second` if that isn't
+  // needed.
+  void note_twins(std::size_t first, std::size_t second) { twins_.emplace_back(first, second); }
 
   // After a small op raised flags: its values decide which error it was. args: output, inputs;
   // dense, splat as in Loop.
@@ -154,6 +161,8 @@ class Engine {
   void add_access(const Access& access, bool is_write);
   void drop_access(const Access& access, bool is_write);
   void start_segment();
+  void tidy();
+  void renumber(std::vector<Node>&& nodes);
   bool begins_anew(const Node& node);
   void eval_before_last();
   bool may_hold_on(const Node& node);
@@ -204,6 +213,8 @@ class Engine {
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;  // estimated ns an element
+  bool has_selections_ = false;
+  std::vector<std::pair<std::size_t, std::size_t>> twins_;
   bool running_ = false;
   bool launching_ = false;
   bool due_ = false;  // a node of the launch must not wait

@@ -71,6 +71,8 @@ void Engine::eval() {
     }
   } done{*this, start};
   held_ = held_at_limit_ = 0;
+  if (has_selections_) tidy();
+  if (nodes_.empty()) return;
   std::vector<SlotState> states = slot_states();
   Lookup found = find_plan(states);
   if (!found.plan && runs_eagerly(found.hash)) {
@@ -247,11 +249,49 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
     done.clear();
     nodes_.swap(done);  // keeps its capacity
   }
-  for (Node& node : rest) {
+  renumber(std::move(rest));
+}
+
+void Engine::renumber(std::vector<Node>&& nodes) {
+  for (Node& node : nodes) {
     for_each_access(node, [&](const Access& a, bool) { number(a); });
     append_key(node);
+    pending_cost_ += pending_cost_of(node);
     nodes_.push_back(std::move(node));
   }
+}
+
+// Drops what nobody needs, and moves calls that wait for nothing to the front: between other nodes
+// they would part kernels.
+void Engine::tidy() {
+  const std::vector<SlotState> states = slot_states();
+  const std::vector<bool> needed = needed_nodes(segment(states));
+  for (const auto& [first, second] : twins_)
+    if (needed[first] && needed[second]) nodes_[second].float_checks = 0;
+  std::vector<Node> dropped, calls, rest;
+  std::vector<bool> read(slots_.size(), false), written(slots_.size(), false);
+  for (std::size_t k = 0; k < nodes_.size(); ++k) {
+    Node& node = nodes_[k];
+    if (!needed[k]) {
+      dropped.push_back(std::move(node));
+      continue;
+    }
+    bool waits = node.kind != NodeKind::Call;
+    for_each_access(node, [&](const Access& a, bool is_write) {
+      waits |= written[a.base->slot] || (is_write && read[a.base->slot]);
+    });
+    if (waits)
+      for_each_access(node, [&](const Access& a, bool is_write) {
+        (is_write ? written : read)[a.base->slot] = true;
+      });
+    (waits ? rest : calls).push_back(std::move(node));
+  }
+  nodes_.clear();
+  start_segment();
+  for (const Node& node : dropped)
+    for_each_access(node, [&](const Access& a, bool w) { drop_access(a, w); });
+  renumber(std::move(calls));
+  renumber(std::move(rest));
 }
 
 // ---- steps --------------------------------------------------------------------------------------

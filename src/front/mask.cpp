@@ -9,6 +9,8 @@
 #include "engine/pack.h"
 #include "front/common.h"
 #include "front/parts.h"
+#include "front/selection.h"
+#include "ops/pack_loops.h"
 
 namespace frit {
 namespace {
@@ -39,37 +41,34 @@ std::int64_t count_true(const std::uint8_t* mask, std::int64_t n) {
   return count;
 }
 
-// A mask in dense memory, and how many of its elements are true before each of its blocks.
-class Mask {
+// How many elements of a mask are true before each of its blocks.
+class MaskBlocks {
  public:
-  explicit Mask(const Array& mask) : held_(mask.c_contiguous() ? mask : copy(mask, 'C')) {
-    bytes_ = reinterpret_cast<const std::uint8_t*>(read(held_));
-    const std::int64_t blocks = (size() + block - 1) / block;
+  MaskBlocks(const std::uint8_t* bytes, std::int64_t size) : size_(size) {
+    const std::int64_t blocks = (size + block - 1) / block;
     if (blocks == 1) {  // nothing to share, and nothing to allocate
-      count_ = count_true(bytes_, size());
+      count_ = count_true(bytes, size);
       return;
     }
     before_.assign(static_cast<std::size_t>(blocks) + 1, 0);
     for_parts(blocks, block / 8, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t b = begin; b < end; ++b)
         before_[static_cast<std::size_t>(b) + 1] =
-            count_true(bytes_ + b * block, std::min(block, size() - b * block));
+            count_true(bytes + b * block, std::min(block, size - b * block));
     });
     for (std::size_t b = 1; b < before_.size(); ++b) before_[b] += before_[b - 1];
     count_ = before_.back();
   }
 
-  std::int64_t size() const { return held_.size(); }
+  std::int64_t size() const { return size_; }
   std::int64_t count() const { return count_; }
-  const std::uint8_t* bytes() const { return bytes_; }
-  int axes() const { return held_.ndim(); }
 
   // work(begin, end, number of true elements before): in parallel; none for blocks without a true
   // element.
   template <class Work>
-  void for_blocks(std::int64_t elements_each, Work&& work) const {
+  void for_each(std::int64_t elements_each, Work&& work) const {
     if (before_.empty()) {
-      if (count_ > 0) work(std::int64_t{0}, size(), std::int64_t{0});
+      if (count_ > 0) work(std::int64_t{0}, size_, std::int64_t{0});
       return;
     }
     const auto blocks = static_cast<std::int64_t>(before_.size()) - 1;
@@ -77,23 +76,69 @@ class Mask {
       for (std::int64_t b = first; b < last; ++b) {
         const std::int64_t before = before_[static_cast<std::size_t>(b)];
         if (before_[static_cast<std::size_t>(b) + 1] > before)
-          work(b * block, std::min(size(), (b + 1) * block), before);
+          work(b * block, std::min(size_, (b + 1) * block), before);
       }
     });
   }
 
  private:
-  Array held_;
-  const std::uint8_t* bytes_;
+  std::int64_t size_;
   std::vector<std::int64_t> before_;  // empty where there is one block
   std::int64_t count_ = 0;
+};
+
+// The blocks of a dense mask. Those of the last one are kept: `x[mask]` mostly comes with
+// `y[mask]`.
+std::shared_ptr<const MaskBlocks> blocks_of(const Array& mask, const std::uint8_t* bytes) {
+  struct Counted {
+    std::uint64_t stamp = 0;
+    std::int64_t offset = 0, size = 0;
+    std::shared_ptr<const MaskBlocks> blocks;
+  };
+  static auto* const last = new Counted;  // outlives every array
+  const std::uint64_t stamp = Engine::get().stamp(mask.base());
+  if (stamp == 0) return std::make_shared<MaskBlocks>(bytes, mask.size());
+  if (last->stamp != stamp || last->offset != mask.offset() || last->size != mask.size())
+    *last = {stamp, mask.offset(), mask.size(), std::make_shared<MaskBlocks>(bytes, mask.size())};
+  return last->blocks;
+}
+
+// A mask in dense memory.
+class Mask {
+ public:
+  explicit Mask(const Array& mask) : held_(mask.c_contiguous() ? mask : copy(mask, 'C')) {
+    bytes_ = reinterpret_cast<const std::uint8_t*>(read(held_));
+    blocks_ = blocks_of(held_, bytes_);
+    axes_ = held_.ndim();
+  }
+  Mask(const std::byte* bytes, std::shared_ptr<const MaskBlocks> blocks, int axes)
+      : bytes_(reinterpret_cast<const std::uint8_t*>(bytes)),
+        blocks_(std::move(blocks)),
+        axes_(axes) {}
+
+  std::int64_t size() const { return blocks_->size(); }
+  std::int64_t count() const { return blocks_->count(); }
+  const std::uint8_t* bytes() const { return bytes_; }
+  int axes() const { return axes_; }
+  const std::shared_ptr<const MaskBlocks>& blocks() const { return blocks_; }
+
+  template <class Work>
+  void for_blocks(std::int64_t elements_each, Work&& work) const {
+    blocks_->for_each(elements_each, work);
+  }
+
+ private:
+  Array held_;  // none: somebody else holds it
+  const std::uint8_t* bytes_;
+  std::shared_ptr<const MaskBlocks> blocks_;
+  int axes_;
 };
 
 // Where the items of an array lie that belong to the elements of a mask over its leading axes: rows
 // of equal distances, as long as the strides allow.
 class Places {
  public:
-  Places(const Array& a, std::size_t axes, std::byte* data) : data_(data) {
+  Places(const Layout& a, std::size_t axes, std::byte* data) : data_(data) {
     const auto shape = a.shape().first(axes), strides = a.strides().first(axes);
     for (std::size_t k = axes; k-- > 0;) {
       if (outer_shape_.empty() &&
@@ -160,6 +205,22 @@ struct MoveRow {
   }
 };
 
+// Neighbouring elements, of a size that the machine has instructions for.
+template <Direction direction>
+struct MoveVectors {
+  PackLoops loops;
+  std::int64_t size;
+};
+
+template <Direction direction>
+std::byte* move_in_row(const std::uint8_t* mask, std::int64_t n, std::byte* place, std::int64_t,
+                       std::byte* dense, const MoveVectors<direction>& move) {
+  const std::int64_t count = direction == Direction::ToDense
+                                 ? move.loops.pack(dense, place, mask, n)
+                                 : move.loops.unpack(place, dense, mask, n);
+  return dense + count * move.size;
+}
+
 template <class Move>
 std::byte* move_in_row(const std::uint8_t* mask, std::int64_t n, std::byte* place,
                        std::int64_t step, std::byte* dense, const Move& move) {
@@ -200,18 +261,26 @@ void move_masked(const Mask& mask, const Places& places, std::byte* dense,
   });
 }
 
+// Each element of the mask goes with one of the array.
+template <Direction direction>
+void move_elements(const Mask& mask, const Layout& a, std::byte* data, std::byte* dense) {
+  const Places places(a, static_cast<std::size_t>(mask.axes()), data);
+  const PackLoops loops = pack_loops(a.item_size());
+  if (loops.pack && places.step() == a.item_size())
+    return move_masked(mask, places, dense, 1, MoveVectors<direction>{loops, a.item_size()});
+  with_unit(a.item_size(), [&]<class Unit>(Unit) {
+    move_masked(mask, places, dense, 1, MoveBytes<direction, sizeof(Unit)>());
+  });
+}
+
 template <Direction direction>
 void move_items(const Mask& mask, const Array& a, std::byte* data, std::byte* dense) {
   const auto axes = static_cast<std::size_t>(mask.axes());
-  const Places places(a, axes, data);
   const LayoutRef rest = layout_behind(a, axes);
   const std::int64_t each = rest->size();
-  const int item = size_of(a.dtype());
-  if (each == 1)
-    return with_unit(item, [&]<class Unit>(Unit) {
-      move_masked(mask, places, dense, each, MoveBytes<direction, sizeof(Unit)>());
-    });
-  move_masked(mask, places, dense, each, MoveRow<direction>{*rest, each * item});
+  if (each == 1) return move_elements<direction>(mask, *a.layout(), data, dense);
+  const Places places(*a.layout(), axes, data);
+  move_masked(mask, places, dense, each, MoveRow<direction>{*rest, each * size_of(a.dtype())});
 }
 
 void check_mask(const Array& a, const Array& mask) {
@@ -224,6 +293,46 @@ void check_mask(const Array& a, const Array& mask) {
       throw IndexError(text("boolean index did not match indexed array along axis ", k,
                             "; size of axis is ", a.shape()[k],
                             " but size of corresponding boolean axis is ", mask.shape()[k]));
+}
+
+// Where most of a mask is true, what its elements are needed for may be done in place.
+class CompressElements final : public Compress {
+ public:
+  CompressElements(const MaskVersion& version, const Mask& mask, const Array& a)
+      : Compress(version, mask.count()), blocks_(mask.blocks()), layout_(a.layout()) {}
+  void run(std::span<std::byte* const> pointers) const override {
+    const Mask mask(pointers[2], blocks_, layout_->ndim());
+    move_elements<Direction::ToDense>(mask, *layout_, pointers[1], pointers[0]);
+  }
+
+ private:
+  std::shared_ptr<const MaskBlocks> blocks_;
+  LayoutRef layout_;
+};
+
+const std::byte* first_element(const Mask& mask, const Array& a) {
+  std::int64_t position = 0;
+  while (!mask.bytes()[position]) ++position;
+  const Places places(*a.layout(), a.shape().size(), a.base()->data + a.offset());
+  return places.row(position / places.length()) + position % places.length() * places.step();
+}
+
+// Recorded, if that may gain anything; else no array.
+Array compress_later(const Array& a, const Array& mask, const Mask& where) {
+  constexpr std::int64_t least_share = 16;  // one in so many elements is true
+  const Engine& engine = Engine::get();
+  const Base* base = a.base();
+  if (a.ndim() != mask.ndim() || where.count() * least_share < where.size() || where.count() == 0 ||
+      a.size() * size_of(a.dtype()) <= engine.settings.immediate_bytes || !engine.settings.lazy ||
+      engine.settings.fusion != Fusion::On)
+    return {};
+  if (!engine.is_ready(base) || base->exports > 0 || base->foreign || base == mask.base() ||
+      !mask.c_contiguous())
+    return {};
+  const MaskVersion version = MaskVersion::of(mask);
+  if (version.stamp == 0) return {};
+  return record_selection(std::make_shared<CompressElements>(version, where, a), a, mask,
+                          first_element(where, a));
 }
 
 std::vector<std::int64_t> compressed_shape(const Mask& mask, const Array& a) {
@@ -241,6 +350,7 @@ Array compress(const Array& a, const Array& mask) {
   Locked lock(Engine::lock());
   check_mask(a, mask);
   const Mask where(mask);
+  if (Array later = compress_later(a, mask, where)) return later;
   const Array out = empty(compressed_shape(where, a), a.dtype());
   // The array's memory is only read.
   auto* data = const_cast<std::byte*>(read(a));
@@ -256,6 +366,7 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
   Locked lock(Engine::lock());
   check_writable(a);
   check_mask(a, mask);
+  if (values.array && mask.ndim() == a.ndim() && assign_selection(a, mask, *values.array)) return;
   const Mask where(mask.base() == a.base() ? copy(mask, 'C') : mask);  // it must not change below
   const std::vector<std::int64_t> shape = compressed_shape(where, a);
   if (values.array && mask.ndim() == a.ndim()) {

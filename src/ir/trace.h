@@ -21,6 +21,8 @@ class Base {
  public:
   std::byte* data = nullptr;  // null: promised, not allocated
   std::int64_t bytes = 0;
+  // Of promised memory whose size changes from round to round: what plans take for it. 0: bytes.
+  std::int64_t most_bytes = 0;
   std::int32_t references = 0;  // handles + pending accesses
   std::int32_t handles = 0;     // Arrays: somebody can see it
   std::int32_t exports = 0;     // somebody outside holds its address

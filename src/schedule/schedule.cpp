@@ -99,7 +99,7 @@ std::vector<bool> needed_nodes(const Segment& segment) {
     slot_needed[slot] = segment.slots[slot].alive || segment.slots[slot].pinned;
   for (std::size_t k = segment.nodes.size(); k-- > 0;) {
     const Node& node = segment.nodes[k];
-    needed[k] = node.kind == NodeKind::Call;
+    needed[k] = node.kind == NodeKind::Call && !node.site->call->is_pure();
     for_each_access(node, [&](const Access& a, bool is_write) {
       if (is_write && slot_needed[a.base->slot]) needed[k] = true;
     });

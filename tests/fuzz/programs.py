@@ -492,6 +492,7 @@ class Maker:
             (6, self.call_ufunc),
             (8, self.assign),
             (4, self.masked_set),
+            (4, self.through_mask),
             (4, self.fancy_set),
             (5, self.index),
             (10, self.reduce),
@@ -680,6 +681,51 @@ class Maker:
             if numpy.shape(self.value(mask)) == x.shape and count < 10**6:
                 return self.emit(f"{name}[{mask}] = np.arange({count})")
         self.emit(f"np.copyto({name}, {value}, where={mask})")
+
+    def through_mask(self) -> None:
+        """Elements of arrays of one shape taken by a mask, computed with, and put back by it."""
+        # NumPy takes an empty mask of ours for integers where it indexes an array of its own.
+        arrays = [n for n in self.arrays() if n.startswith("a") and self.scope[n].ndim > 0]
+        if not arrays:
+            return self.create()
+        shape = self.scope[self.pick(arrays)].shape
+        alike = [n for n in arrays if self.scope[n].shape == shape]
+        mask = self.fresh()
+        self.emit(f"{mask} = {self.pick(alike)} {self.pick(COMPARISONS)} {self.pick(['0', '1'])}")
+        if mask not in self.scope:
+            return
+        made: list[str] = []
+        operators = list(ARITHMETIC)
+        if any(self.scope[n].dtype == bool for n in alike):
+            operators.remove("//")  # NumPy computes it in large temporaries, which are bool
+
+        def part() -> str:
+            taken = f"{self.pick(alike)}[{mask}]"
+            return self.pick([taken, taken, self.scalar(), self.pick(made or [taken])])
+
+        for _ in range(self.random.randint(1, 4)):
+            target = self.pick(alike)
+            text = f"({part()} {self.pick(operators)} {part()})"
+            if self.one_in(2):
+                text = self.pick(UNARY).format(text)
+            elif self.one_in(2):
+                text = f"{self.pick(BINARY)}({text}, {part()})"
+            if not self.whole_in(text, self.scope[target].dtype):
+                continue
+            way = self.random.randrange(6)
+            if way == 0:
+                name = self.fresh()
+                self.emit(f"{name} = {text}")
+                made += [name] if name in self.scope else []
+            elif way == 1:
+                self.emit(f"{target}[{mask}] {self.pick(['+=', '*=', '-='])} {text}")
+            elif way == 2 and self.one_in(2):
+                self.emit(f"{mask} &= {self.pick(alike)} != 0")
+                made.clear()
+            else:
+                self.emit(f"{target}[{mask}] = {text}")
+            if made and self.one_in(4):
+                self.emit(f"del {made.pop()}")
 
     def fancy_key(self, shape: tuple[int, ...]) -> str:
         n = len(shape)
