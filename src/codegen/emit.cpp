@@ -236,13 +236,14 @@ constexpr unsigned most_lanes = 32;
 // A long body is one chain of operations that wait for one another, longer than what the processor
 // looks ahead: several registers a value are as many chains side by side. Spills cost less.
 // To compile takes as many times longer.
+constexpr unsigned accumulators = 4;   // registers of them
 constexpr unsigned chains = 4;         // where all of a launch is one loop
 constexpr unsigned chains_in_row = 2;  // where rows may be short: the last iteration is a full one
 
 }  // namespace
 
-// A register full of the widest type, or several. A tree fixes the number: its accumulators are the
-// lanes.
+// A register full of the widest type, or several. In a short body a tree fixes the number: its
+// accumulators are the lanes.
 void Emitter::choose_lanes(const Instr& vector_loop) {
   const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop, machine_);
   flat_.insert(survey.flat.begin(), survey.flat.end());
@@ -250,7 +251,10 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   const bool is_chain = !survey.branches && survey.cost > light_body;
   // One body for full and partial vectors asks at each load which of them it is.
   const bool is_long = survey.straight && is_chain && survey.cost > light_body + 2 * survey.loads;
-  if (survey.cost <= light_body) lanes *= 2;
+  // Part of a long row: an accumulator waits for itself, and what is left over hardly counts.
+  const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
+                       !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);
+  if (survey.cost <= light_body) lanes *= is_part ? accumulators : 2;
   if (is_chain && survey.tree == 0 && machine_.has_many_registers) {
     if (effort_ == Effort::Quick)
       is_improvable_ = true;
@@ -259,8 +263,12 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   }
   // At least 4: shorter vectors are padded with lanes whose garbage could raise floating-point
   // flags.
-  lanes = std::clamp(lanes, 4u, is_chain ? 2 * most_lanes : most_lanes);
-  if (survey.tree != 0) lanes = survey.tree == 1 ? 8 : 4;
+  lanes = std::clamp(lanes, 4u, is_chain || is_part ? 2 * most_lanes : most_lanes);
+  // A long body may have the tree's accumulators several times over.
+  if (survey.tree == 1)
+    lanes = is_long ? std::max(lanes, 8u) : 8;
+  else if (survey.tree != 0)
+    lanes = 4;
   once_ = is_long;
   alone_ = survey.is_scattered() && survey.tree == 0 && vector_loop.reductions.empty();
   if (lanes == vector_lanes_) return;

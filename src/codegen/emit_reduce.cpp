@@ -126,9 +126,17 @@ void Emitter::accumulate_partial(Accumulator& a, Emitted added) {
     added.part[k].scalar = nullptr;
   }
   const auto one_by_one = [&] {
-    if (a.order == Order::Tree) store_parts(a.narrow, sum_of_lanes(a), a.sum_dtype, 1);
+    Value* first = int64(0);
+    if (a.order == Order::Tree) {
+      Emitted terms = a.sum_dtype == a.dtype ? added : cast(a.dtype, a.sum_dtype, added);
+      for (unsigned lane = a.width; lane < lanes_; lane += a.width)
+        if_then(builder_.CreateICmpSGE(count_, int64(lane)),
+                [&] { add_round(a, terms, lane - a.width); });
+      store_parts(a.narrow, sum_of_lanes(a), a.sum_dtype, 1);
+      first = builder_.CreateAnd(count_, int64(-std::int64_t{a.width}));
+    }
     Value* memory = lanes_in_memory(added);
-    counted(int64(0), count_, 1, [&](Value* lane) {
+    counted(first, count_, 1, [&](Value* lane) {
       const unsigned lanes = lanes_;
       lanes_ = 1;
       Type* type = element_type(a.dtype);
@@ -214,19 +222,31 @@ Emitted Emitter::add(DType dtype, Emitted x, Emitted y) {
 
 void Emitter::accumulate_tree(Accumulator& a, Emitted added) {
   if (a.sum_dtype != a.dtype) added = cast(a.dtype, a.sum_dtype, added);
-  Value* memory[2] = {a.narrow[0], a.narrow[1]};
-  unsigned lanes = a.lanes;
   if (a.over_lanes && lanes_ > 1) {
-    memory[0] = a.wide[0];
-    memory[1] = a.wide[1];
-    lanes = a.width;
-  } else if (frame().slot) {
+    for (unsigned lane = 0; lane < lanes_; lane += a.width) add_round(a, added, lane);
+    return;
+  }
+  Value* memory[2] = {a.narrow[0], a.narrow[1]};
+  if (frame().slot) {
     for (int k = 0; k < parts_of(a.dtype); ++k)
-      memory[k] = builder_.CreateGEP(lanes_type(element_type(a.sum_dtype), lanes), a.slots[k],
+      memory[k] = builder_.CreateGEP(lanes_type(element_type(a.sum_dtype), a.lanes), a.slots[k],
                                      frame().slot);
   }
-  Emitted before = load_parts(memory, a.sum_dtype, lanes);
-  store_parts(memory, add(a.sum_dtype, before, added), a.sum_dtype, lanes);
+  Emitted before = load_parts(memory, a.sum_dtype, a.lanes);
+  store_parts(memory, add(a.sum_dtype, before, added), a.sum_dtype, a.lanes);
+}
+
+// Adds the lanes from `first` on to the accumulators, one to each.
+void Emitter::add_round(const Accumulator& a, Emitted& terms, unsigned first) {
+  Emitted round{.parts = terms.parts, .level = level()};
+  SmallVector<int, 8> picks;
+  for (unsigned k = 0; k < a.width; ++k) picks.push_back(static_cast<int>(first + k));
+  for (int k = 0; k < terms.parts; ++k) {
+    Value* vector = vector_of(terms, k);
+    round.part[k].vector = lanes_ == a.width ? vector : builder_.CreateShuffleVector(vector, picks);
+  }
+  Emitted before = load_parts(a.wide, a.sum_dtype, a.width);
+  store_parts(a.wide, add(a.sum_dtype, before, round), a.sum_dtype, a.width);
 }
 
 namespace {

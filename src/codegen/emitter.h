@@ -163,6 +163,7 @@ class Emitter {
   Accumulator open_accumulator(const Reduction& reduction, bool vector);
   void accumulate(Accumulator& accumulator);
   void accumulate_tree(Accumulator& accumulator, Emitted value);
+  void add_round(const Accumulator& accumulator, Emitted& terms, unsigned first);
   void accumulate_in_order(Accumulator& accumulator, Emitted value);
   void accumulate_full(Accumulator& accumulator, Emitted value);
   void accumulate_partial(Accumulator& accumulator, Emitted value);

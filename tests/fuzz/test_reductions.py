@@ -112,3 +112,33 @@ def test_a_random_reduction_has_numpys_bits(shard: int, tier: str, same: Any) ->
             expected = value(text, {"np": numpy, "x": x})
             got = value(text, {"np": np, "x": np.array(x)})
             same(got, expected, f"{text}, x = {x.dtype}{x.shape}")
+
+
+# Bodies as long as these have more lanes than NumPy's tree has accumulators.
+LONG_BODIES = [
+    "(np.exp(x) - 0.5).sum(axis=-1)",
+    "(np.sqrt(np.exp(-x * x)) / (1 + x * x)).mean(axis=-1)",
+    "np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True) + x",
+]
+
+
+@pytest.mark.parametrize("code", "efd")
+def test_sums_of_long_bodies_have_the_same_bits_in_both_tiers(code: str) -> None:
+    import frit.numpy as np
+    from frit import _core
+
+    lengths = [*range(1, 42), *EDGES, 5_003, 20_011]
+    before = _core.set_immediate_bytes(0)
+    try:
+        for n in lengths:
+            x = np.array(numpy.random.RandomState(n).randn(n if n > 1000 else 3 * n).astype(code))
+            x = x.reshape(-1, n)
+            for text in LONG_BODIES:
+                _core.set_tier("interpreter")
+                expected = numpy.array(eval(text))
+                _core.set_tier("compiled")
+                got = numpy.array(eval(text))
+                assert got.tobytes() == expected.tobytes(), (text, n)
+    finally:
+        _core.set_tier("automatic")
+        _core.set_immediate_bytes(before)
