@@ -69,6 +69,20 @@ void set_tier_by_name(const std::string& name) {
     throw nb::value_error("set_tier: 'automatic', 'eager', 'interpreter' or 'compiled'");
 }
 
+const char* name_of(Tier tier) {
+  switch (tier) {
+    case Tier::Automatic:
+      return "automatic";
+    case Tier::Eager:
+      return "eager";
+    case Tier::Interpreter:
+      return "interpreter";
+    case Tier::Compiled:
+      break;
+  }
+  return "compiled";
+}
+
 void set_fusion_by_name(const std::string& name) {
   if (name == "on")
     set_fusion(Fusion::On);
@@ -207,6 +221,10 @@ void add_engine(nb::module_& m) {
       },
       "lazy"_a);
   m.def("set_tier", set_tier_by_name, "tier"_a);
+  m.def("tier", [] {
+    const std::scoped_lock lock(Engine::lock());
+    return name_of(Engine::get().settings.tier);
+  });
   m.def("set_fusion", set_fusion_by_name, "fusion"_a);
   m.def("set_check", set_check_by_name, "check"_a);
   m.def("wait_for_compiler", wait_for_compiler, nb::call_guard<nb::gil_scoped_release>());

@@ -204,6 +204,22 @@ def test_importing_the_door_loads_no_llvm(python):
     assert python("-c", code).stdout == "[]\n"
 
 
+@pytest.mark.parametrize("settings", [{}, {"FRIT_TIER": "compiled"}, {"FRIT_DUMP": "graph,kernel"}])
+def test_the_import_leaves_nothing_behind(python, settings):
+    done = python(
+        "-c",
+        "import frit.numpy, frit\n"
+        "from frit import _core\n"
+        "counts = _core.statistics()\n"
+        "print({name: n for name, n in counts.items() if n}, frit.explain(), _core.tier())\n"
+        "print([l for l in open('/proc/self/maps') if 'LLVM' in l or 'frit_jit' in l])",
+        **settings,
+    )
+    tier = settings.get("FRIT_TIER", "automatic")
+    assert done.stdout == f"{{}} nothing was evaluated yet\n {tier}\n[]\n"
+    assert done.stderr == ""
+
+
 def test_importing_the_door_imports_little(python):
     code = """
     import sys, numpy

@@ -50,3 +50,10 @@ else:
 from frit.numpy import _submodules  # noqa: E402
 
 _submodules.install_finder(enabled)
+
+if enabled:
+    import sys as _sys
+
+    from frit.numpy import _touch
+
+    _touch.touch(_sys.modules[__name__])
