@@ -57,22 +57,12 @@ bool Engine::run_eagerly(std::span<const SlotState> states) {
   ++statistics.eager;
 
   std::vector<bool> finished(nodes_.size(), false);
-  struct Restored {  // errors are put down to the node
-    Engine& engine;
-    SourcePosition source;
-    std::uint8_t checks;
-    ~Restored() {
-      engine.source = source;
-      engine.settings.float_checks = checks;
-    }
-  };
   const auto run_all = [&] {
-    const Restored restored{*this, source, settings.float_checks};
+    OtherSources sources(*this);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       const Node& node = nodes_[k];
       if (needed[k]) {
-        source = node.source;
-        settings.float_checks = node.float_checks;
+        sources.set(node);
         if (!run_by_itself(node)) return false;
         for_each_access(node, [&](const Access& a, bool) {
           if (last_use[a.base->slot] == k) free_unseen(a.base);

@@ -230,4 +230,26 @@ class Engine {
   std::vector<Base*> free_bases_;
 };
 
+// As long as it lives, errors may be put down to other lines, under other checks.
+class OtherSources {
+ public:
+  explicit OtherSources(Engine& engine)
+      : engine_(engine), source_(engine.source), checks_(engine.settings.float_checks) {}
+  OtherSources(const OtherSources&) = delete;
+  OtherSources& operator=(const OtherSources&) = delete;
+  ~OtherSources() {
+    engine_.source = source_;
+    engine_.settings.float_checks = checks_;
+  }
+  void set(const Node& node) {
+    engine_.source = node.source;
+    engine_.settings.float_checks = node.float_checks;
+  }
+
+ private:
+  Engine& engine_;
+  SourcePosition source_;
+  std::uint8_t checks_;
+};
+
 }  // namespace frit

@@ -69,17 +69,9 @@ class Unpacker {
   }
 
   Array record(const Base* values) {
-    struct Restored {  // errors are put down to the steps as they were asked for
-      Engine& engine;
-      SourcePosition source;
-      std::uint8_t checks;
-      ~Restored() {
-        engine.source = source;
-        engine.settings.float_checks = checks;
-      }
-    } const restored{engine_, engine_.source, engine_.settings.float_checks};
+    OtherSources sources(engine_);
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-      if (!step->whole) step->whole = record(*step);
+      if (!step->whole) step->whole = record(*step, sources);
       set_whole(step->out, step->whole);
     }
     return whole_of(values);
@@ -180,7 +172,7 @@ class Unpacker {
     return {base, layout, offset, dtype};
   }
 
-  Array record(const Step& step) {
+  Array record(const Step& step, OtherSources& sources) {
     const Node& node = step.node;
     Access in[max_inputs];
     for (std::size_t j = 0; j < node.inputs; ++j) {
@@ -190,8 +182,7 @@ class Unpacker {
         in[j] = access_of(step.one_element[j] ? step.one_element[j] : whole_of(node.in[j].base));
     }
     Array out = whole_array(layout_, node.out.dtype);
-    engine_.source = node.source;
-    engine_.settings.float_checks = node.float_checks;
+    sources.set(node);
     const std::size_t pending = engine_.pending_nodes().size();
     record_elementwise(node.op, node.signature, access_of(out), {in, node.inputs}, node.constants);
     is_one_trace_ &= engine_.pending_nodes().size() == pending + 1;  // nothing was evaluated
