@@ -2,6 +2,7 @@
 #include "engine/launch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "engine/engine.h"
@@ -31,8 +32,13 @@ std::byte* scratch_of_thread(std::int64_t bytes) {
   return block.data;
 }
 
-std::int64_t parts_of(const LaunchShape& shape, int threads) {
-  const double part_cost = Engine::get().settings.part_cost;
+// What is worth handing to a thread that is awake: what memory it touches moves to its caches.
+constexpr double part_cost_awake = 5e3;
+
+std::int64_t parts_of(const LaunchShape& shape, const ThreadPool& pool) {
+  const int threads = pool.threads();
+  double part_cost = Engine::get().settings.part_cost;
+  if (pool.is_awake()) part_cost = std::min(part_cost, part_cost_awake);
   if (threads <= 1 || shape.cost <= 2 * part_cost) return 1;
   std::int64_t parts =
       std::min<std::int64_t>(static_cast<std::int64_t>(shape.cost / part_cost), threads * 8);
@@ -52,7 +58,9 @@ unsigned run_parts(const Executable& executable, const LaunchArguments& argument
     const LaunchShape& shape;
     std::int64_t granules, parts;
   } context{executable, arguments, shape, (shape.extent + shape.granule - 1) / shape.granule,
-            parts_of(shape, pool.threads())};
+            parts_of(shape, pool)};
+  if (context.parts == 1 && context.granules > 1 && shape.cost > 2 * part_cost_awake)
+    pool.note_short(std::chrono::nanoseconds(static_cast<std::int64_t>(shape.cost)));
   return pool.run(
       context.parts,
       [](void* p, std::int64_t k) {

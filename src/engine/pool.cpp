@@ -26,9 +26,9 @@ constexpr int spins_at_first = 2000, spins_between_yields = 50;
 constexpr std::chrono::microseconds linger(1000);
 constexpr std::int64_t most_parts = 0xFFFF;
 constexpr std::int64_t few_parts = 4;
-constexpr std::chrono::microseconds soon(200), suspended(500);
-constexpr int least_launches_alone = 16;
-constexpr int most_launches_alone = 512;
+constexpr std::chrono::microseconds soon(200), suspended(200), wake_pays(100);
+constexpr int least_penalty = 16, most_penalty = 512;
+constexpr std::chrono::seconds longest_alone(5);
 
 void pause() {
 #if defined(__x86_64__)
@@ -101,7 +101,7 @@ struct ThreadPool::Shared {
   void* context = nullptr;
   std::int64_t first = 0;                              // the number of the tickets' part 0
   alignas(64) std::atomic<std::uint32_t> launches{0};  // what sleeping workers wait on
-  std::atomic<int> sleeping{0};
+  std::atomic<int> sleeping{0};                        // workers that nobody has called yet
   std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
 
@@ -142,7 +142,6 @@ struct ThreadPool::Shared {
       if (comes_soon(seen)) continue;
       sleeping.fetch_add(1);
       launches.wait(seen);
-      sleeping.fetch_sub(1);
     }
   }
   // Is there another launch before it pays to sleep? At first nobody else is let onto the CPU.
@@ -164,11 +163,11 @@ struct ThreadPool::Shared {
   }
   void wake() {
     launches.fetch_add(1);
-    if (sleeping.load() != 0) launches.notify_all();
+    if (sleeping.load() != 0 && sleeping.exchange(0) != 0) launches.notify_all();
   }
 };
 
-ThreadPool::ThreadPool() : threads_(default_threads()), penalty_(least_launches_alone) {}
+ThreadPool::ThreadPool() : threads_(default_threads()), penalty_(least_penalty) {}
 
 ThreadPool& ThreadPool::get() {
   static ThreadPool* pool = new ThreadPool;  // outlives everything that may launch
@@ -193,15 +192,12 @@ unsigned run_alone(std::int64_t parts, ThreadPool::Part part, void* context) {
 
 unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
   if (parts <= 1 || threads_ <= 1 || closed_) return run_alone(parts, part, context);
-  if (alone_for_ > 0) {
-    --alone_for_;
-    return run_alone(parts, part, context);
-  }
-  if (!shared_) start();
-  Shared& s = *shared_;
   const auto start = std::chrono::steady_clock::now();
+  if (start < alone_until_) return run_alone(parts, part, context);
+  if (!shared_) this->start();
+  Shared& s = *shared_;
   // To wake a sleeping thread takes as long as a few parts; it pays where more launches follow.
-  const bool all_asleep = s.sleeping.load() == static_cast<int>(s.workers.size());
+  const bool all_asleep = s.sleeping.load() >= static_cast<int>(s.workers.size());
   if (parts <= few_parts && all_asleep && start - last_launch_ > soon) {
     const unsigned raised = run_alone(parts, part, context);
     last_launch_ = std::chrono::steady_clock::now();
@@ -228,15 +224,30 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
   return s.flags.load(std::memory_order_relaxed);
 }
 
+bool ThreadPool::is_awake() const {
+  return shared_ && shared_->sleeping.load(std::memory_order_relaxed) == 0;
+}
+
+void ThreadPool::note_short(std::chrono::nanoseconds work) {
+  const Time now = std::chrono::steady_clock::now();
+  if (now - last_short_ > work + soon) short_work_ = {};
+  last_short_ = now;
+  short_work_ += work;
+  if (short_work_ < wake_pays || threads_ <= 1 || closed_ || now < alone_until_) return;
+  short_work_ = {};
+  if (!shared_) start();
+  shared_->wake();
+}
+
 // Waiting for longer than all the work took means that somebody else has the other CPUs: a thread
 // of ours was suspended with a part in its hands. Then launches run alone for a while, longer each
 // time.
 void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
   if (waited > worked + suspended) {
-    alone_for_ = penalty_;
-    penalty_ = std::min(penalty_ * 2, most_launches_alone);
+    alone_until_ = last_launch_ + std::min<std::chrono::nanoseconds>(penalty_ * waited, longest_alone);
+    penalty_ = std::min(penalty_ * 2, most_penalty);
   } else {
-    penalty_ = std::max(penalty_ / 2, least_launches_alone);
+    penalty_ = std::max(penalty_ / 2, least_penalty);
   }
 }
 

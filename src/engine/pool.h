@@ -16,6 +16,12 @@ class ThreadPool {
   using Part = void (*)(void* context, std::int64_t k);
   unsigned run(std::int64_t parts, Part part, void* context);
 
+  // Can a launch be handed over at once? Not where a worker would have to be woken first.
+  bool is_awake() const;
+  // After a launch that was too short for a wake, though not for threads that are awake: wakes
+  // them where such launches follow one another.
+  void note_short(std::chrono::nanoseconds work);
+
   int threads() const { return threads_; }
   void set_threads(int n);
   // In the child after fork: the threads are gone.
@@ -32,10 +38,13 @@ class ThreadPool {
   void start();
   void judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited);
   int threads_ = 1;
-  int alone_for_ = 0;  // launches that do not ask for other threads
-  int penalty_;        // how many they will be, next time
+  using Time = std::chrono::steady_clock::time_point;
+  Time alone_until_{};  // launches before do not ask for other threads
+  int penalty_;         // how many times what was waited for that will be, next time
   std::uint32_t generation_ = 0;
-  std::chrono::steady_clock::time_point last_launch_{};  // its end
+  Time last_launch_{};                    // its end
+  Time last_short_{};                     // the end of the latest that was too short
+  std::chrono::nanoseconds short_work_{};  // of those since, with hardly a pause
   Shared* shared_ = nullptr;                             // null: no threads running
   bool closed_ = false;
 };

@@ -109,10 +109,12 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
     store_last(node, values_[at(node.instr->result)]);
   }
   writer_.close_loop();
-  if (node.grain == Grain::Wave)
+  if (node.grain == Grain::Wave) {
     add_cost(node, {});
-  else
+  } else {
+    add_values_cost(node, node.grain == Grain::Lane, {});
     for (const PlanNode& n : node.body) add_cost(n, {});
+  }
   launch_.shortest_chunk = has_inner_loop(node) ? 1 : facts_.shortest_chunk;
   return finish();
 }
@@ -471,6 +473,20 @@ void LaunchWriter::emit(const PlanNode& node) {
   }
 }
 
+// Of a statement, or of the values that are computed in a loop's blocks.
+void LaunchWriter::add_values_cost(const PlanNode& node, bool lanes,
+                                   const std::vector<std::pair<const Instr*, double>>& loops) {
+  const double each = lanes ? nest_cost::in_lanes : nest_cost::in_order;
+  const double function = lanes ? nest_cost::function_in_lanes : nest_cost::function_in_order;
+  double weight = node.loop < 0 ? each : 0;
+  for (const Block* block : node.blocks)
+    for (const Instr& instr : *block) {
+      if (instr.kind == InstrKind::Apply) weight += has(instr.op, Costly) ? function : each;
+      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) weight += each;
+    }
+  if (weight > 0) launch_.cost.push_back({weight, loops});
+}
+
 void LaunchWriter::add_cost(const PlanNode& node,
                             std::vector<std::pair<const Instr*, double>> loops) {
   const bool lanes = node.run == LoopRun::Vector || node.skew > 0 || in_lanes_;
@@ -483,17 +499,7 @@ void LaunchWriter::add_cost(const PlanNode& node,
       loops.emplace_back(nest_.loop(node.skewed).instr, more);
     }
   }
-  const bool side_by_side = lanes || launch_.grain == PlanNode::Grain::Lane;
-  const double each = side_by_side ? nest_cost::in_lanes : nest_cost::in_order;
-  const double function =
-      side_by_side ? nest_cost::function_in_lanes : nest_cost::function_in_order;
-  double weight = node.loop < 0 ? each : 0;
-  for (const Block* block : node.blocks)
-    for (const Instr& instr : *block) {
-      if (instr.kind == InstrKind::Apply) weight += has(instr.op, Costly) ? function : each;
-      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) weight += each;
-    }
-  if (weight > 0) launch_.cost.push_back({weight, loops});
+  add_values_cost(node, lanes || launch_.grain == PlanNode::Grain::Lane, loops);
   const bool around = std::exchange(in_lanes_, lanes);
   for (const PlanNode& n : node.body) add_cost(n, loops);
   for (const PlanNode& n : node.other) add_cost(n, loops);

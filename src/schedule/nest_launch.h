@@ -120,6 +120,8 @@ class LaunchWriter {
 
   // ---- cost -------------------------------------------------------------------------------------
   void add_cost(const PlanNode& node, std::vector<std::pair<const Instr*, double>> loops);
+  void add_values_cost(const PlanNode& node, bool lanes,
+                       const std::vector<std::pair<const Instr*, double>>& loops);
   const JudgedNest& judged_;
   const Nest& nest_;
   const Kernel& body_;
