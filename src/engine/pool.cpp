@@ -244,7 +244,8 @@ void ThreadPool::note_short(std::chrono::nanoseconds work) {
 // time.
 void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
   if (waited > worked + suspended) {
-    alone_until_ = last_launch_ + std::min<std::chrono::nanoseconds>(penalty_ * waited, longest_alone);
+    const std::chrono::nanoseconds alone = penalty_ * waited;
+    alone_until_ = last_launch_ + std::min<std::chrono::nanoseconds>(alone, longest_alone);
     penalty_ = std::min(penalty_ * 2, most_penalty);
   } else {
     penalty_ = std::max(penalty_ / 2, least_penalty);

@@ -42,10 +42,10 @@ class ThreadPool {
   Time alone_until_{};  // launches before do not ask for other threads
   int penalty_;         // how many times what was waited for that will be, next time
   std::uint32_t generation_ = 0;
-  Time last_launch_{};                    // its end
-  Time last_short_{};                     // the end of the latest that was too short
+  Time last_launch_{};                     // its end
+  Time last_short_{};                      // the end of the latest that was too short
   std::chrono::nanoseconds short_work_{};  // of those since, with hardly a pause
-  Shared* shared_ = nullptr;                             // null: no threads running
+  Shared* shared_ = nullptr;               // null: no threads running
   bool closed_ = false;
 };
 

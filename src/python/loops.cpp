@@ -77,6 +77,73 @@ nb::object loop_key(const nb::tuple& values) {
   return nb::str(key.c_str(), key.size());
 }
 
+// ---- attributes ---------------------------------------------------------------------------------
+
+// An attribute that is read without running any code of a class: of the object's own, or of its
+// type where that is no descriptor; or of a slot. Null, without an error: it is none of these.
+Ref plain_attribute(PyObject* object, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type->tp_getattro != PyObject_GenericGetAttr) return {};
+  PyObject* of_type = _PyType_Lookup(type, name);
+  Ref found;
+  if (!of_type || !Py_TYPE(of_type)->tp_descr_get || Py_IS_TYPE(of_type, &PyMemberDescr_Type)) {
+    found = Ref::steal(PyObject_GenericGetAttr(object, name));
+  } else if (!Py_TYPE(of_type)->tp_descr_set) {
+    const Ref own = Ref::steal(PyObject_GenericGetDict(object, nullptr));
+    if (own) found = Ref::borrow(PyDict_GetItemWithError(own.get(), name));
+  }
+  if (PyErr_Occurred()) PyErr_Clear();
+  return found;
+}
+
+// A path is the number of an object, and names. None: a path has no plain attribute.
+nb::object plain_attributes(const nb::tuple& objects, const nb::tuple& paths) {
+  Ref result = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(paths.size())));
+  if (!result) throw nb::python_error();
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    const nb::tuple path = nb::borrow<nb::tuple>(paths[k]);
+    Ref value = Ref::borrow(objects[nb::cast<std::size_t>(path[0])].ptr());
+    for (std::size_t depth = 1; depth < path.size(); ++depth) {
+      value = plain_attribute(value.get(), path[depth].ptr());
+      if (!value) return nb::none();
+    }
+    PyTuple_SET_ITEM(result.get(), static_cast<Py_ssize_t>(k), value.release());
+  }
+  return nb::steal(result.release());
+}
+
+// Whether storing the attribute, which the object has, does nothing else.
+bool is_plain_store(nb::handle object, nb::handle name) {
+  PyTypeObject* type = Py_TYPE(object.ptr());
+  if (type->tp_setattro != PyObject_GenericSetAttr) return false;
+  PyObject* of_type = _PyType_Lookup(type, name.ptr());
+  if (of_type && Py_TYPE(of_type)->tp_descr_set) return false;
+  const Ref own = Ref::steal(PyObject_GenericGetDict(object.ptr(), nullptr));
+  const bool is_there = own && PyDict_GetItemWithError(own.get(), name.ptr());
+  if (PyErr_Occurred()) PyErr_Clear();
+  return is_there;
+}
+
+// What a guess and most guards follow from: the key, the arrays' extents, and Python's ints.
+nb::object loop_signature(const nb::tuple& values) {
+  std::string signature;
+  const auto append = [&](std::int64_t n) {
+    signature.append(reinterpret_cast<const char*>(&n), sizeof n);
+  };
+  for (nb::handle handle : values) {
+    PyObject* value = handle.ptr();
+    if (!append_key(value, signature)) return nb::none();
+    if (PyArray_CheckExact(value))
+      for (int axis = 0; axis < PyArray_NDIM(ndarray_of(value)); ++axis)
+        append(PyArray_DIM(ndarray_of(value), axis));
+    else if (PyLong_CheckExact(value))
+      append(*small_integer(value));
+    else if (is_array(value))
+      for (const std::int64_t extent : array_of(value).array.shape()) append(extent);
+  }
+  return nb::bytes(signature.data(), signature.size());
+}
+
 // The least and the largest number of an array of integers; ValueError: there are none, or they are
 // larger than an index can be.
 nb::tuple index_range(nb::handle value) {
@@ -368,6 +435,12 @@ void add_loops(PyObject* module_object) {
       .def("verdicts", &Nest::verdicts);
   m.def("loop_key", loop_key, "values"_a,
         "What the values are, as a string; None: a nest does not take them.");
+  m.def("loop_signature", loop_signature, "values"_a,
+        "The key, with the extents of arrays and the values of ints; None: a nest takes them not.");
+  m.def("plain_attributes", plain_attributes, "objects"_a, "paths"_a,
+        "The values at the paths, each an object's number and names; None: one is no plain one.");
+  m.def("is_plain_store", is_plain_store, "object"_a, "name"_a,
+        "Whether storing the attribute, which the object has, runs no code of a class.");
   m.def("index_range", index_range, "array"_a, "The least and the largest of some integers.");
 }
 

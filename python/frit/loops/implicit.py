@@ -81,17 +81,28 @@ def codes_by_place(module: types.CodeType) -> dict[tuple[int, str], types.CodeTy
 
 
 def variables_of_threads(tree: ast.Module) -> frozenset[str]:
-    """Variables that a function of the module assigns, perhaps in a thread or signal handler."""
+    """Variables that a function of the module assigns, perhaps in a thread or signal handler.
+
+    Attributes, with a dot before the name, too: but for those of `__init__`.
+    """
     names: set[str] = set()
     has_threads = False
+    made = {n for f in ast.walk(tree) if _is_init(f) for n in ast.walk(f)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             names.update(node.names)
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            if node not in made:
+                names.add(f".{node.attr}")
         elif isinstance(node, ast.Import):
             has_threads |= any(a.name.partition(".")[0] in _THREADS for a in node.names)
         elif isinstance(node, ast.ImportFrom):
             has_threads |= (node.module or "").partition(".")[0] in _THREADS
     return frozenset(names) if has_threads else frozenset()
+
+
+def _is_init(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name in ("__init__", "__post_init__")
 
 
 class CellTransformer:

@@ -93,6 +93,7 @@ class Translation:
     returned: Returned | None
     guard: Callable[..., bool]
     guard_text: str
+    has_signature: bool  # the guard follows from loop_signature
     written: list[int]  # values that are stored to
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
@@ -163,6 +164,7 @@ class NestWriter(
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
+        self.has_signature = False
         self.assigned = assigned_names([inputs.node])
         # Of this call, as far as it was asked for: the guard's names, lines and bounds.
         self.space_now: dict[str, Any] = {f"v{k}": v for k, v in enumerate(inputs.values)}
@@ -199,6 +201,7 @@ class NestWriter(
             returned=returned,
             guard=guard,
             guard_text=text,
+            has_signature=self.has_signature,
             written=sorted(self.written),
             failures=failures,
             numpy_floats=self.numpy_floats,
@@ -399,6 +402,7 @@ class NestWriter(
                 continue
             kept.append(text)
         every = " ".join(kept)
+        self.has_signature = all(map(self.is_in_signature, names_in(every)))
         for array in scanned_in(every):
             if array in self.written:
                 raise Refused(None, "an index is read from an array that the loop writes")
@@ -407,6 +411,7 @@ class NestWriter(
             if array in self.written:
                 raise Refused(None, "a row is computed from an array that the loop writes")
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
+        self.has_signature &= not any(text.startswith("not overlap") for text in kept)
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
         lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
         lines.append("    return " + (" and ".join(kept) or "True"))
@@ -421,6 +426,13 @@ class NestWriter(
         }
         exec(text, space)
         return text, space["guard"]
+
+    def is_in_signature(self, name: str) -> bool:
+        """Whether it is an extent or a Python int: or a word of the guard's."""
+        kind, number = name[0], name[1:]
+        if kind == "v" and number.isdigit():
+            return kinds_in(self.inputs.key)[int(number)] == "I"
+        return name in ("min", "max", "and") or (kind == "e" and number.replace("_", "").isdigit())
 
     # ---- variables ------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from frit import _importer
+from frit.loops.attributes import Attributes, NotPlain, attributes_of
 from frit.loops.names import assigned_names, needed_names
 from frit.loops.peel import Peel
 from frit.loops.work import SHORT, WORTH, guess_of
@@ -24,6 +25,7 @@ from frit.loops.work import SHORT, WORTH, guess_of
 if TYPE_CHECKING:
     from frit.loops.site import Site
 
+MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
@@ -50,6 +52,7 @@ class Place:
     __slots__ = (
         "__weakref__",
         "binding",
+        "bindings",
         "brief",
         "file",
         "inner",
@@ -97,6 +100,7 @@ class Place:
         self.note_hopeless: Callable[[], None] | None = None
         self.original: types.CodeType | None = None  # of the function, as Python compiles it
         self.binding: Binding | None = None
+        self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
         self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
         # Of an eager place whose last call was too short: the guess, of what is passed.
@@ -157,10 +161,16 @@ class Place:
             return self.not_now("the program has not imported NumPy")
         binding = self.binding
         if binding is None:
-            binding = self.binding = Binding(self, passed, space)
+            binding = self.binding = Binding(self, passed, space, core)
         values = binding.values_of(passed, space)
         if values is None:
             return None, 0
+        signature = core.loop_signature(values) if rounds is None else None
+        if signature is not None and signature == binding.signature:
+            latest = binding.latest
+            if latest is not None and latest.would_run_again():
+                self.why, self.brief = REFUSED, None
+                return binding.done(latest.again(values), passed, space), 0
         key = core.loop_key(values)
         if key is None:
             values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
@@ -178,7 +188,10 @@ class Place:
                 return self.not_now("its last rounds leave loops in it out")
         self.why = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
-        return site(key, values), left
+        found = binding.done(site(key, values), passed, space)
+        if found is not None:
+            binding.note(signature, site)
+        return found, left
 
     def ask_inner(self, asked: bool) -> None:
         if asked == (not self.quiet):
@@ -252,10 +265,16 @@ class Place:
 class Binding:
     """The names of a place, as its first call finds them: numbers and arrays, or surroundings."""
 
-    def __init__(self, place: Place, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+    def __init__(
+        self, place: Place, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> None:
         self.place = place
+        self.node, self.outputs = place.node, place.outputs
         self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
         self.site: Site | None = None  # the latest
+        # Of the latest call that ran: its plan runs again where the values have its signature.
+        self.signature: bytes | None = None
+        self.latest: Site | None = None
         self.names: list[str] = []
         self.surroundings: dict[str, Any] = {}
         self.known_passed: list[tuple[int, Any]] = []
@@ -281,16 +300,72 @@ class Binding:
             else:
                 self.names.append(name)
                 self.read.append(name)
+        self.attributes = None if place.is_module else self.find_attributes(passed, space, core)
         self.takes_all = len(self.taken) == len(place.passed) and not self.read
         if set(self.read) & place.shared:
             self.refuse("another thread may change a variable that it reads")
         if place.is_module and self.functions_read(space) & assigned_names([place.node]):
             self.refuse("a function that it calls reads what it assigns")
-        self.guess = guess_of(place.node, self.names)
+        self.guess = guess_of(self.node, self.names)
 
     def refuse(self, why: str) -> None:
         self.place.why, self.is_whole = why, False
         self.place.give_up()
+
+    def find_attributes(
+        self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> Attributes | None:
+        """Objects that are only there for their attributes: these are the values instead."""
+        values = [*(passed[k] for k in self.taken), *(space[name] for name in self.read)]
+        given = dict(zip(self.names, values, strict=True))
+
+        def may_end(value: Any) -> bool:
+            is_value = type(value) is core.Scalar or core.loop_key((value,)) is not None
+            return is_value or _is_surrounding(value)
+
+        try:
+            found = attributes_of(core, self.place.node, given, may_end)
+        except NotPlain as error:
+            self.place.why = f"{error} is no plain attribute"
+            self.place.bindings += 1
+            if self.place.bindings <= MOST_BINDINGS:
+                self.is_whole = False  # it may be one later
+            return None
+        if found is None:
+            return None
+        if not self.place.shared.isdisjoint(f".{n}" for path in found.paths for n in path[1:]):
+            self.refuse("another thread may change an attribute that it reads")
+        roots = set(found.roots)
+        passed_names = zip(self.names, self.taken, strict=False)
+        self.root_numbers = {name: k for name, k in passed_names if name in roots}
+        self.taken = [k for k in self.taken if k not in self.root_numbers.values()]
+        self.read = [name for name in self.read if name not in roots]
+        self.names = [name for name in self.names if name not in roots] + found.names
+        self.node, self.outputs = found.node, [*self.outputs, *found.stored]
+        return found
+
+    def roots(
+        self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        numbers = self.root_numbers
+        return tuple(passed[numbers[n]] if n in numbers else space[n] for n in found.roots)
+
+    def note(self, signature: bytes | None, site: Site) -> None:
+        """Guess and guard of this call hold for all with its signature."""
+        self.latest = site
+        self.signature = signature if site.ran is not None and site.ran.has_signature else None
+
+    def done(
+        self, given: tuple[Any, ...] | None, passed: tuple[Any, ...], space: dict[str, Any]
+    ) -> tuple[Any, ...] | None:
+        """Stores the attributes that the nest assigned; what is left of the outputs."""
+        found = self.attributes
+        if given is None or found is None or not found.stored:
+            return given
+        begin = len(self.place.outputs)
+        end = begin + len(found.stored)
+        found.store(self.roots(found, passed, space), given[begin:end])
+        return given[:begin] + given[end:]
 
     def bind_absent(self, name: str) -> None:
         value = getattr(builtins, name, _missing)
@@ -333,9 +408,17 @@ class Binding:
         if self.takes_all:
             return passed
         try:
-            return (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
+            values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
+            found = self.attributes
+            if found is None:
+                return values
+            attributes = found.values(self.roots(found, passed, space))
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
+        if attributes is None:
+            self.place.why = "an attribute is not a plain one"
+            return None
+        return values + attributes
 
     def changed(self, name: str) -> None:
         self.place.why = f"{name} is not what it was"
@@ -343,11 +426,11 @@ class Binding:
     def make_site(self, left: int) -> Site:
         from frit.loops.site import Site
 
-        unbound = frozenset(o for o in self.place.outputs if o not in self.names)
+        unbound = frozenset(o for o in self.outputs if o not in self.names)
         self.site = self.sites[left] = Site(
-            self.place.node,
+            self.node,
             self.names,
-            self.place.outputs,
+            self.outputs,
             unbound,
             self.surroundings,
             self.place.give_up,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frit.loops import state_of
+from frit.loops.attributes import DOT
 from frit.loops.place import Place, places, places_of
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
@@ -101,7 +102,7 @@ class LoopExplanation:
                 reason = refused.reason + (f", line {refused.line}" if refused.line else "")
             elif site is not None and site.plans:
                 reason = "an error is possible at this call"
-            self.mark(place.node, f"Python: {reason}", "python")
+            self.mark(place.node, f"Python: {reason.replace(DOT, '.')}", "python")
             return
         loops, verdicts = plan.translation.loops, plan.verdicts or []
         if len(loops) != len(verdicts):

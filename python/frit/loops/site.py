@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import atexit
-import operator
 import sys
 import warnings
 import weakref
@@ -31,6 +30,7 @@ class Plan:
     def __init__(self, translation: Translation, names: list[str]) -> None:
         self.translation = translation
         self.guard = translation.guard
+        self.has_signature = translation.has_signature
         self.still_holds = translation.still_holds
         self.nest = _core.LoopNest(translation.kernel, translation.results)
         self.may_fail = translation.failures >= 0
@@ -121,14 +121,15 @@ def warnings_count() -> bool:
     """Whether a floating-point warning would be more than a warning: it would stop the loop."""
     global _harmless
     filters: Any = warnings.filters
-    now = _error_state(), filters, len(filters), filters[0] if filters else None
-    if all(map(operator.is_, now, _harmless)):
+    state, first = _error_state(), filters[0] if filters else None
+    known = _harmless
+    if state is known[0] and filters is known[1] and len(filters) == known[2] and first is known[3]:
         return False
     if not {"raise", "call", "print", "log"}.isdisjoint(numpy.geterr().values()):
         return True
     if any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in filters):
         return True
-    _harmless = now
+    _harmless = state, filters, len(filters), first
     return False
 
 
@@ -148,7 +149,7 @@ def _forget() -> None:
     for site in _sites:
         site.is_hopeless = True
         site.plans.clear()
-        site.latest = None
+        site.latest = site.ran = None
 
 
 class Site:
@@ -175,6 +176,7 @@ class Site:
         self.attempts: dict[str, int] = {}
         self.refused: dict[str, Refused] = {}
         self.latest: Plan | None = None
+        self.ran: Plan | None = None  # by the latest call that ran
         self.is_hopeless = False
         self.calls = self.calls_as_python = 0
         _sites.add(self)
@@ -211,10 +213,21 @@ class Site:
             self.calls_as_python += 1
             return None
         self.calls += 1
+        self.ran = plan
         if plan.verdicts is None:
             plan.verdicts = plan.nest.verdicts(values)
             self.latest = plan
         return found
+
+    def would_run_again(self) -> bool:
+        """Whether the plan that ran is still one."""
+        plan = self.ran
+        return plan is not None and (plan.still_holds is None or plan.still_holds())
+
+    def again(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """As the latest call that ran, whose guess and guard hold for these values too."""
+        assert self.ran is not None
+        return self.start(self.ran, values)
 
     def new_plan(self, key: str, values: tuple[Any, ...]) -> Plan | None:
         attempts = self.attempts[key] = self.attempts.get(key, 0) + 1
