@@ -30,7 +30,9 @@ from typing import Any
 import numpy as np
 
 from frit import _core
+from frit.loops.attributes import DOT, uses_of
 from frit.loops.implicit import codes_by_place
+from frit.loops.names import assigned_names, copied
 from frit.loops.nest import Inputs, translate
 from frit.loops.place import Place
 from frit.loops.rewrite import Rewriter
@@ -39,6 +41,7 @@ from frit.loops.values import Refused
 KINDS = ("parallel", "reduction", "scan", "serial", "serial")  # a wavefront has serial loops
 COLUMNS = ("loops", "parallel", "at run time", "reduction", "scan", "serial", "Python")
 EXTENT = 8
+ARRAY_ATTRIBUTES = ("shape", "size", "ndim")
 MODULES = {"numpy": np, "math": math}
 
 
@@ -95,7 +98,7 @@ class Names(ast.NodeVisitor):
             self.note_integers(part)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if isinstance(node.value, ast.Name) and node.attr in ("shape", "size", "ndim"):
+        if isinstance(node.value, ast.Name) and node.attr in ARRAY_ATTRIBUTES:
             self.ranks.setdefault(node.value.id, 1)
         elif isinstance(node.value, ast.Name):
             self.owners.add(node.value.id)
@@ -123,6 +126,46 @@ class Names(ast.NodeVisitor):
                 if isinstance(part, ast.Name):
                     self.ranks.setdefault(part.id, 1)
         self.generic_visit(node)
+
+
+class Objects(ast.NodeTransformer):
+    """Attributes of what must be objects, as variables; methods are refused."""
+
+    def __init__(self, owners: set[str]) -> None:
+        self.owners = owners
+        self.names: dict[str, None] = {}
+
+    @property
+    def own(self) -> list[str]:
+        """Right below the one object."""
+        return [n for n in self.names if n.count(DOT) == 1 and len(self.owners) == 1]
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        base: ast.expr = node.func
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        if base is not node.func and isinstance(base, ast.Name) and base.id in self.owners:
+            raise Refused(node, "an attribute or method of an object")
+        self.generic_visit(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        names: list[str] = []
+        base: ast.expr = node
+        while isinstance(base, ast.Attribute):
+            names.insert(0, base.attr)
+            base = base.value
+        if not isinstance(base, ast.Name) or base.id not in self.owners:
+            self.generic_visit(node)
+            return node
+        of_array = names.pop() if names[-1] in ARRAY_ATTRIBUTES and len(names) > 1 else ""
+        name = DOT.join([base.id, *names])
+        self.names[name] = None
+        if of_array:
+            return ast.copy_location(
+                ast.Attribute(ast.Name(name, ast.Load()), of_array, node.ctx), node
+            )
+        return ast.copy_location(ast.Name(name, node.ctx), node)
 
 
 def _is_len(node: ast.AST) -> bool:
@@ -196,9 +239,19 @@ class FileStudy:
 
     def analysed(self, place: Place) -> tuple[Any, list[Any]]:
         """Translates the nest for values as its text suggests them, and has it judged."""
-        use = Names(place.node)
+        node, given_names, outputs = place.node, [*place.passed, *place.outside], place.outputs
+        owners = Names(node).owners - self.surroundings.keys()
+        if owners and not place.is_module:
+            objects = Objects(owners - uses_of(node)[1])
+            node = objects.visit(copied(node))
+            stored = assigned_names([node]) & objects.names.keys()
+            if stored and len(objects.names) > len(objects.own):
+                raise Refused(node, "an attribute or method of an object")
+            given_names = [n for n in given_names if n not in objects.owners] + [*objects.names]
+            outputs = [*outputs, *sorted(stored)]
+        use = Names(node)
         names, values, surroundings = [], [], {}
-        for name in [*place.passed, *place.outside]:
+        for name in given_names:
             if name in self.surroundings:
                 surroundings[name] = self.surroundings[name]
             elif name in use.called:
@@ -213,13 +266,13 @@ class FileStudy:
                 values.append(self.value(name, use))
         given = tuple(values)
         inputs = Inputs(
-            place.node,
+            node,
             names,
             given,
             _core.loop_key(given),
-            place.outputs,
+            outputs,
             surroundings,
-            frozenset(o for o in place.outputs if o not in names),
+            frozenset(o for o in outputs if o not in names),
         )
         translation = translate(inputs)
         nest = _core.LoopNest(translation.kernel, translation.results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import cmath
 import copy
 import linecache
@@ -392,11 +393,50 @@ class ComplexProgram(Program):
         return condition
 
 
+class Holder:
+    """An object with attributes."""
+
+
+class ObjectProgram(Program):
+    """The same with some of the arguments and variables in an object `o`."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.held = {name for name in "a b c m idx n k x s t q".split() if self.chance(0.4)}
+        tree = ast.parse(self.source)
+        function = next(n for n in tree.body if getattr(n, "name", "") == "f")
+        function.args.args = [a for a in function.args.args if a.arg not in self.held]
+        function.args.args.append(ast.arg("o"))
+        function.body = [_Held(self.held).visit(n) for n in function.body]
+        self.source = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+    def arguments(self, call: int) -> dict[str, Any]:
+        found = super().arguments(call)
+        held = {name: found.pop(name) for name in sorted(self.held & found.keys())}
+        return {**found, "o": held}
+
+
+class _Held(ast.NodeTransformer):
+    def __init__(self, held: set[str]) -> None:
+        self.held = held
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.held:
+            return node
+        return ast.Attribute(ast.Name("o", ast.Load()), node.id, node.ctx)
+
+
 def outcome(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Everything that can be seen of a call. Arrays that share memory still do."""
+    """Everything that can be seen of a call. Arrays that share memory still do.
+
+    A dict becomes an object.
+    """
+    held = arguments.get("o")
+    if held is not None:
+        arguments = {k: v for k, v in arguments.items() if k != "o"} | held
     given = copy.deepcopy(list(_bases(arguments).values()))
     own = dict(zip(_bases(arguments), given, strict=True))
-    call = {}
+    call: dict[str, Any] = {}
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             base = _base(value)
@@ -405,6 +445,10 @@ def outcome(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str
             call[name] = np.ndarray(value.shape, value.dtype, buffer, offset, value.strides)
         else:
             call[name] = value
+    it = Holder()
+    if held is not None:
+        vars(it).update((name, call.pop(name)) for name in held)
+        call["o"] = it
     seen: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -413,6 +457,8 @@ def outcome(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str
         except Exception as error:
             seen["error"] = (type(error), str(error), error.__traceback__.tb_next and _line(error))
     seen["arrays"] = given
+    numbers = {k: v for k, v in vars(it).items() if not isinstance(v, np.ndarray)}
+    seen["attributes"] = (*numbers, *numbers.values())
     return seen
 
 
@@ -458,6 +504,8 @@ def _close(x: Any, y: Any, single: bool) -> bool:
 def same_outcome(x: dict[str, Any], y: dict[str, Any], single: bool = False) -> bool:
     """single: numbers of any type may be as inexact as functions of float32's are."""
     if x.keys() != y.keys() or x.get("error") != y.get("error"):
+        return False
+    if not same(x["attributes"], y["attributes"], single):
         return False
     if "result" in x and not same(x["result"], y["result"], single):
         return False

@@ -50,7 +50,8 @@ class Parallelized:
             self.reason = str(error)
 
     def rewritten(self) -> Callable[..., Any]:
-        from frit.loops.rewrite import Rewriter, Scope, copied, function_of
+        from frit.loops.names import copied
+        from frit.loops.rewrite import Rewriter, Scope, function_of
         from frit.translate.source import source_of
 
         function = self.function

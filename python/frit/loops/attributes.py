@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from frit.loops.names import assigned_names, nodes_in
+from frit.loops.names import assigned_names, copied, nodes_in
 
 DOT = "·"  # a letter of Python's names that no program has
 Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it
@@ -53,12 +53,12 @@ def attributes_of(
 
     may_end: whether a value is no object whose attributes are asked for. Raises NotPlain.
     """
-    bases, others = _uses(node)
+    bases, others = uses_of(node)
     roots = {n: v for n, v in given.items() if n in bases - others and not may_end(v)}
     if not roots:
         return None
     replace = _Replace(core, roots, may_end)
-    made = replace.visit(_copy(node))
+    made = replace.visit(copied(node))
     stored = sorted(assigned_names([made]) & replace.paths.keys())
     one_object = len(roots) == 1 and all(len(path) == 1 for _, path in replace.paths.values())
     if stored and not one_object:
@@ -70,7 +70,7 @@ class NotPlain(Exception):
     """An attribute that is not found as those of Python's own objects: its name."""
 
 
-def _uses(node: ast.For) -> tuple[set[str], set[str]]:
+def uses_of(node: ast.For) -> tuple[set[str], set[str]]:
     """Variables that stand before a dot, and those that stand anywhere else."""
     bases: set[str] = set()
     below: set[int] = set()
@@ -117,16 +117,3 @@ class _Replace(ast.NodeTransformer):
             return made
         nodes[len(path)].value = made
         return node
-
-
-def _copy(node: Any) -> Any:
-    """Of a tree, with its places in the text."""
-    if isinstance(node, list):
-        return [_copy(part) for part in node]
-    if not isinstance(node, ast.AST):
-        return node
-    made = type(node)()
-    for name, value in node.__dict__.items():
-        if name != "_original":
-            made.__dict__[name] = _copy(value)
-    return made

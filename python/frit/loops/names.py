@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -155,4 +156,19 @@ def needed_names(
     return liveness.of_statement(node, outputs)
 
 
-__all__ = ["Liveness", "assigned_names", "loaded_names", "needed_names", "nodes_in"]
+def copied(x: Any, *, for_loops: bool = False) -> Any:
+    """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
+    if isinstance(x, list):
+        return [copied(y, for_loops=for_loops) for y in x]
+    if not isinstance(x, ast.AST):
+        return x
+    made = type(x)()
+    for name, value in x.__dict__.items():
+        if name != "_original":
+            made.__dict__[name] = copied(value, for_loops=for_loops)
+    if for_loops and isinstance(x, (ast.For, ast.While)):
+        x._original = made  # type: ignore[union-attr]
+    return made
+
+
+__all__ = ["Liveness", "assigned_names", "copied", "loaded_names", "needed_names", "nodes_in"]

@@ -14,9 +14,16 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from frit.loops.names import Liveness, assigned_names, needed_names, nodes_in, parts_of
+from frit.loops.names import (
+    Liveness,
+    assigned_names,
+    copied,
+    needed_names,
+    nodes_in,
+    parts_of,
+)
 from frit.loops.place import Place, module_place, originals
 from frit.loops.quiet import without_warnings
 from frit.translate.record import field, record
@@ -251,21 +258,6 @@ class _Body:
 
     def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
         self.rewriter.refused.append((loop, part, why))
-
-
-def copied(x: Any, *, for_loops: bool = False) -> Any:
-    """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
-    if isinstance(x, list):
-        return [copied(y, for_loops=for_loops) for y in x]
-    if not isinstance(x, ast.AST):
-        return x
-    made = type(x)()
-    for name, value in x.__dict__.items():
-        if name != "_original":
-            made.__dict__[name] = copied(value, for_loops=for_loops)
-    if for_loops and isinstance(x, (ast.For, ast.While)):
-        x._original = made  # type: ignore[union-attr]
-    return made
 
 
 def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | None:
