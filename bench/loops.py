@@ -1,8 +1,8 @@
 """loops.py: the sixteen nests of tests/loops/kernels.py: Frit against CPython and Numba.
 
-Usage: loops.py [NAME..] [--rounds N] [--oracle]. Times are medians of rounds in which the tools
-take turns. Numba runs with fastmath=False; `prange` stands at the outermost loop wherever that is
-right.
+Usage: loops.py [NAME..] [--rounds N] [--oracle]. Times are lower quartiles of rounds in which the
+tools take turns. Numba runs with fastmath=False; `prange` stands at the outermost loop wherever
+that is right.
 
 --oracle: how far Frit's choice (Python, one core, all cores) is from the best of the three, from
 tiny to large sizes: the least of the rounds each, in processes whose kernels are all compiled.
@@ -18,6 +18,7 @@ import statistics
 import sys
 import textwrap
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numba
@@ -33,26 +34,27 @@ from tests.loops import kernels
 ALL_CORES, PART_COST = frit.get_num_threads(), _core.set_part_cost(0)
 _core.set_part_cost(PART_COST)
 
-# By kernel: the size for CPython, and for the compiled ones; the loops that prange may stand at
-# (counted in the order of the text).
+# By kernel: three sizes, the first for CPython too; the loops that prange may stand at (counted in
+# the order of the text).
 SIZES = {
-    "vector_add": (20_000, 2_000_000, [0]),
-    "saxpy": (20_000, 2_000_000, [0]),
-    "matmul": (40, 400, [0]),
-    "gemver": (100, 1500, [0, 2, 4, 5]),
-    "atax": (150, 1500, []),
-    "conv2d": (60, 1000, [0]),
-    "jacobi_2d": (60, 600, [1, 3]),
-    "heat_3d": (16, 90, [1, 4]),
-    "mandelbrot": (40, 400, [0]),
-    "black_scholes": (10_000, 400_000, [0]),
-    "n_body": (100, 1500, [0]),
-    "floyd_warshall": (40, 300, [1]),
-    "histogram": (5_000, 500_000, []),
-    "seidel_2d": (50, 400, []),
-    "gram_schmidt": (40, 250, [3]),
-    "lu": (40, 300, []),
+    "vector_add": ((20_000, 200_000, 2_000_000), [0]),
+    "saxpy": ((20_000, 200_000, 2_000_000), [0]),
+    "matmul": ((40, 150, 400), [0]),
+    "gemver": ((100, 400, 1500), [0, 2, 4, 5]),
+    "atax": ((150, 500, 1500), []),
+    "conv2d": ((60, 300, 1000), [0]),
+    "jacobi_2d": ((60, 250, 600), [1, 3]),
+    "heat_3d": ((16, 40, 90), [1, 4]),
+    "mandelbrot": ((40, 120, 400), [0]),
+    "black_scholes": ((10_000, 60_000, 400_000), [0]),
+    "n_body": ((100, 400, 1500), [0]),
+    "floyd_warshall": ((40, 120, 300), [1]),
+    "histogram": ((5_000, 50_000, 500_000), []),
+    "seidel_2d": ((50, 150, 400), []),
+    "gram_schmidt": ((40, 100, 250), [3]),
+    "lu": ((40, 120, 300), []),
 }
+LEAST = 0.95  # of parallel Numba's speed: what is slower is listed
 
 
 class _Prange(ast.NodeTransformer):
@@ -97,21 +99,53 @@ def seconds(function, arguments, repeats: int = 1) -> float:
     return total / repeats
 
 
-def measure(name: str, rounds: int) -> list[float]:
-    small, large, numbers = SIZES[name]
+def quartile(times: Sequence[float]) -> float:
+    """The lower one: what else the machine does only adds."""
+    return statistics.quantiles(times, n=4)[0] if len(times) > 1 else times[0]
+
+
+def measure(name: str, rounds: int) -> list[tuple[int, list[float]]]:
+    """By size: times CPython's speed (0: not measured), milliseconds, times that of Numba's two."""
+    sizes, numbers = SIZES[name]
     plain = kernels.KERNELS[name]
     tools = [frit.parallelize(plain), numba.njit(plain), with_prange(name, numbers)]
-    few = kernels.arguments(name, small, np.random.default_rng(1))
-    many = kernels.arguments(name, large, np.random.default_rng(1))
-    seconds(tools[0], few, 3)
-    python = seconds(plain, few) / seconds(tools[0], few, 3)
-    for tool in tools:
-        seconds(tool, many, 3)
-    frit.eval()
-    time.sleep(0.3)  # code that is compiled in the background
-    times = [[seconds(tool, many) for tool in tools] for _ in range(rounds)]
-    ours, serial, parallel = (statistics.median(column) for column in zip(*times, strict=True))
-    return [python, ours * 1e3, serial / ours, parallel / ours]
+    rows = []
+    for size in sizes:
+        given = kernels.arguments(name, size, np.random.default_rng(1))
+        for tool in tools:
+            seconds(tool, given, 3)
+        frit.eval()
+        time.sleep(0.3)  # code that is compiled in the background
+        times = [[seconds(tool, given) for tool in tools] for _ in range(rounds)]
+        ours, serial, parallel = map(quartile, zip(*times, strict=True))
+        python = 0.0
+        if size == sizes[0]:
+            start = time.perf_counter()
+            plain(*copy.deepcopy(given))
+            python = (time.perf_counter() - start) / ours
+        rows.append((size, [python, ours * 1e3, serial / ours, parallel / ours]))
+    return rows
+
+
+def table(names: list[str], rounds: int) -> None:
+    print(f"{'kernel':16} {'size':>8} {'x CPython':>10} {'ms':>9} {'x njit':>8} {'x parallel':>11}")
+    rows, slower = [], []
+    for name in names:
+        for size, row in measure(name, rounds):
+            rows.append(row)
+            python = f"{row[0]:10.0f}" if row[0] else " " * 10
+            mark = ""
+            if row[3] < LEAST:
+                slower.append(f"{name} {size}: {row[3]:.2f}")
+                mark = "  *"
+            print(
+                f"{name:16} {size:8} {python} {row[1]:9.3f} {row[2]:8.2f} {row[3]:11.2f}{mark}",
+                flush=True,
+            )
+    python = statistics.geometric_mean(row[0] for row in rows if row[0])
+    serial, parallel = (statistics.geometric_mean(row[k] for row in rows) for k in (2, 3))
+    print(f"{'geometric mean':25} {python:10.0f} {'':9} {serial:8.2f} {parallel:11.2f}")
+    print(f"below {LEAST} of parallel Numba: {', '.join(slower) or 'none'}")
 
 
 # ---- the choice ---------------------------------------------------------------------------------
@@ -187,14 +221,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.oracle:
         return oracle(options.names or list(SIZES), options.rounds)
-    print(f"{'kernel':16} {'x CPython':>10} {'ms':>9} {'x njit':>8} {'x njit parallel':>16}")
-    rows = []
-    for name in options.names or SIZES:
-        row = measure(name, options.rounds)
-        rows.append(row)
-        print(f"{name:16} {row[0]:10.0f} {row[1]:9.3f} {row[2]:8.2f} {row[3]:16.2f}", flush=True)
-    means = [statistics.geometric_mean(column) for column in zip(*rows, strict=True)]
-    print(f"{'geometric mean':16} {means[0]:10.0f} {'':9} {means[2]:8.2f} {means[3]:16.2f}")
+    table(options.names or list(SIZES), options.rounds)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class Objects(ast.NodeTransformer):
         while isinstance(base, ast.Attribute):
             base = base.value
         if base is not node.func and isinstance(base, ast.Name) and base.id in self.owners:
-            raise Refused(node, "an attribute or method of an object")
+            raise Refused(node, "a method of an object")
         self.generic_visit(node)
         return node
 
@@ -246,7 +246,7 @@ class FileStudy:
             node = objects.visit(copied(node))
             stored = assigned_names([node]) & objects.names.keys()
             if stored and len(objects.names) > len(objects.own):
-                raise Refused(node, "an attribute or method of an object")
+                raise Refused(node, "an object that another one may be")
             given_names = [n for n in given_names if n not in objects.owners] + [*objects.names]
             outputs = [*outputs, *sorted(stored)]
         use = Names(node)
@@ -260,7 +260,7 @@ class FileStudy:
                     raise Refused(place.node, "a call of the program's own function")
                 surroundings[name] = value
             elif name in use.owners:
-                raise Refused(place.node, "an attribute or method of an object")
+                raise Refused(place.node, "an object, or an attribute of something else")
             else:
                 names.append(name)
                 values.append(self.value(name, use))
@@ -312,7 +312,7 @@ _GENERAL = {
     "not only this function's": "a variable that other functions see",
     "may have no value": "a variable that may have no value",
     "a call of": "a call of a function that is not translated",
-    "the attribute": "an attribute or method of an object",
+    "the attribute": "an object, or an attribute of something else",
     "of several types": "a variable of several types",
     "of two types": "a variable of several types",
     "the constant": "a constant that is no number",

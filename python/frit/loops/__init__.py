@@ -39,12 +39,14 @@ class Parallelized:
         return self.run(*args, **kwargs)
 
     def prepare(self) -> None:
+        from frit.loops.quiet import without_collections
         from frit.translate.errors import TranslationError
 
         if self.run != self.first:
             return
         try:
-            self.run = self.rewritten()
+            with without_collections():
+                self.run = self.rewritten()
         except TranslationError as error:
             self.run = self.function
             self.reason = str(error)

@@ -16,7 +16,7 @@ import sys
 import types
 from typing import Any
 
-from frit.loops.quiet import without_warnings
+from frit.loops.quiet import without_collections, without_warnings
 
 _FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
 _FOR_BYTES = re.compile(_FOR.pattern.encode(), re.MULTILINE)
@@ -39,7 +39,7 @@ def code_of(
     if found is None or not is_enabled():
         return original
     try:
-        with without_warnings():  # Python has given them
+        with without_collections(), without_warnings():  # Python has given them
             return _code_of(ast.parse(text, original.co_filename), original, is_program)
     except Exception:
         return original  # a program must not end because we could not read it

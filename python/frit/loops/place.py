@@ -20,6 +20,7 @@ from frit import _importer
 from frit.loops.attributes import Attributes, NotPlain, attributes_of
 from frit.loops.names import assigned_names, needed_names
 from frit.loops.peel import Peel
+from frit.loops.quiet import without_collections
 from frit.loops.work import SHORT, WORTH, guess_of
 
 if TYPE_CHECKING:
@@ -424,7 +425,8 @@ class Binding:
         self.place.why = f"{name} is not what it was"
 
     def make_site(self, left: int) -> Site:
-        from frit.loops.site import Site
+        with without_collections():
+            from frit.loops.site import Site
 
         unbound = frozenset(o for o in self.outputs if o not in self.names)
         self.site = self.sites[left] = Site(

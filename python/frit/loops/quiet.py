@@ -1,8 +1,9 @@
-"""quiet.py: text that Python has compiled before is compiled again without its warnings."""
+"""quiet.py: a text is read and compiled a second time: without warnings or garbage collections."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import warnings
 from collections.abc import Iterator
 
@@ -22,3 +23,18 @@ def without_warnings() -> Iterator[None]:
         yield
     finally:
         filters.remove(_ALL)
+
+
+@contextlib.contextmanager
+def without_collections() -> Iterator[None]:
+    """Trees of a text are thousands of objects, none of which is garbage yet.
+
+    Each would count towards the next collection, which goes through all of NumPy's modules.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -14,6 +14,7 @@ import numpy
 
 from frit import _core
 from frit.loops.nest import Inputs, Translation, translate
+from frit.loops.quiet import without_collections
 from frit.loops.values import Refused
 from frit.translate.record import replace
 
@@ -244,9 +245,10 @@ class Site:
             self.left,
         )
         try:
-            plan = Plan(translate(inputs), self.names)
-            if plan.may_fail and self.left:
-                plan.whole = Plan(translate(replace(inputs, left=0)), self.names)
+            with without_collections():
+                plan = Plan(translate(inputs), self.names)
+                if plan.may_fail and self.left:
+                    plan.whole = Plan(translate(replace(inputs, left=0)), self.names)
         except Exception as error:  # whatever is wrong with us, Python can run it
             # A new one: what an exception holds on to keeps the translation alive.
             refused = Refused(None, getattr(error, "reason", OURS + repr(error)))
