@@ -241,7 +241,7 @@ class FileStudy:
         """Translates the nest for values as its text suggests them, and has it judged."""
         node, given_names, outputs = place.node, [*place.passed, *place.outside], place.outputs
         owners = Names(node).owners - self.surroundings.keys()
-        if owners and not place.is_module:
+        if owners:
             objects = Objects(owners - uses_of(node)[1])
             node = objects.visit(copied(node))
             stored = assigned_names([node]) & objects.names.keys()

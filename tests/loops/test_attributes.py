@@ -348,6 +348,39 @@ def test_two_names_of_one_object():
     assert not check(moves, two)
 
 
+SETTINGS = Settings(n=7, factor=1.5)
+
+
+def of_the_module(x):
+    for i in range(SETTINGS.n):
+        x[i] = SETTINGS.factor * i
+
+
+def test_an_object_of_the_module(monkeypatch):
+    def make():
+        return (np.zeros(9),)
+
+    assert check(of_the_module, make)
+    ours = frit.parallelize(of_the_module)
+    for settings in (SETTINGS, Settings(3, 2.0), WithProperty(), None):
+        monkeypatch.setitem(globals(), "SETTINGS", settings)
+        assert equal(outcome(of_the_module, make()), outcome(ours, make()))
+
+
+def no_arguments():
+    for i in range(SETTINGS.n):
+        SETTINGS.factor += i
+
+
+def test_a_function_without_arguments():
+    ours = frit.parallelize(no_arguments)
+    for function in (no_arguments, ours, ours):
+        SETTINGS.factor = 0.5
+        function()
+        assert SETTINGS.factor == 21.5
+    assert is_taken(ours)
+
+
 def through_itself(o):
     for i in range(6):
         o.me.k = o.k + 1
@@ -433,6 +466,51 @@ def test_methods_of_a_program(monkeypatch, first, resized, count):
     bindings = [p.binding for p in place.places if p.file == name]
     taken = [b for b in bindings if b is not None and b.site is not None and b.site.calls]
     assert len(taken) == count
+
+
+MODULE = """
+    import types
+    p = types.SimpleNamespace(n=30, m=20, u=np.arange(600.0).reshape(30, 20), total=0.0, last=None)
+    q = types.SimpleNamespace(p=p, scale=0.5)
+    out = np.zeros((30, 20))
+    for i in range(p.n):
+        for j in range(p.m):
+            out[i, j] = p.u[i, j] * q.scale + i
+    for i in range(1, p.n):
+        p.total += p.u[i, 0]
+        p.last = i
+        t = p.total
+    for i in range(q.p.n):
+        q.p.u[i, 1] = q.p.total
+    for i in range(p.n - 1):
+        p.m -= 1
+        p.u[i, p.m] = i
+    kept = [p.n, p.m, p.total, type(p.total), p.last, i, j, t]
+    u = p.u
+"""
+
+
+def test_attributes_in_loops_of_a_module(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", -1.0)
+    monkeypatch.setattr(place, "WORTH", -1.0)
+    name = "<attributes of a module>"
+    text = textwrap.dedent(MODULE)
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    plain = compile(text, name, "exec", dont_inherit=True)
+    found = []
+    for code in (plain, implicit.code_of(text, plain)):
+        space = {"__name__": "program", "np": np}
+        try:
+            exec(code, space)
+        except IndexError as error:  # p.m leaves the rows
+            space["kept"] = [str(error), vars(space["p"]).copy(), space["i"], space["t"]]
+            space["kept"][1].pop("u")
+            space["kept"][1] = [*space["kept"][1].values()]
+        found.append([space["kept"], space["p"].u, space["out"]])
+    assert equal(*found)
+    bindings = [p.binding for p in place.places if p.file == name]
+    assert sum(b.site is not None and b.site.calls > 0 for b in bindings if b is not None) >= 3
 
 
 def test_explain_names_what_is_no_plain_attribute():

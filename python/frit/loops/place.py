@@ -301,8 +301,9 @@ class Binding:
             else:
                 self.names.append(name)
                 self.read.append(name)
-        self.attributes = None if place.is_module else self.find_attributes(passed, space, core)
-        self.takes_all = len(self.taken) == len(place.passed) and not self.read
+        self.attributes = self.find_attributes(passed, space, core)
+        reads_more = bool(self.read) or self.attributes is not None
+        self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if set(self.read) & place.shared:
             self.refuse("another thread may change a variable that it reads")
         if place.is_module and self.functions_read(space) & assigned_names([place.node]):
@@ -334,9 +335,9 @@ class Binding:
             return None
         if found is None:
             return None
-        if not self.place.shared.isdisjoint(f".{n}" for path in found.paths for n in path[1:]):
-            self.refuse("another thread may change an attribute that it reads")
         roots = set(found.roots)
+        if self.place.shared & {*roots, *(f".{n}" for path in found.paths for n in path[1:])}:
+            self.refuse("another thread may change an attribute that it reads")
         passed_names = zip(self.names, self.taken, strict=False)
         self.root_numbers = {name: k for name, k in passed_names if name in roots}
         self.taken = [k for k in self.taken if k not in self.root_numbers.values()]

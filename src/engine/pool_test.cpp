@@ -1,0 +1,63 @@
+// pool_test.cpp: every part of a launch is run once, whether threads sleep, wake or spin.
+#include "engine/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace frit {
+namespace {
+
+class Pool : public testing::Test {
+ protected:
+  void SetUp() override {
+    before_ = ThreadPool::get().threads();
+    ThreadPool::get().set_threads(4);
+  }
+  void TearDown() override { ThreadPool::get().set_threads(before_); }
+
+  // How often each part of a launch is run.
+  static std::vector<int> launch(std::int64_t parts) {
+    std::vector<std::atomic<int>> runs(static_cast<std::size_t>(parts));
+    ThreadPool::get().run(
+        parts,
+        [](void* context, std::int64_t k) {
+          ++(*static_cast<std::vector<std::atomic<int>>*>(context))[static_cast<std::size_t>(k)];
+        },
+        &runs);
+    return {runs.begin(), runs.end()};
+  }
+
+ private:
+  int before_ = 1;
+};
+
+TEST_F(Pool, runs_each_part_once_whether_threads_sleep_or_not) {
+  for (int round = 0; round < 400; ++round) {
+    const std::int64_t parts = 1 + round % 37;
+    EXPECT_EQ(launch(parts), std::vector<int>(static_cast<std::size_t>(parts), 1)) << round;
+    // Threads go to sleep after a millisecond; some are on their way when the next launch comes.
+    if (round % 20 == 0) std::this_thread::sleep_for(std::chrono::microseconds(900 + 10 * round));
+  }
+}
+
+TEST_F(Pool, short_launches_wake_threads_that_the_next_launches_use) {
+  for (int round = 0; round < 200; ++round) {
+    ThreadPool::get().note_short(std::chrono::microseconds(round % 130));
+    EXPECT_EQ(launch(3), (std::vector<int>{1, 1, 1})) << round;
+    if (round % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST_F(Pool, one_thread_is_never_woken) {
+  ThreadPool::get().set_threads(1);
+  ThreadPool::get().note_short(std::chrono::milliseconds(5));
+  EXPECT_FALSE(ThreadPool::get().is_awake());
+  EXPECT_EQ(launch(9), std::vector<int>(9, 1));
+}
+
+}  // namespace
+}  // namespace frit
