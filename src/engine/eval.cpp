@@ -21,17 +21,29 @@ namespace {
 constexpr std::size_t most_plans = 1024;
 constexpr std::size_t most_kernels = 4096;
 // What a kernel's launches must have cost, in ns, before its code is looked for on disk (some ten
-// microseconds), and before it is compiled: some ten milliseconds of a core that the program could
-// use, and a program that ends waits for it. The first compile loads LLVM, so all launches together
-// must have cost more.
+// microseconds), and before it is compiled: about what its compile takes, on a core that the
+// program could use, and a program that ends waits for it. The first compile loads LLVM, so all
+// launches together must have cost more.
 constexpr double load_from = 5e4;
-constexpr double compile_from = 8e6;
+constexpr double compile_from_least = 3e6, compile_from_most = 8e6;
+constexpr double compile_an_instruction = 1e5;
 constexpr double first_compile_from = 5e7;
 // Where points depend on one another, the interpreter takes some hundred times as long.
 constexpr double crawl = 50;
 // There, from this cost of one launch on, waiting for the compiler is quicker.
 constexpr double wait_from = 5e5;
 constexpr double never = std::numeric_limits<double>::infinity();
+
+std::size_t length_of(const Block& block) {
+  std::size_t length = block.size();
+  for (const Instr& instr : block) length += length_of(instr.body) + length_of(instr.other);
+  return length;
+}
+
+double compile_from(const Kernel& kernel) {
+  return std::clamp(compile_an_instruction * static_cast<double>(length_of(kernel.code)),
+                    compile_from_least, compile_from_most);
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -302,7 +314,8 @@ const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
     note_cost(code, pace == Pace::OneByOne ? crawl * cost : cost);
     const bool waits = pace == Pace::OneByOne && cost >= wait_from;
     const bool worth = settings.tier == Tier::Compiled || waits ||
-                       (code.cost_seen >= compile_from && cost_seen_ >= first_compile_from);
+                       (code.cost_seen >= compile_from_least && cost_seen_ >= first_compile_from &&
+                        code.cost_seen >= compile_from(*code.kernel));
     if (!code.compiled && !code.sought && code.cost_seen >= load_from) {
       code.sought = true;
       code.compiled = compiler_->find(*code.kernel);

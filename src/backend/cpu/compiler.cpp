@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -241,7 +242,13 @@ class CompileService final : public Compiler {
   }
   void enqueue(Request request) {
     ExitGuard::instance().watch_main_thread();
-    queue_.push_back(std::move(request));
+    // What has no code yet comes before what has some.
+    auto place = queue_.end();
+    if (request.effort == codegen::Effort::Quick)
+      place = std::find_if(queue_.begin(), queue_.end(), [](const Request& other) {
+        return other.effort == codegen::Effort::Thorough;
+      });
+    queue_.insert(place, std::move(request));
     start_thread();
     sync_->changed.notify_all();
   }

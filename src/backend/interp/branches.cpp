@@ -1,4 +1,5 @@
 // branches.cpp: If and While that differ between lanes: the lanes that go on are packed.
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -51,12 +52,13 @@ struct Machine::Packing {
       if (packed[k].written)
         unpack(outside[k], homes, machine.reg(packed[k].outside), listed, count, packed[k].size);
   }
-  // Keeps the listed lanes only.
-  void keep(const Lane* listed, std::int64_t count, Lane* homes) const {
-    std::int64_t same = 0;
-    while (same < count && listed[same] == same) ++same;
+  // Keeps the listed lanes only, in another order: the last ones take the places of those that
+  // leave.
+  void keep(const Lane* listed, const Lane* leaving, std::int64_t count, Lane* homes) const {
+    const Lane* const movers = std::lower_bound(listed, listed + count, count);
+    const std::int64_t moved = listed + count - movers;
     const auto keep_in = [&](std::byte* block, int size) {
-      interp::pack(block + same * size, block, listed + same, count - same, size);
+      move_lanes(block, leaving, movers, moved, size);
     };
     for (std::int32_t k = 0; k < packed_count; ++k)
       keep_in(machine.reg(packed[k].outside), packed[k].size);
@@ -96,8 +98,7 @@ void Machine::if_lanes(const Step& step, std::int32_t first) {
   run_packed(program_.regions[at(branch.other)], rest, lanes_ - count, step.middle, step.end);
 }
 
-// Lanes leave one by one; those that stay are packed anew each time. While all stay nothing is
-// copied.
+// Lanes leave one by one; others take their places. While all stay nothing is copied.
 void Machine::while_lanes(const Step& step, std::int32_t first) {
   const LaneBranch& branch = program_.branches[at(step.detail)];
   Lane* const chosen = lanes_in(branch.chosen);
@@ -113,7 +114,7 @@ void Machine::while_lanes(const Step& step, std::int32_t first) {
       if (packing) packing->write_back(homes, rest, lanes_ - count);
       if (count == 0) return;
       if (packing) {
-        packing->keep(chosen, count, homes);
+        packing->keep(chosen, rest, count, homes);
       } else {
         std::memcpy(homes, chosen, static_cast<std::size_t>(count) * sizeof(Lane));
         packing.emplace(*this, program_.regions[at(branch.region)], chosen, count);

@@ -94,6 +94,15 @@ void pack(std::byte* to, const std::byte* from, const Lane* lanes, std::int64_t 
   });
 }
 
+void move_lanes(std::byte* block, const Lane* to, const Lane* from, std::int64_t n, int size) {
+  with_size(size, [&](auto tag) {
+    constexpr int bytes = decltype(tag)::value;
+    for (std::int64_t k = 0; k < n; ++k)
+      put<bytes>(block + std::int64_t{to[k]} * bytes,
+                 get<bytes>(block + std::int64_t{from[k]} * bytes));
+  });
+}
+
 void unpack(std::byte* to, const Lane* to_lanes, const std::byte* from, const Lane* from_lanes,
             std::int64_t n, int size) {
   with_size(size, [&](auto tag) {
@@ -112,6 +121,23 @@ void load_lanes(std::byte* to, const std::byte* from, std::int64_t stride, const
     for (std::int64_t k = 0; k < n; ++k)
       put<bytes>(to + k * bytes, get<bytes>(from + lanes[k] * stride));
   });
+}
+
+void load_indexed(std::byte* to, const std::byte* from, const Steps& steps, std::int64_t n,
+                  int size) {
+  const auto copy = [&](const auto& own) {
+    with_size(size, [&](auto tag) {
+      constexpr int bytes = decltype(tag)::value;
+      for (std::int64_t k = 0; k < n; ++k) {
+        std::int64_t index;
+        std::memcpy(&index, steps.indices + k * 8, sizeof index);
+        put<bytes>(to + k * bytes, get<bytes>(from + own(k) + index * steps.index_stride));
+      }
+    });
+  };
+  if (steps.stride == 0) return copy([](std::int64_t) { return 0; });
+  if (!steps.lanes) return copy([&](std::int64_t k) { return k * steps.stride; });
+  copy([&](std::int64_t k) { return steps.lanes[k] * steps.stride; });
 }
 
 void store_lanes(std::byte* to, std::int64_t stride, const Lane* lanes, const std::byte* from,

@@ -40,14 +40,27 @@ using Lane = std::int32_t;
 std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n);
 // Lists the lanes whose condition holds, and the others. Both lists need room for n.
 void split(const std::uint8_t* conditions, std::int64_t n, Lane* chosen, Lane* rest);
-// to[k] = from[lanes[k]]; to may be from where the lanes ascend.
+// to[k] = from[lanes[k]].
 void pack(std::byte* to, const std::byte* from, const Lane* lanes, std::int64_t n, int size);
+// block[to[k]] = block[from[k]]; no lane is in both lists.
+void move_lanes(std::byte* block, const Lane* to, const Lane* from, std::int64_t n, int size);
 // to[to_lanes[k]] = from[from_lanes[k]]; from_lanes may be null: all of them in order.
 void unpack(std::byte* to, const Lane* to_lanes, const std::byte* from, const Lane* from_lanes,
             std::int64_t n, int size);
 // to[k] = the element at from + lanes[k] * stride.
 void load_lanes(std::byte* to, const std::byte* from, std::int64_t stride, const Lane* lanes,
                 std::int64_t n, int size);
+// Where lane k's element lies: at lanes[k] * stride + indices[k] * index_stride, in bytes; lanes may
+// be null: k. Indices are Int64, at any address.
+struct Steps {
+  const Lane* lanes;
+  std::int64_t stride;
+  const std::byte* indices;
+  std::int64_t index_stride;
+};
+// to[k] = the element at from + what steps say.
+void load_indexed(std::byte* to, const std::byte* from, const Steps& steps, std::int64_t n,
+                  int size);
 // The element at to + lanes[k] * stride = from[k]; with from_stride 0 always the first.
 void store_lanes(std::byte* to, std::int64_t stride, const Lane* lanes, const std::byte* from,
                  std::int64_t from_stride, std::int64_t n, int size);

@@ -262,9 +262,20 @@ std::byte* Machine::scattered_place(const Step& step, std::int64_t* offsets) {
 }
 
 void Machine::gather(const Step& step) {
+  const Access& access = program_.accesses[static_cast<std::size_t>(step.access)];
+  std::byte* const to = reg(step.out);
+  if (access.varying_terms == 1) {
+    const Place place = lane_place(step);
+    const Term& term = program_.terms[static_cast<std::size_t>(
+        access.first_term + access.uniform_terms + access.lane_terms)];
+    const Steps steps{.lanes = places_,
+                      .stride = place.stride,
+                      .indices = reg(term.index),
+                      .index_stride = stride_of(term, step.size)};
+    return load_indexed(to, place.memory, steps, lanes_, step.size);
+  }
   auto* const offsets = reinterpret_cast<std::int64_t*>(temporaries_[0]);
   const std::byte* const base = scattered_place(step, offsets);
-  std::byte* const to = reg(step.out);
   with_size(step.size, [&](auto tag) {
     constexpr int size = decltype(tag)::value;
     for (std::int64_t k = 0; k < lanes_; ++k) std::memcpy(to + k * size, base + offsets[k], size);
