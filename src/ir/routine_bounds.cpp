@@ -33,7 +33,7 @@ class Bounds {
   explicit Bounds(const BoundsQuestion& question)
       : question_(question),
         body_(question.routine.body),
-        forms_(affine_forms(question.routine, question.extents, question.integers)),
+        forms_(question.routine, question.extents, question.integers),
         definitions_(body_.values.size(), nullptr),
         contents_(body_.operands.size()) {}
 
@@ -83,14 +83,14 @@ class Bounds {
     }
   }
 
-  bool is_constant(ValueId value) const { return forms_[at(value)].terms.empty(); }
+  bool is_constant(ValueId value) const { return forms_[value].terms.empty(); }
 
   void access(const Instr& instr, bool certain) {
     const auto shape = question_.shapes[at(instr.address.operand)];
     if (result_.size() <= at(instr.number)) result_.resize(at(instr.number) + 1);
     auto& found = result_[at(instr.number)];
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      const Affine& form = forms_[at(instr.address.terms[d].index)];
+      const Affine& form = forms_[instr.address.terms[d].index];
       const auto inside = [&](const Maybe& r) { return r && r->low >= 0 && r->high < shape[d]; };
       under_conditions_ = false;
       const Maybe plain = range_of(form);
@@ -163,7 +163,7 @@ class Bounds {
 
   Maybe argument(const Instr& instr, int k) {
     const ValueId value = instr.args[k];
-    if (has_form(body_.values[at(value)])) return range_of(forms_[at(value)]);
+    if (has_form(body_.values[at(value)])) return range_of(forms_[value]);
     return range_of(value);
   }
 
@@ -273,7 +273,7 @@ class Bounds {
     if (info(instr.op).inputs != 2 || !has_form(body_.values[at(instr.args[0])]) ||
         !has_form(body_.values[at(instr.args[1])]))
       return;
-    const Affine &x = forms_[at(instr.args[0])], &y = forms_[at(instr.args[1])];
+    const Affine &x = forms_[instr.args[0]], &y = forms_[instr.args[1]];
     if (instr.op == Op::Less) return holds ? at_most(x, y, -1) : at_most(y, x, 0);
     if (instr.op == Op::LessEqual) return holds ? at_most(x, y, 0) : at_most(y, x, -1);
     if (instr.op == Op::Greater) return holds ? at_most(y, x, -1) : at_most(x, y, 0);
@@ -302,7 +302,7 @@ class Bounds {
 
   const BoundsQuestion& question_;
   const Kernel& body_;
-  const std::vector<Affine> forms_;
+  const Forms forms_;
   std::vector<const Instr*> definitions_;
   std::vector<std::optional<Maybe>> contents_;
   std::vector<Constraint> constraints_;

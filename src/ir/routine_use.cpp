@@ -7,6 +7,9 @@
 #include <numeric>
 
 #include "ir/error.h"
+#include "ir/routine_apart.h"
+#include "ir/routine_cut.h"
+#include "ir/routine_lanes.h"
 
 namespace frit {
 namespace {
@@ -21,107 +24,6 @@ void for_each_instr(const Block& block, int depth, Visit&& visit) {
     for_each_instr(instr.body, depth + 1, visit);
   }
 }
-
-// ---- forms --------------------------------------------------------------------------------------
-
-constexpr Range int64_range{std::numeric_limits<std::int64_t>::min(),
-                            std::numeric_limits<std::int64_t>::max()};
-constexpr Range int32_range{std::numeric_limits<std::int32_t>::min(),
-                            std::numeric_limits<std::int32_t>::max()};
-
-Range range_of(DType dtype) {
-  if (!is_integer(dtype) || dtype == DType::Int64 || dtype == DType::UInt64) return int64_range;
-  const std::int64_t size = std::int64_t{1} << (8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0));
-  return {is_signed(dtype) ? -size : 0, size - 1};
-}
-
-// One pass over the values in their order, with what range each is known to have.
-class Forms {
- public:
-  Forms(const Routine& routine, std::span<const std::int64_t> extents,
-        std::span<const std::int64_t> integers)
-      : values_(routine.body.values),
-        integers_(integers),
-        forms_(values_.size()),
-        ranges_(values_.size()) {
-    for (std::size_t k = 0; k < forms_.size(); ++k) {
-      forms_[k].terms = {{static_cast<ValueId>(k), 1}};
-      ranges_[k] = k < extents.size() ? Range{0, std::max<std::int64_t>(extents[k] - 1, 0)}
-                                      : frit::range_of(values_[k]);
-    }
-    for_each_instr(routine.body.code, 0, [&](const Instr& instr, int) {
-      if (instr.result != no_value && is_followed(values_[at(instr.result)])) define(instr);
-    });
-  }
-
-  const std::vector<Affine>& all() const { return forms_; }
-  std::vector<Affine> take() { return std::move(forms_); }
-  const Range& range_of(ValueId value) const { return ranges_[at(value)]; }
-
- private:
-  static bool is_followed(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
-
-  void define(const Instr& instr) {
-    if (instr.kind == InstrKind::Loop) {
-      const auto begin = sum_range(forms_[at(instr.args[0])]),
-                 end = sum_range(forms_[at(instr.args[1])]);
-      if (begin && end && end->high > int64_range.low)
-        ranges_[at(instr.result)] = {begin->low, std::max(end->high - 1, begin->low)};
-      return;
-    }
-    const auto sum = form_of(instr);
-    if (!sum) return;
-    // In 64 bits a sum is taken as it is written.
-    if (values_[at(instr.result)] == DType::Int32) {
-      const auto range = sum_range(*sum);
-      if (!range || range->low < int32_range.low || range->high > int32_range.high) return;
-    }
-    forms_[at(instr.result)] = *sum;
-  }
-
-  std::optional<Affine> form_of(const Instr& instr) const {
-    if (instr.kind == InstrKind::Constant)
-      return Affine{.constant = instr.constant.dtype == DType::Int32
-                                    ? instr.constant.as<std::int32_t>()
-                                    : instr.constant.as<std::int64_t>(),
-                    .terms = {}};
-    if (instr.kind == InstrKind::IntegerArg)
-      return Affine{.constant = integers_[at(instr.number)], .terms = {}};
-    const auto form = [&](int k) -> const Affine& { return forms_[at(instr.args[k])]; };
-    if (instr.kind == InstrKind::Cast) {
-      const DType from = values_[at(instr.args[0])];
-      if (!is_integer(from) || from == DType::UInt64) return std::nullopt;
-      return form(0);
-    }
-    if (instr.kind != InstrKind::Apply) return std::nullopt;
-    if (instr.op == Op::Add) return add(form(0), form(1), 1);
-    if (instr.op == Op::Subtract) return add(form(0), form(1), -1);
-    if (instr.op == Op::Negative) return add({}, form(0), -1);
-    if (instr.op == Op::Multiply && form(1).terms.empty())
-      return add({}, form(0), form(1).constant);
-    if (instr.op == Op::Multiply && form(0).terms.empty())
-      return add({}, form(1), form(0).constant);
-    return std::nullopt;
-  }
-
-  std::optional<Range> sum_range(const Affine& form) const {
-    __int128 low = form.constant, high = form.constant;
-    for (const auto& [value, coefficient] : form.terms) {
-      const Range& r = ranges_[at(value)];
-      const __int128 a = static_cast<__int128>(coefficient) * r.low,
-                     b = static_cast<__int128>(coefficient) * r.high;
-      low += std::min(a, b);
-      high += std::max(a, b);
-    }
-    if (low < int64_range.low || high > int64_range.high) return std::nullopt;
-    return Range{static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
-  }
-
-  const std::vector<DType>& values_;
-  std::span<const std::int64_t> integers_;
-  std::vector<Affine> forms_;
-  std::vector<Range> ranges_;  // of values that are their own term
-};
 
 // Strides and extents: by size, does each stride step over everything that the smaller ones reach?
 bool steps_over(std::vector<std::pair<std::int64_t, std::int64_t>> steps, std::int64_t item) {
@@ -139,7 +41,7 @@ bool steps_over(std::vector<std::pair<std::int64_t, std::int64_t>> steps, std::i
 // Finds out whether all that is done to some bases are updates in whatever order.
 class UpdateSearch {
  public:
-  UpdateSearch(const RoutineUse& use, const std::vector<Affine>& forms)
+  UpdateSearch(const RoutineUse& use, const Forms& forms)
       : use_(use), body_(use.routine->body), forms_(forms), uses_(body_.values.size()) {
     definitions_.assign(body_.values.size(), nullptr);
     for_each_instr(body_.code, 0, [&](const Instr& instr, int) {
@@ -230,7 +132,7 @@ class UpdateSearch {
   bool is_same_element(const Instr& load, const Instr& store) const {
     if (load.address.operand != store.address.operand) return false;
     for (std::size_t k = 0; k < store.address.terms.size(); ++k)
-      if (forms_[at(load.address.terms[k].index)] != forms_[at(store.address.terms[k].index)])
+      if (forms_[load.address.terms[k].index] != forms_[store.address.terms[k].index])
         return false;
     return true;
   }
@@ -266,7 +168,7 @@ class UpdateSearch {
 
   const RoutineUse& use_;
   const Kernel& body_;
-  const std::vector<Affine>& forms_;
+  const Forms& forms_;
   std::vector<int> uses_;
   std::vector<const Instr*> definitions_;
   std::vector<RoutineUse::Update> all_;
@@ -278,8 +180,8 @@ class Analysis {
       : use_(use),
         routine_(*use.routine),
         body_(routine_.body),
-        form_values_(routine_, extents(), use.integers),
-        forms_(form_values_.all()) {}
+        forms_(routine_, extents(), use.integers),
+        parts_(Forms::in_parts(routine_, extents(), use.integers)) {}
 
   void run() {
     use_.immediate.assign(body_.operands.size(), false);
@@ -289,7 +191,8 @@ class Analysis {
     find_needed();
     find_axes();
     find_dependences();
-    use_.cost = cost_of(body_.code);
+    use_.cost = cost_of(body_.code, forms_);
+    find_lanes();
     for (std::size_t n = 0; n < use_.accesses.size(); ++n)
       if (use_.accesses[n].instr) add_touched(static_cast<std::int32_t>(n));
   }
@@ -305,7 +208,7 @@ class Analysis {
     for (std::size_t k = 0; k < instr.address.terms.size(); ++k) {
       const ValueId index = instr.address.terms[k].index;
       const std::int64_t stride = parameter.layout->strides()[k];
-      auto sum = add(bytes, forms_[at(index)], stride);
+      auto sum = add(bytes, forms_[index], stride);
       if (!sum) sum = add(bytes, {.terms = {{index, 1}}}, stride);  // as it is computed
       check(sum.has_value(), "an index stays within 64 bits");
       bytes = *sum;
@@ -380,11 +283,18 @@ class Analysis {
       use_.axes_of[at(k)] = std::uint64_t{1} << k;
       use_.uses_index |= use_.needed[at(k)] && extents()[at(k)] > 1;
     }
+    spread_axes();
+  }
+  void spread_axes() {
     locals_.assign(body_.locals.size(), 0);
     do {
       changed_ = false;
       spread(body_.code, 0);
     } while (changed_);
+  }
+  void find_lanes() {
+    use_.lanes = frit::find_lanes(use_, forms_, parts_);
+    if (!use_.lanes.empty()) spread_axes();
   }
   void spread(const Block& block, std::uint64_t around) {
     for (const Instr& instr : block) {
@@ -417,6 +327,12 @@ class Analysis {
           }
           break;
         case InstrKind::Loop:
+          // Between lanes of a loop outside of lanes its bounds don't differ.
+          if (!use_.lanes.empty() && use_.lanes[at(instr.result)]) {
+            use_.axes_of[at(instr.result)] = mask | around | lane_bit;
+            spread(instr.body, around | mask);
+            break;
+          }
           use_.axes_of[at(instr.result)] = mask | around;
           spread(instr.body, around | mask);
           break;
@@ -511,62 +427,13 @@ class Analysis {
     return apart >= size_a && apart + size_b <= step;
   }
 
-  // For two accesses of one array: do two different points always touch different elements? So it
-  // is where some index of both moves further with an axis than all the rest of it reaches:
-  // A[i], A[i * 10 + j] for j < 10. An axis that is told apart is the same for the others.
+  // For two accesses of one array: do two different points always touch different elements?
   bool stays_at_its_point(const RoutineAccess& a, const RoutineAccess& b) const {
-    const Layout& layout = *parameter_of(a).layout;
-    std::uint64_t known = 0, all = 0;
+    Iterations points{.differ = {}, .agree = [](ValueId) { return false; }};
     for (std::int32_t axis = 0; axis < routine_.rank; ++axis)
-      if (extents()[at(axis)] > 1) all |= std::uint64_t{1} << axis;
-    for (bool progress = true; progress && known != all;) {
-      progress = false;
-      for (std::int32_t axis = 0; axis < routine_.rank; ++axis) {
-        const std::uint64_t bit = std::uint64_t{1} << axis;
-        if (!(all & bit) || (known & bit)) continue;
-        for (std::size_t d = 0; d < a.instr->address.terms.size(); ++d) {
-          if (layout.shape()[d] > 1 && layout.strides()[d] == 0) continue;
-          if (!tells_apart(forms_[at(a.instr->address.terms[d].index)],
-                           forms_[at(b.instr->address.terms[d].index)], axis, known))
-            continue;
-          known |= bit;
-          progress = true;
-          break;
-        }
-      }
-    }
-    return known == all;
-  }
-
-  // Are the two indices different wherever they are of points that differ along the axis, and not
-  // along the known ones?
-  bool tells_apart(const Affine& x, const Affine& y, std::int32_t axis, std::uint64_t known) const {
-    const std::int64_t step = coefficient(x, axis);
-    if (step == 0 || step != coefficient(y, axis)) return false;
-    const __int128 reach = step < 0 ? -static_cast<__int128>(step) : step;
-    constexpr __int128 most = static_cast<__int128>(1) << 100;  // so that no sum of them overflows
-    // Of the rest of x minus the rest of y.
-    __int128 low = static_cast<__int128>(x.constant) - y.constant, high = low;
-    const auto add_rest = [&](const Affine& form, const Affine& other, int sign) {
-      for (const auto& [value, factor] : form.terms) {
-        if (value == axis) continue;
-        if (value < routine_.rank && (known >> value & 1) && coefficient(other, value) == factor)
-          continue;
-        const Range& range = form_values_.range_of(value);
-        const __int128 p = static_cast<__int128>(factor) * range.low * sign,
-                       q = static_cast<__int128>(factor) * range.high * sign;
-        low += std::min(p, q);
-        high += std::max(p, q);
-        if (std::max(p < 0 ? -p : p, q < 0 ? -q : q) > most) return false;
-      }
-      return true;
-    };
-    return add_rest(x, y, 1) && add_rest(y, x, -1) && low > -reach && high < reach;
-  }
-  static std::int64_t coefficient(const Affine& form, ValueId value) {
-    for (const auto& [term, factor] : form.terms)
-      if (term == value) return factor;
-    return 0;
+      if (extents()[at(axis)] > 1)
+        for (ValueId part : parts_.parts_of(axis)) points.differ.push_back(part);
+    return touch_apart(*a.instr, *b.instr, *parameter_of(a).layout, parts_, points);
   }
 
   // ---- what a node lists as its accesses --------------------------------------------------------
@@ -587,30 +454,10 @@ class Analysis {
     list.push_back({number, LayoutRef::adopt(make_layout(extents(), access.strides, item))});
   }
 
-  double cost_of(const Block& block) const {
-    double cost = 0;
-    for (const Instr& instr : block) {
-      if (instr.kind == InstrKind::Apply) cost += has(instr.op, Costly) ? 1.5 : 0.08;
-      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) cost += 0.1;
-      double rounds = 1;
-      if (instr.kind == InstrKind::While) rounds = 16;
-      if (instr.kind == InstrKind::Loop) {
-        const Affine &begin = forms_[at(instr.args[0])], &end = forms_[at(instr.args[1])];
-        const bool known = begin.terms.empty() && end.terms.empty();
-        rounds = known ? std::max(0.0, static_cast<double>(end.constant) -
-                                           static_cast<double>(begin.constant))
-                       : 16;
-      }
-      cost += rounds * (cost_of(instr.body) + cost_of(instr.other));
-    }
-    return cost;
-  }
-
   RoutineUse& use_;
   const Routine& routine_;
   const Kernel& body_;
-  const Forms form_values_;
-  const std::vector<Affine>& forms_;
+  const Forms forms_, parts_;
   std::vector<std::uint64_t> locals_;
   std::vector<std::int32_t> ordering_;  // bases whose elements several points touch
   bool changed_ = false;
@@ -618,35 +465,17 @@ class Analysis {
 
 }  // namespace
 
-std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor) {
-  Affine sum;
-  std::int64_t scaled;
-  if (__builtin_mul_overflow(b.constant, factor, &scaled) ||
-      __builtin_add_overflow(a.constant, scaled, &sum.constant))
-    return std::nullopt;
-  std::size_t i = 0, j = 0;
-  while (i < a.terms.size() || j < b.terms.size()) {
-    const bool from_a =
-        j == b.terms.size() || (i < a.terms.size() && a.terms[i].first <= b.terms[j].first);
-    const bool from_b =
-        i == a.terms.size() || (j < b.terms.size() && b.terms[j].first <= a.terms[i].first);
-    const ValueId value = from_a ? a.terms[i].first : b.terms[j].first;
-    std::int64_t coefficient = from_a ? a.terms[i].second : 0;
-    if (from_b && (__builtin_mul_overflow(b.terms[j].second, factor, &scaled) ||
-                   __builtin_add_overflow(coefficient, scaled, &coefficient)))
-      return std::nullopt;
-    if (coefficient != 0) sum.terms.emplace_back(value, coefficient);
-    i += from_a ? 1 : 0;
-    j += from_b ? 1 : 0;
+void analyse(RoutineUse& use) {
+  RoutineUse cut = use;
+  cut.routine = cut_loops(use.routine, use.domain->shape(), cut.integers);
+  if (cut.routine != use.routine) {
+    Analysis(cut).run();
+    if (!cut.lanes.empty()) {
+      use = std::move(cut);
+      return;
+    }
   }
-  return sum;
+  Analysis(use).run();
 }
-
-std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> extents,
-                                 std::span<const std::int64_t> integers) {
-  return Forms(routine, extents, integers).take();
-}
-
-void analyse(RoutineUse& use) { Analysis(use).run(); }
 
 }  // namespace frit

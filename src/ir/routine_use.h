@@ -12,24 +12,9 @@
 
 #include "ir/layout.h"
 #include "ir/routine.h"
+#include "ir/routine_forms.h"
 
 namespace frit {
-
-// constant + sum of coefficient * value, over values that are not sums themselves (axes, loop
-// indices, what was computed otherwise).
-struct Affine {
-  std::int64_t constant = 0;
-  std::vector<std::pair<ValueId, std::int64_t>> terms;  // by rising value; no coefficient is 0
-  bool operator==(const Affine&) const = default;
-};
-
-// a + factor * b, unless a number leaves int64.
-std::optional<Affine> add(const Affine& a, const Affine& b, std::int64_t factor);
-
-// The form of each Int64 and Int32 value; a value that is no sum is its own only term. In Int32 a
-// sum is one here where it is known to stay in 32 bits; casts between the two change nothing then.
-std::vector<Affine> affine_forms(const Routine& routine, std::span<const std::int64_t> extents,
-                                 std::span<const std::int64_t> integers);
 
 struct RoutineParameter {
   std::int32_t base = 0;  // equal numbers: the same memory
@@ -51,9 +36,13 @@ struct RoutineAccess {
   std::vector<std::int64_t> strides = {};                    // of the window, bytes an axis
 };
 
+// In axes_of: it differs between the lanes of a loop of the body.
+inline constexpr std::uint64_t lane_bit = std::uint64_t{1} << 63;
+
 // Shared by all nodes that use the routine in this way; their memory and scalars are their own.
 struct RoutineUse {
   std::uint64_t id = 0;  // never used twice: equal ids, equal uses
+  // analyse() cuts its loops where that makes sums of indices, and adds integers for that.
   std::shared_ptr<const Routine> routine;
   LayoutRef domain;  // its shape: the extents of the parallel axes
   std::vector<RoutineParameter> parameters;
@@ -63,7 +52,7 @@ struct RoutineUse {
   std::vector<RoutineAccess> accesses;
   // Values that something other than an address of its own sum depends on.
   std::vector<bool> needed;
-  std::vector<std::uint64_t> axes_of;  // by value: the axes along which it differs
+  std::vector<std::uint64_t> axes_of;  // by value: the axes along which it differs, and lane_bit
   // By parameter: stores go to memory at once, in the order of the body.
   std::vector<bool> immediate;
   // Points depend on one another: they run one after another, the last axis fastest.
@@ -81,6 +70,9 @@ struct RoutineUse {
   };
   std::vector<Update> updates;
   bool uses_index = false;  // the axes must stay as they are
+  // Loops of the body (by their results) whose iterations are independent, and which are better
+  // lanes than the points are. Empty: there are none.
+  std::vector<bool> lanes;
   double cost = 0;          // estimated operations a point
   // One access (by number) for each different window, and one for each parameter that is touched in
   // another way.
@@ -94,11 +86,6 @@ struct RoutineUse {
 void analyse(RoutineUse& use);
 
 // ---- bounds -------------------------------------------------------------------------------------
-
-struct Range {
-  std::int64_t low = 0, high = 0;
-  bool operator==(const Range&) const = default;
-};
 
 struct BoundsQuestion {
   const Routine& routine;

@@ -19,6 +19,7 @@ std::int64_t stride_of(const Window& w, int axis) {
 Body::Body(const Lowering& lowering)
     : segment_(lowering.segment),
       group_(lowering.group),
+      lanes_inside_(finds_lanes_inside()),
       uses_(lowering.uses),
       plan_(lowering.plan) {
   const std::size_t members = group_.members.size();
@@ -35,6 +36,15 @@ Body::Body(const Lowering& lowering)
     for (const Window& w : m.in)
       if (in_memory(w.slot) && !w.whole) memory_.push_back(&w);
   }
+}
+
+bool Body::finds_lanes_inside() const {
+  if (group_.kind != GroupKind::Map && (group_.kind != GroupKind::Fold || group_.buffered))
+    return false;
+  return std::any_of(group_.members.begin(), group_.members.end(), [&](const Member& m) {
+    const Node& node = node_of(m);
+    return node.kind == NodeKind::Routine && !node.site->routine->lanes.empty();
+  });
 }
 
 // ---- windows and axes ---------------------------------------------------------------------------
@@ -287,6 +297,7 @@ ValueId Body::axis_index(std::int32_t axis) {
 }
 
 std::uint64_t Body::lane_axes() const {
+  if (lanes_inside_) return lane_bit;
   std::uint64_t axes = 0;
   for (const Axis* a : nest_)
     if (a->lanes)

@@ -128,6 +128,8 @@ class Body : public RoutineHost {
 
   const Segment& segment_;
   const Group& group_;
+  // Lanes are the iterations of loops that the members have inside; no axis is one of lanes.
+  const bool lanes_inside_;
   std::span<const SlotUse> uses_;
   Plan& plan_;
   KernelWriter writer_;
@@ -184,6 +186,8 @@ class Body : public RoutineHost {
     return address(w, access);
   }
   Address whole_address(const Window& w, std::int64_t offset, MemoryAccess access) override;
+
+  bool finds_lanes_inside() const;
 
   double cost_ = 0;  // of one point, in nanoseconds
   std::optional<std::int64_t> traffic_;

@@ -49,7 +49,7 @@ class FoldBody final : public ReducingBody {
     step_.extent = 1;
     std::vector<Accumulator> accumulators = accumulators_of(0);
     for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
-    for (std::size_t k = 0; k < axes.size(); ++k) open(axes[k], k + 1 == axes.size());
+    for (std::size_t k = 0; k < axes.size(); ++k) open(axes[k], !lanes_inside_ && k + 1 == axes.size());
     point(0, accumulators);
     flush(full_);
     if (axes.empty())
@@ -171,8 +171,8 @@ class FoldBody final : public ReducingBody {
     std::vector<Accumulator> accumulators = accumulators_of(0);
     const std::vector<Partial> partials = partials_for(accumulators, count);
     for (Accumulator& a : accumulators) writer_.write_local(a.local, neutral(*a.member));
-    inner.lanes = true;
-    inner.index = writer_.open_loop(begin, end, true);
+    inner.lanes = !lanes_inside_;
+    inner.index = writer_.open_loop(begin, end, inner.lanes);
     nest_.push_back(&inner);
     point(0, accumulators);
     flush(full_);

@@ -14,7 +14,7 @@ class MapBody final : public Body {
     std::vector<Axis> axes = merge(natural_order());
     if (axes.empty()) axes.push_back({.members = {0}, .extent = 1});
     choose_streaming();
-    const std::size_t lanes = vector_axis(axes);
+    const std::size_t lanes = lanes_inside_ ? axes.size() : vector_axis(axes);
     axes[0].lanes = lanes == 0;
     axes[0].index = writer_.open_parallel(axes[0].lanes);
     step_.extent = axes[0].extent;

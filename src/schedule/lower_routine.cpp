@@ -206,8 +206,8 @@ class RoutineLowering {
     for (const auto& [id, stride] : access.terms) {
       const bool is_axis = id < use_.routine->rank;
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
-      const bool own_lane =
-          is_axis && (host_.lane_axes() >> id & 1) && stride == size_of(window.dtype);
+      const bool is_lane = id == lane_ || (is_axis && (host_.lane_axes() >> id & 1) != 0);
+      const bool own_lane = is_lane && stride == size_of(window.dtype);
       result.terms.push_back({index(id), own_lane ? unit_stride : integer(stride)});
     }
     return result;
@@ -218,10 +218,36 @@ class RoutineLowering {
   void loop(const Instr& instr) {
     const std::uint64_t differs = use_.axes_of[at(instr.args[0])] | use_.axes_of[at(instr.args[1])];
     const ValueId begin = value(instr.args[0]), end = value(instr.args[1]);
+    if (is_lanes(instr)) return lanes(instr, begin, end);
     if (differs & host_.lane_axes()) return loop_of_lanes(instr, begin, end);
     define(instr, writer_.open_loop(begin, end, false));
     block(instr.body, Place::Nested);
     writer_.close_loop();
+  }
+
+  bool is_lanes(const Instr& instr) const {
+    return (host_.lane_axes() & lane_bit) != 0 && !use_.lanes.empty() &&
+           use_.lanes[at(instr.result)];
+  }
+
+  // Its locals are each lane's own.
+  void lanes(const Instr& instr, ValueId begin, ValueId end) {
+    const std::vector<std::int32_t> outer = locals_;
+    take_own_locals(instr.body);
+    lane_ = instr.result;
+    define(instr, writer_.open_loop(begin, end, true));
+    block(instr.body, Place::Nested);
+    writer_.close_loop();
+    lane_ = no_value;
+    locals_ = outer;
+  }
+  void take_own_locals(const Block& instructions) {
+    for (const Instr& instr : instructions) {
+      if (instr.kind == InstrKind::WriteLocal)
+        locals_[at(instr.number)] = writer_.local(body_.locals[at(instr.number)]);
+      take_own_locals(instr.body);
+      take_own_locals(instr.other);
+    }
   }
 
   // Each lane has its own bounds: it counts for itself.
@@ -246,6 +272,7 @@ class RoutineLowering {
   KernelWriter& writer_;
   std::vector<ValueId> values_;
   std::vector<std::int32_t> locals_;
+  ValueId lane_ = no_value;             // the loop inside that is lanes, while it is open
   std::vector<const Window*> windows_;  // of each access
   std::vector<Variable> variables_;
   std::vector<std::int32_t> variable_of_;  // of each access, or -1

@@ -14,7 +14,7 @@ import numpy
 
 import frit.pykokkos as pk
 
-LEAGUE, SIZES = 3, (2, 3, 4, 8)
+LEAGUE, SIZES = 3, (2, 4, 8, 12, 16)
 
 # ---- random kernels -----------------------------------------------------------------------------
 
