@@ -40,6 +40,7 @@ struct NodeLabel {
   std::string call;
   std::size_t parameters = 0;  // of a Routine
   bool is_loop = false;        // a Routine that was a loop nest
+  bool has_lanes = false;      // a Routine with loops inside that may be lanes
 
   explicit NodeLabel(const Node& node);
   std::string text() const;

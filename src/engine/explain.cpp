@@ -80,13 +80,15 @@ NodeLabel::NodeLabel(const Node& node)
   if (kind != NodeKind::Routine) return;
   parameters = node.site->routine->parameters.size();
   is_loop = node.source.ufunc != nullptr;
+  has_lanes = !node.site->routine->lanes.empty();
 }
 
 std::string NodeLabel::text() const {
   if (kind == NodeKind::Call) return call;
   if (kind == NodeKind::Routine)
     return (is_loop ? "loop nest of " : "user kernel of ") + std::to_string(parameters) +
-           " arrays over " + shape_text(domain->shape());
+           " arrays over " + shape_text(domain->shape()) +
+           (has_lanes ? ", with lanes along loops inside" : "");
   std::string s(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
   if (kind == NodeKind::Reduce) s += ".reduce";
   return s + " " + std::string(info(dtype).name) + shape_text(domain->shape());

@@ -18,6 +18,7 @@ from frit import numpy as lazy
 from frit.pykokkos import _intrinsics, _policies
 from frit.translate import Scope, Walker
 from frit.translate.flow import may_leave
+from frit.translate.rules import INTEGERS
 from frit.translate.scope import assigned_names
 from frit.translate.values import LocalArray, Marker, Number, Place, Struct, ViewPart
 
@@ -77,10 +78,15 @@ class _Phases:
         self.accumulators = own
         self.functions = {s.name: s for s in body if isinstance(s, ast.FunctionDef)}
         self.varying: set[str] = set()
+        self.ranks: set[str] = set()  # names of the thread's number
         self.counts: dict[str, int] = {}  # assignments, of each name
         for inner in (inner for s in body for inner in ast.walk(s)):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                 self.counts[inner.id] = self.counts.get(inner.id, 0) + 1
+        for statement in body:
+            found = _assignment(statement)
+            if found and len(found[0]) == 1 and self.counts[found[0][0]] == 1:
+                self.ranks |= {name for name in found[0] if _called(found[1]) == "team_rank"}
         known = -1
         while known != len(self.varying):
             known = len(self.varying)
@@ -144,11 +150,30 @@ class _Phases:
             for inner in ast.walk(outer)
         )
 
+    def one_thread(self, statement: ast.stmt) -> ast.expr | None:
+        """The number of the one thread that does it: `if team_rank() == number`."""
+        if not isinstance(statement, ast.If) or statement.orelse:
+            return None
+        test = statement.test
+        if not isinstance(test, ast.Compare) or [type(op) for op in test.ops] != [ast.Eq]:
+            return None
+        for rank, number in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+            is_rank = isinstance(rank, ast.Name) and rank.id in self.ranks
+            if (is_rank or _called(rank) == "team_rank") and not self.varies(number):
+                return number
+        return None
+
     def groups(self, body: Sequence[ast.stmt]) -> Iterator[list[ast.stmt]]:
-        """The lists of statements that threads do one after another."""
+        """The lists of statements that threads do one after another, or that one thread does."""
         group: list[ast.stmt] = []
         for statement in body:
             if not self.is_of_team(statement):
+                if self.one_thread(statement) is not None:
+                    if group:
+                        yield group
+                    yield [statement]
+                    group = []
+                    continue
                 group.append(statement)
                 continue
             if group:
@@ -259,6 +284,11 @@ class TeamWalker(Walker):
         group: list[ast.stmt] = []
         for statement in body:
             if not self.phases.is_of_team(statement):
+                if (number := self.phases.one_thread(statement)) is not None:
+                    self.threads(group)
+                    self.one_thread(statement, number)
+                    group = []
+                    continue
                 group.append(statement)
                 continue
             self.threads(group)
@@ -294,42 +324,56 @@ class TeamWalker(Walker):
         """These statements, thread after thread."""
         if not group:
             return
-        used = {name for statement in group for name in self.phases.names(statement)}
         self.check_objects(group)
+        size = self.team.data[2]
+        body = self.wrapped(lambda index: self.thread(group, index))
+        self.writer.loop(self.constant(0, "l").id, self.convert(size, "l").id, body)
+
+    def one_thread(self, statement: ast.stmt, number: ast.expr) -> None:
+        """This statement, in the thread with the number, if there is one."""
+        found = self.number(self.expression(number), number)
+        if found.dtype not in INTEGERS:
+            self.threads([statement])
+            return
+        self.check_objects([statement])
+        rank = self.convert(found, "l")
+        first = self.apply("GreaterEqual", rank, self.constant(0, "l"))
+        last = self.apply("Less", rank, self.convert(self.team.data[2], "l"))
+        there = self.apply("LogicalAnd", first, last)
+        self.branch(there, lambda: self.thread([statement], rank.id), None)
+
+    def thread(self, group: list[ast.stmt], index: int) -> None:
+        """What the thread with this number does."""
+        used = {name for statement in group for name in self.phases.names(statement)}
         league, _, size, league_size = self.team.data
-
-        def body(index: int) -> None:
-            rank = self.convert(Number(index, "l"), "i")
-            self.is_thread = True
-            self.team_scope.variables[self.team_name] = Marker(
-                "team", (league, rank, size, league_size)
-            )
-            for statement in self.recomputed(used):
-                if statement not in group:
-                    self.statement(statement)
-            kept = sorted(used & self.phases.kept)
-            known = {name for name in kept if self.held_place(name) is not None}
-            for name in kept:
-                place = self.held_place(name)
-                if isinstance(place, Place):
-                    self.write(place, self.load(self.element(name, place.dtype, index)))
-            Walker.statements(self, group)
-            for name in kept:
-                place = self.team_scope.variables.get(name)
-                if not isinstance(place, Place):
-                    raise self.refuse(
-                        group[0],
-                        f"'{name}' of a thread on both sides of a team_barrier()",
-                        "keep numbers only, or make it again behind the barrier",
-                    )
-                if name not in known and self.rounds:
-                    # The next round of the loop begins with what this one leaves.
-                    self.knowledge.need_place(self.team_scope.key(name), place.dtype)
-                element = self.element(name, place.dtype, index)
-                self.store(group[0], element, self.read(place))
-            self.is_thread = False
-
-        self.writer.loop(self.constant(0, "l").id, self.convert(size, "l").id, self.wrapped(body))
+        rank = self.convert(Number(index, "l"), "i")
+        self.is_thread = True
+        self.team_scope.variables[self.team_name] = Marker(
+            "team", (league, rank, size, league_size)
+        )
+        for statement in self.recomputed(used):
+            if statement not in group:
+                self.statement(statement)
+        kept = sorted(used & self.phases.kept)
+        known = {name for name in kept if self.held_place(name) is not None}
+        for name in kept:
+            place = self.held_place(name)
+            if isinstance(place, Place):
+                self.write(place, self.load(self.element(name, place.dtype, index)))
+        Walker.statements(self, group)
+        for name in kept:
+            place = self.team_scope.variables.get(name)
+            if not isinstance(place, Place):
+                raise self.refuse(
+                    group[0],
+                    f"'{name}' of a thread on both sides of a team_barrier()",
+                    "keep numbers only, or make it again behind the barrier",
+                )
+            if name not in known and self.rounds:
+                # The next round of the loop begins with what this one leaves.
+                self.knowledge.need_place(self.team_scope.key(name), place.dtype)
+            self.store(group[0], self.element(name, place.dtype, index), self.read(place))
+        self.is_thread = False
         self.team_scope.variables[self.team_name] = self.team
 
     def held_place(self, name: str) -> Any:
