@@ -256,6 +256,10 @@ class LaneSearch {
     const std::vector<ValueId> parts = parts_.parts_of(loop.result);
     if (parts.empty()) return false;
     std::vector<Bounded> bounded;
+    for (ValueId part : parts) {
+      const Range& range = parts_.range_of(part);
+      if (range.low >= 0) bounded.push_back({.value = part, .below = {range.high + 1, {}}});
+    }
     find_guarded(loop.body, parts, definitions_of(loop), bounded, accesses);
     if (accesses.size() * accesses.size() > most_pairs) return false;
     const std::vector<bool> inside = definitions_in(loop);
