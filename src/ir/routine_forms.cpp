@@ -1,4 +1,4 @@
-// routine_forms.cpp: one pass over the values in their order, with what range each is known to have.
+// routine_forms.cpp: one pass over the values in their order, and the range that each must have.
 #include "ir/routine_forms.h"
 
 #include <algorithm>
@@ -100,8 +100,8 @@ Forms Forms::in_parts(const Routine& routine, std::span<const std::int64_t> exte
   }
 }
 
-// Those that are written from ranges of their own (n / 2), and where what is written in loops (h / 2)
-// then stays in these.
+// Those that are written from ranges of their own (n / 2), where what loops write (h / 2) then
+// stays in these.
 Forms::LocalRanges Forms::ranges_of_locals(const Routine& routine,
                                            std::span<const std::int64_t> extents,
                                            std::span<const std::int64_t> integers) {
@@ -243,10 +243,8 @@ std::optional<Affine> Forms::form_of(const Instr& instr) {
   if (instr.op == Op::Add) return add(form(0), form(1), 1);
   if (instr.op == Op::Subtract) return add(form(0), form(1), -1);
   if (instr.op == Op::Negative) return add({}, form(0), -1);
-  if (instr.op == Op::Multiply && form(1).terms.empty())
-    return add({}, form(0), form(1).constant);
-  if (instr.op == Op::Multiply && form(0).terms.empty())
-    return add({}, form(1), form(0).constant);
+  if (instr.op == Op::Multiply && form(1).terms.empty()) return add({}, form(0), form(1).constant);
+  if (instr.op == Op::Multiply && form(0).terms.empty()) return add({}, form(1), form(0).constant);
   return quotient_or_remainder(instr);
 }
 
@@ -262,9 +260,9 @@ std::optional<Affine> Forms::quotient_or_remainder(const Instr& instr) {
   if (!range || range->low < 0) return std::nullopt;
   if (const auto found = divided(form, by.constant))
     return is_quotient ? found->quotient : found->remainder;
-  ranges_[at(instr.result)] =
-      is_quotient ? Range{range->low / by.constant, range->high / by.constant}
-                  : Range{0, std::min(by.constant - 1, range->high)};
+  ranges_[at(instr.result)] = is_quotient
+                                  ? Range{range->low / by.constant, range->high / by.constant}
+                                  : Range{0, std::min(by.constant - 1, range->high)};
   return std::nullopt;
 }
 

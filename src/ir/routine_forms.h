@@ -92,8 +92,8 @@ class Forms {
   std::vector<Range> ranges_;
   std::vector<bool> is_index_;  // an axis, a loop's index, or a part
   std::vector<IndexCut> wanted_;
-  LocalRanges locals_;   // as they were taken to be
-  std::vector<Range> written_;  // what is written to them, if they are so
+  LocalRanges locals_;                       // as they were taken to be
+  std::vector<Range> written_;               // what is written to them, if they are so
   std::vector<std::optional<Affine>> held_;  // by local, at the place of the walk
 };
 

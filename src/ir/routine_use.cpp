@@ -132,8 +132,7 @@ class UpdateSearch {
   bool is_same_element(const Instr& load, const Instr& store) const {
     if (load.address.operand != store.address.operand) return false;
     for (std::size_t k = 0; k < store.address.terms.size(); ++k)
-      if (forms_[load.address.terms[k].index] != forms_[store.address.terms[k].index])
-        return false;
+      if (forms_[load.address.terms[k].index] != forms_[store.address.terms[k].index]) return false;
     return true;
   }
 

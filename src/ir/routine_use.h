@@ -73,7 +73,7 @@ struct RoutineUse {
   // Loops of the body (by their results) whose iterations are independent, and which are better
   // lanes than the points are. Empty: there are none.
   std::vector<bool> lanes;
-  double cost = 0;          // estimated operations a point
+  double cost = 0;  // estimated operations a point
   // One access (by number) for each different window, and one for each parameter that is touched in
   // another way.
   struct Touched {

@@ -49,7 +49,8 @@ class FoldBody final : public ReducingBody {
     step_.extent = 1;
     std::vector<Accumulator> accumulators = accumulators_of(0);
     for (Accumulator& a : accumulators) writer_.write_local(a.local, scalar(*a.member, 0));
-    for (std::size_t k = 0; k < axes.size(); ++k) open(axes[k], !lanes_inside_ && k + 1 == axes.size());
+    for (std::size_t k = 0; k < axes.size(); ++k)
+      open(axes[k], !lanes_inside_ && k + 1 == axes.size());
     point(0, accumulators);
     flush(full_);
     if (axes.empty())

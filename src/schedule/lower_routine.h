@@ -17,8 +17,8 @@ class RoutineHost {
   virtual ~RoutineHost() = default;
   virtual KernelWriter& writer() = 0;
   virtual ValueId axis_index(std::int32_t axis) = 0;
-  // Bit k: axis k differs between the lanes of the vector loop. lane_bit: the vector loops are those
-  // that the routine has for it.
+  // Bit k: axis k differs between the lanes of the vector loop. lane_bit: the vector loops are
+  // those that the routine has for it.
   virtual std::uint64_t lane_axes() const = 0;
   virtual ValueId routine_scalar(std::int32_t number) = 0;
   virtual std::int32_t new_integer(std::int64_t value) = 0;  // number of a new integer argument

@@ -33,7 +33,9 @@ class _Body:
 
     def value(self) -> str:
         leaf = self.rng.choice([self.element(), self.element(), "v", "w", "u", "t", "x"])
-        return f"({leaf} {self.rng.choice('+-')} {self.rng.choice([self.element(), 'v', '1', 't'])})"
+        return (
+            f"({leaf} {self.rng.choice('+-')} {self.rng.choice([self.element(), 'v', '1', 't'])})"
+        )
 
     def condition(self) -> str:
         return self.rng.choice(

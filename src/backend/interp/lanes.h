@@ -50,8 +50,8 @@ void unpack(std::byte* to, const Lane* to_lanes, const std::byte* from, const La
 // to[k] = the element at from + lanes[k] * stride.
 void load_lanes(std::byte* to, const std::byte* from, std::int64_t stride, const Lane* lanes,
                 std::int64_t n, int size);
-// Where lane k's element lies: at lanes[k] * stride + indices[k] * index_stride, in bytes; lanes may
-// be null: k. Indices are Int64, at any address.
+// Where lane k's element lies: at lanes[k] * stride + indices[k] * index_stride, in bytes; lanes
+// may be null: k. Indices are Int64, at any address.
 struct Steps {
   const Lane* lanes;
   std::int64_t stride;
