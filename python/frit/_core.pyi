@@ -121,10 +121,14 @@ def set_fallback_mode(
     error_class: type[BaseException] | None = None,
     warning_class: type[Warning] | None = None,
 ) -> None: ...
-def set_float_state(
-    divide: int, over: int, under: int, invalid: int, immediate: bool = False
-) -> None:
-    """NumPy's errstate for this thread: 0 ignore, 1 warn, 2 raise, 3 call, 4 print, 5 log."""
+def forget_float_state() -> None:
+    """NumPy's errstate or the warning filters may have changed in this thread."""
+
+class StateChange:
+    """A function that changes them: pending work is computed first."""
+
+    def __init__(self, original: Callable[..., Any], leaving: bool = False) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 def set_hooks(
     *,

@@ -1,5 +1,12 @@
-// float_state.h: what becomes of floating-point errors: NumPy's errstate, as the door tells it.
+// float_state.h: what becomes of floating-point errors: NumPy's errstate and the warning filters.
+//
+// NumPy's own state (a context variable) is the truth. Whatever may change it or the filters first
+// computes what is pending, under the state it was recorded in; the new state is looked up when the
+// next operation needs it. NumPy's own functions enter and leave states all the time (each of
+// linalg's does), and no operation of ours ever sees those.
 #pragma once
+
+#include <atomic>
 
 #include "python/python.h"
 
@@ -17,9 +24,26 @@ struct FloatState {
   bool immediate = false;
 };
 
-// For the calling thread.
-void set_float_state(const FloatState& state);
+// The calling thread's, as it was looked up last.
+const FloatState& float_state();
+
+// The calling thread's state, or the filters, may have changed.
+void forget_float_state();
+
+// How many threads have a state that must be looked up.
+extern std::atomic<int> forgotten_float_states;
+// Looks the calling thread's state up, where it was forgotten. An error of Python's leaves it so.
+void look_up_float_state() noexcept;
+// Before each operation.
+inline void know_float_state() {
+  if (forgotten_float_states.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    look_up_float_state();
+}
+
 // Called as handler(kind, ufunc name, mode, filename, line) for the modes Call, Print and Log.
 void set_float_handler(PyObject* handler);
+
+// Makes the type StateChange; and remembers how warnings are shown by default.
+void make_state_change_type(PyObject* module);
 
 }  // namespace frit::python

@@ -132,12 +132,6 @@ PyObject* eval_objects(PyObject*, PyObject* const* objects, Py_ssize_t count) {
   });
 }
 
-FloatMode float_mode(int mode) {
-  if (mode < 0 || mode > static_cast<int>(FloatMode::Log))
-    throw nb::value_error("set_float_state: modes are 0 to 5");
-  return static_cast<FloatMode>(mode);
-}
-
 nb::tuple source_line(const SourceLine& line) {
   return nb::make_tuple(line.filename, line.line, line.function);
 }
@@ -180,7 +174,8 @@ void add_types(nb::module_& module) {
                            joining_shortcuts(), plain_shortcuts()})
     add_functions(shortcuts, rows);
   make_kernel_types(module.ptr());
-  set_float_state({});
+  make_state_change_type(module.ptr());
+  forget_float_state();
 }
 
 void add_engine(nb::module_& m) {
@@ -271,13 +266,8 @@ void add_door(nb::module_& m) {
         translated([&] { set_fallback_mode(mode.ptr(), error_class.ptr(), warning_class.ptr()); });
       },
       "mode"_a, "error_class"_a = nb::none(), "warning_class"_a = nb::none());
-  m.def(
-      "set_float_state",
-      [](int divide, int over, int under, int invalid, bool immediate) {
-        set_float_state({float_mode(divide), float_mode(over), float_mode(under),
-                         float_mode(invalid), immediate});
-      },
-      "divide"_a, "over"_a, "under"_a, "invalid"_a, "immediate"_a = false);
+  m.def("forget_float_state", forget_float_state,
+        "NumPy's errstate or the warning filters may have changed in this thread.");
   m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(),
         "namespace"_a = nb::none(), "float_handler"_a = nb::none(), "stand_in"_a = nb::none());
   m.def(

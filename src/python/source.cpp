@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "python/float_state.h"
+
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #define FRIT_READS_FRAMES 1
 #define Py_BUILD_CORE 1
@@ -129,6 +131,7 @@ int line_of(PyCodeObject*, std::int32_t line) { return line; }
 }  // namespace
 
 void note_ufunc(const char* name) {
+  know_float_state();
   SourcePosition at = find_source();
   at.ufunc = name;
   set_source(at);
@@ -136,7 +139,10 @@ void note_ufunc(const char* name) {
 
 SourcePosition current_source() { return find_source(); }
 
-void note_source() { set_source(find_source()); }
+void note_source() {
+  know_float_state();
+  set_source(find_source());
+}
 
 SourceLine resolve_source(SourcePosition position) {
   if (!codes().is_package.contains(position.code)) return {};

@@ -8,14 +8,9 @@
 
 namespace frit::python {
 
-bool float_errors_are_immediate = false;
-
 namespace {
 
-thread_local FloatState thread_state;
 PyObject* float_handler = nullptr;
-
-unsigned bit(FloatError error) { return static_cast<unsigned>(error); }
 
 const char* words_of(FloatError error) {
   switch (error) {
@@ -47,7 +42,7 @@ const char* kind_of(FloatError error) {
 }
 
 FloatMode mode_of(FloatError error) {
-  const FloatState& state = thread_state;
+  const FloatState& state = float_state();
   switch (error) {
     case FloatError::DivideByZero:
       return state.divide;
@@ -128,21 +123,12 @@ void handle(const FloatWarning& warning) {
 
 }  // namespace
 
-void set_float_state(const FloatState& state) {
-  thread_state = state;
-  float_errors_are_immediate = state.immediate;
-  unsigned mask = 0;
-  for (FloatError error :
-       {FloatError::DivideByZero, FloatError::Overflow, FloatError::Underflow, FloatError::Invalid})
-    if (mode_of(error) != FloatMode::Ignore) mask |= bit(error);
-  set_float_checks(mask);
-}
-
 void set_float_handler(PyObject* handler) { Py_XSETREF(float_handler, Py_NewRef(handler)); }
 
 void issue_float_warnings() {
   // An error that the caller is about to report comes first.
   if (PyErr_Occurred()) return;
+  know_float_state();
   if (float_errors_are_immediate && has_pending()) eval();
   const std::vector<FloatWarning> warnings = take_float_warnings();
   for (auto warning = warnings.begin(); warning != warnings.end(); ++warning)

@@ -1,8 +1,9 @@
 """_state.py: tells the engine of NumPy's floating-point state and of Python's warning filters.
 
 NumPy's own state (a context variable) is the truth. Whenever it or the filters change, pending work
-is computed first, under the state it was recorded in; then the engine hears the new state. When the
-new state could raise, call, print, log or record, operations that may warn run at once.
+is computed first, under the state it was recorded in; the engine looks the new state up when the
+next operation needs it. When that state could raise, call, print, log or record, operations that
+may warn run at once.
 """
 
 from __future__ import annotations
@@ -27,30 +28,6 @@ _WORDS = {
     "invalid": "invalid value",
 }
 _FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
-_original_show = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
-_original_showwarning = warnings.showwarning
-
-
-def synchronize() -> None:
-    """Tells the engine the state in force in this thread, after a change of it."""
-    modes = numpy.geterr()
-    state = [_MODES[modes[kind]] for kind in _KINDS]
-    _core.set_float_state(*state, max(state) > 1 or 1 in state and _filters_may_act())
-
-
-def _filters_may_act() -> bool:
-    """True where a RuntimeWarning would raise or be recorded rather than printed."""
-    if warnings._showwarnmsg_impl is not _original_show:  # type: ignore[attr-defined]
-        return True
-    if warnings.showwarning is not _original_showwarning:
-        return True
-    for action, _, category, _, _ in warnings.filters:
-        if issubclass(RuntimeWarning, category):
-            if action == "error":
-                return True
-            if action == "ignore":
-                continue
-    return False
 
 
 def handle_float_error(kind: str, operation: str, mode: int, file: str, line: int) -> None:
@@ -80,7 +57,7 @@ def seterr(
 ) -> dict[str, str]:
     _core.eval()
     old = numpy.seterr(all, divide, over, under, invalid)
-    synchronize()
+    _core.forget_float_state()
     return old
 
 
@@ -96,43 +73,18 @@ for _function in (seterr, seterrcall):
 _patched: list[tuple[Any, str, Any]] = []
 
 
-def _patch(owner: Any, name: str, make: Callable[[Callable], Callable]) -> None:
+def _patch(owner: Any, name: str, make: Callable[[Callable], Any]) -> None:
     original = getattr(owner, name)
     ours = make(original)
-    ours.__name__ = original.__name__
-    ours.__qualname__ = original.__qualname__
-    ours.__doc__ = original.__doc__
-    ours.__module__ = original.__module__
-    ours.__wrapped__ = original  # type: ignore[attr-defined]
+    for attribute in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(ours, attribute, getattr(original, attribute))
+    ours.__wrapped__ = original
     _patched.append((owner, name, original))
     setattr(owner, name, ours)
 
 
-def _entering(original: Callable) -> Callable:
-    """Computes what is pending before `original` changes the state, and tells the engine after."""
-
-    def changed(*args: Any, **kwargs: Any) -> Any:
-        _core.eval()
-        try:
-            return original(*args, **kwargs)
-        finally:
-            synchronize()
-
-    return changed
-
-
-def _leaving(original: Callable) -> Callable:
-    """As _entering(); but the old state comes back even where pending work raises."""
-
-    def changed(*args: Any, **kwargs: Any) -> Any:
-        try:
-            _core.eval()
-        finally:
-            result = original(*args, **kwargs)
-            synchronize()
-        return result
-
-    return changed
+def _leaving(original: Callable) -> Any:
+    return _core.StateChange(original, leaving=True)
 
 
 def _decorating(original: Callable) -> Callable:
@@ -141,12 +93,18 @@ def _decorating(original: Callable) -> Callable:
     def decorate(self: Any, function: Callable) -> Callable:
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            synchronize()
+            _core.forget_float_state()
             result = function(*args, **kwargs)
             _core.eval()
             return result
 
-        return functools.wraps(function)(_entering(original(self, inside)))
+        changed = _core.StateChange(original(self, inside))
+
+        @functools.wraps(function)
+        def outside(*args: Any, **kwargs: Any) -> Any:
+            return changed(*args, **kwargs)
+
+        return outside
 
     return decorate
 
@@ -156,12 +114,12 @@ def watch() -> None:
     if _patched:
         return
     for owner in (numpy.errstate, warnings.catch_warnings):
-        _patch(owner, "__enter__", _entering)
+        _patch(owner, "__enter__", _core.StateChange)
         _patch(owner, "__exit__", _leaving)
     _patch(numpy.errstate, "__call__", _decorating)
     for name in ("simplefilter", "filterwarnings", "resetwarnings"):
-        _patch(warnings, name, _entering)
-    synchronize()
+        _patch(warnings, name, _core.StateChange)
+    _core.forget_float_state()
 
 
 def unwatch() -> None:

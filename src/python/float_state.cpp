@@ -1,0 +1,276 @@
+// float_state.cpp: looks up NumPy's errstate and Python's warning filters when they have changed.
+//
+// StateChange(original, leaving=False): a function that changes the state, as NumPy or `warnings`
+// has it: pending work is computed before the call, and the state forgotten after it. Leaving, the
+// old state comes back even where pending work raises.
+#include "python/float_state.h"
+
+#include <structmember.h>
+
+#include "front/common.h"
+#include "python/numpy_api.h"
+#include "python/objects.h"
+
+namespace frit::python {
+
+std::atomic<int> forgotten_float_states = 0;
+bool float_errors_are_immediate = false;
+
+namespace {
+
+struct ThreadState {
+  FloatState state;
+  bool is_known = true;
+  void become_known() {
+    if (!std::exchange(is_known, true)) --forgotten_float_states;
+  }
+  void become_unknown() {
+    if (std::exchange(is_known, false)) ++forgotten_float_states;
+  }
+  ~ThreadState() { become_known(); }
+};
+thread_local ThreadState thread_state;
+
+// NumPy's objects: the context variable, and the function that tells what is in it.
+PyObject* setting_variable = nullptr;
+PyObject* read_setting = nullptr;
+// How warnings were shown when Frit was imported.
+PyObject* warnings_module = nullptr;
+PyObject* usual_show = nullptr;
+PyObject* usual_showwarning = nullptr;
+
+// What the context variable held when a state was left, and what it stands for: programs enter
+// states and come back to this one. Held, so that no other object has its address.
+struct Kept {
+  PyObject* setting = nullptr;
+  FloatState modes;
+} kept;
+
+Ref current_setting() {
+  PyObject* setting = nullptr;
+  if (PyContextVar_Get(setting_variable, nullptr, &setting) < 0) throw PythonError{};
+  return Ref::steal(setting);
+}
+
+FloatMode mode_of_word(PyObject* settings, const char* kind) {
+  PyObject* word = PyDict_GetItemString(settings, kind);
+  if (!word || !PyUnicode_Check(word)) return FloatMode::Warn;
+  static constexpr std::pair<const char*, FloatMode> words[] = {
+      {"ignore", FloatMode::Ignore}, {"warn", FloatMode::Warn},   {"raise", FloatMode::Raise},
+      {"call", FloatMode::Call},     {"print", FloatMode::Print}, {"log", FloatMode::Log}};
+  for (const auto& [text, mode] : words)
+    if (PyUnicode_CompareWithASCIIString(word, text) == 0) return mode;
+  return FloatMode::Warn;
+}
+
+FloatState modes_of_setting(PyObject* setting) {
+  if (setting == kept.setting) return kept.modes;
+  const Ref settings = checked(PyObject_CallNoArgs(read_setting));
+  return {.divide = mode_of_word(settings.get(), "divide"),
+          .over = mode_of_word(settings.get(), "over"),
+          .under = mode_of_word(settings.get(), "under"),
+          .invalid = mode_of_word(settings.get(), "invalid")};
+}
+
+// A RuntimeWarning would raise or be recorded rather than printed.
+bool filters_may_act() {
+  const Ref show = checked(PyObject_GetAttrString(warnings_module, "_showwarnmsg_impl"));
+  const Ref showwarning = checked(PyObject_GetAttrString(warnings_module, "showwarning"));
+  if (show.get() != usual_show || showwarning.get() != usual_showwarning) return true;
+  const Ref filters = checked(PyObject_GetAttrString(warnings_module, "filters"));
+  if (!PyList_Check(filters.get())) return true;
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(filters.get()); ++k) {
+    PyObject* filter = PyList_GET_ITEM(filters.get(), k);
+    // (action, message, category, module, line)
+    if (!PyTuple_Check(filter) || PyTuple_GET_SIZE(filter) < 3) return true;
+    PyObject* action = PyTuple_GET_ITEM(filter, 0);
+    if (!PyUnicode_Check(action) || PyUnicode_CompareWithASCIIString(action, "error") != 0)
+      continue;
+    const int covers = PyObject_IsSubclass(PyExc_RuntimeWarning, PyTuple_GET_ITEM(filter, 2));
+    if (covers < 0) throw PythonError{};
+    if (covers) return true;
+  }
+  return false;
+}
+
+void look_up() {
+  const Ref setting = current_setting();
+  FloatState state = modes_of_setting(setting.get());
+  unsigned checks = 0;
+  bool warns = false;
+  state.immediate = false;
+  for (const auto& [mode, error] : {std::pair(state.divide, FloatError::DivideByZero),
+                                    std::pair(state.over, FloatError::Overflow),
+                                    std::pair(state.under, FloatError::Underflow),
+                                    std::pair(state.invalid, FloatError::Invalid)}) {
+    if (mode != FloatMode::Ignore) checks |= static_cast<unsigned>(error);
+    warns |= mode == FloatMode::Warn;
+    state.immediate |= mode > FloatMode::Warn;
+  }
+  state.immediate |= warns && filters_may_act();
+  thread_state.state = state;
+  thread_state.become_known();
+  float_errors_are_immediate = state.immediate;
+  set_float_checks(checks);
+}
+
+// The state that was just come back to is kept in mind.
+void keep_setting() {
+  Ref setting = current_setting();
+  if (setting.get() == kept.setting) return;
+  const FloatState modes = modes_of_setting(setting.get());
+  PyObject* before = std::exchange(kept.setting, setting.release());
+  kept.modes = modes;
+  Py_XDECREF(before);
+}
+
+// ---- StateChange --------------------------------------------------------------------------------
+
+struct StateChangeObject {
+  PyObject_HEAD vectorcallfunc call;
+  PyObject* dictionary;
+  PyObject* original;
+  bool is_leaving;
+};
+PyTypeObject* state_change_type = nullptr;
+
+StateChangeObject& change_of(PyObject* object) {
+  return *reinterpret_cast<StateChangeObject*>(object);
+}
+
+void compute_pending() {
+  if (has_pending() || has_float_warnings()) evaluate_all();
+}
+
+PyObject* call_change(PyObject* object, PyObject* const* values, std::size_t count,
+                      PyObject* names) {
+  const StateChangeObject& self = change_of(object);
+  const auto original = [&] {
+    Ref result = Ref::steal(PyObject_Vectorcall(self.original, values, count, names));
+    forget_float_state();
+    return result;
+  };
+  return guarded([&] {
+    if (!self.is_leaving) {
+      compute_pending();
+      return checked(original().release()).release();
+    }
+    try {
+      compute_pending();
+    } catch (...) {
+      set_error_from_exception();
+      PyObject *type, *value, *traceback;
+      PyErr_Fetch(&type, &value, &traceback);
+      const Ref result = original();
+      if (result)
+        PyErr_Restore(type, value, traceback);
+      else
+        for (PyObject* part : {type, value, traceback}) Py_XDECREF(part);
+      throw PythonError{};
+    }
+    const Ref result = checked(original().release());
+    keep_setting();
+    return Py_NewRef(result.get());
+  });
+}
+
+PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
+  static const char* const names[] = {"original", "leaving", nullptr};
+  PyObject* original = nullptr;
+  int leaving = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|p", const_cast<char**>(names), &original,
+                                   &leaving))
+    return nullptr;
+  return guarded([&] {
+    Ref object = checked(state_change_type->tp_alloc(state_change_type, 0));
+    StateChangeObject& self = change_of(object.get());
+    self.call = call_change;
+    self.original = Py_NewRef(original);
+    self.dictionary = checked(PyDict_New()).release();
+    self.is_leaving = leaving != 0;
+    return object.release();
+  });
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(as_object(Py_TYPE(object)));
+  Py_VISIT(change_of(object).original);
+  Py_VISIT(change_of(object).dictionary);
+  return 0;
+}
+int clear(PyObject* object) {
+  Py_CLEAR(change_of(object).dictionary);
+  return 0;
+}
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  Py_XDECREF(change_of(object).original);
+  Py_XDECREF(change_of(object).dictionary);
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
+  return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);
+}
+
+PyObject* attribute_or_null(PyObject* module, const char* name) {
+  PyObject* found = PyObject_GetAttrString(module, name);
+  if (!found) PyErr_Clear();
+  return found;
+}
+
+}  // namespace
+
+const FloatState& float_state() { return thread_state.state; }
+
+void forget_float_state() {
+  thread_state.become_unknown();
+  float_errors_are_immediate = true;  // until it is looked up, whatever finds an error looks
+}
+
+void look_up_float_state() noexcept {
+  if (thread_state.is_known) return;
+  PyObject *type, *value, *traceback;  // an error that is on its way
+  PyErr_Fetch(&type, &value, &traceback);
+  try {
+    look_up();
+  } catch (...) {
+    PyErr_Clear();
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+void make_state_change_type(PyObject* module) {
+  const Ref core = checked(PyImport_ImportModule("numpy._core._multiarray_umath"));
+  setting_variable = checked(PyObject_GetAttrString(core.get(), "_extobj_contextvar")).release();
+  read_setting = checked(PyObject_GetAttrString(core.get(), "_get_extobj_dict")).release();
+  warnings_module = checked(PyImport_ImportModule("warnings")).release();
+  usual_show = attribute_or_null(warnings_module, "_showwarnmsg_impl");
+  usual_showwarning = attribute_or_null(warnings_module, "showwarning");
+
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(StateChangeObject, call), READONLY, nullptr},
+      {"__dictoffset__", T_PYSSIZET, offsetof(StateChangeObject, dictionary), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef attributes[] = {
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+                         {Py_tp_members, members},
+                         {Py_tp_getset, attributes},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.StateChange", sizeof(StateChangeObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_METHOD_DESCRIPTOR,
+                      slots};
+  state_change_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  checked_status(PyModule_AddObjectRef(module, "StateChange", as_object(state_change_type)));
+}
+
+}  // namespace frit::python
