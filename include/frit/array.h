@@ -268,6 +268,8 @@ struct SourcePosition {
   const char* ufunc = nullptr;  // what warnings call the op, where that is not its own name
 };
 void set_source(SourcePosition position);
+// For the door: a value that was there already was read. (Evaluating tells the engine by itself.)
+void note_look();
 
 // ---- settings and figures -----------------------------------------------------------------------
 

@@ -148,6 +148,9 @@ def current_source() -> tuple[str, int, str]:
 def fail_allocation(n: int) -> None:
     """Lets the n-th allocation of an array's memory from now on fail; 0: none."""
 
+def let_float_errors_come_late() -> None:
+    """NumPy's default errstate in this thread, as if no warning filter might act."""
+
 def set_immediate_bytes(n: int) -> int:
     """Results of up to n bytes are computed at once where their inputs are ready.
 

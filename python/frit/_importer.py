@@ -115,23 +115,20 @@ def _is_standard(scope: Mapping[str, Any]) -> bool:
 
 def _ours(name: str, fromlist: Sequence[str] | None) -> types.ModuleType:
     """What an import statement for numpy or one of its submodules gives."""
-    with _numpys_words():
+    try:
         # Also imports what is named in `fromlist` and is a submodule.
         module = _import("frit." + name, None, None, fromlist or (), 0)
+    except ModuleNotFoundError as error:
+        raise _in_numpys_words(error) from None
     return module if fromlist else sys.modules["frit.numpy"]
 
 
-@contextlib.contextmanager
-def _numpys_words() -> Iterator[None]:
-    """Inside, a module that neither has is missed by NumPy's name."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("frit.numpy."):
-            raise
-        words = str(error).replace("frit.numpy", "numpy")
-        name = (error.name or "").removeprefix("frit.")
-        raise ModuleNotFoundError(words, name=name) from None
+def _in_numpys_words(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """A module that neither has is missed by NumPy's name."""
+    if not (error.name or "").startswith("frit.numpy."):
+        return error
+    name = (error.name or "").removeprefix("frit.")
+    return ModuleNotFoundError(str(error).replace("frit.numpy", "numpy"), name=name)
 
 
 def frit_import(
@@ -142,7 +139,7 @@ def frit_import(
     level: int = 0,
 ) -> types.ModuleType:
     """Stands for builtins.__import__."""
-    if level == 0:
+    if level == 0 and name not in _plain_names:
         if name == "numpy" or name.startswith("numpy."):
             if not _suspended and is_user_code(globals, sys._getframe(1)):
                 return _ours(name, fromlist)
@@ -150,6 +147,8 @@ def frit_import(
             module = _import(name, globals, locals, fromlist, level)
             _adapt(name.partition(".")[0])
             return module
+        else:
+            _plain_names.add(name)
     return _import(name, globals, locals, fromlist, level)
 
 
@@ -158,8 +157,10 @@ def frit_import_module(name: str, package: str | None = None) -> types.ModuleTyp
     if name == "numpy" or name.startswith("numpy."):
         frame = sys._getframe(1)
         if not _suspended and is_user_code(frame.f_globals, frame):
-            with _numpys_words():
+            try:
                 return _import_module("frit." + name)
+            except ModuleNotFoundError as error:
+                raise _in_numpys_words(error) from None
     module = _import_module(name, package)
     if name.partition(".")[0] in _adapters_due:
         _adapt(name.partition(".")[0])
@@ -244,6 +245,8 @@ def _ignore_cells(shell: Any) -> None:
 
 # Libraries that must be told about Frit as soon as they are imported.
 _adapters_due: set[str] = set()
+# Modules that were imported and are nothing to us: functions import them again at each call.
+_plain_names: set[str] = set()
 
 
 def _adapt(library: str) -> None:
@@ -284,6 +287,7 @@ def install() -> None:
 
         _namespace.watch()
     _adapters_due.update(_adapters.LIBRARIES)
+    _plain_names.clear()
     for library in _adapters.LIBRARIES:
         if library in sys.modules:
             _adapt(library)

@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/cpu.h"
+#include "engine/foresight.h"
 #include "engine/launch.h"
 #include "engine/lock.h"
 #include "engine/words.h"
@@ -137,8 +138,15 @@ class Engine {
   unsigned launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
                   const LaunchShape& shape);
 
+  // An elementwise op whose result has so many bytes is computed at once, if its inputs are ready.
+  bool computes_at_once(std::int64_t bytes) {
+    if (bytes <= Foresight::least_bytes) return bytes <= settings.immediate_bytes;
+    return bytes <= settings.immediate_bytes && !foresight.records(source);
+  }
+
   SourcePosition source;
   Settings settings;
+  Foresight foresight;
   Statistics statistics;
   std::vector<FloatWarning> float_warnings;
   // Owners to be released without the lock.

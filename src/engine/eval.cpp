@@ -87,6 +87,7 @@ void Engine::eval() {
   if (nodes_.empty()) return;
   std::vector<SlotState> states = slot_states();
   Lookup found = find_plan(states);
+  foresight.note_plan(found.plan != nullptr);
   if (!found.plan && runs_eagerly(found.hash)) {
     if (run_eagerly(states)) return;
     states = slot_states();

@@ -191,7 +191,7 @@ bool same_elements(const Access& a, const Access& b) { return relate(a, b) == Re
 bool try_small(Op op, const Signature& signature, const Array& out,
                std::span<const Argument> arguments, std::span<const Scalar> scalars) {
   Engine& engine = Engine::get();
-  if (out.size() * size_of(out.dtype()) > engine.settings.immediate_bytes) return false;
+  if (!engine.computes_at_once(out.size() * size_of(out.dtype()))) return false;
   Base* target = out.base();
   if (target->pending != 0) return false;
   for (const Argument& a : arguments)
@@ -411,7 +411,7 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
   layout->retain();
   Array out(base, layout, 0, signature.out);
   std::size_t constant = 0;
-  if (base->bytes <= engine.settings.immediate_bytes) {
+  if (engine.computes_at_once(base->bytes)) {
     void* args[1 + max_inputs];
     unsigned splat = 0;
     bool ready = true;

@@ -285,11 +285,13 @@ std::optional<Array> reshape_window(const Array& a, std::span<const std::int64_t
 // ---- values -------------------------------------------------------------------------------------
 
 void eval() {
+  note_look();
   Locked lock(Engine::lock());
   Engine::get().eval();
 }
 
 void eval(const Array& a) {
+  note_look();
   check_array(a);
   Locked lock(Engine::lock());
   Engine::get().settle(a.base(), false);
@@ -363,6 +365,8 @@ bool is_small_and_ready(const Array& a) {
   return a.size() * size_of(a.dtype()) <= engine.settings.immediate_bytes &&
          engine.is_ready(a.base());
 }
+
+void note_look() { Engine::get().foresight.note_look(); }
 
 void set_source(SourcePosition position) { Engine::get().source = position; }
 

@@ -7,6 +7,8 @@
 
 #include <structmember.h>
 
+#include <algorithm>
+
 #include "front/common.h"
 #include "python/numpy_api.h"
 #include "python/objects.h"
@@ -93,25 +95,26 @@ bool filters_may_act() {
   return false;
 }
 
-void look_up() {
-  const Ref setting = current_setting();
-  FloatState state = modes_of_setting(setting.get());
+void set_state(const FloatState& state) {
   unsigned checks = 0;
-  bool warns = false;
-  state.immediate = false;
   for (const auto& [mode, error] : {std::pair(state.divide, FloatError::DivideByZero),
                                     std::pair(state.over, FloatError::Overflow),
                                     std::pair(state.under, FloatError::Underflow),
-                                    std::pair(state.invalid, FloatError::Invalid)}) {
+                                    std::pair(state.invalid, FloatError::Invalid)})
     if (mode != FloatMode::Ignore) checks |= static_cast<unsigned>(error);
-    warns |= mode == FloatMode::Warn;
-    state.immediate |= mode > FloatMode::Warn;
-  }
-  state.immediate |= warns && filters_may_act();
   thread_state.state = state;
   thread_state.become_known();
   float_errors_are_immediate = state.immediate;
   set_float_checks(checks);
+}
+
+void look_up() {
+  const Ref setting = current_setting();
+  FloatState state = modes_of_setting(setting.get());
+  const auto modes = {state.divide, state.over, state.under, state.invalid};
+  state.immediate = std::ranges::max(modes) > FloatMode::Warn ||
+                    (std::ranges::max(modes) == FloatMode::Warn && filters_may_act());
+  set_state(state);
 }
 
 // The state that was just come back to is kept in mind.
@@ -240,6 +243,8 @@ void look_up_float_state() noexcept {
   }
   PyErr_Restore(type, value, traceback);
 }
+
+void let_float_errors_come_late() { set_state({}); }
 
 void make_state_change_type(PyObject* module) {
   const Ref core = checked(PyImport_ImportModule("numpy._core._multiarray_umath"));

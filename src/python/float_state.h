@@ -40,6 +40,9 @@ inline void know_float_state() {
     look_up_float_state();
 }
 
+// For tests: NumPy's default state, whatever the filters are.
+void let_float_errors_come_late();
+
 // Called as handler(kind, ufunc name, mode, filename, line) for the modes Call, Print and Log.
 void set_float_handler(PyObject* handler);
 

@@ -17,6 +17,7 @@ std::vector<PyMethodDef> array_shortcuts();
 std::vector<PyMethodDef> reduction_shortcuts();
 std::vector<PyMethodDef> joining_shortcuts();
 std::vector<PyMethodDef> plain_shortcuts();
+std::vector<PyMethodDef> linear_shortcuts();
 
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.

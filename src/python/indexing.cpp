@@ -372,6 +372,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   std::int64_t offset;
   if (element_offset(array, key, offset)) {
     if (is_ready(array)) [[likely]] {
+      note_look();
       return guarded(
           [&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
     }

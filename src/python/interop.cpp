@@ -48,6 +48,7 @@ void keep(ExportObject& self, const Array& array) {
 }
 
 std::byte* begin(ExportObject& self, const Array& array) {
+  note_look();
   if (is_idle(array) || !has_pending()) {
     const Locked lock(Engine::lock());
     std::byte* data = begin_export(array);

@@ -171,7 +171,7 @@ void add_types(nb::module_& module) {
   add_functions(module, array_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");
   for (const auto& rows : {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(),
-                           joining_shortcuts(), plain_shortcuts()})
+                           joining_shortcuts(), plain_shortcuts(), linear_shortcuts()})
     add_functions(shortcuts, rows);
   make_kernel_types(module.ptr());
   make_state_change_type(module.ptr());
@@ -229,6 +229,8 @@ void add_engine(nb::module_& m) {
 
 // For tests of what else never happens, or only to large arrays.
 void add_test_hooks(nb::module_& m) {
+  m.def("let_float_errors_come_late", let_float_errors_come_late,
+        "NumPy's default state in this thread, as if no filter might act: a test runner's do.");
   m.def(
       "fail_allocation",
       [](std::int64_t n) {

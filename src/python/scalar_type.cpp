@@ -115,7 +115,10 @@ PyObject* new_scalar(Array array) {
 }
 
 PyObject* new_scalar_result(Array array) {
-  if (is_ready(array)) return make_scalar(array.base()->data + array.offset(), array.dtype());
+  if (is_ready(array)) {
+    note_look();
+    return make_scalar(array.base()->data + array.offset(), array.dtype());
+  }
   return new_scalar(std::move(array));
 }
 

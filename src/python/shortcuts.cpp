@@ -86,14 +86,37 @@ struct Vdot {
   }
 };
 
-// linalg.norm(a) of real floats: the root of a product with itself, as NumPy computes it.
+// linalg.norm of real floats, computed as NumPy does: of all elements the root of a product with
+// itself; of rows the root of a sum of squares, or the sum of absolute values. (Other norms are
+// common too: they are refused without an exception.)
 struct Norm {
   static constexpr const char* name = "linalg.norm";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
     const Array& array = array_behind(self);
     const bool real = array.dtype() == DType::Float64 || array.dtype() == DType::Float32;
-    if (!real || (array.ndim() != 1 && !array.c_contiguous())) throw Unfit{"another norm"};
+    const auto [order, axis, keep] = named(arguments, {"ord", "axis", "keepdims"});
+    const std::int64_t power = !order || order == Py_None ? 2 : small_integer(order);
+    const bool all = !axis || axis == Py_None;
+    const bool keeps = flag_operand(keep, false);
+    if (!real || (power != 1 && power != 2) || (!all && !PyLong_CheckExact(axis)))
+      return Py_NewRef(Py_NotImplemented);
+    if (all && power == 2 && !keeps && (array.ndim() == 1 || !order || order == Py_None))
+      return of_all(array);
+    if (all && array.ndim() != 1) return Py_NewRef(Py_NotImplemented);
+    const int axes[1] = {all ? 0 : axis_operand(axis, array.ndim())};
+    const ReduceOptions options{.axes = axes, .all_axes = false, .keepdims = keeps};
+    if (power == 1) return new_result(reduce(Op::Add, apply(Op::Absolute, {array}), options));
+    return new_result(
+        apply(Op::Sqrt, {reduce(Op::Add, apply(Op::Multiply, {array, array}), options)}));
+  }
+
+ private:
+  static std::int64_t small_integer(PyObject* object) {
+    int overflow = 0;
+    return PyLong_CheckExact(object) ? PyLong_AsLongAndOverflow(object, &overflow) : -1;
+  }
+  static PyObject* of_all(const Array& array) {
+    if (array.ndim() != 1 && !array.c_contiguous()) return Py_NewRef(Py_NotImplemented);
     const Array flat = array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
     note_ufunc("dot");
     return new_result(apply(Op::Sqrt, {dot(flat, flat)}));

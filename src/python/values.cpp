@@ -139,6 +139,7 @@ void issue_float_warnings() {
 }
 
 const std::byte* evaluate(const Array& array) {
+  note_look();
   if (!is_ready(array)) {
     {
       WithoutGil released;
@@ -151,6 +152,7 @@ const std::byte* evaluate(const Array& array) {
 }
 
 void evaluate_all() {
+  note_look();
   if (has_pending()) {
     WithoutGil released;
     eval();

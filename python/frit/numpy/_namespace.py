@@ -13,6 +13,7 @@ from frit import _core
 from frit.numpy import (
     _clock,
     _creation,
+    _direct,
     _elementwise,
     _fallback,
     _files,
@@ -39,7 +40,7 @@ _core.set_hooks(
     stand_in=_stand_in,
 )
 
-_OURS = (_creation, _elementwise, _files, _linear, _reduce, _shape, _state)
+_OURS = (_creation, _direct, _elementwise, _files, _linear, _reduce, _shape, _state)
 _Dispatcher = type(numpy.sum)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, _Dispatcher)
 
@@ -88,10 +89,15 @@ def resolve(name: str) -> Any:
         return _native.guard(name, transplant(value), value)
     if name in _table.CALLING_BACK:
         return _native.guard(name, transplant(value), value, _native.CALLS_BACK)
-    if hasattr(_core.shortcuts, name):
-        flags = _native.CALLS_BACK | _native.TAKES_ANYTHING
-        return _native.guard(name, adapted(name, value), value, flags)
-    return adapted(name, value)
+    return with_shortcut(name, value)
+
+
+def with_shortcut(name: str, value: Any) -> Any:
+    """NumPy's function `value`, before which the engine's shortcut is tried, where there is one."""
+    ours = adapted(name, value)
+    if not hasattr(_core.shortcuts, name):
+        return ours
+    return _native.guard(name, ours, value, _native.CALLS_BACK | _native.TAKES_ANYTHING)
 
 
 def submodule(real: types.ModuleType) -> types.ModuleType:

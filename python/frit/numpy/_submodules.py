@@ -40,7 +40,7 @@ class Submodule(types.ModuleType):
             return _namespace.submodule(value)
         if name in _table.TRANSPLANTED_IN.get(path, ()):
             return _native.guard(f"{path}.{name}", transplant(value), value)
-        return _namespace.adapted(f"{path}.{name}", value)
+        return _namespace.with_shortcut(f"{path}.{name}", value)
 
     def __dir__(self) -> list[str]:
         return dir(self.__dict__["_real"])
