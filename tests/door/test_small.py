@@ -336,3 +336,53 @@ def test_products_of_small_matrices(dtype):
                     same(getattr(np, name)(np.array(left), np.array(right)), expected)
     with pytest.warns(RuntimeWarning, match="overflow encountered in"):
         print(np.full((2, 2), 1e300) @ np.full((2, 2), 1e300))
+
+
+def long_chain(m, x, y):
+    t = x * y
+    for _ in range(3):
+        t = t + 1.0
+        t = m.abs(t)
+        t = t - x
+        t = m.maximum(t, y)
+    return t
+
+
+def in_place(m, x, y):
+    t = x.copy()
+    for _ in range(5):
+        t += y
+        t[1:] -= t[:-1]
+        t *= 0.5
+    return t
+
+
+def some_rows(m, x, y):
+    t = m.stack([x, y, x + y, x - y])
+    t = t - t.max(axis=0)
+    t = m.exp(t * 0.125)
+    return (t / t.sum(axis=0)).ravel()
+
+
+@pytest.mark.parametrize("text", [long_chain, in_place, some_rows])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_arrays_of_some_kb_again_and_again(text, dtype):
+    """From the second time on they may be recorded, and looked at in between."""
+    if dtype == "i8" and text is in_place:
+        pytest.skip("NumPy refuses to store halves in integers")
+    for n in (300, 520, 1000, 2000, 2100):
+        x, y = numpy.arange(n, dtype=dtype), numpy.arange(n, dtype=dtype)[::-1].copy()
+        ours = np.array(x), np.array(y)
+        expected = text(numpy, x, y)
+        tolerance = 8 * numpy.finfo(expected.dtype).eps if text is some_rows else 0
+        for round in range(12):
+            result = text(np, *ours)
+            if round % 3 == 1:
+                assert float(result[n // 2]) == pytest.approx(float(expected[n // 2]), rel=1e-6)
+            if round % 4 == 2:
+                ours[0][:] = x
+            if round % 5 == 4:
+                result = result + 0
+            assert result.dtype == expected.dtype
+            numpy.testing.assert_allclose(numpy.asarray(result), expected, rtol=tolerance, atol=0)
+            same(ours[0], x)

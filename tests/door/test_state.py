@@ -78,11 +78,59 @@ def _place(warning):
         "np.array([1, 2]) // np.array([0, 1])\nnp.array([1]) % np.array([0])",
         "np.array([2, 3]) ** np.array([-1, 2])",
         "np.mean(np.array([]))",
+        # NumPy's own functions enter and leave states of theirs.
+        "with np.errstate(divide='raise'):\n    np.linalg.inv(np.eye(2))\n    np.ones(3) / np.zeros(3)",
+        "with np.errstate(divide='ignore'):\n    np.linalg.inv(np.eye(2))\n    np.ones(3) / np.zeros(3)\n"
+        "np.ones(3) / np.zeros(3)",
+        "np.linalg.qr(np.eye(2))\ny = np.log(np.zeros(5000))\nlog.append(y[0])",
+        "with np.errstate(all='ignore'):\n    np.linalg.qr(np.eye(2))\n    y = np.log(np.zeros(5000))\n"
+        "np.log(np.zeros(5000))",
+        "np.seterr(all='ignore')\nnp.linalg.qr(np.eye(2))\nnp.isclose(1.0, np.inf)\nnp.log(np.zeros(3))\n"
+        "np.seterr(all='warn')\nnp.log(np.zeros(3))",
+        "warnings.simplefilter('error')\nnp.linalg.qr(np.eye(2))\nnp.log(np.zeros(3))\nlog.append('not here')",
+        "for k in range(6):\n    with np.errstate(divide='ignore' if k % 2 else 'raise'):\n        try:\n"
+        "            log.append(np.log(np.zeros(2))[0])\n        except FloatingPointError as e:\n"
+        "            log.append(str(e))",
+        "outer = np.errstate(divide='ignore')\nouter.__enter__()\nwith np.errstate(divide='raise'):\n    pass\n"
+        "np.log(np.zeros(3))\nouter.__exit__(None, None, None)\nnp.log(np.zeros(3))",
+        "try:\n    with np.errstate(divide='raise'):\n        raise KeyError('mine')\n"
+        "except KeyError as e:\n    log.append(str(e))\nnp.log(np.zeros(3))",
+        "class A:\n    @np.errstate(divide='raise')\n    def f(self, n):\n        'Text.'\n"
+        "        return np.ones(n) / np.zeros(n)\nimport inspect\n"
+        "log.append((inspect.isfunction(A.f), A.f.__name__, A.f.__doc__, str(inspect.signature(A.f))))\nA().f(2)",
+        "e = np.errstate(divide='raise')\nwith e:\n    with e:\n        pass",
+        "import threading\ndef work():\n    with np.errstate(divide='ignore'):\n        np.log(np.zeros(3))\n"
+        "        log.append(np.geterr()['divide'])\nt = threading.Thread(target=work)\n"
+        "with np.errstate(divide='call', call=lambda *a: log.append(a)):\n    t.start()\n    t.join()\n"
+        "    np.log(np.zeros(3))",
     ],
 )
 def test_floating_point_errors_are_numpys(program):
     real, ours = _both(program)
     assert ours == real
+
+
+def test_a_pending_error_leaves_the_state_as_it_was():
+    np.linalg.qr(np.eye(2))
+    with pytest.raises(FloatingPointError, match="divide by zero encountered in log"):
+        with np.errstate(divide="raise"):
+            _core.let_float_errors_come_late()
+            y = np.log(np.zeros(100_000))
+            assert _core.is_pending(y)
+            _core.forget_float_state()
+    assert np.geterr()["divide"] == "warn"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        np.log(np.zeros(3))
+    assert len(caught) == 1
+
+
+def test_what_changes_the_state_looks_like_numpys():
+    for name in ("__enter__", "__exit__", "__call__"):
+        method = getattr(numpy.errstate, name)
+        assert method.__name__ == name and method.__wrapped__
+        assert method.__qualname__ == f"errstate.{name}"
+    assert warnings.simplefilter.__doc__ and warnings.simplefilter.__module__ == "warnings"
 
 
 def test_print_mode_writes_numpys_words(python):

@@ -20,7 +20,9 @@ _searchsorted = numpy.ndarray.searchsorted
 
 
 @native
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     if period is not None or type(fp) is not Array or fp.dtype.kind == "c":
         return call("interp", numpy.interp, x, xp, fp, left, right, period)
     return call("interp", _interp, x, xp, fp, left, right)
