@@ -58,8 +58,8 @@ class Foresight {
   }
   void end_stretch() {
     place_->length = length_;
-    if (is_recorded_ && (length_ - recorded_from_ < least_length ||
-                         place_->surprises > most_surprises))
+    if (is_recorded_ &&
+        (length_ - recorded_from_ < least_length || place_->surprises > most_surprises))
       place_->is_barred = true;
     length_ = 0;
     is_recorded_ = false;

@@ -97,10 +97,10 @@ bool filters_may_act() {
 
 void set_state(const FloatState& state) {
   unsigned checks = 0;
-  for (const auto& [mode, error] : {std::pair(state.divide, FloatError::DivideByZero),
-                                    std::pair(state.over, FloatError::Overflow),
-                                    std::pair(state.under, FloatError::Underflow),
-                                    std::pair(state.invalid, FloatError::Invalid)})
+  for (const auto& [mode, error] :
+       {std::pair(state.divide, FloatError::DivideByZero),
+        std::pair(state.over, FloatError::Overflow), std::pair(state.under, FloatError::Underflow),
+        std::pair(state.invalid, FloatError::Invalid)})
     if (mode != FloatMode::Ignore) checks |= static_cast<unsigned>(error);
   thread_state.state = state;
   thread_state.become_known();

@@ -160,10 +160,9 @@ struct Solve {
       return x.object();
     }
     Result x({n, columns});
-    call<3, 6>(
-        loop, {a.data, b.data, x.data}, {1, n, columns},
-        {a.row_stride, a.column_stride, b.row_stride, b.column_stride, columns * item, item},
-        flag_invalid);
+    call<3, 6>(loop, {a.data, b.data, x.data}, {1, n, columns},
+               {a.row_stride, a.column_stride, b.row_stride, b.column_stride, columns * item, item},
+               flag_invalid);
     return x.object();
   }
 };
@@ -190,8 +189,8 @@ struct Cholesky {
     const Operand2D a = square_operand(self);
     const npy_intp n = a.rows;
     Result factor({n, n});
-    call<2, 4>(loop, {a.data, factor.data}, {1, n},
-               {a.row_stride, a.column_stride, n * item, item}, flag_invalid);
+    call<2, 4>(loop, {a.data, factor.data}, {1, n}, {a.row_stride, a.column_stride, n * item, item},
+               flag_invalid);
     return factor.object();
   }
 };
@@ -240,10 +239,11 @@ struct SingularValues {
       return values.object();
     }
     Result left({m, is_full ? m : p}), right({is_full ? n : p, n});
-    call<4, 7>(is_full ? full_loop : short_loop, {a.data, left.data, values.data, right.data},
-               {1, m, n, p},
-               {a.row_stride, a.column_stride, (is_full ? m : p) * item, item, item, n * item, item},
-               flag_invalid);
+    call<4, 7>(
+        is_full ? full_loop : short_loop, {a.data, left.data, values.data, right.data},
+        {1, m, n, p},
+        {a.row_stride, a.column_stride, (is_full ? m : p) * item, item, item, n * item, item},
+        flag_invalid);
     static PyObject* const type = tuple_class("SVDResult");
     return named_tuple(type, {&left, &values, &right});
   }
