@@ -81,13 +81,46 @@ void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
 
 }  // namespace
 
+namespace {
+
+// In C order; gives back where the next element goes. No extent is 0.
+std::byte* pack_axes(std::byte* dense, const std::byte* data, std::span<const std::int64_t> shape,
+                     std::span<const std::int64_t> strides, int item) {
+  constexpr std::int64_t short_row = 8;
+  const std::int64_t n = shape[0], stride = strides[0];
+  if (shape.size() == 1) {
+    copy_items(dense, item, data, stride, n, item);
+    return dense + n * item;
+  }
+  if (stride == 0) {
+    // Once, and then as much again and again.
+    std::byte* end = pack_axes(dense, data, shape.subspan(1), strides.subspan(1), item);
+    std::byte* const last = dense + n * (end - dense);
+    while (end < last) {
+      const std::ptrdiff_t length = std::min(end - dense, last - end);
+      std::memcpy(end, dense, static_cast<std::size_t>(length));
+      end += length;
+    }
+    return end;
+  }
+  if (shape.size() == 2 && shape[1] < short_row && shape[1] < n) {
+    for (std::int64_t k = 0; k < shape[1]; ++k)
+      copy_items(dense + k * item, shape[1] * item, data + k * strides[1], stride, n, item);
+    return dense + n * shape[1] * item;
+  }
+  for (std::int64_t k = 0; k < n; ++k)
+    dense = pack_axes(dense, data + k * stride, shape.subspan(1), strides.subspan(1), item);
+  return dense;
+}
+
+}  // namespace
+
 void pack(std::byte* dense, const std::byte* data, const Layout& layout) {
-  const int item = layout.item_size();
-  for_each_row(const_cast<std::byte*>(data), layout,
-               [&](std::byte* row, std::int64_t n, std::int64_t stride) {
-                 copy_items(dense, item, row, stride, n, item);
-                 dense += n * item;
-               });
+  if (layout.size() == 0) return;
+  const std::int64_t one[1] = {1};
+  const bool is_single = layout.ndim() == 0;
+  pack_axes(dense, data, is_single ? std::span<const std::int64_t>(one) : layout.shape(),
+            is_single ? std::span<const std::int64_t>(one) : layout.strides(), layout.item_size());
 }
 
 void unpack(std::byte* data, const Layout& layout, const std::byte* dense) {

@@ -27,6 +27,22 @@ class Folding {
         in_order_(tree_class(op, type) == 0 && !reduces_in_any_order(op, type)) {}
   explicit operator bool() const { return fold_ && combine_; }
 
+  // Short rows are folded from their first element to the last, each op rounded by itself.
+  bool folds_short_rows_in_order() const { return !is_complex(type_) && type_ != DType::Float16; }
+  // to[k] = op(to[k], all of row k), for rows that lie side by side: columns(j) gives the j-th
+  // elements of all rows.
+  template <class Columns>
+  void fold_rows(std::byte* to, std::byte* folded, std::int64_t rows, std::int64_t length,
+                 Columns&& columns) const {
+    if (in_order_) {
+      for (std::int64_t j = 0; j < length; ++j) add_row(to, columns(j), rows);
+      return;
+    }
+    std::memcpy(folded, columns(0), static_cast<std::size_t>(rows * size_of(type_)));
+    for (std::int64_t j = 1; j < length; ++j) add_row(folded, columns(j), rows);
+    add_row(to, folded, rows);
+  }
+
   // to = op(to, all of the row)
   void fold(std::byte* to, const std::byte* row, std::int64_t n) const {
     const auto item = static_cast<std::size_t>(size_of(type_));
@@ -90,6 +106,7 @@ class Rows {
            (!columns_ || out_strides_[outer_] == item_);
   }
   void fold(const Folding& folding, std::byte* out) const {
+    if (is_short() && folding.folds_short_rows_in_order()) return fold_side_by_side(folding, out);
     const std::size_t inner = axes_ - outer_;
     alignas(64) std::byte dense[most_bytes];
     std::byte* row = data_;
@@ -111,6 +128,37 @@ class Rows {
   }
 
  private:
+  // Many rows of a few elements, whose results lie side by side.
+  bool is_short() const {
+    constexpr std::int64_t longest = 7, least_rows = 8;
+    return !columns_ && outer_ > 0 && axes_ - outer_ == 1 && size_ <= longest &&
+           extents_[outer_ - 1] >= least_rows && out_strides_[outer_ - 1] == item_;
+  }
+  void fold_side_by_side(const Folding& folding, std::byte* out) const {
+    constexpr std::int64_t at_once = 512;  // rows
+    alignas(64) std::byte column[at_once * sizeof(Scalar::bytes)];
+    alignas(64) std::byte folded[at_once * sizeof(Scalar::bytes)];
+    const std::size_t axis = outer_ - 1;
+    const std::byte* rows = data_;
+    const auto visit = [&] {
+      for (std::int64_t first = 0; first < extents_[axis]; first += at_once) {
+        const std::int64_t count = std::min(at_once, extents_[axis] - first);
+        folding.fold_rows(out + first * item_, folded, count, size_, [&](std::int64_t j) {
+          const std::byte* from = rows + first * strides_[axis] + j * strides_[outer_];
+          const std::int64_t dense = item_;
+          copy_elements({column, {&dense, 1}},
+                        {const_cast<std::byte*>(from), {&strides_[axis], 1}}, {&count, 1},
+                        static_cast<int>(item_));
+          return column;
+        });
+      }
+    };
+    walk_rows({extents_, outer_}, visit, [&](std::size_t along, std::int64_t steps) {
+      rows += steps * strides_[along];
+      out += steps * out_strides_[along];
+    });
+  }
+
   ReductionShape shape_;
   bool columns_, is_dense_ = false;
   std::size_t axes_, outer_;  // from `outer_` on, axes are a row's
