@@ -96,6 +96,7 @@ class Rows {
       strides_[k] = a.layout->strides()[axis];
       out_strides_[k] = out_strides[axis];
     }
+    merge_outer_axes();
     for (std::size_t k = axes_; k-- > outer_; size_ *= extents_[k])
       dense_strides_[k] = size_ * item_;
     is_dense_ = std::equal(strides_ + outer_, strides_ + axes_, dense_strides_ + outer_);
@@ -128,6 +129,21 @@ class Rows {
   }
 
  private:
+  // Two axes around the rows that are walked as one would be.
+  void merge_outer_axes() {
+    const auto is_one = [&](const std::int64_t* strides, std::size_t k) {
+      return strides[k] == extents_[k + 1] * strides[k + 1];
+    };
+    for (std::size_t k = outer_; k-- > 1;) {
+      const std::size_t before = k - 1;
+      if (!is_one(strides_, before) || !is_one(out_strides_, before)) continue;
+      extents_[k] *= extents_[before];
+      for (std::int64_t* values : {extents_, strides_, out_strides_})
+        std::copy(values + k, values + axes_, values + before);
+      --outer_;
+      --axes_;
+    }
+  }
   // Many rows of a few elements, whose results lie side by side.
   bool is_short() const {
     constexpr std::int64_t longest = 7, least_rows = 8;
