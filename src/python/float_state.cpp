@@ -8,6 +8,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "front/common.h"
 #include "python/numpy_api.h"
@@ -65,8 +66,30 @@ FloatMode mode_of_word(PyObject* settings, const char* kind) {
   return FloatMode::Warn;
 }
 
+bool is_same(const FloatState& a, const FloatState& b) {
+  return a.divide == b.divide && a.over == b.over && a.under == b.under && a.invalid == b.invalid;
+}
+
+// The modes as NumPy 2 keeps them: three bits a kind, in an int at the beginning of a capsule.
+std::optional<FloatState> modes_in_capsule(PyObject* setting) {
+  constexpr const char* name = "numpy.ufunc.extobj";
+  if (!PyCapsule_IsValid(setting, name)) return std::nullopt;
+  const auto mask = *static_cast<const unsigned*>(PyCapsule_GetPointer(setting, name));
+  const auto mode = [mask](int kind) { return mask >> (3 * kind) & 7u; };
+  constexpr auto last = static_cast<unsigned>(FloatMode::Log);
+  for (int kind = 0; kind < 4; ++kind)
+    if (mode(kind) > last || mask >> 12 != 0) return std::nullopt;
+  return FloatState{.divide = static_cast<FloatMode>(mode(0)),
+                    .over = static_cast<FloatMode>(mode(1)),
+                    .under = static_cast<FloatMode>(mode(2)),
+                    .invalid = static_cast<FloatMode>(mode(3))};
+}
+bool capsule_tells = false;  // this NumPy's capsules were found to be such
+
 FloatState modes_of_setting(PyObject* setting) {
   if (setting == kept.setting) return kept.modes;
+  if (capsule_tells)
+    if (const std::optional<FloatState> modes = modes_in_capsule(setting)) return *modes;
   const Ref settings = checked(PyObject_CallNoArgs(read_setting));
   return {.divide = mode_of_word(settings.get(), "divide"),
           .over = mode_of_word(settings.get(), "over"),
@@ -247,10 +270,15 @@ void look_up_float_state() noexcept {
 void let_float_errors_come_late() { set_state({}); }
 
 void make_state_change_type(PyObject* module) {
+  warnings_module = checked(PyImport_ImportModule("warnings")).release();
   const Ref core = checked(PyImport_ImportModule("numpy._core._multiarray_umath"));
   setting_variable = checked(PyObject_GetAttrString(core.get(), "_extobj_contextvar")).release();
   read_setting = checked(PyObject_GetAttrString(core.get(), "_get_extobj_dict")).release();
-  warnings_module = checked(PyImport_ImportModule("warnings")).release();
+  const Ref setting = current_setting();
+  const std::optional<FloatState> modes = modes_in_capsule(setting.get());
+  capsule_tells = modes && is_same(*modes, modes_of_setting(setting.get())) &&
+                  !is_same(*modes, {FloatMode::Ignore, FloatMode::Ignore, FloatMode::Ignore,
+                                    FloatMode::Ignore});
   usual_show = attribute_or_null(warnings_module, "_showwarnmsg_impl");
   usual_showwarning = attribute_or_null(warnings_module, "showwarning");
 
