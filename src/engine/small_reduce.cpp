@@ -162,9 +162,8 @@ class Rows {
         folding.fold_rows(out + first * item_, folded, count, size_, [&](std::int64_t j) {
           const std::byte* from = rows + first * strides_[axis] + j * strides_[outer_];
           const std::int64_t dense = item_;
-          copy_elements({column, {&dense, 1}},
-                        {const_cast<std::byte*>(from), {&strides_[axis], 1}}, {&count, 1},
-                        static_cast<int>(item_));
+          copy_elements({column, {&dense, 1}}, {const_cast<std::byte*>(from), {&strides_[axis], 1}},
+                        {&count, 1}, static_cast<int>(item_));
           return column;
         });
       }
