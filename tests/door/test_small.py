@@ -386,3 +386,53 @@ def test_arrays_of_some_kb_again_and_again(text, dtype):
             assert result.dtype == expected.dtype
             numpy.testing.assert_allclose(numpy.asarray(result), expected, rtol=tolerance, atol=0)
             same(ours[0], x)
+
+
+SHORT_ROWS = [(8, 1), (9, 3), (100, 2), (600, 3), (1000, 7), (100, 8), (5, 20, 3), (3, 50, 1, 4)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHORT_ROWS, ids=str)
+def test_many_short_rows(dtype, shape):
+    """They are folded side by side: each row from its first element to its last."""
+    real = values(dtype, int(numpy.prod(shape))).reshape(shape)
+    if real.dtype.kind in "fc":
+        real[numpy.isnan(real)] = 0.25
+        real.flat[3], real.flat[7] = numpy.inf, numpy.nan
+    views = [
+        lambda a: a,
+        lambda a: a[::-1],
+        lambda a: a[..., ::-1],
+        lambda a: a[::2],
+        lambda a: a.swapaxes(0, -1),
+    ]
+    for view in views:
+        theirs, ours = view(real), view(np.array(real))
+        for name in ("sum", "prod", "max", "min", "mean", "any", "all"):
+            for options in ({"axis": -1}, {"axis": -1, "keepdims": True}, {"axis": 0}):
+                with numpy.errstate(all="ignore"):
+                    expected = numpy.asarray(getattr(theirs, name)(**options))
+                    found = numpy.asarray(getattr(ours, name)(**options))
+                assert found.dtype == expected.dtype
+                numpy.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "f4", "f8", "c16"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda m, a: a[:, None, :] - a[:8],
+        lambda m, a: a - a[3],
+        lambda m, a: a[:, :1] * a,
+        lambda m, a: m.add(a[:, None], a[None, :5]),
+        lambda m, a: a[:, None, 1:] * a[None, :7, :2],
+        lambda m, a: a.T[:, :, None] + a[:3].T[:, None, :],
+        lambda m, a: m.add(a[::2, ::-1], a[1::2]),
+        lambda m, a: m.where(a[:, None].real > 0, a[:, None], a[:4]),
+        lambda m, a: m.add.reduce(a, axis=1, initial=3),
+        lambda m, a: m.multiply.reduce(a[:, :2], axis=1, initial=2),
+    ],
+)
+def test_what_is_broadcast_along_short_rows(text, dtype):
+    real = values("i4", 120).astype(dtype).reshape(40, 3)
+    same(text(np, np.array(real)), text(numpy, real))
