@@ -262,7 +262,7 @@ PyObject* get_native(PyObject* self, PyObject* key) {
 // What an assignment takes: a number as an element of the target's type, or an array.
 struct Value {
   Argument argument{Scalar{}};
-  Array held = {};
+  Temporary held = {};
 };
 
 void refuse_lost_parts(const Array& value, DType dtype) {
@@ -286,8 +286,8 @@ Value read_value(PyObject* object, DType dtype) {
   }
   if (is_plain_scalar(object)) throw Unfit{"a value needs NumPy's conversion"};
   value.held = array_operand(object);
-  refuse_lost_parts(value.held, dtype);
-  value.argument = Argument(value.held);
+  refuse_lost_parts(*value.held, dtype);
+  value.argument = Argument(*value.held);
   return value;
 }
 

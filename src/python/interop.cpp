@@ -205,7 +205,28 @@ Array window_at(const Array& whole, const Range& range, PyArrayObject* array, DT
   return window(whole, g.shape, g.strides, PyArray_SIZE(array) == 0 ? 0 : offset, dtype);
 }
 
+// Lets go what nobody else holds, but for one owner's memory. Temporary arrays of other functions
+// are such. Of many, only now and then.
+void release_unused(PyObject* in_use) {
+  constexpr std::size_t few = 16;
+  static std::size_t enough = few;
+  auto& owners = known_owners();
+  if (owners.size() > few && owners.size() < enough) return;
+  std::vector<Array> unused;
+  for (auto it = owners.begin(); it != owners.end();) {
+    const Base* base = it->second.whole.base();
+    if (it->first == in_use || base->handles != 1 || base->references != 1) {
+      ++it;
+      continue;
+    }
+    unused.push_back(std::move(it->second.whole));
+    it = owners.erase(it);
+  }
+  enough = 2 * owners.size();
+}
+
 Array wrap_foreign(PyObject* ndarray, PyObject* owner, DType dtype) {
+  release_unused(owner);
   drain_released();
   PyArrayObject* array = ndarray_of(ndarray);
   const Range needed = range_of(array);
@@ -404,8 +425,9 @@ void release_foreign(Array array) {
   if (found == owners.end() || found->second.whole.base() != base) return;
   array = Array();
   if (base->handles != 1 || base->references != 1) return;
-  const Array last = std::move(found->second.whole);
+  found->second.whole = Array();
   owners.erase(found);
+  drain_released();
 }
 
 Ref real_object(PyObject* object) {

@@ -44,7 +44,7 @@ bool read_rare(PyObject* object, Operand& operand) {
   if (PyArray_CheckExact(object) || PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
     std::optional<Array> few = PyArray_CheckExact(object) ? copy_of_few(object) : std::nullopt;
     operand.held = few ? std::move(*few) : array_operand(object);
-    operand.argument = Argument(operand.held);
+    operand.argument = Argument(*operand.held);
     return true;
   }
   return false;

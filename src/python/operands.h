@@ -1,14 +1,35 @@
 // operands.h: from Python objects to what the engine's functions take.
 #pragma once
 
+#include "python/interop.h"
 #include "python/objects.h"
 
 namespace frit::python {
 
 // One operand of an op. Holds what had to be made for it.
+// An array that a call holds while it runs. Memory of others is let go with it.
+class Temporary {
+ public:
+  Temporary() = default;
+  Temporary(Array array) : array_(std::move(array)) {}
+  Temporary(Temporary&&) = default;
+  Temporary& operator=(Temporary&& other) noexcept {
+    std::swap(array_, other.array_);
+    return *this;
+  }
+  ~Temporary() {
+    if (array_ && array_.base()->foreign) release_foreign(std::move(array_));
+  }
+  operator const Array&() const { return array_; }
+  const Array& operator*() const { return array_; }
+
+ private:
+  Array array_;
+};
+
 struct Operand {
   Argument argument{Scalar{}};
-  Array held;  // an ndarray that was wrapped, a list that was converted
+  Temporary held;  // an ndarray that was wrapped, a list that was converted
 };
 
 // Reads an array, a lazy or NumPy scalar, a Python number, an exact ndarray, a list or tuple. False

@@ -408,7 +408,7 @@ PyObject* outer_method(const UFuncObject& ufunc, const Arguments& arguments) {
   read_call(ufunc, {values.data(), 2, arguments.names}, call);
   // Python numbers count as arrays here.
   call.inputs[1].held = right;
-  call.inputs[1].argument = Argument(call.inputs[1].held);
+  call.inputs[1].argument = Argument(*call.inputs[1].held);
   return call_native(ufunc, call);
 }
 
