@@ -27,10 +27,6 @@ bool has_loop(const Node& node) {
   return !std::any_of(node.in, node.in + node.inputs, is_index) && loop(node.op, node.signature);
 }
 
-bool is_one_element(const Layout& layout) {
-  return std::ranges::all_of(layout.strides(), [](std::int64_t stride) { return stride == 0; });
-}
-
 }  // namespace
 
 bool Engine::runs_eagerly(std::uint64_t hash) {

@@ -29,9 +29,9 @@ bool same_step(const Node& a, const Node& b) {
 }
 
 // From the environment. An unknown name is told, once, and the first one, the default, stands.
-template <class Value>
+template <class Value, std::size_t n>
 void read_setting(const char* variable, Value& setting,
-                  std::initializer_list<std::pair<const char*, Value>> names) {
+                  const std::pair<const char*, Value> (&names)[n]) {
   const char* given = std::getenv(variable);
   if (!given || !*given) return;
   std::string known;
@@ -43,7 +43,7 @@ void read_setting(const char* variable, Value& setting,
     known += text(known.empty() ? "'" : ", '", name, "'");
   }
   std::fputs(text("frit: ", variable, " must be one of ", known, ", not '", given,
-                  "'; it is taken as '", names.begin()->first, "'\n")
+                  "'; it is taken as '", names[0].first, "'\n")
                  .c_str(),
              stderr);
 }
@@ -60,15 +60,9 @@ Engine& Engine::start() {
 }
 
 Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) {
-  read_setting("FRIT_TIER", settings.tier,
-               {{"automatic", Tier::Automatic},
-                {"eager", Tier::Eager},
-                {"interpreter", Tier::Interpreter},
-                {"compiled", Tier::Compiled}});
-  read_setting("FRIT_FUSION", settings.fusion,
-               {{"on", Fusion::On}, {"trace", Fusion::Trace}, {"off", Fusion::Off}});
-  read_setting("FRIT_CHECK", settings.check,
-               {{"auto", Check::WhereNeeded}, {"bounds", Check::Bounds}});
+  read_setting("FRIT_TIER", settings.tier, tier_names);
+  read_setting("FRIT_FUSION", settings.fusion, fusion_names);
+  read_setting("FRIT_CHECK", settings.check, check_names);
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   for (int op = 0; op < op_count; ++op)
     cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5F : 0.3F;

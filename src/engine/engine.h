@@ -57,6 +57,16 @@ struct CachedPlan {
   std::uint64_t last_use = 0;
 };
 
+// What they are called, in the environment and in Python. The first is the default.
+inline constexpr std::pair<const char*, Tier> tier_names[] = {{"automatic", Tier::Automatic},
+                                                              {"eager", Tier::Eager},
+                                                              {"interpreter", Tier::Interpreter},
+                                                              {"compiled", Tier::Compiled}};
+inline constexpr std::pair<const char*, Fusion> fusion_names[] = {
+    {"on", Fusion::On}, {"trace", Fusion::Trace}, {"off", Fusion::Off}};
+inline constexpr std::pair<const char*, Check> check_names[] = {{"auto", Check::WhereNeeded},
+                                                                {"bounds", Check::Bounds}};
+
 struct Settings {
   Tier tier = Tier::Automatic;
   bool lazy = true;
@@ -140,8 +150,8 @@ class Engine {
 
   // An elementwise op whose result has so many bytes is computed at once, if its inputs are ready.
   bool computes_at_once(std::int64_t bytes) {
-    if (bytes <= Foresight::least_bytes) return bytes <= settings.immediate_bytes;
-    return bytes <= settings.immediate_bytes && !foresight.records(source);
+    return bytes <= settings.immediate_bytes &&
+           (bytes <= Foresight::least_bytes || !foresight.records(source));
   }
 
   SourcePosition source;
@@ -171,7 +181,6 @@ class Engine {
   void drop_access(const Access& access, bool is_write);
   void start_segment();
   void tidy();
-  void renumber(std::vector<Node>&& nodes);
   bool begins_anew(const Node& node);
   void eval_before_last();
   bool may_hold_on(const Node& node);

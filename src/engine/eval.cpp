@@ -34,15 +34,10 @@ constexpr double crawl = 50;
 constexpr double wait_from = 5e5;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-std::size_t length_of(const Block& block) {
-  std::size_t length = block.size();
-  for (const Instr& instr : block) length += length_of(instr.body) + length_of(instr.other);
-  return length;
-}
-
 double compile_from(const Kernel& kernel) {
-  return std::clamp(compile_an_instruction * static_cast<double>(length_of(kernel.code)),
-                    compile_from_least, compile_from_most);
+  double instructions = 0;
+  for_each_instr(kernel.code, [&](const Instr&) { ++instructions; });
+  return std::clamp(compile_an_instruction * instructions, compile_from_least, compile_from_most);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -83,8 +78,10 @@ void Engine::eval() {
     }
   } done{*this, start};
   held_ = held_at_limit_ = 0;
-  if (has_selections_) tidy();
-  if (nodes_.empty()) return;
+  if (has_selections_) {
+    tidy();
+    if (nodes_.empty()) return;
+  }
   std::vector<SlotState> states = slot_states();
   Lookup found = find_plan(states);
   foresight.note_plan(found.plan != nullptr);
@@ -262,11 +259,7 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
     done.clear();
     nodes_.swap(done);  // keeps its capacity
   }
-  renumber(std::move(rest));
-}
-
-void Engine::renumber(std::vector<Node>&& nodes) {
-  for (Node& node : nodes) {
+  for (Node& node : rest) {
     for_each_access(node, [&](const Access& a, bool) { number(a); });
     append_key(node);
     pending_cost_ += pending_cost_of(node);
@@ -281,30 +274,29 @@ void Engine::tidy() {
   const std::vector<bool> needed = needed_nodes(segment(states));
   for (const auto& [first, second] : twins_)
     if (needed[first] && needed[second]) nodes_[second].float_checks = 0;
-  std::vector<Node> dropped, calls, rest;
-  std::vector<bool> read(slots_.size(), false), written(slots_.size(), false);
+  std::vector<Node> calls, rest;
+  std::vector<bool> dropped, read(slots_.size()), written(slots_.size());
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     Node& node = nodes_[k];
-    if (!needed[k]) {
-      dropped.push_back(std::move(node));
-      continue;
-    }
-    bool waits = node.kind != NodeKind::Call;
+    bool waits = node.kind != NodeKind::Call || !needed[k];
     for_each_access(node, [&](const Access& a, bool is_write) {
       waits |= written[a.base->slot] || (is_write && read[a.base->slot]);
     });
-    if (waits)
+    if (!waits) {
+      calls.push_back(std::move(node));
+      continue;
+    }
+    if (needed[k])
       for_each_access(node, [&](const Access& a, bool is_write) {
         (is_write ? written : read)[a.base->slot] = true;
       });
-    (waits ? rest : calls).push_back(std::move(node));
+    dropped.push_back(!needed[k]);
+    rest.push_back(std::move(node));
   }
-  nodes_.clear();
-  start_segment();
-  for (const Node& node : dropped)
-    for_each_access(node, [&](const Access& a, bool w) { drop_access(a, w); });
-  renumber(std::move(calls));
-  renumber(std::move(rest));
+  dropped.insert(dropped.begin(), calls.size(), false);
+  std::ranges::move(rest, std::back_inserter(calls));
+  nodes_ = std::move(calls);
+  finish_nodes(dropped);
 }
 
 // ---- steps --------------------------------------------------------------------------------------
@@ -314,14 +306,16 @@ const Executable& Engine::executable(KernelCode& code, double cost, Pace pace) {
   if (want_compiled) {
     note_cost(code, pace == Pace::OneByOne ? crawl * cost : cost);
     const bool waits = pace == Pace::OneByOne && cost >= wait_from;
-    const bool worth = settings.tier == Tier::Compiled || waits ||
-                       (code.cost_seen >= compile_from_least && cost_seen_ >= first_compile_from &&
-                        code.cost_seen >= compile_from(*code.kernel));
+    const auto is_worth_it = [&] {  // only asked where there is no code yet
+      return settings.tier == Tier::Compiled || waits ||
+             (code.cost_seen >= compile_from_least && cost_seen_ >= first_compile_from &&
+              code.cost_seen >= compile_from(*code.kernel));
+    };
     if (!code.compiled && !code.sought && code.cost_seen >= load_from) {
       code.sought = true;
       code.compiled = compiler_->find(*code.kernel);
     }
-    if (!code.compiled && worth) {
+    if (!code.compiled && is_worth_it()) {
       code.compiled = compiler_->request(*code.kernel);
       if (settings.tier == Tier::Compiled) compiler_->wait();
     }

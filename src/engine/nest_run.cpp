@@ -33,15 +33,6 @@ DiskStore& kept_dependences() {
   return store;
 }
 
-template <class Visit>
-void for_each_instr(const Block& block, Visit&& visit) {
-  for (const Instr& instr : block) {
-    visit(instr);
-    for_each_instr(instr.other, visit);
-    for_each_instr(instr.body, visit);
-  }
-}
-
 void add_once(std::vector<std::int32_t>& list, std::int32_t number) {
   if (std::find(list.begin(), list.end(), number) == list.end()) list.push_back(number);
 }

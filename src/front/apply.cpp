@@ -273,16 +273,16 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
   std::vector<Argument> masked;
   held.reserve(arguments.size());
   for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const Signature select{{DType::Bool, signature.in[k], signature.in[k]}, signature.in[k]};
     const Scalar other = scalar_of(signature.in[k], harmless);
-    held.push_back(apply(Op::Select, {mask, arguments[k], Argument(other)},
-                         {.signature = select, .casting = Casting::Unsafe}));
+    held.push_back(
+        apply(Op::Select, {mask, arguments[k], Argument(other)},
+              {.signature = select_signature(signature.in[k]), .casting = Casting::Unsafe}));
     masked.emplace_back(held.back());
   }
   const Array result = apply(op, masked, {.signature = signature});
-  const Signature select{{DType::Bool, target.dtype(), target.dtype()}, target.dtype()};
-  apply(Op::Select, {mask, result, target},
-        {.out = &target, .signature = select, .casting = Casting::Unsafe});
+  apply(
+      Op::Select, {mask, result, target},
+      {.out = &target, .signature = select_signature(target.dtype()), .casting = Casting::Unsafe});
   return target;
 }
 
@@ -643,9 +643,10 @@ void assign(const Array& target, const Argument& value, const Array* where) {
   }
   const DType type = value.array ? from : target.dtype();
   if (where) {
-    const Signature select{{DType::Bool, target.dtype(), target.dtype()}, target.dtype()};
     apply(Op::Select, {*where, source, target},
-          {.out = &target, .signature = select, .casting = Casting::Unsafe});
+          {.out = &target,
+           .signature = select_signature(target.dtype()),
+           .casting = Casting::Unsafe});
     return;
   }
   apply(Op::Copy, {source},

@@ -49,6 +49,9 @@ void check_axis(int axis, int ndim);
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);
 
+// Of Op::Select between values of one type.
+inline Signature select_signature(DType dtype) { return {{DType::Bool, dtype, dtype}, dtype}; }
+
 // Records out = op(inputs), all of out's shape; buffers through a fresh array where out overlaps an
 // input at other elements.
 void record_elementwise(Op op, const Signature& signature, const Access& out,

@@ -123,9 +123,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       throw ValueError(
           text("reduction operation '", info(op).numpy_name,
                "' does not have an identity, so to use a where mask one has to specify 'initial'"));
-    const Signature select{{DType::Bool, dtype, dtype}, dtype};
     const Array masked = apply(Op::Select, {*options.where, a, Argument(*neutral)},
-                               {.signature = select, .casting = Casting::Unsafe});
+                               {.signature = select_signature(dtype), .casting = Casting::Unsafe});
     ReduceOptions plain = options;
     plain.where = nullptr;
     if (!std::equal(masked.shape().begin(), masked.shape().end(), a.shape().begin(),

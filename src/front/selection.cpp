@@ -18,8 +18,6 @@ constexpr std::size_t most_nodes_back = 256;  // that an assignment looks back a
 constexpr double operation_cost = 0.06, costly_operation_cost = 1.0;
 constexpr double mask_cost = 0.3, move_cost = 0.1, pass_cost = 0.2;
 
-Signature select_signature(DType dtype) { return {{DType::Bool, dtype, dtype}, dtype}; }
-
 Array whole_array(const Layout& mask, DType dtype) {
   return fresh(LayoutRef::adopt(make_contiguous(mask.shape(), size_of(dtype))), dtype);
 }
@@ -28,14 +26,6 @@ Array whole_array(const Layout& mask, DType dtype) {
 bool is_packed(const Access& a, std::int64_t count) {
   return a.offset == 0 && a.layout->ndim() == 1 && a.layout->size() == count &&
          a.layout->c_contiguous() && a.base->bytes == count * size_of(a.dtype);
-}
-
-bool is_one_element(const Layout& layout) {
-  return std::ranges::all_of(layout.strides(), [](std::int64_t stride) { return stride == 0; });
-}
-
-bool same_window(const Access& a, const Access& b) {
-  return a.base == b.base && a.layout == b.layout && a.offset == b.offset && a.dtype == b.dtype;
 }
 
 // How a packed array was made, looked up in the trace, and done again on whole arrays.
@@ -129,8 +119,8 @@ class Unpacker {
     if (!call || call->mask() != mask_ || k + 1 == nodes.size()) return {};
     const Node& next = nodes[k + 1];
     if (next.kind != NodeKind::Elementwise || next.op != Op::Select ||
-        !same_window(next.in[0], site.inputs[1]) || !same_window(next.in[1], site.inputs[0]) ||
-        next.in[2].base || next.out.dtype != site.inputs[0].dtype)
+        next.in[0] != site.inputs[1] || next.in[1] != site.inputs[0] || next.in[2].base ||
+        next.out.dtype != site.inputs[0].dtype)
       return {};
     return hold(next.out.base, next.out.layout, next.out.offset, next.out.dtype);
   }

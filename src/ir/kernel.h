@@ -115,6 +115,16 @@ struct Instr {
   bool operator==(const Instr&) const = default;
 };
 
+// visit(instr) for all of a block, and of the blocks inside: conditions and else before bodies.
+template <class Visit>
+void for_each_instr(const Block& block, Visit&& visit) {
+  for (const Instr& instr : block) {
+    visit(instr);
+    for_each_instr(instr.other, visit);
+    for_each_instr(instr.body, visit);
+  }
+}
+
 struct Operand {
   DType dtype{};
   bool written = false;

@@ -55,6 +55,13 @@ const Layout* make_layout(std::span<const std::int64_t> shape,
                           std::span<const std::int64_t> strides, int item_size);
 const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size);
 
+// Do all indices lead to one element?
+inline bool is_one_element(const Layout& layout) {
+  for (const std::int64_t stride : layout.strides())
+    if (stride != 0) return false;
+  return true;
+}
+
 // A counted reference to a Layout.
 class LayoutRef {
  public:

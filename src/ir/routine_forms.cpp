@@ -25,11 +25,9 @@ Range range_of_type(DType dtype) {
 bool is_followed(DType dtype) { return dtype == DType::Int64 || dtype == DType::Int32; }
 
 void find_written(const Block& block, std::vector<bool>& locals) {
-  for (const Instr& instr : block) {
+  for_each_instr(block, [&](const Instr& instr) {
     if (instr.kind == InstrKind::WriteLocal) locals[at(instr.number)] = true;
-    find_written(instr.body, locals);
-    find_written(instr.other, locals);
-  }
+  });
 }
 
 bool is_within(const Range& inner, const Range& outer) {

@@ -20,15 +20,6 @@ constexpr std::int64_t fewest_lanes = 8;
 // Of a routine's cost: what its loops of lanes must be.
 constexpr double share_of_lanes = 0.7;
 
-template <class Visit>
-void for_each_instr(const Block& block, Visit&& visit) {
-  for (const Instr& instr : block) {
-    visit(instr);
-    for_each_instr(instr.other, visit);
-    for_each_instr(instr.body, visit);
-  }
-}
-
 std::optional<std::int64_t> length_of(const Instr& loop, const Forms& forms) {
   const Affine &begin = forms[loop.args[0]], &end = forms[loop.args[1]];
   std::int64_t length;

@@ -46,6 +46,7 @@ struct Access {
   const Layout* layout;  // of the node's domain: as many axes as the node's iteration space
   std::int64_t offset;
   DType dtype;
+  bool operator==(const Access&) const = default;
 };
 inline constexpr std::int64_t iota_input = -1;
 

@@ -1,6 +1,8 @@
 // pack_loops.cpp: by the compress and expand instructions of AVX-512.
 #include "ops/pack_loops.h"
 
+#include <algorithm>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define FRIT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
@@ -11,73 +13,92 @@ namespace {
 
 #if defined(__x86_64__)
 
+// A vector of elements, of which a mask has a bit each.
+struct Vector4 {
+  using Element = std::int32_t;
+  using Bits = __mmask16;
+  FRIT_AVX512 static __m512i load(Bits bits, const Element* from) {
+    return _mm512_maskz_loadu_epi32(bits, from);
+  }
+  FRIT_AVX512 static void store(Element* to, Bits bits, __m512i elements) {
+    _mm512_mask_storeu_epi32(to, bits, elements);
+  }
+  FRIT_AVX512 static __m512i compress(Bits bits, __m512i elements) {
+    return _mm512_maskz_compress_epi32(bits, elements);
+  }
+  FRIT_AVX512 static __m512i expand(Bits bits, __m512i elements) {
+    return _mm512_maskz_expand_epi32(bits, elements);
+  }
+};
+
+struct Vector8 {
+  using Element = std::int64_t;
+  using Bits = __mmask8;
+  FRIT_AVX512 static __m512i load(Bits bits, const Element* from) {
+    return _mm512_maskz_loadu_epi64(bits, from);
+  }
+  FRIT_AVX512 static void store(Element* to, Bits bits, __m512i elements) {
+    _mm512_mask_storeu_epi64(to, bits, elements);
+  }
+  FRIT_AVX512 static __m512i compress(Bits bits, __m512i elements) {
+    return _mm512_maskz_compress_epi64(bits, elements);
+  }
+  FRIT_AVX512 static __m512i expand(Bits bits, __m512i elements) {
+    return _mm512_maskz_expand_epi64(bits, elements);
+  }
+};
+
+template <class Vector>
+constexpr std::int64_t lanes = 64 / sizeof(typename Vector::Element);
+
+template <class Vector>
+typename Vector::Bits first_lanes(std::int64_t count) {
+  return static_cast<typename Vector::Bits>((1u << count) - 1);
+}
+
+// The elements of this vector that are there, and of those the ones that are true.
+template <class Vector>
+struct Chosen {
+  typename Vector::Bits inside, bits;
+  int count;
+  FRIT_AVX512 Chosen(const std::uint8_t* mask, std::int64_t left)
+      : inside(first_lanes<Vector>(std::min(left, lanes<Vector>))) {
+    const __m128i bytes = _mm_maskz_loadu_epi8(inside, mask);
+    bits = static_cast<typename Vector::Bits>(_mm_test_epi8_mask(bytes, bytes));
+    count = _mm_popcnt_u32(bits);
+  }
+};
+
 // A compressed vector goes through a register: on some processors storing it directly takes some
 // hundred cycles. Stores are masked, as the next elements may be another thread's.
-FRIT_AVX512 std::int64_t pack4(void* dense, const void* elements, const std::uint8_t* mask,
-                               std::int64_t n) {
-  auto* to = static_cast<std::int32_t*>(dense);
-  const auto* from = static_cast<const std::int32_t*>(elements);
-  for (std::int64_t k = 0; k < n; k += 16) {
-    const auto inside = static_cast<__mmask16>(n - k >= 16 ? 0xFFFF : (1u << (n - k)) - 1);
-    const __m128i bytes = _mm_maskz_loadu_epi8(inside, mask + k);
-    const __mmask16 chosen = _mm_test_epi8_mask(bytes, bytes);
-    const __m512i packed =
-        _mm512_maskz_compress_epi32(chosen, _mm512_maskz_loadu_epi32(inside, from + k));
-    const int count = _mm_popcnt_u32(chosen);
-    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1u << count) - 1), packed);
-    to += count;
+template <class Vector>
+FRIT_AVX512 std::int64_t pack(void* dense, const void* elements, const std::uint8_t* mask,
+                              std::int64_t n) {
+  auto* to = static_cast<typename Vector::Element*>(dense);
+  const auto* from = static_cast<const typename Vector::Element*>(elements);
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < n; k += lanes<Vector>) {
+    const Chosen<Vector> chosen(mask + k, n - k);
+    Vector::store(to + count, first_lanes<Vector>(chosen.count),
+                  Vector::compress(chosen.bits, Vector::load(chosen.inside, from + k)));
+    count += chosen.count;
   }
-  return to - static_cast<std::int32_t*>(dense);
+  return count;
 }
 
-FRIT_AVX512 std::int64_t pack8(void* dense, const void* elements, const std::uint8_t* mask,
-                               std::int64_t n) {
-  auto* to = static_cast<std::int64_t*>(dense);
-  const auto* from = static_cast<const std::int64_t*>(elements);
-  for (std::int64_t k = 0; k < n; k += 8) {
-    const auto inside = static_cast<__mmask8>(n - k >= 8 ? 0xFF : (1u << (n - k)) - 1);
-    const __m128i bytes = _mm_maskz_loadu_epi8(inside, mask + k);
-    const auto chosen = static_cast<__mmask8>(_mm_test_epi8_mask(bytes, bytes));
-    const __m512i packed =
-        _mm512_maskz_compress_epi64(chosen, _mm512_maskz_loadu_epi64(inside, from + k));
-    const int count = _mm_popcnt_u32(chosen);
-    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1u << count) - 1), packed);
-    to += count;
+template <class Vector>
+FRIT_AVX512 std::int64_t unpack(void* elements, const void* dense, const std::uint8_t* mask,
+                                std::int64_t n) {
+  auto* to = static_cast<typename Vector::Element*>(elements);
+  const auto* from = static_cast<const typename Vector::Element*>(dense);
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < n; k += lanes<Vector>) {
+    const Chosen<Vector> chosen(mask + k, n - k);
+    const __m512i packed = Vector::load(first_lanes<Vector>(chosen.count), from + count);
+    Vector::store(to + k, chosen.bits, Vector::expand(chosen.bits, packed));
+    count += chosen.count;
   }
-  return to - static_cast<std::int64_t*>(dense);
-}
-
-FRIT_AVX512 std::int64_t unpack4(void* elements, const void* dense, const std::uint8_t* mask,
-                                 std::int64_t n) {
-  auto* to = static_cast<std::int32_t*>(elements);
-  const auto* from = static_cast<const std::int32_t*>(dense);
-  for (std::int64_t k = 0; k < n; k += 16) {
-    const auto inside = static_cast<__mmask16>(n - k >= 16 ? 0xFFFF : (1u << (n - k)) - 1);
-    const __m128i bytes = _mm_maskz_loadu_epi8(inside, mask + k);
-    const __mmask16 chosen = _mm_test_epi8_mask(bytes, bytes);
-    const int count = _mm_popcnt_u32(chosen);
-    const __m512i packed =
-        _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1), from);
-    _mm512_mask_storeu_epi32(to + k, chosen, _mm512_maskz_expand_epi32(chosen, packed));
-    from += count;
-  }
-  return from - static_cast<const std::int32_t*>(dense);
-}
-
-FRIT_AVX512 std::int64_t unpack8(void* elements, const void* dense, const std::uint8_t* mask,
-                                 std::int64_t n) {
-  auto* to = static_cast<std::int64_t*>(elements);
-  const auto* from = static_cast<const std::int64_t*>(dense);
-  for (std::int64_t k = 0; k < n; k += 8) {
-    const auto inside = static_cast<__mmask8>(n - k >= 8 ? 0xFF : (1u << (n - k)) - 1);
-    const __m128i bytes = _mm_maskz_loadu_epi8(inside, mask + k);
-    const auto chosen = static_cast<__mmask8>(_mm_test_epi8_mask(bytes, bytes));
-    const int count = _mm_popcnt_u32(chosen);
-    const __m512i packed = _mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), from);
-    _mm512_mask_storeu_epi64(to + k, chosen, _mm512_maskz_expand_epi64(chosen, packed));
-    from += count;
-  }
-  return from - static_cast<const std::int64_t*>(dense);
+  return count;
 }
 
 #endif
@@ -87,8 +108,8 @@ FRIT_AVX512 std::int64_t unpack8(void* elements, const void* dense, const std::u
 PackLoops pack_loops(int item_size) {
 #if defined(__x86_64__)
   static const bool has_avx512 = __builtin_cpu_supports("x86-64-v4");
-  if (has_avx512 && item_size == 4) return {pack4, unpack4};
-  if (has_avx512 && item_size == 8) return {pack8, unpack8};
+  if (has_avx512 && item_size == 4) return {pack<Vector4>, unpack<Vector4>};
+  if (has_avx512 && item_size == 8) return {pack<Vector8>, unpack<Vector8>};
 #endif
   static_cast<void>(item_size);
   return {};

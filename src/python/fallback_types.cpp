@@ -117,9 +117,7 @@ void dealloc(PyObject* object) {
   Py_XDECREF(fallback_of(object).function);
   Py_XDECREF(fallback_of(object).name);
   Py_XDECREF(fallback_of(object).through);
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
+  free_object(object);
 }
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
@@ -172,9 +170,7 @@ int set_property(PyObject* object, PyObject* instance, PyObject* value) {
 }
 void dealloc_property(PyObject* object) {
   Py_XDECREF(reinterpret_cast<PropertyObject*>(object)->name);
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
+  free_object(object);
 }
 
 }  // namespace

@@ -232,9 +232,7 @@ void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   Py_XDECREF(change_of(object).original);
   Py_XDECREF(change_of(object).dictionary);
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
+  free_object(object);
 }
 PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
   return instance && instance != Py_None ? PyMethod_New(object, instance) : Py_NewRef(object);

@@ -36,9 +36,7 @@ void end(ExportObject& self) {
 void dealloc_export(PyObject* object) {
   end(export_of(object));
   export_of(object).array.~Array();
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
+  free_object(object);
 }
 
 // Takes over the hold on the base that begin_export gave.
@@ -427,7 +425,6 @@ void release_foreign(Array array) {
   if (base->handles != 1 || base->references != 1) return;
   found->second.whole = Array();
   owners.erase(found);
-  drain_released();
 }
 
 Ref real_object(PyObject* object) {

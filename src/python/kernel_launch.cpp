@@ -698,9 +698,7 @@ void view_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   if (view_of(object).weak_references) PyObject_ClearWeakRefs(object);
   Py_CLEAR(view_of(object).array);
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
+  free_object(object);
 }
 PyObject* view_get_array(PyObject* object, void*) {
   PyObject* array = view_of(object).array;
@@ -736,11 +734,7 @@ int policy_init(PyObject* object, PyObject* arguments, PyObject*) {
     policy.code = code;
   });
 }
-void policy_dealloc(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
-}
+void policy_dealloc(PyObject* object) { free_object(object); }
 
 PyTypeObject* make_type(PyObject* module, PyType_Spec& spec, const char* name) {
   auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());

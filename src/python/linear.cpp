@@ -131,17 +131,22 @@ void refuse_options(const Arguments& arguments) {
 
 // ---- the functions ------------------------------------------------------------------------------
 
+// A square matrix of a square matrix.
+PyObject* square_of_square(const LinearLoop& loop, PyObject* self, const Arguments& arguments) {
+  refuse_options(arguments);
+  const Operand2D a = square_operand(self);
+  const npy_intp n = a.rows;
+  Result result({n, n});
+  call<2, 4>(loop, {a.data, result.data}, {1, n}, {a.row_stride, a.column_stride, n * item, item},
+             flag_invalid);
+  return result.object();
+}
+
 struct Inverse {
   static constexpr const char* name = "linalg.inv";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
     static const LinearLoop loop = double_loop("inv");
-    const Operand2D a = square_operand(self);
-    const npy_intp n = a.rows;
-    Result inverse({n, n});
-    call<2, 4>(loop, {a.data, inverse.data}, {1, n},
-               {a.row_stride, a.column_stride, n * item, item}, flag_invalid);
-    return inverse.object();
+    return square_of_square(loop, self, arguments);
   }
 };
 
@@ -184,14 +189,8 @@ struct Determinant {
 struct Cholesky {
   static constexpr const char* name = "linalg.cholesky";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
     static const LinearLoop loop = double_loop("cholesky_lo");
-    const Operand2D a = square_operand(self);
-    const npy_intp n = a.rows;
-    Result factor({n, n});
-    call<2, 4>(loop, {a.data, factor.data}, {1, n}, {a.row_stride, a.column_stride, n * item, item},
-               flag_invalid);
-    return factor.object();
+    return square_of_square(loop, self, arguments);
   }
 };
 

@@ -56,51 +56,31 @@ nb::dict statistics_as_dict() {
   return d;
 }
 
-void set_tier_by_name(const std::string& name) {
-  if (name == "automatic")
-    set_tier(Tier::Automatic);
-  else if (name == "eager")
-    set_tier(Tier::Eager);
-  else if (name == "interpreter")
-    set_tier(Tier::Interpreter);
-  else if (name == "compiled")
-    set_tier(Tier::Compiled);
-  else
-    throw nb::value_error("set_tier: 'automatic', 'eager', 'interpreter' or 'compiled'");
+template <class Value, std::size_t n>
+Value value_called(const std::string& name, const std::pair<const char*, Value> (&names)[n],
+                   const char* otherwise) {
+  for (const auto& [known, value] : names)
+    if (name == known) return value;
+  throw nb::value_error(otherwise);
 }
 
-const char* name_of(Tier tier) {
-  switch (tier) {
-    case Tier::Automatic:
-      return "automatic";
-    case Tier::Eager:
-      return "eager";
-    case Tier::Interpreter:
-      return "interpreter";
-    case Tier::Compiled:
-      break;
-  }
-  return "compiled";
+void set_tier_by_name(const std::string& name) {
+  set_tier(value_called(name, tier_names,
+                        "set_tier: 'automatic', 'eager', 'interpreter' or 'compiled'"));
+}
+
+const char* name_of_tier() {
+  const std::scoped_lock lock(Engine::lock());
+  const Tier tier = Engine::get().settings.tier;
+  return std::ranges::find(tier_names, tier, &std::pair<const char*, Tier>::second)->first;
 }
 
 void set_fusion_by_name(const std::string& name) {
-  if (name == "on")
-    set_fusion(Fusion::On);
-  else if (name == "trace")
-    set_fusion(Fusion::Trace);
-  else if (name == "off")
-    set_fusion(Fusion::Off);
-  else
-    throw nb::value_error("set_fusion: 'on', 'trace' or 'off'");
+  set_fusion(value_called(name, fusion_names, "set_fusion: 'on', 'trace' or 'off'"));
 }
 
 void set_check_by_name(const std::string& name) {
-  if (name == "auto")
-    set_check(Check::WhereNeeded);
-  else if (name == "bounds")
-    set_check(Check::Bounds);
-  else
-    throw nb::value_error("set_check: 'auto' or 'bounds'");
+  set_check(value_called(name, check_names, "set_check: 'auto' or 'bounds'"));
 }
 
 const Array* array_behind(nb::handle object) {
@@ -216,10 +196,7 @@ void add_engine(nb::module_& m) {
       },
       "lazy"_a);
   m.def("set_tier", set_tier_by_name, "tier"_a);
-  m.def("tier", [] {
-    const std::scoped_lock lock(Engine::lock());
-    return name_of(Engine::get().settings.tier);
-  });
+  m.def("tier", name_of_tier);
   m.def("set_fusion", set_fusion_by_name, "fusion"_a);
   m.def("set_check", set_check_by_name, "check"_a);
   m.def("wait_for_compiler", wait_for_compiler, nb::call_guard<nb::gil_scoped_release>());

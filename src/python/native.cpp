@@ -276,9 +276,7 @@ void dealloc(PyObject* object) {
   Py_XDECREF(self.function);
   Py_XDECREF(self.shortcut.object);
   Py_XDECREF(self.name);
-  PyTypeObject* type = Py_TYPE(object);
-  type->tp_free(object);
-  Py_DECREF(as_object(type));
+  free_object(object);
 }
 
 // By its name in frit.numpy, as functions are.

@@ -18,7 +18,9 @@ class Temporary {
     return *this;
   }
   ~Temporary() {
-    if (array_ && array_.base()->foreign) release_foreign(std::move(array_));
+    if (!array_ || !array_.base()->foreign) return;
+    release_foreign(std::move(array_));
+    drain_released();
   }
   operator const Array&() const { return array_; }
   const Array& operator*() const { return array_; }

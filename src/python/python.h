@@ -68,6 +68,13 @@ PyObject* as_object(Type* object) {
   return reinterpret_cast<PyObject*>(object);
 }
 
+// The end of a dealloc: the memory of an object of ours goes, and its hold on its type.
+inline void free_object(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(as_object(type));
+}
+
 // Turns the C++ exception in flight into a Python error.
 void set_error_from_exception() noexcept;
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 import pytest
 import row_programs
+from views import numbers, view
 
 import frit
 import frit.pykokkos as pk
@@ -22,16 +23,6 @@ from frit import _core
 PROGRAMS = max(120, int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 4)
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
 LANES = "with lanes along loops inside"
-
-
-def view(values: Any, dtype: Any = pk.double) -> pk.View:
-    made = pk.View(list(numpy.shape(values)), dtype)
-    made[:] = numpy.asarray(values)
-    return made
-
-
-def numbers(seed: int, *shape: int) -> Any:
-    return numpy.random.RandomState(seed).randint(-4, 5, shape).astype(float)
 
 
 def run(function: Callable[..., None], points: int, **arguments: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import pytest
 import team_programs
+from views import numbers, view
 
 import frit
 import frit.pykokkos as pk
@@ -18,16 +19,6 @@ from frit.translate import TranslationError
 
 PROGRAMS = max(40, int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 10)
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
-
-
-def view(values: Any, dtype: Any = pk.double) -> pk.View:
-    made = pk.View(list(numpy.shape(values)), dtype)
-    made[:] = numpy.asarray(values)
-    return made
-
-
-def numbers(seed: int, *shape: int) -> Any:
-    return numpy.random.RandomState(seed).randint(-4, 5, shape).astype(float)
 
 
 # ---- what such programs do ----------------------------------------------------------------------
