@@ -91,7 +91,6 @@ bool Engine::run_by_itself(const Node& node) {
                          .mask = node.reduced,
                          .in = node.in[0],
                          .out = node.out,
-                         .out_strides = node.out.layout->strides(),
                          .initial = node.constants[0]});
   if (node.out.layout->size() == 0) return true;
   SmallInput inputs[max_inputs];

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <mutex>
 
@@ -165,12 +166,10 @@ void Engine::append_key(const Node& node) {
       node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
   std::uint64_t* to = key_.room_for(3 + 3 * accesses);
   const bool is_pure = node.kind == NodeKind::Call && node.site->call->is_pure();
-  std::uint64_t head = static_cast<std::uint64_t>(node.kind) | std::uint64_t{is_pure} << 7 |
-                       static_cast<std::uint64_t>(node.op) << 8 |
-                       static_cast<std::uint64_t>(node.inputs) << 16 |
-                       static_cast<std::uint64_t>(node.signature.out) << 24;
-  for (int k = 0; k < max_inputs; ++k)
-    head |= static_cast<std::uint64_t>(node.signature.in[k]) << (32 + 8 * k);
+  const std::uint64_t types = std::bit_cast<std::uint32_t>(node.signature);
+  const std::uint64_t head = static_cast<std::uint64_t>(node.kind) | std::uint64_t{is_pure} << 7 |
+                             static_cast<std::uint64_t>(node.op) << 8 |
+                             static_cast<std::uint64_t>(node.inputs) << 16 | types << 32;
   *to++ = head;
   *to++ = word(usual);
   if (node.kind == NodeKind::Call) {

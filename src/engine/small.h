@@ -21,13 +21,12 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
                    DType out_dtype, std::span<const SmallInput> inputs);
 
 // Reduces the axes of the mask, in NumPy's order, beginning with `initial`. `in` is there, and not
-// empty; `out` is dense, in any order of its axes. False: there is no ready-made loop for it, and
-// nothing was done.
+// empty; `out` is dense, in any order of its axes, and its layout goes over the axes of `in`, with
+// strides 0 where reduced. False: there is no ready-made loop for it, and nothing was done.
 struct SmallReduction {
   Op op;
   std::uint64_t mask;
   Access in, out;
-  std::span<const std::int64_t> out_strides;  // over the axes of `in`; 0 where reduced
   const Scalar& initial;
 };
 bool reduce_small(const SmallReduction& reduction);

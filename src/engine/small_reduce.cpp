@@ -1,14 +1,15 @@
 // small_reduce.cpp: single reductions by ready-made loops, in NumPy's order.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "engine/engine.h"
 #include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
 #include "engine/small.h"
+#include "ir/hash.h"
 #include "schedule/reduction_order.h"
 
 namespace frit {
@@ -29,17 +30,26 @@ class Folding {
 
   // Short rows are folded from their first element to the last, each op rounded by itself.
   bool folds_short_rows_in_order() const { return !is_complex(type_) && type_ != DType::Float16; }
+  bool in_order() const { return in_order_; }
   // to[k] = op(to[k], all of row k), for rows that lie side by side: columns(j) gives the j-th
   // elements of all rows.
   template <class Columns>
-  void fold_rows(std::byte* to, std::byte* folded, std::int64_t rows, std::int64_t length,
-                 Columns&& columns) const {
+  void fold_columns(std::byte* to, std::byte* folded, std::int64_t rows, std::int64_t length,
+                    Columns&& columns) const {
     if (in_order_) {
       for (std::int64_t j = 0; j < length; ++j) add_row(to, columns(j), rows);
       return;
     }
     std::memcpy(folded, columns(0), static_cast<std::size_t>(rows * size_of(type_)));
     for (std::int64_t j = 1; j < length; ++j) add_row(folded, columns(j), rows);
+    add_row(to, folded, rows);
+  }
+  // The same where row(k) gives the elements of row k; not in order.
+  template <class Row>
+  void fold_rows(std::byte* to, std::byte* folded, std::int64_t rows, std::int64_t length,
+                 Row&& row) const {
+    const std::int64_t item = size_of(type_);
+    for (std::int64_t k = 0; k < rows; ++k) fold_(folded + k * item, row(k), length);
     add_row(to, folded, rows);
   }
 
@@ -80,42 +90,56 @@ class Folding {
   bool in_order_;
 };
 
-// Rows that NumPy's inner loop takes at once; or, where the innermost axis stays, rows onto rows.
+// The rows of a layout that NumPy's inner loop takes at once; or, where the innermost axis stays,
+// rows onto rows.
 class Rows {
  public:
-  Rows(const Access& a, std::uint64_t mask, std::span<const std::int64_t> out_strides)
-      : shape_(shape_of_reduction(*a.layout, mask, false)),
-        columns_(shape_.kind == GroupKind::Columns),
-        axes_(shape_.order.size()),
-        outer_(axes_ - (columns_ ? 1 : shape_.tree.size())),
-        data_(a.base->data + a.offset),
-        item_(size_of(a.dtype)) {
+  Rows() = default;  // of no layout yet
+  // `out` goes over the axes of `in`, with strides 0 where the mask says that they are reduced.
+  Rows(const Layout& in, std::uint64_t mask, const Layout& out)
+      : in_(&in), out_(&out), mask_(mask), item_(in.item_size()) {
+    for (std::size_t axis = 0; axis < in.shape().size(); ++axis)
+      if (!(mask >> axis & 1)) results_ *= in.shape()[axis];
+    is_whole_ = results_ == 1 && in.c_contiguous();
+    const ReductionShape shape = shape_of_reduction(in, mask, false);
+    columns_ = shape.kind == GroupKind::Columns;
+    axes_ = shape.order.size();
+    outer_ = axes_ - (columns_ ? 1 : shape.tree.size());
     for (std::size_t k = 0; k < axes_; ++k) {
-      const auto axis = static_cast<std::size_t>(shape_.order[k]);
-      extents_[k] = a.layout->shape()[axis];
-      strides_[k] = a.layout->strides()[axis];
-      out_strides_[k] = out_strides[axis];
+      const auto axis = static_cast<std::size_t>(shape.order[k]);
+      extents_[k] = in.shape()[axis];
+      strides_[k] = in.strides()[axis];
+      out_strides_[k] = out.strides()[axis];
     }
     merge_outer_axes();
     for (std::size_t k = axes_; k-- > outer_; size_ *= extents_[k])
       dense_strides_[k] = size_ * item_;
     is_dense_ = std::equal(strides_ + outer_, strides_ + axes_, dense_strides_ + outer_);
+    can_be_small_ = shape.chunk == 0 && (is_dense_ || size_ * item_ <= most_bytes) &&
+                    (!columns_ || out_strides_[outer_] == item_);
   }
 
-  bool can_be_small() const {
-    return shape_.chunk == 0 && (is_dense_ || size_ * item_ <= most_bytes) &&
-           (!columns_ || out_strides_[outer_] == item_);
+  bool are_of(const Layout& in, std::uint64_t mask, const Layout& out) const {
+    return in_.get() == &in && out_.get() == &out && mask_ == mask;
   }
-  void fold(const Folding& folding, std::byte* out) const {
-    if (is_short() && folding.folds_short_rows_in_order()) return fold_side_by_side(folding, out);
-    const std::size_t inner = axes_ - outer_;
+  std::int64_t results() const { return results_; }
+  bool is_whole() const { return is_whole_; }  // one result, of all elements as they lie
+  bool can_be_small() const { return can_be_small_; }
+  void fold(const Folding& folding, std::byte* data, std::byte* out) const {
+    if (are_side_by_side()) {
+      if (is_short() && folding.folds_short_rows_in_order())
+        return fold_lines(data, out, [&](std::byte* to, std::byte* rows, std::int64_t count) {
+          fold_short_rows(folding, to, rows, count);
+        });
+      if (!folding.in_order())
+        return fold_lines(data, out, [&](std::byte* to, std::byte* rows, std::int64_t count) {
+          fold_long_rows(folding, to, rows, count);
+        });
+    }
     alignas(64) std::byte dense[most_bytes];
-    std::byte* row = data_;
+    std::byte* row = data;
     const auto visit = [&] {
-      if (!is_dense_)
-        copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
-                      {extents_ + outer_, inner}, static_cast<int>(item_));
-      const std::byte* from = is_dense_ ? row : dense;
+      const std::byte* from = as_dense(row, dense);
       if (columns_)
         folding.add_row(out, from, size_);
       else
@@ -144,44 +168,81 @@ class Rows {
       --axes_;
     }
   }
-  // Many rows of a few elements, whose results lie side by side.
-  bool is_short() const {
-    constexpr std::int64_t longest = 7, least_rows = 8;
-    return !columns_ && outer_ > 0 && axes_ - outer_ == 1 && size_ <= longest &&
-           extents_[outer_ - 1] >= least_rows && out_strides_[outer_ - 1] == item_;
+  // The row itself where it is dense, or its elements in `dense`.
+  const std::byte* as_dense(std::byte* row, std::byte* dense) const {
+    if (is_dense_) return row;
+    const std::size_t inner = axes_ - outer_;
+    copy_elements({dense, {dense_strides_ + outer_, inner}}, {row, {strides_ + outer_, inner}},
+                  {extents_ + outer_, inner}, static_cast<int>(item_));
+    return dense;
   }
-  void fold_side_by_side(const Folding& folding, std::byte* out) const {
-    constexpr std::int64_t at_once = 512;  // rows
-    alignas(64) std::byte column[at_once * sizeof(Scalar::bytes)];
-    alignas(64) std::byte folded[at_once * sizeof(Scalar::bytes)];
+  // Many rows whose results lie side by side.
+  bool are_side_by_side() const {
+    constexpr std::int64_t least_rows = 8;
+    return !columns_ && outer_ > 0 && extents_[outer_ - 1] >= least_rows &&
+           out_strides_[outer_ - 1] == item_;
+  }
+  // A few elements, along one axis.
+  bool is_short() const {
+    constexpr std::int64_t longest = 7;
+    return axes_ - outer_ == 1 && size_ <= longest;
+  }
+  static constexpr std::int64_t rows_at_once = 512;
+  // fold(to, rows, count) for every so many rows along the axis around them.
+  template <class Fold>
+  void fold_lines(std::byte* rows, std::byte* out, Fold&& fold) const {
     const std::size_t axis = outer_ - 1;
-    const std::byte* rows = data_;
     const auto visit = [&] {
-      for (std::int64_t first = 0; first < extents_[axis]; first += at_once) {
-        const std::int64_t count = std::min(at_once, extents_[axis] - first);
-        folding.fold_rows(out + first * item_, folded, count, size_, [&](std::int64_t j) {
-          const std::byte* from = rows + first * strides_[axis] + j * strides_[outer_];
-          const std::int64_t dense = item_;
-          copy_elements({column, {&dense, 1}}, {const_cast<std::byte*>(from), {&strides_[axis], 1}},
-                        {&count, 1}, static_cast<int>(item_));
-          return column;
-        });
-      }
+      for (std::int64_t first = 0; first < extents_[axis]; first += rows_at_once)
+        fold(out + first * item_, rows + first * strides_[axis],
+             std::min(rows_at_once, extents_[axis] - first));
     };
     walk_rows({extents_, outer_}, visit, [&](std::size_t along, std::int64_t steps) {
       rows += steps * strides_[along];
       out += steps * out_strides_[along];
     });
   }
+  void fold_short_rows(const Folding& folding, std::byte* to, std::byte* rows,
+                       std::int64_t count) const {
+    alignas(64) std::byte column[rows_at_once * sizeof(Scalar::bytes)];
+    alignas(64) std::byte folded[rows_at_once * sizeof(Scalar::bytes)];
+    folding.fold_columns(to, folded, count, size_, [&](std::int64_t j) {
+      copy_elements({column, {&item_, 1}},
+                    {rows + j * strides_[outer_], {&strides_[outer_ - 1], 1}}, {&count, 1},
+                    static_cast<int>(item_));
+      return column;
+    });
+  }
+  void fold_long_rows(const Folding& folding, std::byte* to, std::byte* rows,
+                      std::int64_t count) const {
+    alignas(64) std::byte dense[most_bytes];
+    alignas(64) std::byte folded[rows_at_once * sizeof(Scalar::bytes)];
+    folding.fold_rows(to, folded, count, size_, [&](std::int64_t k) {
+      return as_dense(rows + k * strides_[outer_ - 1], dense);
+    });
+  }
 
-  ReductionShape shape_;
-  bool columns_, is_dense_ = false;
-  std::size_t axes_, outer_;  // from `outer_` on, axes are a row's
-  std::byte* data_;
-  std::int64_t item_, size_ = 1;  // size: elements of a row
+  LayoutRef in_, out_;
+  std::uint64_t mask_ = 0;
+  bool columns_ = false, is_dense_ = false, is_whole_ = false, can_be_small_ = false;
+  std::size_t axes_ = 0, outer_ = 0;  // from `outer_` on, axes are a row's
+  std::int64_t item_ = 0, size_ = 1;  // size: elements of a row
+  std::int64_t results_ = 1;
   std::int64_t extents_[max_dimensions], strides_[max_dimensions], out_strides_[max_dimensions],
       dense_strides_[max_dimensions];
 };
+
+// The last ones are kept, each at a place of its own.
+const Rows& rows_of(const Layout& in, std::uint64_t mask, const Layout& out) {
+  constexpr std::size_t places = 64;
+  static auto* const known = new std::array<Rows, places>;  // outlives every array
+  const auto address = [](const Layout& layout) {
+    return reinterpret_cast<std::uintptr_t>(&layout);
+  };
+  Rows& rows = (*known)[mixed(mixed(address(in), address(out)), mask) >> 58];
+  if (!rows.are_of(in, mask, out)) rows = Rows(in, mask, out);
+  return rows;
+}
 
 }  // namespace
 
@@ -190,23 +251,18 @@ bool reduce_small(const SmallReduction& r) {
   const DType type = r.out.dtype;
   const Folding folding(r.op, type);
   if (!folding) return false;
-  const Layout& space = *r.in.layout;
-  const std::int64_t item = size_of(type), n = space.size();
-  std::int64_t results = 1;
-  for (std::size_t axis = 0; axis < space.shape().size(); ++axis)
-    if (!(r.mask >> axis & 1)) results *= space.shape()[axis];
-  const bool is_whole = results == 1 && space.c_contiguous();
+  const Rows& rows = rows_of(*r.in.layout, r.mask, *r.out.layout);
+  const std::int64_t item = size_of(type), n = r.in.layout->size();
   // NumPy converts longer rows a buffer at a time, and adds their sums.
-  if (r.in.dtype != type && (!is_whole || n > converted_apart)) return false;
-  std::optional<Rows> rows;
-  if (!is_whole && !rows.emplace(r.in, r.mask, r.out_strides).can_be_small()) return false;
-  const std::byte* data = r.in.base->data + r.in.offset;
+  if (r.in.dtype != type && (!rows.is_whole() || n > converted_apart)) return false;
+  if (!rows.is_whole() && !rows.can_be_small()) return false;
+  std::byte* data = r.in.base->data + r.in.offset;
   std::unique_ptr<std::byte[]> converted;
   if (r.in.dtype != type) {
     converted = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n * item));
     const SourcePosition at = engine.source;
     engine.source.ufunc = "reduce";  // a part of it, and its warnings
-    void* args[2] = {converted.get(), const_cast<std::byte*>(data)};
+    void* args[2] = {converted.get(), data};
     convert(Op::Copy, r.in.dtype, type, args, n);
     engine.source = at;
     data = converted.get();
@@ -215,12 +271,12 @@ bool reduce_small(const SmallReduction& r) {
   std::byte* result = r.out.base->data + r.out.offset;
   const bool want_flags = engine.settings.float_checks != 0 && may_warn(r.op, type);
   if (want_flags) clear_float_flags();
-  for (std::int64_t k = 0; k < results; ++k)
-    std::memcpy(result + k * item, r.initial.bytes, static_cast<std::size_t>(item));
-  if (rows)
-    rows->fold(folding, result);
-  else
+  void* first[2] = {result, const_cast<std::byte*>(r.initial.bytes)};
+  loop(Op::Copy, type)(first, rows.results(), 1);
+  if (rows.is_whole())
     folding.fold(result, data, n);
+  else
+    rows.fold(folding, data, result);
   r.out.base->stamp = 0;
   if (want_flags)
     engine.note_float_flags(r.op, engine.source, engine.settings.float_checks,

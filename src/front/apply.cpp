@@ -41,9 +41,12 @@ std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> argu
   return resolve(op, {types, arguments.size()});
 }
 
-void check_count(Op op, std::size_t operands) {
-  if (operands != static_cast<std::size_t>(info(op).inputs))
-    throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
+[[noreturn, gnu::cold]] void refuse_count(Op op, std::size_t operands) {
+  throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
+}
+inline void check_count(Op op, std::size_t operands) {
+  if (operands != static_cast<std::size_t>(info(op).inputs)) [[unlikely]]
+    refuse_count(op, operands);
 }
 
 Resolution resolution_of(Op op, const Signature& signature) {
@@ -69,11 +72,11 @@ Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
 // The last answers are kept, each at a place of its own.
 Resolution resolution_of(Op op, std::span<const Argument> arguments) {
   constexpr std::size_t places = 512;
-  static_assert(op_count < 1 << 10 && kinds < 1 << 5 && max_inputs == 3);
+  static_assert(op_count < 1 << 10 && kinds < 1 << 5 && max_inputs == 3);  // all fit the key
   static std::array<Resolution, places> known;
-  std::uint32_t key = static_cast<std::uint32_t>(op);  // which says how many arguments there are
-  for (std::size_t k = 0; k < max_inputs; ++k)
-    key = key << 5 | (k < arguments.size() ? static_cast<std::uint32_t>(kind_of(arguments[k])) : 0);
+  std::uint32_t key = 0;
+  for (const Argument& a : arguments) key = key << 5 | static_cast<std::uint32_t>(kind_of(a));
+  key |= static_cast<std::uint32_t>(op) << 15;  // which says how many arguments there are
   Resolution& entry = known[key * 0x9E3779B1u >> 23];
   if (entry.key != key) {
     entry = resolve_anew(op, arguments);
@@ -378,82 +381,140 @@ namespace {
 
 enum class Else : std::uint8_t { Record, Nothing };
 
-// The common case, with nothing in the way: dense arrays of one layout and the op's own type, and
-// plain numbers. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
-Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution,
-                  Else otherwise = Else::Record) {
-  const Signature& signature = resolution.signature;
+// The operands of an op with nothing in the way: dense arrays of one layout and the op's own type,
+// and numbers. The engine is locked.
+struct Plain {
+  const Layout* layout = nullptr;     // null: something is out of the ordinary
+  const Scalar* numbers[max_inputs];  // null: an array
+};
+
+// An array's only element, as a number for arrays of this layout: where it is known by now.
+bool is_known_number(const Array& a, const Layout& layout) {
+  return a.size() == 1 && a.ndim() <= layout.ndim() && Engine::get().is_ready(a.base());
+}
+
+void read_plain(std::span<const Argument> arguments, const Signature& signature, Plain& plain) {
   const Layout* layout = nullptr;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const Array* a = arguments[k].array;
-    if (!a) continue;
-    if ((layout && a->layout() != layout) || a->dtype() != signature.in[k]) return {};
-    layout = a->layout();
-    if (!layout) return {};  // an empty handle
+  for (const Argument& a : arguments) {
+    if (!a.array) continue;
+    if (!a.array->layout()) return;  // an empty handle
+    if (!layout || layout->size() == 1) layout = a.array->layout();
   }
   if (!layout || !layout->c_contiguous() || layout->size() == 0 ||
       layout->item_size() != size_of(signature.out))
-    return {};
-  layout = layout->contiguous();
-  Engine& engine = Engine::get();
-  static Scalar conversions[max_constants];  // the engine is locked
-  const Scalar* constants[max_constants];
+    return;
+  // Numbers that were of another type, or lay in an array.
+  static Scalar values[max_constants];
   std::size_t count = 0;
-  for (std::size_t k = 0; k < arguments.size(); ++k)
-    if (!arguments[k].array) {
-      if (count == max_constants) return {};
-      const bool fits = arguments[k].scalar.dtype == signature.in[k];
-      if (!fits) conversions[count] = converted(arguments[k], signature.in[k]);
-      constants[count] = fits ? &arguments[k].scalar : &conversions[count];
-      ++count;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Argument& a = arguments[k];
+    plain.numbers[k] = nullptr;
+    if (a.array && a.array->dtype() != signature.in[k]) return;
+    if (a.array && a.array->layout() == layout) continue;
+    if (count == max_constants) return;
+    Scalar& value = values[count++];
+    plain.numbers[k] = &value;
+    if (!a.array && a.scalar.dtype == signature.in[k]) {
+      plain.numbers[k] = &a.scalar;
+    } else if (!a.array) {
+      value = converted(a, signature.in[k]);
+    } else {
+      if (!is_known_number(*a.array, *layout)) return;
+      value.dtype = signature.in[k];
+      std::memcpy(value.bytes, a.array->base()->data + a.array->offset(),
+                  static_cast<std::size_t>(size_of(value.dtype)));
     }
-  Base* base = engine.new_base(layout->size() * layout->item_size());
-  layout->retain();
-  Array out(base, layout, 0, signature.out);
-  std::size_t constant = 0;
-  if (engine.computes_at_once(base->bytes)) {
-    void* args[1 + max_inputs];
-    unsigned splat = 0;
-    bool ready = true;
-    for (std::size_t k = 0; k < arguments.size() && ready; ++k) {
-      if (const Array* a = arguments[k].array) {
-        ready = engine.is_ready(a->base());
-        args[1 + k] = a->base()->data + a->offset();
-      } else {
-        args[1 + k] = const_cast<std::byte*>(constants[constant++]->bytes);
-        splat |= 1u << k;
-      }
-    }
-    if (ready) {
-      engine.allocate(base);
-      args[0] = base->data;
-      const bool want_flags = engine.settings.float_checks != 0 && resolution.warns;
-      if (want_flags) clear_float_flags();
-      resolution.loop(args, layout->size(), splat);
-      ++engine.statistics.immediate;
-      if (want_flags)
-        if (const unsigned flags = raised_flags(op, signature, args[0], layout->size()))
-          engine.note_small(op, signature, args, layout->size(), splat, flags);
-      return out;
-    }
-    constant = 0;
   }
-  if (otherwise == Else::Nothing) return {};
+  plain.layout = layout->contiguous();
+}
+
+Array fresh_plain(const Layout& layout, DType dtype) {
+  layout.retain();
+  return {Engine::get().new_base(layout.size() * layout.item_size()), &layout, 0, dtype};
+}
+
+// May a plain op write straight to `out`?
+bool is_plain_target(const Array& out, std::span<const Argument> arguments, const Plain& plain,
+                     Op op, const Signature& signature) {
+  if (!out || out.layout() != plain.layout || out.dtype() != signature.out || !out.writable() ||
+      is_complex(signature.out))
+    return false;
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (!plain.numbers[k] && arguments[k].array->same_base(out)) {
+      // In place, warnings would miss the inputs where the flags alone don't tell.
+      const bool needs_inputs = Engine::get().settings.float_checks != 0 && has(op, Costly);
+      if (needs_inputs || arguments[k].array->offset() != out.offset()) return false;
+    }
+  return true;
+}
+
+bool compute_plain(Op op, const Resolution& resolution, std::span<const Argument> arguments,
+                   const Plain& plain, const Array& out) {
+  Engine& engine = Engine::get();
+  Base* const base = out.base();
+  if (!engine.computes_at_once(plain.layout->size() * plain.layout->item_size()) ||
+      base->pending != 0)
+    return false;
+  void* args[1 + max_inputs];
+  unsigned splat = 0;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (const Scalar* number = plain.numbers[k]) {
+      args[1 + k] = const_cast<std::byte*>(number->bytes);
+      splat |= 1u << k;
+    } else {
+      const Array& a = *arguments[k].array;
+      if (!engine.is_ready(a.base())) return false;
+      args[1 + k] = a.base()->data + a.offset();
+    }
+  }
+  engine.allocate(base);
+  base->stamp = 0;
+  args[0] = base->data + out.offset();
+  const bool want_flags = engine.settings.float_checks != 0 && resolution.warns;
+  if (want_flags) clear_float_flags();
+  resolution.loop(args, plain.layout->size(), splat);
+  ++engine.statistics.immediate;
+  if (want_flags)
+    if (const unsigned flags =
+            raised_flags(op, resolution.signature, args[0], plain.layout->size()))
+      engine.note_small(op, resolution.signature, args, plain.layout->size(), splat, flags);
+  return true;
+}
+
+void record_plain(Op op, const Signature& signature, std::span<const Argument> arguments,
+                  const Plain& plain, const Array& out) {
+  Engine& engine = Engine::get();
   Node& node = engine.open_node();
   node.op = op;
   node.inputs = static_cast<std::uint8_t>(arguments.size());
   node.signature = signature;
   node.float_checks = engine.settings.float_checks;
+  std::size_t constant = 0;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
-    if (const Array* a = arguments[k].array) {
-      node.in[k] = {a->base(), layout, a->offset(), a->dtype()};
-    } else {
-      node.constants[constant] = *constants[constant];
+    if (const Scalar* number = plain.numbers[k]) {
+      node.constants[constant] = *number;
       node.in[k] = {nullptr, nullptr, static_cast<std::int64_t>(constant++), signature.in[k]};
+    } else {
+      const Array& a = *arguments[k].array;
+      node.in[k] = {a.base(), plain.layout, a.offset(), signature.in[k]};
     }
   }
-  node.out = {base, layout, 0, signature.out};
+  node.out = {out.base(), plain.layout, out.offset(), signature.out};
   engine.commit();
+}
+
+// The common case. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
+Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution,
+                  const Array* target = nullptr, Else otherwise = Else::Record) {
+  Plain plain;
+  read_plain(arguments, resolution.signature, plain);
+  if (!plain.layout ||
+      (target && !is_plain_target(*target, arguments, plain, op, resolution.signature)))
+    return {};
+  Array out = target ? *target : fresh_plain(*plain.layout, resolution.signature.out);
+  if (compute_plain(op, resolution, arguments, plain, out)) return out;
+  if (otherwise == Else::Nothing) return {};
+  record_plain(op, resolution.signature, arguments, plain, out);
   return out;
 }
 
@@ -524,8 +585,8 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
       options.signature ? resolution_of(op, *options.signature) : resolution_of(op, arguments);
   const Signature& signature = resolution.signature;
   if (resolution.is_mixed) return apply_mixed(op, arguments, signature, options);
-  if (!options.out && !options.where)
-    if (Array result = apply_plain(op, arguments, resolution)) return result;
+  if (!options.where)
+    if (Array result = apply_plain(op, arguments, resolution, options.out)) return result;
   if ((op == Op::Multiply || op == Op::Square) && is_complex(signature.out) &&
       is_unfused_in_place(arguments, options))
     return apply_unfused(op, arguments, signature, options);
@@ -610,7 +671,7 @@ Array apply_beside(Op op, const Array& x, const void* elements, int place) {
   const Array other(&memory, x.layout(), 0, x.dtype());
   const Argument both[2] = {place == 0 ? other : x, place == 0 ? x : other};
   const Resolution resolution = resolution_of(op, both);
-  return resolution.is_mixed ? Array() : apply_plain(op, both, resolution, Else::Nothing);
+  return resolution.is_mixed ? Array() : apply_plain(op, both, resolution, nullptr, Else::Nothing);
 }
 
 // ---- copies -------------------------------------------------------------------------------------

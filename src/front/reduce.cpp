@@ -1,5 +1,6 @@
 // reduce.cpp: reductions (lazy), scans and arg-extremes (library steps of our own).
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -7,6 +8,7 @@
 #include "engine/pool.h"
 #include "engine/small.h"
 #include "front/common.h"
+#include "ir/hash.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
 #include "schedule/reduction_order.h"
@@ -36,19 +38,17 @@ std::uint64_t axes_mask(const Array& a, const ReduceOptions& options) {
   return mask;
 }
 
-struct ResultShape {
-  std::vector<std::int64_t> shape;    // of the result
-  std::vector<std::int64_t> strides;  // of the result, over the input's axes: 0 where reduced
+// Where the results of a reduction lie.
+struct ReducedShape {
+  LayoutRef result;  // of the result itself
+  LayoutRef over;    // of the result over the input's axes: strides 0 where reduced
 };
 
 // NumPy lays the result out in the order of the input's axes.
-ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, int item,
-                            std::vector<std::int64_t>& own_strides) {
-  const auto n = static_cast<std::size_t>(a.ndim());
-  ResultShape r;
-  r.strides.assign(n, 0);
-  std::vector<std::int64_t> input(n);
-  for (std::size_t k = 0; k < n; ++k) input[k] = a.shape()[k] == 1 ? 0 : a.strides()[k];
+ReducedShape make_reduced_shape(const Layout& in, std::uint64_t mask, bool keepdims, int item) {
+  const auto n = static_cast<std::size_t>(in.ndim());
+  std::vector<std::int64_t> over(n), input(n);
+  for (std::size_t k = 0; k < n; ++k) input[k] = in.shape()[k] == 1 ? 0 : in.strides()[k];
   std::vector<int> order(n);
   const std::span<const std::int64_t> view = input;
   iteration_order({&view, 1}, static_cast<int>(n), order);
@@ -56,16 +56,39 @@ ResultShape shape_of_result(const Array& a, std::uint64_t mask, bool keepdims, i
   for (std::size_t k = n; k-- > 0;) {
     const auto axis = static_cast<std::size_t>(order[k]);
     if (mask >> axis & 1) continue;
-    r.strides[axis] = stride;
-    stride *= std::max<std::int64_t>(a.shape()[axis], 1);
+    over[axis] = stride;
+    stride *= std::max<std::int64_t>(in.shape()[axis], 1);
   }
+  std::vector<std::int64_t> shape, strides;
   for (std::size_t k = 0; k < n; ++k) {
     const bool reduced = (mask >> k & 1) != 0;
     if (reduced && !keepdims) continue;
-    r.shape.push_back(reduced ? 1 : a.shape()[k]);
-    own_strides.push_back(r.strides[k]);
+    shape.push_back(reduced ? 1 : in.shape()[k]);
+    strides.push_back(over[k]);
   }
-  return r;
+  return {LayoutRef::adopt(make_layout(shape, strides, item)),
+          LayoutRef::adopt(make_layout(in.shape(), over, item))};
+}
+
+// The last ones are kept, each at a place of its own.
+ReducedShape reduced_shape(const Array& a, std::uint64_t mask, bool keepdims, int item) {
+  struct Known {
+    LayoutRef in;
+    std::uint64_t mask = 0;
+    int item = 0;
+    bool keepdims = false;
+    ReducedShape shape;
+  };
+  constexpr std::size_t places = 64;
+  static auto* const known = new std::array<Known, places>;  // outlives every array
+  const auto layout = reinterpret_cast<std::uintptr_t>(a.layout());
+  Known& entry = (*known)[mixed(mixed(layout, mask), static_cast<std::uint64_t>(item)) >> 58];
+  if (entry.in.get() != a.layout() || entry.mask != mask || entry.item != item ||
+      entry.keepdims != keepdims) {
+    ReducedShape shape = make_reduced_shape(*a.layout(), mask, keepdims, item);
+    entry = {LayoutRef(a.layout()), mask, item, keepdims, std::move(shape)};
+  }
+  return entry.shape;
 }
 
 bool is_ordered_as(const Array& a, const Array& b) {
@@ -132,8 +155,6 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
       throw ValueError("where mask does not broadcast to the reduced array");
     return reduce(op, masked, plain);
   }
-  std::vector<std::int64_t> own_strides;
-  ResultShape result = shape_of_result(a, mask, options.keepdims, size_of(dtype), own_strides);
   if (a.size() == 0 && !options.initial && !identity_of(op, dtype)) {
     // What counts is the extents that are folded away, even if the result is empty.
     std::int64_t folded = 1;
@@ -149,8 +170,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     plain.out = nullptr;
     return reduce(op, astype(a, dtype), plain);
   }
-  const Array out =
-      fresh(LayoutRef::adopt(make_layout(result.shape, own_strides, size_of(dtype))), dtype);
+  ReducedShape shape = reduced_shape(a, mask, options.keepdims, size_of(dtype));
+  const Array out = fresh(std::move(shape.result), dtype);
   if (out.size() == 0) return out;
   if (op == Op::Multiply && is_complex(dtype) && inner_axis_is_reduced(a, mask))
     op = Op::MultiplyUnfused;
@@ -170,19 +191,15 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     return out;
   }
   Engine& engine = Engine::get();
+  Access target = access_of(out);
+  target.layout = shape.over.get();
   if (working == dtype && out.base()->pending == 0 && engine.is_ready(a.base()) &&
       a.size() * size_of(dtype) <= engine.settings.immediate_bytes &&
-      reduce_small({.op = op,
-                    .mask = mask,
-                    .in = access_of(a),
-                    .out = access_of(out),
-                    .out_strides = result.strides,
-                    .initial = initial})) {
+      reduce_small(
+          {.op = op, .mask = mask, .in = access_of(a), .out = target, .initial = initial})) {
     ++engine.statistics.immediate;
     return out;
   }
-  const LayoutRef out_layout =
-      LayoutRef::adopt(make_layout(a.shape(), result.strides, size_of(dtype)));
   Node& node = engine.open_node();
   node.kind = NodeKind::Reduce;
   node.op = op;
@@ -192,8 +209,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   node.float_checks = engine.settings.float_checks;
   node.constants[0] = initial;
   node.in[0] = access_of(a);
-  node.out = access_of(out);
-  node.out.layout = out_layout.get();
+  node.out = target;
   engine.commit();
   return out;
 }

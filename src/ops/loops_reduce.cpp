@@ -83,11 +83,9 @@ void reduce_integers(void* out, const void* in, int64 n) {
   *(Element<d>*)out = result;
 }
 
-// As many running results as fill a few vector registers.
-template <Op op, DType d>
-void reduce_floats_any_order(void* out, const void* in, int64 n) {
-  constexpr int64 lanes = 256 / (int64)sizeof(Element<d>);
-  if (n < 2 * lanes) return reduce_in_order<op, d>(out, in, n);
+// Running results side by side: of every so many-th element.
+template <Op op, DType d, int64 lanes>
+void reduce_side_by_side(void* out, const void* in, int64 n) {
   const auto* data = (const Element<d>*)in;
   Element<d> results[lanes];
   for (int64 k = 0; k < lanes; ++k) results[k] = data[k];
@@ -97,11 +95,20 @@ void reduce_floats_any_order(void* out, const void* in, int64 n) {
     for (int64 k = 0; k < lanes; ++k)
       results[k] = value_of<op, d>(results[k], data[i + k], Element<d>());
   }
-  for (; i < n; ++i) results[0] = value_of<op, d>(results[0], data[i], Element<d>());
+  for (int64 k = 0; i + k < n; ++k)
+    results[k] = value_of<op, d>(results[k], data[i + k], Element<d>());
   for (int64 width = lanes / 2; width > 0; width /= 2)
     for (int64 k = 0; k < width; ++k)
       results[k] = value_of<op, d>(results[k], results[k + width], Element<d>());
   *(Element<d>*)out = results[0];
+}
+
+template <Op op, DType d>
+void reduce_floats_any_order(void* out, const void* in, int64 n) {
+  constexpr int64 few = 8, many = 256 / (int64)sizeof(Element<d>);  // a few vector registers full
+  if (n < few) return reduce_in_order<op, d>(out, in, n);
+  if (n < 2 * many) return reduce_side_by_side<op, d, few>(out, in, n);
+  reduce_side_by_side<op, d, many>(out, in, n);
 }
 
 // ---- NumPy's pairwise sum -----------------------------------------------------------------------
