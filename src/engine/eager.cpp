@@ -42,8 +42,8 @@ bool Engine::runs_eagerly(std::uint64_t hash) {
   return std::ranges::all_of(nodes_, has_loop);
 }
 
-bool Engine::run_eagerly(std::span<const SlotState> states) {
-  const std::vector<bool> needed = needed_nodes(segment(states));
+bool Engine::run_eagerly() {
+  const std::vector<bool> needed = needed_nodes(segment(slot_states()));
   std::vector<std::size_t> last_use(slots_.size(), 0);
   for (std::size_t k = 0; k < nodes_.size(); ++k)
     if (needed[k])

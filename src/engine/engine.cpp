@@ -138,9 +138,7 @@ void Engine::start_segment() {
   twins_.clear();
 }
 
-void Engine::number(const Access& access) {
-  Base* base = access.base;
-  if (base->segment == segment_) return;
+void Engine::number_anew(Base* base) {
   base->segment = segment_;
   base->slot = static_cast<std::uint32_t>(slots_.size());
   slots_.push_back(base);
@@ -191,7 +189,7 @@ void Engine::append_key(const CallSite& routine) {
   for (const Access& a : routine.inputs) key_.push_back(a.base->slot);
 }
 
-void Engine::add_access(const Access& access, bool is_write) {
+inline void Engine::add_access(const Access& access, bool is_write) {
   access.layout->retain();
   ++access.base->references;
   ++access.base->pending;
@@ -200,18 +198,6 @@ void Engine::add_access(const Access& access, bool is_write) {
     access.base->stamp = 0;
   }
   number(access);
-}
-
-void Engine::drop_access(const Access& access, bool is_write) {
-  access.layout->release();
-  Base* base = access.base;
-  // Other threads look at these without the lock, to read the elements where they are 0.
-  const auto lower = [](std::int32_t& count) {
-    std::atomic_ref(count).store(count - 1, std::memory_order_release);
-  };
-  lower(base->pending);
-  if (is_write) lower(base->pending_writes);
-  if (--base->references == 0) destroy(base);
 }
 
 void Engine::commit() {
@@ -290,11 +276,7 @@ std::uint64_t Engine::stamp(Base* base) {
 std::vector<SlotState> Engine::slot_states() const {
   std::vector<SlotState> states;
   states.reserve(slots_.size());
-  for (const Base* base : slots_)
-    states.push_back({.bytes = base->data || base->most_bytes == 0 ? base->bytes : base->most_bytes,
-                      .alive = base->handles > 0,
-                      .has_data = base->data != nullptr,
-                      .pinned = base->exports > 0 || base->owner != nullptr});
+  for (const Base* base : slots_) states.push_back(state_of(*base));
   return states;
 }
 

@@ -174,7 +174,10 @@ class Engine {
  private:
   Engine();
   static Engine& start();
-  void number(const Access& access);
+  void number(const Access& access) {
+    if (access.base->segment != segment_) number_anew(access.base);
+  }
+  void number_anew(Base* base);
   void append_key(const Node& node);
   void append_key(const CallSite& routine);
   void add_access(const Access& access, bool is_write);
@@ -197,11 +200,12 @@ class Engine {
     std::uint64_t hash;
     CachedPlan* plan;  // null: not known
   };
-  Lookup find_plan(std::span<const SlotState> states);
-  CachedPlan& new_plan(std::uint64_t hash, std::span<const SlotState> states);
+  void complete_key();
+  Lookup find_plan();
+  CachedPlan& new_plan(std::uint64_t hash);
   // In eager.cpp. run_eagerly() returns false where it had to stop: the rest is still pending.
   bool runs_eagerly(std::uint64_t hash);
-  bool run_eagerly(std::span<const SlotState> states);
+  bool run_eagerly();
   bool run_by_itself(const Node& node);
   void dump(const CachedPlan& cached);
   void dump(const Kernel& kernel) const;

@@ -1,5 +1,6 @@
 // eval.cpp: runs the pending trace: finds or makes its plan, gives memory, launches, combines.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -82,36 +83,34 @@ void Engine::eval() {
     tidy();
     if (nodes_.empty()) return;
   }
-  std::vector<SlotState> states = slot_states();
-  Lookup found = find_plan(states);
+  Lookup found = find_plan();
   foresight.note_plan(found.plan != nullptr);
   if (!found.plan && runs_eagerly(found.hash)) {
-    if (run_eagerly(states)) return;
-    states = slot_states();
-    found = find_plan(states);
+    if (run_eagerly()) return;
+    found = find_plan();
   }
-  CachedPlan& cached = found.plan ? *found.plan : new_plan(found.hash, states);
+  CachedPlan& cached = found.plan ? *found.plan : new_plan(found.hash);
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
   run(cached);
 }
 
-namespace {
-
-void append_states(Words& key, std::span<const SlotState> states, Fusion fusion) {
-  for (const SlotState& s : states)
-    key.push_back(
-        static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
-        static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned));
-  key.push_back(static_cast<std::uint64_t>(fusion));
+// What a plan depends on besides the nodes: the states of the bases, and how it fuses.
+void Engine::complete_key() {
+  std::uint64_t* to = key_.room_for(slots_.size() + 1);
+  for (const Base* base : slots_) {
+    const SlotState s = state_of(*base);
+    *to++ = static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
+            static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned);
+  }
+  *to++ = static_cast<std::uint64_t>(settings.fusion);
+  key_.grown_to(to);
 }
 
-}  // namespace
-
-Engine::Lookup Engine::find_plan(std::span<const SlotState> states) {
+Engine::Lookup Engine::find_plan() {
   const auto start = std::chrono::steady_clock::now();
   const std::size_t trace_words = key_.size();
-  append_states(key_, states, settings.fusion);
+  complete_key();
   Lookup found{hash_words(key_.all()), nullptr};
   const auto [first, last] = plans_.equal_range(found.hash);
   for (auto it = first; it != last && !found.plan; ++it)
@@ -125,7 +124,7 @@ Engine::Lookup Engine::find_plan(std::span<const SlotState> states) {
   return found;
 }
 
-CachedPlan& Engine::new_plan(std::uint64_t hash, std::span<const SlotState> states) {
+CachedPlan& Engine::new_plan(std::uint64_t hash) {
   const auto start = std::chrono::steady_clock::now();
   if (plans_.size() >= most_plans) {
     // The older half goes.
@@ -140,7 +139,7 @@ CachedPlan& Engine::new_plan(std::uint64_t hash, std::span<const SlotState> stat
   }
   auto cached = std::make_unique<CachedPlan>();
   const std::size_t trace_words = key_.size();
-  append_states(key_, states, settings.fusion);
+  complete_key();
   cached->key.assign(key_.all().begin(), key_.all().end());
   key_.shrink(trace_words);
   cached->last_use = ++clock_;
@@ -149,6 +148,7 @@ CachedPlan& Engine::new_plan(std::uint64_t hash, std::span<const SlotState> stat
       if (cached->layouts.empty() || cached->layouts.back().get() != a.layout)
         cached->layouts.emplace_back(a.layout);
     });
+  const std::vector<SlotState> states = slot_states();
   cached->plan = make_plan(segment(states));
   cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
@@ -238,6 +238,18 @@ void Engine::run(CachedPlan& cached) {
   }
   for (std::uint32_t node : plan.unneeded) finished[node] = true;
   finish_nodes(finished);
+}
+
+inline void Engine::drop_access(const Access& access, bool is_write) {
+  access.layout->release();
+  Base* base = access.base;
+  // Other threads look at these without the lock, to read the elements where they are 0.
+  const auto lower = [](std::int32_t& count) {
+    std::atomic_ref(count).store(count - 1, std::memory_order_release);
+  };
+  lower(base->pending);
+  if (is_write) lower(base->pending_writes);
+  if (--base->references == 0) destroy(base);
 }
 
 // Takes the finished nodes out of the trace. What is left, after an error, stays pending in its

@@ -503,7 +503,8 @@ void record_plain(Op op, const Signature& signature, std::span<const Argument> a
   engine.commit();
 }
 
-// The common case. Small: computed; large: recorded. Nothing, where anything is out of the ordinary.
+// The common case. Small: computed; large: recorded. Nothing, where anything is out of the
+// ordinary.
 Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution,
                   const Array* target = nullptr, Else otherwise = Else::Record) {
   Plain plain;

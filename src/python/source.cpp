@@ -91,14 +91,24 @@ bool is_user_code(PyCodeObject* code) {
 
 #ifdef FRIT_READS_FRAMES
 
-SourcePosition find_source() {
-  PyThreadState* thread = PyThreadState_GET();
-  for (_PyInterpreterFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
-    if (_PyFrame_IsIncomplete(frame)) continue;
-    if (is_user_code(frame->f_code))
-      return {frame->f_code, static_cast<std::int32_t>(_PyInterpreterFrame_LASTI(frame))};
-  }
+SourcePosition position_in(const _PyInterpreterFrame* frame) {
+  return {frame->f_code, static_cast<std::int32_t>(_PyInterpreterFrame_LASTI(frame))};
+}
+
+[[gnu::noinline]] SourcePosition search_frames(const _PyInterpreterFrame* frame) {
+  for (; frame; frame = frame->previous)
+    if (!_PyFrame_IsIncomplete(const_cast<_PyInterpreterFrame*>(frame)) &&
+        is_user_code(frame->f_code))
+      return position_in(frame);
   return {};
+}
+
+inline SourcePosition find_source() {
+  const _PyInterpreterFrame* frame = PyThreadState_GET()->cframe->current_frame;
+  if (frame && frame->f_code == last_user_code &&
+      !_PyFrame_IsIncomplete(const_cast<_PyInterpreterFrame*>(frame)))
+    return position_in(frame);
+  return search_frames(frame);
 }
 
 int line_of(PyCodeObject* code, std::int32_t instruction) {

@@ -26,6 +26,12 @@ struct SlotState {
   bool has_data = false;  // it holds values from before the segment
   bool pinned = false;    // exported or foreign: its memory may not move
 };
+inline SlotState state_of(const Base& base) {
+  return {.bytes = base.data || base.most_bytes == 0 ? base.bytes : base.most_bytes,
+          .alive = base.handles > 0,
+          .has_data = base.data != nullptr,
+          .pinned = base.exports > 0 || base.owner != nullptr};
+}
 
 struct Segment {
   std::span<const Node> nodes;  // every base's `slot` is its index in `slots`
