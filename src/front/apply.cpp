@@ -448,12 +448,21 @@ bool is_plain_target(const Array& out, std::span<const Argument> arguments, cons
   return true;
 }
 
+// Memory of somebody else's can't wait. For so many bytes a loop takes less time than a launch.
+bool runs_alone(std::span<const Argument> arguments, const Array& out, std::int64_t bytes) {
+  constexpr std::int64_t most_bytes = 512 << 10;
+  return bytes <= most_bytes &&
+         (out.base()->foreign || std::ranges::any_of(arguments, [](const Argument& a) {
+            return a.array && a.array->base()->foreign;
+          }));
+}
+
 bool compute_plain(Op op, const Resolution& resolution, std::span<const Argument> arguments,
                    const Plain& plain, const Array& out) {
   Engine& engine = Engine::get();
   Base* const base = out.base();
-  if (!engine.computes_at_once(plain.layout->size() * plain.layout->item_size()) ||
-      base->pending != 0)
+  const std::int64_t bytes = plain.layout->size() * plain.layout->item_size();
+  if (base->pending != 0 || !(engine.computes_at_once(bytes) || runs_alone(arguments, out, bytes)))
     return false;
   void* args[1 + max_inputs];
   unsigned splat = 0;
@@ -666,6 +675,7 @@ Array apply_beside(Op op, const Array& x, const void* elements, int place) {
   check_array(x);
   Locked lock(Engine::lock());
   Base memory;  // for this call: what is computed at once keeps no hold on it
+  memory.foreign = true;
   memory.data = static_cast<std::byte*>(const_cast<void*>(elements));
   memory.handles = memory.references = 2;  // one of them is ours, so that nobody frees it
   x.layout()->retain();
