@@ -71,6 +71,56 @@ struct FlatNonzero {
   }
 };
 
+// diff(a): of neighbours along the last axis.
+struct Diff {
+  static constexpr const char* name = "diff";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    if (array.ndim() == 0) throw Unfit{"no axis"};
+    std::vector<AxisSlice> axes;
+    for (const std::int64_t extent : array.shape()) axes.push_back({.count = extent});
+    axes.back().count = std::max<std::int64_t>(axes.back().count - 1, 0);
+    const Array before = slice(array, axes);
+    axes.back().start = array.shape().back() - axes.back().count;
+    const Array behind = slice(array, axes);
+    const Op op = is_bool(array.dtype()) ? Op::NotEqual : Op::Subtract;
+    note_ufunc(info(op).numpy_name.data());
+    return new_array(apply(op, {behind, before}));
+  }
+};
+
+// outer(a, b) of two vectors.
+struct Outer {
+  static constexpr const char* name = "outer";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
+      throw Unfit{"options"};
+    const Array& other = array_behind(arguments.values[0]);
+    if (array.ndim() != 1 || other.ndim() != 1) throw Unfit{"no plain vectors"};
+    const std::int64_t shape[2] = {array.size(), 1}, strides[2] = {array.strides()[0], 0};
+    const Array column = window(array, shape, strides, array.offset(), array.dtype());
+    note_ufunc("multiply");
+    return new_array(apply(Op::Multiply, {column, other}));
+  }
+};
+
+// array_equal(a, b) of two arrays.
+struct ArrayEqual {
+  static constexpr const char* name = "array_equal";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
+      throw Unfit{"options"};
+    const Array& array = array_behind(self);
+    const Array& other = array_behind(arguments.values[0]);
+    if (!std::ranges::equal(array.shape(), other.shape())) Py_RETURN_FALSE;
+    note_ufunc("equal");
+    const Array all = reduce(Op::LogicalAnd, apply(Op::Equal, {array, other}));
+    return PyBool_FromLong(*evaluate(all) != std::byte{0});
+  }
+};
+
 // vdot(a, b) of real vectors.
 struct Vdot {
   static constexpr const char* name = "vdot";
@@ -209,6 +259,9 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<AtLeast2D>(),
           shortcut_row<Flip>(),
           shortcut_row<FlatNonzero>(),
+          shortcut_row<Diff>(),
+          shortcut_row<Outer>(),
+          shortcut_row<ArrayEqual>(),
           shortcut_row<Vdot>(),
           shortcut_row<Norm>(),
           shortcut_row<SortFunction>(),
