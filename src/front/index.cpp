@@ -4,9 +4,11 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "front/common.h"
 #include "front/parts.h"
+#include "ops/loops.h"
 
 namespace frit {
 namespace {
@@ -17,29 +19,26 @@ struct Offsets {
   std::vector<std::int64_t> bytes;  // one an index tuple
 };
 
-std::int64_t index_at(const std::byte* p, DType dtype) {
-  const auto as = [p]<class T>(T) {
-    T x;
-    std::memcpy(&x, p, sizeof x);
-    return static_cast<std::int64_t>(x);
-  };
+// visit(Index()) with the C++ type of index arrays of this type.
+template <class Visit>
+auto with_index_type(DType dtype, Visit&& visit) {
   switch (dtype) {
     case DType::Int8:
-      return as(std::int8_t{});
+      return visit(std::int8_t{});
     case DType::Int16:
-      return as(std::int16_t{});
+      return visit(std::int16_t{});
     case DType::Int32:
-      return as(std::int32_t{});
+      return visit(std::int32_t{});
     case DType::Int64:
-      return as(std::int64_t{});
+      return visit(std::int64_t{});
     case DType::UInt8:
-      return as(std::uint8_t{});
+      return visit(std::uint8_t{});
     case DType::UInt16:
-      return as(std::uint16_t{});
+      return visit(std::uint16_t{});
     case DType::UInt32:
-      return as(std::uint32_t{});
+      return visit(std::uint32_t{});
     case DType::UInt64:
-      return as(std::uint64_t{});
+      return visit(std::uint64_t{});
     case DType::Bool:
     case DType::Float16:
     case DType::Float32:
@@ -49,6 +48,26 @@ std::int64_t index_at(const std::byte* p, DType dtype) {
       break;
   }
   throw IndexError("arrays used as indices must be of integer (or boolean) type");
+}
+
+bool is_inside(std::int64_t index, std::int64_t extent) {
+  return static_cast<std::uint64_t>(index + (index >> 63 & extent)) <
+         static_cast<std::uint64_t>(extent);
+}
+
+// Adds what each index comes to in bytes.
+template <class Index>
+void add_offsets(std::int64_t* bytes, const std::byte* indices, std::int64_t n, std::size_t axis,
+                 std::int64_t extent, std::int64_t stride) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    Index given;
+    std::memcpy(&given, indices + k * static_cast<std::int64_t>(sizeof given), sizeof given);
+    const auto asked = static_cast<std::int64_t>(given);
+    if (!is_inside(asked, extent)) [[unlikely]]
+      throw IndexError(
+          text("index ", asked, " is out of bounds for axis ", axis, " with size ", extent));
+    bytes[k] += (asked + (asked >> 63 & extent)) * stride;
+  }
 }
 
 Offsets offsets_of(const Array& a, std::span<const Array> indices) {
@@ -80,14 +99,9 @@ Offsets offsets_of(const Array& a, std::span<const Array> indices) {
       pack(dense.data(), data, *layout);
       data = dense.data();
     }
-    for (std::int64_t j = 0; j < count; ++j) {
-      const std::int64_t asked = index_at(data + j * item, index.dtype());
-      const std::int64_t position = asked < 0 ? asked + extent : asked;
-      if (position < 0 || position >= extent)
-        throw IndexError(
-            text("index ", asked, " is out of bounds for axis ", k, " with size ", extent));
-      result.bytes[static_cast<std::size_t>(j)] += position * stride;
-    }
+    with_index_type(index.dtype(), [&]<class Index>(Index) {
+      add_offsets<Index>(result.bytes.data(), data, count, k, extent, stride);
+    });
   }
   return result;
 }
@@ -237,9 +251,7 @@ bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
   const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
   const std::int64_t n = index.size(), extent = a.shape()[0];
   bool inside = true;
-  for (std::int64_t k = 0; k < n; ++k)
-    inside &= static_cast<std::uint64_t>(asked[k] + (asked[k] >> 63 & extent)) <
-              static_cast<std::uint64_t>(extent);
+  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(asked[k], extent);
   if (!inside) return false;
   Engine& engine = Engine::get();
   engine.settle(a.base(), true);
@@ -278,6 +290,48 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
   }
 }
 
+namespace {
+
+// Do the flags of these ops on real floats say which errors there were?
+bool flags_tell(Op op, DType dtype) {
+  return is_float(dtype) &&
+         (op == Op::Add || op == Op::Subtract || op == Op::Multiply || op == Op::TrueDivide);
+}
+
+// NumPy has loops of their own for ufunc.at of these; warnings of the others speak of "at".
+bool is_named_by_itself(Op op) {
+  switch (op) {
+    case Op::Add:
+    case Op::Subtract:
+    case Op::Multiply:
+    case Op::TrueDivide:
+    case Op::FloorDivide:
+    case Op::Maximum:
+    case Op::Minimum:
+    case Op::Fmax:
+    case Op::Fmin:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// One element after another.
+bool update_elements(Op op, DType dtype, std::byte* to, std::span<const std::int64_t> offsets,
+                     const std::byte* from, bool has_many) {
+  const UpdateLoop update = update_loop(op, dtype);
+  if (!update || (may_warn(op, dtype) && !flags_tell(op, dtype))) return false;
+  Engine& engine = Engine::get();
+  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, dtype);
+  if (want_flags) clear_float_flags();
+  update(to, 0, 1, offsets.data(), from, has_many ? 1 : 0, std::ssize(offsets));
+  if (want_flags)
+    engine.note_float_flags(op, engine.source, engine.settings.float_checks, float_flags());
+  return true;
+}
+
+}  // namespace
+
 void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const Argument& value) {
   check_array(a);
   Locked lock(Engine::lock());
@@ -288,22 +342,29 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
     throw TypeError(text("no native ", info(op).numpy_name, ".at for ", info(a.dtype()).name));
   const Offsets offsets = offsets_of(a, indices);
   const LayoutRef rest = layout_behind(a, indices.size());
-  const Array dense = value_for(a, offsets, *rest, value);
+  const bool is_number = !value.array && rest->size() == 1 && !offsets.bytes.empty();
+  const Array dense = is_number ? empty({}, a.dtype()) : value_for(a, offsets, *rest, value);
+  if (is_number) assign(dense, value);
   if (dense.size() == 0) return;
   const std::byte* from = read(dense);
   engine.settle(a.base(), true);
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
+  if (rest->size() == 1 && update_elements(op, a.dtype(), to, offsets.bytes, from, !is_number))
+    return;
   const std::int64_t row = rest->size() * size_of(a.dtype());
   std::vector<std::byte> before(static_cast<std::size_t>(row)), after(before.size());
   const Signature signature{{a.dtype(), a.dtype(), a.dtype()}, a.dtype()};
   const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
+  const OtherSources sources(engine);
+  if (!is_named_by_itself(op)) engine.source.ufunc = "at";
   if (want_flags) clear_float_flags();
   for (std::size_t k = 0; k < offsets.bytes.size(); ++k) {
     std::byte* element = to + offsets.bytes[k];
     pack(before.data(), element, *rest);
-    void* args[3] = {after.data(), before.data(),
-                     const_cast<std::byte*>(from + static_cast<std::int64_t>(k) * row)};
+    void* args[3] = {
+        after.data(), before.data(),
+        const_cast<std::byte*>(from + (is_number ? 0 : static_cast<std::int64_t>(k) * row))};
     combine(args, rest->size(), 0);
     unpack(element, *rest, after.data());
     if (!want_flags) continue;

@@ -419,6 +419,7 @@ std::vector<Array> nonzero(const Array& a) {
   };
   mask.for_blocks(a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before) {
     std::int64_t* row = rows + before * a.ndim();
+    const std::int64_t* stop = row + count_true(mask.bytes() + begin, end - begin) * a.ndim();
     const auto add = [&](std::int64_t position) {
       write(position, row);
       row += a.ndim();
@@ -429,6 +430,16 @@ std::vector<Array> nonzero(const Array& a) {
       if (word == ones && axes == 1) {
         for (std::int64_t j = 0; j < 8; ++j) row[j] = k + j;
         row += 8;
+        continue;
+      }
+      if (axes == 1 && word != 0 && stop - row >= 8) {
+        // Each position is written, and the next one over it where the mask is false.
+        std::int64_t count = 0;
+        for (std::int64_t j = 0; j < 8; ++j) {
+          row[count] = k + j;
+          count += static_cast<std::int64_t>(word >> 8 * j & 1);
+        }
+        row += count;
         continue;
       }
       for (; word != 0; word &= word - 1) add(k + std::countr_zero(word) / 8);
@@ -443,7 +454,8 @@ std::int64_t count_nonzero(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
   const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
-  if (mask.c_contiguous() && is_small_and_ready(mask)) {
+  constexpr std::int64_t few = 1 << 19;  // not worth a launch
+  if (mask.c_contiguous() && mask.size() <= few && Engine::get().is_ready(mask.base())) {
     return count_true(reinterpret_cast<const std::uint8_t*>(mask.base()->data + mask.offset()),
                       mask.size());
   }

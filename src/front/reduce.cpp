@@ -11,6 +11,7 @@
 #include "ir/hash.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
+#include "ops/loops.h"
 #include "schedule/reduction_order.h"
 
 namespace frit {
@@ -252,6 +253,7 @@ class ScanCall final : public Call {
     return may_warn(op_, dtype_) ? "accumulate" : nullptr;
   }
   void run(std::span<std::byte* const> pointers) const override {
+    if (scans_rows()) return run_on_rows(pointers);
     const ScanLoop scan = scan_loop(op_, dtype_);
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], item = size_of(dtype_);
@@ -278,6 +280,33 @@ class ScanCall final : public Call {
   }
 
  private:
+  // Is the array, in C order, rows that lie one behind the other along the axis?
+  bool scans_rows() const {
+    return !is_complex(dtype_) && loop(op_, dtype_) && in_->c_contiguous() &&
+           out_->c_contiguous() && row_size() >= least_row;
+  }
+  std::int64_t row_size() const {
+    std::int64_t size = 1;
+    for (std::size_t k = static_cast<std::size_t>(axis_) + 1; k < in_->shape().size(); ++k)
+      size *= in_->shape()[k];
+    return size;
+  }
+  void run_on_rows(std::span<std::byte* const> pointers) const {
+    const std::int64_t n = in_->shape()[static_cast<std::size_t>(axis_)], count = row_size(),
+                       row = count * size_of(dtype_), lanes = in_->size() / (n * count);
+    const Loop combine = loop(op_, dtype_);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      std::byte* out = pointers[0] + lane * n * row;
+      std::byte* in = pointers[1] + lane * n * row;
+      std::memcpy(out, in, static_cast<std::size_t>(row));
+      for (std::int64_t k = 1; k < n; ++k) {
+        void* args[3] = {out + k * row, out + (k - 1) * row, in + k * row};
+        combine(args, count, 0);
+      }
+    }
+  }
+  static constexpr std::int64_t least_row = 8;  // elements
+
   Op op_;
   DType dtype_;
   LayoutRef in_, out_;
@@ -430,30 +459,37 @@ class ExtremeCall final : public Call {
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], stride = in_->strides()[along],
                        item = size_of(dtype_);
-    const ExtremeLoop find = extreme_loop(dtype_);
+    const ExtremeLoop walk = extreme_loop(dtype_);
     const ReduceLoop fold = reduce_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
+    const FindLoop find = find_loop(dtype_);
+    const bool by_blocks = stride == item && n >= least && fold && find;
     for_each_lane(*in_, axis_, pointers[1],
                   [&](const std::byte* in, std::int64_t lane, const auto&) {
-                    std::int64_t at = stride == item && n >= 4 * block && fold
-                                          ? find_by_blocks(find, fold, in, n)
-                                          : find(in, stride, n, which_);
+                    const std::int64_t at =
+                        by_blocks ? search(fold, find, in, n) : walk(in, stride, n, which_);
                     std::memcpy(pointers[0] + lane * 8, &at, 8);
                   });
   }
 
  private:
-  static constexpr std::int64_t block = 512;
+  static constexpr std::int64_t least = 16, block = 2048;
 
-  // The vectorised reduction finds the block that holds the extreme; only that one is searched.
-  std::int64_t find_by_blocks(ExtremeLoop find, ReduceLoop fold, const std::byte* in,
-                              std::int64_t n) const {
+  // The vectorised reduction gives the extreme and the first block that holds it, where it is
+  // looked for.
+  std::int64_t search(ReduceLoop fold, FindLoop find, const std::byte* in, std::int64_t n) const {
     const std::int64_t item = size_of(dtype_), blocks = (n + block - 1) / block;
+    const auto length = [&](std::int64_t k) { return std::min(block, n - k * block); };
+    Scalar extreme;
+    if (blocks == 1) {
+      fold(extreme.bytes, in, n);
+      return find(in, extreme.bytes, n);
+    }
     std::vector<std::byte> folded(static_cast<std::size_t>(blocks * item));
     for (std::int64_t k = 0; k < blocks; ++k)
-      fold(folded.data() + k * item, in + k * block * item, std::min(block, n - k * block));
-    const std::int64_t which = find(folded.data(), item, blocks, which_);
-    return which * block +
-           find(in + which * block * item, item, std::min(block, n - which * block), which_);
+      fold(folded.data() + k * item, in + k * block * item, length(k));
+    fold(extreme.bytes, folded.data(), blocks);
+    const std::int64_t which = find(folded.data(), extreme.bytes, blocks);
+    return which * block + find(in + which * block * item, extreme.bytes, length(which));
   }
 
   Extreme which_;

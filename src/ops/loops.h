@@ -5,11 +5,26 @@
 
 namespace frit {
 
+// One after another: the element with index k is op(itself, values[k * step]). An index counts
+// strides of so many bytes; those below 0 count from `extent`; all lie inside. Not of complex
+// numbers.
+using UpdateLoop = void (*)(void* elements, std::int64_t extent, std::int64_t stride,
+                            const std::int64_t* indices, const void* values, std::int64_t step,
+                            std::int64_t n);
+UpdateLoop update_loop(Op op, DType dtype);
+
+// The first of n > 0 elements that equals the one at `wanted`, or that is NaN where that is NaN; n
+// if none does. Not of complex numbers.
+using FindLoop = std::int64_t (*)(const void* in, const void* wanted, std::int64_t n);
+FindLoop find_loop(DType dtype);
+
 struct LoopTable {
   Loop elementwise[op_count][dtype_count] = {};
   Loop casts[dtype_count][dtype_count] = {};
   ReduceLoop reductions[op_count][dtype_count] = {};
   ScanLoop scans[op_count][dtype_count] = {};
+  UpdateLoop updates[op_count][dtype_count] = {};
+  FindLoop finds[dtype_count] = {};
 };
 
 // x86-64's levels: SSE4.2; AVX2 with FMA and F16C; AVX-512. On other machines there is one, "base".

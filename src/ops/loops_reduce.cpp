@@ -1,4 +1,4 @@
-// loops_reduce.cpp: reductions and scans of contiguous elements, in NumPy's order.
+// loops_reduce.cpp: reductions, scans, updates and searches, in NumPy's order.
 //
 // Compiled by clang once for each instruction set, FRIT_LEVEL naming it.
 #include "ops/loops.h"
@@ -184,6 +184,39 @@ void scan(void* out, const void* in, void* carry, int64 n) {
 }
 
 template <Op op, DType d>
+void update(void* elements, int64 extent, int64 stride, const int64* indices, const void* values,
+            int64 step, int64 n) {
+  for (int64 k = 0; k < n; ++k) {
+    const int64 i = indices[k];
+    void* element = (char*)elements + (i + (i >> 63 & extent)) * stride;
+    combined<op, d>(Number<d>::load(element, 0), Number<d>::load(values, k * step))
+        .store(element, 0);
+  }
+}
+
+// The first NaN, or the first element that equals `value`.
+template <DType d, bool finds_nan>
+int64 find_first(const Element<d>* data, Element<d> value, int64 n) {
+  constexpr int64 at_once = 256 / (int64)sizeof(Element<d>);
+  const auto fits = [value](Element<d> x) { return finds_nan ? x != x : x == value; };
+  int64 k = 0;
+  for (; k + at_once <= n; k += at_once) {
+    Element<d> found = 0;  // as wide as the elements: so it is a vector compare
+    for (int64 j = 0; j < at_once; ++j) found = fits(data[k + j]) ? (Element<d>)1 : found;
+    if (found != 0) break;
+  }
+  while (k < n && !fits(data[k])) ++k;
+  return k;
+}
+template <DType d>
+int64 find(const void* in, const void* wanted, int64 n) {
+  const auto* data = (const Element<d>*)in;
+  const Element<d> value = *(const Element<d>*)wanted;
+  return value != value ? find_first<d, true>(data, value, n)
+                        : find_first<d, false>(data, value, n);
+}
+
+template <Op op, DType d>
 void fill_entry(LoopTable& table) {
   if constexpr (reducible<op, d>) {
     ReduceLoop& reduction = table.reductions[(int)op][(int)d];
@@ -198,7 +231,12 @@ void fill_entry(LoopTable& table) {
     else
       reduction = reduce_in_order<op, d>;
     table.scans[(int)op][(int)d] = scan<op, d>;
+    if constexpr (!complex_type(d)) table.updates[(int)op][(int)d] = update<op, d>;
   }
+}
+template <DType d>
+void fill_find(LoopTable& table) {
+  if constexpr (!complex_type(d)) table.finds[(int)d] = find<d>;
 }
 template <Op op>
 void fill_row(LoopTable& table) {
@@ -216,6 +254,9 @@ void FRIT_AT_LEVEL(fill_reductions_, FRIT_LEVEL)(LoopTable& table) {
 #define FRIT_OP(Name, ...) fill_row<Op::Name>(table);
 #include "ops/op.def"
 #undef FRIT_OP
+#define FRIT_DTYPE(Name, ...) fill_find<DType::Name>(table);
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
 }
 
 }  // namespace frit

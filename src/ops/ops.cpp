@@ -12,15 +12,6 @@ namespace frit {
 
 // ---- the tables ---------------------------------------------------------------------------------
 
-const DTypeInfo& info(DType dtype) {
-  static constexpr DTypeInfo table[] = {
-#define FRIT_DTYPE(Name, name, code, kind, size, type) {name, code, kind, size},
-#include "ops/dtype.def"
-#undef FRIT_DTYPE
-  };
-  return table[static_cast<int>(dtype)];
-}
-
 const OpInfo& info(Op op) {
   // Each class of formulas stands for its type characters; those of one row join to one string.
 #define BOOL(...) "?"
@@ -453,6 +444,12 @@ ReduceLoop reduce_loop(Op op, DType dtype) {
 ScanLoop scan_loop(Op op, DType dtype) {
   return best_loops().scans[static_cast<int>(op)][static_cast<int>(dtype)];
 }
+
+UpdateLoop update_loop(Op op, DType dtype) {
+  return best_loops().updates[static_cast<int>(op)][static_cast<int>(dtype)];
+}
+
+FindLoop find_loop(DType dtype) { return best_loops().finds[static_cast<int>(dtype)]; }
 
 std::int64_t pairwise_split(DType dtype, std::int64_t n) {
   constexpr std::int64_t leaf = 128;

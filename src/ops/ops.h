@@ -35,7 +35,12 @@ struct DTypeInfo {
   int size;               // bytes of one element
 };
 
-const DTypeInfo& info(DType dtype);
+inline constexpr DTypeInfo dtype_table[] = {
+#define FRIT_DTYPE(Name, name, code, kind, size, type) {name, code, kind, size},
+#include "ops/dtype.def"
+#undef FRIT_DTYPE
+};
+inline const DTypeInfo& info(DType dtype) { return dtype_table[static_cast<int>(dtype)]; }
 inline int size_of(DType dtype) { return info(dtype).size; }
 inline bool is_bool(DType d) { return d == DType::Bool; }
 inline bool is_signed(DType d) { return info(d).kind == 'i'; }

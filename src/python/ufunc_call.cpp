@@ -1,5 +1,6 @@
 // ufunc_call.cpp: a call of a ufunc: arguments read, computed natively, or handed to NumPy.
 #include <algorithm>
+#include <cmath>
 
 #include "python/array_type.h"
 #include "python/fallback.h"
@@ -282,6 +283,20 @@ namespace {
 
 bool is_one_number(const Argument& bound) { return !bound.array || bound.array->size() == 1; }
 
+bool is_nan_or_array(const Argument& bound) {
+  if (bound.array) return true;
+  switch (bound.scalar.dtype) {
+    case DType::Float64:
+      return std::isnan(bound.scalar.as<double>());
+    case DType::Float32:
+      return std::isnan(bound.scalar.as<float>());
+    case DType::Float16:
+      return true;  // rare
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
@@ -303,6 +318,11 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const ApplyOptions compare{.signature = Signature{{dtype, dtype, dtype}, DType::Bool}};
   const ApplyOptions select{.signature = Signature{{DType::Bool, dtype, dtype}, dtype},
                             .casting = Casting::Unsafe};
+  if (is_inexact(dtype) && !is_nan_or_array(low) && !is_nan_or_array(high)) {
+    // Of two equal operands both ops give the second: an element that equals its bound stays, which
+    // shows in the sign of zero.
+    return apply(Op::Minimum, {high, apply(Op::Maximum, {low, x}, same)}, same);
+  }
   const Array raised = apply(Op::Maximum, {x, low}, same);
   if (!is_inexact(dtype)) return apply(Op::Minimum, {raised, high}, same);
   // Where an element equals its bound NumPy keeps the element if the bounds are one number each,
