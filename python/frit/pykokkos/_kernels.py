@@ -378,7 +378,9 @@ class _Translation:
         if self.meets:
             accumulators = {
                 argument.arg: places[""] if reducer.annotation is _decorators.Acc else None
-                for argument, (reducer, places) in zip(self.special, self.accumulators, strict=False)
+                for argument, (reducer, places) in zip(
+                    self.special, self.accumulators, strict=False
+                )
             }
             walker.begin_team(self.source.node, self.scope, name, team, accumulators)
         else:

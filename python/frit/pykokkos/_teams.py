@@ -368,7 +368,9 @@ class TeamWalker(Walker):
         """Adds up the threads' sums."""
         for name, total in self.sums.items():
             if name in self.arrays:
-                self.over_threads(lambda index, name=name, total=total: self.add(name, total, index))
+                self.over_threads(
+                    lambda index, name=name, total=total: self.add(name, total, index)
+                )
 
     def add(self, name: str, total: Place, index: int) -> None:
         own = self.load(self.element(name, total.dtype, index))
