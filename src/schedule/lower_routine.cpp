@@ -218,8 +218,9 @@ class RoutineLowering {
       const bool is_axis = id < use_.routine->rank;
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
       const bool is_lane = id == lane_ || (is_axis && (host_.lane_axes() >> id & 1) != 0);
-      const bool own_lane = is_lane && stride == size_of(window.dtype);
-      result.terms.push_back({index(id), own_lane ? unit_stride : integer(stride)});
+      // Dense: a scaled register of the address, where other strides are a product each.
+      const bool is_dense = (is_lane || !is_axis) && stride == size_of(window.dtype);
+      result.terms.push_back({index(id), is_dense ? unit_stride : integer(stride)});
     }
     return result;
   }
