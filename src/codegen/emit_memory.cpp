@@ -410,8 +410,7 @@ void Emitter::store_each(Emitted& what, DType dtype, const Place& to) {
   for (unsigned lane = 0; lane < lanes_; ++lane) {
     Value* pointer = lane_pointer(to, lane);
     if (mask_) {
-      pointer =
-          builder_.CreateSelect(builder_.CreateExtractElement(mask_, lane), pointer, nowhere);
+      pointer = builder_.CreateSelect(builder_.CreateExtractElement(mask_, lane), pointer, nowhere);
       if (auto* select = dyn_cast<Instruction>(pointer))
         select->setMetadata(LLVMContext::MD_unpredictable, MDNode::get(context_, {}));
     }
