@@ -14,16 +14,18 @@ namespace frit::codegen {
 // What the emitter must know of the machine.
 struct Machine {
   unsigned vector_bytes = 16;  // of a register
-  // Masked loads and stores of 4- and 8-byte elements are instructions.
-  bool has_masked_moves = false;
+  // Masked loads and stores of elements of so many bytes, and of more, are instructions.
+  int fewest_masked_bytes = 64;
   // Can lanes of a vector in memory be moved under a mask?
   bool can_mask(DType dtype) const {
-    return has_masked_moves && !is_complex(dtype) && size_of(dtype) >= 4;
+    return !is_complex(dtype) && size_of(dtype) >= fewest_masked_bytes;
   }
   bool is_x86 = false;
   bool has_many_registers = false;  // 32 of vectors, not 16
   // Can lanes from anywhere in memory be loaded under a mask by one instruction?
-  bool can_gather(DType dtype) const { return is_x86 && has_many_registers && can_mask(dtype); }
+  bool can_gather(DType dtype) const {
+    return is_x86 && has_many_registers && can_mask(dtype) && size_of(dtype) >= 4;
+  }
 };
 
 struct EmitOptions {

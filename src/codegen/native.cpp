@@ -1,6 +1,8 @@
 // native.cpp: this computer's target, the optimizer's passes and the code generator.
 #include "codegen/native.h"
 
+#include <algorithm>
+
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
@@ -21,6 +23,7 @@
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
 #include "ir/error.h"
+#include "ops/level.h"
 
 namespace frit::codegen {
 
@@ -30,19 +33,14 @@ namespace {
 
 // The policy of how wide vectors are. All of a register: on AVX-512 machines since Ice Lake wide
 // vectors cost little clock, and a memory-bound loop needs half as many instructions.
-Machine machine_of(const StringMap<bool>& features, const Triple& triple) {
-  const auto has = [&](const char* name) {
-    const auto found = features.find(name);
-    return found != features.end() && found->second;
-  };
+Machine machine_of(std::string_view level, const Triple& triple) {
   Machine machine;
   machine.is_x86 = triple.isX86();
   machine.has_many_registers = triple.isAArch64();
   if (!machine.is_x86) return machine;
-  const bool avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
-  machine.vector_bytes = avx512 ? 64 : has("avx2") ? 32 : 16;
-  machine.has_masked_moves = has("avx2");
-  machine.has_many_registers = avx512;
+  machine.vector_bytes = level == "v4" ? 64 : level == "v3" ? 32 : 16;
+  if (level != "v2") machine.fewest_masked_bytes = level == "v4" ? 1 : 4;
+  machine.has_many_registers = level == "v4";
   return machine;
 }
 
@@ -122,15 +120,18 @@ Native::Native() {
   std::string error;
   const llvm::Target* target = TargetRegistry::lookupTarget(triple, error);
   if (!target) throw DeviceError("LLVM: no target for " + triple.str() + ": " + error);
-  const StringMap<bool> features = sys::getHostCPUFeatures();
+  // A level below the machine's is a processor without anything else.
+  const bool is_lowered = cpu_level() != *std::ranges::find_if(cpu_levels, has_level);
+  const std::string processor =
+      is_lowered ? "x86-64-" + std::string(cpu_level()) : sys::getHostCPUName().str();
+  const std::string features = is_lowered ? "" : joined(sys::getHostCPUFeatures());
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;  // a * b + c keeps both roundings
-  target_.reset(target->createTargetMachine(triple, sys::getHostCPUName(), joined(features),
-                                            options, Reloc::PIC_, CodeModel::Small,
-                                            CodeGenOptLevel::Default,
+  target_.reset(target->createTargetMachine(triple, processor, features, options, Reloc::PIC_,
+                                            CodeModel::Small, CodeGenOptLevel::Default,
                                             /*JIT=*/true));
   if (!target_) throw DeviceError("LLVM: no code generator for " + triple.str());
-  machine_ = machine_of(features, triple);
+  machine_ = machine_of(cpu_level(), triple);
   optimizer_ = std::make_unique<Optimizer>(*target_);
   generator_ = std::make_unique<Generator>(*target_);
 }

@@ -60,20 +60,32 @@ F clamped(F x, F low, F high) {
   return pick(below < low, low, below);
 }
 
-// x = n * ln(2) + r: the parts of exp(x) = 2^n * (1 + q + q_low), q = exp(r) - 1.
+// x = n * ln(2) + r + r_low, n_rounder = n + rounder.
 template <class F>
-struct ExponentParts {
-  F n, n_rounder, q, q_low;  // n_rounder = n + rounder
-  explicit ExponentParts(F x) {
+struct Reduced {
+  F n, n_rounder, r, r_low;
+  explicit Reduced(F x) {
     using C = Exponential<F>;
     n_rounder = fused_multiply_add(x, C::log2_e, C::rounder);
     n = n_rounder - C::rounder;
     F first = fused_multiply_add(-n, C::ln2_high, x);
-    F r = fused_multiply_add(-n, C::ln2_low, first);
-    F r_low = fused_multiply_add(-n, C::ln2_low, first - r);
-    F curved = r * r * polynomial(C::rest, r);
+    r = fused_multiply_add(-n, C::ln2_low, first);
+    r_low = fused_multiply_add(-n, C::ln2_low, first - r);
+  }
+  // exp(r) - 1
+  F q() const { return fused_multiply_add(r * r, polynomial(Exponential<F>::rest, r), r); }
+};
+
+// The parts of exp(x) = 2^n * (1 + q + q_low).
+template <class F>
+struct ExponentParts {
+  F n, n_rounder, q, q_low;
+  explicit ExponentParts(F x) {
+    Reduced<F> reduced(x);
+    n = reduced.n, n_rounder = reduced.n_rounder;
+    F r = reduced.r, curved = r * r * polynomial(Exponential<F>::rest, r);
     q = r + curved;
-    q_low = ((r - q) + curved) + r_low;
+    q_low = ((r - q) + curved) + reduced.r_low;
   }
 };
 
@@ -84,25 +96,30 @@ F power_of_rounded(F n_rounder) {
   return from_bits<F>((Bits)((bits_of(n_rounder) << Format<F>::stored_digits) + bits_of((F)1)));
 }
 
-// p * 2^n, p near 1, rounded once: 2^n goes in two halves, as the result may be denormal or
-// infinite.
+// 2^n = first * behind, and p * first * behind is rounded once for p near 1: 2^n itself may be
+// denormal, so of n below 0 the first has 64 more; or infinite, so of others it has 2 less.
 template <class F>
-F scaled(F p, F n, F n_rounder) {
-  using C = Exponential<F>;
-  using Bits = typename Format<F>::Bits;
-  F first_rounder = fused_multiply_add(n, (F)0.5, C::rounder);
-  F first = first_rounder - C::rounder;
-  F half_way =
-      from_bits<F>((Bits)(bits_of(p) + (bits_of(first_rounder) << Format<F>::stored_digits)));
-  return half_way * power_of_rounded(n_rounder - first);
-}
+struct Scale {
+  F first, behind;
+  Scale(F n_rounder, bool is_negative) {
+    using Bits = typename Format<F>::Bits;
+    constexpr F down = (F)0x1p-64, up = 4;
+    behind = pick(is_negative, down, up);
+    Bits start =
+        pick(is_negative, 2 * bits_of((F)1) - bits_of(down), 2 * bits_of((F)1) - bits_of(up));
+    first = from_bits<F>((Bits)((bits_of(n_rounder) << Format<F>::stored_digits) + start));
+  }
+  F times(F p) const { return p * first * behind; }
+  // (1 + q) * 2^n
+  F times_one_and(F q) const { return fused_multiply_add(q, first, first) * behind; }
+};
 
 template <class F>
 F exponential(F x) {
   using C = Exponential<F>;
   F number = pick(is_nan(x), (F)0, x);
-  ExponentParts<F> e(clamped(number, C::lowest, C::highest));
-  F result = scaled((F)1 + e.q, e.n, e.n_rounder);
+  Reduced<F> reduced(clamped(number, C::lowest, C::highest));
+  F result = Scale<F>(reduced.n_rounder, sign_bit(x)).times_one_and(reduced.q());
   return pick(is_nan(x), x, result);
 }
 
@@ -113,7 +130,8 @@ F exponential2_of(F x, F tail) {
   F n_rounder = x + C::rounder;
   F n = n_rounder - C::rounder;
   F r = (x - n) + tail;
-  return scaled(fused_multiply_add(r, polynomial(C::rest_exp2, r), (F)1), n, n_rounder);
+  return Scale<F>(n_rounder, sign_bit(x))
+      .times(fused_multiply_add(r, polynomial(C::rest_exp2, r), (F)1));
 }
 
 template <class F>
@@ -205,8 +223,8 @@ inline double erf_of(double x) {
   double inside = pick(size > 6, 6.0, size);
   double square = inside * inside;
   double near = inside * polynomial(ErrorFunction::inner, square);
-  ExponentParts<double> e(-square);
-  double power = scaled(1 + e.q, e.n, e.n_rounder);
+  Reduced<double> reduced(-square);
+  double power = Scale<double>(reduced.n_rounder, true).times_one_and(reduced.q());
   double far = 1 - power * polynomial(ErrorFunction::outer, inside - 2);
   double result = pick(inside < 1, near, far);
   return pick(is_nan(x), x, copy_sign(result, x));

@@ -27,7 +27,6 @@ struct LoopTable {
   FindLoop finds[dtype_count] = {};
 };
 
-// x86-64's levels: SSE4.2; AVX2 with FMA and F16C; AVX-512. On other machines there is one, "base".
 #define FRIT_DECLARE_LEVEL(level)             \
   void fill_plain_##level(LoopTable& table);  \
   void fill_costly_##level(LoopTable& table); \

@@ -6,6 +6,7 @@
 #include <cfenv>
 #include <limits>
 
+#include "ops/level.h"
 #include "ops/loops.h"
 
 namespace frit {
@@ -353,60 +354,33 @@ std::optional<Signature> resolve(Op op, std::span<const OperandType> operands) {
 // ---- loops --------------------------------------------------------------------------------------
 
 const LoopTable* loops_of(std::string_view level) {
+  if (!has_level(level)) return nullptr;
+#define FRIT_LEVEL_TABLE(name)           \
+  if (level == #name) {                  \
+    static const LoopTable filled = [] { \
+      LoopTable table;                   \
+      fill_plain_##name(table);          \
+      fill_costly_##name(table);         \
+      fill_reductions_##name(table);     \
+      return table;                      \
+    }();                                 \
+    return &filled;                      \
+  }
 #if defined(__x86_64__)
-  if (level == "v4" && __builtin_cpu_supports("x86-64-v4")) {
-    static const LoopTable v4 = [] {
-      LoopTable table;
-      fill_plain_v4(table);
-      fill_costly_v4(table);
-      fill_reductions_v4(table);
-      return table;
-    }();
-    return &v4;
-  }
-  if (level == "v3" && __builtin_cpu_supports("x86-64-v3")) {
-    static const LoopTable v3 = [] {
-      LoopTable table;
-      fill_plain_v3(table);
-      fill_costly_v3(table);
-      fill_reductions_v3(table);
-      return table;
-    }();
-    return &v3;
-  }
-  if (level == "v2") {
-    static const LoopTable v2 = [] {
-      LoopTable table;
-      fill_plain_v2(table);
-      fill_costly_v2(table);
-      fill_reductions_v2(table);
-      return table;
-    }();
-    return &v2;
-  }
+  FRIT_LEVEL_TABLE(v4)
+  FRIT_LEVEL_TABLE(v3)
+  FRIT_LEVEL_TABLE(v2)
 #else
-  if (level == "base") {
-    static const LoopTable base = [] {
-      LoopTable table;
-      fill_plain_base(table);
-      fill_costly_base(table);
-      fill_reductions_base(table);
-      return table;
-    }();
-    return &base;
-  }
+  FRIT_LEVEL_TABLE(base)
 #endif
+#undef FRIT_LEVEL_TABLE
   return nullptr;
 }
 
 namespace {
 
 const LoopTable& best_loops() {
-  static const LoopTable* const best = [] {
-    for (std::string_view level : {"v4", "v3", "v2", "base"})
-      if (const LoopTable* table = loops_of(level)) return table;
-    return static_cast<const LoopTable*>(nullptr);
-  }();
+  static const LoopTable* const best = loops_of(cpu_level());
   return *best;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/level.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define FRIT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
@@ -107,7 +109,7 @@ FRIT_AVX512 std::int64_t unpack(void* elements, const void* dense, const std::ui
 
 PackLoops pack_loops(int item_size) {
 #if defined(__x86_64__)
-  static const bool has_avx512 = __builtin_cpu_supports("x86-64-v4");
+  static const bool has_avx512 = cpu_level() == "v4";
   if (has_avx512 && item_size == 4) return {pack<Vector4>, unpack<Vector4>};
   if (has_avx512 && item_size == 8) return {pack<Vector8>, unpack<Vector8>};
 #endif

@@ -153,7 +153,8 @@ inline double power_of(double x, double y) {
   double product = exponent_y * log.high;
   double low = fused_multiply_add(exponent_y, log.high, -product) + exponent_y * log.low;
   bool far = absolute(product) > 1100;
-  double inside = clamped(product, -1100.0, 1100.0);
+  using C = Exponential<double>;
+  double inside = clamped(product, C::lowest_exp2, C::highest_exp2);
   double value = exponential2_of(inside, pick(far, 0.0, low));
   return with_limits_of_power(x, y, value);
 }

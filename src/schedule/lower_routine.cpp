@@ -75,18 +75,29 @@ class RoutineLowering {
       if (!windows_[n] || !windows_[n]->immediate || variable_of_[n] >= 0 || !is_variable(first))
         continue;
       const auto number = static_cast<std::int32_t>(variables_.size());
-      bool is_stored = false;
+      bool is_read = false;
       for (std::size_t k = n; k < use_.accesses.size(); ++k)
         if (base_of(use_.accesses[k]) == base_of(first)) {
           variable_of_[k] = number;
-          is_stored |= use_.accesses[k].at_top && is_store(use_.accesses[k]);
+          is_read |= !is_store(use_.accesses[k]);
         }
       const Window& window = *windows_[n];
+      const bool is_stored = surely_stores(body_.code, number);
       variables_.push_back(
           {&window, writer_.local(window.dtype), is_stored || host_.is_owed(window)});
-      if (!first.at_top || !is_store(first))
+      const bool begins_with_store = first.at_top && is_store(first);
+      if (!begins_with_store && (is_read || !is_stored))
         writer_.write_local(variables_.back().local, host_.read(window));
     }
+  }
+
+  // Does each way through the block come to a store to the variable?
+  bool surely_stores(const Block& block, std::int32_t variable) const {
+    return std::any_of(block.begin(), block.end(), [&](const Instr& instr) {
+      if (instr.kind == InstrKind::Store) return variable_of_[at(instr.number)] == variable;
+      return instr.kind == InstrKind::If && surely_stores(instr.body, variable) &&
+             surely_stores(instr.other, variable);
+    });
   }
 
   // Is all that the routine does to this memory at the point's own element, which is there?
@@ -207,8 +218,9 @@ class RoutineLowering {
       const bool is_axis = id < use_.routine->rank;
       if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
       const bool is_lane = id == lane_ || (is_axis && (host_.lane_axes() >> id & 1) != 0);
-      const bool own_lane = is_lane && stride == size_of(window.dtype);
-      result.terms.push_back({index(id), own_lane ? unit_stride : integer(stride)});
+      // Dense: a scaled register of the address, where other strides are a product each.
+      const bool is_dense = (is_lane || !is_axis) && stride == size_of(window.dtype);
+      result.terms.push_back({index(id), is_dense ? unit_stride : integer(stride)});
     }
     return result;
   }

@@ -45,6 +45,9 @@ class _Body:
         return self.rng.choice(["tid == 0", "tid < size // 2", "tid % 2 == 1", "v0 > v1", "i > 3"])
 
     def reading(self) -> list[str]:
+        if self.reduces and self.rng.random() < 0.1:
+            add = f"acc += {self.own()}"
+            return [add] if self.rng.random() < 0.6 else [f"if {self.condition()}:", "    " + add]
         draw, v, u = self.rng.random(), self.rng.choice("012"), self.rng.choice("01")
         if draw < 0.45:
             return [f"v{v} = {self.shared()} + {self.own()}"]

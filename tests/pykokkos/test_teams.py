@@ -109,6 +109,85 @@ def test_a_stencil_with_a_halo_and_a_sum(tier: str) -> None:
 
 
 @pk.workunit
+def sums_here_and_there(tm, acc, x, n):
+    tid: int = tm.team_rank()
+    size: int = tm.team_size()
+    s: pk.ScratchView1D[pk.double] = pk.ScratchView1D(tm.team_scratch(0), size)
+    s[tid] = x[tm.league_rank() * size + tid]
+    if n > 1:
+        tm.team_barrier()
+        acc += s[size - 1 - tid]
+    for k in range(n):
+        tm.team_barrier()
+        if tid % 2 == k % 2:
+            acc += s[(tid + k) % size] * k
+        tm.team_barrier()
+    if tid == 0:
+        acc += 0.5
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_threads_add_to_a_sum_wherever_they_are(tier: str, n: int) -> None:
+    league, size = 3, 6
+    x = numpy.arange(1.0, 1 + league * size).reshape(league, size)
+    expected = 0.5 * league + (x.sum() if n > 1 else 0)
+    for k in range(n):
+        places = [t for t in range(size) if t % 2 == k % 2]
+        expected += k * sum(x[:, (t + k) % size].sum() for t in places)
+    policy = pk.TeamPolicy(league, size)
+    total = pk.parallel_reduce(policy, sums_here_and_there, x=view(x.ravel()), n=n)
+    assert float(total) == expected
+
+
+@pk.workunit
+def sum_under_a_condition(tm, acc, x, n):
+    tid: int = tm.team_rank()
+    s: pk.ScratchView1D[pk.double] = pk.ScratchView1D(tm.team_scratch(0), tm.team_size())
+    s[tid] = x[tid]
+    if n > 1:
+        tm.team_barrier()
+        acc += s[tid]
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_a_sum_that_is_not_come_to_stays_zero(tier: str, n: int) -> None:
+    for _ in range(3):  # memory that was in use
+        x = view(numpy.full(4, 7.0))
+        total = pk.parallel_reduce(pk.TeamPolicy(50, 4), sum_under_a_condition, x=x, n=n)
+        assert float(total) == (50 * 28 if n else 0)
+
+
+def pair_energies(tm, acc, x):
+    tid: int = tm.team_rank()
+    size: int = tm.team_size()
+    s: pk.ScratchView1D[pk.double] = pk.ScratchView1D(tm.team_scratch(0), size)
+    s[tid] = x[tm.league_rank() * size + tid]
+    tm.team_barrier()
+    for k in range(size):
+        acc += 1.0 / (abs(s[tid] - s[k]) + 0.1)
+
+
+def test_threads_that_add_to_a_sum_are_lanes(tier: str) -> None:
+    league, size = 2, 50
+    x = numbers(9, league * size)
+    policy = pk.TeamPolicy(league, size)
+    frit.eval()
+    total = float(pk.parallel_reduce(policy, pk.workunit(pair_energies), x=view(x)))
+    assert "with lanes along loops inside" in str(frit.explain())
+    expected = 0.0
+    for s in x.reshape(league, size):
+        of_threads = [0.0] * size
+        for t in range(size):
+            for k in range(size):
+                of_threads[t] += 1.0 / (abs(s[t] - s[k]) + 0.1)
+        of_team = 0.0
+        for value in of_threads:
+            of_team += value
+        expected += of_team
+    assert total == expected
+
+
+@pk.workunit
 def scan_of_team(tm, x, out):
     size: int = tm.team_size()
     tid: int = tm.team_rank()

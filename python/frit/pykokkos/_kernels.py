@@ -350,6 +350,8 @@ class _Translation:
                 place = walker.apply("Add", Number(axis, "l"), self.argument(2 * axis))
                 self.bind(argument, self.index(axis, place))
         result = walker.run_body(self.source.node, self.scope)
+        if self.meets:
+            walker.end_team()
         if self.operation == FILL:
             self.fill(result)
         elif isinstance(self.source.node, ast.Lambda) and accumulators:
@@ -374,7 +376,12 @@ class _Translation:
         team = Marker("team", (league, rank, size, league_size))
         name = self.indices[0].arg
         if self.meets:
-            accumulators = {argument.arg for argument in self.special}
+            accumulators = {
+                argument.arg: places[""] if reducer.annotation is _decorators.Acc else None
+                for argument, (reducer, places) in zip(
+                    self.special, self.accumulators, strict=False
+                )
+            }
             walker.begin_team(self.source.node, self.scope, name, team, accumulators)
         else:
             self.scope.variables[name] = team

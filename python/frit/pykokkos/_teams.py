@@ -5,13 +5,14 @@ same way (a number that is the same for all, a scratch view, a nested launch ove
 with a barrier inside) is done once; all else is done thread after thread, in a loop over their
 numbers. A cut is one more barrier, which a program whose threads meet at all of them cannot notice.
 What a thread keeps in a variable from phase to phase is held in an array of (team, thread), or
-computed anew where it follows from the thread's number.
+computed anew where it follows from the thread's number. So is what it adds to an accumulator: the
+team's sum is that of its threads' sums, in their order.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from frit import numpy as lazy
@@ -217,7 +218,8 @@ class _Phases:
         for group in groups:
             for name in {name for statement in group for name in self.names(statement)}:
                 uses[name] = uses.get(name, 0) + 1
-        several = {name for name, count in uses.items() if count > 1}
+        self.once = {name for name, count in uses.items() if count == 1}
+        several = uses.keys() - self.once
         # A phase inside of a loop may find what it has left there the round before.
         for statement in body:
             if isinstance(statement, (ast.For, ast.While, ast.If)) and _has_barrier(statement):
@@ -250,21 +252,32 @@ class TeamWalker(Walker):
     team_scope: Scope
     team_name: str
     team: Marker  # of the whole team: what its thread's number is, is not asked
-    arrays: dict[str, int]  # by kept variable: its hidden parameter
+    arrays: dict[str, int]  # by kept variable or accumulator: its hidden parameter
+    sums: dict[str, Place]  # the accumulators that are sums
+    writes_first: set[str]  # those of which each thread's number is written before it is read
     is_thread = False
     rounds = 0  # loops around, that threads go through together
+    depth = 0  # statements around
 
     def begin_team(
-        self, node: ast.FunctionDef, scope: Scope, name: str, team: Marker, accumulators: set[str]
+        self,
+        node: ast.FunctionDef,
+        scope: Scope,
+        name: str,
+        team: Marker,
+        accumulators: dict[str, Place | None],
     ) -> None:
+        """accumulators: the variables of those that are sums."""
         parameters = {argument.arg for argument in node.args.args}
-        self.phases = _Phases(node.body, parameters, accumulators)
+        self.phases = _Phases(node.body, parameters, set(accumulators))
         scope.several |= self.phases.kept
         self.team_scope, self.team_name, self.team, self.arrays = scope, name, team, {}
         scope.variables[name] = team
+        self.writes_first = set()
+        self.sums = {n: place for n, place in accumulators.items() if place is not None}
         last = node.body[-1]
         for inner in ast.walk(node):
-            if isinstance(inner, ast.Nonlocal) and not accumulators.issuperset(inner.names):
+            if isinstance(inner, ast.Nonlocal) and not accumulators.keys() >= set(inner.names):
                 raise self.refuse(
                     inner,
                     f"nonlocal {inner.names[0]} where threads of a team meet",
@@ -294,9 +307,11 @@ class TeamWalker(Walker):
             self.threads(group)
             group = []
             self.check_control(statement)
+            self.depth += 1
             self.rounds += isinstance(statement, (ast.For, ast.While))
             self.statement(statement)
             self.rounds -= isinstance(statement, (ast.For, ast.While))
+            self.depth -= 1
         self.threads(group)
 
     def check_control(self, statement: ast.stmt) -> None:
@@ -325,9 +340,41 @@ class TeamWalker(Walker):
         if not group:
             return
         self.check_objects(group)
-        size = self.team.data[2]
-        body = self.wrapped(lambda index: self.thread(group, index))
-        self.writer.loop(self.constant(0, "l").id, self.convert(size, "l").id, body)
+        self.over_threads(lambda index: self.thread_with_sums(group, index))
+
+    def over_threads(self, body: Callable[[int], None]) -> None:
+        size = self.convert(self.team.data[2], "l")
+        self.writer.loop(self.constant(0, "l").id, size.id, self.wrapped(body))
+
+    def thread_with_sums(self, group: list[ast.stmt], index: int) -> None:
+        """What the thread does; what it adds to accumulators is its own."""
+        used = {name for statement in group for name in self.phases.names(statement)}
+        variables = self.team_scope.variables
+        totals = {name: self.sums[name] for name in sorted(used & self.sums.keys())}
+        for name, total in totals.items():
+            variables[name] = own = self.local_place(total.dtype)
+            if name in self.phases.once and not self.depth:
+                self.writes_first.add(name)
+                self.write(own, self.constant(0, total.dtype))
+            else:
+                self.write(own, self.load(self.element(name, total.dtype, index)))
+        self.thread(group, index)
+        for name, total in totals.items():
+            own = variables[name]
+            self.store(group[0], self.element(name, total.dtype, index), self.read(own))
+            variables[name] = total
+
+    def end_team(self) -> None:
+        """Adds up the threads' sums."""
+        for name, total in self.sums.items():
+            if name in self.arrays:
+                self.over_threads(
+                    lambda index, name=name, total=total: self.add(name, total, index)
+                )
+
+    def add(self, name: str, total: Place, index: int) -> None:
+        own = self.load(self.element(name, total.dtype, index))
+        self.write(total, self.apply("Add", self.read(total), own))
 
     def one_thread(self, statement: ast.stmt, number: ast.expr) -> None:
         """This statement, in the thread with the number, if there is one."""
@@ -411,12 +458,13 @@ class TeamWalker(Walker):
 
     def element(self, name: str, dtype: str, index: int) -> ViewPart:
         if name not in self.arrays:
+            made = lazy.empty if name in self.writes_first else lazy.zeros
             self.arrays[name] = _intrinsics.hidden_parameter(
-                self, dtype, 2, name, lambda launch: _own_numbers(launch, dtype)
+                self, dtype, 2, name, lambda launch: _own_numbers(launch, dtype, made)
             )
         league = self.convert(self.team.data[0], "l")
         return ViewPart(self.arrays[name], dtype, (league, Number(index, "l")), name)
 
 
-def _own_numbers(launch: _intrinsics.Launch, dtype: str) -> Any:
-    return lazy.zeros(_policies.extents(launch.policy), dtype)
+def _own_numbers(launch: _intrinsics.Launch, dtype: str, made: Callable[..., Any]) -> Any:
+    return made(_policies.extents(launch.policy), dtype)

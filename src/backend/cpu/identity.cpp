@@ -4,6 +4,7 @@
 #include "frit/version.h"
 #include "ir/disk_store.h"
 #include "ir/error.h"
+#include "ops/level.h"
 #include "ops/ops.h"
 
 #if defined(__x86_64__)
@@ -49,7 +50,7 @@ std::string code_identity(const std::string& jit_path) {
   const auto formulas = formula_bitcode();
   return text("frit ", version(), "; formulas ", std::hex,
               hash_bytes({formulas.data(), formulas.size()}, 1), "; compiler ", build_of(jit_path),
-              "; cpu ", cpu());
+              "; cpu ", cpu(), "; level ", cpu_level());
 }
 
 }  // namespace frit::cpu

@@ -1,0 +1,77 @@
+"""level_program.py: prints a hash of what kernels and array operations compute, bit for bit."""
+
+import hashlib
+import sys
+
+import numpy
+
+import frit.numpy as np
+import frit.pykokkos as pk
+from frit import _core
+
+_core.set_tier(sys.argv[1])
+seen = hashlib.sha256()
+
+
+@pk.workunit
+def under_a_condition(i, x, y, z, p):
+    if x[i] > 1:
+        y[i] = x[p[i]]
+    if x[i] > 0:
+        z[2 * i] = 3
+    else:
+        z[2 * i + 1] = x[i] + y[i]
+
+
+@pk.workunit
+def one_of_two(i, x, y):
+    if x[i] > 0:
+        y[i] = 100
+    elif x[i] < -1:
+        y[i] = x[i] + 7
+    else:
+        y[i] = 0
+
+
+@pk.workunit
+def rows(i, acc, begin, column, value, x):
+    s: float = 0
+    for k in range(begin[i], begin[i + 1]):
+        if column[k] % 3 != 0:
+            s += value[k] * x[column[k]]
+    acc += s
+
+
+random = numpy.random.RandomState(1)
+n = 1003
+for dtype in ("int8", "uint8", "int16", "uint16", "int32", "int64", "float32", "float64"):
+    low = 0 if dtype[0] == "u" else -3
+    x, y = (np.array(random.randint(low, 4, n).astype(dtype)) for _ in range(2))
+    z, place = np.zeros(2 * n, dtype), np.array(random.randint(0, n, n))
+    pk.parallel_for(n, under_a_condition, x=x, y=y, z=z, p=place)
+    w, v = np.array(x), np.asarray(x)
+    pk.parallel_for(n, one_of_two, x=x, y=w)
+    below = numpy.where(numpy.asarray(v) < -1, numpy.asarray(v) + 7, 0)
+    assert (numpy.asarray(w) == numpy.where(numpy.asarray(v) > 0, 100, below)).all(), dtype
+    for made in (y, z, w):
+        seen.update(numpy.asarray(made).tobytes())
+
+x = np.array(random.uniform(-30, 30, n))
+for values in (
+    np.exp(x),
+    np.sin(x) / (1 + abs(x)),
+    np.log(abs(x)),
+    abs(x) ** 1.7,
+    np.tanh(x),
+    np.exp(x.astype("float32")),
+    (x > 0) * x,
+    np.sort(x)[x > 1],
+    x.sum(),
+    x.std(),
+):
+    seen.update(numpy.asarray(values).tobytes())
+begin = np.array(numpy.concatenate([[0], random.randint(0, 9, n).cumsum()]))
+column = np.array(random.randint(0, n, int(begin[n])))
+total = pk.parallel_reduce(n, rows, begin=begin, column=column, value=column * 0.5, x=x)
+seen.update(numpy.float64(total).tobytes())
+print(seen.hexdigest())

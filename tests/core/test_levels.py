@@ -1,0 +1,47 @@
+"""test_levels.py: processors with fewer instructions (FRIT_CPU) give the same bits."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent / "level_program.py"
+
+
+def run(level: str, tier: str = "compiled") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, PROGRAM, tier],
+        env={**os.environ, "FRIT_CPU": level},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@functools.cache
+def bits_of_this_machine() -> str:
+    done = run("", "interpreter")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86-64's levels")
+@pytest.mark.parametrize("tier", ["interpreter", "compiled"])
+@pytest.mark.parametrize("level", ["v2", "v3", "v4"])
+def test_each_level_gives_the_same_bits(level: str, tier: str) -> None:
+    done = run(level, tier)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == bits_of_this_machine()
+
+
+def test_an_unknown_level_is_told_and_not_used() -> None:
+    done = run("avx9")
+    assert done.stdout == bits_of_this_machine()
+    assert done.stderr.startswith("frit: FRIT_CPU must be one of ")
+    assert done.stderr.endswith(", not 'avx9'; it is not used\n")
