@@ -42,7 +42,8 @@ void forget_kernels();
 
 void make_kernel_types(PyObject* module);
 void add_kernel_writer(PyObject* module);
-// Loop nests (loops.cpp).
+// Loop nests (loops.cpp), and what asks before them (loop_gate.cpp).
 void add_loops(PyObject* module);
+void make_gate_type(PyObject* module);
 
 }  // namespace frit::python

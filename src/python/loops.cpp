@@ -17,6 +17,7 @@
 #include "front/kernel_definition.h"
 #include "python/interop.h"
 #include "python/kernels.h"
+#include "python/loop_guess.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
 
@@ -78,23 +79,6 @@ nb::object loop_key(const nb::tuple& values) {
 }
 
 // ---- attributes ---------------------------------------------------------------------------------
-
-// An attribute that is read without running any code of a class: of the object's own, or of its
-// type where that is no descriptor; or of a slot. Null, without an error: it is none of these.
-Ref plain_attribute(PyObject* object, PyObject* name) {
-  PyTypeObject* type = Py_TYPE(object);
-  if (type->tp_getattro != PyObject_GenericGetAttr) return {};
-  PyObject* of_type = _PyType_Lookup(type, name);
-  Ref found;
-  if (!of_type || !Py_TYPE(of_type)->tp_descr_get || Py_IS_TYPE(of_type, &PyMemberDescr_Type)) {
-    found = Ref::steal(PyObject_GenericGetAttr(object, name));
-  } else if (!Py_TYPE(of_type)->tp_descr_set) {
-    const Ref own = Ref::steal(PyObject_GenericGetDict(object, nullptr));
-    if (own) found = Ref::borrow(PyDict_GetItemWithError(own.get(), name));
-  }
-  if (PyErr_Occurred()) PyErr_Clear();
-  return found;
-}
 
 // A path is the number of an object, and names. None: a path has no plain attribute.
 nb::object plain_attributes(const nb::tuple& objects, const nb::tuple& paths) {
@@ -428,6 +412,7 @@ class Nest {
 }  // namespace
 
 void add_loops(PyObject* module_object) {
+  make_gate_type(module_object);
   nb::module_ m = nb::borrow<nb::module_>(module_object);
   nb::class_<Nest>(m, "LoopNest", "A nest of loops, ready to run.")
       .def(nb::init<nb::handle, const std::vector<std::string>&>(), "kernel"_a, "results"_a)

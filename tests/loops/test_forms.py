@@ -1404,3 +1404,41 @@ def test_a_constant_that_does_not_fit_its_element(least):
     called(np.ones(9), np.zeros(9, np.uint8), least)
     reasons = [r.reason for site in called.__frit__.sites for r in site.refused.values()]
     assert reasons == ["-2 does not fit its element"]
+
+
+def few_numbers(a, b, k):
+    n = 0
+    for i in range(a.shape[0]):
+        is_one = i % 5 in {0, 3}
+        n += is_one
+        if a[i] in (2, k):
+            b[i] = 1
+        elif a[i] not in [3, 4]:
+            b[i] = 2
+        else:
+            b[i] = 3 + is_one
+    return n
+
+
+@pytest.mark.parametrize("dtype", "b h l B f d ? D".split())
+@pytest.mark.parametrize("k", [5, 1, True])
+def test_an_element_is_one_of_a_few_numbers(dtype, k):
+    check(few_numbers, np.arange(14).astype(dtype), np.zeros(14), k, compiled=True)
+
+
+def one_of_itself(a, b, x):
+    for i in range(a.shape[0]):
+        b[i] = x in (x, 2)
+
+
+def test_a_nan_is_one_of_itself():
+    check(one_of_itself, np.ones(5), np.zeros(5), math.nan, compiled=False)
+
+
+def one_of_what_is_computed(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i] in (1, a[99])
+
+
+def test_what_is_not_asked_for_raises_no_error():
+    check(one_of_what_is_computed, np.ones(5), np.zeros(5), compiled=False)

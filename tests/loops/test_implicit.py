@@ -632,7 +632,7 @@ import numpy as np
 from tests.loops import kernels
 if "frit" in sys.modules:
     from frit.loops import place
-    place.WORTH = 2e-3  # so that the loops need not run for long before
+    place.WORTH = 0.5e-3  # so that the loops need not run for long before
 SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
 SIZES |= {{"heat_3d": (8, 40), "gemver": (120, 110)}}
 for name, f in kernels.KERNELS.items():

@@ -116,6 +116,8 @@ class Conditions:
         return Value("?" if "?" in kinds else "bool", id, among=among)
 
     def of_Compare(self, node: ast.Compare) -> Value:
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return self.membership(node, node.comparators[0])
         left = self.number(node.left)
         result: Value | None = None
         for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -132,6 +134,24 @@ class Conditions:
             left = right
         assert result is not None
         return result
+
+    def membership(self, node: ast.Compare, items: ast.expr) -> Value:
+        """`x in (2, 3)`: a bool of Python's, whatever x is."""
+        if not isinstance(items, (ast.Tuple, ast.List, ast.Set)) or not items.elts:
+            raise Refused(node, "'in' something else than a few numbers")
+        left, found = self.number(node.left), None
+        for item in items.elts:
+            if not isinstance(item, (ast.Constant, ast.Name, ast.UnaryOp)):
+                raise Refused(item, "'in' of what is computed")
+            right = self.number(item)
+            if right.literal is None and right.kind not in ("int", "bool", *INTEGERS):
+                raise Refused(item, "'in' of a float")  # a NaN is in (x,) if it is x itself
+            one = self.compare(node, ast.Eq(), left, right)
+            both = [(found, "?"), (one, "?")] if found is not None else [(one, "?")] * 2
+            found = self.apply("LogicalOr", "bool", *both)
+        assert found is not None
+        is_in = isinstance(node.ops[0], ast.In)
+        return found if is_in else self.apply("LogicalNot", "bool", (found, "?"))
 
     def compare(self, node: ast.AST, op: ast.cmpop, x: Value, y: Value) -> Value:
         name = COMPARISONS.get(type(op))

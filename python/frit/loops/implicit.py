@@ -14,8 +14,10 @@ import os
 import re
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 
+from frit.loops.names import nodes_in
 from frit.loops.quiet import without_collections, without_warnings
 
 _FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
@@ -61,7 +63,8 @@ def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> ty
 
 
 def note(places: list[Any], file: str, tree: ast.Module) -> None:
-    shared = variables_of_threads(tree)
+    nodes = nodes_in([tree])
+    shared = variables_of_threads(nodes) if any(map(_makes_threads, nodes)) else frozenset()
     for place in places:
         place.file = file
         place.shared = shared
@@ -80,25 +83,26 @@ def codes_by_place(module: types.CodeType) -> dict[tuple[int, str], types.CodeTy
     return {key: code for key, code in found.items() if code is not None}
 
 
-def variables_of_threads(tree: ast.Module) -> frozenset[str]:
+def _makes_threads(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(a.name.partition(".")[0] in _THREADS for a in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in _THREADS
+
+
+def variables_of_threads(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Variables that a function of the module assigns, perhaps in a thread or signal handler.
 
     Attributes, with a dot before the name, too: but for those of `__init__`.
     """
     names: set[str] = set()
-    has_threads = False
-    made = {n for f in ast.walk(tree) if _is_init(f) for n in ast.walk(f)}
-    for node in ast.walk(tree):
+    made = {n for f in nodes if _is_init(f) for n in nodes_in([f])}
+    for node in nodes:
         if isinstance(node, ast.Global):
             names.update(node.names)
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             if node not in made:
                 names.add(f".{node.attr}")
-        elif isinstance(node, ast.Import):
-            has_threads |= any(a.name.partition(".")[0] in _THREADS for a in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            has_threads |= (node.module or "").partition(".")[0] in _THREADS
-    return frozenset(names) if has_threads else frozenset()
+    return frozenset(names)
 
 
 def _is_init(node: ast.AST) -> bool:

@@ -10,7 +10,6 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 # What is no part of its own of an expression: contexts and operators.
-_MARKS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
 def nodes_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
@@ -30,13 +29,22 @@ def nodes_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
 def parts_of(node: ast.AST) -> list[ast.AST]:
     """Those right below it."""
     found: list[ast.AST] = []
-    for name in node._fields:
+    fields = _fields.get(type(node))
+    if fields is None:
+        fields = tuple(f for f in node._fields if f not in _NO_PARTS)
+        _fields[type(node)] = fields
+    for name in fields:
         value = getattr(node, name, None)
         if type(value) is list:
-            found += [x for x in value if isinstance(x, ast.AST) and not isinstance(x, _MARKS)]
-        elif isinstance(value, ast.AST) and not isinstance(value, _MARKS):
+            found += [x for x in value if isinstance(x, ast.AST)]
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+# Contexts, operators and words.
+_NO_PARTS = {"arg", "attr", "conversion", "ctx", "id", "kind", "op", "ops", "type_comment"}
+_fields: dict[type, tuple[str, ...]] = {}  # of a kind of node, those that may hold others
 
 
 def assigned_names(nodes: Iterable[ast.AST], known: dict[int, set[str]] | None = None) -> set[str]:

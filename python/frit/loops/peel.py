@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from frit.loops.names import Liveness, assigned_names, needed_names
+from frit.loops.names import Liveness, assigned_names, needed_names, nodes_in
 from frit.loops.work import is_simple
 
 MOST_LEFT = 4  # rounds for Python
@@ -90,15 +90,15 @@ def _outside_loops(node: ast.AST) -> list[ast.AST]:
 
 def private_names(tree: ast.Module) -> set[str]:
     """Variables of a program that loops assign before they read them, and nothing else names."""
-    if any(n.id in _LOOKERS for n in ast.walk(tree) if isinstance(n, ast.Name)):
-        return set()
     mentions: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in nodes_in([tree]):
         for name in _names_in(node):
             mentions[name] = mentions.get(name, 0) + 1
+    if _LOOKERS & mentions.keys():
+        return set()
     for loop in _outermost_loops(tree.body):
         own = assigned_names([loop]) - needed_names(loop, set())
-        for node in ast.walk(loop):
+        for node in nodes_in([loop]):
             for name in _names_in(node):
                 if name in own:
                     mentions[name] -= 1

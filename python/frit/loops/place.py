@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from frit import _importer
 from frit.loops.attributes import Attributes, NotPlain, attributes_of
+from frit.loops.hopeless import hopeless_call
 from frit.loops.names import assigned_names, needed_names
 from frit.loops.peel import Peel
 from frit.loops.quiet import without_collections
-from frit.loops.work import SHORT, WORTH, guess_of
+from frit.loops.work import FIRST_WORTH, SHORT, WORTH, guess_of
 
 if TYPE_CHECKING:
     from frit.loops.site import Site
@@ -31,13 +32,32 @@ MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 NOT_YET = "it has not run long enough to be worth it"
-SOON_DONE = "it has not run long enough to be worth its translation"
-TOO_SHORT = "it is too short"
 REFUSED = "it can't run so at this call"
+# By the number of a gate's verdict (loop_pace.h).
+_VERDICTS = (
+    "",
+    "it is too short",
+    "it takes less time as Python",
+    "it has not run long enough to be worth its translation",
+    NOT_YET,
+)
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
 
+
+class _NoClock:
+    """Stands for the gate that a place has not got yet."""
+
+    runs = False
+
+    @staticmethod
+    def latest() -> int:
+        return 0
+
+
+NO_CLOCK = _NoClock()
+_SOON_DONE = _VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 
 
@@ -54,10 +74,11 @@ class Place:
         "__weakref__",
         "binding",
         "bindings",
-        "brief",
+        "clock",
         "file",
         "inner",
         "is_eager",
+        "is_gated",
         "is_module",
         "node",
         "note_hopeless",
@@ -65,7 +86,6 @@ class Place:
         "original",
         "outputs",
         "outside",
-        "owed",
         "passed",
         "peel",
         "quiet",
@@ -73,7 +93,8 @@ class Place:
         "shared",
         "since",
         "space",
-        "why",
+        "take",
+        "told",
     )
     traced = staticmethod(sys.gettrace)
 
@@ -104,22 +125,23 @@ class Place:
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
         self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
-        # Of an eager place whose last call was too short: the guess, of what is passed.
-        self.brief: Callable[..., float] | None = None
+        # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python, and
+        # behind it the clock is stopped, if it runs. Both are the gate of the binding, once there.
+        self.take: Callable[..., tuple[Any, ...] | None] = self.ask
+        self.clock: Any = NO_CLOCK
+        self.is_gated = False
         self.refusals = 0
         self.since = 0.0
-        self.owed = 0.0
-        self.why = "it has not run yet"
+        self.told = "it has not run yet"
         places.add(self)
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
-        return functools.partial, (int,), (int, (), {}, {"on": False})
+        state = {"on": False, "clock": types.SimpleNamespace(runs=False)}
+        return functools.partial, (int,), (int, (), {}, state)
 
-    def take(self, *passed: Any) -> tuple[Any, ...] | None:
-        """Runs the nest, if it can: the outputs. None: it has to be run as Python."""
-        if self.brief is not None and self.is_brief(self.brief, passed):
-            return None
+    def ask(self, *passed: Any) -> tuple[Any, ...] | None:
+        """As take: the whole way."""
         found, _ = self.start(passed, None, sys._getframe(1))
         return found
 
@@ -145,7 +167,7 @@ class Place:
         found, left = self.attempt(passed, rounds, space)
         if self.inner:
             # What is soon done is so with all its loops; where nobody knows, they are asked.
-            self.ask_inner(found is not None or self.why not in (TOO_SHORT, SOON_DONE))
+            self.ask_inner(found is not None or self.told not in _SOON_DONE)
         if found is None:
             self.refuse(frame)
             return None, 0
@@ -167,29 +189,30 @@ class Place:
         if values is None:
             return None, 0
         signature = core.loop_signature(values) if rounds is None else None
-        if signature is not None and signature == binding.signature:
-            latest = binding.latest
-            if latest is not None and latest.would_run_again():
-                self.why, self.brief = REFUSED, None
-                return binding.done(latest.again(values), passed, space), 0
-        key = core.loop_key(values)
-        if key is None:
+        key = ""
+        if signature is None:
             values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
             key = core.loop_key(values)
             if key is None:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
-        if not self.pays(binding, values):
-            return None, 0
+        verdict = binding.gate.verdict(*passed)
+        if verdict:
+            return self.not_now(_VERDICTS[verdict])
+        if signature is not None and signature == binding.signature:
+            latest = binding.latest
+            if latest is not None and latest.would_run_again():
+                self.told = REFUSED
+                return binding.done(latest.again(values), passed, space), 0
         left = 0
         if self.peel is not None and rounds is not None:
             left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
             if not 0 < left < len(rounds):
                 return self.not_now("its last rounds leave loops in it out")
-        self.why = REFUSED
+        self.told = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
-        found = binding.done(site(key, values), passed, space)
+        found = binding.done(site(key or core.loop_key(values), values), passed, space)
         if found is not None:
             binding.note(signature, site)
         return found, left
@@ -203,47 +226,24 @@ class Place:
         for place in self.quiet:
             place.on = False
 
-    def is_brief(self, guess: Callable[..., float], passed: tuple[Any, ...]) -> bool:
-        """The shortest way to a no: it needs no more than what is asked last otherwise."""
-        core: Any = sys.modules["frit._core"]
-        try:
-            return core.loop_key(passed) is not None and guess(*passed) < SHORT
-        except (ValueError, TypeError, ArithmeticError, IndexError):
-            return False
-
     def not_now(self, why: str) -> tuple[None, int]:
-        self.why = why
+        self.told = why
         return None, 0
 
-    def pays(self, binding: Binding, values: tuple[Any, ...]) -> bool:
-        seconds, not_yet = WORTH / 2, NOT_YET  # where nobody knows, the second call is worth it
-        if binding.guess is not None:
-            try:
-                seconds = binding.guess(*values)
-                not_yet = SOON_DONE
-            except (ValueError, TypeError, ArithmeticError, IndexError):
-                pass
-        if seconds < SHORT:
-            self.why = TOO_SHORT
-            if self.is_eager and binding.takes_all:
-                self.brief = binding.guess
-            return False
-        self.brief = None
-        if binding.site is None and not self.is_eager:
-            self.owed += seconds
-            if self.owed < WORTH:
-                self.why = not_yet
-                return False
-        return True
+    @property
+    def why(self) -> str:
+        """Why its latest call was run as Python."""
+        latest = self.clock.latest()
+        return _VERDICTS[latest] if latest else self.told
 
     def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
         if self.is_eager:
-            self.refusals += self.why is not TOO_SHORT
+            self.refusals += self.told not in _VERDICTS
             if self.refusals > MOST_IN_VAIN and not self.has_plans():
                 self.give_up()
             return
-        if self.why in (NOT_YET, SOON_DONE):
+        if self.told in _VERDICTS:
             return
         if self.refusals == 0:
             self.since = time.perf_counter()
@@ -253,6 +253,9 @@ class Place:
                 self.on = False
                 restore(frame.f_code, frame.f_globals)
             self.refusals = 0
+
+    def forget(self) -> None:
+        self.binding, self.take, self.clock, self.is_gated = None, self.ask, NO_CLOCK, False
 
     def has_plans(self) -> bool:
         return self.binding is not None and any(s.plans for s in self.binding.sites.values())
@@ -308,10 +311,52 @@ class Binding:
             self.refuse("another thread may change a variable that it reads")
         if place.is_module and self.functions_read(space) & assigned_names([place.node]):
             self.refuse("a function that it calls reads what it assigns")
-        self.guess = guess_of(self.node, self.names)
+        hopeless = hopeless_call(self.node, self.surroundings)
+        if hopeless is not None:
+            self.refuse(hopeless)
+        self.gate = self.make_gate(space, core)
+
+    def make_gate(self, space: dict[str, Any], core: Any) -> Any:
+        place, guess = self.place, guess_of(self.node, self.names)
+        inputs: list[tuple[Any, ...]] = []
+        if guess is not None:
+            where = self.places_of_names()
+            inputs = [where[name] for name in guess.names]
+        is_timed = place.peel is None
+        gate = core.LoopGate(
+            place.ask,
+            space,
+            guess.steps if guess is not None else [],
+            inputs,
+            SHORT,
+            WORTH,
+            WORTH * FIRST_WORTH,
+            place.is_eager,
+            is_timed,
+        )
+        if self.is_whole:
+            place.clock = gate
+            if is_timed:
+                place.take, place.is_gated = gate, True
+        if guess is not None and guess.is_always_below(SHORT):
+            place.told = _VERDICTS[1]
+            place.on = False
+        return gate
+
+    def places_of_names(self) -> dict[str, tuple[Any, ...]]:
+        """Where a call finds values: the number of what is passed or a variable, and a path."""
+        where: dict[str, tuple[Any, ...]] = {}
+        kept = [*zip(self.names, [*self.taken, *self.read], strict=False)]
+        where.update((name, (root,)) for name, root in kept)
+        found = self.attributes
+        if found is not None:
+            for name, (number, *path) in zip(found.names, found.paths, strict=True):
+                root = found.roots[number]
+                where[name] = (self.root_numbers.get(root, root), *path)
+        return where
 
     def refuse(self, why: str) -> None:
-        self.place.why, self.is_whole = why, False
+        self.place.told, self.is_whole = why, False
         self.place.give_up()
 
     def find_attributes(
@@ -328,7 +373,7 @@ class Binding:
         try:
             found = attributes_of(core, self.place.node, given, may_end)
         except NotPlain as error:
-            self.place.why = f"{error} is no plain attribute"
+            self.place.told = f"{error} is no plain attribute"
             self.place.bindings += 1
             if self.place.bindings <= MOST_BINDINGS:
                 self.is_whole = False  # it may be one later
@@ -375,7 +420,7 @@ class Binding:
             self.surroundings[name] = value
             self.absent.append(name)
         elif name not in self.place.outputs:
-            self.place.why, self.is_whole = f"{name} has no value", False
+            self.place.told, self.is_whole = f"{name} has no value", False
 
     def functions_read(self, space: dict[str, Any]) -> set[str]:
         """The variables of the module that the functions in the surroundings may read."""
@@ -396,7 +441,7 @@ class Binding:
     def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
         """The values; None where the names are not what they were."""
         if not self.is_whole:
-            self.place.binding = None  # names may have got values since
+            self.place.forget()  # names may have got values since
             return None
         for k, value in self.known_passed:
             if passed[k] is not value:
@@ -418,14 +463,15 @@ class Binding:
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
         if attributes is None:
-            self.place.why = "an attribute is not a plain one"
+            self.place.told = "an attribute is not a plain one"
             return None
         return values + attributes
 
     def changed(self, name: str) -> None:
-        self.place.why = f"{name} is not what it was"
+        self.place.told = f"{name} is not what it was"
 
     def make_site(self, left: int) -> Site:
+        self.gate.note_translated()
         with without_collections():
             from frit.loops.site import Site
 

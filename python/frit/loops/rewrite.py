@@ -1,6 +1,6 @@
 """rewrite.py: statements -> the same statements, whose nests of loops ask their places first.
 
-    for i in range(n):            if <place>.on and <place>.traced() is None
+    for i in range(n):            if <place>.on and (<place>.is_gated or <place>.traced() is None)
         ..                   ->      and (found := <place>.take(a, b, n)) is not None:
                                       (variables that are read behind it) = found
                                   else: the loop itself
@@ -126,7 +126,9 @@ class Rewriter:
         def part(name: str) -> ast.expr:
             return ast.Attribute(refer(number), name, ast.Load())
 
+        # A gate looks by itself whether the program is traced.
         is_free = ast.Compare(ast.Call(part("traced"), [], []), [ast.Is()], [ast.Constant(None)])
+        is_free = ast.BoolOp(ast.Or(), [part("is_gated"), is_free])
         if place.peel is not None:
             # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
             rest = ast.Call(part("rest"), [node.iter], [])
@@ -149,7 +151,20 @@ class Rewriter:
         is_found = ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])
         test = ast.BoolOp(ast.And(), [part("on"), is_free, is_found])
         made = self.on_first_line(ast.If(test, taken, []), node)
-        made.orelse = [node]
+        for nodes in _lists_with_returns(node):
+            nodes[:] = [x for n in nodes for x in ([self.stop(part), n] if _returns(n) else [n])]
+        made.orelse = [node, self.stop(part)]
+        return made
+
+    @staticmethod
+    def stop(part: Callable[[str], ast.expr]) -> ast.stmt:
+        """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
+        runs = ast.Attribute(part("clock"), "runs", ast.Load())
+        stop = ast.Call(ast.Attribute(part("clock"), "stop", ast.Load()), [], [])
+        made = ast.If(runs, [ast.Expr(stop)], [])
+        for node in ast.walk(made):
+            if isinstance(node, (ast.stmt, ast.expr)):
+                node.lineno = node.end_lineno = node.col_offset = node.end_col_offset = -1
         return made
 
     @staticmethod
@@ -158,6 +173,21 @@ class Rewriter:
         made.lineno = made.end_lineno = node.lineno
         made.col_offset, made.end_col_offset = node.col_offset, node.col_offset + len("for")
         return ast.fix_missing_locations(made)
+
+
+def _returns(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Return)
+
+
+def _lists_with_returns(loop: ast.For) -> Iterator[list[ast.stmt]]:
+    """Of the statements in it."""
+    due: list[ast.AST] = [loop]
+    for node in due:
+        for nodes in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(nodes, list):
+                due += nodes
+                if any(map(_returns, nodes)):
+                    yield nodes
 
 
 class _Body:
@@ -273,8 +303,12 @@ def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | 
             return part, f"a statement: {type(part).__name__}"
         if isinstance(part, ast.For) and not _may_be_series(part.iter):
             return part, "a loop over something else than numbers or arrays"
-        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda)):
+        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr)):
             return part, f"an expression: {type(part).__name__}"
+        if type(part) is ast.Expr and type(part.value) is ast.Constant:
+            continue
+        if type(part) is ast.Constant and type(part.value) in (str, bytes):
+            return part, f"the constant {part.value!r}"
         if type(part) is not ast.Name:
             due += parts_of(part)
     return None

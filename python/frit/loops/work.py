@@ -1,129 +1,186 @@
 """work.py: about how long a nest takes as Python, guessed from its bounds before it is translated.
 
-This is the first half of the cost model: a nest of a few iterations is always better left alone,
+This is the first part of the cost model: a nest of a few iterations is always better left alone,
 and a few calls of a nest that is short cost less as Python than its translation does. So the guess
-only decides when, never what. The second half, one core or all of them, is nest_cost.h's, which
-knows the plan. Both are held against the best choice by `python bench/loops.py --oracle`.
+only decides when, never what. It is a small program, which the engine runs at each call
+(src/python/loop_guess.h), and which times correct where it is doubtful (src/engine/loop_pace.h).
+The last part, one core or all of them, is nest_cost.h's, which knows the plan. All are held
+against the best choice by `python bench/loops.py --oracle`.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from operator import add, mul
 
 from frit.loops.names import nodes_in
+from frit.translate.record import field, record
 
-# Seconds as Python: less is left alone, as a compiled call costs 3e-6, and a refused one 1e-6.
-SHORT = 2e-6
-# Seconds as Python, after which a nest that nobody asked for is translated: about what the first
-# translation of a process takes, with its imports.
-WORTH = 10e-3
+# Seconds as Python: less is left alone, as a compiled call costs as much.
+SHORT = 3e-6
+# Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
+# translation takes; and as many times that before the first of a process, which loads modules.
+WORTH, FIRST_WORTH = 10e-3, 2.0
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
-UNKNOWN_ROUNDS = "64"
-_SIMPLE = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
+UNKNOWN_ROUNDS = 64
+_SIMPLE = (ast.Name, ast.Constant)
 _FUNCTIONS = ("len", "min", "max", "int", "range")
+_OPERATORS: dict[type, str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "d",
+    ast.Mod: "%",
+}
+Step = tuple[
+    str, float
+]  # what is done to a stack of numbers (loop_guess.h says what), and with what
+
+
+@record
+class Guess:
+    """Nanoseconds of a nest. steps: a program; names: what it reads, by number."""
+
+    steps: list[Step] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    def is_always_below(self, seconds: float) -> bool:
+        """Whatever the names are."""
+        return len(self.steps) == 1 and self.steps[0][1] < seconds * 1e9
 
 
 class _Unknown(Exception):
     """The bounds are no simple expressions of the names."""
 
 
-class _Middle(ast.NodeTransformer):
-    """Puts the middle of its range for the index of a loop around."""
-
-    def __init__(self, middles: dict[str, ast.expr]) -> None:
-        self.middles = middles
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.middles.get(node.id, node)
-
-
 class _Writer:
     def __init__(self, names: Sequence[str]) -> None:
-        self.names = set(names)
-        if self.names & set(_FUNCTIONS):
+        self.known = set(names)
+        if self.known & set(_FUNCTIONS):
             raise _Unknown
-        self.middles: dict[str, ast.expr] = {}
+        self.names: list[str] = []  # that are read
+        self.middles: dict[str, list[Step]] = {}  # of the indices of loops around
 
-    def check(self, node: ast.expr) -> None:
-        """Only what has no effects, of arrays and numbers."""
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.attr in ("shape", "size") and node.value.id in self.names:
-                return
-        elif isinstance(node, ast.Subscript):
-            if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-                self.check(node.value)
-                return self.check(node.slice)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            if node.func.id in _FUNCTIONS:
-                for part in node.args:
-                    self.check(part)
-                return
-        elif isinstance(node, ast.Name):
-            if node.id in self.names:
-                return
-        elif isinstance(node, _SIMPLE) and not isinstance(node, ast.BinOp | ast.UnaryOp):
-            return
-        elif isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow | ast.LShift):
-            self.check(node.left)
-            return self.check(node.right)
-        elif isinstance(node, ast.UnaryOp):
-            return self.check(node.operand)
+    def input(self, node: ast.expr) -> float:
+        if not isinstance(node, ast.Name) or node.id not in self.known or node.id in self.middles:
+            raise _Unknown
+        if node.id not in self.names:
+            self.names.append(node.id)
+        return self.names.index(node.id)
+
+    def steps(self, node: ast.expr) -> list[Step]:
+        """The value of an expression without effects, of arrays and numbers."""
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return [("c", node.value)]
+        if isinstance(node, ast.Name):
+            if node.id in self.middles:
+                return self.middles[node.id]
+            return [("v", self.input(node))]
+        if isinstance(node, ast.Attribute) and node.attr == "size":
+            return [("s", self.input(node.value))]
+        if isinstance(node, ast.Subscript):
+            return self.extent(node)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            step = _OPERATORS[type(node.op)], 0.0
+            return [*self.steps(node.left), *self.steps(node.right), step]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return [("c", 0), *self.steps(node.operand), ("-", 0)]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            return self.call(node.func.id, node.args)
         raise _Unknown
 
-    def rounds(self, node: ast.For) -> str:
-        """How often the loop goes round; notes the middle of its index."""
-        over = _Middle(self.middles).visit(_copy(node.iter))
-        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
-            if over.func.id in ("enumerate", "zip") and over.args:
-                over = over.args[0]
-        if isinstance(over, ast.Call):
-            self.check(over)
-            ends = over.args[:2]
-            if isinstance(node.target, ast.Name):
-                total = ends[0] if len(ends) == 1 else ast.BinOp(ends[0], ast.Add(), ends[1])
-                half = ast.BinOp(total, ast.FloorDiv(), ast.Constant(2))
-                self.middles[node.target.id] = half
-        elif not isinstance(over, ast.Name) or over.id not in self.names:
+    def extent(self, node: ast.Subscript) -> list[Step]:
+        shape, axis = node.value, node.slice
+        if not isinstance(shape, ast.Attribute) or shape.attr != "shape":
             raise _Unknown
-        return f"len({ast.unparse(over)})"
+        from_end = isinstance(axis, ast.UnaryOp) and isinstance(axis.op, ast.USub)
+        if isinstance(axis, ast.UnaryOp):
+            axis = axis.operand
+        if not isinstance(axis, ast.Constant) or axis.value not in range(from_end, 8):
+            raise _Unknown
+        word = "_ABCDEFG"[axis.value] if from_end else str(axis.value)
+        return [(word, self.input(shape.value))]
 
-    def body(self, nodes: Sequence[ast.stmt]) -> str:
-        plain, parts = 0, []
+    def call(self, name: str, arguments: Sequence[ast.expr]) -> list[Step]:
+        if name == "len" and len(arguments) == 1:
+            return [("0", self.input(arguments[0]))]
+        given = [step for part in arguments for step in self.steps(part)]
+        if name == "int" and len(arguments) == 1:
+            return [*given, ("i", 0)]
+        if name in ("min", "max") and len(arguments) > 1:
+            return [*given, *[("n" if name == "min" else "x", 0.0)] * (len(arguments) - 1)]
+        raise _Unknown
+
+    def rounds(self, node: ast.For) -> list[Step]:
+        """How often the loop goes round; notes the middle of its index."""
+        over = node.iter
+        name = (
+            over.func.id if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else ""
+        )
+        if isinstance(over, ast.Call) and name in ("enumerate", "zip") and over.args:
+            return [("0", self.input(over.args[0]))]
+        if not isinstance(over, ast.Call):
+            if isinstance(over, (ast.Tuple, ast.List)):
+                return [("c", len(over.elts))]
+            return [("0", self.input(over))]
+        if name != "range" or not 1 <= len(over.args) <= 3 or over.keywords:
+            raise _Unknown
+        ends = [self.steps(part) for part in over.args]
+        if len(ends) == 1:
+            ends.insert(0, [("c", 0)])
+        if len(ends) == 2:
+            ends.append([("c", 1)])
+        if isinstance(node.target, ast.Name):
+            self.middles[node.target.id] = [*ends[0], *ends[1], ("+", 0), ("c", 2), ("d", 0)]
+        return [*ends[0], *ends[1], *ends[2], ("r", 0)]
+
+    def body(self, nodes: Sequence[ast.stmt]) -> list[Step]:
+        plain, parts = ROUND, []
         for node in nodes:
             if isinstance(node, ast.For):
-                parts.append(self.loop(node))
+                parts += [*self.loop(node), ("+", 0.0)]
             elif isinstance(node, ast.While):
-                parts.append(f"{UNKNOWN_ROUNDS} * ({self.body(node.body)})")
+                parts += [*self.body(node.body), ("c", UNKNOWN_ROUNDS), ("*", 0.0), ("+", 0.0)]
             elif isinstance(node, ast.If):
                 plain += _price(node.test)
-                parts.append(self.body(node.body))
+                parts += [*self.body(node.body), ("+", 0.0)]
             else:
                 plain += _price(node)
-        return " + ".join([str(plain + ROUND), *parts])
+        return [("c", plain), *parts]
 
-    def loop(self, node: ast.For) -> str:
+    def loop(self, node: ast.For) -> list[Step]:
         try:
             rounds = self.rounds(node)
         except _Unknown:
-            rounds = UNKNOWN_ROUNDS
-        return f"{rounds} * ({self.body(node.body)})"
+            rounds = [("c", UNKNOWN_ROUNDS)]
+        return [*rounds, *self.body(node.body), ("*", 0)]
 
 
 def is_simple(node: ast.expr, names: set[str]) -> bool:
     """Whether it has no effects, if the names are arrays and numbers."""
-    try:
-        _Writer(sorted(names - set(_FUNCTIONS))).check(node)
-    except _Unknown:
-        return False
+    for part in nodes_in([node]):
+        if isinstance(part, ast.Name):
+            is_fine = part.id in names or part.id in _FUNCTIONS
+        elif isinstance(part, ast.Attribute):
+            is_fine = part.attr in ("shape", "size") and isinstance(part.value, ast.Name)
+        elif isinstance(part, ast.Call):
+            is_fine = isinstance(part.func, ast.Name) and part.func.id in _FUNCTIONS
+            is_fine = is_fine and not part.keywords
+        elif isinstance(part, ast.Subscript):
+            is_fine = isinstance(part.value, ast.Attribute) and part.value.attr == "shape"
+        elif isinstance(part, ast.BinOp):
+            is_fine = not isinstance(part.op, ast.Pow | ast.LShift)
+        else:
+            is_fine = isinstance(part, (ast.Constant, ast.UnaryOp)) or not isinstance(
+                part, ast.expr
+            )
+        if not is_fine:
+            return False
     return True
-
-
-def _copy(node: ast.expr) -> Any:
-    return ast.parse(ast.unparse(node), mode="eval").body
 
 
 def _price(node: ast.AST) -> int:
@@ -144,12 +201,35 @@ def _own_price(node: ast.AST) -> int:
     return NAME if isinstance(node, ast.expr) else 0
 
 
-def guess_of(node: ast.For, names: Sequence[str]) -> Callable[..., float] | None:
-    """Seconds, as a function of the values of the names: arrays and numbers; None: who knows."""
+_FOLDED: dict[str, Callable[[float, float], float]] = {"+": add, "*": mul}
+
+
+def _folded(steps: Sequence[Step]) -> list[Step]:
+    """The same with fewer steps."""
+    made: list[Step] = []
+    for word, number in steps:
+        before = [w for w, _ in made[-2:]]
+        if word in _FOLDED and before == ["c", "c"]:
+            made[-2:] = [("c", _FOLDED[word](made[-2][1], made[-1][1]))]
+        elif word == "r" and [w for w, _ in made[-3:]] == ["c", "c", "c"]:
+            ends = [int(n) for _, n in made[-3:]]
+            if ends[2] == 0:
+                raise _Unknown
+            made[-3:] = [("c", len(range(*ends)))]
+        elif (
+            word == "r" and made[-1] == ("c", 1) and made[-3:-2] == [("c", 0)] and before[0] != "c"
+        ):
+            made[-3:] = [made[-2], ("l", 0)]
+        else:
+            made.append((word, number))
+    return made
+
+
+def guess_of(node: ast.For, names: Sequence[str]) -> Guess | None:
+    """What the nest takes as Python, by its names: arrays and numbers; None: who knows."""
     try:
         writer = _Writer(names)
-        text = f"{writer.rounds(node)} * ({writer.body(node.body)})"
-        made: Callable[..., float] = eval(f"lambda {', '.join(names)}: 1e-9 * ({text})")
-        return made
-    except (_Unknown, SyntaxError, ValueError, RecursionError):
+        rounds = writer.rounds(node)
+        return Guess(_folded([*rounds, *writer.body(node.body), ("*", 0)]), writer.names)
+    except (_Unknown, RecursionError):
         return None

@@ -1,0 +1,62 @@
+"""hopeless.py: what a translation would only find out late: calls that no nest has.
+
+A first translation loads a dozen modules. A loop that calls `random.random()` is known to stay
+Python without them, from what its names are.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from frit.loops.names import nodes_in
+
+_PLAIN_MODULES = ("builtins", "cmath", "math")
+_OTHERS = frozenset(
+    "chr format getattr hasattr hash id input isinstance iter next open ord print repr setattr"
+    " sorted str super vars".split()
+)
+
+
+def hopeless_call(node: ast.For, surroundings: Mapping[str, Any]) -> str | None:
+    """A call in the nest that is certainly not translated, in words; None: none is known."""
+    for part in nodes_in([node]):
+        if isinstance(part, ast.Call):
+            callee = _value_of(part.func, surroundings)
+            if callee is not None and _is_hopeless(callee):
+                return f"a call of {ast.unparse(part.func)}()"
+    return None
+
+
+def _value_of(node: ast.expr, surroundings: Mapping[str, Any]) -> Any:
+    """What a name is, or an attribute of a module."""
+    if isinstance(node, ast.Name):
+        return surroundings.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _value_of(node.value, surroundings)
+        if type(owner) is types.ModuleType:
+            return vars(owner).get(node.attr)
+    return None
+
+
+def _is_hopeless(callee: Any) -> bool:
+    if isinstance(callee, types.MethodType):
+        return True
+    if isinstance(callee, types.FunctionType):
+        return _calls_itself(callee)
+    if not isinstance(callee, types.BuiltinFunctionType):
+        return False
+    owner = callee.__self__
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return True
+    module = callee.__module__ or ""
+    if module == "builtins":
+        return callee.__name__ in _OTHERS
+    return module not in _PLAIN_MODULES and module.partition(".")[0] not in ("numpy", "frit")
+
+
+def _calls_itself(function: types.FunctionType) -> bool:
+    name = function.__name__
+    return name in function.__code__.co_names and function.__globals__.get(name) is function

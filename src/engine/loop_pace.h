@@ -1,0 +1,65 @@
+// loop_pace.h: whether a call of a loop runs compiled: by a guess of what it takes, then by times.
+//
+// A guess knows how long a loop's range is, not how soon it is left, nor what a compiled call takes
+// beside its work (a guard that reads an index array, copies of what is written). So calls are
+// timed, as Python and compiled, in classes of like guesses; whichever took less is done. The other
+// one is tried again when it would cost little beside what was spent since.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace frit {
+
+class LoopPace {
+ public:
+  // Compiled, or why not: its work is too short; it was measured, and Python takes less; it has not
+  // run long enough to be translated, and its time is known, or not.
+  enum class Verdict : std::uint8_t { Compiled, Short, Slower, Soon, Unknown };
+  struct Limits {
+    double shortest = 0;     // seconds as Python; below 0: all is compiled
+    double worth = 0;        // seconds that Python loses before a loop is translated
+    double first_worth = 0;  // the same for the first of a process
+    bool is_eager = false;   // translated at once
+  };
+  struct Choice {
+    Verdict verdict = Verdict::Compiled;
+    bool is_timed = false;  // as Python
+    std::uint8_t number = 0;
+    std::optional<double> guess;
+    double expected = 0;  // seconds as Python
+  };
+
+  explicit LoopPace(const Limits& limits) : limits_(limits) {}
+
+  // guess: seconds as Python, nullopt where nobody knows.
+  Choice choose(std::optional<double> guess);
+  void note_python(const Choice& choice, double seconds);
+  void note_compiled(const Choice& choice, double seconds);
+  // A call as Python that nobody measures.
+  void owe(double seconds) { owed_ += seconds; }
+  void set_translated();
+  bool is_translated() const { return is_translated_; }
+
+ private:
+  // Of calls with like guesses: seconds, and how much was spent on each kind since the other was
+  // tried.
+  struct Class {
+    double python = 0, compiled = 0;
+    double python_since = 0, compiled_since = 0;
+    std::uint32_t pythons = 0, compileds = 0, calls = 0;
+  };
+
+  double python_of(const Class& own, std::optional<double> guess) const;
+  Verdict before_translation(double python, bool is_known) const;
+  bool is_compiled(Class& own, double python) const;
+
+  Limits limits_;
+  double owed_ = 0;
+  double measured_to_guess_ = 1;
+  bool is_measured_ = false, is_translated_ = false;
+  std::array<Class, 48> classes_{};
+};
+
+}  // namespace frit

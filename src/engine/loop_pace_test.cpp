@@ -1,0 +1,86 @@
+// loop_pace_test.cpp: which calls run compiled, for loops whose times are made up.
+#include "engine/loop_pace.h"
+
+#include <gtest/gtest.h>
+
+namespace frit {
+namespace {
+
+using Verdict = LoopPace::Verdict;
+
+constexpr double us = 1e-6;
+
+LoopPace pace(double shortest, bool is_eager) {
+  return LoopPace({.shortest = shortest, .worth = 1e-3, .first_worth = 1e-3, .is_eager = is_eager});
+}
+
+// Calls of a loop that takes so long as Python and compiled; how many of them were compiled.
+int compiled_of(LoopPace& loop, int calls, double guess, double python, double compiled) {
+  int count = 0;
+  for (int k = 0; k < calls; ++k) {
+    const LoopPace::Choice choice = loop.choose(guess);
+    if (choice.verdict == Verdict::Compiled) {
+      loop.set_translated();
+      loop.note_compiled(choice, compiled);
+      ++count;
+    } else if (choice.is_timed) {
+      loop.note_python(choice, python);
+    }
+  }
+  return count;
+}
+
+TEST(LoopPace, short_loops_are_never_translated) {
+  LoopPace loop = pace(3 * us, true);
+  EXPECT_EQ(compiled_of(loop, 100'000, 1 * us, 1 * us, 3 * us), 0);
+  EXPECT_EQ(loop.choose(1 * us).verdict, Verdict::Short);
+}
+
+TEST(LoopPace, a_loop_that_nobody_asked_for_is_translated_when_python_has_lost_enough) {
+  LoopPace loop = pace(3 * us, false);
+  EXPECT_EQ(loop.choose(100 * us).verdict, Verdict::Soon);
+  EXPECT_EQ(loop.choose(std::nullopt).verdict, Verdict::Unknown);
+  EXPECT_EQ(loop.choose(2e-3).verdict, Verdict::Compiled);
+  EXPECT_EQ(compiled_of(loop, 10, 100 * us, 100 * us, 5 * us), 0);
+  EXPECT_EQ(compiled_of(loop, 10, 100 * us, 100 * us, 5 * us), 10);
+}
+
+TEST(LoopPace, what_was_guessed_too_long_runs_as_python) {
+  // As a loop that is left in its first round: 3 us, where its range has 50.
+  LoopPace loop = pace(3 * us, true);
+  EXPECT_LT(compiled_of(loop, 1'000, 50 * us, 3 * us, 9 * us), 50);
+  EXPECT_LT(compiled_of(loop, 10'000, 50 * us, 3 * us, 9 * us), 300);
+  EXPECT_EQ(loop.choose(50 * us).verdict, Verdict::Slower);
+}
+
+TEST(LoopPace, tries_cost_a_few_percent_at_most) {
+  for (const double python : {4.0, 10.0, 100.0, 900.0}) {
+    LoopPace loop = pace(3 * us, true);
+    const int calls = 20'000;
+    const int as_python = calls - compiled_of(loop, calls, python * us, python * us, 3.5 * us);
+    EXPECT_LT(as_python * python, 0.04 * calls * 3.5) << python;
+  }
+}
+
+TEST(LoopPace, a_loop_that_changes_is_measured_again) {
+  LoopPace loop = pace(3 * us, true);
+  compiled_of(loop, 1'000, 20 * us, 4 * us, 8 * us);
+  EXPECT_NE(loop.choose(20 * us).verdict, Verdict::Compiled);
+  compiled_of(loop, 4'000, 20 * us, 40 * us, 8 * us);
+  EXPECT_GT(compiled_of(loop, 1'000, 20 * us, 40 * us, 8 * us), 950);
+}
+
+TEST(LoopPace, sizes_are_judged_by_themselves) {
+  LoopPace loop = pace(3 * us, true);
+  compiled_of(loop, 1'000, 6 * us, 6 * us, 9 * us);
+  EXPECT_NE(loop.choose(6 * us).verdict, Verdict::Compiled);
+  EXPECT_EQ(loop.choose(600 * us).verdict, Verdict::Compiled);
+}
+
+TEST(LoopPace, below_nothing_is_compared) {
+  LoopPace loop = pace(-1, true);
+  EXPECT_EQ(compiled_of(loop, 1'000, 1 * us, 1 * us, 50 * us), 1'000);
+}
+
+}  // namespace
+}  // namespace frit

@@ -1,0 +1,223 @@
+// loop_gate.cpp: what a loop asks before it runs: the shortest way to a no.
+//
+// A gate stands for its place's `take` (python/frit/loops/place.py). It guesses what the loop takes
+// and asks its pace; only where the answer is yes, or a no of another kind than the one before,
+// does it go on to the place. It is told when the loop has run as Python, and times both.
+#include <structmember.h>
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "engine/loop_pace.h"
+#include "python/kernels.h"
+#include "python/loop_guess.h"
+
+namespace frit::python {
+namespace {
+
+using Verdict = LoopPace::Verdict;
+
+constexpr int most_inside = 64;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Gate {
+  LoopGuess guess;
+  LoopPace pace;
+  Ref place;  // asks the place itself
+  Ref space;  // the module's variables
+  bool is_timed;
+  LoopPace::Choice choice{};      // the latest
+  bool is_chosen = false;         // and nobody has asked for it yet
+  std::optional<Verdict> told{};  // to the place, the latest
+  LoopPace::Choice running{};     // the choice of the call whose loop runs as Python
+  double began = 0;
+  int depth = 0;  // of calls in that loop, and itself
+  int calls_inside = 0;
+
+  void choose(PyObject* const* passed, std::size_t count) {
+    std::optional<double> seconds;
+    if (guess.is_known()) seconds = guess.value(passed, count, space.get());
+    if (seconds) *seconds *= 1e-9;
+    choice = pace.choose(seconds);
+  }
+  // A loop that an exception ends tells nobody: after a while it is taken for gone.
+  void begin(double when, const LoopPace::Choice& of) {
+    if (depth > 0 && ++calls_inside < most_inside) {
+      ++depth;
+      return;
+    }
+    depth = 1;
+    calls_inside = 0;
+    running = of;
+    began = when;
+  }
+  void end() {
+    if (--depth > 0) return;
+    const double seconds = now() - began;
+    // A call that asked in vain is what a compiled one would be.
+    if (running.verdict == Verdict::Compiled)
+      pace.note_compiled(running, seconds);
+    else
+      pace.note_python(running, seconds);
+  }
+};
+
+struct GateObject {
+  PyObject_HEAD vectorcallfunc call;
+  bool runs;  // as Python, and it is timed
+  bool has_gate;
+  alignas(Gate) std::byte memory[sizeof(Gate)];
+};
+GateObject& object_of(PyObject* object) { return *reinterpret_cast<GateObject*>(object); }
+Gate& gate_of(PyObject* object) {
+  return *std::launder(reinterpret_cast<Gate*>(object_of(object).memory));
+}
+
+// The kinds of no that mean different things to the loops inside.
+bool is_alike(std::optional<Verdict> told, Verdict verdict) {
+  if (!told || *told == Verdict::Compiled || verdict == Verdict::Compiled) return false;
+  return (*told == Verdict::Unknown) == (verdict == Verdict::Unknown);
+}
+
+PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    if (PyThreadState_Get()->c_tracefunc) Py_RETURN_NONE;  // line by line
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    Gate& gate = gate_of(object);
+    gate.choose(passed, count);
+    const LoopPace::Choice choice = gate.choice;
+    double begin = 0;
+    if (!is_alike(gate.told, choice.verdict)) {
+      gate.is_chosen = true;
+      gate.told = choice.verdict;
+      begin = choice.verdict == Verdict::Compiled ? now() : 0;
+      const Ref place = gate.place;
+      Ref found = checked(PyObject_Vectorcall(place.get(), passed, count, nullptr));
+      // Where the place had another reason it is to tell it again.
+      if (std::exchange(gate.is_chosen, false)) gate.told.reset();
+      if (found.get() != Py_None) {
+        gate.pace.note_compiled(choice, now() - begin);
+        return found.release();
+      }
+    }
+    if (choice.is_timed || choice.verdict == Verdict::Compiled || gate.depth > 0) {
+      gate.begin(begin != 0 ? begin : now(), choice);
+      object_of(object).runs = true;
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    static const char* keywords[] = {"place", "space",       "steps",    "inputs",   "shortest",
+                                     "worth", "first_worth", "is_eager", "is_timed", nullptr};
+    PyObject *place, *space, *steps, *inputs;
+    LoopPace::Limits limits;
+    int is_eager = 0, is_timed = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, names, "OO!O!O!dddpp", const_cast<char**>(keywords),
+                                     &place, &PyDict_Type, &space, &PyList_Type, &steps,
+                                     &PyList_Type, &inputs, &limits.shortest, &limits.worth,
+                                     &limits.first_worth, &is_eager, &is_timed))
+      return nullptr;
+    limits.is_eager = is_eager != 0;
+    LoopGuess guess(steps, inputs);
+    Ref object = checked(type->tp_alloc(type, 0));
+    GateObject& self = object_of(object.get());
+    self.call = ask;
+    new (self.memory) Gate{.guess = std::move(guess),
+                           .pace = LoopPace(limits),
+                           .place = Ref::borrow(place),
+                           .space = Ref::borrow(space),
+                           .is_timed = is_timed != 0};
+    self.has_gate = true;
+    return object.release();
+  });
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  if (object_of(object).has_gate) {
+    Py_VISIT(gate_of(object).place.get());
+    Py_VISIT(gate_of(object).space.get());
+  }
+  return 0;
+}
+
+int clear(PyObject* object) {
+  if (object_of(object).has_gate) gate_of(object).place = Ref::borrow(Py_None);
+  return 0;
+}
+
+void dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  if (object_of(object).has_gate) gate_of(object).~Gate();
+  free_object(object);
+}
+
+// ---- what the place asks ------------------------------------------------------------------------
+
+// The number of the verdict about these values: of the call that has come through here, or anew.
+PyObject* verdict(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    Gate& gate = gate_of(object);
+    if (!gate.is_chosen) {
+      gate.choose(passed, static_cast<std::size_t>(count));
+      gate.told = gate.choice.verdict;
+      if (gate.choice.verdict != Verdict::Compiled) gate.pace.owe(gate.choice.expected);
+    }
+    gate.is_chosen = false;
+    return PyLong_FromLong(static_cast<long>(gate.choice.verdict));
+  });
+}
+
+PyObject* latest(PyObject* object, PyObject*) {
+  const Gate& gate = gate_of(object);
+  return PyLong_FromLong(gate.told ? static_cast<long>(gate.choice.verdict) : 0);
+}
+
+PyObject* stop(PyObject* object, PyObject*) {
+  Gate& gate = gate_of(object);
+  if (gate.depth > 0) gate.end();
+  object_of(object).runs = gate.depth > 0;
+  Py_RETURN_NONE;
+}
+
+PyObject* note_translated(PyObject* object, PyObject*) {
+  gate_of(object).pace.set_translated();
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+void make_gate_type(PyObject* module) {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(GateObject, call), READONLY, nullptr},
+      {"runs", T_BOOL, offsetof(GateObject, runs), READONLY, "The loop runs, and is timed."},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"verdict", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(verdict)), METH_FASTCALL,
+       "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
+      {"latest", latest, METH_NOARGS, "The latest verdict; 0: the place has another reason."},
+      {"stop", stop, METH_NOARGS, "The loop has run as Python."},
+      {"note_translated", note_translated, METH_NOARGS, "The loop has a translation."},
+      {nullptr, nullptr, 0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_members, members},
+                         {Py_tp_methods, methods},
+                         {0, nullptr}};
+  PyType_Spec spec = {"frit._core.LoopGate", sizeof(GateObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+  const Ref type = checked(PyType_FromSpec(&spec));
+  checked_status(PyModule_AddObjectRef(module, "LoopGate", type.get()));
+}
+
+}  // namespace frit::python
