@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "engine/loop_pace.h"
@@ -29,7 +30,10 @@ struct Gate {
   LoopPace pace;
   Ref place;  // asks the place itself
   Ref space;  // the module's variables
-  bool is_timed;
+  // Of the latest call that ran compiled, if calls like it need no more than its signature, and
+  // variables of the module that are what they were (or are none): what runs them.
+  std::string signature{};
+  Ref resume{}, known{}, absent{};
   LoopPace::Choice choice{};      // the latest
   bool is_chosen = false;         // and nobody has asked for it yet
   std::optional<Verdict> told{};  // to the place, the latest
@@ -38,6 +42,18 @@ struct Gate {
   int depth = 0;  // of calls in that loop, and itself
   int calls_inside = 0;
 
+  bool is_like_latest(PyObject* const* passed, std::size_t count) const {
+    if (!resume) return false;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(known.get()); ++k) {
+      PyObject* pair = PyTuple_GET_ITEM(known.get(), k);
+      PyObject* value = PyDict_GetItemWithError(space.get(), PyTuple_GET_ITEM(pair, 0));
+      if (value != PyTuple_GET_ITEM(pair, 1)) return false;
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(absent.get()); ++k)
+      if (PyDict_Contains(space.get(), PyTuple_GET_ITEM(absent.get(), k)) != 0) return false;
+    std::string now;
+    return append_signature(passed, count, now) && now == signature;
+  }
   void choose(PyObject* const* passed, std::size_t count) {
     std::optional<double> seconds;
     if (guess.is_known()) seconds = guess.value(passed, count, space.get());
@@ -90,11 +106,19 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     Gate& gate = gate_of(object);
     gate.choose(passed, count);
     const LoopPace::Choice choice = gate.choice;
-    double begin = 0;
+    double begin = choice.verdict == Verdict::Compiled ? now() : 0;
+    if (begin != 0 && gate.is_like_latest(passed, count)) {
+      const Ref resume = gate.resume;
+      Ref found = checked(PyObject_Vectorcall(resume.get(), passed, count, nullptr));
+      if (found.get() != Py_False && found.get() != Py_None) {
+        gate.pace.note_compiled(choice, now() - begin);
+        return found.release();
+      }
+      gate.resume = {};
+    }
     if (!is_alike(gate.told, choice.verdict)) {
       gate.is_chosen = true;
       gate.told = choice.verdict;
-      begin = choice.verdict == Verdict::Compiled ? now() : 0;
       const Ref place = gate.place;
       Ref found = checked(PyObject_Vectorcall(place.get(), passed, count, nullptr));
       // Where the place had another reason it is to tell it again.
@@ -114,15 +138,15 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
 
 PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    static const char* keywords[] = {"place", "space",       "steps",    "inputs",   "shortest",
-                                     "worth", "first_worth", "is_eager", "is_timed", nullptr};
+    static const char* keywords[] = {"place",    "space", "steps",       "inputs",
+                                     "shortest", "worth", "first_worth", "is_eager", nullptr};
     PyObject *place, *space, *steps, *inputs;
     LoopPace::Limits limits;
-    int is_eager = 0, is_timed = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, names, "OO!O!O!dddpp", const_cast<char**>(keywords),
+    int is_eager = 0;
+    if (!PyArg_ParseTupleAndKeywords(arguments, names, "OO!O!O!dddp", const_cast<char**>(keywords),
                                      &place, &PyDict_Type, &space, &PyList_Type, &steps,
                                      &PyList_Type, &inputs, &limits.shortest, &limits.worth,
-                                     &limits.first_worth, &is_eager, &is_timed))
+                                     &limits.first_worth, &is_eager))
       return nullptr;
     limits.is_eager = is_eager != 0;
     LoopGuess guess(steps, inputs);
@@ -132,8 +156,7 @@ PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
     new (self.memory) Gate{.guess = std::move(guess),
                            .pace = LoopPace(limits),
                            .place = Ref::borrow(place),
-                           .space = Ref::borrow(space),
-                           .is_timed = is_timed != 0};
+                           .space = Ref::borrow(space)};
     self.has_gate = true;
     return object.release();
   });
@@ -144,12 +167,17 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   if (object_of(object).has_gate) {
     Py_VISIT(gate_of(object).place.get());
     Py_VISIT(gate_of(object).space.get());
+    Py_VISIT(gate_of(object).resume.get());
+    Py_VISIT(gate_of(object).known.get());
   }
   return 0;
 }
 
 int clear(PyObject* object) {
-  if (object_of(object).has_gate) gate_of(object).place = Ref::borrow(Py_None);
+  if (object_of(object).has_gate) {
+    gate_of(object).place = Ref::borrow(Py_None);
+    gate_of(object).resume = {};
+  }
   return 0;
 }
 
@@ -180,6 +208,24 @@ PyObject* latest(PyObject* object, PyObject*) {
   return PyLong_FromLong(gate.told ? static_cast<long>(gate.choice.verdict) : 0);
 }
 
+// (signature, resume, known, absent): calls like the latest go to resume(*values), which gives what
+// `take` gives, or False where the place has to be asked. Nothing: there are none.
+PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    Gate& gate = gate_of(object);
+    gate.resume = {};
+    if (count != 4) Py_RETURN_NONE;
+    char* bytes = nullptr;
+    Py_ssize_t size = 0;
+    checked_status(PyBytes_AsStringAndSize(values[0], &bytes, &size));
+    gate.signature.assign(bytes, static_cast<std::size_t>(size));
+    gate.known = Ref::borrow(values[2]);
+    gate.absent = Ref::borrow(values[3]);
+    gate.resume = Ref::borrow(values[1]);
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* stop(PyObject* object, PyObject*) {
   Gate& gate = gate_of(object);
   if (gate.depth > 0) gate.end();
@@ -203,6 +249,8 @@ void make_gate_type(PyObject* module) {
       {"verdict", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(verdict)), METH_FASTCALL,
        "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
       {"latest", latest, METH_NOARGS, "The latest verdict; 0: the place has another reason."},
+      {"remember", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(remember)), METH_FASTCALL,
+       "What runs calls like the latest."},
       {"stop", stop, METH_NOARGS, "The loop has run as Python."},
       {"note_translated", note_translated, METH_NOARGS, "The loop has a translation."},
       {nullptr, nullptr, 0, nullptr}};

@@ -108,23 +108,10 @@ bool is_plain_store(nb::handle object, nb::handle name) {
   return is_there;
 }
 
-// What a guess and most guards follow from: the key, the arrays' extents, and Python's ints.
 nb::object loop_signature(const nb::tuple& values) {
   std::string signature;
-  const auto append = [&](std::int64_t n) {
-    signature.append(reinterpret_cast<const char*>(&n), sizeof n);
-  };
-  for (nb::handle handle : values) {
-    PyObject* value = handle.ptr();
-    if (!append_key(value, signature)) return nb::none();
-    if (PyArray_CheckExact(value))
-      for (int axis = 0; axis < PyArray_NDIM(ndarray_of(value)); ++axis)
-        append(PyArray_DIM(ndarray_of(value), axis));
-    else if (PyLong_CheckExact(value))
-      append(*small_integer(value));
-    else if (is_array(value))
-      for (const std::int64_t extent : array_of(value).array.shape()) append(extent);
-  }
+  PyObject* const* items = reinterpret_cast<PyTupleObject*>(values.ptr())->ob_item;
+  if (!append_signature(items, values.size(), signature)) return nb::none();
   return nb::bytes(signature.data(), signature.size());
 }
 
@@ -410,6 +397,24 @@ class Nest {
 };
 
 }  // namespace
+
+bool append_signature(PyObject* const* values, std::size_t count, std::string& signature) {
+  const auto append = [&](std::int64_t n) {
+    signature.append(reinterpret_cast<const char*>(&n), sizeof n);
+  };
+  for (std::size_t k = 0; k < count; ++k) {
+    PyObject* value = values[k];
+    if (!append_key(value, signature)) return false;
+    if (PyArray_CheckExact(value))
+      for (int axis = 0; axis < PyArray_NDIM(ndarray_of(value)); ++axis)
+        append(PyArray_DIM(ndarray_of(value), axis));
+    else if (PyLong_CheckExact(value))
+      append(*small_integer(value));
+    else if (is_array(value))
+      for (const std::int64_t extent : array_of(value).array.shape()) append(extent);
+  }
+  return true;
+}
 
 void add_loops(PyObject* module_object) {
   make_gate_type(module_object);

@@ -289,6 +289,9 @@ class Program:
             f"{i} % 2 == {self.pick('0', '1')}",
             f"{self.element()} {self.pick('<', '>', '==')} {self.pick('1', 'x', self.element())}",
         )
+        if self.chance(0.1):
+            few = self.pick("(1, 2)", "[0, k]", "{3, -1}", "(k, n, 2.5)")
+            one = f"{self.pick(i, self.element())} {self.pick('in', 'not in')} {few}"
         if self.chance(0.2):
             return f"{one} {self.pick('and', 'or')} {self.condition()}"
         return f"not ({one})" if self.chance(0.05) else one

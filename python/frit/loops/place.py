@@ -322,7 +322,6 @@ class Binding:
         if guess is not None:
             where = self.places_of_names()
             inputs = [where[name] for name in guess.names]
-        is_timed = place.peel is None
         gate = core.LoopGate(
             place.ask,
             space,
@@ -332,11 +331,10 @@ class Binding:
             WORTH,
             WORTH * FIRST_WORTH,
             place.is_eager,
-            is_timed,
         )
         if self.is_whole:
             place.clock = gate
-            if is_timed:
+            if place.peel is None:
                 place.take, place.is_gated = gate, True
         if guess is not None and guess.is_always_below(SHORT):
             place.told = _VERDICTS[1]
@@ -401,6 +399,21 @@ class Binding:
         """Guess and guard of this call hold for all with its signature."""
         self.latest = site
         self.signature = signature if site.ran is not None and site.ran.has_signature else None
+        if self.signature is None or not self.takes_all or self.known_passed or _MONITORING:
+            self.gate.remember()
+        else:
+            absent = tuple(self.absent)
+            self.gate.remember(self.signature, self.resume, tuple(self.known), absent)
+
+    def resume(self, *values: Any) -> tuple[Any, ...] | bool | None:
+        """Runs a call like the latest one; False: the place has to be asked."""
+        site, place = self.latest, self.place
+        if site is None or not site.would_run_again() or place.is_module:
+            return False
+        if not place.is_eager and not _importer.is_active():
+            return False
+        place.told = REFUSED
+        return site.again(values)
 
     def done(
         self, given: tuple[Any, ...] | None, passed: tuple[Any, ...], space: dict[str, Any]

@@ -91,11 +91,17 @@ class Rewriter:
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
         """Rewrites its body."""
         code = scope.code
+        nodes = nodes_in([node])
+        loops = [n for n in nodes if isinstance(n, ast.For)]
+        reasons = [why_not(loop) for loop in loops]
+        if all(reasons):
+            self.refused += [(x, *why) for x, why in zip(loops, reasons, strict=True) if why]
+            return
         if _UNSAFE & set(code.co_names):
             return self.leave(node, "the function looks at its variables")
-        if any(map(_is_private, nodes_in([node]))):
+        if any(map(_is_private, nodes)):
             return self.leave(node, "the function has a name that is private to a class")
-        scope.deleted = deleted_names([node])
+        scope.deleted = deleted_names(nodes)
         liveness = Liveness()
         liveness.of_body(node.body, set())
         parameters = set(code.co_varnames[: _parameter_count(code)])
@@ -315,8 +321,8 @@ def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | 
 
 
 def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Variables that a `del` in the statements names."""
-    return {n.id for n in nodes_in(nodes) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
+    """Variables of these nodes that a `del` names."""
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
 
 
 # ---- code ---------------------------------------------------------------------------------------
