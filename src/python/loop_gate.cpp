@@ -138,8 +138,8 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
 
 PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    static const char* keywords[] = {"place",    "space", "steps",       "inputs",
-                                     "shortest", "worth", "first_worth", "is_eager", nullptr};
+    static const char* keywords[] = {"place", "space",       "steps",    "inputs", "shortest",
+                                     "worth", "first_worth", "is_eager", nullptr};
     PyObject *place, *space, *steps, *inputs;
     LoopPace::Limits limits;
     int is_eager = 0;
@@ -203,6 +203,18 @@ PyObject* verdict(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
   });
 }
 
+// Seconds as Python, or None: without asking for a verdict.
+PyObject* guess(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    const Gate& gate = gate_of(object);
+    std::optional<double> found;
+    if (gate.guess.is_known())
+      found = gate.guess.value(passed, static_cast<std::size_t>(count), gate.space.get());
+    if (!found) Py_RETURN_NONE;
+    return PyFloat_FromDouble(*found * 1e-9);
+  });
+}
+
 PyObject* latest(PyObject* object, PyObject*) {
   const Gate& gate = gate_of(object);
   return PyLong_FromLong(gate.told ? static_cast<long>(gate.choice.verdict) : 0);
@@ -248,6 +260,8 @@ void make_gate_type(PyObject* module) {
   static PyMethodDef methods[] = {
       {"verdict", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(verdict)), METH_FASTCALL,
        "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
+      {"guess", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(guess)), METH_FASTCALL,
+       "About how many seconds the loop takes as Python; None: who knows."},
       {"latest", latest, METH_NOARGS, "The latest verdict; 0: the place has another reason."},
       {"remember", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(remember)), METH_FASTCALL,
        "What runs calls like the latest."},

@@ -66,7 +66,7 @@ double range_length(double begin, double end, double step) {
 // The step on the numbers at the end of the stack; the first of them becomes the result.
 void apply(char word, double* x, std::size_t& depth) {
   const std::size_t count = word == 'r' ? 3 : word == 'i' || word == 'l' ? 1 : 2;
-  if (depth < count) throw Unfit{"a guess that is none"};
+  check(depth >= count, "a guess has numbers for its steps");
   x += depth - count;
   depth -= count - 1;
   switch (word) {

@@ -1,0 +1,261 @@
+"""test_pace.py: which calls of a loop run compiled; what asks it changes nothing else."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import frit
+import frit.numpy
+from frit import _core
+from frit.loops import place, work
+
+NANOSECOND = 1e-9
+
+
+def gate_of(text: str, names: list[str], space: dict | None = None, inputs=None):
+    """Of a loop whose names are passed in this order, or found at these places."""
+    node = ast.parse(text).body[0]
+    assert isinstance(node, ast.For)
+    guess = work.guess_of(node, names)
+    if guess is None:
+        return None
+    where = inputs or {name: (k,) for k, name in enumerate(names)}
+    paths = [where[name] for name in guess.names]
+    return _core.LoopGate(lambda *_: None, space or {}, guess.steps, paths, 0.0, 1.0, 1.0, False)
+
+
+def rounds(gate, *passed) -> float | None:
+    """That the guess has found, if all of them are `a[i] = 0`."""
+    seconds = gate.guess(*passed)
+    return None if seconds is None else seconds / NANOSECOND / price_of_a_round()
+
+
+def price_of_a_round() -> float:
+    return gate_of("for i in range(1):\n a[i] = 0", ["a"]).guess([]) / NANOSECOND
+
+
+A = np.zeros((3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("series", "passed", "expected"),
+    [
+        ("range(7)", (), 7),
+        ("range(3, 9, 2)", (), 3),
+        ("range(n)", (12,), 12),
+        ("range(n)", (-3,), 0),
+        ("range(n)", (np.int16(12),), 12),
+        ("range(n)", (2.0,), None),
+        ("range(n)", (2**70,), 2.0**70),
+        ("range(n - 1, 0, -1)", (12,), 11),
+        ("range(n // 3, n % 7 + n * 2)", (12,), 25),
+        ("range(min(n, 5), max(n, 8))", (12,), 7),
+        ("range(int(n / 5))", (12,), 2),
+        ("range(0, 10, n)", (0,), None),
+        ("range(10 // n)", (0,), None),
+        ("range(len(n))", ([1, 2, 3],), 3),
+        ("range(len(n) - 1)", ("four",), 3),
+        ("range(len(n))", ({1: 2},), None),
+        ("range(n.shape[1])", (A,), 4),
+        ("range(n.shape[-1])", (frit.numpy.zeros((3, 4)),), 4),
+        ("range(n.shape[5])", (A,), None),
+        ("range(n.shape[-4])", (A,), None),
+        ("range(n.size)", (A,), 60),
+        ("n", (A,), 3),
+        ("enumerate(n)", (A,), 3),
+        ("(1, 2)", (), 2),
+    ],
+)
+def test_a_guess_knows_the_rounds(series, passed, expected):
+    gate = gate_of(f"for i in {series}:\n a[i] = 0", ["n", "a"])
+    found = rounds(gate, *passed, A) if passed else rounds(gate, 0, A)
+    assert found == (pytest.approx(expected) if expected is not None else None)
+
+
+def test_a_guess_of_a_triangle_takes_the_middle():
+    gate = gate_of("for i in range(n):\n for j in range(i):\n  a[j] = 0", ["n", "a"])
+    own = work.ROUND * NANOSECOND
+    assert gate.guess(10, A) == pytest.approx(10 * (own + 5 * price_of_a_round() * NANOSECOND))
+
+
+def test_a_guess_reads_variables_and_attributes_without_running_code():
+    class Plain:
+        def __init__(self):
+            self.n = 6
+
+    class Asked:
+        @property
+        def n(self):
+            raise AssertionError("a property is run")
+
+    text = "for i in range(n):\n a[i] = 0"
+    of_module = gate_of(text, ["n", "a"], {"n": 4}, {"n": ("n",)})
+    assert rounds(of_module, A) == 4
+    of_object = gate_of(text, ["n", "a"], None, {"n": (0, "n")})
+    assert rounds(of_object, Plain()) == 6
+    assert rounds(of_object, Asked()) is None
+    assert rounds(of_object) is None
+
+
+@pytest.mark.parametrize("steps", [[("+", 0.0)], [("c", 1.0), ("r", 0.0)], [("v", 3.0)]])
+def test_a_program_that_is_none_is_refused(steps):
+    with pytest.raises((RuntimeError, SystemError)):
+        gate = _core.LoopGate(lambda *_: None, {}, steps, [], 0.0, 1.0, 1.0, False)
+        gate.guess()
+
+
+def first_of(a, n, x):
+    for i in range(n):
+        if a[i] == x:
+            return i
+    return -1
+
+
+def tree_sum(a, depth):
+    total = 0.0
+    for k in range(len(a)):
+        if depth > 0 and k == 1:
+            total += tree_sum(a, depth - 1)
+        total += a[k]
+    return total
+
+
+def divided(a):
+    for i in range(len(a)):
+        a[i] = 1 / (len(a) - 3 - i)
+    return a
+
+
+TIMED = [
+    (first_of, lambda: (np.arange(9), 9, 5)),
+    (first_of, lambda: (np.arange(9), 9, 50)),
+    (first_of, lambda: (np.arange(9), 12, 50)),
+    (tree_sum, lambda: (np.arange(4.0), 3)),
+    (divided, lambda: (np.ones(2),)),
+    (divided, lambda: (np.ones(6),)),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), TIMED)
+def test_a_loop_that_is_timed_does_what_it_did(monkeypatch, function, arguments):
+    monkeypatch.setattr(place, "SHORT", 1.0)  # all of them are
+    parallel = frit.parallelize(function)
+    # A function that calls itself calls what is timed.
+    monkeypatch.setitem(globals(), function.__name__, parallel)
+
+    def outcome(f):
+        given = arguments()
+        try:
+            return repr(f(*given)), repr(given)
+        except (IndexError, ZeroDivisionError) as error:
+            return repr(error), repr(given), error.__traceback__.tb_next.tb_next.tb_lineno
+
+    def plain(*given):
+        return function(*given)
+
+    monkeypatch.setitem(globals(), function.__name__, plain)
+    expected = outcome(plain)
+    monkeypatch.setitem(globals(), function.__name__, parallel)
+    for _ in range(200):
+        got = outcome(parallel)
+        assert got[:2] == expected[:2]
+        assert len(got) == len(expected)
+    for one in parallel.__frit__.places:
+        assert one.why in ("it is too short", "it has not run yet")
+
+
+@pytest.mark.parametrize(("function", "arguments"), TIMED)
+def test_a_tracer_sees_the_lines_of_the_text(monkeypatch, function, arguments):
+    monkeypatch.setattr(place, "SHORT", 1.0)
+    parallel = frit.parallelize(function)
+    for _ in range(3):
+        with contextlib.suppress(IndexError, ZeroDivisionError):
+            parallel(*arguments())
+
+    def lines_of(f):
+        seen = []
+
+        def trace(frame: types.FrameType, event: str, _):
+            if frame.f_code.co_name != function.__name__:
+                return None
+            seen.append((event, frame.f_lineno))
+            return trace
+
+        sys.settrace(trace)
+        try:
+            f(*arguments())
+        except (IndexError, ZeroDivisionError):
+            pass
+        finally:
+            sys.settrace(None)
+        return seen
+
+    assert lines_of(parallel.__frit__.run) == lines_of(function)
+
+
+def test_a_call_like_the_latest_sees_what_has_changed(monkeypatch):
+    parallel = frit.parallelize(changed)
+
+    def doubled(x):
+        return 2 * x
+
+    def halved(x):
+        return x / 2
+
+    for function, expected in ((doubled, 2.0), (halved, 0.5), (doubled, 2.0)):
+        monkeypatch.setitem(globals(), "change", function)
+        for _ in range(5):
+            a = np.ones(40)
+            parallel(a)
+            assert np.array_equal(a, np.full(40, expected))
+    monkeypatch.setitem(globals(), "range", lambda n: [0])  # from now on it is a variable
+    a = np.ones(40)
+    parallel(a)
+    assert a.sum() == 41.0
+
+
+def change(x):
+    return x
+
+
+def changed(a):
+    for i in range(len(a)):
+        a[i] = change(a[i])
+
+
+HOPELESS = """
+import random, sys
+import numpy as np
+words = []
+def walk(path):
+    x = 0
+    for k in range(len(path)):
+        x += random.choice((-1, 1))
+        path[k] = x
+    return path
+def pick(path):
+    for k in range(len(path)):
+        path[k] = 1.0 if "ab"[k % 2] == "a" else 0.0
+    return path
+random.seed(1)
+for _ in range(40):
+    path = walk(np.zeros(2000))
+print(path[-1], pick(np.zeros(9)).sum())
+if "frit" in sys.modules:
+    assert "frit.loops.nest" not in sys.modules
+    import frit
+    print("random.choice()" in str(frit.explain(walk)), file=sys.stderr)
+"""
+
+
+def test_what_is_known_to_stay_python_loads_no_translator(python, file):
+    path = file("program.py", HOPELESS)
+    ours = python("-m", "frit", path)
+    assert ours.stdout == python(path).stdout
+    assert ours.stderr.strip() == "True"
