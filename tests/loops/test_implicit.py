@@ -560,6 +560,8 @@ def cell(text):
     done.raise_error()
     return done.result
 cell("%load_ext frit")
+from frit.loops import place
+place.WORTH = 1e-3  # however fast the machine is
 cell("import numpy as np\\nx = np.arange(100000.0)\\nfor i in range(100000):\\n    x[i] = x[i] + i")
 cell("def f(y):\\n    for k in range(len(y)):\\n        y[k] = 2 * y[k]\\n    return y")
 for _ in range(3): cell("f(x)")

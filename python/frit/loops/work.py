@@ -21,7 +21,7 @@ from frit.translate.record import field, record
 SHORT = 3e-6
 # Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
 # translation takes; and as many times that before the first of a process, which loads modules.
-WORTH, FIRST_WORTH = 10e-3, 2.0
+WORTH, FIRST_WORTH = 10e-3, 3.0
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
