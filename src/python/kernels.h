@@ -45,7 +45,7 @@ void add_kernel_writer(PyObject* module);
 // Loop nests (loops.cpp), and what asks before them (loop_gate.cpp).
 void add_loops(PyObject* module);
 void make_gate_type(PyObject* module);
-// What most guards of a nest follow from: types, ranks, extents, and Python's ints. False: something
+// What most guards of a nest follow from: types, ranks, extents, Python ints. False: something
 // is no value that a nest takes.
 bool append_signature(PyObject* const* values, std::size_t count, std::string& signature);
 
