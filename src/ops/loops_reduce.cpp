@@ -83,29 +83,42 @@ void reduce_integers(void* out, const void* in, int64 n) {
   *(Element<d>*)out = result;
 }
 
-// Running results side by side: of every so many-th element.
-template <Op op, DType d, int64 lanes>
+// float16 is added up in float and rounded at the end, and compared in float.
+template <DType d>
+using Wide = decltype(widened(Element<d>()));
+template <DType d, int n>
+using Vector = Wide<d> __attribute__((ext_vector_type(n)));
+
+template <DType d, int n>
+Vector<d, n> load_vector(const Element<d>* in) {
+  Element<d> __attribute__((ext_vector_type(n))) loaded;
+  __builtin_memcpy(&loaded, in, sizeof(loaded));
+  return __builtin_convertvector(loaded, Vector<d, n>);
+}
+
+// The extreme of a vector's elements.
+template <Op op, DType d, int n>
+Wide<d> extreme_of(Vector<d, n> v) {
+  if constexpr (n == 2)
+    return Formula<op>::real(v.x, v.y, v.x);
+  else
+    return extreme_of<op, d, n / 2>(
+        Formula<op>::real(Vector<d, n / 2>(v.lo), Vector<d, n / 2>(v.hi), Vector<d, n / 2>(v.lo)));
+}
+// Running extremes of every so many-th element. It does no harm to take an element twice.
+template <Op op, DType d, int lanes>
 void reduce_side_by_side(void* out, const void* in, int64 n) {
   const auto* data = (const Element<d>*)in;
-  Element<d> results[lanes];
-  for (int64 k = 0; k < lanes; ++k) results[k] = data[k];
-  int64 i = lanes;
-  for (; i + lanes <= n; i += lanes) {
-#pragma clang loop vectorize(enable) interleave(disable)
-    for (int64 k = 0; k < lanes; ++k)
-      results[k] = value_of<op, d>(results[k], data[i + k], Element<d>());
-  }
-  for (int64 k = 0; i + k < n; ++k)
-    results[k] = value_of<op, d>(results[k], data[i + k], Element<d>());
-  for (int64 width = lanes / 2; width > 0; width /= 2)
-    for (int64 k = 0; k < width; ++k)
-      results[k] = value_of<op, d>(results[k], results[k + width], Element<d>());
-  *(Element<d>*)out = results[0];
+  Vector<d, lanes> extremes = load_vector<d, lanes>(data);
+  for (int64 i = lanes; i + lanes <= n; i += lanes)
+    extremes = Formula<op>::real(extremes, load_vector<d, lanes>(data + i), extremes);
+  extremes = Formula<op>::real(extremes, load_vector<d, lanes>(data + n - lanes), extremes);
+  *(Element<d>*)out = (Element<d>)extreme_of<op, d, lanes>(extremes);
 }
 
 template <Op op, DType d>
 void reduce_floats_any_order(void* out, const void* in, int64 n) {
-  constexpr int64 few = 8, many = 256 / (int64)sizeof(Element<d>);  // a few vector registers full
+  constexpr int few = 8, many = 256 / (int)sizeof(Wide<d>);  // a few vector registers full
   if (n < few) return reduce_in_order<op, d>(out, in, n);
   if (n < 2 * many) return reduce_side_by_side<op, d, few>(out, in, n);
   reduce_side_by_side<op, d, many>(out, in, n);
@@ -115,34 +128,20 @@ void reduce_floats_any_order(void* out, const void* in, int64 n) {
 // Over the parts of complex numbers it is the same tree: the accumulators take real and imaginary
 // parts in turn.
 
-// float16 sums in float and rounds at the end.
-template <DType d>
-using Sum = decltype(widened(Element<d>()));
-
-template <DType d>
-using Eight = Sum<d> __attribute__((ext_vector_type(8)));
-
-template <DType d>
-Eight<d> load_eight(const Element<d>* in) {
-  Element<d> __attribute__((ext_vector_type(8))) loaded;
-  __builtin_memcpy(&loaded, in, sizeof(loaded));
-  return __builtin_convertvector(loaded, Eight<d>);
-}
-
 constexpr int64 leaf = 128;
 
 template <DType d>
-void sum_leaf(Sum<d>* out, const Element<d>* in, int64 n) {
+void sum_leaf(Wide<d>* out, const Element<d>* in, int64 n) {
   constexpr int parts = complex_type(d) ? 2 : 1;
   if (n < 8) {
     // -0.0 is the neutral element: a sum of negative zeros is one.
-    for (int part = 0; part < parts; ++part) out[part] = (Sum<d>)-0.0;
+    for (int part = 0; part < parts; ++part) out[part] = (Wide<d>)-0.0;
     for (int64 i = 0; i < n; ++i) out[i % parts] += widened(in[i]);
     return;
   }
-  Eight<d> r = load_eight<d>(in);
+  Vector<d, 8> r = load_vector<d, 8>(in);
   int64 i = 8;
-  for (; i < n - n % 8; i += 8) r += load_eight<d>(in + i);
+  for (; i < n - n % 8; i += 8) r += load_vector<d, 8>(in + i);
   if constexpr (parts == 1) {
     out[0] = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
   } else {
@@ -153,11 +152,11 @@ void sum_leaf(Sum<d>* out, const Element<d>* in, int64 n) {
 }
 
 template <DType d>
-void sum_tree(Sum<d>* out, const Element<d>* in, int64 n) {
+void sum_tree(Wide<d>* out, const Element<d>* in, int64 n) {
   if (n <= leaf) return sum_leaf<d>(out, in, n);
   int64 half_n = n / 2;
   half_n -= half_n % 8;
-  Sum<d> left[2], right[2];
+  Wide<d> left[2], right[2];
   sum_tree<d>(left, in, half_n);
   sum_tree<d>(right, in + half_n, n - half_n);
   for (int part = 0; part < (complex_type(d) ? 2 : 1); ++part) out[part] = left[part] + right[part];
@@ -166,7 +165,7 @@ void sum_tree(Sum<d>* out, const Element<d>* in, int64 n) {
 template <DType d>
 void reduce_pairwise(void* out, const void* in, int64 n) {
   constexpr int parts = complex_type(d) ? 2 : 1;
-  Sum<d> sum[2];
+  Wide<d> sum[2];
   sum_tree<d>(sum, (const Element<d>*)in, parts * n);
   for (int part = 0; part < parts; ++part) ((Element<d>*)out)[part] = (Element<d>)sum[part];
 }

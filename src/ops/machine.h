@@ -92,8 +92,8 @@ T pick(bool condition, T yes, T no) {
 }
 
 // These compare bits or for equality: quiet on NaN, where < and > would raise invalid.
-template <class F>
-bool is_nan(F x) {
+template <class F>  // of a vector: for each element
+auto is_nan(F x) {
   return x != x;
 }
 template <class F>
