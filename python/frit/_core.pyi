@@ -30,6 +30,7 @@ class Fallback:
         counted: bool = True,
         through: str = ...,
         foreign: bool = False,
+        method: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

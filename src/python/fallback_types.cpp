@@ -88,15 +88,15 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 }
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name",    "numpy_function", "counted",
-                                      "through", "foreign",        nullptr};
+  static const char* const names[] = {"name",    "numpy_function", "counted", "through",
+                                      "foreign", "method",         nullptr};
   PyObject *name = nullptr, *function = nullptr, *through = nullptr;
-  int counted = 1, foreign = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUp", const_cast<char**>(names), &name,
-                                   &function, &counted, &through, &foreign))
+  int counted = 1, foreign = 0, method = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUpp", const_cast<char**>(names), &name,
+                                   &function, &counted, &through, &foreign, &method))
     return nullptr;
   return guarded([&] {
-    Ref object = make(name, function, through != nullptr || foreign != 0);
+    Ref object = make(name, function, through != nullptr || foreign != 0 || method != 0);
     fallback_of(object.get()).is_counted = counted != 0;
     fallback_of(object.get()).is_foreign = foreign != 0;
     fallback_of(object.get()).through = Py_XNewRef(through);
@@ -129,10 +129,7 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
   return PyMethod_New(object, instance);
 }
 
-PyObject* represent(PyObject* object) {
-  if (fallback_of(object).is_foreign) return PyObject_Repr(fallback_of(object).function);
-  return PyUnicode_FromFormat("<function %U of NumPy, called by Frit>", fallback_of(object).name);
-}
+PyObject* represent(PyObject* object) { return PyObject_Repr(fallback_of(object).function); }
 
 // Pickled by name, as a function is.
 PyObject* reduce_pickle(PyObject* object, PyObject*) {

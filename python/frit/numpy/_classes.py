@@ -110,11 +110,8 @@ _POLYNOMIAL = ("__init__", "__call__", "linspace", "roots", "fit", "fromroots")
 
 
 def _converting(function: Callable) -> Callable:
-    @functools.wraps(function)
-    def converted(*args: Any, **kwargs: Any) -> Any:
-        return _fallback.run(function, *args, **kwargs)
-
-    return converted
+    """Without a frame, which the tracebacks of a user's function would show."""
+    return _core.Fallback(function.__name__, function, counted=False, method=True)
 
 
 def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
