@@ -180,7 +180,8 @@ def test_tracebacks_show_no_frames_of_ours(python, file):
                 wrong()
             except Exception:
                 traceback.print_exc(file=sys.stdout)
-        print(sorted(name for name in globals() if name.startswith("__")), np.arange, str(np.partition)[:20])
+        print(sorted(name for name in globals() if name.startswith("__")), np.arange)
+        print(str(np.partition)[:20])
         """,
     )
     under_frit = python("-m", "frit", path).stdout
