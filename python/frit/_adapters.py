@@ -5,7 +5,6 @@ An adapter runs once, right after the library was imported under install(); undo
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import types
@@ -16,7 +15,8 @@ _undo: list[tuple[Any, str, Any]] = []
 _missing = object()
 
 
-def _replace(owner: Any, name: str, value: Any) -> None:
+def replace(owner: Any, name: str, value: Any) -> None:
+    """setattr, until undo()."""
     _undo.append((owner, name, vars(owner).get(name, _missing)))
     setattr(owner, name, value)
 
@@ -65,7 +65,7 @@ def _numba() -> None:
         def get_value(self: Any, key: Any) -> Any:
             return real_of(original(self, key))
 
-        _replace(Interpreter, name, get_value)
+        replace(Interpreter, name, get_value)
 
     real_globals("get_global_value")
     real_globals("get_closure_value")
@@ -79,8 +79,8 @@ def _numba() -> None:
         return place.original_code(function)
 
     for module in (bytecode, dispatcher):
-        _replace(module, "get_code_object", get_code_object)
-    _replace(Dispatcher, "__call__", _taking_ours(Dispatcher.__call__))
+        replace(module, "get_code_object", get_code_object)
+    replace(Dispatcher, "__call__", _taking_ours(Dispatcher.__call__))
 
 
 def _taking_ours(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,9 +119,9 @@ def _pandas() -> None:
             if name.startswith("_") and name not in _ENTRIES:
                 continue
             if isinstance(method, types.FunctionType):
-                _replace(owner, name, _with_real_arguments(method))
+                replace(owner, name, _with_real_arguments(method))
             elif name == "__new__" and isinstance(method, staticmethod):
-                _replace(owner, name, staticmethod(_with_real_arguments(method.__func__)))
+                replace(owner, name, staticmethod(_with_real_arguments(method.__func__)))
 
 
 # Where users' arrays come in, besides the public methods.
@@ -129,15 +129,14 @@ _ENTRIES = frozenset(["__init__", "__new__", "__getitem__", "__setitem__"])
 
 
 def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def converted(*args: Any, **kwargs: Any) -> Any:
-        core = sys.modules.get("frit._core")
-        if core is not None:
-            args = core.to_numpy_deep(args)
-            if kwargs:
-                kwargs = core.to_numpy_deep(kwargs)
-        return original(*args, **kwargs)
+    """Without a frame of its own: libraries look for the frame of their caller.
 
+    pandas' query(), eval() and warnings do, and its writes to copies count references.
+    """
+    from frit import _core
+
+    converted = _core.Fallback(original.__name__, original, foreign=True)
+    vars(converted).update(vars(original))
     return converted
 
 
@@ -152,7 +151,7 @@ def _torch() -> None:
         return original(array if core is None else core.to_numpy(array))
 
     from_numpy.__doc__ = original.__doc__
-    _replace(torch, "from_numpy", from_numpy)
+    replace(torch, "from_numpy", from_numpy)
 
 
 def _multiprocessing() -> None:
@@ -164,7 +163,7 @@ def _multiprocessing() -> None:
     def spawnv_passfds(path: Any, args: Any, passfds: Any) -> Any:
         return original(path, _with_frit(list(args)), passfds)
 
-    _replace(util, "spawnv_passfds", spawnv_passfds)
+    replace(util, "spawnv_passfds", spawnv_passfds)
 
 
 def _with_frit(args: list[Any]) -> list[Any]:
@@ -188,7 +187,7 @@ def _json() -> None:
 
     def plain(value: Any) -> Any:
         core = sys.modules.get("frit._core")
-        if core is None or type(value) is not core.Scalar:
+        if core is None or not isinstance(value, core.Scalar):
             return value
         number = core.to_numpy(value)
         return float(number) if isinstance(number, float) else value
@@ -214,8 +213,16 @@ def _json() -> None:
         return in_python(markers, with_numbers(default), text, indent, of_number, *rest)
 
     if in_c is not None:
-        _replace(encoder, "c_make_encoder", make_in_c)
-    _replace(encoder, "_make_iterencode", make_in_python)
+        replace(encoder, "c_make_encoder", make_in_c)
+    replace(encoder, "_make_iterencode", make_in_python)
+
+
+def _sklearn() -> None:
+    """Grids of parameters are lists or real arrays."""
+    from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+    for kind in (ParameterGrid, ParameterSampler):
+        replace(kind, "__init__", _with_real_arguments(kind.__init__))
 
 
 _ADAPTERS: dict[str, Callable[[], None]] = {
@@ -223,6 +230,7 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
     "multiprocessing": _multiprocessing,
     "numba": _numba,
     "pandas": _pandas,
+    "sklearn.model_selection": _sklearn,
     "torch": _torch,
 }
 LIBRARIES = frozenset(_ADAPTERS)

@@ -29,6 +29,8 @@ class Fallback:
         numpy_function: Callable[..., Any],
         counted: bool = True,
         through: str = ...,
+        foreign: bool = False,
+        method: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

@@ -143,9 +143,10 @@ def frit_import(
         if name == "numpy" or name.startswith("numpy."):
             if not _suspended and is_user_code(globals, sys._getframe(1)):
                 return _ours(name, fromlist)
-        elif name.partition(".")[0] in _adapters_due:
+        elif due := _due(name):
             module = _import(name, globals, locals, fromlist, level)
-            _adapt(name.partition(".")[0])
+            for library in due:
+                _adapt(library)
             return module
         else:
             _plain_names.add(name)
@@ -162,8 +163,8 @@ def frit_import_module(name: str, package: str | None = None) -> types.ModuleTyp
             except ModuleNotFoundError as error:
                 raise _in_numpys_words(error) from None
     module = _import_module(name, package)
-    if name.partition(".")[0] in _adapters_due:
-        _adapt(name.partition(".")[0])
+    for library in _due(name):
+        _adapt(library)
     return module
 
 
@@ -247,6 +248,12 @@ def _ignore_cells(shell: Any) -> None:
 _adapters_due: set[str] = set()
 # Modules that were imported and are nothing to us: functions import them again at each call.
 _plain_names: set[str] = set()
+
+
+def _due(name: str) -> list[str]:
+    """The libraries in a module's package that wait for their adapter."""
+    package = name.partition(".")[0]
+    return [library for library in _adapters_due if library.partition(".")[0] == package]
 
 
 def _adapt(library: str) -> None:

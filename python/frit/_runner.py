@@ -168,7 +168,12 @@ def _fresh_main(**attributes: Any) -> types.ModuleType:
     """A new __main__ as the interpreter makes it."""
     module = types.ModuleType("__main__")
     module.__dict__.update(
-        __builtins__=builtins, __package__=None, __cached__=None, __spec__=None, __doc__=None
+        __builtins__=builtins,
+        __package__=None,
+        __cached__=None,
+        __spec__=None,
+        __doc__=None,
+        __annotations__={},
     )
     module.__dict__.update(attributes)
     _kept.append(sys.modules.get("__main__"))  # its globals live on while we run

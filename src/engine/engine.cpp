@@ -98,7 +98,23 @@ Base* Engine::new_base(std::int64_t bytes) {
 }
 
 void Engine::allocate(Base* base) {
-  if (!base->data) base->data = memory::allocate(base->bytes);
+  if (base->data) return;
+  try {
+    base->data = memory::allocate(base->bytes);
+  } catch (const std::bad_alloc&) {
+    refuse(*base);
+  }
+}
+
+// A step that writes the whole base knows its shape.
+void Engine::refuse(const Base& base) const {
+  for (const Node& node : nodes_) {
+    const Access& out = node.out;
+    if (out.base != &base || out.layout->size() * size_of(out.dtype) != base.bytes) continue;
+    const auto shape = out.layout->shape();
+    throw OutOfMemory({shape.begin(), shape.end()}, out.dtype);
+  }
+  throw OutOfMemory({base.bytes}, DType::UInt8);
 }
 
 void Engine::release_handle(Base* base) {

@@ -96,8 +96,9 @@ class Engine {
   static EngineLock& lock() { return lock_; }
 
   // ---- bases; all under the lock ----
-  Base* new_base(std::int64_t bytes);  // promised memory, one handle
-  void allocate(Base* base);           // gives it memory now
+  Base* new_base(std::int64_t bytes);                // promised memory, one handle
+  void allocate(Base* base);                         // gives it memory now
+  [[noreturn]] void refuse(const Base& base) const;  // throws OutOfMemory
   void retain_handle(Base* base) {
     ++base->handles;
     ++base->references;

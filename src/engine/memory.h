@@ -3,6 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace frit {
+
+// The machine has no memory for an array: as much of the array as is known.
+struct OutOfMemory : std::bad_alloc {
+  std::vector<std::int64_t> shape;
+  DType dtype;
+
+  OutOfMemory(std::vector<std::int64_t> asked, DType type) : shape(std::move(asked)), dtype(type) {}
+};
+
+}  // namespace frit
 
 namespace frit::memory {
 

@@ -290,12 +290,25 @@ void eval() {
   Engine::get().eval();
 }
 
+namespace {
+
+// For memory that no step has written: the array says what it is of.
+void allocate_for(const Array& a) {
+  try {
+    Engine::get().allocate(a.base());
+  } catch (const OutOfMemory&) {
+    throw OutOfMemory({a.shape().begin(), a.shape().end()}, a.dtype());
+  }
+}
+
+}  // namespace
+
 void eval(const Array& a) {
   note_look();
   check_array(a);
   Locked lock(Engine::lock());
   Engine::get().settle(a.base(), false);
-  Engine::get().allocate(a.base());
+  allocate_for(a);
 }
 
 bool is_pending(const Array& a) {
@@ -330,7 +343,7 @@ std::byte* begin_export(const Array& a) {
   Locked lock(Engine::lock());
   Engine& engine = Engine::get();
   engine.settle(a.base(), true);
-  engine.allocate(a.base());
+  allocate_for(a);
   ++a.base()->exports;
   engine.retain_handle(a.base());
   return a.base()->data + a.offset();

@@ -73,6 +73,9 @@ PyObject* bind_unbound(PyObject* object, PyObject* instance, PyObject*) {
 }
 
 PyObject* unbound_attribute(PyObject* object, PyObject* name) {
+  // The type's own text, which is none, would be found first.
+  if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0)
+    return PyObject_GetAttr(reinterpret_cast<UnboundObject*>(object)->real, name);
   PyObject* found = PyObject_GenericGetAttr(object, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
   PyErr_Clear();

@@ -576,6 +576,15 @@ struct Resize {
     throw Unfit{"resize to another shape"};
   }
 
+  // In the words of the installed NumPy.
+  [[noreturn]] static void refuse_referenced() {
+    npy_intp one = 1;
+    const Ref stand_in = checked(PyArray_SimpleNew(1, &one, NPY_DOUBLE));
+    const Ref references[] = {Ref::borrow(stand_in.get()), Ref::borrow(stand_in.get())};
+    checked(PyObject_CallMethod(references[0].get(), "resize", "i", 2));
+    raise(PyExc_ValueError, "cannot resize an array that is referenced");
+  }
+
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     bool checks_references = true;
     for (Py_ssize_t k = 0; k < arguments.keywords(); ++k) {
@@ -599,11 +608,7 @@ struct Resize {
       raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
     // The caller's own two: the name of the array, and the call.
     const bool is_referenced = Py_REFCNT(self) > 2 || object.weak_references != nullptr;
-    if (checks_references && (is_referenced || old.base()->handles > 1))
-      raise(PyExc_ValueError,
-            "cannot resize an array that references or is referenced\nby another array in this "
-            "way.\nUse the np.resize "
-            "function or refcheck=False");
+    if (checks_references && (is_referenced || old.base()->handles > 1)) refuse_referenced();
     const Array made = full(shape, Scalar{.dtype = old.dtype()});
     const std::int64_t kept[1] = {std::min(old.size(), made.size())};
     const std::int64_t stride[1] = {size_of(old.dtype())};

@@ -217,8 +217,12 @@ void make_array_type(PyObject* module) {
   static std::vector<PyMethodDef> methods;  // the type keeps pointers into these
   for (const auto& part : {array_methods(), array_reduction_methods(), array_protocol_methods()})
     methods.insert(methods.end(), part.begin(), part.end());
+  for (PyMethodDef& method : methods)
+    if (method.ml_name[0] != '_') method.ml_doc = text_of(numpy.ndarray, method.ml_name);
   methods.push_back({nullptr, nullptr, 0, nullptr});
   static std::vector<PyGetSetDef> attributes = array_attributes();
+  for (PyGetSetDef& attribute : attributes)
+    if (attribute.name[0] != '_') attribute.doc = text_of(numpy.ndarray, attribute.name);
   attributes.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak_references), READONLY, nullptr},
@@ -245,9 +249,9 @@ void make_array_type(PyObject* module) {
   slots.push_back({Py_tp_methods, methods.data()});
   slots.push_back({Py_tp_getset, attributes.data()});
   slots.push_back({Py_tp_members, members});
-  const Ref documentation = checked(PyObject_GetAttrString(numpy.ndarray, "__doc__"));
-  slots.push_back({Py_tp_doc, const_cast<char*>(PyUnicode_AsUTF8(documentation.get()))});
+  slots.push_back({Py_tp_doc, const_cast<char*>(text_of(numpy.ndarray, nullptr))});
   add_number_slots(slots);
+  slots.push_back(index_slot());
   add_inplace_slots(slots);
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"numpy.ndarray", sizeof(ArrayObject), 0,

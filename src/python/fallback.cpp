@@ -311,23 +311,29 @@ PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
       function, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
   return result ? object_of_result(std::move(result)) : nullptr;
 }
+
+// Null, with the callee's error set, where the call failed.
+Ref call_with(Stand& stand, PyObject* function, const Arguments& arguments) {
+  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
+  constexpr std::size_t few = 8;
+  PyObject* here[few + 1];
+  std::vector<PyObject*> more(count > few ? count + 1 : 0);
+  // The callee may use the slot before the first.
+  PyObject** values = (count > few ? more.data() : here) + 1;
+  for (std::size_t k = 0; k < count; ++k) values[k] = stand.real(arguments.values[k]);
+  if (stand.has_arrays()) ++numpy_calls;
+  return Ref::steal(PyObject_Vectorcall(
+      function, values,
+      static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+      arguments.names));
+}
+
 PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
                               Stand::Makers makers) {
-  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
   Ref result;
   {
     Stand stand(makers);
-    constexpr std::size_t few = 8;
-    PyObject* here[few + 1];
-    std::vector<PyObject*> more(count > few ? count + 1 : 0);
-    // The callee may use the slot before the first.
-    PyObject** values = (count > few ? more.data() : here) + 1;
-    for (std::size_t k = 0; k < count; ++k) values[k] = stand.real(arguments.values[k]);
-    if (stand.has_arrays()) ++numpy_calls;
-    result = Ref::steal(PyObject_Vectorcall(
-        function, values,
-        static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
-        arguments.names));
+    result = call_with(stand, function, arguments);
     if (!result) return nullptr;
     // While the arguments are held: a result that is one of them is recognised by its address.
     result = Ref::steal(ours_of_result(std::move(result), stand));
@@ -347,6 +353,16 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
     result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);
   }
   return checked(result).release();
+}
+
+PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments) {
+  Ref result;
+  {
+    Stand stand;
+    result = call_with(stand, function, arguments);
+  }
+  drain_released();
+  return checked(result.release()).release();
 }
 
 void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(function)); }

@@ -8,6 +8,8 @@ namespace frit::python {
 // Calls `function` with Frit objects replaced by real ones and wraps what comes back. A real array
 // that NumPy hands back (out=, in-place operators) becomes the very object it stood for.
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);
+// The same for a function that is not NumPy's: what it gives back stays as it is.
+PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments);
 // Calls so far that were handed arrays of ours, counted as fallbacks or not.
 extern std::int64_t numpy_calls;
 // Python function that makes, for an object whose __array__ gives an array of ours, one whose

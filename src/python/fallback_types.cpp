@@ -18,6 +18,7 @@ struct FallbackObject {
   const char* reason;
   bool is_method;     // binds to an instance
   bool is_counted;    // as a fallback, to be reported
+  bool is_foreign;    // a library's that wants real arrays: its results stay as they are
   PyObject* through;  // the attribute of the instance that stands in for it; or null
 };
 PyTypeObject* fallback_type = nullptr;
@@ -49,6 +50,7 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
   const FallbackObject& self = fallback_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(count), names};
   return guarded([&] {
+    if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
     if (self.through && arguments.positional > 0) return call_through(self, arguments);
     if (!self.is_counted) return call_numpy(self.function, arguments);
     return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments, self.reason);
@@ -86,15 +88,17 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 }
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name", "numpy_function", "counted", "through", nullptr};
+  static const char* const names[] = {"name",    "numpy_function", "counted", "through",
+                                      "foreign", "method",         nullptr};
   PyObject *name = nullptr, *function = nullptr, *through = nullptr;
-  int counted = 1;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pU", const_cast<char**>(names), &name,
-                                   &function, &counted, &through))
+  int counted = 1, foreign = 0, method = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUpp", const_cast<char**>(names), &name,
+                                   &function, &counted, &through, &foreign, &method))
     return nullptr;
   return guarded([&] {
-    Ref object = make(name, function, through != nullptr);
+    Ref object = make(name, function, through != nullptr || foreign != 0 || method != 0);
     fallback_of(object.get()).is_counted = counted != 0;
+    fallback_of(object.get()).is_foreign = foreign != 0;
     fallback_of(object.get()).through = Py_XNewRef(through);
     return object.release();
   });
@@ -125,9 +129,7 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject*) {
   return PyMethod_New(object, instance);
 }
 
-PyObject* represent(PyObject* object) {
-  return PyUnicode_FromFormat("<function %U of NumPy, called by Frit>", fallback_of(object).name);
-}
+PyObject* represent(PyObject* object) { return PyObject_Repr(fallback_of(object).function); }
 
 // Pickled by name, as a function is.
 PyObject* reduce_pickle(PyObject* object, PyObject*) {
@@ -220,9 +222,14 @@ void make_fallback_types(PyObject* module) {
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE,
       slots};
   fallback_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
-  PyType_Slot no_slots[] = {{0, nullptr}};
+  // Else the type's own __doc__, which is None, would hide the text.
+  static PyGetSetDef method_attributes[] = {{"__doc__", documentation, nullptr, nullptr, nullptr},
+                                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  PyType_Slot method_slots[] = {{Py_tp_getset, method_attributes}, {0, nullptr}};
   PyType_Spec method_spec = {"frit._core.FallbackMethod", sizeof(FallbackObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_METHOD_DESCRIPTOR, no_slots};
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                                 Py_TPFLAGS_HAVE_VECTORCALL,  // heap types don't inherit it
+                             method_slots};
   const Ref made = checked(PyType_FromSpecWithBases(&method_spec, as_object(fallback_type)));
   fallback_method_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(made.get()));
   PyType_Slot property_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_property)},

@@ -43,7 +43,7 @@ inline void know_float_state() {
 // For tests: NumPy's default state, whatever the filters are.
 void let_float_errors_come_late();
 
-// Called as handler(kind, ufunc name, mode, filename, line) for the modes Call, Print and Log.
+// Called as handler(kind, ufunc name, mode, flags) for the modes Call, Print and Log.
 void set_float_handler(PyObject* handler);
 
 // Makes the type StateChange; and remembers how warnings are shown by default.

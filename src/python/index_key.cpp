@@ -108,7 +108,7 @@ struct Window {
     const Py_ssize_t count = slice ? PySlice_AdjustIndices(extent, &start, &stop, step) : extent;
     if (count > 0) offset += start * stride;
     shape.push_back(count);
-    strides.push_back(stride * step);
+    strides.push_back(stride_of_slice(stride, step));
   }
 };
 

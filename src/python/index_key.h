@@ -5,6 +5,12 @@
 
 namespace frit::python {
 
+// The stride of a slice. A step over less than two elements may be any number, so this wraps.
+inline std::int64_t stride_of_slice(std::int64_t stride, std::int64_t step) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
+                                   static_cast<std::uint64_t>(step));
+}
+
 struct IndexKey {
   // The window after integers, slices, None and ...; integers beside index arrays count as those.
   Array basic;

@@ -125,7 +125,7 @@ bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
       auto [start, stop, step] = bounds;
       const Py_ssize_t extent = PySlice_AdjustIndices(shape[axis], &start, &stop, step);
       if (extent > 0) result.offset += start * strides[axis];
-      result.add(extent, strides[axis] * step);
+      result.add(extent, stride_of_slice(strides[axis], step));
       ++axis;
     } else if (part == Py_None) {
       result.add(1, 0);

@@ -284,10 +284,7 @@ PyObject* reduce(PyObject* object, PyObject*) {
   return PyObject_GetAttrString(object, "__qualname__");
 }
 
-PyObject* represent(PyObject* object) {
-  return PyUnicode_FromFormat("<function %U at %p>", native_of(object).name,
-                              static_cast<void*>(object));
-}
+PyObject* represent(PyObject* object) { return PyObject_Repr(native_of(object).function); }
 
 // Equal to NumPy's function, so that tables of functions by function hold for both.
 PyObject* compare(PyObject* self, PyObject* other, int comparison) {

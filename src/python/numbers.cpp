@@ -451,9 +451,10 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
   add(Py_nb_bool, truth);
   add(Py_nb_int, to_int);
   add(Py_nb_float, to_float);
-  add(Py_nb_index, to_index);
   add(Py_tp_richcompare, rich_compare);
 }
+
+PyType_Slot index_slot() { return {Py_nb_index, reinterpret_cast<void*>(to_index)}; }
 
 void add_inplace_slots(std::vector<PyType_Slot>& slots) {
   const auto add = [&](int slot, auto function) {

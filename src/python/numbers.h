@@ -7,6 +7,8 @@ namespace frit::python {
 
 // Fills a type's number slots and its comparison.
 void add_number_slots(std::vector<PyType_Slot>& slots);
+// Of types that may be an index.
+PyType_Slot index_slot();
 // In-place operators: Arrays only.
 void add_inplace_slots(std::vector<PyType_Slot>& slots);
 

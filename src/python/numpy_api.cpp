@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <string>
 
 #include "ir/hash.h"
 #include "python/objects.h"
@@ -130,6 +132,24 @@ void import_numpy() {
 PyObject* numpy_function(const char* name) { return kept_attribute(numpy.module, name); }
 PyObject* operator_function(const char* name) { return kept_attribute(numpy.operators, name); }
 PyObject* ndarray_method(const char* name) { return kept_attribute(numpy.ndarray, name); }
+
+const char* text_of(PyObject* type, const char* attribute) {
+  static std::deque<std::string> texts;
+  const Ref named = Ref::steal(attribute ? PyObject_GetAttrString(type, attribute) : nullptr);
+  PyObject* const object = attribute ? named.get() : type;
+  const auto part = [object](const char* which) -> std::string {
+    const Ref text = Ref::steal(object ? PyObject_GetAttrString(object, which) : nullptr);
+    PyErr_Clear();
+    const char* letters =
+        text && PyUnicode_Check(text.get()) ? PyUnicode_AsUTF8(text.get()) : nullptr;
+    return letters ? letters : "";
+  };
+  const std::string words = part("__doc__"), signature = part("__text_signature__");
+  if (words.empty()) return nullptr;
+  const bool is_method = attribute && !signature.empty();
+  texts.push_back(is_method ? attribute + signature + "\n--\n\n" + words : words);
+  return texts.back().c_str();
+}
 
 // ---- dtypes -------------------------------------------------------------------------------------
 

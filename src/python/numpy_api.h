@@ -27,6 +27,9 @@ extern NumPy numpy;
 PyObject* numpy_function(const char* name);
 PyObject* operator_function(const char* name);
 PyObject* ndarray_method(const char* name);
+// The text of a type of NumPy's, or of its attribute; that of a method with the signature in front,
+// as inspect.signature() reads it. Lives as long as the process; null where there is none.
+const char* text_of(PyObject* type, const char* attribute);
 
 // Null (no error) where we have no such type: objects, strings, times, structures, foreign byte
 // order, long double.

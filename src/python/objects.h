@@ -32,7 +32,7 @@ extern PyTypeObject* scalar_type;
 extern PyTypeObject* ufunc_type;
 
 inline bool is_array(PyObject* object) { return Py_IS_TYPE(object, array_type); }
-inline bool is_scalar(PyObject* object) { return Py_IS_TYPE(object, scalar_type); }
+inline bool is_scalar(PyObject* object) { return Py_TYPE(object)->tp_base == scalar_type; }
 inline ArrayObject& array_of(PyObject* object) { return *reinterpret_cast<ArrayObject*>(object); }
 inline ScalarObject& scalar_of(PyObject* object) {
   return *reinterpret_cast<ScalarObject*>(object);

@@ -147,11 +147,17 @@ PyObject* size_of_array(PyObject* self, PyObject*) {
   const ArrayObject& object = array_of(self);
   const bool owns = !object.owner && !object.array.base()->foreign;
   const std::int64_t elements = owns ? object.array.size() * size_of(object.array.dtype()) : 0;
-  return PyLong_FromLongLong(static_cast<std::int64_t>(sizeof(ArrayObject)) + elements);
+  constexpr std::int64_t header = 96, axis = 16;  // as NumPy's arrays say
+  return PyLong_FromLongLong(header + axis * object.array.ndim() + elements);
+}
+
+PyObject* size_of_scalar(PyObject* self, PyObject*) {
+  constexpr int header = 24;  // as NumPy's scalars say
+  return PyLong_FromLong(header + size_of(scalar_of(self).array.dtype()));
 }
 
 PyObject* class_item(PyObject*, PyObject* key) {
-  return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "O", key);
+  return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "(O)", key);  // a tuple is one key
 }
 
 template <class Function>
@@ -192,7 +198,8 @@ std::vector<PyMethodDef> scalar_protocol_methods() {
           {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
           {"__format__", as_function(real_method<&format_name>), fast, nullptr},
           {"__complex__", scalar_complex, METH_NOARGS, nullptr},
-          {"__round__", as_function(real_method<&round_name>), fast, nullptr}};
+          {"__round__", as_function(real_method<&round_name>), fast, nullptr},
+          {"__sizeof__", size_of_scalar, METH_NOARGS, nullptr}};
 }
 
 }  // namespace frit::python

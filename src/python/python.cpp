@@ -8,6 +8,9 @@
 #include <cstring>
 #include <new>
 
+#include "engine/memory.h"
+#include "python/numpy_api.h"
+
 namespace frit::python {
 
 namespace {
@@ -25,6 +28,26 @@ struct HeldWhenUnwound {
     if (armed) wait_for_the_end_of_the_process();
   }
 };
+
+// NumPy's own class of MemoryError, which words it.
+void set_memory_error(const frit::OutOfMemory& refused) {
+  const Ref module = Ref::steal(PyImport_ImportModule("numpy._core._exceptions"));
+  const Ref type =
+      Ref::steal(module ? PyObject_GetAttrString(module.get(), "_ArrayMemoryError") : nullptr);
+  const Ref shape = Ref::steal(PyTuple_New(std::ssize(refused.shape)));
+  for (std::size_t k = 0; shape && k < refused.shape.size(); ++k)
+    PyTuple_SET_ITEM(shape.get(), static_cast<Py_ssize_t>(k),
+                     PyLong_FromLongLong(refused.shape[k]));
+  const Ref error =
+      Ref::steal(type && shape ? PyObject_CallFunctionObjArgs(type.get(), shape.get(),
+                                                              descriptor_of(refused.dtype), nullptr)
+                               : nullptr);
+  PyErr_Clear();
+  if (error)
+    PyErr_SetObject(type.get(), error.get());
+  else
+    PyErr_NoMemory();
+}
 
 }  // namespace
 
@@ -49,6 +72,8 @@ void set_error_from_exception() noexcept {
     PyErr_SetString(PyExc_TypeError, error.what());
   } catch (const std::out_of_range& error) {
     PyErr_SetString(PyExc_IndexError, error.what());
+  } catch (const frit::OutOfMemory& refused) {
+    set_memory_error(refused);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {

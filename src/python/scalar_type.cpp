@@ -1,6 +1,10 @@
 // scalar_type.cpp: Scalar: a 0-d result, computed when somebody looks, then a NumPy scalar.
+//
+// Each dtype has a type of its own below Scalar, which bears the name of NumPy's: Python's messages
+// name the types of objects.
 #include <structmember.h>
 
+#include <algorithm>
 #include <array>
 
 #include "python/numbers.h"
@@ -18,6 +22,8 @@ struct FreeList {
   std::size_t count = 0;
 };
 FreeList free_list;
+
+PyTypeObject* types[dtype_count];
 
 void dealloc(PyObject* object) {
   ScalarObject& self = scalar_of(object);
@@ -86,6 +92,30 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   return status;
 }
 
+// type(x)(3.0): NumPy's own scalar.
+PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  const auto* found = std::ranges::find(types, type);
+  if (found == std::end(types)) {
+    PyErr_SetString(PyExc_TypeError, "cannot create 'frit._core.Scalar' instances");
+    return nullptr;
+  }
+  const PyArray_Descr* descriptor = descriptor_of(static_cast<DType>(found - types));
+  return PyObject_Call(as_object(descriptor->typeobj), arguments, keywords);
+}
+
+void make_type_of(DType dtype) {
+  PyArray_Descr* descriptor = descriptor_of(dtype);
+  std::vector<PyType_Slot> slots = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)}};
+  if (is_integer(dtype)) slots.push_back(index_slot());
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {descriptor->typeobj->tp_name, sizeof(ScalarObject), 0, Py_TPFLAGS_DEFAULT,
+                      slots.data()};
+  const Ref type = checked(PyType_FromSpecWithBases(&spec, as_object(scalar_type)));
+  // np.dtype(type(x)) and np.issubdtype(type(x), ..) ask for it.
+  checked_status(PyObject_SetAttrString(type.get(), "dtype", as_object(descriptor)));
+  types[static_cast<int>(dtype)] = reinterpret_cast<PyTypeObject*>(Py_NewRef(type.get()));
+}
+
 }  // namespace
 
 PyObject* scalar_value(ScalarObject& scalar) {
@@ -100,11 +130,12 @@ PyObject* scalar_value(ScalarObject& scalar) {
 }
 
 PyObject* new_scalar(Array array) {
+  PyTypeObject* type = types[static_cast<int>(array.dtype())];
   PyObject* object;
   if (free_list.count > 0) {
-    object = PyObject_Init(free_list.objects[--free_list.count], scalar_type);
+    object = PyObject_Init(free_list.objects[--free_list.count], type);
   } else {
-    object = PyObject_New(PyObject, scalar_type);
+    object = PyObject_New(PyObject, type);
     if (!object) throw PythonError{};
   }
   ScalarObject& self = scalar_of(object);
@@ -132,6 +163,7 @@ void make_scalar_type(PyObject* module) {
   const auto add = [&](int slot, auto function) {
     slots.push_back({slot, reinterpret_cast<void*>(function)});
   };
+  add(Py_tp_new, construct);
   add(Py_tp_dealloc, dealloc);
   add(Py_tp_repr, represent);
   add(Py_tp_str, as_text);
@@ -144,8 +176,9 @@ void make_scalar_type(PyObject* module) {
   add_number_slots(slots);
   slots.push_back({0, nullptr});
   PyType_Spec spec = {"frit._core.Scalar", sizeof(ScalarObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   scalar_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  for (int k = 0; k < dtype_count; ++k) make_type_of(static_cast<DType>(k));
   checked_status(PyModule_AddObjectRef(module, "Scalar", as_object(scalar_type)));
 }
 

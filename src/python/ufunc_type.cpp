@@ -56,19 +56,6 @@ PyObject* real_attribute(PyObject* self, void* name) {
   return PyObject_GetAttrString(ufunc_of(self).real, static_cast<const char*>(name));
 }
 
-// The text of NumPy's method with its signature in front, as inspect.signature() reads it.
-const char* text_of(const char* method) {
-  const Ref descriptor = checked(PyObject_GetAttrString(numpy.ufunc, method));
-  const Ref signature = checked(PyObject_GetAttrString(descriptor.get(), "__text_signature__"));
-  const Ref words = checked(PyObject_GetAttrString(descriptor.get(), "__doc__"));
-  if (!PyUnicode_Check(signature.get()) || !PyUnicode_Check(words.get())) return nullptr;
-  const Ref all =
-      checked(PyUnicode_FromFormat("%s%U\n--\n\n%U", method, signature.get(), words.get()));
-  static std::vector<std::unique_ptr<std::string>> kept;  // the type points into these
-  kept.push_back(std::make_unique<std::string>(PyUnicode_AsUTF8(all.get())));
-  return kept.back()->c_str();
-}
-
 PyObject* represent(PyObject* self) { return PyObject_Repr(ufunc_of(self).real); }
 
 // nin, types, signature, __doc__, resolve_dtypes and so on are the real one's.
@@ -181,12 +168,15 @@ void make_ufunc_type(PyObject* module) {
       {nullptr, 0, 0, 0, nullptr}};
   constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
   static PyMethodDef methods[] = {
-      {"reduce", as_function(ufunc_method<&reduce_name>), fast, text_of("reduce")},
-      {"accumulate", as_function(ufunc_method<&accumulate_name>), fast, text_of("accumulate")},
-      {"outer", as_function(ufunc_method<&outer_name>), fast, text_of("outer")},
-      {"at", as_function(ufunc_method<&at_name>), fast, text_of("at")},
-      {"reduceat", as_function(ufunc_method<&reduceat_name>), fast, text_of("reduceat")},
-      {"resolve_dtypes", as_function(real_method<&resolve_name>), fast, text_of(resolve_name)},
+      {"reduce", as_function(ufunc_method<&reduce_name>), fast, text_of(numpy.ufunc, "reduce")},
+      {"accumulate", as_function(ufunc_method<&accumulate_name>), fast,
+       text_of(numpy.ufunc, "accumulate")},
+      {"outer", as_function(ufunc_method<&outer_name>), fast, text_of(numpy.ufunc, "outer")},
+      {"at", as_function(ufunc_method<&at_name>), fast, text_of(numpy.ufunc, "at")},
+      {"reduceat", as_function(ufunc_method<&reduceat_name>), fast,
+       text_of(numpy.ufunc, "reduceat")},
+      {"resolve_dtypes", as_function(real_method<&resolve_name>), fast,
+       text_of(numpy.ufunc, resolve_name)},
       {"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr}};
   static std::vector<PyGetSetDef> attributes;
@@ -202,6 +192,7 @@ void make_ufunc_type(PyObject* module) {
                          {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_methods, methods},
                          {Py_tp_members, members},
+                         {Py_tp_doc, const_cast<char*>(text_of(numpy.ufunc, nullptr))},
                          {0, nullptr}};
   PyType_Spec spec = {
       "numpy.ufunc", sizeof(UFuncObject), 0,

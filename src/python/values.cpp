@@ -64,9 +64,12 @@ std::string_view name_of(const FloatWarning& warning) {
   return name.empty() ? "cast" : name;  // the only op without a ufunc that may warn is a conversion
 }
 
+bool is_of_one_call(const FloatWarning& a, const FloatWarning& b) {
+  return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
+         name_of(a) == name_of(b);
+}
 bool is_same(const FloatWarning& a, const FloatWarning& b) {
-  return a.error == b.error && a.source.code == b.source.code &&
-         a.source.instruction == b.source.instruction && name_of(a) == name_of(b);
+  return a.error == b.error && is_of_one_call(a, b);
 }
 
 // The registry in which `warnings` notes what it has shown of this file.
@@ -108,7 +111,8 @@ void warn(const FloatWarning& warning, const SourceLine& line, const char* name)
                                           registry.get()));
 }
 
-void handle(const FloatWarning& warning) {
+// `raised`: all errors of its call, as bits.
+void handle(const FloatWarning& warning, unsigned raised) {
   const FloatMode mode = mode_of(warning.error);
   if (mode == FloatMode::Ignore) return;
   const char* name = name_of(warning).data();
@@ -117,8 +121,8 @@ void handle(const FloatWarning& warning) {
   const SourceLine line = resolve_source(warning.source);
   if (mode == FloatMode::Warn) return warn(warning, line, name);
   if (!float_handler) return;
-  checked(PyObject_CallFunction(float_handler, "ssisi", kind_of(warning.error), name,
-                                static_cast<int>(mode), line.filename.c_str(), line.line));
+  checked(PyObject_CallFunction(float_handler, "ssiI", kind_of(warning.error), name,
+                                static_cast<int>(mode), raised));
 }
 
 }  // namespace
@@ -131,11 +135,16 @@ void issue_float_warnings() {
   know_float_state();
   if (float_errors_are_immediate && has_pending()) eval();
   const std::vector<FloatWarning> warnings = take_float_warnings();
-  for (auto warning = warnings.begin(); warning != warnings.end(); ++warning)
+  for (auto warning = warnings.begin(); warning != warnings.end(); ++warning) {
     // The parts of a composite ufunc may each have found the same.
-    if (std::none_of(warnings.begin(), warning,
-                     [&](const FloatWarning& before) { return is_same(before, *warning); }))
-      handle(*warning);
+    if (std::any_of(warnings.begin(), warning,
+                    [&](const FloatWarning& before) { return is_same(before, *warning); }))
+      continue;
+    unsigned raised = 0;
+    for (const FloatWarning& each : warnings)
+      if (is_of_one_call(each, *warning)) raised |= static_cast<unsigned>(each.error);
+    handle(*warning, raised);
+  }
 }
 
 const std::byte* evaluate(const Array& array) {

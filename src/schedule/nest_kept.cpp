@@ -40,7 +40,8 @@ void write(const Dependence& d, Words& words) {
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : words_(bytes.size() / sizeof(std::int64_t)) {
-    std::memcpy(words_.data(), bytes.data(), words_.size() * sizeof(std::int64_t));
+    if (!words_.empty())
+      std::memcpy(words_.data(), bytes.data(), words_.size() * sizeof(std::int64_t));
   }
   bool is_at_end() const { return !has_failed_ && at_ == words_.size(); }
   bool has_failed() const { return has_failed_; }

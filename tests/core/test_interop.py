@@ -264,6 +264,34 @@ def test_objects_may_give_our_arrays_as_theirs():
         np.asarray(MakesOurs("a"), float)
 
 
+def test_objects_that_give_our_arrays_are_asked_once_each_time():
+    import frit.numpy as np
+
+    class Counted:
+        asked = 0
+
+        def __array__(self, dtype=None, copy=None):
+            Counted.asked += 1
+            return np.arange(3.0) * 2
+
+    given = Counted()
+    np.asarray(given)  # NumPy's refusal tells us of the class
+    double = numpy.frompyfunc(lambda x: 2 * x, 1, 1)
+    uses = [
+        lambda: np.array(given),
+        lambda: np.asarray(given, "f4"),
+        lambda: np.arange(3.0) + given,
+        lambda: np.linalg.norm(given),
+        lambda: numpy.float32(3) * given,
+        lambda: double(given),
+    ]
+    for use in uses:
+        before = Counted.asked
+        use()
+        assert Counted.asked == before + 1
+    assert np.array([given, given]).tolist() == [[0.0, 2.0, 4.0]] * 2
+
+
 def test_tables_of_numpys_functions_hold_for_ours():
     import frit.numpy as np
 
@@ -333,3 +361,13 @@ def test_an_ndarray_is_read_when_the_operator_is_called():
     expected = [2 * ramp, 2 * ramp, ramp - 3, 3 - ramp, ramp]
     for result, wanted in zip(results, expected, strict=True):
         assert numpy.array_equal(_core.to_numpy(result), wanted)
+
+
+def test_copy_asks_objects_that_have_array_functions():
+    import frit.numpy as np
+
+    class Named:
+        def __array_function__(self, function, types, args, kwargs):
+            return function.__name__
+
+    assert np.copy(Named()) == "copy"

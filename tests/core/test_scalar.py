@@ -6,6 +6,7 @@ import copy
 import math
 import operator
 import pickle
+import sys
 
 import numpy
 import pytest
@@ -25,14 +26,14 @@ def float_errors_may_come_late():
 @pytest.fixture
 def total():
     scalar = (ours(numpy.ones(N)) + 1).sum()
-    assert type(scalar) is _core.Scalar and _core.is_pending(scalar)
+    assert isinstance(scalar, _core.Scalar) and _core.is_pending(scalar)
     return scalar
 
 
 @pytest.fixture
 def count():
     scalar = (ours(numpy.ones(N, "i4")) + 1).sum()
-    assert type(scalar) is _core.Scalar
+    assert isinstance(scalar, _core.Scalar)
     return scalar
 
 
@@ -92,7 +93,7 @@ def test_arithmetic_stays_lazy(total):
         total**2,
         total + total,
     ]:
-        assert type(result) is _core.Scalar and _core.is_pending(result)
+        assert isinstance(result, _core.Scalar) and _core.is_pending(result)
     mean = total / N
     assert float(mean) == 2.0
 
@@ -146,3 +147,31 @@ def test_numpy_takes_it(total):
 
 def test_small_results_are_numpys_own():
     assert type(ours(numpy.ones(3)).sum()) is numpy.float64
+
+
+def test_its_type_has_numpys_name_and_dtype_and_makes_numpys_scalars(total, count):
+    """Python's messages name the types of objects, and programs ask np.issubdtype of them."""
+    for scalar, kind in ((total, numpy.float64), (count, numpy.int64), (total > 3, numpy.bool)):
+        own = type(scalar)
+        assert repr(own) == repr(kind) and numpy.dtype(own) == numpy.dtype(kind)
+        assert numpy.issubdtype(own, kind) and type(own(1)) is kind
+        for wrong in (len, iter, lambda x: x(), lambda x: pow(x, 2, "a")):
+            messages = []
+            for each in (scalar, kind(1)):
+                with pytest.raises(TypeError) as raised:
+                    wrong(each)
+                messages.append(str(raised.value))
+            assert messages[0] == messages[1]
+
+
+def test_only_integers_are_indices(total, count):
+    assert isinstance(count, type(count)) and hasattr(type(count), "__index__")
+    for scalar in (total, total > 3):
+        with pytest.raises(TypeError, match=f"slices, not numpy.{type(scalar).__name__}"):
+            [1, 2][scalar]
+        assert not hasattr(type(scalar), "__index__")
+
+
+def test_its_size_is_numpys(total, count):
+    for scalar in (total, count, total > 3, total * 1j):
+        assert sys.getsizeof(scalar) == sys.getsizeof(_core.to_numpy(scalar))

@@ -41,6 +41,39 @@ True
     assert lines[2:] == wanted[2:]
 
 
+# What pandas says of the line that asks it: both ways.
+FRAMES_OF_PANDAS = """
+import warnings
+import numpy as np
+import pandas as pd
+
+x = np.arange(12.0).reshape(4, 3) * 2
+total = x.sum(axis=1)
+d = pd.DataFrame(x, columns=list("abc"))
+print(d.query("a > @total.mean() or a == @total[1]"), d.eval("a + @total").tolist())
+
+def inside(limit):
+    return d.query("a >= @limit * 2").shape
+
+print(inside(np.arange(4.0)[2]))
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    d["a"][0] = x[1, 0]
+    d["when"] = pd.to_datetime(np.array(["01-02-2024 10:00"] * 4), dayfirst=False)
+    pd.to_datetime(pd.Series(["13-02-2024", "01-03-2024"]))
+print([(w.category.__name__, w.filename.rpartition("/")[2], w.lineno) for w in seen])
+print(pd.DataFrame.query.__name__, pd.DataFrame.query.__doc__[:30])
+"""
+
+
+def test_pandas_finds_the_frame_of_its_caller(python, file):
+    pytest.importorskip("pandas")
+    path = file("program.py", FRAMES_OF_PANDAS)
+    under_frit = python("-m", "frit", path).stdout
+    assert under_frit == python(path).stdout
+    assert "program.py" in under_frit
+
+
 def test_scipy_takes_and_gives_arrays(frit):
     pytest.importorskip("scipy")
     program = """
@@ -88,6 +121,21 @@ def test_scikit_learn_takes_and_gives_arrays(frit):
     print(np.unique(labels[:5]).size, np.unique(labels[5:]).size, labels[0] != labels[-1])
     """
     assert frit(program) == "True True\nTrue\n1 1 True\n"
+
+
+def test_scikit_learn_searches_grids_of_our_arrays(frit):
+    pytest.importorskip("sklearn")
+    program = """
+    import numpy as np
+    from sklearn.linear_model import Ridge
+    from sklearn import model_selection
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    y = x @ np.array([1.0, -2.0])
+    search = model_selection.GridSearchCV(Ridge(), {"alpha": np.logspace(-1, 1, 3)}).fit(x, y)
+    print(search.best_params_)
+    print(len(list(model_selection.ParameterSampler({"alpha": np.arange(5) * 2.0}, 2, random_state=0))))
+    """
+    assert frit(program) == "{'alpha': np.float64(0.1)}\n2\n"
 
 
 def test_matplotlib_draws_our_arrays(frit):
@@ -210,6 +258,31 @@ def test_standard_library_takes_our_arrays(frit):
         "[1.0, 2.0, 3.0, 4.0]",
         "[0.0, 1.0, 2.0, 3.0]",
         "32",
+    ]
+
+
+def test_functions_of_c_libraries_take_our_arrays(frit):
+    program = """
+    import ctypes
+    import numpy as np
+    kind = np.ctypeslib.ndpointer(np.float64, ndim=1, flags="C_CONTIGUOUS")
+    library = ctypes.CDLL(None)
+    library.memset.argtypes = [kind, ctypes.c_int, ctypes.c_size_t]
+    x = np.arange(4.0) * 2
+    library.memset(x, 0, 16)
+    print(x + 1, kind.__module__ == np.ctypeslib.ndpointer.__wrapped__().__module__)
+    for wrong in (x[::2], x.astype(int), x[:, None], [1.0]):
+        try:
+            library.memset(wrong, 0, 8)
+        except ctypes.ArgumentError as error:
+            print(error)
+    """
+    assert frit(program).splitlines() == [
+        "[1. 1. 5. 7.] True",
+        "argument 1: TypeError: array must have flags ['C_CONTIGUOUS']",
+        "argument 1: TypeError: array must have data type float64",
+        "argument 1: TypeError: array must have 1 dimension(s)",
+        "argument 1: TypeError: argument must be an ndarray",
     ]
 
 

@@ -172,3 +172,20 @@ def test_the_version_is_one_and_frit_is_small():
     assert _native.functions[numpy.sum] is np.sum
     with pytest.raises(AttributeError, match="module 'frit' has no attribute 'nothing'"):
         frit.nothing  # noqa: B018
+
+
+def test_methods_and_classes_have_numpys_texts_and_signatures():
+    for owner, real in ((np.ndarray, numpy.ndarray), (np.ufunc, numpy.ufunc)):
+        for name in dir(real):
+            if name.startswith("_") or not callable(getattr(real, name)):
+                continue
+            assert getattr(owner, name).__doc__ == getattr(real, name).__doc__, name
+    x, real_x = np.ones((2, 2)), numpy.ones((2, 2))
+    for name in dir(real_x):
+        if not name.startswith("_") and callable(getattr(real_x, name)):
+            ours, wanted = getattr(x, name), getattr(real_x, name)
+            assert ours.__doc__ == wanted.__doc__, name
+            if getattr(wanted, "__text_signature__", None):
+                assert inspect.signature(ours) == inspect.signature(wanted), name
+    for name in ("ufunc", "vectorize", "poly1d", "ndarray"):
+        assert getattr(np, name).__doc__ == getattr(numpy, name).__doc__, name

@@ -160,3 +160,29 @@ def test_doctor_warns_of_an_open_cache_folder(python, tmp_path):
     (tmp_path / "cache").chmod(0o755)
     done = python("-m", "frit", "--doctor", FRIT_CACHE_DIR=str(tmp_path / "cache"))
     assert "should be 0700" in done.stdout
+
+
+def test_tracebacks_show_no_frames_of_ours(python, file):
+    """Of names that NumPy lacks, of functions that a user has vectorized."""
+    path = file(
+        "program.py",
+        """
+        import sys
+        import traceback
+        import numpy as np
+
+        @np.vectorize
+        def refuses(x):
+            raise RuntimeError(f"no {x}")
+
+        for wrong in (lambda: np.nothing, lambda: refuses(np.arange(3)), lambda: np.poly1d("a")(2)):
+            try:
+                wrong()
+            except Exception:
+                traceback.print_exc(file=sys.stdout)
+        print(sorted(name for name in globals() if name.startswith("__")), np.arange)
+        print(str(np.partition)[:20])
+        """,
+    )
+    under_frit = python("-m", "frit", path).stdout
+    assert "frit" not in under_frit.replace(str(path), "") and under_frit == python(path).stdout

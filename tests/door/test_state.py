@@ -51,6 +51,8 @@ def _place(warning):
         "with np.errstate(invalid='raise'):\n    np.sqrt(np.full(5000, -1.0))",
         "with np.errstate(over='raise'):\n    np.full(3, 1e308) * 10",
         "with np.errstate(all='call', call=lambda *a: log.append(a)):\n    np.ones(3) / np.zeros(3)",
+        "with np.errstate(all='call', call=lambda *a: log.append(a)):\n"
+        "    x = np.array([0.0, -1, 1e308])\n    np.log(x)\n    x / 0\n    x * 10\n    np.sqrt(x)",
         "class L:\n    def write(self, s):\n        log.append(s)\n"
         "with np.errstate(all='log', call=L()):\n    np.ones(3) / np.zeros(3)",
         "with np.errstate(all='call'):\n    np.ones(3) / np.zeros(3)",

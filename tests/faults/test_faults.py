@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -135,6 +136,24 @@ def test_a_failed_allocation_is_a_memory_error_and_nothing_else(n, tier, same):
         same(b, real[::-1] * 3 - 1)
         same(b.sum(), (real[::-1] * 3 - 1).sum())
     assert errors > 3
+
+
+def test_memory_errors_have_numpys_words():
+    import frit.numpy as np
+
+    # (a computation, what has no room)
+    cases = [
+        (lambda: np.ones(1 << 50), "(1125899906842624,) and data type float64"),
+        (
+            lambda: np.ones((1 << 25, 1)) + np.ones(1 << 25),
+            "(33554432, 33554432) and data type float64",
+        ),
+        (lambda: np.empty((4, 1 << 48), "f4"), "(4, 281474976710656) and data type float32"),
+    ]
+    for make, what in cases:
+        with pytest.raises(MemoryError, match=re.escape(f"for an array with shape {what}")) as seen:
+            numpy.asarray(make())
+        assert type(seen.value).__module__.startswith("numpy.")
 
 
 def test_an_array_larger_than_memory_is_a_memory_error_when_asked_for(process):

@@ -191,7 +191,7 @@ class Place:
         signature = core.loop_signature(values) if rounds is None else None
         key = ""
         if signature is None:
-            values = tuple(core.to_numpy(v) if type(v) is core.Scalar else v for v in values)
+            values = tuple(core.to_numpy(v) if isinstance(v, core.Scalar) else v for v in values)
             key = core.loop_key(values)
             if key is None:
                 if binding.site is not None:
@@ -365,7 +365,7 @@ class Binding:
         given = dict(zip(self.names, values, strict=True))
 
         def may_end(value: Any) -> bool:
-            is_value = type(value) is core.Scalar or core.loop_key((value,)) is not None
+            is_value = isinstance(value, core.Scalar) or core.loop_key((value,)) is not None
             return is_value or _is_surrounding(value)
 
         try:

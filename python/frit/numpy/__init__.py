@@ -31,13 +31,20 @@ def __dir__() -> list[str]:
 
 
 if enabled:
-    from frit.numpy._namespace import resolve as _resolve
+    from frit import _core
+    from frit.numpy import _namespace, _native
 
-    def __getattr__(name: str) -> Any:
-        value = globals()[name] = _resolve(name)
+    def _found(name: str) -> Any:
+        value = globals()[name] = _namespace.resolve(name)
         return value
 
-    from frit.numpy import _namespace
+    # NumPy says which name it lacks, and no frame of ours is in the traceback.
+    __getattr__ = _core.Native(
+        "__getattr__",
+        _found,
+        numpy.__getattr__,  # type: ignore[attr-defined]
+        _native.TAKES_ANYTHING,
+    )
 
     _namespace.fill(globals())
     _namespace.watch()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
 from numpy.lib import _index_tricks_impl
 
-from frit import _core
+from frit import _adapters, _core
 from frit.numpy import _fallback
 
 _INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_grid)
@@ -18,9 +20,17 @@ _INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_gri
 def stand_in(given: Any) -> Any:
     """An object that NumPy takes for `given`, and whose __array__ gives a real array.
 
-    NumPy refuses an __array__ that gives one of Frit's arrays.
+    NumPy refuses an __array__ that gives one of Frit's arrays. The class is told to give real ones
+    from now on, so that it is asked but once each time; objects of a class that can't be told get
+    one that stands for them.
     """
     kind = type(given)
+    owner = next((each for each in kind.__mro__ if "__array__" in vars(each)), kind)
+    method = vars(owner).get("__array__")
+    if isinstance(method, types.FunctionType) and not hasattr(method, "_gives_real_arrays"):
+        with contextlib.suppress(TypeError):
+            _adapters.replace(owner, "__array__", _giving_real(method))
+            return given
 
     def __array__(self: Any, *args: Any, **kwargs: Any) -> Any:
         return _core.to_numpy(given.__array__(*args, **kwargs))
@@ -31,6 +41,33 @@ def stand_in(given: Any) -> Any:
     if hasattr(kind, "__array_priority__"):
         names["__array_priority__"] = property(lambda self: given.__array_priority__)
     return type(kind.__name__, (), names)()
+
+
+def _giving_real(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def __array__(*args: Any, **kwargs: Any) -> Any:
+        return _core.to_numpy(method(*args, **kwargs))
+
+    __array__._gives_real_arrays = True  # type: ignore[attr-defined]
+    return __array__
+
+
+def taking_pointers(ndpointer: Callable[..., type]) -> Callable[..., type]:
+    """NumPy's ndpointer, whose types for the arguments of C functions take Frit's arrays, too."""
+
+    @functools.cache
+    def taking_ours(kind: type) -> type:
+        def from_param(cls: type, obj: Any) -> Any:
+            return kind.from_param(_core.to_numpy(obj))  # type: ignore[attr-defined]
+
+        names = {"from_param": classmethod(from_param), "__module__": kind.__module__}
+        return type(kind.__name__, (kind,), names)
+
+    @functools.wraps(ndpointer)
+    def made(*args: Any, **kwargs: Any) -> type:
+        return taking_ours(ndpointer(*args, **kwargs))
+
+    return made
 
 
 def adapted(name: str, value: Any) -> Any:
@@ -73,11 +110,8 @@ _POLYNOMIAL = ("__init__", "__call__", "linspace", "roots", "fit", "fromroots")
 
 
 def _converting(function: Callable) -> Callable:
-    @functools.wraps(function)
-    def converted(*args: Any, **kwargs: Any) -> Any:
-        return _fallback.run(function, *args, **kwargs)
-
-    return converted
+    """Without a frame, which the tracebacks of a user's function would show."""
+    return _core.Fallback(function.__name__, function, counted=False, method=True)
 
 
 def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
@@ -97,6 +131,7 @@ def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
     names: dict[str, Any] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
         "__reduce__": __reduce__,
     }
     for method in methods:

@@ -45,7 +45,7 @@ def _on_cpu(device: Any, like: Any) -> None:
         raise Unfit("device= or like= is given")
 
 
-@creator
+@native
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     return _array(a, order=order, subok=subok, copy=True)
 

@@ -73,7 +73,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 def _type_of(x: Any) -> Any:
     """What stands for x where types are asked for: no elements are computed."""
-    return x.dtype if type(x) in (Array, _core.Scalar) else x
+    return x.dtype if type(x) is Array or isinstance(x, _core.Scalar) else x
 
 
 @native

@@ -109,6 +109,10 @@ def submodule(real: types.ModuleType) -> types.ModuleType:
 
 def adapted(name: str, value: Any) -> Any:
     """NumPy's object `value` for a program that uses Frit's arrays; `name` is its dotted name."""
+    if name == "ctypeslib.ndpointer":
+        from frit.numpy import _classes
+
+        return _classes.taking_pointers(value)
     if isinstance(value, _FUNCTIONS) and not isinstance(getattr(value, "__self__", None), type):
         if name in _table.UNCOUNTED_NAMES or name.partition(".")[0] in _table.UNCOUNTED:
             return _fallback.uncounted(name, value)

@@ -27,11 +27,13 @@ _WORDS = {
     "under": "underflow",
     "invalid": "invalid value",
 }
-_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 
 
-def handle_float_error(kind: str, operation: str, mode: int, file: str, line: int) -> None:
-    """What NumPy does in the modes call, print and log (the engine does the others itself)."""
+def handle_float_error(kind: str, operation: str, mode: int, flags: int) -> None:
+    """What NumPy does in the modes call, print and log (the engine does the others itself).
+
+    `flags` holds NumPy's bits of all errors of the call that this one is of.
+    """
     message = f"{_WORDS[kind]} encountered in {operation}"
     handler = numpy.geterrcall()
     if mode == _MODES["call"]:
@@ -40,7 +42,7 @@ def handle_float_error(kind: str, operation: str, mode: int, file: str, line: in
                 f"python callback specified for {_WORDS[kind]} (in  {operation}) "
                 "but no function found."
             )
-        handler(_WORDS[kind], _FLAGS[kind])
+        handler(_WORDS[kind], flags)
     elif mode == _MODES["print"]:
         print(f"Warning: {message}", file=sys.stderr)
     elif mode == _MODES["log"]:
