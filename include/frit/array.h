@@ -176,6 +176,9 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
                    const Argument& value);
 Array astype(const Array& a, DType dtype, char order = 'K');  // always a fresh array
 Array copy(const Array& a, char order = 'K');                 // order: C F A K
+// The element at i of the axis comes from i - shift, counted round the end. Of arrays in C order
+// (TypeError).
+Array roll(const Array& a, std::int64_t shift, int axis);
 
 struct ReduceOptions {
   std::span<const int> axes = {};  // normalised, distinct; ignored when all_axes

@@ -292,10 +292,10 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
 
 namespace {
 
-// Do the flags of these ops on real floats say which errors there were?
+// Do the flags say which errors there were? (Integers raise none in the first three.)
 bool flags_tell(Op op, DType dtype) {
-  return is_float(dtype) &&
-         (op == Op::Add || op == Op::Subtract || op == Op::Multiply || op == Op::TrueDivide);
+  return op == Op::Add || op == Op::Subtract || op == Op::Multiply ||
+         (op == Op::TrueDivide && is_float(dtype));
 }
 
 // NumPy has loops of their own for ufunc.at of these; warnings of the others speak of "at".
@@ -322,7 +322,8 @@ bool update_elements(Op op, DType dtype, std::byte* to, std::span<const std::int
   const UpdateLoop update = update_loop(op, dtype);
   if (!update || (may_warn(op, dtype) && !flags_tell(op, dtype))) return false;
   Engine& engine = Engine::get();
-  const bool want_flags = engine.settings.float_checks != 0 && may_warn(op, dtype);
+  const bool want_flags =
+      engine.settings.float_checks != 0 && is_float(dtype) && may_warn(op, dtype);
   if (want_flags) clear_float_flags();
   update(to, 0, 1, offsets.data(), from, has_many ? 1 : 0, std::ssize(offsets));
   if (want_flags)

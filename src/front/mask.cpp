@@ -10,6 +10,7 @@
 #include "front/common.h"
 #include "front/parts.h"
 #include "front/selection.h"
+#include "ops/loops.h"
 #include "ops/pack_loops.h"
 
 namespace frit {
@@ -28,17 +29,7 @@ std::uint64_t word_at(const std::uint8_t* mask) {
 }
 
 std::int64_t count_true(const std::uint8_t* mask, std::int64_t n) {
-  std::int64_t count = 0, k = 0;
-  while (k + 8 <= n) {
-    std::uint64_t sums = 0;  // eight counters of eight bits
-    for (const std::int64_t stop = std::min(n - 7, k + 8 * 255); k < stop; k += 8)
-      sums += word_at(mask + k);
-    constexpr std::uint64_t low = 0x00FF00FF00FF00FF;
-    sums = (sums & low) + (sums >> 8 & low);
-    count += static_cast<std::int64_t>(sums * 0x0001000100010001 >> 48);
-  }
-  for (; k < n; ++k) count += mask[k] != 0;
-  return count;
+  return count_true_loop()(mask, n);
 }
 
 // How many elements of a mask are true before each of its blocks.

@@ -18,6 +18,10 @@ UpdateLoop update_loop(Op op, DType dtype);
 using FindLoop = std::int64_t (*)(const void* in, const void* wanted, std::int64_t n);
 FindLoop find_loop(DType dtype);
 
+// How many of n bytes are not 0.
+using CountLoop = std::int64_t (*)(const void* in, std::int64_t n);
+CountLoop count_true_loop();
+
 struct LoopTable {
   Loop elementwise[op_count][dtype_count] = {};
   Loop casts[dtype_count][dtype_count] = {};
@@ -25,6 +29,7 @@ struct LoopTable {
   ScanLoop scans[op_count][dtype_count] = {};
   UpdateLoop updates[op_count][dtype_count] = {};
   FindLoop finds[dtype_count] = {};
+  CountLoop count_true = nullptr;
 };
 
 #define FRIT_DECLARE_LEVEL(level)             \

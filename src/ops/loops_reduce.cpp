@@ -193,18 +193,27 @@ void update(void* elements, int64 extent, int64 stride, const int64* indices, co
   }
 }
 
-// The first NaN, or the first element that equals `value`.
+// The first NaN, or the first element that equals `value`; looked for from k on, where it is in
+// blocks of so many elements.
 template <DType d, bool finds_nan>
-int64 find_first(const Element<d>* data, Element<d> value, int64 n) {
-  constexpr int64 at_once = 256 / (int64)sizeof(Element<d>);
-  const auto fits = [value](Element<d> x) { return finds_nan ? x != x : x == value; };
-  int64 k = 0;
-  for (; k + at_once <= n; k += at_once) {
+bool fits(Element<d> x, Element<d> value) {
+  return finds_nan ? x != x : x == value;
+}
+template <DType d, bool finds_nan, int64 block>
+int64 first_block(const Element<d>* data, Element<d> value, int64 k, int64 n) {
+  for (; k + block <= n; k += block) {
     Element<d> found = 0;  // as wide as the elements: so it is a vector compare
-    for (int64 j = 0; j < at_once; ++j) found = fits(data[k + j]) ? (Element<d>)1 : found;
+    for (int64 j = 0; j < block; ++j)
+      found = fits<d, finds_nan>(data[k + j], value) ? (Element<d>)1 : found;
     if (found != 0) break;
   }
-  while (k < n && !fits(data[k])) ++k;
+  return k;
+}
+template <DType d, bool finds_nan>
+int64 find_first(const Element<d>* data, Element<d> value, int64 n) {
+  int64 k = first_block<d, finds_nan, 256 / (int64)sizeof(Element<d>)>(data, value, 0, n);
+  k = first_block<d, finds_nan, 8>(data, value, k, n);
+  while (k < n && !fits<d, finds_nan>(data[k], value)) ++k;
   return k;
 }
 template <DType d>
@@ -213,6 +222,24 @@ int64 find(const void* in, const void* wanted, int64 n) {
   const Element<d> value = *(const Element<d>*)wanted;
   return value != value ? find_first<d, true>(data, value, n)
                         : find_first<d, false>(data, value, n);
+}
+
+int64 count_true(const void* in, int64 n) {
+  constexpr int64 lanes = 64;
+  using Bytes = uint8 __attribute__((ext_vector_type(lanes)));
+  const auto* data = (const uint8*)in;
+  int64 count = 0, k = 0;
+  while (k + lanes <= n) {
+    Bytes sums = 0;  // of up to 255 each
+    for (int64 round = 0; round < 255 && k + lanes <= n; ++round, k += lanes) {
+      Bytes loaded;
+      __builtin_memcpy(&loaded, data + k, sizeof(loaded));
+      sums -= __builtin_convertvector(loaded != 0, Bytes);  // true is -1
+    }
+    for (int64 j = 0; j < lanes; ++j) count += sums[j];
+  }
+  for (; k < n; ++k) count += data[k] != 0;
+  return count;
 }
 
 template <Op op, DType d>
@@ -253,6 +280,7 @@ void FRIT_AT_LEVEL(fill_reductions_, FRIT_LEVEL)(LoopTable& table) {
 #define FRIT_OP(Name, ...) fill_row<Op::Name>(table);
 #include "ops/op.def"
 #undef FRIT_OP
+  table.count_true = count_true;
 #define FRIT_DTYPE(Name, ...) fill_find<DType::Name>(table);
 #include "ops/dtype.def"
 #undef FRIT_DTYPE

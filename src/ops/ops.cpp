@@ -423,6 +423,7 @@ UpdateLoop update_loop(Op op, DType dtype) {
   return best_loops().updates[static_cast<int>(op)][static_cast<int>(dtype)];
 }
 
+CountLoop count_true_loop() { return best_loops().count_true; }
 FindLoop find_loop(DType dtype) { return best_loops().finds[static_cast<int>(dtype)]; }
 
 std::int64_t pairwise_split(DType dtype, std::int64_t n) {

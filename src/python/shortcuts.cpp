@@ -71,6 +71,26 @@ struct FlatNonzero {
   }
 };
 
+// roll(a, shift[, axis]) of an array in C order.
+struct Roll {
+  static constexpr const char* name = "roll";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [shift, axis] = named(arguments, {"shift", "axis"});
+    const Array& array = array_behind(self);
+    int overflow = 0;
+    const long by = shift && PyLong_CheckExact(shift) ? PyLong_AsLongAndOverflow(shift, &overflow)
+                                                      : (overflow = 1, 0);
+    if (overflow != 0 || !array.c_contiguous() || array.ndim() == 0) throw Unfit{"another roll"};
+    if (axis && axis != Py_None) {
+      if (!PyLong_CheckExact(axis)) throw Unfit{"several axes"};
+      return new_array(roll(array, by, axis_operand(axis, array.ndim())));
+    }
+    const std::int64_t flat[1] = {array.size()};
+    const Array rolled = roll(*reshape_window(array, flat), by, 0);
+    return new_array(*reshape_window(rolled, array.shape()));
+  }
+};
+
 // diff(a): of neighbours along the last axis.
 struct Diff {
   static constexpr const char* name = "diff";
@@ -259,6 +279,7 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<AtLeast2D>(),
           shortcut_row<Flip>(),
           shortcut_row<FlatNonzero>(),
+          shortcut_row<Roll>(),
           shortcut_row<Diff>(),
           shortcut_row<Outer>(),
           shortcut_row<ArrayEqual>(),

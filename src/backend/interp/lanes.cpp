@@ -49,27 +49,34 @@ inline void put(std::byte* to, typename Unsigned<bytes>::type value) {
 
 void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
                   std::int64_t from_stride, std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    if (to_stride == bytes) {
-      for (std::int64_t k = 0; k < n; ++k)
-        put<bytes>(to + k * bytes, get<bytes>(from + k * from_stride));
-    } else if (from_stride == bytes) {
-      for (std::int64_t k = 0; k < n; ++k)
-        put<bytes>(to + k * to_stride, get<bytes>(from + k * bytes));
-    } else {
-      for (std::int64_t k = 0; k < n; ++k)
-        put<bytes>(to + k * to_stride, get<bytes>(from + k * from_stride));
-    }
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* to, std::int64_t to_stride, const std::byte* from,
+         std::int64_t from_stride, std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        if (to_stride == bytes) {
+          for (std::int64_t k = 0; k < n; ++k)
+            put<bytes>(to + k * bytes, get<bytes>(from + k * from_stride));
+        } else if (from_stride == bytes) {
+          for (std::int64_t k = 0; k < n; ++k)
+            put<bytes>(to + k * to_stride, get<bytes>(from + k * bytes));
+        } else {
+          for (std::int64_t k = 0; k < n; ++k)
+            put<bytes>(to + k * to_stride, get<bytes>(from + k * from_stride));
+        }
+      },
+      to, to_stride, from, from_stride, n);
 }
 
 void fill(std::byte* to, const std::byte* from, std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    const auto value = get<bytes>(from);
-    for (std::int64_t k = 0; k < n; ++k) put<bytes>(to + k * bytes, value);
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* to, const std::byte* from, std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        const auto value = get<bytes>(from);
+        for (std::int64_t k = 0; k < n; ++k) put<bytes>(to + k * bytes, value);
+      },
+      to, from, n);
 }
 
 std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n) {
@@ -87,66 +94,88 @@ void split(const std::uint8_t* conditions, std::int64_t n, Lane* chosen, Lane* r
 }
 
 void pack(std::byte* to, const std::byte* from, const Lane* lanes, std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    for (std::int64_t k = 0; k < n; ++k)
-      put<bytes>(to + k * bytes, get<bytes>(from + std::int64_t{lanes[k]} * bytes));
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* to, const std::byte* from, const Lane* lanes, std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        for (std::int64_t k = 0; k < n; ++k)
+          put<bytes>(to + k * bytes, get<bytes>(from + std::int64_t{lanes[k]} * bytes));
+      },
+      to, from, lanes, n);
 }
 
 void move_lanes(std::byte* block, const Lane* to, const Lane* from, std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    for (std::int64_t k = 0; k < n; ++k)
-      put<bytes>(block + std::int64_t{to[k]} * bytes,
-                 get<bytes>(block + std::int64_t{from[k]} * bytes));
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* block, const Lane* to, const Lane* from, std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        for (std::int64_t k = 0; k < n; ++k)
+          put<bytes>(block + std::int64_t{to[k]} * bytes,
+                     get<bytes>(block + std::int64_t{from[k]} * bytes));
+      },
+      block, to, from, n);
 }
 
 void unpack(std::byte* to, const Lane* to_lanes, const std::byte* from, const Lane* from_lanes,
             std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    for (std::int64_t k = 0; k < n; ++k) {
-      const std::int64_t lane = from_lanes ? from_lanes[k] : k;
-      put<bytes>(to + std::int64_t{to_lanes[lane]} * bytes, get<bytes>(from + lane * bytes));
-    }
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* to, const Lane* to_lanes, const std::byte* from,
+         const Lane* from_lanes, std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        for (std::int64_t k = 0; k < n; ++k) {
+          const std::int64_t lane = from_lanes ? from_lanes[k] : k;
+          put<bytes>(to + std::int64_t{to_lanes[lane]} * bytes, get<bytes>(from + lane * bytes));
+        }
+      },
+      to, to_lanes, from, from_lanes, n);
 }
 
 void load_lanes(std::byte* to, const std::byte* from, std::int64_t stride, const Lane* lanes,
                 std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    for (std::int64_t k = 0; k < n; ++k)
-      put<bytes>(to + k * bytes, get<bytes>(from + lanes[k] * stride));
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* to, const std::byte* from, std::int64_t stride, const Lane* lanes,
+         std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        for (std::int64_t k = 0; k < n; ++k)
+          put<bytes>(to + k * bytes, get<bytes>(from + lanes[k] * stride));
+      },
+      to, from, stride, lanes, n);
 }
 
 void load_indexed(std::byte* to, const std::byte* from, const Steps& steps, std::int64_t n,
                   int size) {
-  const auto copy = [&](const auto& own) {
-    with_size(size, [&](auto tag) {
-      constexpr int bytes = decltype(tag)::value;
-      for (std::int64_t k = 0; k < n; ++k) {
-        std::int64_t index;
-        std::memcpy(&index, steps.indices + k * 8, sizeof index);
-        put<bytes>(to + k * bytes, get<bytes>(from + own(k) + index * steps.index_stride));
-      }
-    });
+  const auto copy = [&](auto own) {
+    with_size(
+        size,
+        [](auto tag, std::byte* to, const std::byte* from, auto own, const std::byte* indices,
+           std::int64_t stride, std::int64_t n) {
+          constexpr int bytes = decltype(tag)::value;
+          for (std::int64_t k = 0; k < n; ++k) {
+            std::int64_t index;
+            std::memcpy(&index, indices + k * 8, sizeof index);
+            put<bytes>(to + k * bytes, get<bytes>(from + own(k) + index * stride));
+          }
+        },
+        to, from, own, steps.indices, steps.index_stride, n);
   };
-  if (steps.stride == 0) return copy([](std::int64_t) { return 0; });
-  if (!steps.lanes) return copy([&](std::int64_t k) { return k * steps.stride; });
-  copy([&](std::int64_t k) { return steps.lanes[k] * steps.stride; });
+  if (steps.stride == 0) return copy([](std::int64_t) { return std::int64_t{0}; });
+  if (!steps.lanes) return copy([stride = steps.stride](std::int64_t k) { return k * stride; });
+  copy([lanes = steps.lanes, stride = steps.stride](std::int64_t k) { return lanes[k] * stride; });
 }
 
 void store_lanes(std::byte* to, std::int64_t stride, const Lane* lanes, const std::byte* from,
                  std::int64_t from_stride, std::int64_t n, int size) {
-  with_size(size, [&](auto tag) {
-    constexpr int bytes = decltype(tag)::value;
-    for (std::int64_t k = 0; k < n; ++k)
-      put<bytes>(to + lanes[k] * stride, get<bytes>(from + k * from_stride));
-  });
+  with_size(
+      size,
+      [](auto tag, std::byte* to, std::int64_t stride, const Lane* lanes, const std::byte* from,
+         std::int64_t from_stride, std::int64_t n) {
+        constexpr int bytes = decltype(tag)::value;
+        for (std::int64_t k = 0; k < n; ++k)
+          put<bytes>(to + lanes[k] * stride, get<bytes>(from + k * from_stride));
+      },
+      to, stride, lanes, from, from_stride, n);
 }
 
 }  // namespace frit::interp

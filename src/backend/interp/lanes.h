@@ -7,24 +7,26 @@
 
 namespace frit::interp {
 
-// Calls visit with a zero-sized tag for the element's size: visit(Size<8>{}).
+// Calls visit with a zero-sized tag for the element's size, visit(Size<8>{}, arguments..). What a
+// loop over elements uses is passed as an argument: what it captured would be read again behind
+// each store of bytes, which may be stored anywhere.
 template <int bytes>
 struct Size {
   static constexpr int value = bytes;
 };
-template <class Visit>
-inline void with_size(int size, Visit&& visit) {
+template <class Visit, class... Arguments>
+inline void with_size(int size, Visit visit, Arguments... arguments) {
   switch (size) {
     case 1:
-      return visit(Size<1>{});
+      return visit(Size<1>{}, arguments...);
     case 2:
-      return visit(Size<2>{});
+      return visit(Size<2>{}, arguments...);
     case 4:
-      return visit(Size<4>{});
+      return visit(Size<4>{}, arguments...);
     case 8:
-      return visit(Size<8>{});
+      return visit(Size<8>{}, arguments...);
     default:
-      return visit(Size<16>{});
+      return visit(Size<16>{}, arguments...);
   }
 }
 

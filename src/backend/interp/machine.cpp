@@ -276,10 +276,13 @@ void Machine::gather(const Step& step) {
   }
   auto* const offsets = reinterpret_cast<std::int64_t*>(temporaries_[0]);
   const std::byte* const base = scattered_place(step, offsets);
-  with_size(step.size, [&](auto tag) {
-    constexpr int size = decltype(tag)::value;
-    for (std::int64_t k = 0; k < lanes_; ++k) std::memcpy(to + k * size, base + offsets[k], size);
-  });
+  with_size(
+      step.size,
+      [](auto tag, std::byte* to, const std::byte* from, const std::int64_t* offsets, int n) {
+        constexpr int size = decltype(tag)::value;
+        for (int k = 0; k < n; ++k) std::memcpy(to + k * size, from + offsets[k], size);
+      },
+      to, base, offsets, static_cast<int>(lanes_));
 }
 
 void Machine::scatter(const Step& step) {
@@ -287,12 +290,15 @@ void Machine::scatter(const Step& step) {
   std::byte* const base = scattered_place(step, offsets);
   save_all(step);
   const std::byte* const from = reg(step.in[0]);
-  with_size(step.size, [&](auto tag) {
-    constexpr int size = decltype(tag)::value;
-    const std::int64_t from_stride = step.splat ? 0 : size;
-    for (std::int64_t k = 0; k < lanes_; ++k)
-      std::memcpy(base + offsets[k], from + k * from_stride, size);
-  });
+  with_size(
+      step.size,
+      [](auto tag, std::byte* to, const std::int64_t* offsets, const std::byte* from, bool splat,
+         int n) {
+        constexpr int size = decltype(tag)::value;
+        const int from_stride = splat ? 0 : size;
+        for (int k = 0; k < n; ++k) std::memcpy(to + offsets[k], from + k * from_stride, size);
+      },
+      base, offsets, from, step.splat != 0, static_cast<int>(lanes_));
 }
 
 }  // namespace frit::interp
