@@ -16,6 +16,13 @@ void refuse_options(const Arguments& arguments) {
   if (arguments.positional + arguments.keywords() > 0) throw Unfit{"options"};
 }
 
+// The only other argument, which must be an array.
+const Array& other_array(const Arguments& arguments) {
+  if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
+    throw Unfit{"options"};
+  return array_behind(arguments.values[0]);
+}
+
 // ---- views --------------------------------------------------------------------------------------
 
 struct AtLeast1D {
@@ -115,9 +122,7 @@ struct Outer {
   static constexpr const char* name = "outer";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
-    if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
-      throw Unfit{"options"};
-    const Array& other = array_behind(arguments.values[0]);
+    const Array& other = other_array(arguments);
     if (array.ndim() != 1 || other.ndim() != 1) throw Unfit{"no plain vectors"};
     const std::int64_t shape[2] = {array.size(), 1}, strides[2] = {array.strides()[0], 0};
     const Array column = window(array, shape, strides, array.offset(), array.dtype());
@@ -146,9 +151,7 @@ struct Vdot {
   static constexpr const char* name = "vdot";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
-    if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
-      throw Unfit{"options"};
-    const Array& other = array_behind(arguments.values[0]);
+    const Array& other = other_array(arguments);
     if (array.ndim() != 1 || other.ndim() != 1 || array.size() != other.size() ||
         is_complex(array.dtype()))
       throw Unfit{"no plain vectors"};
