@@ -417,6 +417,18 @@ STATEMENTS = {
     3: """
         np.diag(x[:3])
         np.diff(x)
+        x[::2] * y[::2]
+        x[::-1] + y
+        i // 3
+        i % 7
+        np.add.at(u, i, y)
+        np.add.at(u, i, 1.0)
+        np.maximum.at(u, i, y)
+        np.cumsum(A, axis=0)
+        np.argmax(A, axis=1)
+        np.roll(A, 1, axis=0)
+        np.minimum.reduce(A)
+        np.repeat(x, 3)
         np.gradient(x)
         np.cov(x, y)
         np.corrcoef(x, y)

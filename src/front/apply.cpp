@@ -172,11 +172,9 @@ LayoutRef layout_of_result(std::span<const Argument> arguments, int item_size) {
     if (first->item_size() == item_size) return LayoutRef(first->contiguous());
     return LayoutRef::adopt(make_contiguous(first->shape(), item_size));
   }
-  constexpr std::size_t places = 64;
-  static auto* const known = new std::array<KnownResult, places>;  // outlives every array
   std::uint64_t hash = static_cast<std::uint64_t>(item_size);
   for (const Layout* layout : layouts) hash = mixed(hash, reinterpret_cast<std::uintptr_t>(layout));
-  KnownResult& entry = (*known)[hash >> 58];
+  KnownResult& entry = kept_entry<KnownResult>(hash);
   const bool is_known = entry.item_size == item_size &&
                         std::ranges::equal(entry.operands, layouts, {}, &LayoutRef::get);
   if (!is_known) {

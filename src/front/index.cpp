@@ -50,9 +50,12 @@ auto with_index_type(DType dtype, Visit&& visit) {
   throw IndexError("arrays used as indices must be of integer (or boolean) type");
 }
 
-bool is_inside(std::int64_t index, std::int64_t extent) {
-  return static_cast<std::uint64_t>(index + (index >> 63 & extent)) <
-         static_cast<std::uint64_t>(extent);
+// Indices below 0 count from the end.
+std::int64_t position_of(std::int64_t index, std::int64_t extent) {
+  return index + (index >> 63 & extent);
+}
+bool is_inside(std::int64_t position, std::int64_t extent) {
+  return static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
 }
 
 // Adds what each index comes to in bytes.
@@ -63,10 +66,11 @@ void add_offsets(std::int64_t* bytes, const std::byte* indices, std::int64_t n, 
     Index given;
     std::memcpy(&given, indices + k * static_cast<std::int64_t>(sizeof given), sizeof given);
     const auto asked = static_cast<std::int64_t>(given);
-    if (!is_inside(asked, extent)) [[unlikely]]
+    const std::int64_t position = position_of(asked, extent);
+    if (!is_inside(position, extent)) [[unlikely]]
       throw IndexError(
           text("index ", asked, " is out of bounds for axis ", axis, " with size ", extent));
-    bytes[k] += (asked + (asked >> 63 & extent)) * stride;
+    bytes[k] += position * stride;
   }
 }
 
@@ -129,12 +133,11 @@ bool take_part(Unit* __restrict out, const std::byte* __restrict data,
                std::int64_t stride) {
   bool inside = true;
   for (std::int64_t k = 0; k < n; ++k) {
-    const std::int64_t i = asked[k];
-    std::int64_t position = i + (i >> 63 & extent);
-    const bool right = static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
+    const std::int64_t position = position_of(asked[k], extent);
+    const bool right = is_inside(position, extent);
     inside &= right;
-    position = right ? position : 0;  // what is read there is thrown away
-    std::memcpy(out + k, data + position * stride, sizeof(Unit));
+    // What is read at 0 in its stead is thrown away.
+    std::memcpy(out + k, data + (right ? position : 0) * stride, sizeof(Unit));
   }
   return inside;
 }
@@ -232,7 +235,7 @@ void put_units(std::byte* __restrict to, const std::byte* __restrict from,
                const std::int64_t* __restrict asked, std::int64_t n, std::int64_t step,
                std::int64_t extent, std::int64_t stride) {
   for (std::int64_t k = 0; k < n; ++k)
-    std::memcpy(to + (asked[k] + (asked[k] >> 63 & extent)) * stride,
+    std::memcpy(to + position_of(asked[k], extent) * stride,
                 from + k * step * static_cast<std::int64_t>(sizeof(Unit)), sizeof(Unit));
 }
 
@@ -251,7 +254,7 @@ bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
   const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
   const std::int64_t n = index.size(), extent = a.shape()[0];
   bool inside = true;
-  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(asked[k], extent);
+  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(position_of(asked[k], extent), extent);
   if (!inside) return false;
   Engine& engine = Engine::get();
   engine.settle(a.base(), true);
@@ -325,7 +328,7 @@ bool update_elements(Op op, DType dtype, std::byte* to, std::span<const std::int
   const bool want_flags =
       engine.settings.float_checks != 0 && is_float(dtype) && may_warn(op, dtype);
   if (want_flags) clear_float_flags();
-  update(to, 0, 1, offsets.data(), from, has_many ? 1 : 0, std::ssize(offsets));
+  update(to, offsets.data(), from, has_many ? 1 : 0, std::ssize(offsets));
   if (want_flags)
     engine.note_float_flags(op, engine.source, engine.settings.float_checks, float_flags());
   return true;

@@ -54,20 +54,20 @@ class MaskBlocks {
   std::int64_t size() const { return size_; }
   std::int64_t count() const { return count_; }
 
-  // work(begin, end, number of true elements before): in parallel; none for blocks without a true
-  // element.
+  // work(begin, end, number of true elements before, and in it): in parallel; none for blocks
+  // without a true element.
   template <class Work>
   void for_each(std::int64_t elements_each, Work&& work) const {
     if (before_.empty()) {
-      if (count_ > 0) work(std::int64_t{0}, size_, std::int64_t{0});
+      if (count_ > 0) work(std::int64_t{0}, size_, std::int64_t{0}, count_);
       return;
     }
     const auto blocks = static_cast<std::int64_t>(before_.size()) - 1;
     for_parts(blocks, block * elements_each, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t b = first; b < last; ++b) {
         const std::int64_t before = before_[static_cast<std::size_t>(b)];
-        if (before_[static_cast<std::size_t>(b) + 1] > before)
-          work(b * block, std::min(size_, (b + 1) * block), before);
+        const std::int64_t count = before_[static_cast<std::size_t>(b) + 1] - before;
+        if (count > 0) work(b * block, std::min(size_, (b + 1) * block), before, count);
       }
     });
   }
@@ -239,17 +239,18 @@ std::byte* move_in_row(const std::uint8_t* mask, std::int64_t n, std::byte* plac
 template <class Move>
 void move_masked(const Mask& mask, const Places& places, std::byte* dense,
                  std::int64_t elements_each, const Move& move) {
-  mask.for_blocks(elements_each, [&](std::int64_t begin, std::int64_t end, std::int64_t before) {
-    std::byte* to = dense + before * move.size;
-    while (begin < end) {
-      const std::int64_t from = begin % places.length();
-      const std::int64_t count = std::min(places.length() - from, end - begin);
-      to = move_in_row(mask.bytes() + begin, count,
-                       places.row(begin / places.length()) + from * places.step(), places.step(),
-                       to, move);
-      begin += count;
-    }
-  });
+  mask.for_blocks(elements_each,
+                  [&](std::int64_t begin, std::int64_t end, std::int64_t before, std::int64_t) {
+                    std::byte* to = dense + before * move.size;
+                    while (begin < end) {
+                      const std::int64_t from = begin % places.length();
+                      const std::int64_t count = std::min(places.length() - from, end - begin);
+                      to = move_in_row(mask.bytes() + begin, count,
+                                       places.row(begin / places.length()) + from * places.step(),
+                                       places.step(), to, move);
+                      begin += count;
+                    }
+                  });
 }
 
 // Each element of the mask goes with one of the array.
@@ -408,36 +409,35 @@ std::vector<Array> nonzero(const Array& a) {
     }
     row[0] = position;
   };
-  mask.for_blocks(a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before) {
-    std::int64_t* row = rows + before * a.ndim();
-    const std::int64_t* stop = row + count_true(mask.bytes() + begin, end - begin) * a.ndim();
-    const auto add = [&](std::int64_t position) {
-      write(position, row);
-      row += a.ndim();
-    };
-    std::int64_t k = begin;
-    for (; k + 8 <= end; k += 8) {
-      std::uint64_t word = word_at(mask.bytes() + k);
-      if (word == ones && axes == 1) {
-        for (std::int64_t j = 0; j < 8; ++j) row[j] = k + j;
-        row += 8;
-        continue;
-      }
-      if (axes == 1 && word != 0 && stop - row >= 8) {
-        // Each position is written, and the next one over it where the mask is false.
-        std::int64_t count = 0;
-        for (std::int64_t j = 0; j < 8; ++j) {
-          row[count] = k + j;
-          count += static_cast<std::int64_t>(word >> 8 * j & 1);
+  mask.for_blocks(
+      a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before, std::int64_t count) {
+        std::int64_t* row = rows + before * a.ndim();
+        const std::int64_t* stop = row + count * a.ndim();
+        const auto add = [&](std::int64_t position) {
+          write(position, row);
+          row += a.ndim();
+        };
+        std::int64_t k = begin;
+        for (; k + 8 <= end; k += 8) {
+          std::uint64_t word = word_at(mask.bytes() + k);
+          if (word == ones && axes == 1) {
+            for (std::int64_t j = 0; j < 8; ++j) row[j] = k + j;
+            row += 8;
+            continue;
+          }
+          if (axes == 1 && word != 0 && stop - row >= 8) {
+            // Each position is written, and the next one over it where the mask is false.
+            for (std::int64_t j = 0; j < 8; ++j) {
+              *row = k + j;
+              row += word >> 8 * j & 1;
+            }
+            continue;
+          }
+          for (; word != 0; word &= word - 1) add(k + std::countr_zero(word) / 8);
         }
-        row += count;
-        continue;
-      }
-      for (; word != 0; word &= word - 1) add(k + std::countr_zero(word) / 8);
-    }
-    for (; k < end; ++k)
-      if (mask.bytes()[k]) add(k);
-  });
+        for (; k < end; ++k)
+          if (mask.bytes()[k]) add(k);
+      });
   return result;
 }
 

@@ -1,6 +1,5 @@
 // reduce.cpp: reductions (lazy), scans and arg-extremes (library steps of our own).
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -71,7 +70,7 @@ ReducedShape make_reduced_shape(const Layout& in, std::uint64_t mask, bool keepd
           LayoutRef::adopt(make_layout(in.shape(), over, item))};
 }
 
-// The last ones are kept, each at a place of its own.
+// The last ones are kept.
 ReducedShape reduced_shape(const Array& a, std::uint64_t mask, bool keepdims, int item) {
   struct Known {
     LayoutRef in;
@@ -80,10 +79,8 @@ ReducedShape reduced_shape(const Array& a, std::uint64_t mask, bool keepdims, in
     bool keepdims = false;
     ReducedShape shape;
   };
-  constexpr std::size_t places = 64;
-  static auto* const known = new std::array<Known, places>;  // outlives every array
   const auto layout = reinterpret_cast<std::uintptr_t>(a.layout());
-  Known& entry = (*known)[mixed(mixed(layout, mask), static_cast<std::uint64_t>(item)) >> 58];
+  Known& entry = kept_entry<Known>(mixed(mixed(layout, mask), static_cast<std::uint64_t>(item)));
   if (entry.in.get() != a.layout() || entry.mask != mask || entry.item != item ||
       entry.keepdims != keepdims) {
     ReducedShape shape = make_reduced_shape(*a.layout(), mask, keepdims, item);

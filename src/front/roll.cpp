@@ -24,16 +24,14 @@ Array roll(const Array& a, std::int64_t shift, int axis) {
   const std::int64_t front = ((shift % n) + n) % n;  // elements that come from the end
   Engine& engine = Engine::get();
   if (out.base()->bytes > most_bytes || !engine.is_ready(a.base())) {
-    std::vector<AxisSlice> from, to;
-    for (const std::int64_t extent : a.shape()) from.push_back({.count = extent});
-    to = from;
-    from[along] = {.start = 0, .count = n - front};
-    to[along] = {.start = front, .count = n - front};
-    assign(slice(out, to), slice(a, from));
-    if (front == 0) return out;
-    from[along] = {.start = n - front, .count = front};
-    to[along] = {.start = 0, .count = front};
-    assign(slice(out, to), slice(a, from));
+    std::vector<AxisSlice> axes;
+    for (const std::int64_t extent : a.shape()) axes.push_back({.count = extent});
+    const auto part = [&](const Array& of, std::int64_t start, std::int64_t count) {
+      axes[along] = {.start = start, .count = count};
+      return slice(of, axes);
+    };
+    assign(part(out, front, n - front), part(a, 0, n - front));
+    if (front > 0) assign(part(out, 0, front), part(a, n - front, front));
     return out;
   }
   std::int64_t rows = 1;

@@ -1,6 +1,7 @@
 // hash.h: hashes of words, for tables of this process.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -9,6 +10,14 @@ namespace frit {
 inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
   return hash ^ hash >> 32;
+}
+
+// One of 64 entries that outlive every array, by the upper bits of a hash: where a function keeps
+// an answer, with what it is the answer to.
+template <class Entry>
+Entry& kept_entry(std::uint64_t hash) {
+  static auto* const entries = new std::array<Entry, 64>;
+  return (*entries)[hash >> 58];
 }
 
 // Four chains side by side: one alone waits for its multiplications.

@@ -5,12 +5,10 @@
 
 namespace frit {
 
-// One after another: the element with index k is op(itself, values[k * step]). An index counts
-// strides of so many bytes; those below 0 count from `extent`; all lie inside. Not of complex
-// numbers.
-using UpdateLoop = void (*)(void* elements, std::int64_t extent, std::int64_t stride,
-                            const std::int64_t* indices, const void* values, std::int64_t step,
-                            std::int64_t n);
+// One after another: the element offsets[k] bytes on becomes op(itself, values[k * step]). Not of
+// complex numbers.
+using UpdateLoop = void (*)(void* elements, const std::int64_t* offsets, const void* values,
+                            std::int64_t step, std::int64_t n);
 UpdateLoop update_loop(Op op, DType dtype);
 
 // The first of n > 0 elements that equals the one at `wanted`, or that is NaN where that is NaN; n

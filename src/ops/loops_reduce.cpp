@@ -183,11 +183,9 @@ void scan(void* out, const void* in, void* carry, int64 n) {
 }
 
 template <Op op, DType d>
-void update(void* elements, int64 extent, int64 stride, const int64* indices, const void* values,
-            int64 step, int64 n) {
+void update(void* elements, const int64* offsets, const void* values, int64 step, int64 n) {
   for (int64 k = 0; k < n; ++k) {
-    const int64 i = indices[k];
-    void* element = (char*)elements + (i + (i >> 63 & extent)) * stride;
+    void* element = (char*)elements + offsets[k];
     combined<op, d>(Number<d>::load(element, 0), Number<d>::load(values, k * step))
         .store(element, 0);
   }

@@ -44,9 +44,7 @@ PyObject* view_as(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject
 
 // The namespace of a class statement, with our `view` if it has none.
 Ref with_view(PyObject* names) {
-  static PyMethodDef row = {"view",
-                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(view_as)),
-                            METH_FASTCALL | METH_KEYWORDS, nullptr};
+  static PyMethodDef row = {"view", as_c_function(view_as), METH_FASTCALL | METH_KEYWORDS, nullptr};
   Ref all = checked(PyDict_Copy(names));
   if (PyDict_GetItemString(all.get(), row.ml_name)) return all;
   const Ref function = checked(PyCFunction_New(&row, nullptr));

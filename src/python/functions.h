@@ -29,9 +29,4 @@ PyObject* small_argsort(const Array& array);
 // left.dot(other, out); out may be null. A new reference.
 PyObject* dot_product(const Array& left, PyObject* other, PyObject* out);
 
-template <class Function>
-PyCFunction as_c_function(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 }  // namespace frit::python

@@ -258,13 +258,12 @@ void make_gate_type(PyObject* module) {
       {"runs", T_BOOL, offsetof(GateObject, runs), READONLY, "The loop runs, and is timed."},
       {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {
-      {"verdict", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(verdict)), METH_FASTCALL,
+      {"verdict", as_c_function(verdict), METH_FASTCALL,
        "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
-      {"guess", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(guess)), METH_FASTCALL,
+      {"guess", as_c_function(guess), METH_FASTCALL,
        "About how many seconds the loop takes as Python; None: who knows."},
       {"latest", latest, METH_NOARGS, "The latest verdict; 0: the place has another reason."},
-      {"remember", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(remember)), METH_FASTCALL,
-       "What runs calls like the latest."},
+      {"remember", as_c_function(remember), METH_FASTCALL, "What runs calls like the latest."},
       {"stop", stop, METH_NOARGS, "The loop has run as Python."},
       {"note_translated", note_translated, METH_NOARGS, "The loop has a translation."},
       {nullptr, nullptr, 0, nullptr}};

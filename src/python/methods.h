@@ -36,8 +36,7 @@ PyObject* method(PyObject* self, PyObject* const* values, Py_ssize_t positional,
 
 template <class Method>
 PyMethodDef method_row(const char* name = Method::name) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method<Method>)),
-          METH_FASTCALL | METH_KEYWORDS, nullptr};
+  return {name, as_c_function(method<Method>), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
 // A shortcut is a function of NumPy's name for the plain case: arrays of ours and few options. It
@@ -63,9 +62,7 @@ PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positio
 }
 template <class Method>
 PyMethodDef shortcut_row(const char* name = Method::name) {
-  return {name,
-          reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method_shortcut<Method>)),
-          METH_FASTCALL | METH_KEYWORDS, nullptr};
+  return {name, as_c_function(method_shortcut<Method>), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
 // A function is written the same way, without self; numpy.name is its fallback.
@@ -86,9 +83,8 @@ PyObject* function(PyObject*, PyObject* const* values, Py_ssize_t positional, Py
 
 template <class Function>
 PyMethodDef function_row() {
-  return {Function::name,
-          reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function<Function>)),
-          METH_FASTCALL | METH_KEYWORDS, nullptr};
+  return {Function::name, as_c_function(function<Function>), METH_FASTCALL | METH_KEYWORDS,
+          nullptr};
 }
 
 // The arguments under these names, in this order; the first `most_positional` may be given by

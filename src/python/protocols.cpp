@@ -160,10 +160,6 @@ PyObject* class_item(PyObject*, PyObject* key) {
   return PyObject_CallMethod(numpy.ndarray, "__class_getitem__", "(O)", key);  // a tuple is one key
 }
 
-template <class Function>
-PyCFunction as_function(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
 constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
 
 }  // namespace
@@ -172,33 +168,33 @@ void set_functions(PyObject* functions) { Py_XSETREF(functions_of_door, Py_NewRe
 void set_namespace(PyObject* module) { Py_XSETREF(namespace_of_door, Py_NewRef(module)); }
 
 std::vector<PyMethodDef> array_protocol_methods() {
-  return {
-      {"__array_ufunc__", as_function(array_ufunc), fast, nullptr},
-      {"__array_function__", as_function(array_function), fast, nullptr},
-      {"__array_namespace__", as_function(array_namespace), METH_VARARGS | METH_KEYWORDS, nullptr},
-      {"__array__", as_function(real_method<&array_name>), fast, nullptr},
-      {"__array_wrap__", as_function(array_wrap), fast, nullptr},
-      {"__dlpack__", as_function(real_method<&dlpack_name>), fast, nullptr},
-      {"__dlpack_device__", as_function(real_method<&dlpack_device_name>), fast, nullptr},
-      {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
-      {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
-      {"__format__", as_function(real_method<&format_name>), fast, nullptr},
-      {"__complex__", as_function(real_method<&complex_name>), fast, nullptr},
-      {"__sizeof__", size_of_array, METH_NOARGS, nullptr},
-      {"__copy__", copy_array, METH_NOARGS, nullptr},
-      {"__deepcopy__", copy_array, METH_O, nullptr},
-      {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
+  return {{"__array_ufunc__", as_c_function(array_ufunc), fast, nullptr},
+          {"__array_function__", as_c_function(array_function), fast, nullptr},
+          {"__array_namespace__", as_c_function(array_namespace), METH_VARARGS | METH_KEYWORDS,
+           nullptr},
+          {"__array__", as_c_function(real_method<&array_name>), fast, nullptr},
+          {"__array_wrap__", as_c_function(array_wrap), fast, nullptr},
+          {"__dlpack__", as_c_function(real_method<&dlpack_name>), fast, nullptr},
+          {"__dlpack_device__", as_c_function(real_method<&dlpack_device_name>), fast, nullptr},
+          {"__reduce__", as_c_function(real_method<&reduce_name>), fast, nullptr},
+          {"__reduce_ex__", as_c_function(real_method<&reduce_ex_name>), fast, nullptr},
+          {"__format__", as_c_function(real_method<&format_name>), fast, nullptr},
+          {"__complex__", as_c_function(real_method<&complex_name>), fast, nullptr},
+          {"__sizeof__", size_of_array, METH_NOARGS, nullptr},
+          {"__copy__", copy_array, METH_NOARGS, nullptr},
+          {"__deepcopy__", copy_array, METH_O, nullptr},
+          {"__class_getitem__", class_item, METH_O | METH_CLASS, nullptr}};
 }
 
 std::vector<PyMethodDef> scalar_protocol_methods() {
-  return {{"__array__", as_function(scalar_array), fast, nullptr},
-          {"__array_ufunc__", as_function(array_ufunc), fast, nullptr},
-          {"__array_function__", as_function(array_function), fast, nullptr},
-          {"__reduce__", as_function(real_method<&reduce_name>), fast, nullptr},
-          {"__reduce_ex__", as_function(real_method<&reduce_ex_name>), fast, nullptr},
-          {"__format__", as_function(real_method<&format_name>), fast, nullptr},
+  return {{"__array__", as_c_function(scalar_array), fast, nullptr},
+          {"__array_ufunc__", as_c_function(array_ufunc), fast, nullptr},
+          {"__array_function__", as_c_function(array_function), fast, nullptr},
+          {"__reduce__", as_c_function(real_method<&reduce_name>), fast, nullptr},
+          {"__reduce_ex__", as_c_function(real_method<&reduce_ex_name>), fast, nullptr},
+          {"__format__", as_c_function(real_method<&format_name>), fast, nullptr},
           {"__complex__", scalar_complex, METH_NOARGS, nullptr},
-          {"__round__", as_function(real_method<&round_name>), fast, nullptr},
+          {"__round__", as_c_function(real_method<&round_name>), fast, nullptr},
           {"__sizeof__", size_of_scalar, METH_NOARGS, nullptr}};
 }
 

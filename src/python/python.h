@@ -68,6 +68,12 @@ PyObject* as_object(Type* object) {
   return reinterpret_cast<PyObject*>(object);
 }
 
+// A function with any of CPython's signatures, for a table of methods, whose flags tell which.
+template <class Function>
+PyCFunction as_c_function(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 // The end of a dealloc: the memory of an object of ours goes, and its hold on its type.
 inline void free_object(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);

@@ -88,11 +88,6 @@ PyObject* reduce_pickle(PyObject* self, PyObject*) {
   });
 }
 
-template <class Function>
-PyCFunction as_function(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 void dealloc(PyObject* self) {
   Py_XDECREF(ufunc_of(self).dictionary);
   Py_XDECREF(ufunc_of(self).real);
@@ -168,14 +163,14 @@ void make_ufunc_type(PyObject* module) {
       {nullptr, 0, 0, 0, nullptr}};
   constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
   static PyMethodDef methods[] = {
-      {"reduce", as_function(ufunc_method<&reduce_name>), fast, text_of(numpy.ufunc, "reduce")},
-      {"accumulate", as_function(ufunc_method<&accumulate_name>), fast,
+      {"reduce", as_c_function(ufunc_method<&reduce_name>), fast, text_of(numpy.ufunc, "reduce")},
+      {"accumulate", as_c_function(ufunc_method<&accumulate_name>), fast,
        text_of(numpy.ufunc, "accumulate")},
-      {"outer", as_function(ufunc_method<&outer_name>), fast, text_of(numpy.ufunc, "outer")},
-      {"at", as_function(ufunc_method<&at_name>), fast, text_of(numpy.ufunc, "at")},
-      {"reduceat", as_function(ufunc_method<&reduceat_name>), fast,
+      {"outer", as_c_function(ufunc_method<&outer_name>), fast, text_of(numpy.ufunc, "outer")},
+      {"at", as_c_function(ufunc_method<&at_name>), fast, text_of(numpy.ufunc, "at")},
+      {"reduceat", as_c_function(ufunc_method<&reduceat_name>), fast,
        text_of(numpy.ufunc, "reduceat")},
-      {"resolve_dtypes", as_function(real_method<&resolve_name>), fast,
+      {"resolve_dtypes", as_c_function(real_method<&resolve_name>), fast,
        text_of(numpy.ufunc, resolve_name)},
       {"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
       {nullptr, nullptr, 0, nullptr}};
