@@ -30,7 +30,8 @@ if(FRIT_WERROR)
   list(APPEND frit_warnings -Werror)
 endif()
 target_compile_options(frit_flags INTERFACE ${frit_warnings})
-target_link_options(frit_flags INTERFACE LINKER:--as-needed)
+# Calls inside a library don't go through its table of imports.
+target_link_options(frit_flags INTERFACE LINKER:--as-needed LINKER:-Bsymbolic-functions)
 
 if(FRIT_SANITIZE)
   # -O1 keeps stacks readable; recovery off makes an undefined operation fail its test.

@@ -1,4 +1,4 @@
-// engine.cpp: bases, recording and the trace's key. eval.cpp runs what is recorded.
+// engine.cpp: bases and recording. eval.cpp runs what is recorded.
 #include "engine/engine.h"
 
 #include <pthread.h>
@@ -19,8 +19,6 @@ namespace frit {
 namespace {
 
 constexpr std::size_t most_free_bases = 4096;  // as many as nodes may wait
-
-std::uint64_t word(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
 // Two nodes of one source line that do the same: where a loop's next round begins.
 bool same_step(const Node& a, const Node& b) {
@@ -143,66 +141,11 @@ void Engine::free_unseen(Base* base) {
 
 // ---- recording ----------------------------------------------------------------------------------
 
-void Engine::start_segment() {
-  for (Base* base : slots_) base->segment = 0;
-  slots_.clear();
-  key_.clear();
-  ++segment_;
+void Engine::start_trace() {
   pending_cost_ = 0;
   anchor_ = 0;
   has_selections_ = false;
   twins_.clear();
-}
-
-void Engine::number_anew(Base* base) {
-  base->segment = segment_;
-  base->slot = static_cast<std::uint32_t>(slots_.size());
-  slots_.push_back(base);
-}
-
-void Engine::append_key(const Node& node) {
-  // One word for most: the layout is mostly the result's, the offset mostly 0.
-  const Layout* const usual = node.out.layout;
-  const auto add = [usual](std::uint64_t* to, const Access& a) {
-    const std::uint64_t type = static_cast<std::uint64_t>(a.dtype) << 32;
-    if (!a.base) {
-      *to++ = std::uint64_t{1} << 63 | type | (static_cast<std::uint64_t>(a.offset) & 0xFFFF);
-      return to;
-    }
-    const bool has_layout = a.layout != usual, has_offset = a.offset != 0;
-    *to++ = a.base->slot | type | std::uint64_t{has_layout} << 40 | std::uint64_t{has_offset} << 41;
-    if (has_layout) *to++ = word(a.layout);
-    if (has_offset) *to++ = static_cast<std::uint64_t>(a.offset);
-    return to;
-  };
-  if (node.kind == NodeKind::Routine) return append_key(*node.site);
-  const std::size_t accesses =
-      node.site ? node.site->outputs.size() + node.site->inputs.size() : 1 + max_inputs;
-  std::uint64_t* to = key_.room_for(3 + 3 * accesses);
-  const bool is_pure = node.kind == NodeKind::Call && node.site->call->is_pure();
-  const std::uint64_t types = std::bit_cast<std::uint32_t>(node.signature);
-  const std::uint64_t head = static_cast<std::uint64_t>(node.kind) | std::uint64_t{is_pure} << 7 |
-                             static_cast<std::uint64_t>(node.op) << 8 |
-                             static_cast<std::uint64_t>(node.inputs) << 16 | types << 32;
-  *to++ = head;
-  *to++ = word(usual);
-  if (node.kind == NodeKind::Call) {
-    *to++ = node.site->outputs.size() << 32 | node.site->inputs.size();
-    for (const Access& a : node.site->outputs) to = add(to, a);
-    for (const Access& a : node.site->inputs) to = add(to, a);
-  } else {
-    if (node.kind == NodeKind::Reduce) *to++ = node.reduced;
-    to = add(to, node.out);
-    for (int k = 0; k < node.inputs; ++k) to = add(to, node.in[k]);
-  }
-  key_.grown_to(to);
-}
-
-// The use's id stands for all that a plan of a routine depends on, but for which memory it touches.
-void Engine::append_key(const CallSite& routine) {
-  key_.push_back(static_cast<std::uint64_t>(NodeKind::Routine) | routine.routine->id << 8);
-  for (const Access& a : routine.outputs) key_.push_back(a.base->slot);
-  for (const Access& a : routine.inputs) key_.push_back(a.base->slot);
 }
 
 inline void Engine::add_access(const Access& access, bool is_write) {
@@ -213,7 +156,6 @@ inline void Engine::add_access(const Access& access, bool is_write) {
     ++access.base->pending_writes;
     access.base->stamp = 0;
   }
-  number(access);
 }
 
 void Engine::commit() {
@@ -226,7 +168,6 @@ void Engine::commit() {
     add_access(a, is_write);
     at_once |= a.base->exports > 0 || a.base->foreign;
   });
-  append_key(node);
   ++statistics.recorded;
   pending_cost_ += pending_cost_of(node);
   if (at_once && launching_) {
@@ -287,13 +228,6 @@ std::uint64_t Engine::stamp(Base* base) {
   if (base->exports > 0 || base->foreign) return 0;
   if (base->stamp == 0) base->stamp = next_stamp_++;
   return base->stamp;
-}
-
-std::vector<SlotState> Engine::slot_states() const {
-  std::vector<SlotState> states;
-  states.reserve(slots_.size());
-  for (const Base* base : slots_) states.push_back(state_of(*base));
-  return states;
 }
 
 // ---- life of the process ------------------------------------------------------------------------

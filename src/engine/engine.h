@@ -163,7 +163,7 @@ class Engine {
   // Owners to be released without the lock.
   std::vector<std::pair<void*, void (*)(void*)>> released;
 
-  std::string explain(bool dot) const;
+  std::string explain(bool dot);
   void flush_caches();
   void wait_for_compiler();
   CompilerStatistics compiler_statistics() const { return compiler_->statistics(); }
@@ -175,21 +175,20 @@ class Engine {
  private:
   Engine();
   static Engine& start();
-  void number(const Access& access) {
-    if (access.base->segment != segment_) number_anew(access.base);
-  }
-  void number_anew(Base* base);
-  void append_key(const Node& node);
-  void append_key(const CallSite& routine);
+  // In trace_key.cpp.
+  void number_bases();
+  std::vector<SlotState> slot_states();
+  void write_key();
+  void append_to_key(const Node& node);
+  void append_to_key(const CallSite& routine);
   void add_access(const Access& access, bool is_write);
   void drop_access(const Access& access, bool is_write);
-  void start_segment();
+  void start_trace();
   void tidy();
   bool begins_anew(const Node& node);
   void eval_before_last();
   bool may_hold_on(const Node& node);
   double pending_cost_of(const Node& node) const;
-  std::vector<SlotState> slot_states() const;
   // What is pending, for make_plan.
   Segment segment(std::span<const SlotState> states) const {
     return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
@@ -201,7 +200,6 @@ class Engine {
     std::uint64_t hash;
     CachedPlan* plan;  // null: not known
   };
-  void complete_key();
   Lookup find_plan();
   CachedPlan& new_plan(std::uint64_t hash);
   // In eager.cpp. run_eagerly() returns false where it had to stop: the rest is still pending.
@@ -226,6 +224,7 @@ class Engine {
   static EngineLock lock_;
 
   std::vector<Node> nodes_;
+  // Of the trace that is looked up or runs: its bases by number, its words.
   std::vector<Base*> slots_;
   Words key_;
   std::uint64_t segment_ = 1;

@@ -95,27 +95,13 @@ void Engine::eval() {
   run(cached);
 }
 
-// What a plan depends on besides the nodes: the states of the bases, and how it fuses.
-void Engine::complete_key() {
-  std::uint64_t* to = key_.room_for(slots_.size() + 1);
-  for (const Base* base : slots_) {
-    const SlotState s = state_of(*base);
-    *to++ = static_cast<std::uint64_t>(s.bytes) << 3 | static_cast<std::uint64_t>(s.alive) << 2 |
-            static_cast<std::uint64_t>(s.has_data) << 1 | static_cast<std::uint64_t>(s.pinned);
-  }
-  *to++ = static_cast<std::uint64_t>(settings.fusion);
-  key_.grown_to(to);
-}
-
 Engine::Lookup Engine::find_plan() {
   const auto start = std::chrono::steady_clock::now();
-  const std::size_t trace_words = key_.size();
-  complete_key();
+  write_key();
   Lookup found{hash_words(key_.all()), nullptr};
   const auto [first, last] = plans_.equal_range(found.hash);
   for (auto it = first; it != last && !found.plan; ++it)
     if (std::ranges::equal(it->second->key, key_.all())) found.plan = it->second.get();
-  key_.shrink(trace_words);
   if (found.plan) {
     ++statistics.plan_hits;
     found.plan->last_use = ++clock_;
@@ -138,10 +124,7 @@ CachedPlan& Engine::new_plan(std::uint64_t hash) {
       std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
   }
   auto cached = std::make_unique<CachedPlan>();
-  const std::size_t trace_words = key_.size();
-  complete_key();
   cached->key.assign(key_.all().begin(), key_.all().end());
-  key_.shrink(trace_words);
   cached->last_use = ++clock_;
   for (const Node& node : nodes_)
     for_each_access(node, [&](const Access& a, bool) {
@@ -264,7 +247,7 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
       (finished[k] ? done : rest).push_back(std::move(nodes_[k]));
     nodes_.clear();
   }
-  start_segment();
+  start_trace();
   for (const Node& node : done)
     for_each_access(node, [&](const Access& a, bool w) { drop_access(a, w); });
   if (all) {
@@ -272,8 +255,6 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
     nodes_.swap(done);  // keeps its capacity
   }
   for (Node& node : rest) {
-    for_each_access(node, [&](const Access& a, bool) { number(a); });
-    append_key(node);
     pending_cost_ += pending_cost_of(node);
     nodes_.push_back(std::move(node));
   }

@@ -94,7 +94,7 @@ std::string NodeLabel::text() const {
   return s + " " + std::string(info(dtype).name) + shape_text(domain->shape());
 }
 
-std::string Engine::explain(bool dot) const {
+std::string Engine::explain(bool dot) {
   std::shared_ptr<const Plan> plan = last_plan_;
   std::vector<std::string> names;
   if (last_nodes_)

@@ -12,7 +12,6 @@ class Words {
  public:
   std::size_t size() const { return size_; }
   void clear() { size_ = 0; }
-  void shrink(std::size_t size) { size_ = size; }
   std::span<const std::uint64_t> all() const { return {words_.get(), size_}; }
 
   void push_back(std::uint64_t word) {

@@ -69,8 +69,8 @@ Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
                        "types according to the casting rule ''safe''"));
 }
 
-// The last answers are kept, each at a place of its own.
-Resolution resolution_of(Op op, std::span<const Argument> arguments) {
+// The last answers are kept, each at a place of its own: until the next question.
+const Resolution& resolution_of(Op op, std::span<const Argument> arguments) {
   constexpr std::size_t places = 512;
   static_assert(op_count < 1 << 10 && kinds < 1 << 5 && max_inputs == 3);  // all fit the key
   static std::array<Resolution, places> known;
@@ -391,6 +391,20 @@ bool is_known_number(const Array& a, const Layout& layout) {
   return a.size() == 1 && a.ndim() <= layout.ndim() && Engine::get().is_ready(a.base());
 }
 
+// A number of another type, or one that lies in an array; null where it isn't known.
+[[gnu::noinline]] const Scalar* number_in(Scalar& room, const Argument& a, DType type,
+                                          const Layout& layout) {
+  if (!a.array) {
+    room = converted(a, type);
+    return &room;
+  }
+  if (!is_known_number(*a.array, layout)) return nullptr;
+  room = Scalar{.dtype = type};
+  std::memcpy(room.bytes, a.array->base()->data + a.array->offset(),
+              static_cast<std::size_t>(size_of(type)));
+  return &room;
+}
+
 void read_plain(std::span<const Argument> arguments, const Signature& signature, Plain& plain) {
   const Layout* layout = nullptr;
   for (const Argument& a : arguments) {
@@ -401,27 +415,19 @@ void read_plain(std::span<const Argument> arguments, const Signature& signature,
   if (!layout || !layout->c_contiguous() || layout->size() == 0 ||
       layout->item_size() != size_of(signature.out))
     return;
-  // Numbers that were of another type, or lay in an array.
-  static Scalar values[max_constants];
-  std::size_t count = 0;
+  static Scalar rooms[max_constants];
+  std::size_t numbers = 0;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const Argument& a = arguments[k];
+    const DType type = signature.in[k];
     plain.numbers[k] = nullptr;
-    if (a.array && a.array->dtype() != signature.in[k]) return;
+    if (a.array && a.array->dtype() != type) return;
     if (a.array && a.array->layout() == layout) continue;
-    if (count == max_constants) return;
-    Scalar& value = values[count++];
-    plain.numbers[k] = &value;
-    if (!a.array && a.scalar.dtype == signature.in[k]) {
-      plain.numbers[k] = &a.scalar;
-    } else if (!a.array) {
-      value = converted(a, signature.in[k]);
-    } else {
-      if (!is_known_number(*a.array, *layout)) return;
-      value.dtype = signature.in[k];
-      std::memcpy(value.bytes, a.array->base()->data + a.array->offset(),
-                  static_cast<std::size_t>(size_of(value.dtype)));
-    }
+    if (numbers == max_constants) return;
+    const bool is_given = !a.array && a.scalar.dtype == type;
+    plain.numbers[k] = is_given ? &a.scalar : number_in(rooms[numbers], a, type, *layout);
+    if (!plain.numbers[k]) return;
+    ++numbers;
   }
   plain.layout = layout->contiguous();
 }
@@ -516,13 +522,16 @@ Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& 
                   const Array* target = nullptr, Else otherwise = Else::Record) {
   Plain plain;
   read_plain(arguments, resolution.signature, plain);
-  if (!plain.layout ||
-      (target && !is_plain_target(*target, arguments, plain, op, resolution.signature)))
-    return {};
-  Array out = target ? *target : fresh_plain(*plain.layout, resolution.signature.out);
-  if (compute_plain(op, resolution, arguments, plain, out)) return out;
-  if (otherwise == Else::Nothing) return {};
-  record_plain(op, resolution.signature, arguments, plain, out);
+  const bool is_plain = plain.layout && (!target || is_plain_target(*target, arguments, plain, op,
+                                                                    resolution.signature));
+  Array out = !is_plain ? Array()
+              : target  ? *target
+                        : fresh_plain(*plain.layout, resolution.signature.out);
+  if (!out || compute_plain(op, resolution, arguments, plain, out)) return out;
+  if (otherwise == Else::Nothing)
+    out = {};
+  else
+    record_plain(op, resolution.signature, arguments, plain, out);
   return out;
 }
 
@@ -586,15 +595,13 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
 
 }  // namespace
 
-Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
-  check_count(op, arguments.size());
-  Locked lock(Engine::lock());
-  const Resolution resolution =
-      options.signature ? resolution_of(op, *options.signature) : resolution_of(op, arguments);
+namespace {
+
+// What apply_plain leaves.
+[[gnu::noinline]] Array apply_general(Op op, std::span<const Argument> arguments,
+                                      const Resolution resolution, const ApplyOptions& options) {
   const Signature& signature = resolution.signature;
   if (resolution.is_mixed) return apply_mixed(op, arguments, signature, options);
-  if (!options.where)
-    if (Array result = apply_plain(op, arguments, resolution, options.out)) return result;
   if ((op == Op::Multiply || op == Op::Square) && is_complex(signature.out) &&
       is_unfused_in_place(arguments, options))
     return apply_unfused(op, arguments, signature, options);
@@ -662,6 +669,24 @@ Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& opti
   record_elementwise(op, signature, access_of(out), {inputs, arguments.size()},
                      {constants, constant});
   return out;
+}
+
+Array apply_resolved(Op op, std::span<const Argument> arguments, const Resolution& resolution,
+                     const ApplyOptions& options) {
+  const bool may_be_plain = !options.where && !resolution.is_mixed;
+  Array result = may_be_plain ? apply_plain(op, arguments, resolution, options.out) : Array();
+  if (!result) result = apply_general(op, arguments, resolution, options);
+  return result;
+}
+
+}  // namespace
+
+Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
+  check_count(op, arguments.size());
+  Locked lock(Engine::lock());
+  if (options.signature)
+    return apply_resolved(op, arguments, resolution_of(op, *options.signature), options);
+  return apply_resolved(op, arguments, resolution_of(op, arguments), options);
 }
 
 Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options) {

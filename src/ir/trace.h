@@ -28,8 +28,8 @@ class Base {
   std::int32_t exports = 0;     // somebody outside holds its address
   std::int32_t pending = 0;     // accesses by pending nodes
   std::int32_t pending_writes = 0;
-  std::uint32_t slot = 0;     // its number in the current segment of the trace,
-  std::uint64_t segment = 0;  // if this is that segment's number
+  std::uint32_t slot = 0;     // its number in the trace that is evaluated,
+  std::uint64_t segment = 0;  // if that is the trace with this number
   // What the memory holds behind all that is recorded: equal stamps, the same bytes. 0: it has not
   // been stamped since it was last written. Who writes without a node sets it to 0 behind that.
   std::uint64_t stamp = 0;

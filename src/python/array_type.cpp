@@ -187,7 +187,7 @@ void add_ndarray_rest(PyObject* type) {
 
 }  // namespace
 
-PyObject* new_array(Array array) {
+PyObject* new_array(Array&& array) {
   PyObject* object = allocate_object();
   ArrayObject& self = array_of(object);
   self.weak_references = nullptr;

@@ -130,7 +130,16 @@ PyObject* divided_pair(const Argument (&arguments)[2]) {
   return checked(PyTuple_Pack(2, first.get(), second.get())).release();
 }
 
-PyObject* finished(Array result) {
+// A Python int of one machine word.
+std::optional<std::int64_t> word_of(PyObject* object) {
+  if (!PyLong_CheckExact(object)) return std::nullopt;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) return std::nullopt;
+  return value;
+}
+
+PyObject* finished(Array&& result) {
   settle_warnings();
   return new_result(std::move(result));
 }
@@ -173,25 +182,33 @@ PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
       });
 }
 
+// Arrays, and numbers beside them; null without error for anything else.
+PyObject* binary_at_once(Op op, PyObject* left, PyObject* right) {
+  const auto result = [op](const Argument(&arguments)[2]) {
+    return finished(apply(op, arguments));
+  };
+  if (is_array(left)) {
+    const Array& a = array_of(left).array;
+    if (is_array(right)) return result({a, array_of(right).array});
+    if (PyFloat_CheckExact(right)) return result({a, PyFloat_AS_DOUBLE(right)});
+    if (const std::optional<std::int64_t> integer = word_of(right)) return result({a, *integer});
+  } else if (is_array(right)) {
+    const Array& a = array_of(right).array;
+    if (PyFloat_CheckExact(left)) return result({PyFloat_AS_DOUBLE(left), a});
+    if (const std::optional<std::int64_t> integer = word_of(left)) return result({*integer, a});
+  }
+  return nullptr;
+}
+
 template <Slot slot>
 PyObject* binary(PyObject* left, PyObject* right) {
   note_source();
   if constexpr (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod) {
-    if (is_array(left)) {
-      const Array& a = array_of(left).array;
-      try {
-        if (is_array(right)) {
-          const Argument arguments[2] = {a, array_of(right).array};
-          return finished(apply(row(slot).op, arguments));
-        }
-        if (PyFloat_CheckExact(right)) {
-          const Argument arguments[2] = {a, PyFloat_AS_DOUBLE(right)};
-          return finished(apply(row(slot).op, arguments));
-        }
-      } catch (const PythonError&) {
-        return nullptr;
-      } catch (...) {  // once more, on the path that asks NumPy
-      }
+    try {
+      if (PyObject* result = binary_at_once(row(slot).op, left, right)) return result;
+    } catch (const PythonError&) {
+      return nullptr;
+    } catch (...) {  // once more, on the path that asks NumPy
     }
   }
   return binary_general(slot, left, right);

@@ -39,16 +39,19 @@ inline ScalarObject& scalar_of(PyObject* object) {
 }
 
 // A new reference. `owner` is borrowed; a view's own owner is looked through, as NumPy does.
-PyObject* new_array(Array array);
+PyObject* new_array(Array&& array);
+inline PyObject* new_array(const Array& array) { return new_array(Array(array)); }
 PyObject* new_view(Array array, ArrayObject& of);
 void set_viewed(ArrayObject& view, ArrayObject& of);
 PyObject* new_scalar(Array array);
 // A NumPy scalar if the value is there already, else a lazy Scalar.
 PyObject* new_scalar_result(Array array);
 // What an op gives: 0-d results are scalars.
-inline PyObject* new_result(Array array) {
-  return array.ndim() == 0 ? new_scalar_result(std::move(array)) : new_array(std::move(array));
+inline PyObject* new_result(Array&& array) {
+  return array.layout()->ndim() == 0 ? new_scalar_result(std::move(array))
+                                     : new_array(std::move(array));
 }
+inline PyObject* new_result(const Array& array) { return new_result(Array(array)); }
 
 // The NumPy scalar of a lazy one, computed now. Borrowed.
 PyObject* scalar_value(ScalarObject& scalar);
