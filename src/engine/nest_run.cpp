@@ -109,8 +109,8 @@ struct LoopNest::Program {
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
   std::vector<void*> pointers;
-  std::vector<std::vector<Scalar>> partials;  // by local: a chunk's sums
-  std::vector<std::byte*> arrays;             // by parameter: the chunks' own
+  std::vector<std::vector<std::byte>> partials;  // by local: the chunks' sums
+  std::vector<std::byte*> arrays;                // by parameter: the chunks' own
 };
 
 struct LoopNest::Variant {
@@ -253,11 +253,6 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   for (std::size_t k = 0; k < made->locals.size(); ++k)
     made->locals[k] = Scalar{.dtype = nest.routine.body.locals[k]};
   made->partials.resize(made->locals.size());
-  for (const NestLaunch& launch : made->program->launches)
-    for (const ChunkReduction& reduction : launch.reductions) {
-      made->partials[at(reduction.local)].resize(at(most_chunks));
-      for (std::int32_t c : reduction.companions) made->partials[at(c)].resize(at(most_chunks));
-    }
   made->arrays.resize(call.arrays.size());
   variant.programs.push_back(std::move(made));
   return *(variant.last = variant.programs.back().get());
@@ -522,6 +517,11 @@ class NestRun {
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
   }
 
+  void make_room(std::int32_t x, std::int64_t chunks) {
+    std::vector<std::byte>& parts = state_.partials[at(x)];
+    parts.resize(std::max(parts.size(), at(chunks * size_of(local_type(x)))));
+  }
+
   void launch_with_arrays(std::int32_t number, const NestLaunch& l, Range r) {
     const std::int64_t chunks = chunks_with_arrays(l, r);
     if (chunks < 2 || r.extent < 2) return launch(l.in_order);
@@ -546,6 +546,10 @@ class NestRun {
   }
 
   void launch(std::int32_t number, const NestLaunch& l, const Range& r) {
+    for (const ChunkReduction& reduction : l.reductions) {
+      make_room(reduction.local, r.extent);
+      for (std::int32_t c : reduction.companions) make_room(c, r.extent);
+    }
     fill_arguments(l, r);
     const double cost = cost_of(l, r);
     flags_ |= Engine::get().launch(
@@ -708,6 +712,11 @@ class NestRun {
   void combine(const ChunkReduction& reduction, const Range& r) {
     Scalar& local = state_.locals[at(reduction.local)];
     const std::int64_t item = size_of(local.dtype);
+    const ScanLoop scan = is_complex(local.dtype) ? nullptr : scan_loop(reduction.op, local.dtype);
+    if (!reduction.extreme && scan) {
+      std::byte* parts = part_of(reduction.local);
+      return scan(parts, parts, local.bytes, r.extent);
+    }
     for (std::int64_t k = 0; k < r.extent; ++k) {
       const std::byte* part = part_of(reduction.local) + k * item;
       if (!reduction.extreme) {
@@ -722,9 +731,7 @@ class NestRun {
     }
   }
 
-  const std::byte* part_of(std::int32_t x) const {
-    return reinterpret_cast<const std::byte*>(state_.partials[at(x)].data());
-  }
+  std::byte* part_of(std::int32_t x) const { return state_.partials[at(x)].data(); }
 
   State& state_;
   const LoopNest::Tuning& tuning_;

@@ -116,6 +116,7 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
     for (const PlanNode& n : node.body) add_cost(n, {});
   }
   launch_.shortest_chunk = has_inner_loop(node) ? 1 : facts_.shortest_chunk;
+  launch_.adds_in_order = adds_in_order(node);
   return finish();
 }
 
@@ -134,6 +135,41 @@ bool LaunchWriter::has_inner_loop(const PlanNode& node) const {
         return most;
       };
   return depth(node.body) > (node.grain == PlanNode::Grain::Chunk ? 1 : 0);
+}
+
+// Rounds that take long, of which each adds one term or none.
+bool LaunchWriter::adds_in_order(const PlanNode& node) const {
+  if (node.grain != PlanNode::Grain::Chunk || !has_inner_loop(node) || !launch_.arrays.empty())
+    return false;
+  const bool has_lanes = std::ranges::any_of(node.body, [&](const PlanNode& n) {
+    return n.loop == node.loop && n.run == LoopRun::Vector;
+  });
+  return !has_lanes && std::ranges::all_of(launch_.reductions, [&](const ChunkReduction& r) {
+    return r.extreme || adds_one_term(node, r.local);
+  });
+}
+
+bool LaunchWriter::adds_one_term(const PlanNode& node, std::int32_t x) const {
+  const auto is_term = [&](const LocalUpdate& u) {
+    const bool exact = u.op == Op::Add || u.op == Op::Subtract || u.op == Op::Multiply;
+    return exact && u.operands.size() == 1 && !is_in_loop(node.instr->body, u.write);
+  };
+  int updates = 0;
+  for (const LocalUpdate& u : judged_.locals.updates) {
+    if (u.local != x || !is_inside(node, u.write)) continue;
+    if (!is_term(u)) return false;
+    ++updates;
+  }
+  return updates == 1;
+}
+
+// Is it in a loop of the block?
+bool LaunchWriter::is_in_loop(const Block& block, const Instr* wanted) {
+  return std::ranges::any_of(block, [&](const Instr& instr) {
+    if (instr.kind == InstrKind::Loop || instr.kind == InstrKind::While)
+      return contains(instr.body, wanted);
+    return is_in_loop(instr.body, wanted) || is_in_loop(instr.other, wanted);
+  });
 }
 
 std::int32_t LaunchWriter::integer_number(const NestLaunch::Integer& wanted) {

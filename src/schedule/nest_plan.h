@@ -6,8 +6,9 @@
 // as wavefronts. What a transform needs is asked of the dependences that are active in this call.
 //
 // The order of float sums changes in three places only: a sum of a vector loop is NumPy's pairwise
-// tree; a sum of a parallel loop is made in chunks whose sums are added in order (both depend on
-// sizes and layouts, never on tier or threads); and the product of two large matrices is BLAS's.
+// tree; a sum of a parallel loop is made in chunks whose sums are added in order, where a round
+// takes long chunks of one round each (both depend on sizes and layouts, never on tier or
+// threads); and the product of two large matrices is BLAS's.
 // All other results are those of the loops in order, bit for bit.
 #pragma once
 

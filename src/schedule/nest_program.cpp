@@ -175,6 +175,8 @@ class Sweep {
 
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   if (launch.grain == PlanNode::Grain::Tile) return tile_length;
+  constexpr std::int64_t most_chunks = 64, most_terms = 1 << 16;
+  if (launch.adds_in_order && rounds <= most_terms) return 1;
   const std::int64_t even = (rounds + most_chunks - 1) / most_chunks;
   return std::max(launch.shortest_chunk, even);
 }

@@ -77,6 +77,7 @@ struct NestLaunch {
   std::vector<LoopPart> parts;
   PlanNode::Grain grain = PlanNode::Grain::One;
   std::int64_t shortest_chunk = 1;
+  bool adds_in_order = false;  // a round makes one term of each sum
   // Grain::Wave: the loop j of w = skew * i + j. It takes many launches, a diagonal of tiles each.
   const Instr* across = nullptr;
   std::int64_t skew = 0;
@@ -110,8 +111,7 @@ struct NestProgram {
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts);
 
 // Iterations of a chunk: a function of the loop's rounds and nothing else that changes from call to
-// call, since it decides the order of sums.
-inline constexpr std::int64_t most_chunks = 64;
+// call, since it decides the order of sums. One, where that makes sums what they are in order.
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds);
 
 }  // namespace frit

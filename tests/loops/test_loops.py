@@ -388,6 +388,35 @@ def test_the_sum_of_a_row_of_nothing_is_0_without_a_sign():
         assert np.array_equal(np.signbit(got), np.signbit(a.sum(axis=1)))
 
 
+def added_sums(a, b, out):
+    total, signed, product = 0.0, -0.0, 1.0
+    for i in range(a.shape[0]):
+        row = (a[i] * b[i]).sum()
+        total += row
+        if row > 0:
+            signed -= np.sqrt(row)
+            product *= 1 + 1e-3 * row
+    out[0], out[1], out[2] = total, signed, product
+
+
+@pytest.mark.parametrize("rows", [1, 64, 65, 1000, 5000])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_terms_that_take_long_are_added_in_order(rows, dtype):
+    a, b = np.random.default_rng(rows).normal(size=(2, rows, 30)).astype(dtype)
+    expected, got = np.zeros((2, 3))
+    parallel = frit.parallelize(added_sums)
+    parallel(a, b, got)
+    added_sums(a, b, expected)
+    assert runs_compiled(parallel), frit.explain(parallel)
+    assert "# reduction" in str(frit.explain(parallel))
+    assert expected.tobytes() == got.tobytes()
+    a[:] = -0.0
+    b[:] = 0.0
+    parallel(a, b, got)
+    added_sums(a, b, expected)
+    assert expected.tobytes() == got.tobytes()
+
+
 def row_sums_alone(a, out):
     for i in range(a.shape[0]):
         out[i] = a[i].sum()
