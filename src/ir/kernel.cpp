@@ -32,6 +32,11 @@ bool is_pure(const Instr& instr) {
   return false;
 }
 
+bool raises_easily(Op op, DType type) {
+  return may_warn(op, type) && op != Op::Add && op != Op::Subtract && op != Op::Multiply &&
+         op != Op::Square && op != Op::MultiplyUnfused;
+}
+
 const Instr& parallel_loop(const Kernel& kernel) {
   check(!kernel.code.empty() && kernel.code.back().kind == InstrKind::Loop &&
             kernel.code.back().parallel,

@@ -169,6 +169,10 @@ std::string serialize(const Kernel& kernel);
 
 // Its value depends on its arguments alone, and it does nothing else.
 bool is_pure(const Instr& instr);
+// What raises a floating-point error stays under the condition that keeps it from doing so. Sums
+// and products raise one from extreme values only, and are the bulk of what a condition's branches
+// share.
+bool raises_easily(Op op, DType type);
 
 // The root's parallel loop.
 const Instr& parallel_loop(const Kernel& kernel);

@@ -15,14 +15,6 @@ bool swaps(Op op, DType type) {
   return has(op, Commutative) && (!is_inexact(type) || (is_float(type) && !has(op, Reorderable)));
 }
 
-// What raises a floating-point error stays under the condition that keeps it from doing so. Sums
-// and products raise one from extreme values only, and are the bulk of what a condition's branches
-// share.
-bool raises_easily(Op op, DType type) {
-  return may_warn(op, type) && op != Op::Add && op != Op::Subtract && op != Op::Multiply &&
-         op != Op::Square && op != Op::MultiplyUnfused;
-}
-
 }  // namespace
 
 // Most kernels are small, and a first call is as fast as they are written: room for one of those.

@@ -29,7 +29,7 @@ bool same_pure(const Instr& a, const Instr& b) {
 
 // Walks in the order of execution with what each local is known to hold. What a block defines is
 // forgotten where the block ends, for it is not visible there. Pure instructions go as far out as
-// their operands allow, and stand once.
+// their operands allow, and stand once; what may raise an error stays under its condition.
 class LocalPromotion {
  public:
   explicit LocalPromotion(Routine& routine)
@@ -49,6 +49,7 @@ class LocalPromotion {
   struct Open {
     Block block;
     std::vector<Instr> pure;  // those that stand in it
+    bool is_conditional = false;
   };
 
   ValueId resolve(ValueId id) const {
@@ -56,8 +57,8 @@ class LocalPromotion {
     return id;
   }
 
-  Block block(Block from, Known& known, ValueId index) {
-    open_.emplace_back();
+  Block block(Block from, Known& known, ValueId index, bool is_conditional = false) {
+    open_.emplace_back().is_conditional = is_conditional;
     if (index != no_value) level_[at(index)] = open_.size() - 1;
     for (Instr& instr : from) {
       for (ValueId& arg : instr.args) arg = resolve(arg);
@@ -119,14 +120,29 @@ class LocalPromotion {
     for (ValueId arg : instr.args)
       if (arg != no_value) level = std::max(level, level_[at(arg)]);
     const DType type = routine_.body.values[at(instr.result)];
-    for (const Instr& known : open_[level].pure)
-      if (same_pure(known, instr) && routine_.body.values[at(known.result)] == type) {
-        same_[at(instr.result)] = known.result;
-        return;
-      }
+    const std::size_t outermost = level;
+    if (may_raise(instr, type)) level = std::max(level, innermost_condition());
+    for (std::size_t l = outermost; l <= level; ++l)
+      for (const Instr& known : open_[l].pure)
+        if (same_pure(known, instr) && routine_.body.values[at(known.result)] == type) {
+          same_[at(instr.result)] = known.result;
+          return;
+        }
     level_[at(instr.result)] = level;
     open_[level].pure.push_back(instr);
     open_[level].block.push_back(std::move(instr));
+  }
+
+  bool may_raise(const Instr& instr, DType type) const {
+    if (instr.kind != InstrKind::Apply && instr.kind != InstrKind::Cast) return false;
+    const DType from = routine_.body.values[at(instr.args[0])];
+    return instr.kind == InstrKind::Apply ? raises_easily(instr.op, from)
+                                          : conversion_may_warn(from, type);
+  }
+  std::size_t innermost_condition() const {
+    std::size_t level = open_.size() - 1;
+    while (level > 0 && !open_[level].is_conditional) --level;
+    return level;
   }
 
   void nested(Instr& instr, Known& known) {
@@ -141,9 +157,9 @@ class LocalPromotion {
     // A branch begins with what is known before it; a loop's later iterations do not.
     if (instr.kind != InstrKind::If) forget(known);
     Known in_other = known, in_body = known;
-    instr.other = block(std::move(instr.other), in_other, no_value);
-    instr.body = block(std::move(instr.body), in_body,
-                       instr.kind == InstrKind::Loop ? instr.result : no_value);
+    const bool is_loop = instr.kind == InstrKind::Loop;
+    instr.other = block(std::move(instr.other), in_other, no_value, !is_loop);
+    instr.body = block(std::move(instr.body), in_body, is_loop ? instr.result : no_value, !is_loop);
     forget(known);
     if (instr.kind == InstrKind::While) needed_[at(instr.number)] = true;
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -415,6 +416,32 @@ def test_terms_that_take_long_are_added_in_order(rows, dtype):
     parallel(a, b, got)
     added_sums(a, b, expected)
     assert expected.tobytes() == got.tobytes()
+
+
+def roots_of_positive_sums(a, out):
+    total = 0.0
+    for i in range(a.shape[0]):
+        row = a[i].sum()
+        if row > 0:
+            out[i] = np.sqrt(row)
+            total += np.log(row)
+        elif row != 0:
+            out[i] = a[0, 0] / row
+    out[0] = total
+
+
+def test_a_condition_keeps_its_branch_from_warning():
+    a = np.random.default_rng(1).normal(size=(50, 3))
+    a[7] = 0
+    expected, got = np.zeros((2, 50))
+    parallel = frit.parallelize(roots_of_positive_sums)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        roots_of_positive_sums(a, expected)
+        parallel(a, got)
+    assert runs_compiled(parallel), frit.explain(parallel)
+    assert not heard
+    np.testing.assert_allclose(got, expected, rtol=1e-14)
 
 
 def row_sums_alone(a, out):
