@@ -9,6 +9,7 @@
 
 #include "python/fallback.h"
 #include "python/numpy_api.h"
+#include "python/operands.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -25,10 +26,12 @@ std::unordered_map<PyObject*, PyObject*>& ufuncs_by_real() {
 
 PyObject* vectorcall(PyObject* object, PyObject* const* values, std::size_t count,
                      PyObject* names) {
+  const Py_ssize_t positional = PyVectorcall_NARGS(count);
+  // One number is NumPy's business.
+  if (positional == 1 && !names && !is_array(values[0]) && is_plain_scalar(values[0]))
+    return PyObject_Vectorcall(ufunc_of(object).real, values, 1, nullptr);
   note_source();
-  return guarded([&] {
-    return call_ufunc(ufunc_of(object), {values, PyVectorcall_NARGS(count), names});
-  });
+  return guarded([&] { return call_ufunc(ufunc_of(object), {values, positional, names}); });
 }
 
 template <const char* const* name>
