@@ -24,6 +24,7 @@ const OpInfo& info(Op op) {
 #define DOUBLE(...) "d"
 #define COMPLEX(...) "FD"
 #define COMPLEX_REAL(...) "FD"
+#define SIGNED_OVERFLOWS(...)
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define COMPLEX_RARE(...)
@@ -50,6 +51,7 @@ const OpInfo& info(Op op) {
 #undef DOUBLE
 #undef COMPLEX
 #undef COMPLEX_REAL
+#undef SIGNED_OVERFLOWS
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef COMPLEX_RARE
@@ -449,6 +451,7 @@ std::string formula_symbol(Op op, DType in) {
   return "frit_" + std::string(info(op).name) + "_" + suffix_of(in);
 }
 std::string rare_symbol(Op op, DType in) { return formula_symbol(op, in) + "_rare"; }
+std::string overflow_symbol(Op op, DType in) { return formula_symbol(op, in) + "_overflows"; }
 std::string cast_symbol(DType from, DType to) {
   return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);
 }
