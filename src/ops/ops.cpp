@@ -426,7 +426,10 @@ UpdateLoop update_loop(Op op, DType dtype) {
 }
 
 CountLoop count_true_loop() { return best_loops().count_true; }
-FindLoop find_loop(DType dtype) { return best_loops().finds[static_cast<int>(dtype)]; }
+ExtremeLoop extreme_loop(Op op, DType dtype) {
+  const LoopTable& loops = best_loops();
+  return (op == Op::Maximum ? loops.greatest : loops.least)[static_cast<int>(dtype)];
+}
 
 std::int64_t pairwise_split(DType dtype, std::int64_t n) {
   constexpr std::int64_t leaf = 128;
