@@ -777,7 +777,8 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
   if (is_now) {
     std::int64_t bytes = item;  // no more than the base has: the elements are distinct
     for (std::int64_t extent : shape) bytes *= extent;
-    is_now = bytes <= engine.settings.immediate_bytes;
+    // Many elements of one number rather wait for what is done with them.
+    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 1);
   }
   if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
     ++engine.statistics.immediate;
