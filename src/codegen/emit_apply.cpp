@@ -34,7 +34,23 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
     for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
   }
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
+  if (Function* overflows = formulas_.find(overflow_symbol(op, in)))
+    if_then(any(active(call_formula(*overflows, used))), [&] { raise_overflow(); });
   return call_formulas(symbol, out, used);
+}
+
+// Of what a formula says of the lanes, what is true of active ones.
+Value* Emitter::active(Value* flags) {
+  Value* where = builder_.CreateICmpNE(flags, Constant::getNullValue(flags->getType()));
+  return mask_ && where->getType()->isVectorTy() ? builder_.CreateAnd(where, mask_) : where;
+}
+
+void Emitter::raise_overflow() {
+  Type* type = builder_.getFloatTy();
+  Value* memory = stack(type, "large");
+  builder_.CreateStore(ConstantFP::get(type, 0x1p127), memory, /*isVolatile=*/true);
+  Value* large = builder_.CreateLoad(type, memory, /*isVolatile=*/true);
+  builder_.CreateStore(builder_.CreateFMul(large, large), memory, /*isVolatile=*/true);
 }
 
 // Lanes that are not active must not raise flags. Sums and products of what other operations made
@@ -92,10 +108,7 @@ Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitte
   Value* memory[2];
   make_memory(memory, out, lanes, "whole");
   store_parts(memory, call_formulas(symbol, out, operands), out, lanes);
-  Value* flags = call_formula(*rare, operands);
-  Value* where = builder_.CreateICmpNE(flags, Constant::getNullValue(flags->getType()));
-  if (mask_ && where->getType()->isVectorTy()) where = builder_.CreateAnd(where, mask_);
-  if_then(any(where),
+  if_then(any(active(call_formula(*rare, operands))),
           [&] { store_parts(memory, call_out(op, in, out, operands, lanes), out, lanes); });
   Emitted result = load_parts(memory, out, lanes);
   result.level = level();

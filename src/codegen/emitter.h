@@ -112,6 +112,8 @@ class Emitter {
   Value* call_formula(llvm::Function& formula, llvm::ArrayRef<Emitted*> operands);
   Emitted harmless(Op op, DType in, const Emitted& operand);
   bool affine_apply(const Instr& instr);
+  llvm::Value* active(llvm::Value* flags);
+  void raise_overflow();
   Emitted call_out_where_rare(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
   Emitted call_out(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands, unsigned lanes);
   Value* argument_in_memory(Emitted& operand, unsigned lanes);

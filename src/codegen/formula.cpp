@@ -92,9 +92,6 @@ class Widening {
       return builder_.CreateBinOp(op->getOpcode(), operand(0), operand(1));
     if (auto* op = dyn_cast<UnaryOperator>(&in))
       return builder_.CreateUnOp(op->getOpcode(), operand(0));
-    if (isa<FPTruncInst>(in) && in.getType()->isHalfTy() &&
-        in.getOperand(0)->getType()->isDoubleTy())
-      return double_to_half(operand(0));
     if (isa<FPToSIInst>(in)) return float_to_integer(operand(0), type(in.getType()));
     if (auto* op = dyn_cast<CastInst>(&in))
       return builder_.CreateCast(op->getOpcode(), operand(0), type(op->getDestTy()));
@@ -122,28 +119,6 @@ class Widening {
     Value* fits = builder_.CreateFCmpOLT(size, ConstantFP::get(x->getType(), limit));
     Value* smallest = ConstantInt::get(to, APInt::getSignedMinValue(bits));
     return builder_.CreateSelect(fits, converted, smallest);
-  }
-  // No instruction does this before AVX-512 FP16, and compiled code can't call a library. Through
-  // float, rounded to odd: the last bit is set where anything was lost, so that the second rounding
-  // decides as if it had seen all of the double.
-  Value* double_to_half(Value* x) {
-    const auto like_x = [&](Type* element) -> Type* {
-      return x->getType()->getWithNewType(element);
-    };
-    Type* int64 = like_x(builder_.getInt64Ty());
-    Type* int32 = like_x(builder_.getInt32Ty());
-    Value* nearest = builder_.CreateFPTrunc(x, like_x(builder_.getFloatTy()));
-    Value* back = builder_.CreateFPExt(nearest, x->getType());
-    Value* inexact = builder_.CreateFCmpUNE(back, x);
-    const auto magnitude = [&](Value* v) {
-      return builder_.CreateShl(builder_.CreateBitCast(v, int64), 1);
-    };
-    Value* is_larger = builder_.CreateICmpUGT(magnitude(back), magnitude(x));
-    Value* bits = builder_.CreateBitCast(nearest, int32);
-    Value* towards_zero = builder_.CreateSub(bits, builder_.CreateZExt(is_larger, int32));
-    Value* odd = builder_.CreateOr(towards_zero, builder_.CreateZExt(inexact, int32));
-    return builder_.CreateFPTrunc(builder_.CreateBitCast(odd, nearest->getType()),
-                                  like_x(builder_.getHalfTy()));
   }
   // A condition that is the same in all lanes chooses between whole vectors.
   Value* select(Instruction& in, bool uniform) {

@@ -195,7 +195,8 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   const bool integer = !is_inexact(signature.out);
   // An infinity that is rounded down, or becomes an integer, is invalid besides.
   const bool floors = op == Op::FloorDivide, inverts = op == Op::Reciprocal;
-  unsigned flags = 0;
+  // The least integer divided by -1 is told by its flag alone.
+  unsigned flags = integer && floors ? raised & flag_overflow : 0;
   if (flags_tell(op, signature)) return raised;
   if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
   for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
@@ -259,7 +260,8 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
 
 unsigned meant(Op op, const Signature& signature, unsigned flags) {
   const unsigned division = flags & (flag_invalid | flag_divide);
-  if (divides(op) && !is_inexact(signature.out)) return division ? flag_divide : 0;
+  if (divides(op) && !is_inexact(signature.out))
+    return (division ? flag_divide : 0) | (op == Op::FloorDivide ? flags & flag_overflow : 0);
   if (op == Op::Remainder || op == Op::Fmod) return division ? flag_invalid : 0;
   return flags;
 }

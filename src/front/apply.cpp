@@ -800,7 +800,8 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
   if (is_now) {
     std::int64_t bytes = item;  // no more than the base has: the elements are distinct
     for (std::int64_t extent : shape) bytes *= extent;
-    is_now = bytes <= engine.settings.immediate_bytes;
+    // Many elements of one number rather wait for what is done with them.
+    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 1);
   }
   if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
     ++engine.statistics.immediate;
@@ -828,6 +829,24 @@ LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
   return LayoutRef::adopt(make_layout(a.shape(), strides, item));
 }
 
+// Element by element, in the order in which those of `out` lie.
+void copy_as_written(const Array& out, const Array& a) {
+  std::array<int, max_dimensions> order;
+  std::array<std::int64_t, max_dimensions> shape, to, from;
+  const auto n = static_cast<std::size_t>(out.ndim());
+  const std::span<const std::int64_t> written = out.strides();
+  iteration_order({&written, 1}, out.ndim(), order);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto axis = static_cast<std::size_t>(order[k]);
+    shape[k] = a.shape()[axis];
+    to[k] = written[axis];
+    from[k] = a.strides()[axis];
+  }
+  auto* const read = const_cast<std::byte*>(a.base()->data + a.offset());
+  copy_elements({out.base()->data, {to.data(), n}}, {read, {from.data(), n}}, {shape.data(), n},
+                size_of(a.dtype()));
+}
+
 }  // namespace
 
 Array astype(const Array& a, DType dtype, char order) {
@@ -845,6 +864,14 @@ Array astype(const Array& a, DType dtype, char order) {
       std::memcpy(args[0], args[1], static_cast<std::size_t>(bytes));
     else
       convert(Op::Copy, a.dtype(), dtype, args, a.size());
+    ++engine.statistics.immediate;
+    return out;
+  }
+  // In another order a kernel gains nothing yet.
+  if (!is_dense && dtype == a.dtype() && bytes <= 16 * engine.settings.immediate_bytes &&
+      engine.is_ready(a.base())) {
+    engine.allocate(out.base());
+    copy_as_written(out, a);
     ++engine.statistics.immediate;
     return out;
   }

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "engine/float_flags.h"
 #include "engine/pack.h"
@@ -126,11 +128,32 @@ void gather_elements(std::byte* out, const std::byte* data,
   });
 }
 
-// A function of its own, so that nothing is read again behind each store.
+// Is each of them one of 0 .. extent - 1? By the sign bits of differences, for which every machine
+// has vectors.
+template <class Index>
+bool all_below(const Index* asked, std::int64_t n, std::int64_t extent) {
+  using Bits = std::make_unsigned_t<Index>;
+  const auto last =
+      static_cast<Bits>(std::min<std::int64_t>(extent - 1, std::numeric_limits<Index>::max()));
+  Bits any = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto i = static_cast<Bits>(asked[k]);
+    any |= i | (last - i);
+  }
+  return any >> (8 * sizeof(Bits) - 1) == 0;
+}
+
+// Functions of their own, so that nothing is read again behind each store.
 template <class Index, class Unit>
-bool take_part(Unit* __restrict out, const std::byte* __restrict data,
-               const Index* __restrict asked, std::int64_t n, std::int64_t extent,
-               std::int64_t stride) {
+void take_below(Unit* __restrict out, const std::byte* __restrict data,
+                const Index* __restrict asked, std::int64_t n) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(Unit));
+  for (std::int64_t k = 0; k < n; ++k) std::memcpy(out + k, data + asked[k] * size, sizeof(Unit));
+}
+template <class Index, class Unit>
+bool take_checked(Unit* __restrict out, const std::byte* __restrict data,
+                  const Index* __restrict asked, std::int64_t n, std::int64_t extent,
+                  std::int64_t stride) {
   bool inside = true;
   for (std::int64_t k = 0; k < n; ++k) {
     const std::int64_t position = position_of(asked[k], extent);
@@ -138,6 +161,20 @@ bool take_part(Unit* __restrict out, const std::byte* __restrict data,
     inside &= right;
     // What is read at 0 in its stead is thrown away.
     std::memcpy(out + k, data + (right ? position : 0) * stride, sizeof(Unit));
+  }
+  return inside;
+}
+template <class Index, class Unit>
+bool take_part(Unit* out, const std::byte* data, const Index* asked, std::int64_t n,
+               std::int64_t extent, std::int64_t stride) {
+  constexpr std::int64_t block = 512;  // indices that are still in L1 when they are used
+  bool inside = true;
+  for (std::int64_t k = 0; k < n; k += block) {
+    const std::int64_t count = std::min(block, n - k);
+    if (stride == static_cast<std::int64_t>(sizeof(Unit)) && all_below(asked + k, count, extent))
+      take_below(out + k, data, asked + k, count);
+    else
+      inside &= take_checked(out + k, data, asked + k, count, extent, stride);
   }
   return inside;
 }
@@ -238,6 +275,20 @@ void put_units(std::byte* __restrict to, const std::byte* __restrict from,
     std::memcpy(to + position_of(asked[k], extent) * stride,
                 from + k * step * static_cast<std::int64_t>(sizeof(Unit)), sizeof(Unit));
 }
+// The same, none of them negative, into elements side by side.
+template <class Unit>
+void put_below(std::byte* __restrict to, const std::byte* __restrict from,
+               const std::int64_t* __restrict asked, std::int64_t n, std::int64_t step) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(Unit));
+  for (std::int64_t k = 0; k < n; ++k)
+    std::memcpy(to + asked[k] * size, from + k * step * size, sizeof(Unit));
+}
+
+bool all_inside(const std::int64_t* asked, std::int64_t n, std::int64_t extent) {
+  bool inside = true;
+  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(position_of(asked[k], extent), extent);
+  return inside;
+}
 
 // The common case: one dense array of int64 indices into a vector, and a number or a dense vector
 // of as many elements of its type. False: the general way does it, or words the error.
@@ -253,15 +304,18 @@ bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
   const std::byte* from = is_single ? value.scalar.bytes : read(*value.array);
   const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
   const std::int64_t n = index.size(), extent = a.shape()[0];
-  bool inside = true;
-  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(position_of(asked[k], extent), extent);
-  if (!inside) return false;
+  const bool below = all_below(asked, n, extent);
+  if (!below && !all_inside(asked, n, extent)) return false;
   Engine& engine = Engine::get();
   engine.settle(a.base(), true);
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
+  const std::int64_t step = is_single ? 0 : 1, stride = a.strides()[0];
   with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
-    put_units<Unit>(to, from, asked, n, is_single ? 0 : 1, extent, a.strides()[0]);
+    if (below && stride == static_cast<std::int64_t>(sizeof(Unit)))
+      put_below<Unit>(to, from, asked, n, step);
+    else
+      put_units<Unit>(to, from, asked, n, step, extent, stride);
   });
   return true;
 }
@@ -319,19 +373,54 @@ bool is_named_by_itself(Op op) {
   }
 }
 
+// Which elements are updated, by what; as in UpdateLoop.
+struct Update {
+  Op op;
+  DType dtype;
+  std::int64_t extent, stride;
+  std::span<const std::int64_t> indices;
+  bool has_many;
+};
+
 // One element after another.
-bool update_elements(Op op, DType dtype, std::byte* to, std::span<const std::int64_t> offsets,
-                     const std::byte* from, bool has_many) {
-  const UpdateLoop update = update_loop(op, dtype);
-  if (!update || (may_warn(op, dtype) && !flags_tell(op, dtype))) return false;
+bool update_elements(const Update& u, std::byte* to, const std::byte* from) {
+  const UpdateLoop update = update_loop(u.op, u.dtype);
+  if (!update || (may_warn(u.op, u.dtype) && !flags_tell(u.op, u.dtype))) return false;
   Engine& engine = Engine::get();
   const bool want_flags =
-      engine.settings.float_checks != 0 && is_float(dtype) && may_warn(op, dtype);
+      engine.settings.float_checks != 0 && is_float(u.dtype) && may_warn(u.op, u.dtype);
   if (want_flags) clear_float_flags();
-  update(to, offsets.data(), from, has_many ? 1 : 0, std::ssize(offsets));
+  update(to, u.extent, u.stride, u.indices.data(), from, u.has_many ? 1 : 0, std::ssize(u.indices));
   if (want_flags)
-    engine.note_float_flags(op, engine.source, engine.settings.float_checks, float_flags());
+    engine.note_float_flags(u.op, engine.source, engine.settings.float_checks, float_flags());
   return true;
+}
+
+// The common case, as in put_in_vector. False: the general way does it, or words the error.
+bool update_vector(Op op, const Array& a, const Array& index, const Argument& value) {
+  if (a.ndim() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64 ||
+      !index.c_contiguous() || index.same_base(a) || index.size() == 0)
+    return false;
+  if (value.array && (value.array->dtype() != a.dtype() || value.array->ndim() != 1 ||
+                      value.array->size() != index.size() || !value.array->c_contiguous() ||
+                      value.array->same_base(a)))
+    return false;
+  Array number;
+  if (!value.array) assign(number = empty({}, a.dtype()), value);
+  const std::byte* from = read(value.array ? *value.array : number);
+  const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
+  const std::int64_t n = index.size(), extent = a.shape()[0];
+  if (!all_below(asked, n, extent) && !all_inside(asked, n, extent)) return false;
+  Engine& engine = Engine::get();
+  engine.settle(a.base(), true);
+  engine.allocate(a.base());
+  return update_elements({.op = op,
+                          .dtype = a.dtype(),
+                          .extent = extent,
+                          .stride = a.strides()[0],
+                          .indices = {asked, static_cast<std::size_t>(n)},
+                          .has_many = value.array != nullptr},
+                         a.base()->data + a.offset(), from);
 }
 
 }  // namespace
@@ -344,6 +433,7 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   const Loop combine = loop(op, a.dtype());
   if (!combine || info(op).inputs != 2)
     throw TypeError(text("no native ", info(op).numpy_name, ".at for ", info(a.dtype()).name));
+  if (indices.size() == 1 && update_vector(op, a, indices[0], value)) return;
   const Offsets offsets = offsets_of(a, indices);
   const LayoutRef rest = layout_behind(a, indices.size());
   const bool is_number = !value.array && rest->size() == 1 && !offsets.bytes.empty();
@@ -354,7 +444,13 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   engine.settle(a.base(), true);
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
-  if (rest->size() == 1 && update_elements(op, a.dtype(), to, offsets.bytes, from, !is_number))
+  if (rest->size() == 1 && update_elements({.op = op,
+                                            .dtype = a.dtype(),
+                                            .extent = 0,
+                                            .stride = 1,
+                                            .indices = offsets.bytes,
+                                            .has_many = !is_number},
+                                           to, from))
     return;
   const std::int64_t row = rest->size() * size_of(a.dtype());
   std::vector<std::byte> before(static_cast<std::size_t>(row)), after(before.size());

@@ -409,9 +409,14 @@ std::vector<Array> nonzero(const Array& a) {
     }
     row[0] = position;
   };
+  const PlacesLoop places = places_loop();
   mask.for_blocks(
       a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before, std::int64_t count) {
         std::int64_t* row = rows + before * a.ndim();
+        if (places && axes == 1) {
+          places(row, mask.bytes() + begin, end - begin, begin);
+          return;
+        }
         const std::int64_t* stop = row + count * a.ndim();
         const auto add = [&](std::int64_t position) {
           write(position, row);

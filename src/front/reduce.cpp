@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "engine/float_flags.h"
 #include "engine/pool.h"
@@ -109,6 +110,24 @@ DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
   throw TypeError("float16 reduction over this layout");
 }
 
+// Any or all of bool elements, where the first of them say it or they are few; false: neither.
+bool decide(Op op, const Array& a, const Array& out) {
+  if (op != Op::LogicalOr && op != Op::LogicalAnd) return false;
+  const bool is_any = op == Op::LogicalOr;
+  Engine& engine = Engine::get();
+  const std::int64_t first = engine.settings.immediate_bytes, n = a.size();
+  const std::int64_t stop = n <= 32 * first ? n : first;
+  if (stop == 0) return false;
+  const std::byte* elements = a.base()->data + a.offset();
+  const ExtremeLoop place = extreme_loop(is_any ? Op::Maximum : Op::Minimum, DType::Bool);
+  const bool result = elements[place(elements, stop)] != std::byte{0};
+  if (result != is_any && stop < n) return false;
+  engine.allocate(out.base());
+  std::memcpy(out.base()->data, &result, 1);
+  out.base()->stamp = 0;
+  return true;
+}
+
 }  // namespace
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
@@ -189,6 +208,11 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     return out;
   }
   Engine& engine = Engine::get();
+  if (is_bool(a.dtype()) && is_bool(dtype) && out.size() == 1 && !options.initial &&
+      a.c_contiguous() && engine.is_ready(a.base()) && decide(op, a, out)) {
+    ++engine.statistics.immediate;
+    return out;
+  }
   Access target = access_of(out);
   target.layout = shape.over.get();
   if (working == dtype && out.base()->pending == 0 && engine.is_ready(a.base()) &&
@@ -351,100 +375,25 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
 
 namespace {
 
-float half_to_float(std::uint16_t h) {
-  float f;
-  void* args[2] = {&f, &h};
-  cast_loop(DType::Float16, DType::Float32)(args, 1, 0);
-  return f;
-}
-
+// Of complex numbers, of which the first with a NaN is it.
 template <class T>
-struct Reader {
-  using Value = T;
-  static Value get(const std::byte* p) {
-    T x;
-    std::memcpy(&x, p, sizeof x);
-    return x;
-  }
-  static bool is_nan(Value x) {
-    if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
-    return false;
-  }
-  static bool less(Value x, Value y) { return x < y; }
-};
-
-struct HalfReader {
-  using Value = float;
-  static Value get(const std::byte* p) { return half_to_float(Reader<std::uint16_t>::get(p)); }
-  static bool is_nan(Value x) { return std::isnan(x); }
-  static bool less(Value x, Value y) { return x < y; }
-};
-
-template <class T>
-struct ComplexReader {
+std::int64_t first_extreme(const std::byte* data, std::int64_t n, Extreme which) {
   using Value = std::complex<T>;
-  static Value get(const std::byte* p) {
-    T parts[2];
-    std::memcpy(parts, p, sizeof parts);
-    return {parts[0], parts[1]};
-  }
-  static bool is_nan(Value x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
-  static bool less(Value x, Value y) {
+  const auto at = [&](std::int64_t k) {
+    Value x;
+    std::memcpy(&x, data + k * static_cast<std::int64_t>(sizeof x), sizeof x);
+    return x;
+  };
+  const auto is_nan = [](Value x) { return std::isnan(x.real()) || std::isnan(x.imag()); };
+  const auto less = [](Value x, Value y) {
     return x.real() < y.real() || (x.real() == y.real() && x.imag() < y.imag());
+  };
+  std::int64_t best = 0;
+  for (std::int64_t k = 1; k < n && !is_nan(at(best)); ++k) {
+    const Value x = at(k), y = at(best);
+    if (is_nan(x) || (which == Extreme::Max ? less(y, x) : less(x, y))) best = k;
   }
-};
-
-template <class R>
-std::int64_t first_extreme(const std::byte* data, std::int64_t stride, std::int64_t n,
-                           Extreme which) {
-  auto best = R::get(data);
-  std::int64_t at = 0;
-  if (R::is_nan(best)) return 0;
-  for (std::int64_t k = 1; k < n; ++k) {
-    const auto x = R::get(data + k * stride);
-    if (R::is_nan(x)) return k;
-    if (which == Extreme::Max ? R::less(best, x) : R::less(x, best)) {
-      best = x;
-      at = k;
-    }
-  }
-  return at;
-}
-
-using ExtremeLoop = std::int64_t (*)(const std::byte*, std::int64_t, std::int64_t, Extreme);
-
-ExtremeLoop extreme_loop(DType dtype) {
-  switch (dtype) {
-    case DType::Bool:
-      return first_extreme<Reader<std::uint8_t>>;
-    case DType::Int8:
-      return first_extreme<Reader<std::int8_t>>;
-    case DType::Int16:
-      return first_extreme<Reader<std::int16_t>>;
-    case DType::Int32:
-      return first_extreme<Reader<std::int32_t>>;
-    case DType::Int64:
-      return first_extreme<Reader<std::int64_t>>;
-    case DType::UInt8:
-      return first_extreme<Reader<std::uint8_t>>;
-    case DType::UInt16:
-      return first_extreme<Reader<std::uint16_t>>;
-    case DType::UInt32:
-      return first_extreme<Reader<std::uint32_t>>;
-    case DType::UInt64:
-      return first_extreme<Reader<std::uint64_t>>;
-    case DType::Float16:
-      return first_extreme<HalfReader>;
-    case DType::Float32:
-      return first_extreme<Reader<float>>;
-    case DType::Float64:
-      return first_extreme<Reader<double>>;
-    case DType::Complex64:
-      return first_extreme<ComplexReader<float>>;
-    case DType::Complex128:
-      return first_extreme<ComplexReader<double>>;
-  }
-  return nullptr;
+  return best;
 }
 
 class ExtremeCall final : public Call {
@@ -454,41 +403,26 @@ class ExtremeCall final : public Call {
   std::string_view name() const override { return which_ == Extreme::Max ? "argmax" : "argmin"; }
   void run(std::span<std::byte* const> pointers) const override {
     const auto along = static_cast<std::size_t>(axis_);
-    const std::int64_t n = in_->shape()[along], stride = in_->strides()[along],
-                       item = size_of(dtype_);
-    const ExtremeLoop walk = extreme_loop(dtype_);
-    const ReduceLoop fold = reduce_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
-    const FindLoop find = find_loop(dtype_);
-    const bool by_blocks = stride == item && n >= least && fold && find;
+    const std::int64_t n = in_->shape()[along], stride = in_->strides()[along];
+    const int item = size_of(dtype_);
+    const ExtremeLoop loop =
+        extreme_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
+    std::vector<std::byte> dense(stride == item ? 0 : static_cast<std::size_t>(n * item));
     for_each_lane(*in_, axis_, pointers[1],
                   [&](const std::byte* in, std::int64_t lane, const auto&) {
-                    const std::int64_t at =
-                        by_blocks ? search(fold, find, in, n) : walk(in, stride, n, which_);
+                    if (stride != item) {
+                      copy_strided(dense.data(), item, in, stride, n, item);
+                      in = dense.data();
+                    }
+                    const std::int64_t at = loop ? loop(in, n)
+                                            : dtype_ == DType::Complex64
+                                                ? first_extreme<float>(in, n, which_)
+                                                : first_extreme<double>(in, n, which_);
                     std::memcpy(pointers[0] + lane * 8, &at, 8);
                   });
   }
 
  private:
-  static constexpr std::int64_t least = 16, block = 2048;
-
-  // The vectorised reduction gives the extreme and the first block that holds it, where it is
-  // looked for.
-  std::int64_t search(ReduceLoop fold, FindLoop find, const std::byte* in, std::int64_t n) const {
-    const std::int64_t item = size_of(dtype_), blocks = (n + block - 1) / block;
-    const auto length = [&](std::int64_t k) { return std::min(block, n - k * block); };
-    Scalar extreme;
-    if (blocks == 1) {
-      fold(extreme.bytes, in, n);
-      return find(in, extreme.bytes, n);
-    }
-    std::vector<std::byte> folded(static_cast<std::size_t>(blocks * item));
-    for (std::int64_t k = 0; k < blocks; ++k)
-      fold(folded.data() + k * item, in + k * block * item, length(k));
-    fold(extreme.bytes, folded.data(), blocks);
-    const std::int64_t which = find(folded.data(), extreme.bytes, blocks);
-    return which * block + find(in + which * block * item, extreme.bytes, length(which));
-  }
-
   Extreme which_;
   DType dtype_;
   LayoutRef in_;
@@ -496,6 +430,9 @@ class ExtremeCall final : public Call {
 };
 
 }  // namespace
+
+// As NumPy: lanes of so many elements are put side by side first.
+constexpr int least_copied = 16;
 
 Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool keepdims) {
   check_array(a);
@@ -520,6 +457,13 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
       else if (keepdims)
         shape.push_back(1);
     }
+    if (in.strides()[*axis] != size_of(in.dtype()) && in.shape()[*axis] >= least_copied) {
+      std::vector<int> order(static_cast<std::size_t>(in.ndim()));
+      std::iota(order.begin(), order.end(), 0);
+      std::rotate(order.begin() + along, order.begin() + along + 1, order.end());
+      in = copy(transpose(in, order), 'C');
+      along = in.ndim() - 1;
+    }
   }
   const Array out = empty(shape, DType::Int64);
   record_call(std::make_shared<ExtremeCall>(which, in.dtype(), LayoutRef(in.layout()), along),
@@ -529,7 +473,7 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 
 namespace {
 
-// Small and ready: run now.
+// Ready, and not so large that other threads should go on meanwhile: run now, which saves planning.
 bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<const Array> inputs) {
   Engine& engine = Engine::get();
   std::int64_t bytes = 0;
@@ -541,7 +485,7 @@ bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<co
     if (!engine.is_ready(a.base())) return false;
     bytes += a.size() * size_of(a.dtype());
   }
-  if (bytes > 4 * engine.settings.immediate_bytes) return false;
+  if (bytes > 64 * engine.settings.immediate_bytes) return false;
   std::vector<std::byte*> pointers;
   for (const Array& a : outputs) {
     engine.allocate(a.base());

@@ -96,7 +96,8 @@ Scalar scalar_of(DType dtype, double value) {
 std::optional<Scalar> neutral_of(Op op, DType dtype) {
   if (op == Op::Maximum || op == Op::Minimum) return extreme_of(op, dtype);
   if (op == Op::Fmax || op == Op::Fmin) {
-    if (is_inexact(dtype)) return std::nullopt;
+    if (is_complex(dtype)) return std::nullopt;
+    if (is_float(dtype)) return scalar_of(dtype, std::numeric_limits<double>::quiet_NaN());
     return extreme_of(op, dtype);
   }
   if (op == Op::Add && is_inexact(dtype)) {

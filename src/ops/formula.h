@@ -55,45 +55,14 @@ constexpr bool is_signed_integer = (T)-1 < (T)0;
 template <class T>
 constexpr T smallest = (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1));
 
+// The type of twice the width: of 8 bits one that is not promoted to int, whose vectors are longer.
+template <class U>
+using Twice = __type_pack_element<__builtin_ctz(sizeof(U)), unsigned _BitInt(16), uint32, uint64,
+                                  unsigned __int128>;
+
 // The float type in which the quotient of two T, rounded down, is exact. 64-bit integers have none.
 template <class T>
-struct QuotientOf {
-  using type = float;
-};
-template <>
-struct QuotientOf<int32> {
-  using type = double;
-};
-template <>
-struct QuotientOf<uint32> {
-  using type = double;
-};
-template <class T>
-using Quotient = typename QuotientOf<T>::type;
-
-// y == 0; raises divide-by-zero then. The test is on the quotient, so that no optimiser can drop
-// the division.
-template <class T>
-bool is_zero_divisor(T y) {
-  return is_infinite(1.0 / (double)y);
-}
-
-// Infinite or NaN where y == 0, which raises divide-by-zero or invalid. What becomes of the
-// quotient must hang on the quotient, not on y: where y is one number for all elements, a test of y
-// would let the optimiser drop the division.
-template <class T>
-Quotient<T> quotient_of(T x, T y) {
-  return (Quotient<T>)x / (Quotient<T>)y;
-}
-
-// y == 0, by the division that floor_divide_signed or divide_unsigned of the same numbers does.
-template <class T>
-bool has_no_quotient(T x, T y) {
-  if constexpr (sizeof(T) < 8)
-    return !is_finite(quotient_of(x, y));
-  else
-    return is_zero_divisor(y);
-}
+using Quotient = __type_pack_element<(sizeof(T) < 4 ? 0 : 1), float, double>;
 
 // The wide integer type into which a quotient of small integers is converted.
 template <class T>
@@ -106,70 +75,117 @@ int32 to_integer(float quotient) {
 }
 
 template <class T>
-T floor_divide_signed(T x, T y) {
-  if constexpr (sizeof(T) < 8) {
-    Quotient<T> quotient = quotient_of(x, y);
-    return (T)to_integer<T>(is_finite(quotient) ? round_down(quotient) : 0);
-  } else {
-    // The machine's division traps on these two divisors.
-    T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
-    T quotient = x / divisor;
-    T rest = x - quotient * divisor;
-    T floored = quotient - ((rest != 0) & ((rest ^ divisor) < 0));
-    T result = y == -1 ? -x : floored;
-    return is_zero_divisor(y) ? (T)0 : result;
+Unsigned<T> magnitude(T x) {
+  if constexpr (is_signed_integer<T>)
+    return (Unsigned<T>)(x < 0 ? -x : x);
+  else
+    return x;
+}
+
+// Where vectors of 64-bit integers become doubles in one instruction.
+#if defined(__AVX512DQ__) || !defined(FRIT_LEVEL)
+constexpr bool doubles_are_near = true;
+#else
+constexpr bool doubles_are_near = false;
+#endif
+
+// Quotient and rest of unsigned numbers by a reciprocal of y, which is computed once where y is one
+// number. It is too small by so little that the quotient is right or one less. With y == 0 nothing
+// exists, and divide-by-zero is raised: `exists` hangs on the reciprocal, since an optimiser that
+// finds y tested would drop the division.
+template <class U>
+struct Division {
+  U quotient, rest;
+  bool exists;
+
+  // (A function that returns this would return it in one register, packed.)
+  Division(U x, U y) {
+    if constexpr (sizeof(U) < 8)
+      by_high_half(x, y, small_reciprocal(y));
+    else if constexpr (doubles_are_near)
+      by_doubles(x, y);
+    else
+      by_high_half(x, y, reciprocal(y));
+    bool one_less = rest >= y;
+    quotient += one_less;
+    rest -= one_less ? y : (U)0;
   }
+
+ private:
+  static constexpr U most = (U)-1;
+
+  U small_reciprocal(U y) {
+    Quotient<U> quotient = (Quotient<U>)most / (Quotient<U>)y;
+    exists = is_finite(quotient);
+    return (U)to_integer<U>(exists ? quotient : 0);
+  }
+  U reciprocal(U y) {
+    exists = is_finite(1.0 / (double)y);
+    return most / (exists ? y : (U)1);
+  }
+  // Of x * (most / y) / 2^bits: x / y - 2 < that.
+  void by_high_half(U x, U y, U reciprocal) {
+    quotient = (U)((Twice<U>)x * (Twice<U>)reciprocal >> (8 * sizeof(U)));
+    rest = (U)(x - quotient * y);
+  }
+  // The five roundings of the first quotient leave at most y + 2^15; those of its rest less than 1.
+  void by_doubles(U x, U y) {
+    double reciprocal = (1 - 0x1p-50) / (double)y;
+    exists = is_finite(reciprocal);
+    reciprocal = exists ? reciprocal : 0;
+    quotient = (U)((double)x * reciprocal);
+    rest = x - quotient * y;
+    U more = (U)((double)rest * reciprocal);
+    quotient += more;
+    rest -= more * y;
+  }
+};
+
+// A negative quotient is rounded down by way of ~x = -1 - x, which is not negative then.
+template <class T>
+T floor_divide_signed(T x, T y) {
+  bool negative = ((x < 0) != (y < 0)) & (x != 0);
+  Division<Unsigned<T>> division((Unsigned<T>)(magnitude(x) - negative), magnitude(y));
+  Unsigned<T> quotient = division.quotient;
+  return division.exists ? (T)(negative ? (Unsigned<T>)~quotient : quotient) : (T)0;
+}
+template <class T>
+bool floor_division_overflows(T x, T y) {
+  return (x == smallest<T>)&(y == (T)-1);
 }
 
 template <class T>
 T divide_unsigned(T x, T y) {
-  if constexpr (sizeof(T) < 8) {
-    Quotient<T> quotient = quotient_of(x, y);
-    return (T)to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0);
-  } else {
-    T quotient = x / (y == 0 ? (T)1 : y);
-    return is_zero_divisor(y) ? (T)0 : quotient;
-  }
+  Division<T> division(x, y);
+  return division.exists ? division.quotient : (T)0;
 }
 
 // C's /.
 template <class T>
 T truncate_divide_signed(T x, T y) {
-  if constexpr (sizeof(T) < 8) {
-    Quotient<T> quotient = quotient_of(x, y);
-    return (T)to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0);
-  } else {
-    // The machine's division traps on these two divisors.
-    T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
-    T dividend = y == 0 ? (T)0 : y == -1 ? -x : x;
-    return dividend / divisor;
-  }
-}
-
-template <class T>
-T remainder_signed(T x, T y) {
-  T rest = (T)(x - floor_divide_signed(x, y) * y);
-  return has_no_quotient(x, y) ? (T)0 : rest;
+  Division<Unsigned<T>> division(magnitude(x), magnitude(y));
+  Unsigned<T> quotient = division.quotient;
+  bool negative = (x < 0) != (y < 0);
+  return division.exists ? (T)(negative ? (Unsigned<T>)-quotient : quotient) : (T)0;
 }
 
 template <class T>
 T remainder_unsigned(T x, T y) {
-  T rest = (T)(x - divide_unsigned(x, y) * y);
-  return has_no_quotient(x, y) ? (T)0 : rest;
+  Division<T> division(x, y);
+  return division.exists ? division.rest : (T)0;
 }
 
 // C's %: the sign of x.
 template <class T>
 T fmod_signed(T x, T y) {
-  if constexpr (sizeof(T) < 8) {
-    Quotient<T> quotient = quotient_of(x, y);
-    T rest = (T)(x - to_integer<T>(is_finite(quotient) ? round_to_zero(quotient) : 0) * y);
-    return is_finite(quotient) ? rest : (T)0;
-  } else {
-    T divisor = ((y == 0) | (y == -1)) ? (T)1 : y;
-    T rest = x - x / divisor * divisor;
-    return is_zero_divisor(y) ? (T)0 : rest;
-  }
+  T rest = (T)remainder_unsigned(magnitude(x), magnitude(y));
+  return x < 0 ? (T)-rest : rest;
+}
+
+template <class T>
+T remainder_signed(T x, T y) {
+  T rest = fmod_signed(x, y);
+  return (T)(rest + (((rest != 0) & ((T)(rest ^ y) < 0)) ? y : (T)0));
 }
 
 template <class T>
@@ -202,14 +218,6 @@ T power_integer(T x, T y) {
   for (uint64 rest = (Unsigned<T>)y; rest != 0; rest >>= 1, square *= square)
     if (rest & 1) result *= square;
   return (T)result;
-}
-
-template <class T>
-Unsigned<T> magnitude(T x) {
-  if constexpr (is_signed_integer<T>)
-    return (Unsigned<T>)(x < 0 ? -x : x);
-  else
-    return x;
 }
 
 template <class T>

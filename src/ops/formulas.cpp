@@ -18,7 +18,7 @@ Result part_or_unreachable(Arguments... arguments) {
 template <Op op, DType d, class... Arguments>
 Output<op, d> value_or_unreachable(Arguments... arguments) {
   if constexpr (has_formula<op, d>)
-    return value_of<op, d>(arguments...);
+    return quiet_value_of<op, d>(arguments...);
   else
     __builtin_unreachable();
 }
@@ -26,6 +26,13 @@ template <Op op, DType d, class... Arguments>
 uint8 rare_or_unreachable(Arguments... arguments) {
   if constexpr (has_rare<op, d>)
     return is_rare<op, d>(arguments...);
+  else
+    __builtin_unreachable();
+}
+template <Op op, DType d, class... Arguments>
+uint8 overflows_or_unreachable(Arguments... arguments) {
+  if constexpr (may_overflow<op, d>)
+    return overflows<op, d>(arguments...);
   else
     __builtin_unreachable();
 }
@@ -44,6 +51,9 @@ uint8 rare_or_unreachable(Arguments... arguments) {
   }                                                                                           \
   extern "C" uint8 frit_##Name##_##suffix##_rare(FRIT_REAL_##inputs(Name, D)) {               \
     return rare_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D));              \
+  }                                                                                           \
+  extern "C" uint8 frit_##Name##_##suffix##_overflows(FRIT_REAL_##inputs(Name, D)) {          \
+    return overflows_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D));         \
   }
 
 #define FRIT_PARTS_1(P) P x_re, P x_im

@@ -5,16 +5,18 @@
 
 namespace frit {
 
-// One after another: the element offsets[k] bytes on becomes op(itself, values[k * step]). Not of
-// complex numbers.
-using UpdateLoop = void (*)(void* elements, const std::int64_t* offsets, const void* values,
-                            std::int64_t step, std::int64_t n);
+// One after another: the element with index k is op(itself, values[k * step]). An index counts
+// strides of so many bytes; those below 0 count from `extent`; all lie inside. Not of complex
+// numbers.
+using UpdateLoop = void (*)(void* elements, std::int64_t extent, std::int64_t stride,
+                            const std::int64_t* indices, const void* values, std::int64_t step,
+                            std::int64_t n);
 UpdateLoop update_loop(Op op, DType dtype);
 
-// The first of n > 0 elements that equals the one at `wanted`, or that is NaN where that is NaN; n
-// if none does. Not of complex numbers.
-using FindLoop = std::int64_t (*)(const void* in, const void* wanted, std::int64_t n);
-FindLoop find_loop(DType dtype);
+// Which of n > 0 elements is the first of the greatest (Maximum) or least (Minimum); where there is
+// a NaN, the first NaN. Not of complex numbers.
+using ExtremeLoop = std::int64_t (*)(const void* in, std::int64_t n);
+ExtremeLoop extreme_loop(Op op, DType dtype);
 
 // How many of n bytes are not 0.
 using CountLoop = std::int64_t (*)(const void* in, std::int64_t n);
@@ -26,7 +28,7 @@ struct LoopTable {
   ReduceLoop reductions[op_count][dtype_count] = {};
   ScanLoop scans[op_count][dtype_count] = {};
   UpdateLoop updates[op_count][dtype_count] = {};
-  FindLoop finds[dtype_count] = {};
+  ExtremeLoop greatest[dtype_count] = {}, least[dtype_count] = {};
   CountLoop count_true = nullptr;
 };
 

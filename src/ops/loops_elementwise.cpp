@@ -47,8 +47,19 @@ struct Real {
 
   void formula(int64 begin, int64 end) const {
     if constexpr (d == DType::Float16) return half_formula(begin, end);
+    if constexpr (may_overflow<op, d>) return flagged_formula(begin, end);
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) out[i] = value_of<op, d>(x[i], y[i], z[i]);
+  }
+  // One flag for all elements: in each of them it takes longer than the division by a reciprocal.
+  void flagged_formula(int64 begin, int64 end) const {
+    unsigned any = 0;
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) {
+      any |= overflows<op, d>(x[i], y[i], z[i]);
+      out[i] = quiet_value_of<op, d>(x[i], y[i], z[i]);
+    }
+    if (any != 0) raise_overflow();
   }
   // By full vectors only: a conversion of one float16 works on a whole register, and raises flags
   // for what happens to stand beside it.

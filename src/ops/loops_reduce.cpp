@@ -96,14 +96,21 @@ Vector<d, n> load_vector(const Element<d>* in) {
   return __builtin_convertvector(loaded, Vector<d, n>);
 }
 
+// The extremes of what may be vectors.
+template <Op op, DType d, class V>
+V extremes_of(V x, V y) {
+  if constexpr (float_type(d))
+    return Formula<op>::real(x, y, x);
+  else
+    return Formula<op>::signed_integer(x, y, x);
+}
 // The extreme of a vector's elements.
 template <Op op, DType d, int n>
 Wide<d> extreme_of(Vector<d, n> v) {
   if constexpr (n == 2)
-    return Formula<op>::real(v.x, v.y, v.x);
+    return extremes_of<op, d, Wide<d>>(v.x, v.y);
   else
-    return extreme_of<op, d, n / 2>(
-        Formula<op>::real(Vector<d, n / 2>(v.lo), Vector<d, n / 2>(v.hi), Vector<d, n / 2>(v.lo)));
+    return extreme_of<op, d, n / 2>(extremes_of<op, d, Vector<d, n / 2>>(v.lo, v.hi));
 }
 // Running extremes of every so many-th element. It does no harm to take an element twice.
 template <Op op, DType d, int lanes>
@@ -111,8 +118,8 @@ void reduce_side_by_side(void* out, const void* in, int64 n) {
   const auto* data = (const Element<d>*)in;
   Vector<d, lanes> extremes = load_vector<d, lanes>(data);
   for (int64 i = lanes; i + lanes <= n; i += lanes)
-    extremes = Formula<op>::real(extremes, load_vector<d, lanes>(data + i), extremes);
-  extremes = Formula<op>::real(extremes, load_vector<d, lanes>(data + n - lanes), extremes);
+    extremes = extremes_of<op, d>(extremes, load_vector<d, lanes>(data + i));
+  extremes = extremes_of<op, d>(extremes, load_vector<d, lanes>(data + n - lanes));
   *(Element<d>*)out = (Element<d>)extreme_of<op, d, lanes>(extremes);
 }
 
@@ -183,43 +190,68 @@ void scan(void* out, const void* in, void* carry, int64 n) {
 }
 
 template <Op op, DType d>
-void update(void* elements, const int64* offsets, const void* values, int64 step, int64 n) {
+void update(void* elements, int64 extent, int64 stride, const int64* indices, const void* values,
+            int64 step, int64 n) {
   for (int64 k = 0; k < n; ++k) {
-    void* element = (char*)elements + offsets[k];
+    const int64 i = indices[k];
+    void* element = (char*)elements + (i + (i >> 63 & extent)) * stride;
     combined<op, d>(Number<d>::load(element, 0), Number<d>::load(values, k * step))
         .store(element, 0);
   }
 }
 
-// The first NaN, or the first element that equals `value`; looked for from k on, where it is in
-// blocks of so many elements.
-template <DType d, bool finds_nan>
-bool fits(Element<d> x, Element<d> value) {
-  return finds_nan ? x != x : x == value;
+// A bit for each element of a comparison's result.
+template <int n>
+using Bits = __type_pack_element<n == 64, uint8, uint64>;
+template <int n, class Comparison>
+Bits<n> bits_of_each(Comparison comparison) {
+  using Truth = bool __attribute__((ext_vector_type(n)));
+  return __builtin_bit_cast(Bits<n>, __builtin_convertvector(comparison, Truth));
 }
-template <DType d, bool finds_nan, int64 block>
-int64 first_block(const Element<d>* data, Element<d> value, int64 k, int64 n) {
-  for (; k + block <= n; k += block) {
-    Element<d> found = 0;  // as wide as the elements: so it is a vector compare
-    for (int64 j = 0; j < block; ++j)
-      found = fits<d, finds_nan>(data[k + j], value) ? (Element<d>)1 : found;
-    if (found != 0) break;
-  }
-  return k;
+
+// The first of the vectors with an element beyond all before it, or with a NaN; then the element.
+template <Op op, DType d, int lanes>
+int64 extreme_place(const Element<d>* data, int64 n) {
+  Wide<d> extreme = extreme_of<op, d, lanes>(load_vector<d, lanes>(data));
+  int64 at = 0;
+  const auto look_at = [&](int64 k) {
+    Vector<d, lanes> x = load_vector<d, lanes>(data + k), best = extreme;
+    if (bits_of_each<lanes>(op == Op::Maximum ? !(x <= best) : !(x >= best)) == 0) return;
+    extreme = extreme_of<op, d, lanes>(x);
+    at = k;
+  };
+  for (int64 k = lanes; k + lanes <= n && extreme == extreme; k += lanes) look_at(k);
+  if (extreme == extreme) look_at(n - lanes);
+  Vector<d, lanes> x = load_vector<d, lanes>(data + at), best = extreme;
+  return at + __builtin_ctzll(extreme == extreme ? bits_of_each<lanes>(x == best)
+                                                 : bits_of_each<lanes>(x != x));
 }
-template <DType d, bool finds_nan>
-int64 find_first(const Element<d>* data, Element<d> value, int64 n) {
-  int64 k = first_block<d, finds_nan, 256 / (int64)sizeof(Element<d>)>(data, value, 0, n);
-  k = first_block<d, finds_nan, 8>(data, value, k, n);
-  while (k < n && !fits<d, finds_nan>(data[k], value)) ++k;
-  return k;
-}
-template <DType d>
-int64 find(const void* in, const void* wanted, int64 n) {
+template <Op op, DType d>
+int64 find_extreme(const void* in, int64 n) {
+  constexpr int few = 8, many = 64;
   const auto* data = (const Element<d>*)in;
-  const Element<d> value = *(const Element<d>*)wanted;
-  return value != value ? find_first<d, true>(data, value, n)
-                        : find_first<d, false>(data, value, n);
+  if (n >= 2 * many) return extreme_place<op, d, many>(data, n);
+  if (n >= few) return extreme_place<op, d, few>(data, n);
+  int64 at = 0;
+  for (int64 k = 1; k < n && data[at] == data[at]; ++k)
+    if (op == Op::Maximum ? !(data[k] <= data[at]) : !(data[k] >= data[at])) at = k;
+  return at;
+}
+// Of bool elements the first true or false one decides.
+template <Op op>
+int64 find_bool(const void* in, int64 n) {
+  constexpr int lanes = 64;
+  const auto* data = (const uint8*)in;
+  int64 k = 0;
+  for (; k + lanes <= n; k += lanes) {
+    uint8 __attribute__((ext_vector_type(lanes))) x;
+    __builtin_memcpy(&x, data + k, sizeof(x));
+    uint64 bits = bits_of_each<lanes>(op == Op::Maximum ? x != 0 : x == 0);
+    if (bits != 0) return k + __builtin_ctzll(bits);
+  }
+  for (; k < n; ++k)
+    if ((data[k] != 0) == (op == Op::Maximum)) return k;
+  return 0;
 }
 
 int64 count_true(const void* in, int64 n) {
@@ -258,9 +290,16 @@ void fill_entry(LoopTable& table) {
     if constexpr (!complex_type(d)) table.updates[(int)op][(int)d] = update<op, d>;
   }
 }
+template <Op op, DType d>
+constexpr ExtremeLoop extreme_loop_of = find_extreme<op, d>;
+template <Op op>
+constexpr ExtremeLoop extreme_loop_of<op, DType::Bool> = find_bool<op>;
 template <DType d>
-void fill_find(LoopTable& table) {
-  if constexpr (!complex_type(d)) table.finds[(int)d] = find<d>;
+void fill_extremes(LoopTable& table) {
+  if constexpr (!complex_type(d)) {
+    table.greatest[(int)d] = extreme_loop_of<Op::Maximum, d>;
+    table.least[(int)d] = extreme_loop_of<Op::Minimum, d>;
+  }
 }
 template <Op op>
 void fill_row(LoopTable& table) {
@@ -279,7 +318,7 @@ void FRIT_AT_LEVEL(fill_reductions_, FRIT_LEVEL)(LoopTable& table) {
 #include "ops/op.def"
 #undef FRIT_OP
   table.count_true = count_true;
-#define FRIT_DTYPE(Name, ...) fill_find<DType::Name>(table);
+#define FRIT_DTYPE(Name, ...) fill_extremes<DType::Name>(table);
 #include "ops/dtype.def"
 #undef FRIT_DTYPE
 }

@@ -133,6 +133,10 @@ F overflow_if(bool condition, F x) {
   F large = digits_behind(condition, bits_of(Format<F>::huge), x);
   return large * large;
 }
+inline void raise_overflow() {
+  volatile float large = Format<float>::huge;
+  large = large * large;
+}
 // NaN and the flag invalid if the condition holds (by a signalling NaN), else some number.
 template <class F>
 F invalid_if(bool condition, F x) {

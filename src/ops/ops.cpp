@@ -24,6 +24,7 @@ const OpInfo& info(Op op) {
 #define DOUBLE(...) "d"
 #define COMPLEX(...) "FD"
 #define COMPLEX_REAL(...) "FD"
+#define SIGNED_OVERFLOWS(...)
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define COMPLEX_RARE(...)
@@ -50,6 +51,7 @@ const OpInfo& info(Op op) {
 #undef DOUBLE
 #undef COMPLEX
 #undef COMPLEX_REAL
+#undef SIGNED_OVERFLOWS
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef COMPLEX_RARE
@@ -424,7 +426,10 @@ UpdateLoop update_loop(Op op, DType dtype) {
 }
 
 CountLoop count_true_loop() { return best_loops().count_true; }
-FindLoop find_loop(DType dtype) { return best_loops().finds[static_cast<int>(dtype)]; }
+ExtremeLoop extreme_loop(Op op, DType dtype) {
+  const LoopTable& loops = best_loops();
+  return (op == Op::Maximum ? loops.greatest : loops.least)[static_cast<int>(dtype)];
+}
 
 std::int64_t pairwise_split(DType dtype, std::int64_t n) {
   constexpr std::int64_t leaf = 128;
@@ -449,6 +454,7 @@ std::string formula_symbol(Op op, DType in) {
   return "frit_" + std::string(info(op).name) + "_" + suffix_of(in);
 }
 std::string rare_symbol(Op op, DType in) { return formula_symbol(op, in) + "_rare"; }
+std::string overflow_symbol(Op op, DType in) { return formula_symbol(op, in) + "_overflows"; }
 std::string cast_symbol(DType from, DType to) {
   return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);
 }

@@ -103,18 +103,44 @@ FRIT_AVX512 std::int64_t unpack(void* elements, const void* dense, const std::ui
   return count;
 }
 
+FRIT_AVX512 std::int64_t write_places(std::int64_t* places, const std::uint8_t* mask,
+                                      std::int64_t n, std::int64_t first) {
+  __m512i place =
+      _mm512_add_epi64(_mm512_set1_epi64(first), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < n; k += lanes<Vector8>) {
+    const Chosen<Vector8> chosen(mask + k, n - k);
+    Vector8::store(places + count, first_lanes<Vector8>(chosen.count),
+                   Vector8::compress(chosen.bits, place));
+    count += chosen.count;
+    place = _mm512_add_epi64(place, _mm512_set1_epi64(lanes<Vector8>));
+  }
+  return count;
+}
+
+bool has_avx512() {
+  static const bool has = cpu_level() == "v4";
+  return has;
+}
+
 #endif
 
 }  // namespace
 
 PackLoops pack_loops(int item_size) {
 #if defined(__x86_64__)
-  static const bool has_avx512 = cpu_level() == "v4";
-  if (has_avx512 && item_size == 4) return {pack<Vector4>, unpack<Vector4>};
-  if (has_avx512 && item_size == 8) return {pack<Vector8>, unpack<Vector8>};
+  if (has_avx512() && item_size == 4) return {pack<Vector4>, unpack<Vector4>};
+  if (has_avx512() && item_size == 8) return {pack<Vector8>, unpack<Vector8>};
 #endif
   static_cast<void>(item_size);
   return {};
+}
+
+PlacesLoop places_loop() {
+#if defined(__x86_64__)
+  if (has_avx512()) return write_places;
+#endif
+  return nullptr;
 }
 
 }  // namespace frit

@@ -1,4 +1,5 @@
-// pack_loops.h: moves the elements that a mask selects together, and back, a vector at a time.
+// pack_loops.h: moves the elements that a mask selects together, and back, or finds their places, a
+// vector at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +18,10 @@ struct PackLoops {
 };
 
 PackLoops pack_loops(int item_size);
+
+// Writes first, first + 1 .. for those of the n that are true; how many. Null as above.
+using PlacesLoop = std::int64_t (*)(std::int64_t* places, const std::uint8_t* mask, std::int64_t n,
+                                    std::int64_t first);
+PlacesLoop places_loop();
 
 }  // namespace frit

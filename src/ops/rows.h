@@ -75,6 +75,7 @@ struct Formula;
 #define DOUBLE(...) FRIT_MEMBER(double_precision, __VA_ARGS__)
 #define COMPLEX(re, im) FRIT_COMPLEX_MEMBER(complex_re, re) FRIT_COMPLEX_MEMBER(complex_im, im)
 #define COMPLEX_REAL(...) FRIT_COMPLEX_MEMBER(complex_real, __VA_ARGS__)
+#define SIGNED_OVERFLOWS(...) FRIT_MEMBER(signed_overflows, (bool)(__VA_ARGS__))
 #define INT_RARE(condition, ...) \
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
@@ -101,6 +102,7 @@ struct Formula;
 #undef DOUBLE
 #undef COMPLEX
 #undef COMPLEX_REAL
+#undef SIGNED_OVERFLOWS
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef COMPLEX_RARE
@@ -199,10 +201,34 @@ constexpr bool has_rare = [] {
     return requires(float y) { F::real_is_rare(y, y, y); };
 }();
 
-// Real element types.
+template <Op op, DType d>
+constexpr bool may_overflow = [] {
+  if constexpr (signed_type(d)) return requires(Element<d> y) {
+      Formula<op>::signed_overflows(y, y, y);
+    };
+  else
+    return false;
+}();
+
+// Real element types; without the flag of SIGNED_OVERFLOWS.
+template <Op op, DType d>
+Output<op, d> quiet_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
+  return (Output<op, d>)formula_of<op, d>(x, y, z);
+}
+template <Op op, DType d>
+bool overflows(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
+  return Formula<op>::signed_overflows(x, y, z);
+}
 template <Op op, DType d>
 Output<op, d> value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
-  return (Output<op, d>)formula_of<op, d>(x, y, z);
+  Output<op, d> value = quiet_value_of<op, d>(x, y, z);
+  if constexpr (may_overflow<op, d>) {
+    // What no optimiser knows to be the value again hangs on the flag.
+    using F = Quotient<Element<d>>;
+    F flag = overflow_if(overflows<op, d>(x, y, z), from_bits<F>((Unsigned<Element<d>>)value));
+    return is_infinite(flag) ? smallest<Element<d>> : value;
+  }
+  return value;
 }
 template <Op op, DType d>
 bool is_rare(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
@@ -239,12 +265,17 @@ auto part_of(Arguments... a) {
 template <Op op, Part part, class... Arguments>
 constexpr bool has_part = !__is_same(decltype(part_of<op, part>(Arguments()...)), void);
 
-// No instruction rounds double to half: the library that does raises no flag.
+// No instruction does this before AVX-512 FP16, and the library that does raises no flag. Through
+// float, rounded to odd: the last bit is set where anything was lost, so that the second rounding
+// decides as if it had seen all of the double.
 inline half narrowed(double x) {
-  half result = (half)x;
+  float nearest = (float)x;
+  double back = nearest;
+  uint32 towards_zero = bits_of(nearest) - (absolute(back) > absolute(x));
+  half result = (half)from_bits<float>(towards_zero | (back != x));
   bool overflows = is_infinite((float)result) & is_finite(x);
-  double infinite = copy_sign(overflow_if(overflows, x), x);
-  return pick(overflows, (half)(float)infinite, result);
+  float infinite = copy_sign(overflow_if(overflows, nearest), nearest);
+  return pick(overflows, (half)infinite, result);
 }
 
 // What astype does.

@@ -88,12 +88,13 @@ std::vector<Axis> Body::merge(const std::vector<int>& axes) const {
   return merged;
 }
 
+// What is written decides: elements read with a stride cost less than elements stored with one.
 std::vector<int> Body::natural_order() const {
   std::vector<std::span<const std::int64_t>> strides;
-  for (const Window* w : memory_)
-    if (stored(w->slot)) strides.emplace_back(w->strides);
-  for (const Window* w : memory_)
-    if (!stored(w->slot)) strides.emplace_back(w->strides);
+  for (const Member& m : group_.members)
+    if (in_memory(m.out.slot) && stored(m.out.slot)) strides.emplace_back(m.out.strides);
+  if (strides.empty())
+    for (const Window* w : memory_) strides.emplace_back(w->strides);
   const int ndim = static_cast<int>(group_.extents.size());
   std::vector<int> order(group_.extents.size());
   iteration_order(strides, ndim, order);

@@ -13,6 +13,7 @@ x[0], x[1] = np.nan, np.inf
 zero, one, whole = np.zeros(n), np.ones(n), np.zeros(n, "i8")
 large, huge, long = one * 3e9, one * 1e300, np.full(n, 1e308)
 complex_huge = huge * (1 + 2j)
+lowest, lowest_1 = np.full(n, -(2**63)), np.full(n, -128, "i1")
 even = np.arange(n) % 2 == 0
 i8, i1, f4, f2 = (np.zeros(n, t) for t in ("i8", "i1", "f4", "f2"))
 """
@@ -103,6 +104,19 @@ STATEMENTS = [
     "i1 //= (i1 > 0)",
     "i1 %= i1",
     "whole //= 0",
+    "lowest // -1",
+    "lowest // (whole - 1)",
+    "lowest // (even * 1 - 1)",
+    "lowest_1 // np.int8(-1)",
+    "lowest_1 // lowest_1",
+    "lowest // 7",
+    "(lowest + 1) // -1",
+    "np.fmod(lowest, -1)",
+    "lowest % -1",
+    "divmod(lowest, -1)",
+    "lowest //= -1; whole //= 0",
+    "np.floor_divide(lowest, -1, out=whole, where=whole > 0)",
+    "np.floor_divide.reduce(np.array([-128, -1], 'i1'))",
     "np.reciprocal(whole)",
     "np.reciprocal(i1)",
     "np.reciprocal(zero)",
@@ -189,7 +203,7 @@ def warned(module, statement, n):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         exec(f"result = ({statement})" if _is_value(statement) else statement, scope)
-        for name in ("result", "i8", "i1", "f4", "f2", "x", "c", "huge", "whole"):
+        for name in ("result", "i8", "i1", "f4", "f2", "x", "c", "huge", "whole", "lowest"):
             value = scope.get(name)
             for part in value if isinstance(value, tuple) else [value]:
                 numpy.asarray(part)

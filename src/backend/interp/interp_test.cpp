@@ -416,6 +416,78 @@ TEST(Interpreter, computes_a_softmax_by_rows_through_scratch) {
   }
 }
 
+TEST(Interpreter, adds_short_rows_to_the_row_before) {
+  KernelMaker make;
+  const int x = make.operand(DType::Float64), y = make.written(DType::Float64);
+  const int rows = make.integer(), columns = make.integer(), row = make.integer();
+  const ValueId begin = make.constant(std::int64_t{1}), zero = make.constant(std::int64_t{0});
+  const ValueId end = make.integer_arg(rows), width = make.integer_arg(columns);
+  make.parallel([&](ValueId) {
+    make.serial_loop(begin, end, [&](ValueId i) {
+      const ValueId before = make.apply(Op::Subtract, i, begin);
+      make.vector_loop(zero, width, [&](ValueId j) {
+        const ValueId value = make.load(y, {{before, row}, {j}});
+        make.store(y, {{i, row}, {j}}, make.apply(Op::Add, value, make.load(x, {{i, row}, {j}})));
+      });
+    });
+    // Rows whose length is their number.
+    make.serial_loop(begin, end, [&](ValueId i) {
+      make.vector_loop(zero, i, [&](ValueId j) {
+        make.store(y, {{i, row}, {j}}, make.apply(Op::Negative, make.load(y, {{i, row}, {j}})));
+      });
+    });
+  });
+  const auto executable = compile(make);
+  for (const auto& [m, n] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {2, 7}, {50, 64}, {7, 5000}}) {
+    const auto a = random_numbers(m * n);
+    std::vector<double> got(at(m * n), 1.0), expected = got;
+    Launch()
+        .pointer(a.data())
+        .pointer(got.data())
+        .integer(m)
+        .integer(n)
+        .integer(8 * n)
+        .run(*executable, 0, 1);
+    for (std::int64_t k = n; k < m * n; ++k) expected[at(k)] = expected[at(k - n)] + a[at(k)];
+    for (std::int64_t i = 1; i < m; ++i)
+      for (std::int64_t j = 0; j < i; ++j) expected[at(i * n + j)] *= -1;
+    ASSERT_EQ(got, expected);
+  }
+}
+
+// Like the sum of a narrow matrix's rows.
+TEST(Interpreter, adds_short_rows_into_one) {
+  KernelMaker make;
+  const int x = make.operand(DType::Float64), y = make.written(DType::Float64);
+  const int rows = make.integer(), columns = make.integer(), row = make.integer();
+  const ValueId zero = make.constant(std::int64_t{0});
+  const ValueId end = make.integer_arg(rows), width = make.integer_arg(columns);
+  make.parallel([&](ValueId) {
+    make.serial_loop(zero, end, [&](ValueId i) {
+      make.vector_loop(zero, width, [&](ValueId j) {
+        make.store(y, {{j}},
+                   make.apply(Op::Add, make.load(x, {{i, row}, {j}}), make.load(y, {{j}})));
+      });
+    });
+  });
+  const auto executable = compile(make);
+  for (std::int64_t n : {1, 8, 65, 5000}) {
+    const std::int64_t m = 19;
+    const auto a = random_numbers(m * n);
+    std::vector<double> got(at(n), 0.0), expected = got;
+    Launch()
+        .pointer(a.data())
+        .pointer(got.data())
+        .integer(m)
+        .integer(n)
+        .integer(8 * n)
+        .run(*executable, 0, 1);
+    for (std::int64_t k = 0; k < m * n; ++k) expected[at(k % n)] += a[at(k)];
+    ASSERT_EQ(got, expected);
+  }
+}
+
 TEST(Interpreter, adds_rows_into_a_lane_local) {
   KernelMaker make;
   const int x = make.operand(DType::Float32), y = make.written(DType::Float32),

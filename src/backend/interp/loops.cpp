@@ -150,11 +150,65 @@ void Machine::add_lanes(const ReductionDetail& reduction, std::byte* carry, bool
 
 // ---- serial loops -------------------------------------------------------------------------------
 
+// Rows of one block each that do nothing but load, compute and store elements side by side: their
+// addresses advance by the same step from row to row, so they are computed twice, not for each row.
+bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                         std::int64_t begin, std::int64_t end) {
+  struct Moving {
+    std::byte* memory;
+    std::int64_t step;
+  };
+  constexpr std::int32_t most_steps = 8;
+  const Step* const steps = program_.steps.data();
+  const Step& rows = steps[first];
+  const std::int32_t count = step.end - first - 1;
+  if (rows.kind != StepKind::Loop || rows.end != step.end || count > most_steps || places_)
+    return false;
+  const LoopDetail& row = program_.loops[static_cast<std::size_t>(rows.detail)];
+  if (!row.vector || row.parallel || row.reduction_count > 0 || row.index != no_register ||
+      row.begin == detail.index || row.end == detail.index)
+    return false;
+  const std::int64_t lane = integer(row.begin), lanes = integer(row.end) - lane;
+  if (lanes <= 0 || lanes > program_.lanes) return false;
+  lane_ = lane;
+  lanes_ = lanes;
+  Moving moving[most_steps] = {};
+  for (std::int32_t k = 0; k < count; ++k) {
+    const Step& s = steps[first + 1 + k];
+    if (s.kind == StepKind::Apply) continue;
+    if ((s.kind != StepKind::Load && s.kind != StepKind::ApplyStore) || s.hazard_count > 0)
+      return false;
+    std::byte* memory[2];
+    for (std::int64_t next = 0; next < 2; ++next) {
+      const std::int64_t index = begin + next;
+      std::memcpy(reg(detail.index), &index, sizeof index);
+      const Place place = lane_place(s);
+      if (place.stride != s.size) return false;
+      memory[next] = place.memory;
+    }
+    moving[k] = {memory[0], memory[1] - memory[0]};
+  }
+  for (std::int64_t index = begin; index < end; ++index) {
+    std::memcpy(reg(detail.index), &index, sizeof index);
+    for (std::int32_t k = 0; k < count; ++k) {
+      const Step& s = steps[first + 1 + k];
+      std::byte* const memory = moving[k].memory;
+      if (s.kind == StepKind::Load)
+        reg(s.out) = memory;
+      else
+        apply(s, s.kind == StepKind::Apply ? reg(s.out) : memory);
+      moving[k].memory = memory + moving[k].step;
+    }
+  }
+  return true;
+}
+
 void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32_t first) {
   const std::int64_t begin = detail.parallel ? begin_ : integer(detail.begin);
   const std::int64_t end = detail.parallel ? end_ : integer(detail.end);
   if (begin >= end) return;
   if (detail.reduction_count == 0) {
+    if (short_rows(step, detail, first, begin, end)) return;
     for (std::int64_t index = begin; index < end; ++index) {
       std::memcpy(reg(detail.index), &index, sizeof index);
       execute(first, step.end);

@@ -56,6 +56,8 @@ class Machine {
   void loop(const Step& step, std::int32_t first);
   void vector_loop(const Step& step, const LoopDetail& detail, std::int32_t first);
   void serial_loop(const Step& step, const LoopDetail& detail, std::int32_t first);
+  bool short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                  std::int64_t begin, std::int64_t end);
   void run_block(const Step& step, const LoopDetail& detail, std::int32_t first, std::int64_t begin,
                  std::int64_t lanes);
   void reduce_lanes(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth);
