@@ -163,6 +163,7 @@ std::int32_t Body::stride_argument(const Window& w, const Axis& axis) {
 }
 
 Address Body::address(const Window& w, MemoryAccess access) {
+  if (access == MemoryAccess::Read) loaded_.push_back(w.slot);
   Address result{.operand = operand_of(w, access), .terms = terms_of(w.slot)};
   result.terms.reserve(result.terms.size() + nest_.size());
   for (const Axis* axis : nest_)
@@ -265,17 +266,11 @@ void Body::flush(std::vector<Current>& values) {
   }
 }
 
-// Memory that the launch does not read, and that is too large to be found in the cache afterwards.
+// Memory that the kernel does not load, and that is too large to be found in the cache afterwards.
 bool Body::streams(const Window& w) const {
   if (!streaming_ || last_phase() > 0) return false;
-  return shadowed(w.slot) || !segment_.slots[w.slot].has_data || !reads_slot(w.slot);
-}
-
-bool Body::reads_slot(std::uint32_t slot) const {
-  for (const Member& m : group_.members)
-    for (const Window& in : m.in)
-      if (in.slot == slot) return true;
-  return false;
+  return shadowed(w.slot) || !segment_.slots[w.slot].has_data ||
+         std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
 }
 
 Address Body::kept_address(const Kept& row) const {
@@ -337,6 +332,7 @@ void Body::settle(const Window& w) {
 }
 
 Address Body::whole_address(const Window& w, std::int64_t offset, MemoryAccess access) {
+  if (access == MemoryAccess::Read) loaded_.push_back(w.slot);
   return {.operand = whole_operand(w, offset, access), .terms = terms_of(w.slot)};
 }
 

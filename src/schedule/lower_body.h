@@ -159,7 +159,6 @@ class Body : public RoutineHost {
   bool in_memory(std::uint32_t slot) const;
   bool shadowed(std::uint32_t slot) const;
   bool streams(const Window& w) const;
-  bool reads_slot(std::uint32_t slot) const;
   bool is_row_window(const Window& w) const;
   std::int32_t operand_of(const Window& w, MemoryAccess access);
   std::int32_t stride_argument(const Window& w, const Axis& axis);
@@ -192,6 +191,7 @@ class Body : public RoutineHost {
   double cost_ = 0;  // of one point, in nanoseconds
   std::optional<std::int64_t> traffic_;
   bool streaming_ = false;
+  std::vector<std::uint32_t> loaded_;  // slots that Loads written so far read
   std::vector<const Window*> memory_;
   std::vector<Bound> bound_;
   std::vector<StrideArgument> stride_arguments_;
