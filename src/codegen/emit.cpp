@@ -106,7 +106,7 @@ class LaneSurvey {
   unsigned loads = 0;     // of more than one element
   int tree = 0;           // the class of the loop's tree
   bool straight = true;   // no control flow inside, and no lane's address is computed from data
-  bool branches = false;  // control flow that is more than a mask
+  bool branches = false;  // control flow that is more than a mask, except Whiles that compute
   std::vector<const Instr*> flat;  // the Ifs that are no more
   // Do its lanes little but load from places of their own, in loops of their own lengths?
   bool is_scattered() const { return scatters_ && !computes_ && cost <= flat_body; }
@@ -117,7 +117,7 @@ class LaneSurvey {
       if (instr.kind == InstrKind::Loop || instr.kind == InstrKind::If ||
           instr.kind == InstrKind::While)
         straight = false;
-      branches |= instr.kind == InstrKind::Loop || instr.kind == InstrKind::While;
+      branches |= instr.kind == InstrKind::Loop;
       bool is_gather = false;
       for (const Term& term : instr.address.terms)
         is_gather |= varies(term.index) && !address_[static_cast<std::size_t>(term.index)];
@@ -129,7 +129,9 @@ class LaneSurvey {
       walk(instr.other);
       if (instr.kind == InstrKind::While) {
         const unsigned gathers = gathers_ - gathers_before;
-        (gathers > 0 && cost - before <= costs_a_gather * gathers ? scatters_ : computes_) = true;
+        const bool scatters = gathers > 0 && cost - before <= costs_a_gather * gathers;
+        (scatters ? scatters_ : computes_) = true;
+        branches |= scatters;
       }
       if (instr.kind != InstrKind::If) continue;
       const bool is_flat = varies(instr.args[0]) && cost - before <= flat_body &&
@@ -234,7 +236,8 @@ class LaneSurvey {
 // More would only lengthen the rest: of a short body it runs one by one.
 constexpr unsigned most_lanes = 32;
 // A long body is one chain of operations that wait for one another, longer than what the processor
-// looks ahead: several registers a value are as many chains side by side. Spills cost less.
+// looks ahead: several registers a value are as many chains side by side. Spills cost less. So is
+// what lanes do in a While, whose masks follow one another.
 // To compile takes as many times longer.
 constexpr unsigned accumulators = 4;   // registers of them
 constexpr unsigned chains = 4;         // where all of a launch is one loop

@@ -26,6 +26,7 @@ struct Machine {
   bool can_gather(DType dtype) const {
     return is_x86 && has_many_registers && can_mask(dtype) && size_of(dtype) >= 4;
   }
+  bool has_fast_gather = false;  // faster than a load for each lane
 };
 
 struct EmitOptions {

@@ -86,14 +86,13 @@ Value* Emitter::evenly_spaced(Value* step) {
 }
 
 // Indices that are computed lane by lane: addresses are too, in scalar registers; or as a vector of
-// offsets, where loads under a mask take one.
+// offsets, where a gather takes one.
 void Emitter::add_computed_terms(const Address& address, Place& place) {
   SmallVector<const Term*, 4> computed;
   for (const Term& term : address.terms)
     if (value(term.index).varies() && !value(term.index).is_affine()) computed.push_back(&term);
   if (computed.empty()) return;
-  if (mask_ &&
-      machine_.can_gather(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype)) {
+  if (gathers(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype)) {
     for (const Term* term : computed) {
       Value* stride = builder_.CreateVectorSplat(lanes_, stride_of(address, *term));
       Value* own = builder_.CreateMul(vector_of(value(term->index), 0), stride);
@@ -294,12 +293,18 @@ Emitted Emitter::load_unit(DType dtype, const Place& from) {
       builder_.CreateAlignedLoad(lanes_type(element, 2 * lanes_), from.pointer, any_alignment));
 }
 
+// Is one instruction for all lanes faster than a load for each?
+bool Emitter::gathers(DType dtype) const {
+  return machine_.can_gather(dtype) && (mask_ || machine_.has_fast_gather);
+}
+
 // What inactive lanes get is no number that was computed from: see load_unit.
 Emitted Emitter::load_gathered(DType dtype, const Place& from) {
   Value* offsets = from.offsets ? from.offsets : evenly_spaced(from.step);
   Value* pointers = builder_.CreateGEP(builder_.getInt8Ty(), from.pointer, offsets);
   Type* type = lanes_type(element_type(dtype), lanes_);
-  Value* loaded = builder_.CreateMaskedGather(type, pointers, any_alignment, mask_,
+  Value* mask = mask_ ? mask_ : Constant::getAllOnesValue(lanes_type(bool_, lanes_));
+  Value* loaded = builder_.CreateMaskedGather(type, pointers, any_alignment, mask,
                                               Constant::getNullValue(type));
   Emitted result{.parts = 1, .level = level()};
   result.part[0].vector = builder_.CreateFreeze(loaded);
@@ -307,7 +312,7 @@ Emitted Emitter::load_gathered(DType dtype, const Place& from) {
 }
 
 Emitted Emitter::load_each(DType dtype, Place& from) {
-  if (mask_ && machine_.can_gather(dtype)) return load_gathered(dtype, from);
+  if (gathers(dtype)) return load_gathered(dtype, from);
   if (mask_) make_safe(from);
   Emitted result{.parts = parts_of(dtype), .level = level()};
   Type* type = element_type(dtype);

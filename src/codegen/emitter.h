@@ -200,6 +200,7 @@ class Emitter {
   Emitted load_single(DType dtype, Value* pointer);
   Emitted load_unit(DType dtype, const Place& place);
   Emitted load_each(DType dtype, Place& place);
+  bool gathers(DType dtype) const;
   Emitted load_gathered(DType dtype, const Place& place);
   Emitted load_full(DType dtype, Place& place);
   Emitted load_partial(DType dtype, Place& place);

@@ -2,6 +2,8 @@
 #include "codegen/native.h"
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -9,6 +11,7 @@
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PassManager.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
@@ -110,6 +113,13 @@ void turn_off_strength_reduction() {
   if (found != options.end()) static_cast<cl::opt<bool>*>(found->second)->setValue(true);
 }
 
+// Processors whose gathers leaked data (Downfall) have them made several times as slow.
+bool are_gathers_slowed() {
+  std::ifstream file("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling");
+  std::string state;
+  return std::getline(file, state) && state != "Not affected" && !state.starts_with("Vulnerable");
+}
+
 }  // namespace
 
 Native::Native() {
@@ -132,6 +142,9 @@ Native::Native() {
                                             /*JIT=*/true));
   if (!target_) throw DeviceError("LLVM: no code generator for " + triple.str());
   machine_ = machine_of(cpu_level(), triple);
+  machine_.has_fast_gather =
+      machine_.is_x86 && !are_gathers_slowed() &&
+      target_->getMCSubtargetInfo()->checkFeatures("+fast-gather,-prefer-no-gather");
   optimizer_ = std::make_unique<Optimizer>(*target_);
   generator_ = std::make_unique<Generator>(*target_);
 }

@@ -541,6 +541,15 @@ std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed,
   return Fuser(segment, arena).run(needed);
 }
 
+bool has_lanes_inside(const Segment& segment, const Group& group) {
+  if (group.kind != GroupKind::Map && (group.kind != GroupKind::Fold || group.buffered))
+    return false;
+  return std::any_of(group.members.begin(), group.members.end(), [&](const Member& m) {
+    const Node& node = segment.nodes[m.node];
+    return node.kind == NodeKind::Routine && !node.site->routine->lanes.empty();
+  });
+}
+
 bool grid_of(const Window& window, const std::vector<std::int64_t>& extents,
              std::int64_t base_bytes, Grid& grid) {
   grid = {};

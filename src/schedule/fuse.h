@@ -72,6 +72,10 @@ struct Group {
 };
 
 // Nodes with needed[k] == false are left out. The groups' windows lie in `arena`.
+// Whether lanes are the iterations of loops that the group's kernels have inside: then no axis of
+// its space is one of lanes.
+bool has_lanes_inside(const Segment& segment, const Group& group);
+
 std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed, Arena& arena);
 
 // The regular grid that a base's memory is under this window: extents and starts an axis, if the

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace frit {
 struct SlotUse {
   bool stored = false;  // its last value in the group must reach memory: somebody reads it later
   bool held = false;    // an earlier group has put values into its memory
+  // > 0: each point of the one kernel that uses it has so many bytes for itself (own_memory.h),
+  std::int64_t own_bytes = 0;
+  std::optional<Member> fill = {};  // which sets them all to one number
 };
 
 // Appends the steps of the group. New temporaries and tables go to the plan; their slots start

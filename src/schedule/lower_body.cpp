@@ -19,7 +19,7 @@ std::int64_t stride_of(const Window& w, int axis) {
 Body::Body(const Lowering& lowering)
     : segment_(lowering.segment),
       group_(lowering.group),
-      lanes_inside_(finds_lanes_inside()),
+      lanes_inside_(has_lanes_inside(segment_, group_)),
       uses_(lowering.uses),
       plan_(lowering.plan) {
   const std::size_t members = group_.members.size();
@@ -36,15 +36,6 @@ Body::Body(const Lowering& lowering)
     for (const Window& w : m.in)
       if (in_memory(w.slot) && !w.whole) memory_.push_back(&w);
   }
-}
-
-bool Body::finds_lanes_inside() const {
-  if (group_.kind != GroupKind::Map && (group_.kind != GroupKind::Fold || group_.buffered))
-    return false;
-  return std::any_of(group_.members.begin(), group_.members.end(), [&](const Member& m) {
-    const Node& node = node_of(m);
-    return node.kind == NodeKind::Routine && !node.site->routine->lanes.empty();
-  });
 }
 
 // ---- windows and axes ---------------------------------------------------------------------------
@@ -146,14 +137,15 @@ std::int32_t Body::operand_of(const Window& w, MemoryAccess access) {
     }
   Binding binding = place_of(w.slot, w.offset);
   if (shadow) binding.kind = Binding::Kind::Shadow;
-  const std::int32_t operand = add_operand(w.dtype, access, binding);
+  const std::int32_t operand =
+      is_own(w) ? own_operand(w.dtype, w.slot, w.offset) : add_operand(w.dtype, access, binding);
   bound_.push_back({&w, shadow, operand});
   return operand;
 }
 
 std::int32_t Body::stride_argument(const Window& w, const Axis& axis) {
   const std::int64_t stride = stride_of(w, axis.inner());
-  if (stride == 0) return absent;
+  if (stride == 0 || is_own(w)) return absent;
   if (axis.lanes && stride == size_of(w.dtype)) return unit_stride;
   // Windows with the same strides share their arguments.
   for (const StrideArgument& known : stride_arguments_)
@@ -164,6 +156,7 @@ std::int32_t Body::stride_argument(const Window& w, const Axis& axis) {
 }
 
 Address Body::address(const Window& w, MemoryAccess access) {
+  if (access == MemoryAccess::Read) loaded_.push_back(w.slot);
   Address result{.operand = operand_of(w, access), .terms = terms_of(w.slot)};
   result.terms.reserve(result.terms.size() + nest_.size());
   for (const Axis* axis : nest_)
@@ -247,6 +240,7 @@ void Body::run_member(const Member& m) {
   if (node_of(m).kind != NodeKind::Routine) return set(full_, m.out, compute(m));
   cost_ += node_of(m).site->routine->cost;
   routine_ = &m;
+  fill_own_memory(m);
   lower_routine(*node_of(m).site, m, *this);
 }
 
@@ -266,17 +260,11 @@ void Body::flush(std::vector<Current>& values) {
   }
 }
 
-// Memory that the launch does not read, and that is too large to be found in the cache afterwards.
+// Memory that the kernel does not load, and that is too large to be found in the cache afterwards.
 bool Body::streams(const Window& w) const {
   if (!streaming_ || last_phase() > 0) return false;
-  return shadowed(w.slot) || !segment_.slots[w.slot].has_data || !reads_slot(w.slot);
-}
-
-bool Body::reads_slot(std::uint32_t slot) const {
-  for (const Member& m : group_.members)
-    for (const Window& in : m.in)
-      if (in.slot == slot) return true;
-  return false;
+  return shadowed(w.slot) || !segment_.slots[w.slot].has_data ||
+         std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
 }
 
 Address Body::kept_address(const Kept& row) const {
@@ -338,6 +326,7 @@ void Body::settle(const Window& w) {
 }
 
 Address Body::whole_address(const Window& w, std::int64_t offset, MemoryAccess access) {
+  if (access == MemoryAccess::Read) loaded_.push_back(w.slot);
   return {.operand = whole_operand(w, offset, access), .terms = terms_of(w.slot)};
 }
 
@@ -348,9 +337,41 @@ std::int32_t Body::whole_operand(const Window& w, std::int64_t offset, MemoryAcc
       if (write) writer_.mark_written(known.operand);
       return known.operand;
     }
-  const std::int32_t operand = add_operand(w.dtype, access, place_of(w.slot, offset));
+  const std::int32_t operand = is_own(w) ? own_operand(w.dtype, w.slot, offset)
+                                         : add_operand(w.dtype, access, place_of(w.slot, offset));
   whole_.push_back({w.slot, offset, w.dtype, operand});
   return operand;
+}
+
+// ---- memory that each point has for itself ------------------------------------------------------
+
+bool Body::is_own(const Window& w) const {
+  return w.slot != no_slot && uses_[w.slot].own_bytes > 0;
+}
+
+// The same scratch memory for one point after another.
+std::int32_t Body::own_operand(DType dtype, std::uint32_t slot, std::int64_t offset) {
+  auto known = std::ranges::find(own_, slot, &Own::slot);
+  if (known == own_.end()) {
+    known = own_.insert(known, {slot, step_.scratch_bytes});
+    step_.scratch_bytes += (uses_[slot].own_bytes + 63) / 64 * 64;
+  }
+  step_.operands.push_back({.kind = Binding::Kind::Scratch});
+  return writer_.scratch_operand(dtype, add_integer(known->offset + offset));
+}
+
+void Body::fill_own_memory(const Member& m) {
+  std::vector<std::uint32_t> filled;
+  for (const Window& w : m.outs) {
+    if (!is_own(w) || !uses_[w.slot].fill || std::ranges::count(filled, w.slot) > 0) continue;
+    filled.push_back(w.slot);
+    const ValueId value = compute(*uses_[w.slot].fill);
+    const std::int32_t operand = own_operand(w.dtype, w.slot, 0);
+    const ValueId element = writer_.open_loop(
+        writer_.constant_int(0), integer_value(uses_[w.slot].own_bytes / size_of(w.dtype)), true);
+    writer_.store({.operand = operand, .terms = {{element, unit_stride}}}, value);
+    writer_.close_loop();
+  }
 }
 
 // ---- loops --------------------------------------------------------------------------------------

@@ -149,6 +149,10 @@ class Body : public RoutineHost {
     bool shadow;
     std::int32_t operand;
   };
+  struct Own {
+    std::uint32_t slot;
+    std::int64_t offset;  // in scratch memory
+  };
   struct WholeOperand {
     std::uint32_t slot;
     std::int64_t offset;
@@ -159,13 +163,14 @@ class Body : public RoutineHost {
   bool in_memory(std::uint32_t slot) const;
   bool shadowed(std::uint32_t slot) const;
   bool streams(const Window& w) const;
-  bool reads_slot(std::uint32_t slot) const;
   bool is_row_window(const Window& w) const;
   std::int32_t operand_of(const Window& w, MemoryAccess access);
   std::int32_t stride_argument(const Window& w, const Axis& axis);
   const Current* find(const std::vector<Current>& values, const Window& w) const;
   const Kept* find_kept(const Window& w) const;
   ValueId value_of(const Window& w);
+  std::int32_t own_operand(DType dtype, std::uint32_t slot, std::int64_t offset);
+  void fill_own_memory(const Member& m);
   std::int32_t whole_operand(const Window& w, std::int64_t offset, MemoryAccess access);
   std::vector<BoxCopy> border_of(std::uint32_t slot) const;
 
@@ -182,20 +187,21 @@ class Body : public RoutineHost {
   bool is_owed(const Window& w) const override;
   void note(const Window& w, ValueId value) override;
   void settle(const Window& w) override;
+  bool is_own(const Window& w) const override;
   Address window_address(const Window& w, MemoryAccess access) override {
     return address(w, access);
   }
   Address whole_address(const Window& w, std::int64_t offset, MemoryAccess access) override;
 
-  bool finds_lanes_inside() const;
-
   double cost_ = 0;  // of one point, in nanoseconds
   std::optional<std::int64_t> traffic_;
   bool streaming_ = false;
+  std::vector<std::uint32_t> loaded_;  // slots that Loads written so far read
   std::vector<const Window*> memory_;
   std::vector<Bound> bound_;
   std::vector<StrideArgument> stride_arguments_;
   std::vector<WholeOperand> whole_;
+  std::vector<Own> own_;
   const Member* routine_ = nullptr;  // the one being lowered
 };
 

@@ -23,6 +23,7 @@ std::int64_t Body::traffic() {
                        [&](const Window* s) { return s->slot == w.slot && same(*s, w); });
   };
   const auto add = [&](std::vector<const Window*>& list, const Window& w) {
+    if (is_own(w)) return;
     if (w.whole) {
       if (std::find(whole.begin(), whole.end(), w.slot) != whole.end()) return;
       whole.push_back(w.slot);

@@ -216,7 +216,7 @@ class RoutineLowering {
     Address result = host_.whole_address(window, access.offset, how);
     for (const auto& [id, stride] : access.terms) {
       const bool is_axis = id < use_.routine->rank;
-      if (is_axis && use_.domain->shape()[at(id)] == 1) continue;
+      if (is_axis && (use_.domain->shape()[at(id)] == 1 || host_.is_own(window))) continue;
       const bool is_lane = id == lane_ || (is_axis && (host_.lane_axes() >> id & 1) != 0);
       // Dense: a scaled register of the address, where other strides are a product each.
       const bool is_dense = (is_lane || !is_axis) && stride == size_of(window.dtype);

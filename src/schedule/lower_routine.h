@@ -31,6 +31,8 @@ class RoutineHost {
   virtual void settle(
       const Window& window) = 0;  // stores what is not stored yet; from now on memory is the value
   virtual Address window_address(const Window& window, MemoryAccess access) = 0;
+  // Its points use the same memory one after another: addresses have no terms of their axes.
+  virtual bool is_own(const Window& window) const = 0;
   // Of the element at `offset`: what says which element it is comes behind these terms.
   virtual Address whole_address(const Window& window, std::int64_t offset, MemoryAccess access) = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "schedule/fuse.h"
 #include "schedule/lower.h"
+#include "schedule/own_memory.h"
 
 namespace frit {
 namespace {
@@ -117,9 +118,13 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
   for (std::uint32_t k = 0; k < needed.size(); ++k)
     if (!needed[k]) plan->unneeded.push_back(k);
   Arena arena;
-  const std::vector<Group> groups = fuse(segment, needed, arena);
-  const std::vector<SlotLife> life = lives(segment, groups);
+  std::vector<Group> groups = fuse(segment, needed, arena);
   std::vector<SlotUse> uses(segment.slots.size(), SlotUse{.stored = true});
+  find_own_memory(segment, groups, uses);
+  for (const SlotUse& use : uses)
+    if (use.fill) plan->unneeded.push_back(use.fill->node);
+  std::erase_if(groups, [](const Group& group) { return group.members.empty(); });
+  const std::vector<SlotLife> life = lives(segment, groups);
   for (std::uint32_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
     for (const Member& m : group.members)

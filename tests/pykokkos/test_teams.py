@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from frit.translate import TranslationError
 
 PROGRAMS = max(40, int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 10)
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+IMMEDIATE_BYTES = _core.set_immediate_bytes(0)
+_core.set_immediate_bytes(IMMEDIATE_BYTES)
 
 
 # ---- what such programs do ----------------------------------------------------------------------
@@ -49,6 +53,32 @@ def test_sums_by_halves(tier: str) -> None:
     pk.parallel_for(pk.TeamPolicy(league, size), sum_by_halves, x=view(x), out=out, n=n)
     padded = numpy.pad(x, (0, league * size - n)).reshape(league, size)
     assert numpy.array_equal(numpy.asarray(out), padded.sum(axis=1))
+
+
+@pk.workunit
+def mirror(tm, x, y, size):
+    s: pk.ScratchView1D[pk.double] = pk.ScratchView1D(tm.team_scratch(0), size + 1)
+    tid: int = tm.team_rank()
+    first: int = tm.league_rank() * size
+    kept: float = x[first + tid]
+    if tm.league_rank() % 3 == 0:
+        s[tid] = x[first + tid]
+    tm.team_barrier()
+    y[first + tid] = s[size - 1 - tid] + kept * s[size]
+
+
+def test_scratch_memory_is_that_of_the_teams_which_run(tier: str) -> None:
+    league, size = 900, 40
+    x, y = numbers(4, league * size), pk.View([league * size])
+    given = view(x)
+    with numpy.errstate(all="ignore"):  # warnings that somebody records end the delay of zeros
+        pk.parallel_for(pk.TeamPolicy(league, size), mirror, x=given, y=y, size=size)
+        frit.eval()
+    explained = str(frit.explain())
+    assert "in 1 kernel;" in explained and "2 temporaries never stored" in explained
+    expected = x.reshape(league, size)[:, ::-1].copy()
+    expected[numpy.arange(league) % 3 > 0] = 0.0
+    assert numpy.array_equal(numpy.asarray(y), expected.ravel())
 
 
 @pk.workunit
@@ -598,6 +628,19 @@ def by_frit(
     return [*numpy.asarray(out).tolist(), float(total)]
 
 
+@pytest.fixture
+def teams_on_threads() -> Iterator[None]:
+    """Also the shortest launch is shared out."""
+    cost, threads = _core.set_part_cost(1.0), _core.threads()
+    frit.set_num_threads(2)
+    yield
+    frit.set_num_threads(threads)
+    _core.set_part_cost(cost)
+    _core.set_immediate_bytes(IMMEDIATE_BYTES)
+
+
+# With 0 scratch memory is not filled before its kernel is recorded: it has a team's size.
+@pytest.mark.usefixtures("teams_on_threads")
 @pytest.mark.parametrize("part", range(4))
 def test_random_kernels_give_what_threads_give(part: int, tmp_path: Path) -> None:
     for seed in range(FIRST + part, FIRST + PROGRAMS, 4):
@@ -615,10 +658,13 @@ def test_random_kernels_give_what_threads_give(part: int, tmp_path: Path) -> Non
             points = team_programs.LEAGUE * size
             a, b = numbers(7, points), numbers(8, points)
             expected = by_threads(surroundings[name], size, a, b, points)
-            for tier in tiers:
+            for tier, immediate_bytes in itertools.product(tiers, (IMMEDIATE_BYTES, 0)):
                 _core.set_tier(tier)
-                found = by_frit(getattr(module, name), size, a, b, points)
-                assert found == expected, f"seed {seed}, {name}, size {size}, {tier}\n{source}"
+                _core.set_immediate_bytes(immediate_bytes)
+                with numpy.errstate(all="ignore"):  # warnings that somebody records end delays
+                    found = by_frit(getattr(module, name), size, a, b, points)
+                what = f"seed {seed}, {name}, size {size}, {tier}, {immediate_bytes}"
+                assert found == expected, f"{what}\n{source}"
             if seed % 3 == 0:
                 debug = pk.ExecutionSpace.Debug
                 found = by_frit(getattr(module, name), size, a, b, points, debug)
