@@ -440,6 +440,23 @@ def test_short_loops_stay_python(monkeypatch):
     assert places_of("<short>")[0].why == "it is too short"
 
 
+def test_a_function_whose_loops_are_always_short_gets_its_code_back(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    text = """
+        def f(x):
+            for i in range(3):
+                x[i] += i
+            return x
+    """
+    plain, ours = compiled(text, "<always>")
+    expected, got = run(plain)["f"].__code__, run(ours)["f"]
+    assert got.__code__ != expected
+    assert list(got(np.ones(3))) == [1, 2, 3]
+    assert got.__code__ == expected
+    assert "it is too short" in str(frit.explain(got))
+
+
 def test_loops_are_translated_when_they_have_run_for_long_enough(monkeypatch):
     monkeypatch.setattr(_importer, "is_active", lambda: True)
     text = """

@@ -46,17 +46,6 @@ _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
 
 
-class _NoClock:
-    """Stands for the gate that a place has not got yet."""
-
-    runs = False
-
-    @staticmethod
-    def latest() -> int:
-        return 0
-
-
-NO_CLOCK = _NoClock()
 _SOON_DONE = _VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 
@@ -125,10 +114,11 @@ class Place:
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
         self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
-        # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python, and
-        # behind it the clock is stopped, if it runs. Both are the gate of the binding, once there.
+        # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python. It
+        # is the binding's gate, once there; so is the clock, which is stopped behind the loop,
+        # while that runs as Python and is timed.
         self.take: Callable[..., tuple[Any, ...] | None] = self.ask
-        self.clock: Any = NO_CLOCK
+        self.clock: Any = None
         self.is_gated = False
         self.refusals = 0
         self.since = 0.0
@@ -137,7 +127,7 @@ class Place:
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
-        state = {"on": False, "clock": types.SimpleNamespace(runs=False)}
+        state = {"on": False, "clock": None}
         return functools.partial, (int,), (int, (), {}, state)
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
@@ -233,11 +223,14 @@ class Place:
     @property
     def why(self) -> str:
         """Why its latest call was run as Python."""
-        latest = self.clock.latest()
+        binding = self.binding
+        latest = binding.gate.latest() if binding is not None and binding.is_whole else 0
         return _VERDICTS[latest] if latest else self.told
 
     def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
+        if not self.on:
+            return restore(frame.f_code, frame.f_globals)
         if self.is_eager:
             self.refusals += self.told not in _VERDICTS
             if self.refusals > MOST_IN_VAIN and not self.has_plans():
@@ -255,7 +248,7 @@ class Place:
             self.refusals = 0
 
     def forget(self) -> None:
-        self.binding, self.take, self.clock, self.is_gated = None, self.ask, NO_CLOCK, False
+        self.binding, self.take, self.clock, self.is_gated = None, self.ask, None, False
 
     def has_plans(self) -> bool:
         return self.binding is not None and any(s.plans for s in self.binding.sites.values())
@@ -323,7 +316,7 @@ class Binding:
             where = self.places_of_names()
             inputs = [where[name] for name in guess.names]
         gate = core.LoopGate(
-            place.ask,
+            place,
             space,
             guess.steps if guess is not None else [],
             inputs,
@@ -332,13 +325,11 @@ class Binding:
             WORTH * FIRST_WORTH,
             place.is_eager,
         )
-        if self.is_whole:
-            place.clock = gate
-            if place.peel is None:
-                place.take, place.is_gated = gate, True
+        if self.is_whole and place.peel is None:
+            place.take, place.is_gated = gate, True
         if guess is not None and guess.is_always_below(SHORT):
             place.told = _VERDICTS[1]
-            place.on = False
+            place.give_up()
         return gate
 
     def places_of_names(self) -> dict[str, tuple[Any, ...]]:

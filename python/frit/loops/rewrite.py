@@ -142,7 +142,11 @@ class Rewriter:
             node.iter = self.on_first_line(ast.IfExp(test, rest, copied(node.iter)), node)
             return node
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
-        found: ast.expr = ast.Call(part("take"), arguments, [])
+        take = part("take")
+        if not place.is_module:
+            # Python is slow to look for a method of this name, so it must not look like one.
+            take = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), take)
+        found: ast.expr = ast.Call(take, arguments, [])
         taken: list[ast.stmt] = [ast.Pass()]
         returns = any(isinstance(part, ast.Return) for part in nodes_in([place.node]))
         if (place.outputs or returns) and not place.is_module:
@@ -165,7 +169,7 @@ class Rewriter:
     @staticmethod
     def stop(part: Callable[[str], ast.expr]) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
-        runs = ast.Attribute(part("clock"), "runs", ast.Load())
+        runs = ast.Compare(part("clock"), [ast.IsNot()], [ast.Constant(None)])
         stop = ast.Call(ast.Attribute(part("clock"), "stop", ast.Load()), [], [])
         made = ast.If(runs, [ast.Expr(stop)], [])
         for node in ast.walk(made):
