@@ -164,6 +164,12 @@ def needed_names(
     return liveness.of_statement(node, outputs)
 
 
+def is_private(node: ast.AST) -> bool:
+    """Whether a class has its own name for it."""
+    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
+    return isinstance(name, str) and name.startswith("__") and not name.endswith("__")
+
+
 def copied(x: Any, *, for_loops: bool = False) -> Any:
     """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
     if isinstance(x, list):
@@ -177,6 +183,3 @@ def copied(x: Any, *, for_loops: bool = False) -> Any:
     if for_loops and isinstance(x, (ast.For, ast.While)):
         x._original = made  # type: ignore[union-attr]
     return made
-
-
-__all__ = ["Liveness", "assigned_names", "copied", "loaded_names", "needed_names", "nodes_in"]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from frit import _importer
 from frit.loops.attributes import Attributes, NotPlain, attributes_of
 from frit.loops.hopeless import hopeless_call
+from frit.loops.methods import PlainMethod
 from frit.loops.names import assigned_names, needed_names
 from frit.loops.peel import Peel
 from frit.loops.quiet import without_collections
@@ -378,6 +379,7 @@ class Binding:
         self.read = [name for name in self.read if name not in roots]
         self.names = [name for name in self.names if name not in roots] + found.names
         self.node, self.outputs = found.node, [*self.outputs, *found.stored]
+        self.surroundings |= found.methods
         return found
 
     def roots(
@@ -429,7 +431,10 @@ class Binding:
     def functions_read(self, space: dict[str, Any]) -> set[str]:
         """The variables of the module that the functions in the surroundings may read."""
         found: set[str] = set()
-        due = [f.__code__ for f in self.surroundings.values() if isinstance(f, types.FunctionType)]
+        functions = [
+            f.function if isinstance(f, PlainMethod) else f for f in self.surroundings.values()
+        ]
+        due = [f.__code__ for f in functions if isinstance(f, types.FunctionType)]
         seen: set[types.CodeType] = set()
         while due:
             code = due.pop()

@@ -20,6 +20,7 @@ from frit.loops.names import (
     Liveness,
     assigned_names,
     copied,
+    is_private,
     needed_names,
     nodes_in,
     parts_of,
@@ -99,7 +100,7 @@ class Rewriter:
             return
         if _UNSAFE & set(code.co_names):
             return self.leave(node, "the function looks at its variables")
-        if any(map(_is_private, nodes)):
+        if any(map(is_private, nodes)):
             return self.leave(node, "the function has a name that is private to a class")
         scope.deleted = deleted_names(nodes)
         liveness = Liveness()
@@ -395,11 +396,6 @@ _FUTURE = 0x1000000  # annotations; the others are always on
 def _parameter_count(code: types.CodeType) -> int:
     stars = bool(code.co_flags & 4) + bool(code.co_flags & 8)
     return code.co_argcount + code.co_kwonlyargcount + stars
-
-
-def _is_private(node: ast.AST) -> bool:
-    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
-    return isinstance(name, str) and name.startswith("__") and not name.endswith("__")
 
 
 def _is_range(node: ast.expr) -> bool:

@@ -1,0 +1,411 @@
+"""test_methods.py: methods of plain objects in a nest do what Python does, or stay Python's."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import frit
+
+from .test_attributes import equal
+
+LIMIT = 0.25
+
+
+def triple(x):
+    return 3 * x
+
+
+class Shape(abc.ABC):
+    def __init__(self, n=12):
+        self.n = n
+        self.x, self.out = np.linspace(-1, 1, n), np.zeros(n)
+        self.c, self.total, self.count = 2.5, 0.0, 0
+        self.table = np.arange(12.0).reshape(3, 4)
+
+    @abc.abstractmethod
+    def weight(self, x): ...
+
+    def inherited(self, x):
+        return x * self.c
+
+
+class Model(Shape):
+    offset = 0.5
+
+    def weight(self, x, p=2, *, q=1.0):
+        if x > LIMIT:
+            return self.c * x + q
+        return x**2 + self.inherited(x) * p
+
+    def convolved(self, i):
+        s = 0.0
+        for k in range(3):
+            for m in range(4):
+                s += self.table[k, m] * self.x[i]
+        return s
+
+    def put(self, i, x):
+        self.out[i] += x
+
+    def pair(self, x):
+        return x + self.offset, x - self.offset
+
+    def so_far(self, x):
+        return x if self.total > 2 else 0.5
+
+    def quotient(self, x):
+        return 1 / (x - self.c)
+
+    def root(self, x):
+        return math.sqrt(x + self.c - 3)
+
+    @staticmethod
+    def clipped(x):
+        return min(max(x, -0.5), LIMIT)
+
+    def outside(self, x):
+        return triple(x)
+
+    # Not as plain.
+    def counts(self, x):
+        self.count += 1
+        return x
+
+    def passes(self, x):
+        return helper_of(self) * x
+
+    def down(self, x):
+        return x if x < 0 else self.down(x - 1)
+
+    def __own(self, x):
+        return x + 1
+
+    def private(self, x):
+        return self.__own(x)
+
+    @classmethod
+    def of_class(cls, x):
+        return x + cls.offset
+
+    @property
+    def prop(self):
+        return triple
+
+    @functools.wraps(triple)
+    def wrapped(self, *args):
+        return triple(*args)
+
+    def hides(self, x):
+        self = HIDDEN
+        return self.c * x
+
+
+def helper_of(model):
+    return model.c
+
+
+class Slotted:
+    __slots__ = ("c", "x")
+
+    def __init__(self):
+        self.c, self.x = 0.5, np.arange(9.0)
+
+    def f(self, x):
+        return x * self.c
+
+
+class Owner:
+    def __init__(self):
+        self.model = Model()
+        self.out = np.zeros(12)
+
+    def both(self, i):
+        return self.model.weight(self.model.x[i]) + self.out[i]
+
+
+class WithGetattr(Model):
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+
+class WithGetattribute(Model):
+    def __getattribute__(self, name):
+        value = object.__getattribute__(self, name)
+        return value + 1 if name == "c" else value
+
+
+class Asked(type):
+    def __getattribute__(cls, name):
+        return type.__getattribute__(cls, name)
+
+
+class WithMeta(Model, metaclass=type("Both", (abc.ABCMeta, Asked), {})):
+    pass
+
+
+HIDDEN = Model()
+
+
+def calls(name):
+    """A function whose loop calls the method."""
+    space: dict = {}
+    exec(f"def f(s):\n    for i in range(s.n):\n        s.out[i] = s.{name}(s.x[i])\n", space)
+    return space["f"]
+
+
+def weights(s):
+    for i in range(s.n):
+        s.out[i] = s.weight(s.x[i], q=2.0) - s.weight(s.x[i], 3)
+
+
+def inherits(s):
+    for i in range(s.n):
+        s.out[i] = s.inherited(s.x[i])
+
+
+def convolves(s):
+    for i in range(s.n):
+        s.out[i] = s.convolved(i)
+
+
+def puts(s):
+    for i in range(s.n):
+        for k in range(3):
+            s.put(i, s.x[k])
+
+
+def pairs(s):
+    for i in range(s.n):
+        a, b = s.pair(s.x[i])
+        s.out[i] = a * b
+
+
+def reads_what_changes(s):
+    for _i in range(s.n):
+        s.total += s.so_far(1.0)
+
+
+def quotients(s):
+    for i in range(s.n):
+        s.out[i] = s.quotient(i / 2)
+
+
+def roots(s):
+    for i in range(s.n):
+        s.out[i] = s.root(s.x[i])
+
+
+def clips(s):
+    for i in range(s.n):
+        s.out[i] = s.clipped(s.x[i])
+
+
+def outside(s):
+    for i in range(s.n):
+        s.out[i] = s.outside(s.x[i])
+
+
+def of_slots(s):
+    for i in range(len(s.x)):
+        s.x[i] = s.f(s.x[i])
+
+
+def deep(o):
+    for i in range(o.model.n):
+        o.out[i] = o.both(i) + o.model.clipped(0.1)
+
+
+def only_its_method(s, x):
+    for i in range(len(x)):
+        x[i] = s.clipped(x[i])
+
+
+def counts(s):
+    for i in range(s.n):
+        s.out[i] = s.counts(s.x[i])
+
+
+def passes(s):
+    for i in range(s.n):
+        s.out[i] = s.passes(s.x[i])
+
+
+def down(s):
+    for i in range(s.n):
+        s.out[i] = s.down(s.x[i])
+
+
+def private(s):
+    for i in range(s.n):
+        s.out[i] = s.private(s.x[i])
+
+
+def of_class(s):
+    for i in range(s.n):
+        s.out[i] = s.of_class(s.x[i])
+
+
+def prop(s):
+    for i in range(s.n):
+        s.out[i] = s.prop(s.x[i])
+
+
+def wrapped(s):
+    for i in range(s.n):
+        s.out[i] = s.wrapped(s.x[i])
+
+
+def hides(s):
+    for i in range(s.n):
+        s.out[i] = s.hides(s.x[i])
+
+
+def missing(s):
+    for i in range(s.n):
+        s.out[i] = s.x[i]
+        s.no_such(1)
+
+
+def assigns_the_method(s):
+    for i in range(s.n):
+        s.out[i] = s.inherited(s.x[i])
+        s.inherited = triple
+
+
+TAKEN = [
+    (weights, Model),
+    (inherits, Model),
+    (convolves, Model),
+    (puts, Model),
+    (pairs, Model),
+    (reads_what_changes, Model),
+    (clips, Model),
+    (outside, Model),
+    (of_slots, Slotted),
+    (deep, Owner),
+]
+LEFT = [
+    (quotients, Model),  # by 0
+    (roots, Model),  # of a negative number
+    (counts, Model),
+    (passes, Model),
+    (down, Model),
+    (private, Model),
+    (of_class, Model),
+    (prop, Model),
+    (wrapped, Model),
+    (hides, Model),
+    (missing, Model),
+    (assigns_the_method, Model),
+    (weights, WithGetattr),
+    (weights, WithGetattribute),
+    (weights, WithMeta),
+]
+
+
+def state(x):
+    if isinstance(x, Slotted):
+        return [x.c, x.x]
+    if isinstance(x, (Shape, Owner)):
+        return [type(x).__name__, *((k, state(v)) for k, v in sorted(vars(x).items()))]
+    return x
+
+
+def outcome(function, *given):
+    try:
+        result = function(*given)
+    except Exception as error:
+        result = [type(error).__name__, str(error)]
+    return [result, *map(state, given)]
+
+
+def is_taken(function):
+    return any(site.calls for site in frit.loops.state_of(function).sites)
+
+
+@pytest.mark.parametrize(
+    "function, make, taken",
+    [(*case, True) for case in TAKEN] + [(*case, False) for case in LEFT],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_methods_do_what_python_does(function, make, taken):
+    ours = frit.parallelize(function)
+    plain, given = make(), make()
+    for _ in range(3):
+        assert equal(outcome(function, plain), outcome(ours, given))
+    assert is_taken(ours) == taken
+
+
+def test_an_object_may_be_there_for_its_method_alone():
+    ours = frit.parallelize(only_its_method)
+    x, y = np.linspace(-1, 1, 9), np.linspace(-1, 1, 9)
+    only_its_method(Model(), x)
+    ours(Model(), y)
+    assert equal(x, y) and is_taken(ours)
+
+
+def test_an_exception_comes_at_its_iteration():
+    ours = frit.parallelize(quotients)
+    for c in (0.0, 1.5, 2.5, 100.0):
+        plain, given = Model(), Model()
+        plain.c = given.c = c
+        assert equal(outcome(quotients, plain), outcome(ours, given))
+
+
+def test_what_a_method_is_found_as_may_change(monkeypatch):
+    class Own(Model):
+        pass
+
+    class Other(Own):
+        def inherited(self, x):
+            return x - 100
+
+    ours = frit.parallelize(inherits)
+
+    def compare(given, change=lambda s: None):
+        plain, mine = given(), given()
+        change(plain), change(mine)
+        assert equal(outcome(inherits, plain), outcome(ours, mine))
+        return mine.out.tolist()
+
+    found = [compare(Own), compare(Other), compare(Own)]
+    assert found[0] == found[2] != found[1]
+    assert compare(Own, lambda s: setattr(s, "inherited", triple)) != found[0]
+    monkeypatch.setattr(Own, "inherited", lambda self, x: x + self.offset, raising=False)
+    assert compare(Own) != found[0]
+    monkeypatch.setattr(Own, "inherited", property(lambda self: triple), raising=False)
+    compare(Own)
+    monkeypatch.delattr(Own, "inherited")
+    assert compare(Own) == found[0]
+    asked = []
+
+    def logged(self, name):
+        asked.append(name)
+        return object.__getattribute__(self, name)
+
+    monkeypatch.setattr(Own, "__getattribute__", logged, raising=False)
+    assert compare(Own) == found[0]
+    assert asked.count("inherited") == 2 * Model().n
+
+
+def test_what_a_method_reads_and_is_may_change(monkeypatch):
+    ours = frit.parallelize(weights)
+
+    def compare():
+        plain, mine = Model(), Model()
+        assert equal(outcome(weights, plain), outcome(ours, mine))
+        return mine.out.tolist()
+
+    found = [compare()]
+    monkeypatch.setitem(globals(), "LIMIT", -0.5)
+    found.append(compare())
+    monkeypatch.setattr(Model.weight, "__defaults__", (7,))
+    found.append(compare())
+    monkeypatch.setattr(Model.weight, "__code__", (lambda self, x, p=2, *, q=1.0: x + q).__code__)
+    found.append(compare())
+    assert len(set(map(tuple, found))) == len(found)
