@@ -564,7 +564,9 @@ def restore(code: types.CodeType, space: dict[str, Any]) -> None:
     for name in rest:
         at = vars(at).get(name) if isinstance(at, type) else None
     at = getattr(at, "__func__", getattr(at, "fget", at))
-    if isinstance(at, types.FunctionType) and at.__code__ is code:
+    while isinstance(at, types.FunctionType) and at.__code__ is not code:
+        at = vars(at).get("__wrapped__")
+    if isinstance(at, types.FunctionType):
         at.__code__ = original
         without_places[original] = found
 

@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TypeVar
 
+from frit.loops.decorators import harmless_of, is_harmless
 from frit.loops.names import (
     Liveness,
     assigned_names,
@@ -46,20 +47,6 @@ Made = TypeVar("Made", ast.stmt, ast.expr)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 _KEY = "frit nest"
-# Decorators that call the function as it is. Others may read its code (compilers do).
-_HARMLESS = {
-    "cache",
-    "cached_property",
-    "classmethod",
-    "contextmanager",
-    "final",
-    "lru_cache",
-    "override",
-    "property",
-    "setter",
-    "staticmethod",
-    "wraps",
-}
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 _SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
@@ -87,6 +74,7 @@ class Rewriter:
         self.places: list[Place] = []
         self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
+        self.harmless: frozenset[str] = frozenset()  # decorators of its own
         self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
 
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
@@ -110,11 +98,12 @@ class Rewriter:
 
     def module(self, node: ast.Module, code: types.CodeType) -> None:
         """Rewrites the module's own code, and the functions in it."""
+        self.harmless = harmless_of(node)
         _Body(self, Scope(code, is_module=True), Liveness()).body(node.body, set())
 
     def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
         """A function in what is rewritten."""
-        if not all(map(_is_harmless, node.decorator_list)):
+        if not all(is_harmless(d, self.harmless) for d in node.decorator_list):
             return self.leave(node, "the function's decorator may read its code")
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         code = self.codes.get((first, node.name))
@@ -402,12 +391,6 @@ def _is_range(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
     )
-
-
-def _is_harmless(node: ast.expr) -> bool:
-    at = node.func if isinstance(node, ast.Call) else node
-    name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
-    return name in _HARMLESS
 
 
 def _is_plain_context(item: ast.withitem) -> bool:
