@@ -22,6 +22,7 @@ import pytest
 import frit
 from frit import _importer
 from frit.loops import implicit, place, work
+from frit.loops.names import nodes_in
 from frit.loops.peel import private_names
 
 from .fuzz import Program, same
@@ -262,7 +263,8 @@ def test_random_loops_of_modules_do_what_python_does(eager, is_program):
         text = text_of_module(program)
         if text is None:
             continue
-        private = private_names(ast.parse(text)) if is_program else set()
+        tree = ast.parse(text)
+        private = private_names(tree, nodes_in([tree])) if is_program else set()
         name = f"<module {seed}>"
         plain = compile(text, name, "exec", dont_inherit=True)
         ours = implicit.code_of(text, plain, is_program=is_program)

@@ -23,21 +23,27 @@ def is_harmless(node: ast.expr, own: frozenset[str]) -> bool:
     """own: the program's harmless ones, with () where they are called first."""
     if isinstance(node, ast.Name) and node.id in own:
         return True
-    at = node.func if isinstance(node, ast.Call) else node
-    if isinstance(node, ast.Call) and isinstance(at, ast.Name) and f"{at.id}()" in own:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and f"{node.func.id}()" in own
+    ):
         return True
-    name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
-    return name in _STANDARD
+    return _name_of(node) in _STANDARD
 
 
-def harmless_of(tree: ast.Module) -> frozenset[str]:
-    """Those that the module defines, as is_harmless wants them."""
-    nodes = nodes_in([tree])
-    if not any(getattr(node, "decorator_list", None) for node in nodes):
-        return frozenset()
+def _name_of(decorator: ast.expr) -> str:
+    """Its last word."""
+    at = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
+
+
+def harmless_of(tree: ast.Module, nodes: list[ast.AST]) -> frozenset[str]:
+    """Those that the module defines, as is_harmless wants them. nodes: all of the module's."""
+    used = {_name_of(d) for node in nodes for d in getattr(node, "decorator_list", ())}
     found = set()
     for node in tree.body:
-        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        if not isinstance(node, ast.FunctionDef) or node.name not in used or node.decorator_list:
             continue
         if _only_calls(node):
             found.add(node.name)
@@ -83,14 +89,10 @@ def _bindings(nodes: Iterable[ast.AST], name: str) -> int:
     for node in nodes:
         if isinstance(node, ast.Name):
             count += node.id == name and not isinstance(node.ctx, ast.Load)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            count += node.name == name
-        elif isinstance(node, ast.arg):
-            count += node.arg == name
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            count += sum((a.asname or a.name.partition(".")[0]) in (name, "*") for a in node.names)
+        elif isinstance(node, ast.alias):
+            count += (node.asname or node.name.partition(".")[0]) in (name, "*")
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             count += name in node.names
-        elif isinstance(node, ast.ExceptHandler):
-            count += node.name == name
+        else:  # definitions, parameters, handlers and patterns
+            count += name in [getattr(node, field, None) for field in ("name", "arg", "rest")]
     return count

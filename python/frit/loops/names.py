@@ -20,30 +20,36 @@ def nodes_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     found = [*nodes]
     for node in found:
         kind = type(node)
-        if kind is ast.Name or kind is ast.Constant:
-            continue
-        found += parts_of(node)
+        if kind is not ast.Name and kind is not ast.Constant:
+            _add_parts(node, kind, found)
     return found
 
 
 def parts_of(node: ast.AST) -> list[ast.AST]:
     """Those right below it."""
     found: list[ast.AST] = []
-    fields = _fields.get(type(node))
+    _add_parts(node, type(node), found)
+    return found
+
+
+def _add_parts(node: ast.AST, kind: type[ast.AST], found: list[ast.AST]) -> None:
+    fields = _fields.get(kind)
     if fields is None:
-        fields = tuple(f for f in node._fields if f not in _NO_PARTS)
-        _fields[type(node)] = fields
+        fields = _fields[kind] = tuple(f for f in kind._fields if f not in _NO_PARTS)
     for name in fields:
         value = getattr(node, name, None)
-        if type(value) is list:
+        if type(value) is not list:
+            if isinstance(value, ast.AST):
+                found.append(value)
+        elif name in _MIXED:
             found += [x for x in value if isinstance(x, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+        else:
+            found += value
 
 
 # Contexts, operators and words.
 _NO_PARTS = {"arg", "attr", "conversion", "ctx", "id", "kind", "op", "ops", "type_comment"}
+_MIXED = {"keys", "kw_defaults", "kwd_attrs", "names"}  # lists with other things than nodes
 _fields: dict[type, tuple[str, ...]] = {}  # of a kind of node, those that may hold others
 
 

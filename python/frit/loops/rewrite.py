@@ -96,9 +96,9 @@ class Rewriter:
         parameters = set(code.co_varnames[: _parameter_count(code)])
         _Body(self, scope, liveness).body(node.body, parameters - scope.deleted)
 
-    def module(self, node: ast.Module, code: types.CodeType) -> None:
-        """Rewrites the module's own code, and the functions in it."""
-        self.harmless = harmless_of(node)
+    def module(self, node: ast.Module, code: types.CodeType, nodes: list[ast.AST]) -> None:
+        """Rewrites the module's own code, and the functions in it. nodes: all of them."""
+        self.harmless = harmless_of(node, nodes)
         _Body(self, Scope(code, is_module=True), Liveness()).body(node.body, set())
 
     def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
