@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import abc
 import functools
+import linecache
 import math
 
 import numpy as np
 import pytest
 
 import frit
+from frit import _importer
+from frit.loops import implicit, place
 
 from .test_attributes import equal
 
@@ -286,6 +289,7 @@ TAKEN = [
     (reads_what_changes, Model),
     (clips, Model),
     (outside, Model),
+    (private, Model),
     (of_slots, Slotted),
     (deep, Owner),
 ]
@@ -295,7 +299,6 @@ LEFT = [
     (counts, Model),
     (passes, Model),
     (down, Model),
-    (private, Model),
     (of_class, Model),
     (prop, Model),
     (wrapped, Model),
@@ -339,6 +342,84 @@ def test_methods_do_what_python_does(function, make, taken):
     for _ in range(3):
         assert equal(outcome(function, plain), outcome(ours, given))
     assert is_taken(ours) == taken
+
+
+PRIVATE = """
+class __Cell:
+    def __init__(self):
+        self.__x = np.arange(9.0)
+        self.__k = 2
+
+    def __twice(self, v):
+        return v * self.__k
+
+    def go(self, n):
+        for __i in range(n):
+            self.__x[__i] = self.__twice(self.__x[__i]) + __i
+        return self.__x.sum(), __i
+
+    def inner(self, n):
+        def __deep(a):
+            for i in range(len(a)):
+                a[i] += n
+            return a
+        return __deep(self.__x).sum()
+
+    def of_inner(self, n):
+        class Other:
+            def go(self, x):
+                for i in range(n):
+                    x.__x[i] = i
+        try:
+            Other().go(self)
+        except AttributeError as error:
+            return str(error)
+
+
+class Box(__Cell):
+    def __init__(self):
+        super().__init__()
+        self.__x = np.zeros(4)
+
+    def own(self):
+        for i in range(4):
+            self.__x[i] += self._Cell__k + i
+        return self.__x
+
+    __k = 5
+
+
+def outside(cell):
+    for i in range(4):
+        cell.__x[i] = i
+
+
+cell = Box()
+found = [cell.go(9), cell.go(9), cell.inner(3), cell.of_inner(3), cell.own(), sorted(vars(cell))]
+try:
+    outside(cell)
+except AttributeError as error:
+    found.append(str(error))
+"""
+
+
+def test_private_names_are_those_of_their_class(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", -1.0)
+    monkeypatch.setattr(place, "WORTH", -1.0)
+    file = "<private>"
+    linecache.cache[file] = len(PRIVATE), None, PRIVATE.splitlines(True), file
+    plain = compile(PRIVATE, file, "exec", dont_inherit=True)
+    spaces = [{"np": np}, {"np": np}]
+    exec(plain, spaces[0])
+    exec(implicit.code_of(PRIVATE, plain), spaces[1])
+    assert equal(spaces[0]["found"], spaces[1]["found"])
+    taken = {p.node.lineno for p in place.places if p.file == file and p.has_plans()}
+    assert taken == {11, 39}
+    # Decorated: the method is compiled outside of its class.
+    one, other = spaces[0]["Box"](), spaces[0]["Box"]()
+    ours = frit.parallelize(spaces[0]["Box"].go)
+    assert equal([ours(one, 9)], [other.go(9)]) and is_taken(ours)
 
 
 def test_an_object_may_be_there_for_its_method_alone():

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from frit.loops.names import copied, is_private
+from frit.loops.names import copied, mangle, nodes_in, owner_of
 from frit.translate.record import record
 
 _missing = object()
@@ -85,7 +85,7 @@ def plain_method(
         return None
     made: ast.FunctionDef = copied(node)
     first = (made.args.posonlyargs or made.args.args or [None]).pop(0)
-    if first is None or any(map(is_private, ast.walk(node))):
+    if first is None or not mangle(nodes_in([made.args, *made.body]), owner_of(function)):
         return None
     made.body = [with_attributes(statement, first.arg) for statement in made.body]  # type: ignore[misc]
     for part in (part for statement in made.body for part in ast.walk(statement)):

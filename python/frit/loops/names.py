@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -170,10 +171,45 @@ def needed_names(
     return liveness.of_statement(node, outputs)
 
 
-def is_private(node: ast.AST) -> bool:
-    """Whether a class has its own name for it."""
-    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
-    return isinstance(name, str) and name.startswith("__") and not name.endswith("__")
+# Where a node has a name.
+_NAMED: dict[type, str] = {
+    ast.Attribute: "attr",
+    ast.Name: "id",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.ExceptHandler: "name",
+    ast.alias: "name",
+}
+
+
+def mangle(nodes: Iterable[ast.AST], owner: str) -> bool:
+    """Gives private names (`__x`) what their class makes of them (`_C__x`).
+
+    owner: the class. False: there are some, and it is not known what they are.
+    """
+    private = [(node, field) for node in nodes if (field := _private_field(node))]
+    owner = owner.lstrip("_")
+    if private and not owner or any(field == "name" for _, field in private):
+        return False
+    for node, field in private:
+        setattr(node, field, f"_{owner}{getattr(node, field)}")
+    return True
+
+
+def _private_field(node: ast.AST) -> str | None:
+    field = _NAMED.get(type(node))
+    name = getattr(node, field) if field is not None else None
+    is_private = name is not None and name.startswith("__") and not name.endswith("__")
+    return field if is_private else None
+
+
+def owner_of(function: types.FunctionType) -> str:
+    """The class in whose body a function stands; "": none."""
+    names = function.__qualname__.split(".")
+    return names[-2] if len(names) > 1 and names[-2] != "<locals>" else ""
 
 
 def copied(x: Any, *, for_loops: bool = False) -> Any:

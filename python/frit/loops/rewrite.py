@@ -21,7 +21,7 @@ from frit.loops.names import (
     Liveness,
     assigned_names,
     copied,
-    is_private,
+    mangle,
     needed_names,
     nodes_in,
     parts_of,
@@ -75,6 +75,7 @@ class Rewriter:
         self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
         self.harmless: frozenset[str] = frozenset()  # decorators of its own
+        self.owner = ""  # the class that is looked at
         self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
 
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
@@ -88,7 +89,8 @@ class Rewriter:
             return
         if _UNSAFE & set(code.co_names):
             return self.leave(node, "the function looks at its variables")
-        if any(map(is_private, nodes)):
+        has_class = any(isinstance(n, (ast.ClassDef, ast.Global, ast.Nonlocal)) for n in nodes)
+        if not mangle(nodes[1:], "" if has_class else self.owner):
             return self.leave(node, "the function has a name that is private to a class")
         scope.deleted = deleted_names(nodes)
         liveness = Liveness()
@@ -253,9 +255,11 @@ class _Body:
         if isinstance(node, ast.FunctionDef):
             self.rewriter.definition(node, bound | self.scope.cells)
             return
+        outer, self.rewriter.owner = self.rewriter.owner, node.name
         for part in node.body:
             if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
                 self.definitions(part, bound)
+        self.rewriter.owner = outer
 
     def place_of(self, node: ast.For, bound: set[str]) -> Place | None:
         original: ast.For = node._original  # type: ignore[attr-defined]
