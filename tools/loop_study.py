@@ -309,7 +309,7 @@ def generally(why: str) -> str:
 
 
 _GENERAL = {
-    "not only this function's": "a variable that other functions see",
+    "another function's": "a variable of another function",
     "may have no value": "a variable that may have no value",
     "a call of": "a call of a function that is not translated",
     "the attribute": "an object, or an attribute of something else",

@@ -97,7 +97,7 @@ def variables_of_threads(nodes: Iterable[ast.AST]) -> frozenset[str]:
     names: set[str] = set()
     made = {n for f in nodes if _is_init(f) for n in nodes_in([f])}
     for node in nodes:
-        if isinstance(node, ast.Global):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
             names.update(node.names)
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             if node not in made:

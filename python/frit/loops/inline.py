@@ -63,6 +63,7 @@ class Inlining:
 
     env: dict[str, Any]
     bound: dict[str, Any]
+    assigned: set[str]
     surroundings: dict[str, Any]
     taken: Surroundings
     frames: list[Frame]
@@ -221,6 +222,8 @@ class Inlining:
     def taken_from(self, node: ast.AST, function: types.FunctionType, name: str) -> Any:
         """What a name that is no variable of the function means in it."""
         if name in function.__code__.co_freevars:
+            if name in self.assigned:
+                raise Refused(node, f"{function.__name__}() reads {name}, which the loop assigns")
             cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
             try:
                 value = cell.cell_contents

@@ -301,7 +301,7 @@ class Binding:
         self.attributes = self.find_attributes(passed, space, core)
         reads_more = bool(self.read) or self.attributes is not None
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
-        if set(self.read) & place.shared:
+        if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
         if place.is_module and self.functions_read(space) & assigned_names([place.node]):
             self.refuse("a function that it calls reads what it assigns")

@@ -269,10 +269,11 @@ class _Body:
         assigned = self.assigned[id(original)] = assigned_names([original], self.assigned)
         if self.scope.is_module:
             return module_place(original, self.rewriter.private, _is_range(original.iter))
-        if not assigned <= self.locals:
-            names = ", ".join(sorted(assigned - self.locals))
-            return self.refuse(original, original, f"{names}: not only this function's")
-        outputs = sorted(assigned & self.liveness.behind.get(id(node), assigned))
+        cells = set(self.scope.code.co_cellvars)
+        if not assigned <= self.locals | cells:
+            names = ", ".join(sorted(assigned - self.locals - cells))
+            return self.refuse(original, original, f"{names}: another function's")
+        outputs = sorted(assigned & (self.liveness.behind.get(id(node), assigned) | cells))
         passed: list[str] = []
         outside: list[str] = []
         code = self.scope.code
