@@ -108,6 +108,50 @@ class Model(Shape):
         return self.c * x
 
 
+class Measured(Shape):
+    def weight(self, x):
+        return x * self.area
+
+    @property
+    def area(self):
+        return self.c * self.half
+
+    @property
+    def half(self):
+        return self.n // 2
+
+    @property
+    def inner(self):
+        return self.x
+
+    @property
+    def counted(self):
+        self.count += 1
+        return self.n
+
+    @property
+    def below(self):
+        return 1 / (self.c - self.total)
+
+    @property
+    def owner(self):
+        return self
+
+    @functools.cached_property
+    def kept(self):
+        return self.n * 2
+
+
+class WithSetter(Measured):
+    @property
+    def level(self):
+        return self.total + 1
+
+    @level.setter
+    def level(self, value):
+        self.total = value * 2
+
+
 def helper_of(model):
     return model.c
 
@@ -223,6 +267,53 @@ def deep(o):
         o.out[i] = o.both(i) + o.model.clipped(0.1)
 
 
+def areas(s):
+    for i in range(s.half):
+        s.out[i] = s.weight(s.x[i]) + s.area
+
+
+def of_a_propertys_array(s):
+    for i in range(s.inner.shape[0]):
+        s.out[i] = s.x[i] + s.half
+
+
+def elements_of_a_property(s):
+    for i in range(s.n):
+        s.out[i] = s.inner[i] + 1
+
+
+def counted(s):
+    for i in range(s.counted):
+        s.out[i] = s.x[i]
+
+
+def divides_late(s):
+    for i in range(s.n):
+        s.total += 0.5
+        s.out[i] = s.below
+
+
+def through_a_property(s):
+    for i in range(s.n):
+        s.out[i] = s.owner.c
+
+
+def kept(s):
+    for i in range(s.n):
+        s.out[i] = s.kept
+
+
+def levels(s):
+    for i in range(s.n):
+        s.out[i] = s.level
+        s.level = i
+
+
+def reads_the_level(s):
+    for i in range(s.n):
+        s.out[i] = s.level * i
+
+
 def only_its_method(s, x):
     for i in range(len(x)):
         x[i] = s.clipped(x[i])
@@ -291,12 +382,20 @@ TAKEN = [
     (outside, Model),
     (private, Model),
     (of_slots, Slotted),
+    (areas, Measured),
+    (divides_late, Measured),
+    (of_a_propertys_array, Measured),
+    (elements_of_a_property, Measured),
+    (reads_the_level, WithSetter),
     (deep, Owner),
 ]
 LEFT = [
     (quotients, Model),  # by 0
     (roots, Model),  # of a negative number
     (counts, Model),
+    (counted, Measured),
+    (through_a_property, Measured),
+    (levels, WithSetter),
     (passes, Model),
     (down, Model),
     (of_class, Model),
@@ -428,6 +527,13 @@ def test_an_object_may_be_there_for_its_method_alone():
     only_its_method(Model(), x)
     ours(Model(), y)
     assert equal(x, y) and is_taken(ours)
+
+
+def test_a_cached_property_is_no_plain_one_until_it_is_kept():
+    ours = frit.parallelize(kept)
+    plain, given = Measured(), Measured()
+    for _ in range(3):
+        assert equal(outcome(kept, plain), outcome(ours, given))
 
 
 def test_an_exception_comes_at_its_iteration():

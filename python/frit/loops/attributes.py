@@ -129,6 +129,10 @@ class _Replace(ast.NodeTransformer):
         path: list[str] = []
         for part in nodes:
             found = self.core.plain_attributes((value,), ((0, part.attr),))
+            if found is None and isinstance(part.ctx, ast.Load):
+                method = self.variable_of(value, root, (*begin, *path), part.attr, property)
+                if method is not None:
+                    return self.with_call(node, part, method)
             if found is None:
                 raise NotPlain(".".join([base.id, *path, part.attr]))
             value = found[0]
@@ -153,30 +157,52 @@ class _Replace(ast.NodeTransformer):
             path = tuple(part.attr for part in nodes[:-1])
             owner = self.core.plain_attributes((value,), ((0, *path),))
             if owner is not None and not self.may_end(owner[0]):
-                self.call_method(node, owner[0], root, (*begin, *path), nodes[-1].attr)
+                path = (*begin, *path)
+                kinds = types.FunctionType, staticmethod
+                method = self.variable_of(owner[0], root, path, nodes[-1].attr, *kinds)
+                if method is not None:
+                    node.func = ast.copy_location(ast.Name(method, ast.Load()), node.func)
         self.generic_visit(node)
         return node
 
-    def call_method(
-        self, node: ast.Call, owner: Any, root: str, path: tuple[str, ...], name: str
-    ) -> None:
-        """Puts a name of its own in the place of the method, if it is a plain one."""
+    def variable_of(
+        self, owner: Any, root: str, path: tuple[str, ...], name: str, *kinds: type
+    ) -> str | None:
+        """Of a method or property, if it is a plain one of these kinds."""
         variable = DOT.join([root, *path, name])
+        found = attribute_of_type(self.core, owner, name)
+        if type(found) not in kinds:
+            return None
         if variable not in self.methods:
-            found = attribute_of_type(self.core, owner, name)
-            is_static = isinstance(found, staticmethod)
-            function = found.__func__ if is_static else found
-            if not isinstance(function, types.FunctionType):
-                return
+            function = {property: "fget", staticmethod: "__func__"}.get(type(found))
+            made = getattr(found, function) if function is not None else found
+            if not isinstance(made, types.FunctionType):
+                return None
             self.lookups.append(Lookup(root, path, name, found))
-            self.methods[variable] = function  # also where it calls itself
-            if not is_static:
-                self.methods[variable] = self.method_of(function, owner, root, path)
-        node.func = ast.copy_location(ast.Name(variable, ast.Load()), node.func)
+            self.methods[variable] = made  # also where it calls itself
+            if type(found) is not staticmethod:
+                method = self.method_of(made, owner, root, path)
+                if method is None:
+                    raise NotPlain(variable.replace(DOT, "."))
+                self.methods[variable] = method
+        return variable
+
+    @staticmethod
+    def with_call(node: ast.Attribute, part: ast.Attribute, method: str) -> ast.expr:
+        """The chain of attributes, with the call of a property for one of them."""
+        made = ast.copy_location(ast.Call(ast.Name(method, ast.Load()), [], []), part)
+        ast.copy_location(made.func, part)
+        outer: ast.expr = node
+        if outer is part:
+            return made
+        while isinstance(outer, ast.Attribute) and outer.value is not part:
+            outer = outer.value
+        outer.value = made  # type: ignore[attr-defined]
+        return node
 
     def method_of(
         self, function: types.FunctionType, owner: Any, root: str, path: tuple[str, ...]
-    ) -> PlainMethod:
+    ) -> PlainMethod | None:
         outer = self.roots, self.is_in_method
 
         def with_attributes(tree: ast.AST, name: str) -> Any:
@@ -184,12 +210,11 @@ class _Replace(ast.NodeTransformer):
             return self.visit(tree)
 
         try:
-            found = plain_method(function, with_attributes)
+            return plain_method(function, with_attributes)
+        except NotPlain:
+            return None
         finally:
             self.roots, self.is_in_method = outer
-        if found is None:
-            raise NotPlain(".".join([root, *path, function.__name__]))
-        return found
 
 
 def _chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
