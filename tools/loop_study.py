@@ -32,7 +32,7 @@ import numpy as np
 from frit import _core
 from frit.loops.attributes import DOT, uses_of
 from frit.loops.implicit import codes_by_place
-from frit.loops.names import assigned_names, copied
+from frit.loops.names import assigned_names, copied, nodes_in
 from frit.loops.nest import Inputs, translate
 from frit.loops.place import Place
 from frit.loops.rewrite import Rewriter
@@ -200,7 +200,7 @@ class FileStudy:
         every = {_key(n): n for n in loops}
         self.results: dict[tuple[int, int], tuple[str, str]] = {}
         rewriter = Rewriter(codes_by_place(code))
-        rewriter.module(tree, code)
+        rewriter.module(tree, code, nodes_in([tree]))
         for loop, _, why in rewriter.refused:
             self.results[_key(loop)] = "Python", why
         for place in sorted(rewriter.places, key=lambda p: _key(p.node)):
@@ -309,7 +309,7 @@ def generally(why: str) -> str:
 
 
 _GENERAL = {
-    "not only this function's": "a variable that other functions see",
+    "another function's": "a variable of another function",
     "may have no value": "a variable that may have no value",
     "a call of": "a call of a function that is not translated",
     "the attribute": "an object, or an attribute of something else",

@@ -9,9 +9,11 @@ import contextlib
 import importlib
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
+    from typing import Any
+
     from frit._core import eval
     from frit.loops import parallelize
 

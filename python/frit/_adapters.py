@@ -9,7 +9,10 @@ import os
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    from typing import Any
 
 _undo: list[tuple[Any, str, Any]] = []
 _missing = object()

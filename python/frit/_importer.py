@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import fnmatch
 import importlib
 import importlib.machinery
 import os
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    from typing import Any
 
 _INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 _MAIN = frozenset(["__main__", "__mp_main__"])
@@ -28,6 +30,7 @@ _import = builtins.__import__
 _import_module = importlib.import_module
 _installed = False
 _suspended = 0
+_has_arrays = True  # whether the program may come to have some
 _user_files: dict[str, bool] = {}
 
 
@@ -42,6 +45,10 @@ class _Patterns:
             for word in words
             if os.sep in word
         )
+        if self.modules:
+            from fnmatch import fnmatchcase
+
+            self.fits_pattern = fnmatchcase
 
     def match(self, module: str, file: str) -> bool:
         if self.folders and file.startswith(self.folders):
@@ -49,7 +56,7 @@ class _Patterns:
         return any(
             module == pattern
             or module.startswith(pattern + ".")
-            or fnmatch.fnmatchcase(module, pattern)
+            or self.fits_pattern(module, pattern)
             for pattern in self.modules
         )
 
@@ -208,6 +215,8 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     code = _get_code(self, fullname)
     if code is None or type(self) is not importlib.machinery.SourceFileLoader or _suspended:
         return code
+    if not _has_arrays and "numpy" not in sys.modules:
+        return code
     if not is_user_code({"__name__": fullname, "__file__": self.path}):
         return code
     from frit.loops import implicit
@@ -353,6 +362,17 @@ def suspended() -> Iterator[None]:
 def is_installed() -> bool:
     """Whether install() is in force."""
     return _installed
+
+
+def looks_at_loops(program: bytes) -> bool:
+    """Whether the loops of a program's text, and of its modules, may run as kernels."""
+    global _has_arrays
+    if not is_active():
+        return False
+    from frit import _reach
+
+    _has_arrays = _reach.may_have_arrays(program, sys.path[0])
+    return _has_arrays
 
 
 def is_active() -> bool:

@@ -9,10 +9,12 @@ import runpy
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
 
-from frit._importer import is_active
+from frit._importer import looks_at_loops
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 USAGE = """\
 usage: python -m frit [--report] [program.py | -m module | -c code | -] [arguments ...]
@@ -27,14 +29,14 @@ Runs a NumPy program, unchanged, with lazy, fused and compiled array operations.
 """
 
 
-@dataclass
 class Request:
     """What the command line asks for."""
 
-    kind: str = ""  # "file", "module", "command" or "input"
-    what: str = ""  # the path, module name or code
-    arguments: list[str] = field(default_factory=list)
-    options: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.kind = ""  # "file", "module", "command" or "input"
+        self.what = ""  # the path, module name or code
+        self.arguments: list[str] = []
+        self.options: set[str] = set()
 
 
 def parse(words: list[str]) -> Request:
@@ -251,7 +253,7 @@ def _input(request: Request) -> None:
 def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
     """Runs the program, whose loops may run as kernels."""
     code = compile(text, file, "exec", dont_inherit=True)
-    if is_active():
+    if looks_at_loops(text if isinstance(text, bytes) else text.encode(errors="replace")):
         from frit.loops import implicit
 
         code = implicit.code_of(text, code, is_program=True)

@@ -11,7 +11,8 @@ constexpr double compiled_at_least = 1.5e-6;           // what no compiled call 
 constexpr double first_tried_for = 4, tried_for = 32;  // a try costs that much less than was spent
 constexpr double most_tried = 1e-3;  // no longer call is run as Python to see what it takes
 constexpr double long_call = 20e-6;  // timing it costs nothing
-constexpr std::uint32_t few = 8;     // calls; of more, one in as many is timed
+constexpr std::uint32_t few = 8;     // calls; of more, one in as many is timed,
+constexpr std::uint32_t many = 64;   // of short ones one in these
 
 bool translator_is_loaded = false;
 
@@ -43,6 +44,13 @@ double LoopPace::python_of(const Class& own, std::optional<double> guess) const 
   return guess ? *guess * measured_to_guess_ : limits_.worth / 2;
 }
 
+bool LoopPace::skips(double guess) {
+  Class& own = classes_[class_of(guess)];
+  if (own.skips == 0) return false;
+  --own.skips;
+  return true;
+}
+
 LoopPace::Choice LoopPace::choose(std::optional<double> guess) {
   const std::uint8_t number = class_of(guess);
   Class& own = classes_[number];
@@ -52,9 +60,18 @@ LoopPace::Choice LoopPace::choose(std::optional<double> guess) {
     choice.verdict = before_translation(python, guess || own.pythons > 0);
   else if (!is_compiled(own, python))
     choice.verdict = python < limits_.shortest ? Verdict::Short : Verdict::Slower;
-  if (choice.verdict != Verdict::Compiled) {
-    own.python_since += python;
-    choice.is_timed = own.pythons < few || python > long_call || ++own.calls % few == 0;
+  if (choice.verdict == Verdict::Compiled) return choice;
+  own.python_since += python;
+  if (own.pythons < few || python > long_call) {
+    choice.is_timed = true;
+  } else if (choice.verdict == Verdict::Short) {
+    choice.is_timed = true;
+    choice.stands_for = many;
+    own.skips = many - 1;
+    own.python_since += own.skips * python;
+  } else {
+    choice.is_timed = ++own.calls % few == 0;
+    choice.stands_for = few;
   }
   return choice;
 }
@@ -92,10 +109,8 @@ void LoopPace::note_python(const Choice& choice, double seconds) {
         is_measured_ ? measured_to_guess_ + (ratio - measured_to_guess_) / 8 : ratio;
     is_measured_ = true;
   }
-  if (!is_translated_) {
-    const std::uint32_t stands_for = own.pythons > few && seconds < long_call ? few : 1;
-    owe(stands_for * std::max(seconds - std::max(limits_.shortest, 0.0), 0.0));
-  }
+  if (!is_translated_)
+    owe(choice.stands_for * std::max(seconds - std::max(limits_.shortest, 0.0), 0.0));
 }
 
 // The first call of a class is not like those behind it: it makes plans.

@@ -25,7 +25,8 @@ class LoopPace {
   };
   struct Choice {
     Verdict verdict = Verdict::Compiled;
-    bool is_timed = false;  // as Python
+    bool is_timed = false;         // as Python
+    std::uint32_t stands_for = 1;  // calls, with its time
     std::uint8_t number = 0;
     std::optional<double> guess;
     double expected = 0;  // seconds as Python
@@ -33,6 +34,9 @@ class LoopPace {
 
   explicit LoopPace(const Limits& limits) : limits_(limits) {}
 
+  // Whether a call with this guess is one of the many that are as short as the latest of its class
+  // was: neither asked for nor timed.
+  bool skips(double guess);
   // guess: seconds as Python, nullopt where nobody knows.
   Choice choose(std::optional<double> guess);
   void note_python(const Choice& choice, double seconds);
@@ -48,7 +52,7 @@ class LoopPace {
   struct Class {
     double python = 0, compiled = 0;
     double python_since = 0, compiled_since = 0;
-    std::uint32_t pythons = 0, compileds = 0, calls = 0;
+    std::uint32_t pythons = 0, compileds = 0, calls = 0, skips = 0;
   };
 
   double python_of(const Class& own, std::optional<double> guess) const;

@@ -36,6 +36,33 @@ TEST(LoopPace, short_loops_are_never_translated) {
   EXPECT_EQ(loop.choose(1 * us).verdict, Verdict::Short);
 }
 
+TEST(LoopPace, most_short_calls_are_neither_judged_nor_timed) {
+  LoopPace loop = pace(3 * us, true);
+  int judged = 0;
+  for (int k = 0; k < 6'400; ++k) {
+    if (loop.skips(1 * us)) continue;
+    ++judged;
+    const LoopPace::Choice choice = loop.choose(1 * us);
+    EXPECT_TRUE(choice.is_timed);
+    loop.note_python(choice, 1 * us);
+  }
+  EXPECT_LT(judged, 120);
+  EXPECT_FALSE(loop.skips(600 * us));
+  EXPECT_EQ(loop.choose(600 * us).verdict, Verdict::Compiled);
+}
+
+TEST(LoopPace, short_calls_that_become_long_are_found_by_their_times) {
+  LoopPace loop = pace(3 * us, true);
+  int calls = 0;
+  for (; calls < 10'000; ++calls) {
+    if (loop.skips(1 * us)) continue;
+    const LoopPace::Choice choice = loop.choose(1 * us);
+    if (choice.verdict == Verdict::Compiled) break;
+    loop.note_python(choice, (calls < 1'000 ? 1 : 50) * us);
+  }
+  EXPECT_LT(calls, 2'500);
+}
+
 TEST(LoopPace, a_loop_that_nobody_asked_for_is_translated_when_python_has_lost_enough) {
   LoopPace loop = pace(3 * us, false);
   EXPECT_EQ(loop.choose(100 * us).verdict, Verdict::Soon);

@@ -28,7 +28,8 @@ double now() {
 struct Gate {
   LoopGuess guess;
   LoopPace pace;
-  Ref place;  // asks the place itself
+  Ref place;  // its attribute `clock` is the gate while the loop runs as Python, and is timed
+  Ref ask;    // the place's method
   Ref space;  // the module's variables
   // Of the latest call that ran compiled, if calls like it need no more than its signature, and
   // variables of the module that are what they were (or are none): what runs them.
@@ -54,11 +55,11 @@ struct Gate {
     std::string now;
     return append_signature(passed, count, now) && now == signature;
   }
-  void choose(PyObject* const* passed, std::size_t count) {
-    std::optional<double> seconds;
-    if (guess.is_known()) seconds = guess.value(passed, count, space.get());
-    if (seconds) *seconds *= 1e-9;
-    choice = pace.choose(seconds);
+  std::optional<double> seconds(PyObject* const* passed, std::size_t count) const {
+    if (!guess.is_known()) return std::nullopt;
+    const std::optional<double> nanoseconds = guess.value(passed, count, space.get());
+    if (!nanoseconds) return std::nullopt;
+    return *nanoseconds * 1e-9;
   }
   // A loop that an exception ends tells nobody: after a while it is taken for gone.
   void begin(double when, const LoopPace::Choice& of) {
@@ -84,13 +85,17 @@ struct Gate {
 
 struct GateObject {
   PyObject_HEAD vectorcallfunc call;
-  bool runs;  // as Python, and it is timed
   bool has_gate;
   alignas(Gate) std::byte memory[sizeof(Gate)];
 };
 GateObject& object_of(PyObject* object) { return *reinterpret_cast<GateObject*>(object); }
 Gate& gate_of(PyObject* object) {
   return *std::launder(reinterpret_cast<Gate*>(object_of(object).memory));
+}
+
+void set_clock(const Gate& gate, PyObject* clock) {
+  static PyObject* const name = checked(PyUnicode_InternFromString("clock")).release();
+  checked_status(PyObject_SetAttr(gate.place.get(), name, clock));
 }
 
 // The kinds of no that mean different things to the loops inside.
@@ -104,8 +109,10 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     if (PyThreadState_Get()->c_tracefunc) Py_RETURN_NONE;  // line by line
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
     Gate& gate = gate_of(object);
-    gate.choose(passed, count);
-    const LoopPace::Choice choice = gate.choice;
+    const std::optional<double> seconds = gate.seconds(passed, count);
+    const bool is_as_told = gate.depth == 0 && gate.told == Verdict::Short;
+    if (is_as_told && seconds && gate.pace.skips(*seconds)) Py_RETURN_NONE;
+    const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
     double begin = choice.verdict == Verdict::Compiled ? now() : 0;
     if (begin != 0 && gate.is_like_latest(passed, count)) {
       const Ref resume = gate.resume;
@@ -119,7 +126,7 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     if (!is_alike(gate.told, choice.verdict)) {
       gate.is_chosen = true;
       gate.told = choice.verdict;
-      const Ref place = gate.place;
+      const Ref place = gate.ask;
       Ref found = checked(PyObject_Vectorcall(place.get(), passed, count, nullptr));
       // Where the place had another reason it is to tell it again.
       if (std::exchange(gate.is_chosen, false)) gate.told.reset();
@@ -130,7 +137,7 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     }
     if (choice.is_timed || choice.verdict == Verdict::Compiled || gate.depth > 0) {
       gate.begin(begin != 0 ? begin : now(), choice);
-      object_of(object).runs = true;
+      set_clock(gate, object);
     }
     Py_RETURN_NONE;
   });
@@ -150,12 +157,14 @@ PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
       return nullptr;
     limits.is_eager = is_eager != 0;
     LoopGuess guess(steps, inputs);
+    Ref method = checked(PyObject_GetAttrString(place, "ask"));
     Ref object = checked(type->tp_alloc(type, 0));
     GateObject& self = object_of(object.get());
     self.call = ask;
     new (self.memory) Gate{.guess = std::move(guess),
                            .pace = LoopPace(limits),
                            .place = Ref::borrow(place),
+                           .ask = std::move(method),
                            .space = Ref::borrow(space)};
     self.has_gate = true;
     return object.release();
@@ -166,6 +175,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   if (object_of(object).has_gate) {
     Py_VISIT(gate_of(object).place.get());
+    Py_VISIT(gate_of(object).ask.get());
     Py_VISIT(gate_of(object).space.get());
     Py_VISIT(gate_of(object).resume.get());
     Py_VISIT(gate_of(object).known.get());
@@ -175,7 +185,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 
 int clear(PyObject* object) {
   if (object_of(object).has_gate) {
-    gate_of(object).place = Ref::borrow(Py_None);
+    gate_of(object).place = gate_of(object).ask = Ref::borrow(Py_None);
     gate_of(object).resume = {};
   }
   return 0;
@@ -194,7 +204,7 @@ PyObject* verdict(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
     if (!gate.is_chosen) {
-      gate.choose(passed, static_cast<std::size_t>(count));
+      gate.choice = gate.pace.choose(gate.seconds(passed, static_cast<std::size_t>(count)));
       gate.told = gate.choice.verdict;
       if (gate.choice.verdict != Verdict::Compiled) gate.pace.owe(gate.choice.expected);
     }
@@ -206,12 +216,10 @@ PyObject* verdict(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
 // Seconds as Python, or None: without asking for a verdict.
 PyObject* guess(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    const Gate& gate = gate_of(object);
-    std::optional<double> found;
-    if (gate.guess.is_known())
-      found = gate.guess.value(passed, static_cast<std::size_t>(count), gate.space.get());
+    const std::optional<double> found =
+        gate_of(object).seconds(passed, static_cast<std::size_t>(count));
     if (!found) Py_RETURN_NONE;
-    return PyFloat_FromDouble(*found * 1e-9);
+    return PyFloat_FromDouble(*found);
   });
 }
 
@@ -239,10 +247,12 @@ PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) 
 }
 
 PyObject* stop(PyObject* object, PyObject*) {
-  Gate& gate = gate_of(object);
-  if (gate.depth > 0) gate.end();
-  object_of(object).runs = gate.depth > 0;
-  Py_RETURN_NONE;
+  return guarded([&]() -> PyObject* {
+    Gate& gate = gate_of(object);
+    if (gate.depth > 0) gate.end();
+    if (gate.depth == 0) set_clock(gate, Py_None);
+    Py_RETURN_NONE;
+  });
 }
 
 PyObject* note_translated(PyObject* object, PyObject*) {
@@ -255,7 +265,6 @@ PyObject* note_translated(PyObject* object, PyObject*) {
 void make_gate_type(PyObject* module) {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(GateObject, call), READONLY, nullptr},
-      {"runs", T_BOOL, offsetof(GateObject, runs), READONLY, "The loop runs, and is timed."},
       {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {
       {"verdict", as_c_function(verdict), METH_FASTCALL,

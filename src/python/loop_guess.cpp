@@ -133,6 +133,8 @@ LoopGuess::LoopGuess(PyObject* steps, PyObject* inputs) {
     inputs_.push_back(std::move(input));
   }
   if (PyErr_Occurred()) throw PythonError{};
+  is_plain_ = steps_.size() == 4 && steps_[0].kind == Kind::Read && steps_[1].word == 'l' &&
+              steps_[2].kind == Kind::Constant && steps_[3].word == '*';
 }
 
 Ref LoopGuess::find(const Input& input, PyObject* const* passed, std::size_t count,
@@ -148,8 +150,26 @@ Ref LoopGuess::find(const Input& input, PyObject* const* passed, std::size_t cou
   return value;
 }
 
+std::optional<double> LoopGuess::read(const Step& step, PyObject* const* passed, std::size_t count,
+                                      PyObject* space) const {
+  const Input& input = inputs_[static_cast<std::size_t>(step.number)];
+  const auto number_of = [&](PyObject* value) {
+    return step.word == 'v' ? integer_of(value) : extent_of(value, step.word);
+  };
+  if (!input.name && input.attributes.empty() && input.number < count)
+    return number_of(passed[input.number]);
+  const Ref value = find(input, passed, count, space);
+  if (!value) return std::nullopt;
+  return number_of(value.get());
+}
+
 std::optional<double> LoopGuess::value(PyObject* const* passed, std::size_t count,
                                        PyObject* space) const {
+  if (is_plain_) {
+    const std::optional<double> rounds = read(steps_[0], passed, count, space);
+    if (!rounds) return std::nullopt;
+    return std::max(*rounds, 0.0) * steps_[2].number;
+  }
   std::array<double, deepest> stack;
   std::size_t depth = 0;
   for (const Step& step : steps_) {
@@ -160,10 +180,7 @@ std::optional<double> LoopGuess::value(PyObject* const* passed, std::size_t coun
     if (depth == deepest) return std::nullopt;
     double number = step.number;
     if (step.kind == Kind::Read) {
-      const Ref value = find(inputs_[static_cast<std::size_t>(step.number)], passed, count, space);
-      if (!value) return std::nullopt;
-      const std::optional<double> found =
-          step.word == 'v' ? integer_of(value.get()) : extent_of(value.get(), step.word);
+      const std::optional<double> found = read(step, passed, count, space);
       if (!found) return std::nullopt;
       number = *found;
     }

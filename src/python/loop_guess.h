@@ -38,7 +38,11 @@ class LoopGuess {
   // Borrowed or held; null: there is none.
   static Ref find(const Input& input, PyObject* const* passed, std::size_t count, PyObject* space);
 
+  std::optional<double> read(const Step& step, PyObject* const* passed, std::size_t count,
+                             PyObject* space) const;
+
   std::vector<Step> steps_;
+  bool is_plain_ = false;  // a read, l, c, *: as of most loops
   std::vector<Input> inputs_;
 };
 

@@ -22,6 +22,7 @@ import pytest
 import frit
 from frit import _importer
 from frit.loops import implicit, place, work
+from frit.loops.names import nodes_in
 from frit.loops.peel import private_names
 
 from .fuzz import Program, same
@@ -262,7 +263,8 @@ def test_random_loops_of_modules_do_what_python_does(eager, is_program):
         text = text_of_module(program)
         if text is None:
             continue
-        private = private_names(ast.parse(text)) if is_program else set()
+        tree = ast.parse(text)
+        private = private_names(tree, nodes_in([tree])) if is_program else set()
         name = f"<module {seed}>"
         plain = compile(text, name, "exec", dont_inherit=True)
         ours = implicit.code_of(text, plain, is_program=is_program)
@@ -341,8 +343,7 @@ def test_a_function_that_was_rewritten_is_what_it_was(eager):
 
 def test_unknown_decorators_see_pythons_own_code(eager):
     text = """
-        def keep(f):
-            return f
+        from elsewhere import keep
         @keep
         def f(x):
             for i in range(len(x)):
@@ -350,6 +351,61 @@ def test_unknown_decorators_see_pythons_own_code(eager):
     """
     plain, ours = compiled(text, "<decorated>")
     assert ours is plain
+
+
+CALLS = "def d(f):\n    @functools.wraps(f)\n    def w(*a):\n        return f(*a)\n    return w"
+MADE = "def d(n):\n    def inner(f):\n        def w(*a):\n            return f(*a)\n"
+
+
+@pytest.mark.parametrize(
+    ("decorator", "use", "is_rewritten"),
+    [
+        ("def d(f):\n    return f", "d", True),
+        (CALLS, "d", True),
+        (CALLS, "d\n@functools.lru_cache", True),
+        (MADE + "        return w\n    return inner", "d(3)", True),
+        ("def d(f):\n    print(f.__name__)\n    return f", "d", True),
+        (CALLS, "d(3)", False),
+        (MADE + "        return compiled(f)\n    return inner", "d(3)", False),
+        (CALLS + "\nd = compiled", "d", False),
+        (CALLS + "\nfrom compilers import *", "d", False),
+        ("def d(f):\n    print(f.__code__)\n    return f", "d", False),
+        ("def d(f):\n    return compiled(f)", "d", False),
+        ("def d(f):\n    def w():\n        return w.__wrapped__\n    return w", "d", False),
+        ("def d(f):\n    known.append(f)\n    return f", "d", False),
+        ("def d(f):\n    return eval('compiled(f)')", "d", False),
+        ("class d:\n    def __init__(self, f):\n        self.f = f", "d", False),
+        ("import d", "d.d", False),
+    ],
+)
+def test_a_programs_own_decorators_are_read(decorator, use, is_rewritten):
+    function = "def f(x):\n    for i in range(len(x)):\n        x[i] = i\n"
+    plain, ours = compiled(f"import functools\n{decorator}\n@{use}\n{function}", "<own>")
+    assert (ours is not plain) == is_rewritten
+
+
+def test_a_decorated_function_is_explained_and_given_its_code_back(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "OFTEN", 3600.0)
+    text = (
+        "import functools\n"
+        + CALLS
+        + """
+@d
+@d
+def f(x):
+    for i in range(len(x)):
+        x[i] = 0
+    """
+    )
+    plain, ours = compiled(text, "<wrapped>")
+    expected, got = (run(code)["f"] for code in (plain, ours))
+    inner = got.__wrapped__.__wrapped__
+    assert inner.__code__ != expected.__wrapped__.__wrapped__.__code__
+    for _ in range(2 * place.MANY):
+        got([1, 2])
+    assert inner.__code__ == expected.__wrapped__.__wrapped__.__code__
+    assert "an argument is no array or number" in str(frit.explain(got))
 
 
 def test_functions_that_look_at_their_variables_are_left_alone(eager):
@@ -438,6 +494,23 @@ def test_short_loops_stay_python(monkeypatch):
     _, ours = compiled(text, "<short>")
     run(ours)
     assert places_of("<short>")[0].why == "it is too short"
+
+
+def test_a_function_whose_loops_are_always_short_gets_its_code_back(monkeypatch):
+    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    text = """
+        def f(x):
+            for i in range(3):
+                x[i] += i
+            return x
+    """
+    plain, ours = compiled(text, "<always>")
+    expected, got = run(plain)["f"].__code__, run(ours)["f"]
+    assert got.__code__ != expected
+    assert list(got(np.ones(3))) == [1, 2, 3]
+    assert got.__code__ == expected
+    assert "it is too short" in str(frit.explain(got))
 
 
 def test_loops_are_translated_when_they_have_run_for_long_enough(monkeypatch):

@@ -263,6 +263,88 @@ def test_closures_are_read_at_the_call():
     assert np.array_equal(a, NUMBERS * 6)
 
 
+def seen_behind(a):
+    total = 0
+    first = [a[i] for i in range(3)]
+    for i in range(len(a)):
+        total += i
+        a[i] = a[i] * 2
+
+    def look():
+        return i, total
+
+    for i in range(len(a) - 1):
+        a[i] += first[0]
+    return look(), i
+
+
+def seen_late(a):
+    later = (i for _ in range(2))  # noqa: F821
+    for i in range(len(a)):
+        a[i] = i
+    return list(later)
+
+
+def seen_inside(a):
+    def look():
+        return i
+
+    for i in range(len(a)):
+        a[i] = look()
+    return look()
+
+
+def seen_deep(a):
+    def look():
+        return i
+
+    def outer(x):
+        return x + look()
+
+    for i in range(len(a)):
+        a[i] = outer(a[i])
+    return a.sum()
+
+
+def seen_without_rounds(a):
+    def look():
+        return i
+
+    for i in range(len(a) * 0):
+        a[i] = i
+    return look()
+
+
+def seen_and_set(a):
+    steps = 0
+
+    def step():
+        nonlocal steps
+        steps += 1
+        return steps
+
+    for i in range(len(a)):
+        a[i] = steps
+        steps += 2
+    return step(), i
+
+
+@pytest.mark.parametrize(
+    ("function", "compiled"),
+    [
+        (seen_behind, True),
+        (seen_late, True),
+        (seen_inside, False),
+        (seen_deep, False),
+        (seen_without_rounds, False),
+        (seen_and_set, True),
+    ],
+)
+def test_variables_that_inner_functions_see_have_their_values(function, compiled):
+    parallel = check(function, np.arange(9.0))
+    assert any(site.calls for site in sites(parallel)) == compiled
+
+
 def test_lists_and_other_objects_stay_python():
     check(prefix, [1, 2, 3])
     parallel = frit.parallelize(prefix)

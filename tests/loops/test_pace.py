@@ -16,6 +16,7 @@ from frit import _core
 from frit.loops import place, work
 
 NANOSECOND = 1e-9
+OWNER = types.SimpleNamespace(ask=lambda *_: None, clock=None)  # stands for a place
 
 
 def gate_of(text: str, names: list[str], space: dict | None = None, inputs=None):
@@ -27,7 +28,7 @@ def gate_of(text: str, names: list[str], space: dict | None = None, inputs=None)
         return None
     where = inputs or {name: (k,) for k, name in enumerate(names)}
     paths = [where[name] for name in guess.names]
-    return _core.LoopGate(lambda *_: None, space or {}, guess.steps, paths, 0.0, 1.0, 1.0, False)
+    return _core.LoopGate(OWNER, space or {}, guess.steps, paths, 0.0, 1.0, 1.0, False)
 
 
 def rounds(gate, *passed) -> float | None:
@@ -106,7 +107,7 @@ def test_a_guess_reads_variables_and_attributes_without_running_code():
 @pytest.mark.parametrize("steps", [[("+", 0.0)], [("c", 1.0), ("r", 0.0)], [("v", 3.0)]])
 def test_a_program_that_is_none_is_refused(steps):
     with pytest.raises((RuntimeError, SystemError)):
-        gate = _core.LoopGate(lambda *_: None, {}, steps, [], 0.0, 1.0, 1.0, False)
+        gate = _core.LoopGate(OWNER, {}, steps, [], 0.0, 1.0, 1.0, False)
         gate.guess()
 
 

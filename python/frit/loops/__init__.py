@@ -52,7 +52,7 @@ class Parallelized:
             self.reason = str(error)
 
     def rewritten(self) -> Callable[..., Any]:
-        from frit.loops.names import copied
+        from frit.loops.names import copied, owner_of
         from frit.loops.rewrite import Rewriter, Scope, function_of
         from frit.translate.source import source_of
 
@@ -64,6 +64,7 @@ class Parallelized:
             return function
         node = copied(source.node)
         rewriter = Rewriter()
+        rewriter.owner = owner_of(function)
         rewriter.function(node, Scope(source.code, cells=filled_cells(function)))
         self.refused = rewriter.refused
         if not rewriter.places:

@@ -8,9 +8,11 @@ before the nest and stored behind it. The nest's copy has a variable for it, nam
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable
 from typing import Any
 
+from frit.loops.methods import Lookup, PlainMethod, attribute_of_type, plain_method
 from frit.loops.names import assigned_names, copied, nodes_in
 
 DOT = "·"  # a letter of Python's names that no program has
@@ -21,23 +23,40 @@ class Attributes:
     """Of the objects that some variables of a nest are.
 
     node: the nest with variables in their places; paths: what those are; stored: whose variables
-    the nest assigns, all of them right below the one object.
+    the nest assigns, all of them right below the one object; methods: what the nest calls.
     """
 
-    def __init__(self, core: Any, node: ast.For, paths: dict[str, Path], stored: list[str]) -> None:
+    def __init__(
+        self,
+        core: Any,
+        node: ast.For,
+        paths: dict[str, Path],
+        stored: list[str],
+        methods: dict[str, Any],
+        lookups: list[Lookup],
+    ) -> None:
         self.core = core
         self.node = node
         self.names = [*paths]
-        self.roots = [*dict.fromkeys(root for root, _ in paths.values())]
+        roots = [*(root for root, _ in paths.values()), *(x.root for x in lookups)]
+        self.roots = [*dict.fromkeys(roots)]
         self.paths = tuple((self.roots.index(root), *path) for root, path in paths.values())
         self.stored = stored
         self.stored_names = tuple(paths[name][1][0] for name in stored)
+        self.methods = methods
+        self.plain_methods = [m for m in methods.values() if isinstance(m, PlainMethod)]
+        self.lookups = [(x, self.roots.index(x.root)) for x in lookups]
 
     def values(self, objects: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Of the objects, one a root; None: one is no plain attribute now."""
         for name in self.stored_names:
             if not self.core.is_plain_store(objects[0], name):
                 return None
+        for lookup, number in self.lookups:
+            if not lookup.holds(self.core, number, objects):
+                return None
+        if not all(method.is_what_it_was() for method in self.plain_methods):
+            return None
         found: tuple[Any, ...] | None = self.core.plain_attributes(objects, self.paths)
         return found
 
@@ -57,13 +76,13 @@ def attributes_of(
     roots = {n: v for n, v in given.items() if n in bases - others and not may_end(v)}
     if not roots:
         return None
-    replace = _Replace(core, roots, may_end)
+    replace = _Replace(core, {name: (value, name, ()) for name, value in roots.items()}, may_end)
     made = replace.visit(copied(node))
     stored = sorted(assigned_names([made]) & replace.paths.keys())
     one_object = len(roots) == 1 and all(len(path) == 1 for _, path in replace.paths.values())
     if stored and not one_object:
         return None  # another path may lead to what is stored
-    return Attributes(core, made, replace.paths, stored)
+    return Attributes(core, made, replace.paths, stored, replace.methods, replace.lookups)
 
 
 class NotPlain(Exception):
@@ -85,35 +104,123 @@ def uses_of(node: ast.For) -> tuple[set[str], set[str]]:
 
 
 class _Replace(ast.NodeTransformer):
-    def __init__(self, core: Any, roots: dict[str, Any], may_end: Callable[[Any], bool]) -> None:
+    """roots: objects by the variable that they are: each with its root in the nest, and a path."""
+
+    def __init__(
+        self,
+        core: Any,
+        roots: dict[str, tuple[Any, str, tuple[str, ...]]],
+        may_end: Callable[[Any], bool],
+    ) -> None:
         self.core = core
         self.roots = roots
         self.may_end = may_end
+        self.is_in_method = False
         self.paths: dict[str, Path] = {}
+        self.methods: dict[str, Any] = {}
+        self.lookups: list[Lookup] = []
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        nodes: list[ast.Attribute] = []
-        base: ast.expr = node
-        while isinstance(base, ast.Attribute):
-            nodes.insert(0, base)
-            base = base.value
+        base, nodes = _chain(node)
         if not isinstance(base, ast.Name) or base.id not in self.roots:
             self.generic_visit(node)
             return node
-        value, path = self.roots[base.id], []
+        value, root, begin = self.roots[base.id]
+        path: list[str] = []
         for part in nodes:
             found = self.core.plain_attributes((value,), ((0, part.attr),))
+            if found is None and isinstance(part.ctx, ast.Load):
+                method = self.variable_of(value, root, (*begin, *path), part.attr, property)
+                if method is not None:
+                    return self.with_call(node, part, method)
             if found is None:
                 raise NotPlain(".".join([base.id, *path, part.attr]))
             value = found[0]
             path.append(part.attr)
             if self.may_end(value):
                 break
-        name = DOT.join([base.id, *path])
-        self.paths[name] = base.id, tuple(path)
+        name = DOT.join([root, *begin, *path])
+        self.paths[name] = root, (*begin, *path)
         last = nodes[len(path) - 1]
+        if self.is_in_method and not isinstance(last.ctx, ast.Load):
+            raise NotPlain(".".join([base.id, *path]))
         made = ast.copy_location(ast.Name(name, last.ctx), last)
         if last is node:
             return made
         nodes[len(path)].value = made
         return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        base, nodes = _chain(node.func)
+        if nodes and isinstance(base, ast.Name) and base.id in self.roots:
+            value, root, begin = self.roots[base.id]
+            path = tuple(part.attr for part in nodes[:-1])
+            owner = self.core.plain_attributes((value,), ((0, *path),))
+            if owner is not None and not self.may_end(owner[0]):
+                path = (*begin, *path)
+                kinds = types.FunctionType, staticmethod
+                method = self.variable_of(owner[0], root, path, nodes[-1].attr, *kinds)
+                if method is not None:
+                    node.func = ast.copy_location(ast.Name(method, ast.Load()), node.func)
+        self.generic_visit(node)
+        return node
+
+    def variable_of(
+        self, owner: Any, root: str, path: tuple[str, ...], name: str, *kinds: type
+    ) -> str | None:
+        """Of a method or property, if it is a plain one of these kinds."""
+        variable = DOT.join([root, *path, name])
+        found = attribute_of_type(self.core, owner, name)
+        if type(found) not in kinds:
+            return None
+        if variable not in self.methods:
+            function = {property: "fget", staticmethod: "__func__"}.get(type(found))
+            made = getattr(found, function) if function is not None else found
+            if not isinstance(made, types.FunctionType):
+                return None
+            self.lookups.append(Lookup(root, path, name, found))
+            self.methods[variable] = made  # also where it calls itself
+            if type(found) is not staticmethod:
+                method = self.method_of(made, owner, root, path)
+                if method is None:
+                    raise NotPlain(variable.replace(DOT, "."))
+                self.methods[variable] = method
+        return variable
+
+    @staticmethod
+    def with_call(node: ast.Attribute, part: ast.Attribute, method: str) -> ast.expr:
+        """The chain of attributes, with the call of a property for one of them."""
+        made = ast.copy_location(ast.Call(ast.Name(method, ast.Load()), [], []), part)
+        ast.copy_location(made.func, part)
+        outer: ast.expr = node
+        if outer is part:
+            return made
+        while isinstance(outer, ast.Attribute) and outer.value is not part:
+            outer = outer.value
+        outer.value = made  # type: ignore[attr-defined]
+        return node
+
+    def method_of(
+        self, function: types.FunctionType, owner: Any, root: str, path: tuple[str, ...]
+    ) -> PlainMethod | None:
+        outer = self.roots, self.is_in_method
+
+        def with_attributes(tree: ast.AST, name: str) -> Any:
+            self.roots, self.is_in_method = {name: (owner, root, path)}, True
+            return self.visit(tree)
+
+        try:
+            return plain_method(function, with_attributes)
+        except NotPlain:
+            return None
+        finally:
+            self.roots, self.is_in_method = outer
+
+
+def _chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
+    """What stands before the first dot, and the attributes behind it."""
+    nodes: list[ast.Attribute] = []
+    while isinstance(node, ast.Attribute):
+        nodes.insert(0, node)
+        node = node.value
+    return node, nodes

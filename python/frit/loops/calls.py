@@ -14,6 +14,7 @@ import numpy
 from frit.loops.complexes import is_complex
 from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
+from frit.loops.methods import PlainMethod
 from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
 from frit.translate.rules import FUNCTIONS
 
@@ -99,6 +100,8 @@ class Calls:
         name = getattr(function, "__name__", "")
         if isinstance(function, types.FunctionType):
             return self.inlined(node, function)
+        if isinstance(function, PlainMethod):
+            return self.inlined(node, function.function, function.definition)
         items = [self.operand(x) for x in node.args]
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")

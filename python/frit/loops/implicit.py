@@ -51,19 +51,19 @@ def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> ty
     from frit.loops.peel import private_names
     from frit.loops.rewrite import Rewriter, compile_quietly, with_places
 
+    nodes = nodes_in([tree])
     rewriter = Rewriter(codes_by_place(original))
     if is_program and not (sys.flags.interactive or sys.flags.inspect):
-        rewriter.private = private_names(tree)
-    rewriter.module(tree, original)
+        rewriter.private = private_names(tree, nodes)
+    rewriter.module(tree, original, nodes)
     if not rewriter.places:
         return original
     file = original.co_filename
-    note(rewriter.places, file, tree)
+    note(rewriter.places, file, nodes)
     return with_places(compile_quietly(tree, file), rewriter.places, original)
 
 
-def note(places: list[Any], file: str, tree: ast.Module) -> None:
-    nodes = nodes_in([tree])
+def note(places: list[Any], file: str, nodes: list[ast.AST]) -> None:
     shared = variables_of_threads(nodes) if any(map(_makes_threads, nodes)) else frozenset()
     for place in places:
         place.file = file
@@ -97,7 +97,7 @@ def variables_of_threads(nodes: Iterable[ast.AST]) -> frozenset[str]:
     names: set[str] = set()
     made = {n for f in nodes if _is_init(f) for n in nodes_in([f])}
     for node in nodes:
-        if isinstance(node, ast.Global):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
             names.update(node.names)
         elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             if node not in made:
@@ -136,8 +136,9 @@ class CellTransformer:
         rewriter = Rewriter(codes_by_place(original))
         first = next(self.numbers)
         rewriter.refer = lambda number: ast.Name(f"_frit_nest_{first}_{number}", ast.Load())
-        rewriter.module(node, original)
-        note(rewriter.places, "<cell>", node)
+        nodes = nodes_in([node])
+        rewriter.module(node, original, nodes)
+        note(rewriter.places, "<cell>", nodes)
         for number, place in enumerate(rewriter.places):
             self.space[f"_frit_nest_{first}_{number}"] = place
         return node

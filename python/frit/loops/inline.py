@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy
 
+from frit.loops.attributes import DOT
 from frit.loops.control import Frame
 from frit.loops.names import assigned_names
 from frit.loops.values import Item, Refused, Value
 from frit.translate.errors import TranslationError
 from frit.translate.flow import leaves, may_leave, needs_flag
-from frit.translate.source import source_of
+from frit.translate.source import FunctionNode, source_of
 
 _ODD = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # *args, **kwargs, generators and coroutines
 _PLAIN = (int, float, bool)
@@ -62,6 +63,7 @@ class Inlining:
 
     env: dict[str, Any]
     bound: dict[str, Any]
+    assigned: set[str]
     surroundings: dict[str, Any]
     taken: Surroundings
     frames: list[Frame]
@@ -79,7 +81,13 @@ class Inlining:
         if isinstance(value, (types.FunctionType, *_PLAIN)) and module not in (math, numpy):
             self.taken.spaces.append((vars(module), name, value))
 
-    def inlined(self, node: ast.Call, function: types.FunctionType) -> Item:
+    def inlined(
+        self,
+        node: ast.Call,
+        function: types.FunctionType,
+        definition: FunctionNode | None = None,
+    ) -> Item:
+        """definition: the function's, where it is not as its source has it."""
         plain = getattr(function, "__frit__", None)
         if plain is not None and isinstance(getattr(plain, "function", None), types.FunctionType):
             function = plain.function
@@ -93,19 +101,19 @@ class Inlining:
         if len(self.frames) > MOST_DEPTH or self.calls_inlined > MOST_CALLS:
             raise Refused(node, f"a call of {name}() among many others")
         try:
-            source = source_of(function)
+            source = definition or source_of(function).node
         except TranslationError:
             raise Refused(node, f"a call of {name}(), whose source is not there") from None
         path = f"{self.frames[-1].path}@{node.lineno}.{node.col_offset}"
-        given = self.given(node, function, source.node.args)
+        given = self.given(node, function, source.args)
         self.taken.functions.append(
             (function, code, function.__defaults__, function.__kwdefaults__)
         )
         body: list[ast.stmt]
-        if isinstance(source.node, ast.Lambda):
-            body = [ast.copy_location(ast.Return(source.node.body), source.node)]
+        if isinstance(source, ast.Lambda):
+            body = [ast.copy_location(ast.Return(source.body), source)]
         else:
-            body = source.node.body
+            body = source.body
         own = set(code.co_varnames)
         renaming = _Renaming(own, path)
         body = [renaming.visit(copy.deepcopy(statement)) for statement in body]
@@ -214,6 +222,8 @@ class Inlining:
     def taken_from(self, node: ast.AST, function: types.FunctionType, name: str) -> Any:
         """What a name that is no variable of the function means in it."""
         if name in function.__code__.co_freevars:
+            if name in self.assigned:
+                raise Refused(node, f"{function.__name__}() reads {name}, which the loop assigns")
             cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
             try:
                 value = cell.cell_contents
@@ -233,13 +243,15 @@ class Inlining:
 
 
 class _Renaming(ast.NodeTransformer):
-    """Gives a function's variables names of their own."""
+    """Gives a function's variables names of their own; attributes of objects are the nest's."""
 
     def __init__(self, own: set[str], path: str) -> None:
         self.own, self.path = own, path
         self.outside: set[str] = set()
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
+        if DOT in node.id:
+            return node
         if node.id not in self.own:
             self.outside.add(node.id)
         return ast.copy_location(ast.Name(node.id + self.path, node.ctx), node)

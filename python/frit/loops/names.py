@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,30 +21,36 @@ def nodes_in(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     found = [*nodes]
     for node in found:
         kind = type(node)
-        if kind is ast.Name or kind is ast.Constant:
-            continue
-        found += parts_of(node)
+        if kind is not ast.Name and kind is not ast.Constant:
+            _add_parts(node, kind, found)
     return found
 
 
 def parts_of(node: ast.AST) -> list[ast.AST]:
     """Those right below it."""
     found: list[ast.AST] = []
-    fields = _fields.get(type(node))
+    _add_parts(node, type(node), found)
+    return found
+
+
+def _add_parts(node: ast.AST, kind: type[ast.AST], found: list[ast.AST]) -> None:
+    fields = _fields.get(kind)
     if fields is None:
-        fields = tuple(f for f in node._fields if f not in _NO_PARTS)
-        _fields[type(node)] = fields
+        fields = _fields[kind] = tuple(f for f in kind._fields if f not in _NO_PARTS)
     for name in fields:
         value = getattr(node, name, None)
-        if type(value) is list:
+        if type(value) is not list:
+            if isinstance(value, ast.AST):
+                found.append(value)
+        elif name in _MIXED:
             found += [x for x in value if isinstance(x, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+        else:
+            found += value
 
 
 # Contexts, operators and words.
 _NO_PARTS = {"arg", "attr", "conversion", "ctx", "id", "kind", "op", "ops", "type_comment"}
+_MIXED = {"keys", "kw_defaults", "kwd_attrs", "names"}  # lists with other things than nodes
 _fields: dict[type, tuple[str, ...]] = {}  # of a kind of node, those that may hold others
 
 
@@ -164,6 +171,47 @@ def needed_names(
     return liveness.of_statement(node, outputs)
 
 
+# Where a node has a name.
+_NAMED: dict[type, str] = {
+    ast.Attribute: "attr",
+    ast.Name: "id",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.ExceptHandler: "name",
+    ast.alias: "name",
+}
+
+
+def mangle(nodes: Iterable[ast.AST], owner: str) -> bool:
+    """Gives private names (`__x`) what their class makes of them (`_C__x`).
+
+    owner: the class. False: there are some, and it is not known what they are.
+    """
+    private = [(node, field) for node in nodes if (field := _private_field(node))]
+    owner = owner.lstrip("_")
+    if private and not owner or any(field == "name" for _, field in private):
+        return False
+    for node, field in private:
+        setattr(node, field, f"_{owner}{getattr(node, field)}")
+    return True
+
+
+def _private_field(node: ast.AST) -> str | None:
+    field = _NAMED.get(type(node))
+    name = getattr(node, field) if field is not None else None
+    is_private = name is not None and name.startswith("__") and not name.endswith("__")
+    return field if is_private else None
+
+
+def owner_of(function: types.FunctionType) -> str:
+    """The class in whose body a function stands; "": none."""
+    names = function.__qualname__.split(".")
+    return names[-2] if len(names) > 1 and names[-2] != "<locals>" else ""
+
+
 def copied(x: Any, *, for_loops: bool = False) -> Any:
     """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
     if isinstance(x, list):
@@ -177,6 +225,3 @@ def copied(x: Any, *, for_loops: bool = False) -> Any:
     if for_loops and isinstance(x, (ast.For, ast.While)):
         x._original = made  # type: ignore[union-attr]
     return made
-
-
-__all__ = ["Liveness", "assigned_names", "copied", "loaded_names", "needed_names", "nodes_in"]

@@ -88,10 +88,13 @@ def _outside_loops(node: ast.AST) -> list[ast.AST]:
     return [node, *(n for child in ast.iter_child_nodes(node) for n in _outside_loops(child))]
 
 
-def private_names(tree: ast.Module) -> set[str]:
-    """Variables of a program that loops assign before they read them, and nothing else names."""
+def private_names(tree: ast.Module, nodes: list[ast.AST]) -> set[str]:
+    """Variables of a program that loops assign before they read them, and nothing else names.
+
+    nodes: all of the tree's.
+    """
     mentions: dict[str, int] = {}
-    for node in nodes_in([tree]):
+    for node in nodes:
         for name in _names_in(node):
             mentions[name] = mentions.get(name, 0) + 1
     if _LOOKERS & mentions.keys():

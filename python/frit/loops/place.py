@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from frit import _importer
 from frit.loops.attributes import Attributes, NotPlain, attributes_of
 from frit.loops.hopeless import hopeless_call
+from frit.loops.methods import PlainMethod
 from frit.loops.names import assigned_names, needed_names
 from frit.loops.peel import Peel
 from frit.loops.quiet import without_collections
@@ -46,17 +47,6 @@ _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
 
 
-class _NoClock:
-    """Stands for the gate that a place has not got yet."""
-
-    runs = False
-
-    @staticmethod
-    def latest() -> int:
-        return 0
-
-
-NO_CLOCK = _NoClock()
 _SOON_DONE = _VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 
@@ -125,10 +115,11 @@ class Place:
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
         self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
-        # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python, and
-        # behind it the clock is stopped, if it runs. Both are the gate of the binding, once there.
+        # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python. It
+        # is the binding's gate, once there; so is the clock, which is stopped behind the loop,
+        # while that runs as Python and is timed.
         self.take: Callable[..., tuple[Any, ...] | None] = self.ask
-        self.clock: Any = NO_CLOCK
+        self.clock: Any = None
         self.is_gated = False
         self.refusals = 0
         self.since = 0.0
@@ -137,7 +128,7 @@ class Place:
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
-        state = {"on": False, "clock": types.SimpleNamespace(runs=False)}
+        state = {"on": False, "clock": None}
         return functools.partial, (int,), (int, (), {}, state)
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
@@ -233,11 +224,14 @@ class Place:
     @property
     def why(self) -> str:
         """Why its latest call was run as Python."""
-        latest = self.clock.latest()
+        binding = self.binding
+        latest = binding.gate.latest() if binding is not None and binding.is_whole else 0
         return _VERDICTS[latest] if latest else self.told
 
     def refuse(self, frame: types.FrameType) -> None:
         """A place that is asked often, and in vain, is not asked again."""
+        if not self.on:
+            return restore(frame.f_code, frame.f_globals)
         if self.is_eager:
             self.refusals += self.told not in _VERDICTS
             if self.refusals > MOST_IN_VAIN and not self.has_plans():
@@ -255,7 +249,7 @@ class Place:
             self.refusals = 0
 
     def forget(self) -> None:
-        self.binding, self.take, self.clock, self.is_gated = None, self.ask, NO_CLOCK, False
+        self.binding, self.take, self.clock, self.is_gated = None, self.ask, None, False
 
     def has_plans(self) -> bool:
         return self.binding is not None and any(s.plans for s in self.binding.sites.values())
@@ -307,7 +301,7 @@ class Binding:
         self.attributes = self.find_attributes(passed, space, core)
         reads_more = bool(self.read) or self.attributes is not None
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
-        if set(self.read) & place.shared:
+        if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
         if place.is_module and self.functions_read(space) & assigned_names([place.node]):
             self.refuse("a function that it calls reads what it assigns")
@@ -323,7 +317,7 @@ class Binding:
             where = self.places_of_names()
             inputs = [where[name] for name in guess.names]
         gate = core.LoopGate(
-            place.ask,
+            place,
             space,
             guess.steps if guess is not None else [],
             inputs,
@@ -332,13 +326,11 @@ class Binding:
             WORTH * FIRST_WORTH,
             place.is_eager,
         )
-        if self.is_whole:
-            place.clock = gate
-            if place.peel is None:
-                place.take, place.is_gated = gate, True
+        if self.is_whole and place.peel is None:
+            place.take, place.is_gated = gate, True
         if guess is not None and guess.is_always_below(SHORT):
             place.told = _VERDICTS[1]
-            place.on = False
+            place.give_up()
         return gate
 
     def places_of_names(self) -> dict[str, tuple[Any, ...]]:
@@ -387,6 +379,7 @@ class Binding:
         self.read = [name for name in self.read if name not in roots]
         self.names = [name for name in self.names if name not in roots] + found.names
         self.node, self.outputs = found.node, [*self.outputs, *found.stored]
+        self.surroundings |= found.methods
         return found
 
     def roots(
@@ -438,7 +431,10 @@ class Binding:
     def functions_read(self, space: dict[str, Any]) -> set[str]:
         """The variables of the module that the functions in the surroundings may read."""
         found: set[str] = set()
-        due = [f.__code__ for f in self.surroundings.values() if isinstance(f, types.FunctionType)]
+        functions = [
+            f.function if isinstance(f, PlainMethod) else f for f in self.surroundings.values()
+        ]
+        due = [f.__code__ for f in functions if isinstance(f, types.FunctionType)]
         seen: set[types.CodeType] = set()
         while due:
             code = due.pop()
@@ -568,7 +564,9 @@ def restore(code: types.CodeType, space: dict[str, Any]) -> None:
     for name in rest:
         at = vars(at).get(name) if isinstance(at, type) else None
     at = getattr(at, "__func__", getattr(at, "fget", at))
-    if isinstance(at, types.FunctionType) and at.__code__ is code:
+    while isinstance(at, types.FunctionType) and at.__code__ is not code:
+        at = vars(at).get("__wrapped__")
+    if isinstance(at, types.FunctionType):
         at.__code__ = original
         without_places[original] = found
 

@@ -90,6 +90,8 @@ class LoopExplanation:
         if not isinstance(code, types.CodeType):
             return None
         found = [*places_of(code, x.__globals__)]
+        if not found and hasattr(x, "__wrapped__"):
+            return cls.of(x.__wrapped__)
         return cls(found, code.co_filename, code.co_firstlineno) if found else None
 
     def add(self, place: Place) -> None:

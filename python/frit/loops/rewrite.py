@@ -16,10 +16,12 @@ import types
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TypeVar
 
+from frit.loops.decorators import harmless_of, is_harmless
 from frit.loops.names import (
     Liveness,
     assigned_names,
     copied,
+    mangle,
     needed_names,
     nodes_in,
     parts_of,
@@ -45,20 +47,6 @@ Made = TypeVar("Made", ast.stmt, ast.expr)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 _KEY = "frit nest"
-# Decorators that call the function as it is. Others may read its code (compilers do).
-_HARMLESS = {
-    "cache",
-    "cached_property",
-    "classmethod",
-    "contextmanager",
-    "final",
-    "lru_cache",
-    "override",
-    "property",
-    "setter",
-    "staticmethod",
-    "wraps",
-}
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 _SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
@@ -86,6 +74,8 @@ class Rewriter:
         self.places: list[Place] = []
         self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
+        self.harmless: frozenset[str] = frozenset()  # decorators of its own
+        self.owner = ""  # the class that is looked at
         self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
 
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
@@ -99,7 +89,8 @@ class Rewriter:
             return
         if _UNSAFE & set(code.co_names):
             return self.leave(node, "the function looks at its variables")
-        if any(map(_is_private, nodes)):
+        has_class = any(isinstance(n, (ast.ClassDef, ast.Global, ast.Nonlocal)) for n in nodes)
+        if not mangle(nodes[1:], "" if has_class else self.owner):
             return self.leave(node, "the function has a name that is private to a class")
         scope.deleted = deleted_names(nodes)
         liveness = Liveness()
@@ -107,13 +98,14 @@ class Rewriter:
         parameters = set(code.co_varnames[: _parameter_count(code)])
         _Body(self, scope, liveness).body(node.body, parameters - scope.deleted)
 
-    def module(self, node: ast.Module, code: types.CodeType) -> None:
-        """Rewrites the module's own code, and the functions in it."""
+    def module(self, node: ast.Module, code: types.CodeType, nodes: list[ast.AST]) -> None:
+        """Rewrites the module's own code, and the functions in it. nodes: all of them."""
+        self.harmless = harmless_of(node, nodes)
         _Body(self, Scope(code, is_module=True), Liveness()).body(node.body, set())
 
     def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
         """A function in what is rewritten."""
-        if not all(map(_is_harmless, node.decorator_list)):
+        if not all(is_harmless(d, self.harmless) for d in node.decorator_list):
             return self.leave(node, "the function's decorator may read its code")
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         code = self.codes.get((first, node.name))
@@ -142,7 +134,11 @@ class Rewriter:
             node.iter = self.on_first_line(ast.IfExp(test, rest, copied(node.iter)), node)
             return node
         arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
-        found: ast.expr = ast.Call(part("take"), arguments, [])
+        take = part("take")
+        if not place.is_module:
+            # Python is slow to look for a method of this name, so it must not look like one.
+            take = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), take)
+        found: ast.expr = ast.Call(take, arguments, [])
         taken: list[ast.stmt] = [ast.Pass()]
         returns = any(isinstance(part, ast.Return) for part in nodes_in([place.node]))
         if (place.outputs or returns) and not place.is_module:
@@ -165,7 +161,7 @@ class Rewriter:
     @staticmethod
     def stop(part: Callable[[str], ast.expr]) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
-        runs = ast.Attribute(part("clock"), "runs", ast.Load())
+        runs = ast.Compare(part("clock"), [ast.IsNot()], [ast.Constant(None)])
         stop = ast.Call(ast.Attribute(part("clock"), "stop", ast.Load()), [], [])
         made = ast.If(runs, [ast.Expr(stop)], [])
         for node in ast.walk(made):
@@ -259,9 +255,11 @@ class _Body:
         if isinstance(node, ast.FunctionDef):
             self.rewriter.definition(node, bound | self.scope.cells)
             return
+        outer, self.rewriter.owner = self.rewriter.owner, node.name
         for part in node.body:
             if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
                 self.definitions(part, bound)
+        self.rewriter.owner = outer
 
     def place_of(self, node: ast.For, bound: set[str]) -> Place | None:
         original: ast.For = node._original  # type: ignore[attr-defined]
@@ -271,10 +269,11 @@ class _Body:
         assigned = self.assigned[id(original)] = assigned_names([original], self.assigned)
         if self.scope.is_module:
             return module_place(original, self.rewriter.private, _is_range(original.iter))
-        if not assigned <= self.locals:
-            names = ", ".join(sorted(assigned - self.locals))
-            return self.refuse(original, original, f"{names}: not only this function's")
-        outputs = sorted(assigned & self.liveness.behind.get(id(node), assigned))
+        cells = set(self.scope.code.co_cellvars)
+        if not assigned <= self.locals | cells:
+            names = ", ".join(sorted(assigned - self.locals - cells))
+            return self.refuse(original, original, f"{names}: another function's")
+        outputs = sorted(assigned & (self.liveness.behind.get(id(node), assigned) | cells))
         passed: list[str] = []
         outside: list[str] = []
         code = self.scope.code
@@ -393,21 +392,10 @@ def _parameter_count(code: types.CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + stars
 
 
-def _is_private(node: ast.AST) -> bool:
-    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
-    return isinstance(name, str) and name.startswith("__") and not name.endswith("__")
-
-
 def _is_range(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
     )
-
-
-def _is_harmless(node: ast.expr) -> bool:
-    at = node.func if isinstance(node, ast.Call) else node
-    name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
-    return name in _HARMLESS
 
 
 def _is_plain_context(item: ast.withitem) -> bool:

@@ -150,3 +150,13 @@ class Series:
     item: Callable[[Sequence[Value]], Item]
     # The same, with None for elements: what does not depend on when it is asked.
     numbers: Callable[[Sequence[Value]], Item]
+
+
+def kinds_in(key: str) -> list[str]:
+    """What loop_key says of each value: A or R, a type and a rank; N and a type; or a letter."""
+    kinds, k = [], 0
+    while k < len(key):
+        size = {"A": 3, "R": 3, "N": 2}.get(key[k], 1)
+        kinds.append(key[k : k + size])
+        k += size
+    return kinds

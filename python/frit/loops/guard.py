@@ -1,0 +1,162 @@
+"""guard.py: what must hold at a call before a nest stores anything, as a function of its values.
+
+Conditions are texts over the values (`v0`), extents of arrays (`e0_1`), and the least and largest
+elements of arrays of indices (`m0_lo`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from frit import _core
+from frit.loops.forms import ARGUMENT, Form, Forms, Unbounded
+from frit.loops.values import Again, Refused, Value, kinds_in
+
+_NO_NAMES = str.maketrans(dict.fromkeys("+-*/%()[],:.<=>!", " "))
+
+
+def names_in(text: str) -> set[str]:
+    """Of a condition, with its words. (A regular expression would first be compiled.)"""
+    return {name for name in text.translate(_NO_NAMES).split() if not name[0].isdigit()}
+
+
+def scanned_in(text: str) -> list[int]:
+    """Numbers of the arrays whose least and largest elements the condition names."""
+    return sorted({int(n[1:-3]) for n in names_in(text) if n[0] == "m" and n[1:2].isdigit()})
+
+
+class Guards:
+    """Mixed into NestWriter."""
+
+    inputs: Any
+    knowledge: Any
+    forms: Forms
+    conditions: list[Callable[[], list[str]]]
+    boundless: set[str]
+    written: set[int]
+    kept_rows: set[int]
+    has_signature: bool
+    space_now: dict[str, Any]
+    lines_now: set[str]
+    numbers_now: dict[str, int]
+
+    def require(self, form: Form, least: int | str | None, most: int | str | None) -> None:
+        """The guard asks for least <= form <= most."""
+
+        def texts() -> list[str]:
+            found = []
+            if least is not None:
+                found.append(f"{least} <= {self.forms.least(form)}")
+            if most is not None:
+                found.append(f"{self.forms.most(form)} <= {most}")
+            return found
+
+        self.conditions.append(texts)
+
+    def require_needs(self, value: Value) -> None:
+        for form, least, most in value.needs:
+            self.require(form, least, most)
+
+    def require_rounds(self, loops: Sequence[tuple[Form, Form]]) -> None:
+        for begin, end in loops:
+            self.require(end - begin, 1, None)
+
+    def require_text(self, text: str) -> None:
+        self.conditions.append(lambda: [text])
+
+    def now(self, form: Form) -> tuple[int, int] | None:
+        """The form's bounds at this call, as far as they are known yet."""
+        try:
+            texts = self.forms.least(form), self.forms.most(form)
+        except Unbounded:
+            return None
+        try:
+            return self.number_now(texts[0]), self.number_now(texts[1])
+        except (ValueError, ZeroDivisionError):
+            return None
+
+    def number_now(self, text: str) -> int:
+        if text not in self.numbers_now:
+            for line in self.prelude(text):
+                if line not in self.lines_now:
+                    exec(line, {"index_range": _core.index_range}, self.space_now)
+                    self.lines_now.add(line)
+            self.numbers_now[text] = eval(text, {}, self.space_now)
+        return self.numbers_now[text]
+
+    def prelude(self, text: str) -> list[str]:
+        """What the names in the text are."""
+        lines = []
+        for name in sorted(names_in(text)):
+            if name[0] == "e" and name[1:2].isdigit():
+                array, _, axis = name[1:].partition("_")
+                lines.append(f"{name} = v{array}.shape[{axis}]")
+        for array in scanned_in(text):
+            lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
+        return lines
+
+    def make_guard(self) -> tuple[str, Callable[..., bool]]:
+        texts: list[str] = []
+        try:
+            for condition in self.conditions:
+                texts += condition()
+            for known in sorted(self.forms.assumed):
+                texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
+        except Unbounded:
+            if self.boundless - self.knowledge.loose:
+                self.knowledge.loose |= self.boundless
+                raise Again from None
+            raise Refused(
+                None, "an integer may become large, or an index may be anything"
+            ) from None
+        kept = []
+        for text in dict.fromkeys(texts):
+            if not names_in(text):
+                if not eval(text):
+                    raise Refused(None, f"it is not certain that {text}")
+                continue
+            kept.append(text)
+        every = " ".join(kept)
+        self.has_signature = all(map(self.is_in_signature, names_in(every)))
+        for array in scanned_in(every):
+            if array in self.written:
+                raise Refused(None, "an index is read from an array that the loop writes")
+            kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
+        for array in sorted(self.kept_rows):
+            if array in self.written:
+                raise Refused(None, "a row is computed from an array that the loop writes")
+            kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
+        self.has_signature &= not any(text.startswith("not overlap") for text in kept)
+        arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
+        lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
+        lines.append("    return " + (" and ".join(kept) or "True"))
+        text = "\n".join(lines)
+        import numpy
+
+        space: dict[str, Any] = {
+            "overlap": numpy.may_share_memory,
+            "index_range": _core.index_range,
+            "is_plain": is_plain,
+            "float32": numpy.float32,
+        }
+        exec(text, space)
+        return text, space["guard"]
+
+    def is_in_signature(self, name: str) -> bool:
+        """Whether it is an extent or a Python int: or a word of the guard's."""
+        kind, number = name[0], name[1:]
+        if kind == "v" and number.isdigit():
+            return kinds_in(self.inputs.key)[int(number)] == "I"
+        return name in ("min", "max", "and") or (kind == "e" and number.replace("_", "").isdigit())
+
+
+def is_plain(array: Any) -> bool:
+    """Whether no two elements of the array share memory."""
+    reach = array.itemsize
+    for stride, extent in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if extent > 1:
+            if stride < reach:
+                return False
+            reach += stride * (extent - 1)
+    return True
