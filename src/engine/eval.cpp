@@ -20,7 +20,6 @@ namespace frit {
 namespace {
 
 constexpr std::size_t most_plans = 1024;
-constexpr std::size_t most_kernels = 4096;
 // What a kernel's launches must have cost, in ns, before its code is looked for on disk (some ten
 // microseconds), and before it is compiled: about what its compile takes, on a core that the
 // program could use, and a program that ends waits for it. The first compile loads LLVM, so all
@@ -120,8 +119,6 @@ CachedPlan& Engine::new_plan(std::uint64_t hash) {
                      uses.end());
     const std::uint64_t oldest = uses[uses.size() / 2];
     std::erase_if(plans_, [&](const auto& entry) { return entry.second->last_use < oldest; });
-    if (kernels_.size() >= most_kernels)
-      std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
   }
   auto cached = std::make_unique<CachedPlan>();
   cached->key.assign(key_.all().begin(), key_.all().end());
@@ -157,6 +154,10 @@ void Engine::dump(const Kernel& kernel) const {
 }
 
 std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>& kernel) {
+  if (kernels_.size() >= most_kernels_) {
+    std::erase_if(kernels_, [](const auto& k) { return k.second.use_count() == 1; });
+    most_kernels_ = std::max(most_kernels, 2 * kernels_.size());
+  }
   auto& code = kernels_[serialize(*kernel)];
   if (!code) {
     code = std::make_shared<KernelCode>();

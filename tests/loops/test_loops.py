@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import math
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -524,6 +526,16 @@ def test_a_condition_keeps_its_branch_from_warning():
     assert runs_compiled(parallel), frit.explain(parallel)
     assert not heard
     np.testing.assert_allclose(got, expected, rtol=1e-14)
+
+
+def test_a_function_that_nobody_has_is_forgotten():
+    parallel = frit.parallelize(types.FunctionType(row_sums_alone.__code__, globals()))
+    parallel(np.ones((2, 3)), np.zeros(2))
+    assert runs_compiled(parallel)
+    kept = [weakref.ref(x) for x in (parallel.__frit__, *sites(parallel))]
+    del parallel
+    gc.collect()
+    assert [ref() for ref in kept] == [None, None]
 
 
 def row_sums_alone(a, out):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -75,7 +76,7 @@ class Parallelized:
         for place in self.places:
             place.is_eager = True
             place.file = source.file
-            place.note_hopeless = self.note_hopeless
+            place.note_hopeless = weakref.WeakMethod(self.note_hopeless)
         return function_of(function, source.code, node, self.places)
 
     @property

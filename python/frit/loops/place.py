@@ -109,7 +109,9 @@ class Place:
         self.shared: frozenset[str] = frozenset()  # variables that another thread may change
         self.file = ""
         self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
-        self.note_hopeless: Callable[[], None] | None = None
+        # The decorated function's, whose code holds this place: a reference would be a cycle that
+        # is not seen by the collector, for it does not look into code.
+        self.note_hopeless: weakref.WeakMethod[Callable[[], None]] | None = None
         self.original: types.CodeType | None = None  # of the function, as Python compiles it
         self.binding: Binding | None = None
         self.bindings = 0  # in vain, where attributes were not plain
@@ -256,8 +258,9 @@ class Place:
 
     def give_up(self) -> None:
         self.on = False
-        if self.note_hopeless is not None:
-            self.note_hopeless()
+        note = self.note_hopeless() if self.note_hopeless is not None else None
+        if note is not None:
+            note()
 
 
 class Binding:

@@ -40,6 +40,7 @@ class FunctionSource:
         return [*self.node.args.posonlyargs, *self.node.args.args, *self.node.args.kwonlyargs]
 
 
+MOST_KNOWN = 256  # the latest: a session that defines functions again and again does not grow
 _known: dict[types.CodeType, FunctionSource] = {}
 
 
@@ -49,6 +50,8 @@ def source_of(function: types.FunctionType) -> FunctionSource:
     known = _known.get(code)
     if known is None:
         original = original_code(function)
+        if len(_known) >= MOST_KNOWN:
+            _known.pop(next(iter(_known)), None)
         known = _known[code] = FunctionSource(function, original, _find(function, original))
     return known
 
