@@ -1,5 +1,6 @@
 // index.cpp: indexing by arrays: indices are checked at the call, then gathers and scatters.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -18,8 +19,17 @@ namespace {
 // Index arrays as dense int64 offsets (in bytes) into the indexed window, checked.
 struct Offsets {
   std::vector<std::int64_t> shape;  // of the indices, broadcast
-  std::vector<std::int64_t> bytes;  // one an index tuple
+  std::span<std::int64_t> bytes;    // one an index tuple
+  Array memory;                     // whose they are
 };
+
+// Memory that the engine keeps for the next one: fresh pages cost more than what is done with them.
+Array temporary(std::int64_t n, DType dtype) {
+  const std::int64_t shape[1] = {n};
+  const Array made = empty(shape, dtype);
+  Engine::get().allocate(made.base());
+  return made;
+}
 
 // visit(Index()) with the C++ type of index arrays of this type.
 template <class Visit>
@@ -60,19 +70,44 @@ bool is_inside(std::int64_t position, std::int64_t extent) {
   return static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
 }
 
-// Adds what each index comes to in bytes.
+constexpr std::int64_t checked_together = 512;  // indices that are still in L1 when they are used
+
+// Is each of them one of 0 .. extent - 1? By the sign bits of differences, for which every machine
+// has vectors.
 template <class Index>
-void add_offsets(std::int64_t* bytes, const std::byte* indices, std::int64_t n, std::size_t axis,
-                 std::int64_t extent, std::int64_t stride) {
+bool all_below(const Index* asked, std::int64_t n, std::int64_t extent) {
+  using Bits = std::make_unsigned_t<Index>;
+  const auto last =
+      static_cast<Bits>(std::min<std::int64_t>(extent - 1, std::numeric_limits<Index>::max()));
+  Bits any = 0;
   for (std::int64_t k = 0; k < n; ++k) {
-    Index given;
-    std::memcpy(&given, indices + k * static_cast<std::int64_t>(sizeof given), sizeof given);
-    const auto asked = static_cast<std::int64_t>(given);
-    const std::int64_t position = position_of(asked, extent);
-    if (!is_inside(position, extent)) [[unlikely]]
-      throw IndexError(
-          text("index ", asked, " is out of bounds for axis ", axis, " with size ", extent));
-    bytes[k] += position * stride;
+    const auto i = static_cast<Bits>(asked[k]);
+    any = static_cast<Bits>(any | i | (last - i));
+  }
+  return any >> (8 * sizeof(Bits) - 1) == 0;
+}
+
+// Adds what each index comes to in bytes; the first of several sets it.
+template <class Index, bool is_first>
+void add_offsets(std::int64_t* bytes, const Index* indices, std::int64_t n, std::size_t axis,
+                 std::int64_t extent, std::int64_t stride) {
+  const auto add = [&](std::int64_t k, std::int64_t position) {
+    bytes[k] = (is_first ? 0 : bytes[k]) + position * stride;
+  };
+  for (std::int64_t begin = 0; begin < n; begin += checked_together) {
+    const std::int64_t end = std::min(n, begin + checked_together);
+    if (all_below(indices + begin, end - begin, extent)) {
+      for (std::int64_t k = begin; k < end; ++k) add(k, static_cast<std::int64_t>(indices[k]));
+      continue;
+    }
+    for (std::int64_t k = begin; k < end; ++k) {
+      const auto asked = static_cast<std::int64_t>(indices[k]);
+      const std::int64_t position = position_of(asked, extent);
+      if (!is_inside(position, extent)) [[unlikely]]
+        throw IndexError(
+            text("index ", asked, " is out of bounds for axis ", axis, " with size ", extent));
+      add(k, position);
+    }
   }
 }
 
@@ -91,22 +126,27 @@ Offsets offsets_of(const Array& a, std::span<const Array> indices) {
     if (__builtin_mul_overflow(count, n, &count))
       throw ValueError("advanced indexing operation result is too large");
   count /= 8;
-  result.bytes.assign(static_cast<std::size_t>(count), 0);
-  if (count == 0) return result;
-  std::vector<std::byte> dense;
-  for (std::size_t k = 0; k < indices.size(); ++k) {
+  result.memory = temporary(count, DType::Int64);
+  result.bytes = {reinterpret_cast<std::int64_t*>(result.memory.base()->data),
+                  static_cast<std::size_t>(count)};
+  if (indices.empty()) std::ranges::fill(result.bytes, 0);
+  for (std::size_t k = 0; k < indices.size() && count > 0; ++k) {
     const Array& index = indices[k];
     const std::int64_t extent = a.shape()[k], stride = a.strides()[k];
-    const int item = size_of(index.dtype());
     const LayoutRef layout = broadcast_layout(*index.layout(), result.shape);
     const std::byte* data = read(index);
+    Array dense;
     if (!layout->c_contiguous()) {
-      dense.resize(static_cast<std::size_t>(count * item));
-      pack(dense.data(), data, *layout);
-      data = dense.data();
+      dense = temporary(count, index.dtype());
+      pack(dense.base()->data, data, *layout);
+      data = dense.base()->data;
     }
     with_index_type(index.dtype(), [&]<class Index>(Index) {
-      add_offsets<Index>(result.bytes.data(), data, count, k, extent, stride);
+      const auto* asked = reinterpret_cast<const Index*>(data);
+      if (k == 0)
+        add_offsets<Index, true>(result.bytes.data(), asked, count, k, extent, stride);
+      else
+        add_offsets<Index, false>(result.bytes.data(), asked, count, k, extent, stride);
     });
   }
   return result;
@@ -119,28 +159,13 @@ void gather_units(std::byte* out, const std::byte* data, const std::int64_t* off
     std::memcpy(out + k * static_cast<std::int64_t>(sizeof(Unit)), data + offsets[k], sizeof(Unit));
 }
 
-void gather_elements(std::byte* out, const std::byte* data,
-                     const std::vector<std::int64_t>& offsets, int item) {
+void gather_elements(std::byte* out, const std::byte* data, std::span<const std::int64_t> offsets,
+                     int item) {
   const auto n = static_cast<std::int64_t>(offsets.size());
   for_parts(n, 1, [&](std::int64_t begin, std::int64_t end) {
     with_unit(item,
               [&]<class Unit>(Unit) { gather_units<Unit>(out, data, offsets.data(), begin, end); });
   });
-}
-
-// Is each of them one of 0 .. extent - 1? By the sign bits of differences, for which every machine
-// has vectors.
-template <class Index>
-bool all_below(const Index* asked, std::int64_t n, std::int64_t extent) {
-  using Bits = std::make_unsigned_t<Index>;
-  const auto last =
-      static_cast<Bits>(std::min<std::int64_t>(extent - 1, std::numeric_limits<Index>::max()));
-  Bits any = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto i = static_cast<Bits>(asked[k]);
-    any |= i | (last - i);
-  }
-  return any >> (8 * sizeof(Bits) - 1) == 0;
 }
 
 // Functions of their own, so that nothing is read again behind each store.
@@ -167,10 +192,9 @@ bool take_checked(Unit* __restrict out, const std::byte* __restrict data,
 template <class Index, class Unit>
 bool take_part(Unit* out, const std::byte* data, const Index* asked, std::int64_t n,
                std::int64_t extent, std::int64_t stride) {
-  constexpr std::int64_t block = 512;  // indices that are still in L1 when they are used
   bool inside = true;
-  for (std::int64_t k = 0; k < n; k += block) {
-    const std::int64_t count = std::min(block, n - k);
+  for (std::int64_t k = 0; k < n; k += checked_together) {
+    const std::int64_t count = std::min(checked_together, n - k);
     if (stride == static_cast<std::int64_t>(sizeof(Unit)) && all_below(asked + k, count, extent))
       take_below(out + k, data, asked + k, count);
     else
@@ -220,6 +244,27 @@ std::optional<Array> take_from_vector(const Array& a, const Array& index) {
   return inside ? std::optional(out) : std::nullopt;
 }
 
+// Rows of a few elements by moves of their size.
+void gather_rows(std::byte* out, const std::byte* data, const Layout& row,
+                 const std::int64_t* offsets, std::int64_t begin, std::int64_t end) {
+  const std::int64_t bytes = row.size() * row.item_size();
+  const auto by_moves = [&]<std::size_t size>(std::array<std::byte, size>) {
+    gather_units<std::array<std::byte, size>>(out, data, offsets, begin, end);
+  };
+  if (row.c_contiguous()) {
+    if (bytes == 16) return by_moves(std::array<std::byte, 16>());
+    if (bytes == 24) return by_moves(std::array<std::byte, 24>());
+    if (bytes == 32) return by_moves(std::array<std::byte, 32>());
+    if (bytes == 64) return by_moves(std::array<std::byte, 64>());
+  }
+  for (std::int64_t k = begin; k < end; ++k) {
+    if (row.c_contiguous())
+      std::memcpy(out + k * bytes, data + offsets[k], static_cast<std::size_t>(bytes));
+    else
+      pack(out + k * bytes, data + offsets[k], row);
+  }
+}
+
 }  // namespace
 
 Array gather(const Array& a, std::span<const Array> indices) {
@@ -240,16 +285,9 @@ Array gather(const Array& a, std::span<const Array> indices) {
     gather_elements(to, data, offsets.bytes, item);
     return out;
   }
-  const std::int64_t row = rest->size() * item;
   for_parts(static_cast<std::int64_t>(offsets.bytes.size()), rest->size(),
             [&](std::int64_t begin, std::int64_t end) {
-              for (std::int64_t k = begin; k < end; ++k) {
-                const std::byte* from = data + offsets.bytes[static_cast<std::size_t>(k)];
-                if (rest->c_contiguous())
-                  std::memcpy(to + k * row, from, static_cast<std::size_t>(row));
-                else
-                  pack(to + k * row, from, *rest);
-              }
+              gather_rows(to, data, *rest, offsets.bytes.data(), begin, end);
             });
   return out;
 }

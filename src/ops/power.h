@@ -175,11 +175,7 @@ inline float power_of(float x, float y) {
   bool ordinary = is_finite(x) & is_finite(y) & (x != 0);
   double size = pick(ordinary, absolute(x), 1.0f), exponent = pick(ordinary, y, 0.0f);
   LogarithmParts<double> parts(size);
-  // f / (2 + f), by a division of floats and a step of Newton's method, which take less time.
-  double below = 2 + parts.f;
-  double inverse = 1 / (float)below;
-  double start = parts.f * inverse;
-  double s = fused_multiply_add(fused_multiply_add(-start, below, parts.f), inverse, start);
+  double s = parts.f / (2 + parts.f);
   double log = fused_multiply_add(s, polynomial(FloatPowers::log2, s * s), parts.k);
   double product = clamped(exponent * log, -200.0, 200.0);
   double n_rounder = product + Exponential<double>::rounder;
