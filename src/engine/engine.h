@@ -248,7 +248,7 @@ class Engine {
   std::array<std::uint64_t, 4096> seen_{};  // hashes of traces that ran without a plan
   std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;
   std::size_t most_kernels_ = most_kernels;  // of more, those that no plan has are dropped
-  std::shared_ptr<const Plan> last_plan_;  // null: the last ones ran op by op
+  std::shared_ptr<const Plan> last_plan_;    // null: the last ones ran op by op
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
