@@ -197,6 +197,12 @@ Ref plain_attribute(PyObject* object, PyObject* name) {
   Ref found;
   if (!of_type || !Py_TYPE(of_type)->tp_descr_get || Py_IS_TYPE(of_type, &PyMemberDescr_Type)) {
     found = Ref::steal(PyObject_GenericGetAttr(object, name));
+  } else if (PyFunction_Check(of_type)) {
+    // To ask for its dict would make an object slower from then on.
+    found = Ref::steal(PyObject_GenericGetAttr(object, name));
+    if (found && PyMethod_Check(found.get()) && PyMethod_GET_FUNCTION(found.get()) == of_type &&
+        PyMethod_GET_SELF(found.get()) == object)
+      found = {};
   } else if (!Py_TYPE(of_type)->tp_descr_set) {
     const Ref own = Ref::steal(PyObject_GenericGetDict(object, nullptr));
     if (own) found = Ref::borrow(PyDict_GetItemWithError(own.get(), name));

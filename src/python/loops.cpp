@@ -102,6 +102,12 @@ bool is_plain_store(nb::handle object, nb::handle name) {
   if (type->tp_setattro != PyObject_GenericSetAttr) return false;
   PyObject* of_type = _PyType_Lookup(type, name.ptr());
   if (of_type && Py_TYPE(of_type)->tp_descr_set) return false;
+  if (!of_type) {
+    // It is its own, if it is there. To ask for its dict would make it slower from then on.
+    const Ref found = Ref::steal(PyObject_GenericGetAttr(object.ptr(), name.ptr()));
+    PyErr_Clear();
+    return static_cast<bool>(found);
+  }
   const Ref own = Ref::steal(PyObject_GenericGetDict(object.ptr(), nullptr));
   const bool is_there = own && PyDict_GetItemWithError(own.get(), name.ptr());
   if (PyErr_Occurred()) PyErr_Clear();

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import abc
 import functools
+import gc
 import linecache
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -534,6 +536,14 @@ def test_a_cached_property_is_no_plain_one_until_it_is_kept():
     plain, given = Measured(), Measured()
     for _ in range(3):
         assert equal(outcome(kept, plain), outcome(ours, given))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="every object has a dict of its own")
+def test_an_object_gets_no_dict_that_would_make_it_slower():
+    for function in (inherits, reads_what_changes, private):
+        given = Model()
+        frit.parallelize(function)(given)
+        assert not any(type(x) is dict for x in gc.get_referents(given))
 
 
 def test_an_exception_comes_at_its_iteration():
