@@ -86,7 +86,7 @@ TEST(LoopPace, one_try_tells_where_python_is_far_faster) {
   EXPECT_EQ(compiled_of(loop, 100, 400 * us, 5'000 * us, 100'000 * us), 1);
   // Plans are no such thing.
   LoopPace slow_start = pace(3 * us, false);
-  EXPECT_EQ(compiled_of(slow_start, 3, 400 * us, 500 * us, 30'000 * us), 1);
+  EXPECT_EQ(compiled_of(slow_start, 2, 400 * us, 500 * us, 30'000 * us), 1);
   EXPECT_EQ(compiled_of(slow_start, 10, 400 * us, 500 * us, 20 * us), 10);
 }
 
