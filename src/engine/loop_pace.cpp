@@ -9,11 +9,10 @@ namespace {
 
 constexpr double compiled_at_least = 1.5e-6;           // what no compiled call takes less than
 constexpr double first_tried_for = 4, tried_for = 32;  // a try costs that much less than was spent
-constexpr double most_tried = 1e-3;   // no longer call is run as Python to see what it takes
-constexpr double long_call = 20e-6;   // timing it costs nothing
-constexpr double plans_take = 40e-3;  // at most, most of them
-constexpr std::uint32_t few = 8;      // calls; of more, one in as many is timed,
-constexpr std::uint32_t many = 64;    // of short ones one in these
+constexpr double most_tried = 1e-3;  // no longer call is run as Python to see what it takes
+constexpr double long_call = 20e-6;  // timing it costs nothing
+constexpr std::uint32_t few = 8;     // calls; of more, one in as many is timed,
+constexpr std::uint32_t many = 64;   // of short ones one in these
 
 bool translator_is_loaded = false;
 
@@ -114,20 +113,17 @@ void LoopPace::note_python(const Choice& choice, double seconds) {
     owe(choice.stands_for * std::max(seconds - std::max(limits_.shortest, 0.0), 0.0));
 }
 
-// The first call of a class is not like those behind it: it makes plans. It is a measure only where
-// it took far more than they and Python do.
+// The first call of a class is not like those behind it: it makes plans.
 void LoopPace::note_compiled(const Choice& choice, double seconds) {
   Class& own = classes_[choice.number];
   own.compiled_since += seconds;
-  const bool is_hopeless = own.pythons > 0 && seconds > 4 * own.python + plans_take;
-  if (own.compileds == 0 && !is_hopeless) {
+  if (own.compileds == 0)
     own.compileds = 1;
-  } else if (own.compileds < 2) {
+  else if (own.compileds == 1) {
     own.compiled = seconds;
     own.compileds = 2;
-  } else {
+  } else
     follow(own.compiled, own.compileds, seconds);
-  }
 }
 
 }  // namespace frit

@@ -80,16 +80,6 @@ TEST(LoopPace, what_was_guessed_too_long_runs_as_python) {
   EXPECT_EQ(loop.choose(50 * us).verdict, Verdict::Slower);
 }
 
-TEST(LoopPace, one_try_tells_where_python_is_far_faster) {
-  // As rounds of NumPy calls that the trace computes once.
-  LoopPace loop = pace(3 * us, false);
-  EXPECT_EQ(compiled_of(loop, 100, 400 * us, 5'000 * us, 100'000 * us), 1);
-  // Plans are no such thing.
-  LoopPace slow_start = pace(3 * us, false);
-  EXPECT_EQ(compiled_of(slow_start, 2, 400 * us, 500 * us, 30'000 * us), 1);
-  EXPECT_EQ(compiled_of(slow_start, 10, 400 * us, 500 * us, 20 * us), 10);
-}
-
 TEST(LoopPace, tries_cost_a_few_percent_at_most) {
   for (const double python : {4.0, 10.0, 100.0, 900.0}) {
     LoopPace loop = pace(3 * us, true);
