@@ -15,6 +15,7 @@ constexpr std::uint32_t few = 8;     // calls; of more, one in as many is timed,
 constexpr std::uint32_t many = 64;   // of short ones one in these
 
 bool translator_is_loaded = false;
+std::uint64_t news_of_all = 0;
 
 std::uint8_t class_of(std::optional<double> guess) {
   constexpr int last = 47;
@@ -37,7 +38,12 @@ void follow(double& mean, std::uint32_t& count, double seconds) {
 
 }  // namespace
 
-void LoopPace::set_translated() { is_translated_ = translator_is_loaded = true; }
+void LoopPace::set_translated() {
+  is_translated_ = translator_is_loaded = true;
+  ++news_of_all;
+}
+
+std::uint64_t LoopPace::news() { return news_of_all; }
 
 double LoopPace::python_of(const Class& own, std::optional<double> guess) const {
   if (own.pythons > 0) return own.python;
@@ -117,13 +123,15 @@ void LoopPace::note_python(const Choice& choice, double seconds) {
 void LoopPace::note_compiled(const Choice& choice, double seconds) {
   Class& own = classes_[choice.number];
   own.compiled_since += seconds;
-  if (own.compileds == 0)
+  if (own.compileds == 0) {
     own.compileds = 1;
-  else if (own.compileds == 1) {
+    ++news_of_all;
+  } else if (own.compileds == 1) {
     own.compiled = seconds;
     own.compileds = 2;
-  } else
+  } else {
     follow(own.compiled, own.compileds, seconds);
+  }
 }
 
 }  // namespace frit

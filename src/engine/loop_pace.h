@@ -45,6 +45,9 @@ class LoopPace {
   void owe(double seconds) { owed_ += seconds; }
   void set_translated();
   bool is_translated() const { return is_translated_; }
+  // Of all loops: how often one was translated, or met a class of calls for the first time. A time
+  // in which that happened tells little.
+  static std::uint64_t news();
 
  private:
   // Of calls with like guesses: seconds, and how much was spent on each kind since the other was

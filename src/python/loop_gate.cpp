@@ -40,7 +40,8 @@ struct Gate {
   std::optional<Verdict> told{};  // to the place, the latest
   LoopPace::Choice running{};     // the choice of the call whose loop runs as Python
   double began = 0;
-  int depth = 0;  // of calls in that loop, and itself
+  std::uint64_t news = 0;  // of all loops, then
+  int depth = 0;           // of calls in that loop, and itself
   int calls_inside = 0;
 
   bool is_like_latest(PyObject* const* passed, std::size_t count) const {
@@ -71,14 +72,15 @@ struct Gate {
     calls_inside = 0;
     running = of;
     began = when;
+    news = LoopPace::news();
   }
   void end() {
     if (--depth > 0) return;
     const double seconds = now() - began;
-    // A call that asked in vain is what a compiled one would be.
-    if (running.verdict == Verdict::Compiled)
-      pace.note_compiled(running, seconds);
-    else
+    // A call that asked in vain is what a compiled one would be, once the loops inside are known.
+    if (running.verdict == Verdict::Compiled) {
+      if (news == LoopPace::news()) pace.note_compiled(running, seconds);
+    } else
       pace.note_python(running, seconds);
   }
 };
