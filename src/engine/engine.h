@@ -87,8 +87,6 @@ struct Settings {
   std::size_t step_nodes = 128;
 };
 
-inline constexpr std::size_t most_kernels = 512;
-
 class Engine {
  public:
   static Engine& get() {
@@ -179,7 +177,7 @@ class Engine {
   static Engine& start();
   // In trace_key.cpp.
   void number_bases();
-  std::vector<SlotState> slot_states();
+  std::vector<SlotState> slot_states() const;  // of the bases that have numbers
   void write_key();
   void append_to_key(const Node& node);
   void append_to_key(const CallSite& routine);
@@ -247,6 +245,7 @@ class Engine {
   std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;
   std::array<std::uint64_t, 4096> seen_{};  // hashes of traces that ran without a plan
   std::unordered_map<std::string, std::shared_ptr<KernelCode>> kernels_;
+  static constexpr std::size_t most_kernels = 512;
   std::size_t most_kernels_ = most_kernels;  // of more, those that no plan has are dropped
   std::shared_ptr<const Plan> last_plan_;    // null: the last ones ran op by op
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;

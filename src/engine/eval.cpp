@@ -264,6 +264,7 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
 // Drops what nobody needs, and moves calls that wait for nothing to the front: between other nodes
 // they would part kernels.
 void Engine::tidy() {
+  number_bases();
   const std::vector<SlotState> states = slot_states();
   const std::vector<bool> needed = needed_nodes(segment(states));
   for (const auto& [first, second] : twins_)

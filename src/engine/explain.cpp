@@ -103,6 +103,7 @@ std::string Engine::explain(bool dot) {
   if (!pending && !plan && !names.empty())
     return explain_eager(without_repeats(names), names.size(), dot);
   if (pending) {
+    number_bases();
     plan = make_plan(segment(slot_states()));
     names.clear();
     for (const Node& node : nodes_) names.push_back(NodeLabel(node).text());

@@ -21,8 +21,7 @@ void Engine::number_bases() {
     });
 }
 
-std::vector<SlotState> Engine::slot_states() {
-  number_bases();
+std::vector<SlotState> Engine::slot_states() const {
   std::vector<SlotState> states;
   states.reserve(slots_.size());
   for (const Base* base : slots_) states.push_back(state_of(*base));

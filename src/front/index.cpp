@@ -329,15 +329,22 @@ bool all_inside(const std::int64_t* asked, std::int64_t n, std::int64_t extent) 
 }
 
 // The common case: one dense array of int64 indices into a vector, and a number or a dense vector
-// of as many elements of its type. False: the general way does it, or words the error.
+// of as many elements of its type, which don't lie in the vector's memory.
+bool is_vector_by_index(const Array& a, const Array& index, const Argument& value) {
+  const auto is_dense = [&a](const Array& other, DType dtype) {
+    return other.ndim() == 1 && other.dtype() == dtype && other.c_contiguous() &&
+           !other.same_base(a);
+  };
+  return a.ndim() == 1 && is_dense(index, DType::Int64) &&
+         (!value.array ||
+          (is_dense(*value.array, a.dtype()) && value.array->size() == index.size()));
+}
+
+// False: the general way does it, or words the error.
 bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
-  if (a.ndim() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64 ||
-      !index.c_contiguous() || index.same_base(a))
-    return false;
-  const bool is_single = !value.array && value.scalar.dtype == a.dtype() && value.weak == Weak::No;
-  if (!is_single && (!value.array || value.array->dtype() != a.dtype() ||
-                     value.array->layout()->ndim() != 1 || value.array->size() != index.size() ||
-                     !value.array->c_contiguous() || value.array->same_base(a)))
+  const bool is_single = !value.array;
+  if (!is_vector_by_index(a, index, value) ||
+      (is_single && (value.scalar.dtype != a.dtype() || value.weak != Weak::No)))
     return false;
   const std::byte* from = is_single ? value.scalar.bytes : read(*value.array);
   const auto* asked = reinterpret_cast<const std::int64_t*>(read(index));
@@ -434,15 +441,9 @@ bool update_elements(const Update& u, std::byte* to, const std::byte* from) {
   return true;
 }
 
-// The common case, as in put_in_vector. False: the general way does it, or words the error.
+// False: the general way does it, or words the error.
 bool update_vector(Op op, const Array& a, const Array& index, const Argument& value) {
-  if (a.ndim() != 1 || index.ndim() != 1 || index.dtype() != DType::Int64 ||
-      !index.c_contiguous() || index.same_base(a) || index.size() == 0)
-    return false;
-  if (value.array && (value.array->dtype() != a.dtype() || value.array->ndim() != 1 ||
-                      value.array->size() != index.size() || !value.array->c_contiguous() ||
-                      value.array->same_base(a)))
-    return false;
+  if (index.size() == 0 || !is_vector_by_index(a, index, value)) return false;
   Array number;
   if (!value.array) assign(number = empty({}, a.dtype()), value);
   const std::byte* from = read(value.array ? *value.array : number);

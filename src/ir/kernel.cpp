@@ -32,9 +32,11 @@ bool is_pure(const Instr& instr) {
   return false;
 }
 
-bool raises_easily(Op op, DType type) {
-  return may_warn(op, type) && op != Op::Add && op != Op::Subtract && op != Op::Multiply &&
-         op != Op::Square && op != Op::MultiplyUnfused;
+bool raises_easily(const Instr& instr, DType from, DType to) {
+  if (instr.kind == InstrKind::Cast) return conversion_may_warn(from, to);
+  const Op op = instr.op;
+  return instr.kind == InstrKind::Apply && may_warn(op, from) && op != Op::Add &&
+         op != Op::Subtract && op != Op::Multiply && op != Op::Square && op != Op::MultiplyUnfused;
 }
 
 const Instr& parallel_loop(const Kernel& kernel) {

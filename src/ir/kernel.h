@@ -172,7 +172,7 @@ bool is_pure(const Instr& instr);
 // What raises a floating-point error stays under the condition that keeps it from doing so. Sums
 // and products raise one from extreme values only, and are the bulk of what a condition's branches
 // share.
-bool raises_easily(Op op, DType type);
+bool raises_easily(const Instr& instr, DType from, DType to);  // of its first operand and its own
 
 // The root's parallel loop.
 const Instr& parallel_loop(const Kernel& kernel);

@@ -117,7 +117,7 @@ ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c
   }
   if (k == 2 && swaps(op, type_of(a)) && instr.args[0] > instr.args[1])
     std::swap(instr.args[0], instr.args[1]);
-  if (raises_easily(op, type_of(a))) level = std::max(level, innermost_condition());
+  if (raises_easily(instr, type_of(a), result)) level = std::max(level, innermost_condition());
   return pure(std::move(instr), result, level);
 }
 
@@ -133,7 +133,7 @@ ValueId KernelWriter::cast(ValueId value, DType dtype) {
   instr.kind = InstrKind::Cast;
   instr.args[0] = value;
   std::size_t level = level_of(value);
-  if (conversion_may_warn(type_of(value), dtype)) level = std::max(level, innermost_condition());
+  if (raises_easily(instr, type_of(value), dtype)) level = std::max(level, innermost_condition());
   return pure(std::move(instr), dtype, level);
 }
 

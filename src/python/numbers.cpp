@@ -130,15 +130,6 @@ PyObject* divided_pair(const Argument (&arguments)[2]) {
   return checked(PyTuple_Pack(2, first.get(), second.get())).release();
 }
 
-// A Python int of one machine word.
-std::optional<std::int64_t> word_of(PyObject* object) {
-  if (!PyLong_CheckExact(object)) return std::nullopt;
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0) return std::nullopt;
-  return value;
-}
-
 PyObject* finished(Array&& result) {
   settle_warnings();
   return new_result(std::move(result));

@@ -11,10 +11,9 @@ namespace frit::python {
 namespace {
 
 bool read_integer(PyObject* object, Operand& operand) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0) throw Unfit{"Python integer beyond 64 bits signed"};
-  operand.argument = Argument(static_cast<std::int64_t>(value));
+  const std::optional<std::int64_t> value = word_of(object);
+  if (!value) throw Unfit{"Python integer beyond 64 bits signed"};
+  operand.argument = Argument(*value);
   return true;
 }
 

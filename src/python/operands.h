@@ -45,6 +45,15 @@ Array array_operand(PyObject* object);
 // An integer index array or mask, a list of them included; throws Unfit.
 Array index_operand(PyObject* object);
 
+// A Python int of one machine word.
+inline std::optional<std::int64_t> word_of(PyObject* object) {
+  if (!PyLong_CheckExact(object)) return std::nullopt;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) return std::nullopt;
+  return value;
+}
+
 // Exact Python or NumPy scalar: a ufunc on these alone is NumPy's business.
 bool is_plain_scalar(PyObject* object);
 

@@ -84,16 +84,14 @@ struct Roll {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [shift, axis] = named(arguments, {"shift", "axis"});
     const Array& array = array_behind(self);
-    int overflow = 0;
-    const long by = shift && PyLong_CheckExact(shift) ? PyLong_AsLongAndOverflow(shift, &overflow)
-                                                      : (overflow = 1, 0);
-    if (overflow != 0 || !array.c_contiguous() || array.ndim() == 0) throw Unfit{"another roll"};
+    const std::optional<std::int64_t> by = shift ? word_of(shift) : std::nullopt;
+    if (!by || !array.c_contiguous() || array.ndim() == 0) throw Unfit{"another roll"};
     if (axis && axis != Py_None) {
       if (!PyLong_CheckExact(axis)) throw Unfit{"several axes"};
-      return new_array(roll(array, by, axis_operand(axis, array.ndim())));
+      return new_array(roll(array, *by, axis_operand(axis, array.ndim())));
     }
     const std::int64_t flat[1] = {array.size()};
-    const Array rolled = roll(*reshape_window(array, flat), by, 0);
+    const Array rolled = roll(*reshape_window(array, flat), *by, 0);
     return new_array(*reshape_window(rolled, array.shape()));
   }
 };

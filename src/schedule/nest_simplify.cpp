@@ -121,7 +121,9 @@ class LocalPromotion {
       if (arg != no_value) level = std::max(level, level_[at(arg)]);
     const DType type = routine_.body.values[at(instr.result)];
     const std::size_t outermost = level;
-    if (may_raise(instr, type)) level = std::max(level, innermost_condition());
+    const bool has_operand = instr.args[0] != no_value;
+    if (has_operand && raises_easily(instr, routine_.body.values[at(instr.args[0])], type))
+      level = std::max(level, innermost_condition());
     for (std::size_t l = outermost; l <= level; ++l)
       for (const Instr& known : open_[l].pure)
         if (same_pure(known, instr) && routine_.body.values[at(known.result)] == type) {
@@ -133,12 +135,6 @@ class LocalPromotion {
     open_[level].block.push_back(std::move(instr));
   }
 
-  bool may_raise(const Instr& instr, DType type) const {
-    if (instr.kind != InstrKind::Apply && instr.kind != InstrKind::Cast) return false;
-    const DType from = routine_.body.values[at(instr.args[0])];
-    return instr.kind == InstrKind::Apply ? raises_easily(instr.op, from)
-                                          : conversion_may_warn(from, type);
-  }
   std::size_t innermost_condition() const {
     std::size_t level = open_.size() - 1;
     while (level > 0 && !open_[level].is_conditional) --level;
