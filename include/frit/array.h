@@ -270,7 +270,8 @@ struct SourcePosition {
   std::int32_t instruction = 0;
   const char* ufunc = nullptr;  // what warnings call the op, where that is not its own name
 };
-void set_source(SourcePosition position);
+// In parts, which stay in registers.
+void set_source(const void* code, std::int32_t instruction, const char* ufunc = nullptr);
 // For the door: a value that was there already was read. (Evaluating tells the engine by itself.)
 void note_look();
 

@@ -381,7 +381,9 @@ bool is_small_and_ready(const Array& a) {
 
 void note_look() { Engine::get().foresight.note_look(); }
 
-void set_source(SourcePosition position) { Engine::get().source = position; }
+void set_source(const void* code, std::int32_t instruction, const char* ufunc) {
+  Engine::get().source = {code, instruction, ufunc};
+}
 
 // ---- settings and figures -----------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 
 #include "python/array_type.h"
 #include "python/flags.h"
+#include "python/float_state.h"
 #include "python/functions.h"
 #include "python/indexing.h"
 #include "python/interop.h"
@@ -162,6 +163,8 @@ struct AsType {
         PyUnicode_CompareWithASCIIString(casting, "unsafe") != 0)
       throw Unfit{"astype with casting="};
     const Array& array = array_behind(self);
+    if (is_inexact(*wanted) && size_of(*wanted) < size_of(array.dtype()))
+      leave_underflow_to_numpy();
     if (is_complex(array.dtype()) && !is_complex(*wanted) && !is_bool(*wanted))
       throw Unfit{"complex values lose their imaginary part"};
     const char layout = order_operand(order, 'K');

@@ -17,6 +17,7 @@
 namespace frit::python {
 
 std::atomic<int> forgotten_float_states = 0;
+std::atomic<int> states_with_underflow = 0;
 bool float_errors_are_immediate = false;
 
 namespace {
@@ -30,7 +31,13 @@ struct ThreadState {
   void become_unknown() {
     if (std::exchange(is_known, false)) ++forgotten_float_states;
   }
-  ~ThreadState() { become_known(); }
+  void become(const FloatState& next) {
+    states_with_underflow += tells_underflow(next) - tells_underflow(state);
+    state = next;
+    become_known();
+  }
+  static int tells_underflow(const FloatState& s) { return s.under != FloatMode::Ignore ? 1 : 0; }
+  ~ThreadState() { become({}); }
 };
 thread_local ThreadState thread_state;
 
@@ -125,8 +132,7 @@ void set_state(const FloatState& state) {
         std::pair(state.over, FloatError::Overflow), std::pair(state.under, FloatError::Underflow),
         std::pair(state.invalid, FloatError::Invalid)})
     if (mode != FloatMode::Ignore) checks |= static_cast<unsigned>(error);
-  thread_state.state = state;
-  thread_state.become_known();
+  thread_state.become(state);
   float_errors_are_immediate = state.immediate;
   set_float_checks(checks);
 }

@@ -40,6 +40,17 @@ inline void know_float_state() {
     look_up_float_state();
 }
 
+// NumPy alone tells what underflows: while somebody wants to hear of it, NumPy computes.
+extern std::atomic<int> states_with_underflow;  // of threads
+inline bool underflow_is_told() {
+  return states_with_underflow.load(std::memory_order_relaxed) != 0 &&
+         float_state().under != FloatMode::Ignore;
+}
+inline void leave_underflow_to_numpy() {
+  if (underflow_is_told()) [[unlikely]]
+    throw Unfit{"underflow is told of"};
+}
+
 // For tests: NumPy's default state, whatever the filters are.
 void let_float_errors_come_late();
 

@@ -2,6 +2,7 @@
 #include "python/numbers.h"
 
 #include "python/fallback.h"
+#include "python/float_state.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
 
@@ -166,6 +167,7 @@ PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
         if ((is_scalar(left) || is_scalar(right)) && both_known(left, right))
           return on_scalars(slot, left, right);
         if (is_ours(left) && defers_to(right, false)) return not_implemented();
+        leave_underflow_to_numpy();
         return binary_native(slot, left, right);
       },
       [&](const char* reason) {
@@ -196,6 +198,7 @@ PyObject* binary(PyObject* left, PyObject* right) {
   note_source();
   if constexpr (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod) {
     try {
+      leave_underflow_to_numpy();
       if (PyObject* result = binary_at_once(row(slot).op, left, right)) return result;
     } catch (const PythonError&) {
       return nullptr;
@@ -246,6 +249,7 @@ PyObject* inplace(PyObject* left, PyObject* right) {
   return native_or(
       [&] {
         if (defers_to(right, true)) return not_implemented();
+        leave_underflow_to_numpy();
         return inplace_native(slot, left, right);
       },
       [&](const char* reason) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "python/array_type.h"
+#include "python/float_state.h"
 #include "python/functions.h"
 #include "python/methods.h"
 
@@ -74,6 +75,7 @@ Array divided(const Array& sum, std::int64_t count) {
 
 // The mean in the type in which it is summed; float16 is rounded by the caller.
 Array mean_of(const Array& array, const Reduced& reduced, std::optional<DType> dtype) {
+  leave_underflow_to_numpy();
   ReduceOptions options = reduced.options();
   options.dtype = dtype;
   return divided(reduce(Op::Add, array, options), reduced.count);
@@ -84,6 +86,7 @@ PyObject* reduction(PyObject* self, const Arguments& arguments, bool takes_dtype
   static constexpr const char* with_dtype[] = {"axis",     "dtype",   "out",
                                                "keepdims", "initial", "where"};
   static constexpr const char* without[] = {"axis", "out", "keepdims", "initial", "where"};
+  if (op == Op::Multiply) leave_underflow_to_numpy();
   if (arguments.positional == 0 && arguments.keywords() == 0)
     return new_result(reduce(op, array_of(self).array));
   ReductionArguments given;
@@ -170,6 +173,7 @@ struct Mean {
 
 // The squared distance from the mean, summed and divided: NumPy's _var.
 Array variance(PyObject* self, const Arguments& arguments) {
+  leave_underflow_to_numpy();
   const auto [axis, dtype, out, ddof, keepdims, where, mean, correction] = named(
       arguments, {"axis", "dtype", "out", "ddof", "keepdims", "where", "mean", "correction"}, 5);
   if (is_given(out) || is_mask(where) || is_given(mean) || is_given(correction))
@@ -259,6 +263,7 @@ struct ArgMax {
 
 template <Op op>
 PyObject* scan(PyObject* self, const Arguments& arguments) {
+  if (op == Op::Multiply) leave_underflow_to_numpy();
   const auto [axis, dtype, out] = named(arguments, {"axis", "dtype", "out"});
   const Array& array = array_of(self).array;
   const std::optional<DType> wanted = requested_dtype(dtype);

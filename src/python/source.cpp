@@ -142,16 +142,16 @@ int line_of(PyCodeObject*, std::int32_t line) { return line; }
 
 void note_ufunc(const char* name) {
   know_float_state();
-  SourcePosition at = find_source();
-  at.ufunc = name;
-  set_source(at);
+  const SourcePosition at = find_source();
+  set_source(at.code, at.instruction, name);
 }
 
 SourcePosition current_source() { return find_source(); }
 
 void note_source() {
   know_float_state();
-  set_source(find_source());
+  const SourcePosition at = find_source();
+  set_source(at.code, at.instruction);
 }
 
 SourceLine resolve_source(SourcePosition position) {

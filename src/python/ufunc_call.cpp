@@ -4,6 +4,7 @@
 
 #include "python/array_type.h"
 #include "python/fallback.h"
+#include "python/float_state.h"
 #include "python/indexing.h"
 #include "python/interop.h"
 #include "python/numbers.h"
@@ -343,6 +344,7 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
   return checked(native_or(
                      [&]() -> PyObject* {
+                       leave_underflow_to_numpy();
                        if (PyObject* result = call_simple(ufunc, arguments)) {
                          Ref owned = Ref::steal(result);
                          settle_warnings();
@@ -470,6 +472,7 @@ PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
 PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments) {
   return checked(native_or(
                      [&] {
+                       leave_underflow_to_numpy();
                        const Ref result = Ref::steal(method_native(ufunc, method, arguments));
                        settle_warnings();
                        return Py_NewRef(result.get());

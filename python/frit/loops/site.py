@@ -22,7 +22,8 @@ MOST_PLANS = 4  # of one kind of values: another guard each
 OURS = "an error of Frit's own: "
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
-_ERRORS = sum(bit for bit, *_ in _FLAGS)  # the other flags (inexact, underflow) are no errors
+_ERRORS = sum(bit for bit, *_ in _FLAGS)  # inexact is no error, and underflow Python's to tell
+_TOLD_AT_ONCE = {"raise", "call", "print", "log"}
 
 
 class Plan:
@@ -119,14 +120,15 @@ def _depth() -> int:
 
 
 def warnings_count() -> bool:
-    """Whether a floating-point warning would be more than a warning: it would stop the loop."""
+    """Whether an error of a float must be told where it comes: it would stop the loop, say."""
     global _harmless
     filters: Any = warnings.filters
     state, first = _error_state(), filters[0] if filters else None
     known = _harmless
     if state is known[0] and filters is known[1] and len(filters) == known[2] and first is known[3]:
         return False
-    if not {"raise", "call", "print", "log"}.isdisjoint(numpy.geterr().values()):
+    modes = numpy.geterr()
+    if modes["under"] != "ignore" or not _TOLD_AT_ONCE.isdisjoint(modes.values()):
         return True
     if any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in filters):
         return True
