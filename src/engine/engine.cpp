@@ -120,12 +120,17 @@ void Engine::release_handle(Base* base) {
   if (--base->references == 0) destroy(base);
 }
 
-void Engine::destroy(Base* base) {
+void Engine::release_memory(Base* base) {
   if (base->owner) {
-    released.emplace_back(base->owner, base->release);
+    released.emplace_back(std::exchange(base->owner, nullptr), base->release);
   } else if (base->data) {
     memory::deallocate(base->data, base->bytes);
   }
+  base->data = nullptr;
+}
+
+void Engine::destroy(Base* base) {
+  release_memory(base);
   if (free_bases_.size() < most_free_bases)
     free_bases_.push_back(base);
   else
@@ -134,9 +139,8 @@ void Engine::destroy(Base* base) {
 
 // Its memory goes; the trace may still name it.
 void Engine::free_unseen(Base* base) {
-  if (!base->data || base->handles > 0 || base->owner || base->exports > 0) return;
-  memory::deallocate(base->data, base->bytes);
-  base->data = nullptr;
+  if (!base->data || base->handles > 0 || base->foreign || base->exports > 0) return;
+  release_memory(base);
 }
 
 // ---- recording ----------------------------------------------------------------------------------

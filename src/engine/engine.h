@@ -210,6 +210,7 @@ class Engine {
   void dump(const Kernel& kernel) const;
   void run(CachedPlan& cached);
   void finish_nodes(const std::vector<bool>& done);
+  void release_memory(Base* base);
   void destroy(Base* base);
   void free_unseen(Base* base);  // behind its last use
 

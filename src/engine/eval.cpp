@@ -413,7 +413,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
     diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
   for (const ShadowMemory& s : shadows) {
     Base* base = running.slots[s.slot];
-    memory::deallocate(base->data, base->bytes);
+    release_memory(base);
     base->data = s.data;
   }
 }

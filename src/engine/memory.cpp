@@ -125,8 +125,10 @@ void trim(State& s) {
 }
 
 std::byte* allocate_large(State& s, std::int64_t size) {
-  auto found = s.large.lower_bound(size);
-  if (found != s.large.end() && found->first == size) {
+  // The block that was freed last: most of it may still be in the caches.
+  const auto behind = s.large.upper_bound(size);
+  if (behind != s.large.begin() && std::prev(behind)->first == size) {
+    const auto found = std::prev(behind);
     std::byte* data = found->second;
     s.large.erase(found);
     s.figures.cached -= size;

@@ -20,5 +20,16 @@ TEST(Memory, large_arrays_let_malloc_keep_large_blocks) {
 }
 #endif
 
+TEST(Memory, a_large_block_that_was_freed_last_comes_first) {
+  constexpr std::int64_t bytes = (3 << 20) + 4096;
+  std::byte *const first = memory::allocate(bytes), *const last = memory::allocate(bytes);
+  memory::deallocate(first, bytes);
+  memory::deallocate(last, bytes);
+  EXPECT_EQ(memory::allocate(bytes), last);
+  EXPECT_EQ(memory::allocate(bytes), first);
+  memory::deallocate(first, bytes);
+  memory::deallocate(last, bytes);
+}
+
 }  // namespace
 }  // namespace frit

@@ -125,6 +125,8 @@ bool int_fits(std::int64_t value, DType dtype) {
 // A scalar in the type that the op works in; warns where that type is too small for it.
 Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
+  if (a.scalar.dtype == DType::Int64 && dtype == DType::Float64)  // x * 3, the common case
+    return Scalar::of(dtype, static_cast<double>(a.scalar.as<std::int64_t>()));
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
     throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ",
                          info(dtype).name));

@@ -262,8 +262,9 @@ void Body::flush(std::vector<Current>& values) {
 
 // Memory that the kernel does not load, and that is too large to be found in the cache afterwards.
 bool Body::streams(const Window& w) const {
-  if (!streaming_ || last_phase() > 0) return false;
-  return shadowed(w.slot) || !segment_.slots[w.slot].has_data ||
+  if (!fresh_streams_ || last_phase() > 0) return false;
+  if (shadowed(w.slot)) return updates_stream_;
+  return !segment_.slots[w.slot].has_data ||
          std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
 }
 

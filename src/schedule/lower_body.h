@@ -195,8 +195,9 @@ class Body : public RoutineHost {
 
   double cost_ = 0;  // of one point, in nanoseconds
   std::optional<std::int64_t> traffic_;
-  bool streaming_ = false;
-  std::vector<std::uint32_t> loaded_;  // slots that Loads written so far read
+  std::int64_t footprint_ = 0;                           // set with traffic_
+  bool fresh_streams_ = false, updates_stream_ = false;  // stores of new results, in place
+  std::vector<std::uint32_t> loaded_;                    // slots that Loads written so far read
   std::vector<const Window*> memory_;
   std::vector<Bound> bound_;
   std::vector<StrideArgument> stride_arguments_;

@@ -8,7 +8,9 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t streaming_from = 24 << 20;  // bytes of a launch: larger than the caches
+// Bytes that a launch touches: more than the caches hold. What is updated in place is read again by
+// the next round, so that streaming pays later.
+constexpr std::int64_t streaming_from = 24 << 20, updates_stream_from = 40 << 20;
 
 }  // namespace
 
@@ -18,16 +20,33 @@ std::int64_t Body::traffic() {
   std::vector<const Window*> read, written;
   std::vector<std::uint32_t> whole;
   std::int64_t bytes = 0;
+  struct Touched {
+    std::uint32_t slot;
+    bool is_shadow;
+    std::int64_t bytes;
+  };
+  std::vector<Touched> touched;
+  const auto touch = [&](const Window& w, bool is_write, std::int64_t size) {
+    bytes += size;
+    const bool is_shadow = is_write && shadowed(w.slot);
+    const auto found = std::ranges::find_if(
+        touched, [&](const Touched& t) { return t.slot == w.slot && t.is_shadow == is_shadow; });
+    if (found == touched.end())
+      touched.push_back({w.slot, is_shadow, size});
+    else
+      found->bytes += size;
+  };
   const auto is_in = [this](const std::vector<const Window*>& list, const Window& w) {
     return std::any_of(list.begin(), list.end(),
                        [&](const Window* s) { return s->slot == w.slot && same(*s, w); });
   };
   const auto add = [&](std::vector<const Window*>& list, const Window& w) {
+    const bool is_write = &list == &written;
     if (is_own(w)) return;
     if (w.whole) {
       if (std::find(whole.begin(), whole.end(), w.slot) != whole.end()) return;
       whole.push_back(w.slot);
-      bytes += w.whole;
+      touch(w, is_write, w.whole);
       return;
     }
     if (!in_memory(w.slot) || is_in(list, w)) return;
@@ -35,7 +54,7 @@ std::int64_t Body::traffic() {
     std::int64_t size = size_of(w.dtype);
     for (std::size_t k = 0; k < group_.extents.size(); ++k)
       if (w.strides[k] != 0) size *= group_.extents[k];
-    bytes += size;
+    touch(w, is_write, size);
   };
   for (const Member& m : group_.members) {
     for (const Window& w : m.in)
@@ -44,10 +63,17 @@ std::int64_t Body::traffic() {
     for (const Window& w : m.outs) add(written, w);
   }
   traffic_ = bytes;
+  // Several windows on one base, as a stencil has, touch no more than the base.
+  footprint_ = 0;
+  for (const Touched& t : touched) footprint_ += std::min(t.bytes, segment_.slots[t.slot].bytes);
   return bytes;
 }
 
-void Body::choose_streaming() { streaming_ = traffic() > streaming_from; }
+void Body::choose_streaming() {
+  traffic();
+  fresh_streams_ = footprint_ > streaming_from;
+  updates_stream_ = footprint_ > updates_stream_from;
+}
 
 void Body::finish_launch() {
   std::int64_t elements = 1;

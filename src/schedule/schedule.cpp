@@ -6,6 +6,7 @@
 #include "schedule/fuse.h"
 #include "schedule/lower.h"
 #include "schedule/own_memory.h"
+#include "schedule/sink.h"
 
 namespace frit {
 namespace {
@@ -119,6 +120,7 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
     if (!needed[k]) plan->unneeded.push_back(k);
   Arena arena;
   std::vector<Group> groups = fuse(segment, needed, arena);
+  sink(segment, groups);
   std::vector<SlotUse> uses(segment.slots.size(), SlotUse{.stored = true});
   find_own_memory(segment, groups, uses);
   for (const SlotUse& use : uses)

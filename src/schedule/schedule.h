@@ -1,7 +1,7 @@
 // schedule.h: from a segment of the trace to a Plan: which launches, in what order, on what.
 //
-// The passes, in order: fuse (nodes -> groups, by dependence and bytes), lower (group -> Kernel and
-// its bindings), and the assembly of both into a Plan.
+// The passes, in order: fuse (nodes -> groups, by dependence and bytes), sink (steps move to the
+// group that reads them), lower (group -> Kernel and its bindings), and the assembly into a Plan.
 //
 // A plan depends on: ops, dtypes, layouts and offsets of all accesses, which bases are alive, and
 // nothing else. Base memory and scalar values are bound when it runs, so one plan serves every
@@ -30,7 +30,7 @@ inline SlotState state_of(const Base& base) {
   return {.bytes = base.data || base.most_bytes == 0 ? base.bytes : base.most_bytes,
           .alive = base.handles > 0,
           .has_data = base.data != nullptr,
-          .pinned = base.exports > 0 || base.owner != nullptr};
+          .pinned = base.exports > 0 || base.foreign};
 }
 
 struct Segment {
