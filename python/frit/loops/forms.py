@@ -25,14 +25,29 @@ class Unbounded(Exception):
     """Nothing is known of a number."""
 
 
-@record(frozen=True)
 class Form:
-    """The sum of terms (symbol number, coefficient) and a constant."""
+    """The sum of terms (symbol number, coefficient) and a constant.
 
-    terms: tuple[tuple[int, int], ...] = ()
-    constant: int = 0
+    No record: a translation makes hundreds.
+    """
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, terms: tuple[tuple[int, int], ...] = (), constant: int = 0) -> None:
+        self.terms = terms
+        self.constant = constant
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Form):
+            return NotImplemented
+        return self.terms == other.terms and self.constant == other.constant
+
+    def __hash__(self) -> int:
+        return hash((self.terms, self.constant))
 
     def __add__(self, other: Form) -> Form:
+        if not self.terms or not other.terms:
+            return Form(self.terms or other.terms, self.constant + other.constant)
         sums = dict(self.terms)
         for symbol, factor in other.terms:
             sums[symbol] = sums.get(symbol, 0) + factor
@@ -188,7 +203,10 @@ class Forms:
 
     def latest(self, form: Form) -> tuple[int, int] | None:
         """The term of the latest symbol that is not known."""
-        return max((t for t in form.terms if self.symbols[t[0]].text is None), default=None)
+        for term in reversed(form.terms):
+            if self.symbols[term[0]].text is None:
+                return term
+        return None
 
     def note(self, form: Form) -> None:
         """The form is not below 0; and so are those that follow, without its latest symbol."""
@@ -242,23 +260,27 @@ class Forms:
     def _bound(self, form: Form, upper: bool, facts: Sequence[Form]) -> str:
         latest = self.latest(form)
         if latest is None:
-            return _tightest([self.text(form), *self._texts_by_facts(form, upper, facts)], upper)
+            text = self.text(form)
+            return _tightest([text, *self._texts_by_facts(form, upper, facts)], upper)
         number, factor = latest
         high = upper == (factor > 0)
-        rest = form - Form((latest,))
+        rest = Form(tuple(t for t in form.terms if t is not latest), form.constant)
 
         def text_of(end: Form) -> str:
             if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
                 raise Unbounded
             return self._bound(rest + end.times(factor), upper, facts)
 
-        texts = []
         own, is_widest = self._own_ends(number, high)
+        others = self.ends_by_facts(number, high, facts) if facts else []
+        if len(own) == 1 and not others:
+            return text_of(own[0])
+        texts = []
         if own and is_widest:
             with suppress(Unbounded):
                 texts.append(_tightest([text_of(end) for end in dict.fromkeys(own)], not upper))
             own = []
-        for end in _tightest_forms([*own, *self.ends_by_facts(number, high, facts)], high):
+        for end in _tightest_forms([*own, *others], high):
             with suppress(Unbounded):
                 texts.append(text_of(end))
         if not texts:
@@ -282,6 +304,8 @@ class Forms:
 
     def _texts_by_facts(self, form: Form, upper: bool, facts: Sequence[Form]) -> list[str]:
         """Bounds of a known form: with a multiple of a fact, a symbol of it is gone."""
+        if not facts or not form.terms:
+            return []
         factors, found = dict(form.terms), []
         for fact in facts:
             if self.latest(fact) is not None:
@@ -295,10 +319,9 @@ class Forms:
 
 def _tightest(texts: Sequence[str], upper: bool) -> str:
     """Of bounds that all hold."""
-    texts = list(dict.fromkeys(texts))
-    if len(texts) == 1:
-        return texts[0]
-    return f"{'min' if upper else 'max'}({','.join(texts)})"
+    if len(texts) > 1:
+        texts = list(dict.fromkeys(texts))
+    return texts[0] if len(texts) == 1 else f"{'min' if upper else 'max'}({','.join(texts)})"
 
 
 def _tightest_forms(ends: Sequence[Form], upper: bool) -> list[Form]:
