@@ -101,6 +101,19 @@ def every_other_round(a, out):
             out[i, j] = a[i + 1, j - 1]
 
 
+def periodic(a, out):
+    n, m = a.shape
+    for i in range(n):
+        above = i - 1 if i > 0 else n - 1
+        below = i + 1 if i < n - 1 else 0
+        for j in range(m):
+            if j == 0:
+                left = m - 1
+            else:
+                left = j - 1
+            out[i, j] = a[above, j] + a[below, j] - a[i, left]
+
+
 def distances(a, out):
     n = a.shape[0]
     for i in range(n):
@@ -120,6 +133,7 @@ NESTS = [
     skipped_edges,
     sums_of_two_indices,
     every_other_round,
+    periodic,
     distances,
 ]
 
@@ -262,6 +276,10 @@ class Program:
             return self.line(depth, f"s += {self.element()} if {self.condition()} else 1")
         if self.chance(0.15):
             return self.line(depth, f"if {self.comparison()} and {self.element()} > 1: t += 1")
+        if self.chance(0.15):
+            other = self.pick("0", "n - 1", self.moved())
+            self.line(depth, f"q = {self.moved()} if {self.condition()} else {other}")
+            return self.line(depth, f"s += {self.pick('a', 'c')}[q]")
         target = self.pick(self.element(), "s", "t")
         return self.line(depth, f"{target} {self.pick('=', '+=')} {self.element()} + 1")
 

@@ -275,6 +275,12 @@ class Conditions:
             return x + y if isinstance(node.op, ast.Add) else x - y
         return self.form_of_extent(node)
 
+    def form_where(self, test: ast.expr, holds: bool, form: Form) -> Form:
+        """The number, where the condition (does not) hold."""
+        with self.block(set()):
+            self.refine(test, holds)
+            return self.forms.pinned(form)
+
     def form_of_extent(self, node: ast.expr) -> Form | None:
         """Of `a.shape[0]` and `len(a)`."""
         array, axis = None, 0
@@ -297,7 +303,8 @@ class Conditions:
             x, y = self.number(node.body), self.number(node.orelse)
             value = self.one_of(node, test, x, y)
             if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
-                value.form = self.forms.widest([x.form, y.form])
+                forms = [self.form_where(node.test, h, v.form) for h, v in ((True, x), (False, y))]
+                value.form = self.forms.widest(forms)
                 value.needs = (*x.needs, *y.needs)
             return value
         # Only one of them is computed.

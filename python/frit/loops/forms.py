@@ -230,6 +230,18 @@ class Forms:
                 due += [x for x in follow if self.latest(x) is not None]
             self.facts = (*self.facts, form)
 
+    def pinned(self, form: Form) -> Form:
+        """The number, with the bounds that it has here."""
+        if self.is_known(form) or not self.facts:
+            return form
+        facts = self.facts
+        return self.symbol(
+            Symbol(
+                low=lambda: [self.of_text(self.least(form, facts), None)],
+                high=lambda: [self.of_text(self.most(form, facts), None)],
+            )
+        )
+
     def ends_by_facts(self, number: int, upper: bool, facts: Sequence[Form]) -> list[Form]:
         """Bounds of a symbol."""
         found = []
