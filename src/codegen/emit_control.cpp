@@ -145,9 +145,12 @@ void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
   const std::vector<const Instr*> stores = streaming_stores(instr);
   if (once_) return partial_loop(instr, begin, end, stores);
   if (accumulators.empty() && !stores.empty()) return peeled(instr, begin, end, stores);
+  if (accumulators.empty())
+    if (const auto others = unit_stores(instr); !others.empty())
+      return peeled(instr, begin, end, others);
   // Parts begin at multiples of 8 elements behind the first, so what is aligned at the start stays
   // so.
-  Value* aligned = stores.empty() ? nullptr : is_aligned(stores, begin);
+  Value* aligned = stores.empty() ? nullptr : is_aligned(instr, stores, begin);
   if (any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; }))
     return tree(accumulators, begin, end, [&](Value* from, Value* to) {
       vector_leaf(instr, accumulators, from, to, aligned);
@@ -207,7 +210,7 @@ void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end,
       any_of(accumulators, [](const Accumulator& a) { return a.order == Order::Tree; });
   aligned_ = nullptr;
   if (has_tree) {
-    if (!stores.empty()) aligned_ = is_aligned(stores, begin);
+    if (!stores.empty()) aligned_ = is_aligned(instr, stores, begin);
     tree(accumulators, begin, end, [&](Value* from, Value* to) {
       open_leaf(accumulators);
       partial_part(instr, from, to, int64(vector_lanes_));
@@ -221,11 +224,11 @@ void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end,
     partial_part(instr, begin, end, int64(vector_lanes_));
   } else {
     // A first iteration with as many lanes as bring the first store to an aligned address.
-    Value* peel = distance_to_aligned(*stores[0], begin);
+    Value* peel = distance_to_aligned(instr, *stores[0], begin);
     Value* none = builder_.CreateICmpEQ(peel, int64(0));
     Value* few = builder_.CreateICmpULT(peel, int64(vector_lanes_));
     Value* start = builder_.CreateAdd(begin, peel);
-    aligned_ = builder_.CreateAnd(few, is_aligned(stores, start));
+    aligned_ = builder_.CreateAnd(few, is_aligned(instr, stores, start));
     Value* first = builder_.CreateSelect(builder_.CreateOr(none, builder_.CreateNot(aligned_)),
                                          int64(vector_lanes_), peel);
     partial_part(instr, begin, end, first);
@@ -256,13 +259,13 @@ void Emitter::partial_part(const Instr& instr, Value* begin, Value* end, Value* 
   builder_.SetInsertPoint(after);
 }
 
-// ---- streaming stores ---------------------------------------------------------------------------
-// They need aligned addresses. Iterations run one by one until the first store is aligned; when the
-// others are then too, the main part streams.
+// ---- aligned stores -----------------------------------------------------------------------------
+// Streaming stores need aligned addresses, and others that cross lines of the cache take up to
+// twice as long. A few iterations run first, until the first store is aligned; when the others are
+// then too, the main part may stream. (NumPy's large arrays begin 16 bytes behind a page.)
 
 namespace {
 
-// Whether the values of all indices but the loop's own come from outside of the loop.
 bool contains_definition(const Block& block, ValueId id) {
   return any_of(block, [&](const Instr& instr) {
     return instr.result == id || contains_definition(instr.body, id) ||
@@ -270,20 +273,48 @@ bool contains_definition(const Block& block, ValueId id) {
   });
 }
 
+const Instr* definition_in(const Block& block, ValueId id) {
+  const auto found = find_if(block, [&](const Instr& instr) { return instr.result == id; });
+  return found == block.end() ? nullptr : &*found;
+}
+
+bool is_sum(const Instr& instr) {
+  return instr.kind == InstrKind::Apply && (instr.op == Op::Add || instr.op == Op::Subtract);
+}
+
+// How far an index moves from one iteration to the next; nullopt: it is no sum of the loop's own
+// and of what comes from outside of the loop.
+std::optional<int> step_of(const Instr& loop, ValueId id) {
+  if (id == loop.result) return 1;
+  if (!contains_definition(loop.body, id)) return 0;
+  const Instr* sum = definition_in(loop.body, id);
+  if (!sum || !is_sum(*sum)) return std::nullopt;
+  const std::optional<int> x = step_of(loop, sum->args[0]), y = step_of(loop, sum->args[1]);
+  if (!x || !y) return std::nullopt;
+  return sum->op == Op::Add ? *x + *y : *x - *y;
+}
+
 }  // namespace
 
 std::vector<const Instr*> Emitter::streaming_stores(const Instr& loop) {
   std::vector<const Instr*> found;
-  if (!machine_.is_x86) return found;
+  if (machine_.is_x86) found = unit_stores(loop);
+  std::erase_if(found, [](const Instr* store) { return !store->streaming; });
+  return found;
+}
+
+// Stores of elements that lie side by side.
+std::vector<const Instr*> Emitter::unit_stores(const Instr& loop) {
+  std::vector<const Instr*> found;
   for (const Instr& instr : loop.body) {
-    if (instr.kind != InstrKind::Store || !instr.streaming) continue;
+    if (instr.kind != InstrKind::Store) continue;
     const DType dtype = kernel_.operands[static_cast<std::size_t>(instr.address.operand)].dtype;
-    const bool can = all_of(instr.address.terms, [&](const Term& term) {
-      return term.index == loop.result ? term.stride == unit_stride
-                                       : !contains_definition(loop.body, term.index);
-    });
-    const bool moves =
-        any_of(instr.address.terms, [&](const Term& t) { return t.index == loop.result; });
+    bool can = true, moves = false;
+    for (const Term& term : instr.address.terms) {
+      const std::optional<int> step = step_of(loop, term.index);
+      can &= step == 0 || (step == 1 && term.stride == unit_stride && !moves);
+      moves |= step == 1;
+    }
     if (can && moves && vector_lanes_ * static_cast<unsigned>(size_of(dtype)) >= 16)
       found.push_back(&instr);
   }
@@ -291,56 +322,80 @@ std::vector<const Instr*> Emitter::streaming_stores(const Instr& loop) {
 }
 
 // The address, as an integer, of what `store` writes in iteration `index` of the innermost loop.
-Value* Emitter::address_at(const Instr& store, Value* index) {
+Value* Emitter::address_at(const Instr& loop, const Instr& store, Value* index) {
   Value* pointer = operand_pointers_[static_cast<std::size_t>(store.address.operand)];
   for (const Term& term : store.address.terms) {
-    Value* number = term.index == frame().index ? index : value(term.index).part[0].scalar;
+    Value* number = index_at(loop, term.index, index);
     pointer =
         builder_.CreatePtrAdd(pointer, builder_.CreateMul(number, stride_of(store.address, term)));
   }
   return builder_.CreatePtrToInt(pointer, int64_);
 }
 
-Value* Emitter::is_aligned(ArrayRef<const Instr*> stores, Value* index) {
+Value* Emitter::index_at(const Instr& loop, ValueId id, Value* index) {
+  if (id == loop.result) return index;
+  const Instr* sum = definition_in(loop.body, id);
+  if (!sum) return value(id).part[0].scalar;
+  Value *x = index_at(loop, sum->args[0], index), *y = index_at(loop, sum->args[1], index);
+  return sum->op == Op::Add ? builder_.CreateAdd(x, y) : builder_.CreateSub(x, y);
+}
+
+Value* Emitter::is_aligned(const Instr& loop, ArrayRef<const Instr*> stores, Value* index) {
   Value* bits = int64(0);
-  for (const Instr* store : stores) bits = builder_.CreateOr(bits, address_at(*store, index));
+  for (const Instr* store : stores) bits = builder_.CreateOr(bits, address_at(loop, *store, index));
   Value* low = builder_.CreateAnd(bits, int64(machine_.vector_bytes - 1));
   return builder_.CreateICmpEQ(low, int64(0));
 }
 
 // In iterations.
-Value* Emitter::distance_to_aligned(const Instr& store, Value* index) {
+Value* Emitter::distance_to_aligned(const Instr& loop, const Instr& store, Value* index) {
   const DType dtype = kernel_.operands[static_cast<std::size_t>(store.address.operand)].dtype;
-  Value* bytes = builder_.CreateAnd(builder_.CreateNeg(address_at(store, index)),
+  Value* bytes = builder_.CreateAnd(builder_.CreateNeg(address_at(loop, store, index)),
                                     int64(machine_.vector_bytes - 1));
   return builder_.CreateUDiv(bytes, int64(size_of(dtype)));
 }
 
-// for two rounds: { one by one over [from, to); after the first round: the main part }
+// Long enough? for two rounds: { few over [from, to); after the first round: the main part }
+// Otherwise: the main part, and a second round.
 void Emitter::peeled(const Instr& instr, Value* begin, Value* end, ArrayRef<const Instr*> stores) {
-  Value* wanted = distance_to_aligned(*stores[0], begin);
-  Value* count = builder_.CreateSub(end, begin);
-  Value* peel = builder_.CreateSelect(builder_.CreateICmpSLT(wanted, count), wanted, count);
-  Value* start = builder_.CreateAdd(begin, peel);
-  Value* middle = builder_.CreateAdd(start, whole_vectors(start, end));
-  Value* aligned = is_aligned(stores, start);
-
+  const bool streams = stores[0]->streaming;
+  // What fewer stores would gain, the first round takes.
+  const std::int64_t fewest = streams ? 1 : 8 * std::int64_t{vector_lanes_};
   BasicBlock* before = builder_.GetInsertBlock();
+  BasicBlock* measure = new_block("measure");
   BasicBlock* round = new_block("round");
   BasicBlock* main = new_block("main");
   BasicBlock* after = new_block("after");
-  builder_.CreateBr(round);
+  Value* count = builder_.CreateSub(end, begin);
+  builder_.CreateCondBr(builder_.CreateICmpSLT(count, int64(fewest)), main, measure);
+
+  builder_.SetInsertPoint(measure);
+  Value* wanted = distance_to_aligned(instr, *stores[0], begin);
+  Value* peel = builder_.CreateSelect(builder_.CreateICmpSLT(wanted, count), wanted, count);
+  Value* first = builder_.CreateAdd(begin, peel);
+  builder_.CreateCondBr(builder_.CreateICmpEQ(peel, int64(0)), main, round);
+
   builder_.SetInsertPoint(round);
   PHINode* from = builder_.CreatePHI(int64_, 2);
   PHINode* to = builder_.CreatePHI(int64_, 2);
   PHINode* last = builder_.CreatePHI(bool_, 2);
-  single_part(instr, from, to);
+  if (streams)
+    single_part(instr, from, to);
+  else
+    short_part(instr, from, to);
+  BasicBlock* round_end = builder_.GetInsertBlock();
   builder_.CreateCondBr(last, after, main);
+
   builder_.SetInsertPoint(main);
-  vector_part(instr, start, middle, aligned);
-  from->addIncoming(begin, before);
-  to->addIncoming(start, before);
-  last->addIncoming(builder_.getFalse(), before);
+  PHINode* start = builder_.CreatePHI(int64_, 3);
+  start->addIncoming(begin, before);
+  start->addIncoming(begin, measure);
+  start->addIncoming(to, round_end);
+  Value* middle = builder_.CreateAdd(start, whole_vectors(start, end));
+  vector_part(instr, start, middle, streams ? is_aligned(instr, stores, start) : nullptr);
+  from->addIncoming(begin, measure);
+  to->addIncoming(first, measure);
+  last->addIncoming(builder_.getFalse(), measure);
   from->addIncoming(middle, builder_.GetInsertBlock());
   to->addIncoming(end, builder_.GetInsertBlock());
   last->addIncoming(builder_.getTrue(), builder_.GetInsertBlock());

@@ -141,10 +141,12 @@ class Emitter {
   void single_part(const Instr& instr, Value* begin, Value* end);
   void short_part(const Instr& instr, Value* begin, Value* end);
   void peeled(const Instr& instr, Value* begin, Value* end, llvm::ArrayRef<const Instr*> stores);
-  std::vector<const Instr*> streaming_stores(const Instr& instr);
-  Value* address_at(const Instr& store, Value* index);
-  Value* distance_to_aligned(const Instr& store, Value* index);
-  Value* is_aligned(llvm::ArrayRef<const Instr*> stores, Value* index);
+  std::vector<const Instr*> streaming_stores(const Instr& loop);
+  std::vector<const Instr*> unit_stores(const Instr& loop);
+  Value* address_at(const Instr& loop, const Instr& store, Value* index);
+  Value* index_at(const Instr& loop, ValueId id, Value* index);
+  Value* distance_to_aligned(const Instr& loop, const Instr& store, Value* index);
+  Value* is_aligned(const Instr& loop, llvm::ArrayRef<const Instr*> stores, Value* index);
   Value* whole_vectors(Value* begin, Value* end);
   void in_frame(Frame frame, const std::function<void()>& emit_code);
   void body(const Instr& instr, Value* index, unsigned lanes);

@@ -115,7 +115,10 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
     add_values_cost(node, node.grain == Grain::Lane, {});
     for (const PlanNode& n : node.body) add_cost(n, {});
   }
-  launch_.shortest_chunk = has_inner_loop(node) ? 1 : facts_.shortest_chunk;
+  launch_.shortest_chunk = facts_.shortest_chunk;
+  if (has_inner_loop(node))
+    launch_.shortest_chunk =
+        is_in_lanes(node) ? std::min(chunk_of_lanes, facts_.shortest_chunk) : 1;
   launch_.adds_in_order = adds_in_order(node);
   return finish();
 }
@@ -137,16 +140,21 @@ bool LaunchWriter::has_inner_loop(const PlanNode& node) const {
   return depth(node.body) > (node.grain == PlanNode::Grain::Chunk ? 1 : 0);
 }
 
+// Are the rounds of a chunk lanes?
+bool LaunchWriter::is_in_lanes(const PlanNode& node) {
+  return std::ranges::any_of(node.body, [&](const PlanNode& n) {
+    return n.loop == node.loop && n.run == LoopRun::Vector;
+  });
+}
+
 // Rounds that take long, of which each adds one term or none.
 bool LaunchWriter::adds_in_order(const PlanNode& node) const {
   if (node.grain != PlanNode::Grain::Chunk || !has_inner_loop(node) || !launch_.arrays.empty())
     return false;
-  const bool has_lanes = std::ranges::any_of(node.body, [&](const PlanNode& n) {
-    return n.loop == node.loop && n.run == LoopRun::Vector;
-  });
-  return !has_lanes && std::ranges::all_of(launch_.reductions, [&](const ChunkReduction& r) {
-    return r.extreme || adds_one_term(node, r.local);
-  });
+  return !is_in_lanes(node) &&
+         std::ranges::all_of(launch_.reductions, [&](const ChunkReduction& r) {
+           return r.extreme || adds_one_term(node, r.local);
+         });
 }
 
 bool LaunchWriter::adds_one_term(const PlanNode& node, std::int32_t x) const {

@@ -70,6 +70,7 @@ class LaunchWriter {
   // Each chunk sums from the op's neutral element; the host adds the chunks' sums in order.
   void chunk(const PlanNode& node, ValueId round);
   std::optional<ChunkReduction> reduction_of(const PlanNode& node, std::int32_t x) const;
+  static bool is_in_lanes(const PlanNode& node);
   bool adds_in_order(const PlanNode& node) const;
   bool adds_one_term(const PlanNode& node, std::int32_t x) const;
   static bool is_in_loop(const Block& block, const Instr* wanted);

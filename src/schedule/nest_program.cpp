@@ -178,7 +178,9 @@ std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   constexpr std::int64_t most_chunks = 64, most_terms = 1 << 16;
   if (launch.adds_in_order && rounds <= most_terms) return 1;
   const std::int64_t even = (rounds + most_chunks - 1) / most_chunks;
-  return std::max(launch.shortest_chunk, even);
+  // Whole vectors: what is left over of one takes as long as all of it.
+  const std::int64_t unit = std::min(launch.shortest_chunk, chunk_of_lanes);
+  return std::max(launch.shortest_chunk, (even + unit - 1) / unit * unit);
 }
 
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts) {

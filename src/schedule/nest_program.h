@@ -112,6 +112,7 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
 
 // Iterations of a chunk: a function of the loop's rounds and nothing else that changes from call to
 // call, since it decides the order of sums. One, where that makes sums what they are in order.
+inline constexpr std::int64_t chunk_of_lanes = 16;  // rounds: whole vectors
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds);
 
 }  // namespace frit

@@ -352,5 +352,18 @@ TEST(NestPlan, a_sum_runs_in_chunks_of_lanes) {
             "local 0\nparallel v3 chunks\n  vector v3\n    local 0\nstore 1\n");
 }
 
+TEST(NestPlan, chunks_of_lanes_are_whole_vectors) {
+  const auto length = [](std::int64_t shortest, std::int64_t rounds) {
+    NestLaunch launch;
+    launch.shortest_chunk = shortest;
+    return chunk_length(launch, rounds);
+  };
+  EXPECT_EQ(length(1, 400), 7);
+  EXPECT_EQ(length(chunk_of_lanes, 100), 16);
+  EXPECT_EQ(length(chunk_of_lanes, 1500), 32);
+  EXPECT_EQ(length(4096, 10'000), 4096);
+  EXPECT_EQ(length(4096, 1'000'003), 15'632);
+}
+
 }  // namespace
 }  // namespace frit

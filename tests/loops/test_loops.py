@@ -630,3 +630,46 @@ def test_a_guess_that_fails_leaves_the_error_to_python(monkeypatch):
     parallel(np.ones((1, 1)), np.ones(1))
     with pytest.raises(IndexError, match="tuple index out of range"):
         parallel(np.ones(3), np.ones(3))
+
+
+def doubled_sum(a, b, c):
+    for i in range(len(c)):
+        c[i] = a[i] + b[i] + b[i]
+
+
+def shifted_rows(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(1, c.shape[1]):
+            c[i, j] = a[i, j - 1] + b[i, j]
+
+
+def window_of(memory, shape, dtype, offset):
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return memory[offset : offset + size].view(dtype).reshape(shape)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "c16"])
+@pytest.mark.parametrize("offset", [0, 1, 8, 16, 40, 63])
+def test_what_is_stored_may_begin_anywhere(dtype, offset):
+    frit._core.set_tier("compiled")
+    numbers = np.random.default_rng(offset)
+    try:
+        for function, shapes in (
+            (doubled_sum, [0, 1, 5, 63, 64, 127, 128, 129, 300, 2049]),
+            (shifted_rows, [(3, 5), (2, 129), (5, 260), (3, 1031)]),
+        ):
+            parallel = frit.parallelize(function)
+            for shape in shapes:
+                memory = numbers.integers(0, 9, (3, 64 * 1024), dtype="u1")
+                expected = memory.copy()
+                # Each begins at another address; nothing beside the last is written.
+                begins = (64, 64 + offset, 128 + offset)
+                for call, whole in ((parallel, memory), (function, expected)):
+                    pairs = zip(whole, begins, strict=True)
+                    given = [window_of(part, shape, dtype, begin) for part, begin in pairs]
+                    for array in given[:2]:
+                        array[...] = np.arange(array.size).reshape(array.shape) % 50
+                    call(*given)
+                assert np.array_equal(memory, expected)
+    finally:
+        frit._core.set_tier("automatic")

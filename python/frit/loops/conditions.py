@@ -19,6 +19,8 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.Gt,
     ast.Gt: ast.LtE,
     ast.GtE: ast.Lt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
 }
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
@@ -34,7 +36,9 @@ class Conditions:
     """Mixed into NestWriter."""
 
     apply: Any
+    arrays: dict[str, Any]
     assign_variable: Any
+    block: Any
     bound: dict[str, Any]
     choose: Any
     complex_compare: Any
@@ -48,12 +52,15 @@ class Conditions:
     locals: dict[str, int]
     loose: set[int]
     narrowed: dict[int, str]
+    now: Any
     number: Any
     one_of: Any
     plain_int: Any
     read_variable: Any
+    require: Any
     require_value: Any
     settled: Any
+    surroundings: dict[str, Any]
     truth_kinds: set[str] | None
     types_of: Any
     writer: Any
@@ -95,11 +102,10 @@ class Conditions:
             decides = result if is_and else self.writer.apply("LogicalNot", [result])
 
             def decide(others: ast.expr = others, k: int = k, place: int = place) -> None:
-                env = dict(self.env)
-                for known in node.values[:k]:
-                    self.refine(known, is_and)
-                self.writer.write_local(place, self.condition(others))
-                self.env = env
+                with self.block(set()):
+                    for known in node.values[:k]:
+                        self.refine(known, is_and)
+                    self.writer.write_local(place, self.condition(others))
 
             self.writer.branch(decides, decide, None)
             return self.writer.read_local(place)
@@ -191,10 +197,33 @@ class Conditions:
         for op, right in zip(node.ops, node.comparators, strict=True):
             kind = type(op) if holds else _OPPOSITE.get(type(op))
             if kind is not None:
-                self.refine_name(left, kind, right)
-                if kind in _TURNED:
-                    self.refine_name(right, _TURNED[kind], left)
+                self.refine_by(left, kind, right)
             left = right
+
+    def refine_by(self, left: ast.expr, kind: type[ast.cmpop], right: ast.expr) -> None:
+        x, y = self.form_of(left), self.form_of(right)
+        names = {n.id for side in (left, right) for n in ast.walk(side) if isinstance(n, ast.Name)}
+        if x is None or y is None or self.is_loose(x, y) or names & self.locals.keys():
+            if kind in _TURNED:
+                self.refine_name(left, kind, right)
+                self.refine_name(right, _TURNED[kind], left)
+        elif kind is ast.NotEq:
+            self.note_unequal(x - y)
+        else:
+            if kind in (ast.Lt, ast.LtE, ast.Eq):
+                self.forms.note(y - x - ONE if kind is ast.Lt else y - x)
+            if kind in (ast.Gt, ast.GtE, ast.Eq):
+                self.forms.note(x - y - ONE if kind is ast.Gt else x - y)
+
+    def note_unequal(self, gap: Form) -> None:
+        """It is not 0: where 0 is its end at this call, it begins or ends a number further in."""
+        now = self.now(gap)
+        if now is not None and now[0] == 0 < now[1]:
+            self.require(gap, 0, None)
+            self.forms.note(gap - ONE)
+        elif now is not None and now[0] < 0 == now[1]:
+            self.require(gap, None, 0)
+            self.forms.note(gap.times(-1) - ONE)
 
     def refine_name(self, node: ast.expr, kind: type[ast.cmpop], other: ast.expr) -> None:
         value = self.env.get(node.id) if isinstance(node, ast.Name) else None
@@ -230,14 +259,41 @@ class Conditions:
             return Form((), node.value)
         if isinstance(node, ast.Name) and node.id in self.env:
             value = self.env[node.id]
-            is_int = isinstance(value, Value) and value.kind == "int"
+            is_int = isinstance(value, Value) and value.kind == "int" and not value.needs
             return value.form if is_int else None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        if isinstance(node, ast.Name) and type(self.surroundings.get(node.id)) is int:
+            return Form((), self.surroundings[node.id])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            x = self.form_of(node.operand)
+            return None if x is None else x.times(-1)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
             x, y = self.form_of(node.left), self.form_of(node.right)
             if x is None or y is None:
                 return None
+            if isinstance(node.op, ast.Mult):
+                return None if x.terms and y.terms else self.forms.product(x, y)
             return x + y if isinstance(node.op, ast.Add) else x - y
-        return None
+        return self.form_of_extent(node)
+
+    def form_where(self, test: ast.expr, holds: bool, form: Form) -> Form:
+        """The number, where the condition (does not) hold."""
+        with self.block(set()):
+            self.refine(test, holds)
+            return self.forms.pinned(form)
+
+    def form_of_extent(self, node: ast.expr) -> Form | None:
+        """Of `a.shape[0]` and `len(a)`."""
+        array, axis = None, 0
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            is_len = self.surroundings.get(node.func.id) is len and len(node.args) == 1
+            array = node.args[0] if is_len else None
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+            is_shape = node.value.attr == "shape" and isinstance(node.slice, ast.Constant)
+            array, axis = (node.value.value, node.slice.value) if is_shape else (None, 0)
+        view = self.arrays.get(array.id) if isinstance(array, ast.Name) else None
+        if view is None or type(axis) is not int or not 0 <= axis < len(view.spans):
+            return None
+        return view.spans[axis].extent.form
 
     def of_IfExp(self, node: ast.IfExp) -> Value:
         test = self.condition(node.test)
@@ -247,7 +303,8 @@ class Conditions:
             x, y = self.number(node.body), self.number(node.orelse)
             value = self.one_of(node, test, x, y)
             if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
-                value.form = self.forms.widest([x.form, y.form])
+                forms = [self.form_where(node.test, h, v.form) for h, v in ((True, x), (False, y))]
+                value.form = self.forms.widest(forms)
                 value.needs = (*x.needs, *y.needs)
             return value
         # Only one of them is computed.

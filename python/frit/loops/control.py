@@ -92,9 +92,10 @@ class Control:
     @contextmanager
     def block(self, assigned: set[str]) -> Any:
         """Variables that the block assigns are read from their places behind it."""
-        env = dict(self.env)
+        env, facts = dict(self.env), self.forms.facts
         yield
         self.env = {n: v for n, v in env.items() if n not in assigned}
+        self.forms.facts = facts
 
     def do_If(self, node: ast.If) -> None:
         def run(body: Sequence[ast.stmt], holds: bool) -> Callable[[], None]:
@@ -338,6 +339,8 @@ class Control:
         def one(number: int) -> None:
             with self.block(assigned):
                 self.open_loops.append(limits)
+                if not self.forms.is_known(limits[1] - limits[0]):
+                    self.forms.note(limits[1] - limits[0] - Form((), 1))
                 body(self.index_of(number, counter))
                 self.open_loops.pop()
 

@@ -44,6 +44,7 @@ class Doubts:
 
     writer: Any
     emit: Any
+    float_binary: Any
     apply: Any
     in_type: Any
     require_value: Any
@@ -90,13 +91,16 @@ class Doubts:
     def doubtful_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
         self.as_floats(node, x, y)
         kinds = {_kind_of_result(op, a, b) for a in kinds_of(x) for b in kinds_of(y)}
-        if type(op) not in _OPS or "int" in kinds:
+        if type(op) not in (*_OPS, ast.Pow) or "int" in kinds:
             raise Refused(node, TWO)
         if isinstance(op, ast.Div):
             self.require_nonzero(y)
         kind = "d" if "d" in kinds else "float"
         self.numpy_floats = self.numpy_floats or kind == "d"
-        value = self.apply(_OPS[type(op)], kind, (x, "d"), (y, "d"))
+        if isinstance(op, ast.Pow):
+            value = Value(kind, self.float_binary(node, op, x, y).id)
+        else:
+            value = self.apply(_OPS[type(op)], kind, (x, "d"), (y, "d"))
         value.among = frozenset(kinds) if len(kinds) > 1 else frozenset()
         return value
 

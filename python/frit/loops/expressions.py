@@ -368,7 +368,14 @@ class Expressions:
             self.require_nonzero(y)
             return self.apply(_BINARY[kind][0], "float", *pair)
         if kind is ast.Pow:
-            value = self.apply("Power", "float", *pair)
+            if y.literal == 0.5:
+                # The root of -0.0 as a power is 0.0; of -inf the nest fails below.
+                zero = Value("float", literal=0.0)
+                value = self.apply(
+                    "Sqrt", "float", (self.apply("Add", "float", pair[0], (zero, "d")), "d")
+                )
+            else:
+                value = self.apply("Power", "float", *pair)
             base, power = self.emit(x, "d"), self.emit(y, "d")
             self.fail_if_new(value, x, y)
             if y.literal is None or y.literal != int(y.literal):

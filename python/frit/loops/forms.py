@@ -3,15 +3,20 @@
 A symbol stands for a number of the call (an argument, an extent: *known*, an expression of the
 guard), for a loop's index, or for something whose bounds alone are known. The least and the largest
 value of a form come by putting in the bounds of the symbols, the latest first: that is exact where
-a bound names the index of an outer loop, as in a triangular nest.
+a bound names the index of an outer loop, as in a triangular nest. Facts are forms that are not
+below 0 where the nest has got to, by the conditions and the loops (of a round at least) around:
+they bound symbols as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 from frit.translate.record import record
 
+MOST_FACTS = 24  # at one place
 LARGEST = 2**62  # what an integer of a nest may reach
 ARGUMENT = 2**40  # what an integer argument may reach, where that matters: the guard asks
 
@@ -20,14 +25,29 @@ class Unbounded(Exception):
     """Nothing is known of a number."""
 
 
-@record(frozen=True)
 class Form:
-    """The sum of terms (symbol number, coefficient) and a constant."""
+    """The sum of terms (symbol number, coefficient) and a constant.
 
-    terms: tuple[tuple[int, int], ...] = ()
-    constant: int = 0
+    No record: a translation makes hundreds.
+    """
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, terms: tuple[tuple[int, int], ...] = (), constant: int = 0) -> None:
+        self.terms = terms
+        self.constant = constant
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Form):
+            return NotImplemented
+        return self.terms == other.terms and self.constant == other.constant
+
+    def __hash__(self) -> int:
+        return hash((self.terms, self.constant))
 
     def __add__(self, other: Form) -> Form:
+        if not self.terms or not other.terms:
+            return Form(self.terms or other.terms, self.constant + other.constant)
         sums = dict(self.terms)
         for symbol, factor in other.terms:
             sums[symbol] = sums.get(symbol, 0) + factor
@@ -55,6 +75,10 @@ class Symbol:
     reach: int | None = None  # its absolute value at most
     busy: bool = False
 
+    def bounds(self, high: bool) -> tuple[Sequence[Form] | Callable[[], Sequence[Form]], bool]:
+        """Above or below, and whether they are the widest."""
+        return (self.high, self.widest_high) if high else (self.low, self.widest_low)
+
 
 class Forms:
     """The symbols of a nest."""
@@ -63,6 +87,7 @@ class Forms:
         self.symbols: list[Symbol] = []
         self.known: dict[str, Form] = {}
         self.assumed: set[str] = set()  # known ones that are taken to be within ARGUMENT
+        self.facts: tuple[Form, ...] = ()  # of the place that is being translated
 
     def symbol(self, symbol: Symbol) -> Form:
         self.symbols.append(symbol)
@@ -109,13 +134,14 @@ class Forms:
         if self.is_known(x) and self.is_known(y):
             return self.of_text(f"({self.text(x)}*{self.text(y)})", None)
 
+        facts = self.facts
+
         def corners() -> list[Form]:
-            ends = [
+            return [
                 self.of_text(f"({a}*{b})", None)
-                for a in (self.least(x), self.most(x))
-                for b in (self.least(y), self.most(y))
+                for a in self.ends(x, facts)
+                for b in self.ends(y, facts)
             ]
-            return ends
 
         made = Symbol(low=corners, high=corners, widest_low=True, widest_high=True)
         return self.symbol(made)
@@ -125,11 +151,13 @@ class Forms:
         if self.is_known(x) and self.is_known(divisor):
             return self.of_text(f"({self.text(x)}//{self.text(divisor)})", self.reach(x))
 
+        facts = self.facts
+
         def ends() -> list[Form]:
             return [
                 self.of_text(f"({a}//{b})", None)
-                for a in (self.least(x), self.most(x))
-                for b in (self.least(divisor), self.most(divisor))
+                for a in self.ends(x, facts)
+                for b in self.ends(divisor, facts)
             ]
 
         made = Symbol(low=ends, high=ends, widest_low=True, widest_high=True)
@@ -141,11 +169,13 @@ class Forms:
         if self.is_known(x) and self.is_known(by):
             return self.of_text(f"({self.text(x)}{sign}{self.text(by)})", None)
 
+        facts = self.facts
+
         def ends() -> list[Form]:
             return [
                 self.of_text(f"({a}{sign}{b})", None)
-                for a in (self.least(x), self.most(x))
-                for b in (self.least(by), self.most(by))
+                for a in self.ends(x, facts)
+                for b in self.ends(by, facts)
             ]
 
         return self.symbol(Symbol(low=ends, high=ends, widest_low=True, widest_high=True))
@@ -169,45 +199,147 @@ class Forms:
     def larger(self, forms: Sequence[Form]) -> Form:
         return self.symbol(Symbol(low=forms, high=forms, widest_high=True))
 
+    # ---- facts ----------------------------------------------------------------------------------
+
+    def latest(self, form: Form) -> tuple[int, int] | None:
+        """The term of the latest symbol that is not known."""
+        for term in reversed(form.terms):
+            if self.symbols[term[0]].text is None:
+                return term
+        return None
+
+    def note(self, form: Form) -> None:
+        """The form is not below 0; and so are those that follow, without its latest symbol."""
+        due = [form]
+        while due and len(self.facts) < MOST_FACTS:
+            form = due.pop()
+            if not form.terms or form in self.facts:
+                continue
+            found = self.latest(form)
+            if found is not None:
+                number, factor = found
+                symbol = self.symbols[number]
+                bounds, is_widest = symbol.bounds(factor > 0)
+                follow = []
+                if not callable(bounds) and not is_widest:
+                    follow += [form + (end - Form(((number, 1),))).times(factor) for end in bounds]
+                for fact in self.facts:
+                    other = self.latest(fact)
+                    if other is not None and other[0] == number and other[1] * factor < 0:
+                        follow.append(form.times(abs(other[1])) + fact.times(abs(factor)))
+                due += [x for x in follow if self.latest(x) is not None]
+            self.facts = (*self.facts, form)
+
+    def pinned(self, form: Form) -> Form:
+        """The number, with the bounds that it has here."""
+        if self.is_known(form) or not self.facts:
+            return form
+        facts = self.facts
+        return self.symbol(
+            Symbol(
+                low=lambda: [self.of_text(self.least(form, facts), None)],
+                high=lambda: [self.of_text(self.most(form, facts), None)],
+            )
+        )
+
+    def ends_by_facts(self, number: int, upper: bool, facts: Sequence[Form]) -> list[Form]:
+        """Bounds of a symbol."""
+        found = []
+        for fact in facts:
+            latest = self.latest(fact)
+            if latest is None or latest[0] != number or (latest[1] < 0) != upper:
+                continue
+            factor = abs(latest[1])
+            rest = fact - Form((latest,))  # factor * symbol <= rest, or >= -rest
+            if factor > 1:
+                if not self.is_known(rest):
+                    continue
+                rest = self.divided(rest, Form((), factor))
+            found.append(rest if upper else rest.times(-1))
+        return found
+
     # ---- bounds: texts of the guard -------------------------------------------------------------
 
-    def least(self, form: Form) -> str:
-        return self._bound(form, False)
+    def least(self, form: Form, facts: Sequence[Form] | None = None) -> str:
+        return self._bound(form, False, self.facts if facts is None else facts)
 
-    def most(self, form: Form) -> str:
-        return self._bound(form, True)
+    def most(self, form: Form, facts: Sequence[Form] | None = None) -> str:
+        return self._bound(form, True, self.facts if facts is None else facts)
 
-    def _bound(self, form: Form, upper: bool) -> str:
-        unknown = [(s, f) for s, f in form.terms if self.symbols[s].text is None]
-        if not unknown:
-            return self.text(form)
-        number, factor = max(unknown)
-        symbol = self.symbols[number]
-        if symbol.busy:
-            raise Unbounded
+    def ends(self, form: Form, facts: Sequence[Form]) -> tuple[str, str]:
+        return self.least(form, facts), self.most(form, facts)
+
+    def _bound(self, form: Form, upper: bool, facts: Sequence[Form]) -> str:
+        latest = self.latest(form)
+        if latest is None:
+            text = self.text(form)
+            return _tightest([text, *self._texts_by_facts(form, upper, facts)], upper)
+        number, factor = latest
         high = upper == (factor > 0)
-        symbol.busy = True
-        try:
-            bounds = symbol.high if high else symbol.low
-            ends = bounds() if callable(bounds) else bounds
-        finally:
-            symbol.busy = False
-        if not ends:
-            raise Unbounded
-        rest = Form(tuple(t for t in form.terms if t[0] != number), form.constant)
+        rest = Form(tuple(t for t in form.terms if t is not latest), form.constant)
+
+        def text_of(end: Form) -> str:
+            if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
+                raise Unbounded
+            return self._bound(rest + end.times(factor), upper, facts)
+
+        own, is_widest = self._own_ends(number, high)
+        others = self.ends_by_facts(number, high, facts) if facts else []
+        if len(own) == 1 and not others:
+            return text_of(own[0])
         texts = []
-        widest = symbol.widest_high if high else symbol.widest_low
-        for end in dict.fromkeys(ends):
-            try:
-                if any(s >= number and self.symbols[s].text is None for s, _ in end.terms):
-                    raise Unbounded
-                texts.append(self._bound(rest + end.times(factor), upper))
-            except Unbounded:
-                if widest:
-                    raise  # else the other bounds hold too
-        texts = list(dict.fromkeys(texts))
+        if own and is_widest:
+            with suppress(Unbounded):
+                texts.append(_tightest([text_of(end) for end in dict.fromkeys(own)], not upper))
+            own = []
+        for end in _tightest_forms([*own, *others], high):
+            with suppress(Unbounded):
+                texts.append(text_of(end))
         if not texts:
             raise Unbounded
-        if len(texts) == 1:
-            return texts[0]
-        return f"{'max' if upper == widest else 'min'}({','.join(texts)})"
+        return _tightest(texts, upper)
+
+    def _own_ends(self, number: int, high: bool) -> tuple[Sequence[Form], bool]:
+        symbol = self.symbols[number]
+        bounds, is_widest = symbol.bounds(high)
+        if not callable(bounds):
+            return bounds, is_widest
+        if symbol.busy:
+            return (), False
+        symbol.busy = True
+        try:
+            return bounds(), is_widest
+        except Unbounded:
+            return (), False
+        finally:
+            symbol.busy = False
+
+    def _texts_by_facts(self, form: Form, upper: bool, facts: Sequence[Form]) -> list[str]:
+        """Bounds of a known form: with a multiple of a fact, a symbol of it is gone."""
+        if not facts or not form.terms:
+            return []
+        factors, found = dict(form.terms), []
+        for fact in facts:
+            if self.latest(fact) is not None:
+                continue
+            symbol, factor = fact.terms[-1]
+            times, left = divmod(factors.get(symbol, 0), factor)
+            if left == 0 and (times < 0 if upper else times > 0):
+                found.append(self.text(form - fact.times(times)))
+        return found
+
+
+def _tightest(texts: Sequence[str], upper: bool) -> str:
+    """Of bounds that all hold."""
+    if len(texts) > 1:
+        texts = list(dict.fromkeys(texts))
+    return texts[0] if len(texts) == 1 else f"{'min' if upper else 'max'}({','.join(texts)})"
+
+
+def _tightest_forms(ends: Sequence[Form], upper: bool) -> list[Form]:
+    """Without those that are looser by a constant."""
+    constants: dict[Any, int] = {}
+    better = min if upper else max
+    for end in ends:
+        constants[end.terms] = better(end.constant, constants.get(end.terms, end.constant))
+    return [Form(terms, constant) for terms, constant in constants.items()]

@@ -42,14 +42,15 @@ class Guards:
     numbers_now: dict[str, int]
 
     def require(self, form: Form, least: int | str | None, most: int | str | None) -> None:
-        """The guard asks for least <= form <= most."""
+        """The guard asks for least <= form <= most, as far as the nest gets here."""
+        facts = self.forms.facts
 
         def texts() -> list[str]:
             found = []
             if least is not None:
-                found.append(f"{least} <= {self.forms.least(form)}")
+                found.append(f"{least} <= {self.forms.least(form, facts)}")
             if most is not None:
-                found.append(f"{self.forms.most(form)} <= {most}")
+                found.append(f"{self.forms.most(form, facts)} <= {most}")
             return found
 
         self.conditions.append(texts)

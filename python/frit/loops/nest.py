@@ -41,7 +41,7 @@ from frit.loops.values import (
     View,
     kinds_in,
 )
-from frit.loops.variables import Variables
+from frit.loops.variables import Assignment, Variables
 from frit.loops.views import Views
 from frit.translate.flow import may_leave
 from frit.translate.record import field, record
@@ -131,7 +131,7 @@ class NestWriter(
         self.env: dict[str, Any] = {}
         self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}
         self.locals: dict[str, int] = {}
-        self.assignments: dict[str, list[tuple[Form, Form | None, tuple[Any, ...]]]] = {}
+        self.assignments: dict[str, list[Assignment]] = {}
         self.symbol_of: dict[int, str] = {}  # reads of variables
         self.loose: set[int] = set()  # symbols of numbers that only the nest computes
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them

@@ -24,8 +24,19 @@ from frit.loops.values import (
     Value,
     View,
 )
+from frit.translate.record import record
 
 MANY_ROUNDS = 2**50  # no loop gets there in a week
+
+
+@record
+class Assignment:
+    """Of an int to a variable that has a place; added: what it adds to the variable itself."""
+
+    form: Form
+    added: Form | None
+    loops: tuple[tuple[Form, Form] | None, ...]  # open ones
+    facts: tuple[Form, ...]
 
 
 class Variables:
@@ -37,7 +48,7 @@ class Variables:
     env: dict[str, Any]
     bound: dict[str, tuple[tuple[Form, Form], ...]]
     locals: dict[str, int]
-    assignments: dict[str, list[tuple[Form, Form | None, tuple[Any, ...]]]]
+    assignments: dict[str, list[Assignment]]
     symbol_of: dict[int, str]
     narrowed: dict[int, str]
     open_loops: list[tuple[Form, Form] | None]
@@ -120,29 +131,29 @@ class Variables:
         For a read in the loops `around`, with so many assignments before it in the text.
         """
         plain, sums = [], []
-        for number, (form, added, loops) in enumerate(self.assignments.get(name, [])):
-            if added is None:
+        bound = self.forms.most if high else self.forms.least
+        for number, assignment in enumerate(self.assignments.get(name, [])):
+            form, loops, facts = assignment.form, assignment.loops, assignment.facts
+            if assignment.added is None:
                 try:
-                    plain.append(self.forms.most(form) if high else self.forms.least(form))
+                    plain.append(bound(form, facts))
                 except Unbounded:
                     self.boundless.add(name)
                     raise
                 continue
             if any(symbol in self.narrowed for symbol, _ in form.terms):
                 with suppress(Unbounded):
-                    plain.append(self.forms.most(form) if high else self.forms.least(form))
+                    plain.append(bound(form, facts))
                     continue
             if None in loops:
                 rounds = str(MANY_ROUNDS)
             else:
-                rounds = "*".join(f"max(0,{self.forms.most(e - b)})" for b, e in loops) or "1"
+                most = [self.forms.most(e - b, facts) for b, e in filter(None, loops)]
+                rounds = "*".join(f"max(0,{x})" for x in most) or "1"
                 if number >= assigned and loops and all(map(_is, loops, around)):
                     # The round that reads it has not added to it yet.
                     rounds = f"max(0,{rounds}-1)" if len(loops) <= len(around) else rounds
-            if high:
-                sums.append(f"max(0,{self.forms.most(added)})*{rounds}")
-            else:
-                sums.append(f"min(0,{self.forms.least(added)})*{rounds}")
+            sums.append(f"{'max' if high else 'min'}(0,{bound(assignment.added, facts)})*{rounds}")
         if not plain:
             self.boundless.add(name)
             raise Unbounded
@@ -179,9 +190,8 @@ class Variables:
                 read = self.symbol_of.get(symbol) or self.narrowed.get(symbol)
                 if factor == 1 and read == name:
                     added = value.form - Form(((symbol, 1),))
-            self.assignments.setdefault(name, []).append(
-                (value.form, added, tuple(self.open_loops))
-            )
+            made = Assignment(value.form, added, tuple(self.open_loops), self.forms.facts)
+            self.assignments.setdefault(name, []).append(made)
         if mixed and kind in COMPLEXES:
             if "complex" in kinds_of(value) and name not in self.knowledge.nonzero:
                 if not is_zero(value):

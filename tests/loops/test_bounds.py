@@ -1,0 +1,315 @@
+"""test_bounds.py: an index is asked to be inside where it is reached: triangles, conditions."""
+
+from __future__ import annotations
+
+import copy
+import linecache
+import os
+import random
+
+import numpy as np
+import pytest
+
+import frit
+
+from .fuzz import outcome, same_outcome
+from .test_loops import runs_compiled
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "500")) // 5
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+
+
+def nussinov(seq, t):
+    n = len(seq)
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            if j - 1 >= 0:
+                t[i, j] = max(t[i, j], t[i, j - 1])
+            if i + 1 < n:
+                t[i, j] = max(t[i, j], t[i + 1, j])
+            if j - 1 >= 0 and i + 1 < n:
+                if i < j - 1:
+                    t[i, j] = max(t[i, j], t[i + 1, j - 1] + (1 if seq[i] + seq[j] == 3 else 0))
+                else:
+                    t[i, j] = max(t[i, j], t[i + 1, j - 1])
+            for k in range(i + 1, j):
+                t[i, j] = max(t[i, j], t[i, k] + t[k + 1, j])
+
+
+def differences(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            out[i, j] = a[i + 1, j] - a[i, j - 1]
+
+
+def three_deep(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            for k in range(j + 1, n):
+                out[i, k] += a[i + 2, j] * a[j + 1, k - 2]
+
+
+def below_the_diagonal(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i):
+            row = i - 1
+            out[row, j] = a[row, j + 1] - a[i, j]
+
+
+def stencil_with_edges(a, out):
+    n, m = a.shape
+    for i in range(n):
+        for j in range(m):
+            s = a[i, j]
+            if i > 0:
+                s += a[i - 1, j]
+            if i < n - 1:
+                s += a[i + 1, j]
+            if j != 0:
+                s += a[i, j - 1]
+            if j + 1 < a.shape[1]:
+                s += a[i, j + 1]
+            out[i, j] = s
+
+
+def skipped_edges(a, out):
+    n = len(a)
+    for i in range(n):
+        if i == 0 or i == n - 1:
+            continue
+        for j in range(a.shape[1]):
+            out[i, j] = a[i - 1, j] - a[i + 1, j]
+
+
+def sums_of_two_indices(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(n):
+            if i + j < n:
+                out[i, j] = a[i + j, 0]
+            elif 2 * j < n:
+                out[i, j] = a[2 * j, i]
+
+
+def every_other_round(a, out):
+    n = a.shape[0]
+    for i in range(0, n, 2):
+        for j in range(n - 1, i, -2):
+            out[i, j] = a[i + 1, j - 1]
+
+
+def periodic(a, out):
+    n, m = a.shape
+    for i in range(n):
+        above = i - 1 if i > 0 else n - 1
+        below = i + 1 if i < n - 1 else 0
+        for j in range(m):
+            if j == 0:
+                left = m - 1
+            else:
+                left = j - 1
+            out[i, j] = a[above, j] + a[below, j] - a[i, left]
+
+
+def distances(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += (a[i, k] - a[j, k]) ** 2
+            out[i, j] = s**0.5
+            out[j, i] = out[i, j]
+
+
+NESTS = [
+    differences,
+    three_deep,
+    below_the_diagonal,
+    stencil_with_edges,
+    skipped_edges,
+    sums_of_two_indices,
+    every_other_round,
+    periodic,
+    distances,
+]
+
+
+def compare(function, parallel, given):
+    expected, got = copy.deepcopy(given), copy.deepcopy(given)
+    raised = []
+    for call, arguments in ((function, expected), (parallel, got)):
+        try:
+            call(*arguments)
+            raised.append(None)
+        except IndexError as error:
+            raised.append(str(error))
+    assert raised[0] == raised[1]
+    for x, y in zip(expected, got, strict=True):
+        if x.dtype.kind == "f":
+            np.testing.assert_array_max_ulp(x, y, 1)  # a power
+        else:
+            np.testing.assert_array_equal(x, y)
+    return raised[0]
+
+
+@pytest.mark.parametrize("function", NESTS)
+@pytest.mark.parametrize("n", [3, 8, 35])
+def test_an_index_counts_where_it_is_reached(function, n):
+    numbers = np.random.default_rng(n)
+    parallel = frit.parallelize(function)
+    given = [numbers.integers(0, 9, (n, n)).astype(float), np.zeros((n, n))]
+    assert compare(function, parallel, given) is None
+    assert runs_compiled(parallel), frit.explain(parallel)
+
+
+def test_nussinovs_table_is_one_nest():
+    parallel = frit.parallelize(nussinov)
+    seq = np.random.default_rng(1).integers(0, 4, 40)
+    compare(nussinov, parallel, [seq, np.zeros((40, 40), int)])
+    assert runs_compiled(parallel), frit.explain(parallel)
+
+
+@pytest.mark.parametrize("function", NESTS)
+@pytest.mark.parametrize("rows", [5, 6, 7])
+@pytest.mark.parametrize("columns", [5, 6, 7])
+def test_what_is_outside_raises_where_python_does(function, rows, columns):
+    parallel = frit.parallelize(function)
+    a = np.arange(49.0).reshape(7, 7) ** 2
+    compare(function, parallel, [a, np.zeros((7, 7))])
+    for given in ([a, np.zeros((rows, columns))], [a[:, :columns].copy(), np.zeros((7, 7))]):
+        raised = compare(function, parallel, given)
+        is_whole = given[0].shape == given[1].shape == (7, 7)
+        assert (raised is None) or not is_whole
+
+
+class Program:
+    """A function f(a, b, c, n, m, w): loops whose bounds and conditions name others' indices."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines = ["def f(a, b, c, n, m, w):", "    s = 0", "    t = 0"]
+        self.open: list[str] = []
+        for _ in range(self.pick(1, 1, 2)):
+            self.loop(1)
+        self.lines.append("    return s, t")
+        self.source = "\n".join(self.lines) + "\n"
+        name = f"<bounds {seed}>"
+        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
+        space: dict[str, object] = {}
+        exec(compile(self.source, name, "exec"), space)
+        self.function = space["f"]
+
+    def pick(self, *choices: str | int) -> str | int:
+        return self.random.choice(choices)
+
+    def chance(self, p: float) -> bool:
+        return self.random.random() < p
+
+    def moved(self) -> str:
+        return f"{self.pick(*self.open)} {self.pick('+', '-')} {self.pick(0, 0, 1, 1, 2)}"
+
+    def begin(self) -> str:
+        return self.moved() if self.open and self.chance(0.6) else str(self.pick(0, 0, 1, 2))
+
+    def end(self) -> str:
+        sizes = ["n", "m", "n - 1", "m - 1", "n + 1", "a.shape[0]", "len(c)", "b.shape[1] - 1"]
+        if self.open and self.chance(0.4):
+            return self.pick(self.moved(), f"n - {self.pick(*self.open)} - 1")
+        limit = self.pick(*sizes)
+        return f"min(w, {limit})" if self.chance(0.1) else limit
+
+    def index(self) -> str:
+        if not self.open or self.chance(0.1):
+            return self.pick("0", "n - 1", "m - 1", "-1", "w")
+        x, y = self.pick(*self.open), self.pick(*self.open)
+        if self.chance(0.7):
+            return self.moved()
+        return self.pick(f"{x} + {y}", f"{x} - {y} - 1", f"n - {x} - 1", f"2 * {x}", f"{x} // 2")
+
+    def element(self) -> str:
+        one = f"{self.pick('a', 'c')}[{self.index()}]"
+        return self.pick(one, f"b[{self.index()}, {self.index()}]")
+
+    def comparison(self) -> str:
+        x, y = self.pick(*self.open), self.pick(*self.open)
+        left = self.pick(x, x, f"{x} + 1", f"{x} - 1", f"{x} + {y}", f"2 * {x}")
+        sizes = ["0", "1", "n", "n - 1", "m - 1", "w", "a.shape[0]", "len(c)", "b.shape[0] - 1"]
+        right = self.pick(*sizes, y, f"{y} + 1")
+        text = f"{left} {self.pick('<', '<=', '>', '>=', '==', '!=')} {right}"
+        return self.pick(text, text, text, f"not {text}", f"0 < {x} < {right}")
+
+    def condition(self) -> str:
+        word = self.pick("", "", "", "and", "or")
+        return f"{self.comparison()} {word} {self.comparison()}" if word else self.comparison()
+
+    def line(self, depth: int, text: str) -> None:
+        self.lines.append("    " * depth + text)
+
+    def loop(self, depth: int) -> None:
+        name, step = "ijkl"[len(self.open)], self.pick("", "", "", ", 2", ", -1")
+        begin, end = self.begin(), self.end()
+        if step == ", -1":
+            begin, end = end, self.pick("-1", "0", *self.open)
+        self.line(depth, f"for {name} in range({begin}, {end}{step}):")
+        self.open.append(name)
+        for _ in range(self.pick(1, 1, 2)):
+            self.statement(depth + 1)
+        self.open.pop()
+
+    def statement(self, depth: int) -> None:
+        if self.chance(0.35) and len(self.open) < 3:
+            return self.loop(depth)
+        if self.chance(0.35):
+            self.line(depth, f"if {self.condition()}:")
+            if self.chance(0.15):
+                return self.line(depth + 1, "continue")
+            self.statement(depth + 1)
+            if self.chance(0.4):
+                self.line(depth, "else:")
+                self.statement(depth + 1)
+            return None
+        if self.chance(0.15):
+            return self.line(depth, f"s += {self.element()} if {self.condition()} else 1")
+        if self.chance(0.15):
+            return self.line(depth, f"if {self.comparison()} and {self.element()} > 1: t += 1")
+        if self.chance(0.15):
+            other = self.pick("0", "n - 1", self.moved())
+            self.line(depth, f"q = {self.moved()} if {self.condition()} else {other}")
+            return self.line(depth, f"s += {self.pick('a', 'c')}[q]")
+        target = self.pick(self.element(), "s", "t")
+        return self.line(depth, f"{target} {self.pick('=', '+=')} {self.element()} + 1")
+
+    def arguments(self, numbers: np.random.Generator) -> dict[str, object]:
+        n, m = (int(numbers.integers(0, 9)) for _ in range(2))
+        m = n if numbers.random() < 0.3 else m
+        more = int(numbers.choice([0, 0, 0, 8]))
+        sizes = [max(0, x + more + int(numbers.choice([0, 0, 1, -1]))) for x in (n, n, m, m)]
+        return {
+            "a": numbers.integers(0, 9, sizes[0]),
+            "b": numbers.integers(0, 9, (sizes[1], sizes[2])),
+            "c": numbers.integers(0, 9, sizes[3]),
+            "n": n,
+            "m": m,
+            "w": int(numbers.integers(-1, 6)),
+        }
+
+
+def test_random_bounds_and_conditions_do_what_python_does():
+    compiled = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        program, numbers = Program(seed), np.random.default_rng(seed)
+        parallel = frit.parallelize(program.function)
+        for call in range(6):
+            arguments = program.arguments(numbers)
+            expected = outcome(program.function, arguments)
+            got = outcome(parallel, arguments)
+            assert same_outcome(expected, got), (
+                f"seed {seed}, call {call}\n{program.source}\n{arguments}\n"
+                f"Python: {expected}\nFrit: {got}"
+            )
+        compiled += any(site.calls for site in parallel.__frit__.sites)
+    assert compiled > PROGRAMS / 2
