@@ -173,6 +173,7 @@ void Engine::commit() {
     at_once |= a.base->exports > 0 || a.base->foreign;
   });
   ++statistics.recorded;
+  if (node.kind == NodeKind::Routine) foresight.note_step(source, node.op);
   pending_cost_ += pending_cost_of(node);
   if (at_once && launching_) {
     due_ = true;

@@ -150,9 +150,13 @@ class Engine {
                   const LaunchShape& shape);
 
   // An elementwise op whose result has so many bytes is computed at once, if its inputs are ready.
-  bool computes_at_once(std::int64_t bytes) {
-    return bytes <= settings.immediate_bytes &&
-           (bytes <= Foresight::least_bytes || !foresight.records(source));
+  bool computes_at_once(Op op, std::int64_t bytes) {
+    if (bytes <= settings.immediate_bytes)
+      return bytes <= Foresight::least_bytes || !foresight.records(source, op);
+    // From here on a launch costs little, and several threads may share it.
+    const std::int64_t most_bytes = settings.immediate_bytes * (has(op, Costly) ? 4 : 16);
+    return bytes <= most_bytes && settings.tier == Tier::Automatic &&
+           !foresight.records_large(source, op);
   }
 
   SourcePosition source;

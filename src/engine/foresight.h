@@ -3,7 +3,8 @@
 // One such op by itself takes less time at once; eight of them take less as one kernel. How many
 // will follow before somebody looks at a value can't be known, but programs do the same again: what
 // followed an op at this place of the program last time. A place that was wrong once, or whose
-// traces never come back, is not tried again.
+// traces never come back, is not tried again. On larger arrays two ops take less as one kernel:
+// there an op is computed at once where, last time, nothing followed it.
 #pragma once
 
 #include <array>
@@ -22,18 +23,36 @@ class Foresight {
   void note_look() { looked_.store(true, std::memory_order_relaxed); }
 
   // Of an op at this place, whether it is recorded.
-  bool records(SourcePosition at) {
+  bool records(SourcePosition at, Op op) {
+    note_step(at, op);
+    if (length_ >= long_stretch && !is_recorded_ && !place_->is_barred) begin_recording();
+    return is_recorded_;
+  }
+  // The same on larger arrays, where the op has nothing before it to be fused with.
+  bool records_large(SourcePosition at, Op op) {
+    note_step(at, op);
+    return !was_last_;
+  }
+  // A step that is recorded in any case.
+  void note_step(SourcePosition at, Op op) {
     if (looked_.load(std::memory_order_relaxed)) {
       looked_.store(false, std::memory_order_relaxed);
       end_stretch();
       begin_stretch(at);
     }
-    if (++length_ == long_stretch && !is_recorded_ && !place_->is_barred) begin_recording();
-    return is_recorded_;
+    ++length_;
+    if (step_) step_->is_last = false;
+    step_ = &at_its_place(steps_, at, static_cast<std::uintptr_t>(op));
+    if (step_->op != op) *step_ = {.code = at.code, .instruction = at.instruction, .op = op};
+    was_last_ = step_->is_last && at.code != nullptr;
+    step_->is_last = true;
   }
+  // What the steps so far made is needed now: nothing can be fused with them.
+  void note_need() { step_ = nullptr; }
   // A trace is evaluated, for which there was a plan or not.
   void note_plan(bool known) {
     if (is_recorded_) place_->surprises += known ? -1 : 1;
+    note_need();
   }
 
  private:
@@ -52,6 +71,24 @@ class Foresight {
     int surprises = 0;
   };
 
+  struct Step {
+    const void* code = nullptr;
+    std::int32_t instruction = 0;
+    Op op{};
+    bool is_last = false;  // nothing followed it before it was needed
+  };
+
+  template <class Entry, std::size_t count>
+  static Entry& at_its_place(std::array<Entry, count>& table, SourcePosition at,
+                             std::uintptr_t which = 0) {
+    const auto hash = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
+                      static_cast<std::uintptr_t>(at.instruction);
+    Entry& entry = table[(hash + 7 * which) % count];
+    if (entry.code != at.code || entry.instruction != at.instruction)
+      entry = {.code = at.code, .instruction = at.instruction};
+    return entry;
+  }
+
   void begin_recording() {
     is_recorded_ = true;
     recorded_from_ = length_;
@@ -63,13 +100,10 @@ class Foresight {
       place_->is_barred = true;
     length_ = 0;
     is_recorded_ = false;
+    note_need();
   }
   void begin_stretch(SourcePosition at) {
-    const auto hash = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
-                      static_cast<std::uintptr_t>(at.instruction);
-    place_ = &places_[hash % places_.size()];
-    if (place_->code != at.code || place_->instruction != at.instruction)
-      *place_ = {.code = at.code, .instruction = at.instruction};
+    place_ = &at_its_place(places_, at);
     if (place_->length >= least_length && !place_->is_barred) begin_recording();
   }
 
@@ -78,6 +112,9 @@ class Foresight {
   int length_ = 0;
   int recorded_from_ = 0;
   bool is_recorded_ = false;
+  std::array<Step, 512> steps_;
+  Step* step_ = nullptr;  // null: nothing that is still to be computed
+  bool was_last_ = false;
   std::atomic<bool> looked_ = true;
 };
 

@@ -13,7 +13,7 @@ SourcePosition place(int instruction) { return {&code[0], instruction, nullptr};
 // A stretch of ops that begins at a place and ends with a look: how many of them are recorded.
 int recorded(Foresight& foresight, int from, int length, bool plan_is_known = true) {
   int count = 0;
-  for (int k = 0; k < length; ++k) count += foresight.records(place(from + k)) ? 1 : 0;
+  for (int k = 0; k < length; ++k) count += foresight.records(place(from + k), Op::Add) ? 1 : 0;
   if (count > 0) foresight.note_plan(plan_is_known);
   foresight.note_look();
   return count;
@@ -51,9 +51,65 @@ TEST(Foresight, a_place_whose_traces_never_come_back_is_given_up) {
 TEST(Foresight, a_loop_without_looks_is_recorded_after_a_while) {
   Foresight foresight;
   int count = 0;
-  for (int k = 0; k < 200; ++k) count += foresight.records(place(k % 4)) ? 1 : 0;
+  for (int k = 0; k < 200; ++k) count += foresight.records(place(k % 4), Op::Add) ? 1 : 0;
   EXPECT_GT(count, 100);
   EXPECT_LT(count, 200);
+}
+
+// The same on larger arrays.
+int recorded_large(Foresight& foresight, int from, int length) {
+  int count = 0;
+  for (int k = 0; k < length; ++k)
+    count += foresight.records_large(place(from + k), Op::Add) ? 1 : 0;
+  foresight.note_look();
+  return count;
+}
+
+TEST(Foresight, a_large_op_that_nothing_followed_is_computed_at_once) {
+  Foresight foresight;
+  EXPECT_EQ(recorded_large(foresight, 0, 1), 1);
+  EXPECT_EQ(recorded_large(foresight, 0, 1), 0);
+  EXPECT_EQ(recorded_large(foresight, 100, 1), 1);  // another place
+  EXPECT_EQ(recorded_large(foresight, 0, 1), 0);
+}
+
+TEST(Foresight, a_large_op_that_another_followed_is_recorded) {
+  Foresight foresight;
+  recorded_large(foresight, 0, 1);
+  EXPECT_EQ(recorded_large(foresight, 0, 3), 2);
+  EXPECT_TRUE(foresight.records_large(place(0), Op::Add));
+  EXPECT_TRUE(foresight.records_large(place(0), Op::Multiply));  // another op of one place
+}
+
+TEST(Foresight, a_large_op_before_a_step_that_is_recorded_is_recorded_with_it) {
+  Foresight foresight;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(foresight.records_large(place(0), Op::Add));
+    foresight.note_step(place(1), Op::Add);
+    foresight.note_look();
+  }
+}
+
+TEST(Foresight, a_large_op_that_is_needed_before_the_next_is_computed_at_once) {
+  Foresight foresight;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(foresight.records_large(place(0), Op::Add), round == 0);
+    foresight.note_need();
+    foresight.note_step(place(1), Op::Add);
+  }
+}
+
+TEST(Foresight, a_loop_of_large_ops_that_nobody_needs_is_recorded) {
+  Foresight foresight;
+  for (int round = 0; round < 9; ++round) EXPECT_TRUE(foresight.records_large(place(0), Op::Add));
+}
+
+TEST(Foresight, a_large_op_of_no_place_is_recorded) {
+  Foresight foresight;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(foresight.records_large({}, Op::Add));
+    foresight.note_look();
+  }
 }
 
 TEST(Foresight, a_place_that_took_anothers_seat_begins_anew) {

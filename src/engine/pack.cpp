@@ -132,15 +132,35 @@ void unpack(std::byte* data, const Layout& layout, const std::byte* dense) {
 }
 
 void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape, int item) {
-  if (shape.empty()) return copy_items(to.data, 0, from.data, 0, 1, item);
+  // The axes of more than one element, those merged that lie in a row in both windows.
+  struct Axis {
+    std::int64_t extent, to, from;
+  };
+  Axis axes[max_dimensions];
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k] == 1) continue;
+    const Axis axis{shape[k], to.strides[k], from.strides[k]};
+    Axis* const outer = count > 0 ? &axes[count - 1] : nullptr;
+    if (outer && outer->to == axis.extent * axis.to && outer->from == axis.extent * axis.from)
+      *outer = {outer->extent * axis.extent, axis.to, axis.from};
+    else
+      axes[count++] = axis;
+  }
+  if (count == 0) return copy_items(to.data, 0, from.data, 0, 1, item);
+  // Of short rows there are many.
+  constexpr std::int64_t short_row = 8;
+  if (count > 1 && axes[count - 1].extent < short_row &&
+      axes[count - 2].extent > axes[count - 1].extent)
+    std::swap(axes[count - 1], axes[count - 2]);
+  std::int64_t extents[max_dimensions];
+  for (std::size_t k = 0; k < count; ++k) extents[k] = axes[k].extent;
+  const Axis& row = axes[count - 1];
   walk_rows(
-      shape,
-      [&] {
-        copy_items(to.data, to.strides.back(), from.data, from.strides.back(), shape.back(), item);
-      },
+      {extents, count}, [&] { copy_items(to.data, row.to, from.data, row.from, row.extent, item); },
       [&](std::size_t axis, std::int64_t steps) {
-        to.data += steps * to.strides[axis];
-        from.data += steps * from.strides[axis];
+        to.data += steps * axes[axis].to;
+        from.data += steps * axes[axis].from;
       });
 }
 

@@ -34,6 +34,18 @@ class Temporaries {
   std::vector<std::unique_ptr<std::byte[]>> heap_;
 };
 
+// The bytes of a window, or of one element, as they are.
+void copy(std::byte* out, const Layout& out_layout, const SmallInput& in) {
+  if (in.data == out) return;
+  constexpr std::int64_t none[max_dimensions] = {};
+  const auto shape = out_layout.shape();
+  const std::span<const std::int64_t> steps =
+      in.layout ? in.layout->strides() : std::span(none).first(shape.size());
+  if (out_layout.size() > 0)
+    copy_elements({out, out_layout.strides()}, {const_cast<std::byte*>(in.data), steps}, shape,
+                  out_layout.item_size());
+}
+
 // The rows of operands that are dense along the last axis, in C order: no copy is needed then.
 class Rows {
  public:
@@ -104,10 +116,15 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   const std::int64_t n = out_layout.size();
   void* args[1 + max_inputs];
   unsigned splat = 0;
-  const bool all_dense =
-      out_layout.c_contiguous() && std::ranges::all_of(inputs, [](const SmallInput& in) {
-        return !in.layout || in.layout->c_contiguous();
-      });
+  if (op == Op::Copy && signature.in[0] == inputs[0].dtype && signature.out == out_dtype)
+    return copy(out, out_layout, inputs[0]);
+  // In one order, be it Fortran's: as good as one axis.
+  const auto dense_in = [&](bool (Layout::*contiguous)() const) {
+    return (out_layout.*contiguous)() && std::ranges::all_of(inputs, [&](const SmallInput& in) {
+             return !in.layout || (in.layout->*contiguous)();
+           });
+  };
+  const bool all_dense = dense_in(&Layout::c_contiguous) || dense_in(&Layout::f_contiguous);
   if (!all_dense && !needs_inputs && out_dtype == signature.out) {
     Rows rows(op, signature, out, out_layout, inputs);
     if (rows.possible()) {
@@ -136,7 +153,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     const bool single = !in.layout;
     const std::byte* data = in.data;
     std::int64_t count = single ? 1 : n;
-    if (!single && !in.layout->c_contiguous()) {
+    if (!single && !all_dense && !in.layout->c_contiguous()) {
       std::byte* dense = temporaries.take(n * size_of(in.dtype));
       pack(dense, data, *in.layout);
       data = dense;
@@ -153,7 +170,8 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   }
   const bool overwrites = needs_inputs && std::any_of(args + 1, args + 1 + inputs.size(),
                                                       [&](void* a) { return a == out; });
-  const bool direct = out_layout.c_contiguous() && out_dtype == signature.out && !overwrites;
+  const bool out_dense = all_dense || out_layout.c_contiguous();
+  const bool direct = out_dense && out_dtype == signature.out && !overwrites;
   std::byte* result = direct ? out : temporaries.take(n * size_of(signature.out));
   args[0] = result;
   if (want_flags) clear_float_flags();
@@ -163,13 +181,16 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
       engine.note_small(op, signature, args, n, splat, flags);
   if (direct) return;
   if (out_dtype != signature.out) {
-    std::byte* converted =
-        out_layout.c_contiguous() ? out : temporaries.take(n * size_of(out_dtype));
+    std::byte* converted = out_dense ? out : temporaries.take(n * size_of(out_dtype));
     void* cast_args[2] = {converted, result};
     convert(op, signature.out, out_dtype, cast_args, n);
     result = converted;
   }
-  if (result != out) unpack(out, out_layout, result);
+  if (result == out) return;
+  if (out_dense)
+    std::memcpy(out, result, static_cast<std::size_t>(n * size_of(out_dtype)));
+  else
+    unpack(out, out_layout, result);
 }
 
 }  // namespace frit

@@ -190,11 +190,42 @@ LayoutRef layout_of_result(std::span<const Argument> arguments, int item_size) {
 
 bool same_elements(const Access& a, const Access& b) { return relate(a, b) == Relation::Same; }
 
+// Do the rows along the last axis lie in a row in memory, or are one element each?
+bool has_dense_rows(const Array& a) {
+  return a.size() == 1 || a.shape().back() == 1 || a.strides().back() == 0 ||
+         a.strides().back() == size_of(a.dtype());
+}
+
+// No operand has to be packed, converted or saved for it first.
+bool needs_no_memory(Op op, const Signature& signature, const Array& out,
+                     std::span<const Argument> arguments) {
+  constexpr std::int64_t least_row = 8;
+  bool in_c_order = out.c_contiguous(), in_f_order = out.f_contiguous();
+  bool in_rows = out.ndim() > 1 && out.shape().back() >= least_row && has_dense_rows(out) &&
+                 !has(op, Costly) && !is_complex(signature.in[0]);
+  bool fits = out.dtype() == signature.out;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].array) continue;
+    const Array& a = *arguments[k].array;
+    fits &= a.dtype() == signature.in[k] &&
+            (!a.same_base(out) || (a.layout() == out.layout() && a.offset() == out.offset()));
+    if (a.size() == 1) continue;
+    const bool is_alike = std::ranges::equal(a.shape(), out.shape());
+    in_c_order &= is_alike && a.c_contiguous();
+    in_f_order &= is_alike && a.f_contiguous();
+    in_rows &= has_dense_rows(a);
+  }
+  return fits && (op == Op::Copy || in_c_order || in_f_order || in_rows);
+}
+
 // Computes at once if everything is small and there; false if not.
 bool try_small(Op op, const Signature& signature, const Array& out,
                std::span<const Argument> arguments, std::span<const Scalar> scalars) {
   Engine& engine = Engine::get();
-  if (!engine.computes_at_once(out.size() * size_of(out.dtype()))) return false;
+  const std::int64_t bytes = out.size() * size_of(out.dtype());
+  if (!engine.computes_at_once(op, bytes)) return false;
+  if (bytes > engine.settings.immediate_bytes && !needs_no_memory(op, signature, out, arguments))
+    return false;
   Base* target = out.base();
   if (target->pending != 0) return false;
   for (const Argument& a : arguments)
@@ -468,7 +499,8 @@ bool compute_plain(Op op, const Resolution& resolution, std::span<const Argument
   Engine& engine = Engine::get();
   Base* const base = out.base();
   const std::int64_t bytes = plain.layout->size() * plain.layout->item_size();
-  if (base->pending != 0 || !(engine.computes_at_once(bytes) || runs_alone(arguments, out, bytes)))
+  if (base->pending != 0 ||
+      !(engine.computes_at_once(op, bytes) || runs_alone(arguments, out, bytes)))
     return false;
   void* args[1 + max_inputs];
   unsigned splat = 0;
@@ -885,15 +917,20 @@ Array copy(const Array& a, char order) { return astype(a, a.dtype(), order); }
 
 Array full(std::span<const std::int64_t> shape, const Scalar& value) {
   Locked lock(Engine::lock());
-  Array out = empty(shape, value.dtype);
+  const DType dtype = value.dtype;
+  Array out = empty(shape, dtype);
   Engine& engine = Engine::get();
-  if (out.base()->bytes > engine.settings.immediate_bytes || !loop(Op::Copy, value.dtype)) {
-    assign(out, Argument(value));
+  const std::int64_t bytes = out.base()->bytes;
+  const Loop fill = loop(Op::Copy, dtype);
+  if (bytes > engine.settings.immediate_bytes && !engine.computes_at_once(Op::Copy, bytes)) {
+    const Access number{nullptr, nullptr, 0, dtype};
+    record_elementwise(Op::Copy, {{dtype, dtype, dtype}, dtype}, access_of(out), {&number, 1},
+                       {&value, 1});
     return out;
   }
   engine.allocate(out.base());
   void* args[2] = {out.base()->data, const_cast<std::byte*>(value.bytes)};
-  loop(Op::Copy, value.dtype)(args, out.size(), 1);
+  fill(args, out.size(), 1);
   ++engine.statistics.immediate;
   return out;
 }

@@ -406,16 +406,16 @@ bool has_whole_strides(const Array& a, DType dtype) {
 
 // No array where anything is out of the ordinary.
 Array small_product(const Array& a, const Array& b) {
-  const auto is_plain = [](const Array& x) {
+  const Engine& engine = Engine::get();
+  const std::int64_t most_bytes = 16 * engine.settings.immediate_bytes;
+  const auto is_plain = [&](const Array& x) {
     return (x.ndim() == 1 || x.ndim() == 2) && x.size() > 0 && has_whole_strides(x, x.dtype()) &&
-           is_small_and_ready(x);
+           x.size() * size_of(x.dtype()) <= most_bytes && engine.is_ready(x.base());
   };
   if (a.dtype() != b.dtype() || !is_plain(a) || !is_plain(b)) return {};
   const Extents n{a.ndim() == 2 ? a.shape()[0] : 1, a.shape().back(),
                   b.ndim() == 2 ? b.shape()[1] : 1};
-  if (b.shape()[0] != n.inner ||
-      n.rows * n.columns * size_of(a.dtype()) > Engine::get().settings.immediate_bytes)
-    return {};
+  if (b.shape()[0] != n.inner || n.rows * n.columns * size_of(a.dtype()) > most_bytes) return {};
   switch (a.dtype()) {
     case DType::Float32:
       return product_at_once<float>(a, b, n);

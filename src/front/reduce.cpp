@@ -128,6 +128,17 @@ bool decide(Op op, const Array& a, const Array& out) {
   return true;
 }
 
+// Of larger arrays only what is one dense row of the result's type.
+bool computes_at_once(Op op, const Array& a, DType dtype, std::int64_t results) {
+  Engine& engine = Engine::get();
+  const std::int64_t bytes = a.size() * size_of(dtype);
+  if (bytes > engine.settings.immediate_bytes)
+    return engine.computes_at_once(op, bytes) && results == 1 && a.c_contiguous() &&
+           a.dtype() == dtype;
+  if (!engine.is_ready(a.base())) engine.foresight.note_step(engine.source, op);
+  return true;
+}
+
 }  // namespace
 
 Array reduce(Op op, const Array& a, const ReduceOptions& options) {
@@ -215,8 +226,8 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   }
   Access target = access_of(out);
   target.layout = shape.over.get();
-  if (working == dtype && out.base()->pending == 0 && engine.is_ready(a.base()) &&
-      a.size() * size_of(dtype) <= engine.settings.immediate_bytes &&
+  const bool may_run = working == dtype && out.base()->pending == 0;
+  if (may_run && computes_at_once(op, a, dtype, out.size()) && engine.is_ready(a.base()) &&
       reduce_small(
           {.op = op, .mask = mask, .in = access_of(a), .out = target, .initial = initial})) {
     ++engine.statistics.immediate;

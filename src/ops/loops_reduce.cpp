@@ -209,22 +209,30 @@ Bits<n> bits_of_each(Comparison comparison) {
   return __builtin_bit_cast(Bits<n>, __builtin_convertvector(comparison, Truth));
 }
 
-// The first of the vectors with an element beyond all before it, or with a NaN; then the element.
+// The first of the blocks with an element beyond all before it, or with a NaN; then the element.
 template <Op op, DType d, int lanes>
 int64 extreme_place(const Element<d>* data, int64 n) {
+  constexpr int64 block = (lanes >= 64 ? 8 : 4) * lanes;
   Wide<d> extreme = extreme_of<op, d, lanes>(load_vector<d, lanes>(data));
   int64 at = 0;
-  const auto look_at = [&](int64 k) {
-    Vector<d, lanes> x = load_vector<d, lanes>(data + k), best = extreme;
-    if (bits_of_each<lanes>(op == Op::Maximum ? !(x <= best) : !(x >= best)) == 0) return;
-    extreme = extreme_of<op, d, lanes>(x);
-    at = k;
+  const auto look_at = [&](int64 first, int64 length) {
+    Vector<d, lanes> found = load_vector<d, lanes>(data + first), best = extreme;
+    for (int64 k = lanes; k < length; k += lanes)
+      found = extremes_of<op, d>(found, load_vector<d, lanes>(data + first + k));
+    if (bits_of_each<lanes>(op == Op::Maximum ? !(found <= best) : !(found >= best)) == 0) return;
+    extreme = extreme_of<op, d, lanes>(found);
+    at = first;
   };
-  for (int64 k = lanes; k + lanes <= n && extreme == extreme; k += lanes) look_at(k);
-  if (extreme == extreme) look_at(n - lanes);
-  Vector<d, lanes> x = load_vector<d, lanes>(data + at), best = extreme;
-  return at + __builtin_ctzll(extreme == extreme ? bits_of_each<lanes>(x == best)
-                                                 : bits_of_each<lanes>(x != x));
+  int64 k = lanes;
+  for (; k + block <= n && extreme == extreme; k += block) look_at(k, block);
+  for (; k + lanes <= n && extreme == extreme; k += lanes) look_at(k, lanes);
+  if (extreme == extreme) look_at(n - lanes, lanes);
+  for (;; at += lanes) {
+    Vector<d, lanes> x = load_vector<d, lanes>(data + at), best = extreme;
+    const auto bits =
+        extreme == extreme ? bits_of_each<lanes>(x == best) : bits_of_each<lanes>(x != x);
+    if (bits != 0) return at + __builtin_ctzll(bits);
+  }
 }
 template <Op op, DType d>
 int64 find_extreme(const void* in, int64 n) {

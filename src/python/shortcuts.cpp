@@ -96,22 +96,70 @@ struct Roll {
   }
 };
 
-// diff(a): of neighbours along the last axis.
+// tile(a, reps): each axis behind one that repeats it, copied and folded into it.
+struct Tile {
+  static constexpr const char* name = "tile";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [given] = named(arguments, {"reps"});
+    if (!given) throw Unfit{"no reps"};
+    const Array& array = array_behind(self);
+    Shape reps = shape_operand(given), extents(array.shape().begin(), array.shape().end()),
+          steps(array.strides().begin(), array.strides().end());
+    const std::size_t axes = std::max(reps.size(), extents.size());
+    if (2 * axes > static_cast<std::size_t>(max_dimensions)) throw Unfit{"too many axes"};
+    reps.insert(reps.begin(), axes - reps.size(), 1);
+    steps.insert(steps.begin(), axes - extents.size(), 0);
+    extents.insert(extents.begin(), axes - extents.size(), 1);
+    if (std::ranges::all_of(reps, [](std::int64_t n) { return n == 1; }))
+      return Py_NewRef(Py_NotImplemented);  // a copy, in the order of `a`
+    Shape shape, strides, folded;
+    std::int64_t bytes = size_of(array.dtype());
+    for (std::size_t k = 0; k < axes; ++k) {
+      if (reps[k] < 0 || __builtin_mul_overflow(bytes, reps[k] * extents[k], &bytes))
+        throw Unfit{"no such shape"};
+      shape.insert(shape.end(), {reps[k], extents[k]});
+      strides.insert(strides.end(), {0, steps[k]});
+      folded.push_back(reps[k] * extents[k]);
+    }
+    const Array tiles = window(array, shape, strides, array.offset(), array.dtype());
+    return new_array(reshaped(copy(tiles, 'C'), folded, 'C').array);
+  }
+};
+
+// Of neighbours along an axis.
+Array differences(const Array& array, std::size_t axis, Op op) {
+  std::vector<AxisSlice> axes;
+  for (const std::int64_t extent : array.shape()) axes.push_back({.count = extent});
+  axes[axis].count = std::max<std::int64_t>(axes[axis].count - 1, 0);
+  const Array before = slice(array, axes);
+  axes[axis].start = array.shape()[axis] - axes[axis].count;
+  const Array behind = slice(array, axes);
+  note_ufunc(info(op).numpy_name.data());
+  return apply(op, {behind, before});
+}
+
+// diff(a[, axis=]).
 struct Diff {
   static constexpr const char* name = "diff";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
+    const auto [times, along] = named(arguments, {"n", "axis"});
+    if (times && word_of(times) != 1) throw Unfit{"several times"};
     const Array& array = array_behind(self);
     if (array.ndim() == 0) throw Unfit{"no axis"};
-    std::vector<AxisSlice> axes;
-    for (const std::int64_t extent : array.shape()) axes.push_back({.count = extent});
-    axes.back().count = std::max<std::int64_t>(axes.back().count - 1, 0);
-    const Array before = slice(array, axes);
-    axes.back().start = array.shape().back() - axes.back().count;
-    const Array behind = slice(array, axes);
+    const int axis = along ? axis_operand(along, array.ndim()) : array.ndim() - 1;
     const Op op = is_bool(array.dtype()) ? Op::NotEqual : Op::Subtract;
-    note_ufunc(info(op).numpy_name.data());
-    return new_array(apply(op, {behind, before}));
+    return new_array(differences(array, static_cast<std::size_t>(axis), op));
+  }
+};
+
+// ediff1d(a).
+struct FlatDiff {
+  static constexpr const char* name = "ediff1d";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    if (is_bool(array.dtype())) return Py_NewRef(Py_NotImplemented);  // refused by NumPy
+    return new_array(differences(reshaped(array, {array.size()}, 'C').array, 0, Op::Subtract));
   }
 };
 
@@ -200,21 +248,30 @@ bool is_row(const Array& array) {
   return array.ndim() == 1 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
 }
 
+// Sorted along the last axis; NotImplemented where that is not few dense rows.
 PyObject* sorted_copy(const Array& array) {
   const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
   PyArray_SortFunc* const sort = functions->sort[NPY_QUICKSORT];
-  if (!sort || !is_row(array)) throw Unfit{"no row"};
+  const bool is_fit = sort && array.ndim() > 0 && array.size() > 0 && array.c_contiguous() &&
+                      is_small_and_ready(array);
+  if (!is_fit) return Py_NewRef(Py_NotImplemented);
   Array sorted = copy(array, 'C');
   eval(sorted);
-  if (sort(sorted.base()->data, sorted.size(), nullptr) < 0) throw PythonError{};
+  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
+  std::byte* row = sorted.base()->data;
+  for (const std::byte* end = row + sorted.base()->bytes; row < end; row += row_bytes)
+    if (sort(row, length, nullptr) < 0) throw PythonError{};
   return new_array(std::move(sorted));
 }
 
 struct SortFunction {
   static constexpr const char* name = "sort";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    return sorted_copy(array_behind(self));
+    const auto [axis] = named(arguments, {"axis"});
+    const Array& array = array_behind(self);
+    const std::optional<std::int64_t> along = axis ? word_of(axis) : -1;
+    if (along != -1 && along != array.ndim() - 1) return Py_NewRef(Py_NotImplemented);
+    return sorted_copy(array);
   }
 };
 
@@ -281,7 +338,9 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<Flip>(),
           shortcut_row<FlatNonzero>(),
           shortcut_row<Roll>(),
+          shortcut_row<Tile>(),
           shortcut_row<Diff>(),
+          shortcut_row<FlatDiff>(),
           shortcut_row<Outer>(),
           shortcut_row<ArrayEqual>(),
           shortcut_row<Vdot>(),

@@ -463,13 +463,17 @@ PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
   if (method == "reduce") return reduce_method(ufunc, arguments);
   if (method == "accumulate") return accumulate_method(ufunc, arguments);
   if (method == "outer") return outer_method(ufunc, arguments);
-  if (method == "at") return at_method(ufunc, arguments);
-  throw Unfit{"reduceat is not native"};
+  return at_method(ufunc, arguments);
 }
 
 }  // namespace
 
 PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments) {
+  const auto in_numpy = [&](const char* reason) {
+    const Ref function = checked(PyObject_GetAttrString(ufunc.real, method));
+    return fall_back(ufunc.name, function.get(), arguments, reason);
+  };
+  if (std::string_view(method) == "reduceat") return in_numpy("reduceat is not native");
   return checked(native_or(
                      [&] {
                        leave_underflow_to_numpy();
@@ -477,10 +481,7 @@ PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Argume
                        settle_warnings();
                        return Py_NewRef(result.get());
                      },
-                     [&](const char* reason) {
-                       const Ref function = checked(PyObject_GetAttrString(ufunc.real, method));
-                       return fall_back(ufunc.name, function.get(), arguments, reason);
-                     }))
+                     in_numpy))
       .release();
 }
 

@@ -372,6 +372,7 @@ def names_of(path: str) -> list[str]:
 def kinds(paths: list[str]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {kind: [] for kind in KINDS}
     _core.set_immediate_bytes(SMALL)
+    _core.set_tier("interpreter")  # which never takes a single step for itself
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for path in paths:

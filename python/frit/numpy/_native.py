@@ -28,6 +28,7 @@ LEFT_IF_SMALL = 4
 LEFT_IF_TINY = 8
 GIVES_ARRAY_BACK = 16  # given one of Frit's arrays and nothing else
 GIVES_DENSE_ARRAY_BACK = 32  # the same, where it lies in C order and has axes
+TIMES = 1 << 8  # behind the flags: up to how many times as much counts as small
 
 # FRIT_VERIFY=1: each call is done by NumPy too, and compared.
 VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
@@ -46,8 +47,9 @@ _GIVES_BACK = {
 def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) -> Callable[..., Any]:
     """`ours` behind the look at the operands; `function` is NumPy's; `name` is its dotted name."""
     if not flags:
-        is_left = name in _table.FRESH or name in _table.VIEWS
+        is_left = name in _table.FRESH or name in _table.VIEWS or name in _table.LEFT_UP_TO
         flags = LEFT_IF_SMALL * is_left + LEFT_IF_TINY * (name in _table.GROWING)
+        flags += TIMES * _table.LEFT_UP_TO.get(name, 0)
     guarded = _core.Native(name, ours, function, flags, getattr(_core.shortcuts, name, None))
     if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
         from frit.numpy import _verify

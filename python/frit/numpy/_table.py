@@ -36,11 +36,11 @@ TRANSPLANTED = frozenset(
 # Functions of several steps whose results are new memory, and no larger than their operands.
 FRESH = frozenset(
     """
-    vstack hstack dstack column_stack append delete insert average median nansum nanprod nanmean
+    vstack hstack dstack column_stack append average median nansum nanprod nanmean
     nanvar nanstd nanmin nanmax nanargmin nanargmax nancumsum nancumprod isclose allclose
     array_equal array_equiv diff ediff1d gradient cross trapezoid sinc angle iscomplex isreal fix
     isposinf isneginf select flatnonzero argwhere extract cov corrcoef cumulative_sum
-    cumulative_prod unwrap take_along_axis ptp polyval roll tril triu block
+    cumulative_prod unwrap ptp polyval roll tril triu block
     linalg.norm linalg.cross linalg.matrix_norm linalg.matrix_power linalg.multi_dot linalg.trace
     linalg.vector_norm
     """.split()
@@ -48,10 +48,20 @@ FRESH = frozenset(
 # The same, but what they make of small operands may be large.
 GROWING = frozenset(
     """
-    tile pad outer kron tensordot vander tri diagflat logspace geomspace eye identity repeat
+    tile outer kron tensordot vander tri diagflat logspace geomspace eye identity repeat
     meshgrid indices linalg.outer linalg.tensordot
     """.split()
 )
+# Of so many steps, or steps that only move elements, that NumPy does them on larger operands too:
+# how many times as large.
+LEFT_UP_TO = {
+    "cross": 4,
+    "delete": 16,
+    "gradient": 4,
+    "insert": 16,
+    "pad": 16,
+    "take_along_axis": 16,
+}
 # Of few steps, and they give views.
 VIEWS = frozenset(
     """
