@@ -21,6 +21,7 @@ struct Machine {
     return !is_complex(dtype) && size_of(dtype) >= fewest_masked_bytes;
   }
   bool is_x86 = false;
+  bool has_avx512 = false;
   bool has_many_registers = false;  // 32 of vectors, not 16
   // Can lanes from anywhere in memory be loaded under a mask by one instruction?
   bool can_gather(DType dtype) const {

@@ -34,6 +34,7 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
     for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
   }
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
+  if (has_shorter_way(op, in, used)) return shorter_where_ordinary(op, in, out, used);
   if (Function* overflows = formulas_.find(overflow_symbol(op, in)))
     if_then(any(active(call_formula(*overflows, used))), [&] { raise_overflow(); });
   return call_formulas(symbol, out, used);
@@ -60,7 +61,10 @@ Emitted Emitter::harmless(Op op, DType in, const Emitted& operand) {
   const std::string symbol = formula_symbol(op, in);
   Function* formula = formulas_.find(symbol);
   if (!formula) formula = formulas_.find(symbol + "_re");
-  if (!operand.varies() || (formula && !may_trap(*formula) && !is_flat_)) return operand;
+  // Nor must they keep the others from the shorter way.
+  const bool may_stay =
+      formula && !may_trap(*formula) && !formulas_.find(ordinary_symbol(op, in)) && !is_flat_;
+  if (!operand.varies() || may_stay) return operand;
   Emitted input{.parts = operand.parts};
   for (int k = 0; k < operand.parts; ++k) {
     Type* type = vector_of(const_cast<Emitted&>(operand), k)->getType()->getScalarType();
@@ -96,6 +100,30 @@ Value* Emitter::call_formula(Function& formula, ArrayRef<Emitted*> operands) {
 }
 
 // ---- calls --------------------------------------------------------------------------------------
+
+// Not in flat code, where nothing may branch.
+bool Emitter::has_shorter_way(Op op, DType in, ArrayRef<Emitted*> operands) {
+  return !is_flat_ && formulas_.find(ordinary_symbol(op, in)) &&
+         any_of(operands, [](Emitted* operand) { return operand->varies(); });
+}
+
+// The shorter formula's result, but where any lane is not ordinary the ready-made loop's for all
+// lanes.
+Emitted Emitter::shorter_where_ordinary(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
+  Value* memory[2];
+  make_memory(memory, out, lanes_, "shorter");
+  Value* ordinary = call_formula(*formulas_.find(is_ordinary_symbol(op, in)), operands);
+  Value* other = builder_.CreateICmpEQ(ordinary, Constant::getNullValue(ordinary->getType()));
+  if_then_else(
+      any(other),
+      [&] { store_parts(memory, call_out(op, in, out, operands, lanes_), out, lanes_); },
+      [&] {
+        store_parts(memory, call_formulas(ordinary_symbol(op, in), out, operands), out, lanes_);
+      });
+  Emitted result = load_parts(memory, out, lanes_);
+  result.level = level();
+  return result;
+}
 
 // The formula's result, but where any lane is rare the ready-made loop's for all lanes: it holds
 // everywhere.

@@ -115,6 +115,8 @@ class Emitter {
   llvm::Value* active(llvm::Value* flags);
   void raise_overflow();
   Emitted call_out_where_rare(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
+  bool has_shorter_way(Op op, DType in, llvm::ArrayRef<Emitted*> operands);
+  Emitted shorter_where_ordinary(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
   Emitted call_out(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands, unsigned lanes);
   Value* argument_in_memory(Emitted& operand, unsigned lanes);
   void cast(const Instr& instr);

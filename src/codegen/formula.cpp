@@ -15,6 +15,7 @@
 
 #include "ir/error.h"
 #include "ops/ops.h"
+#include "ops/permutation.h"
 
 namespace frit::codegen {
 namespace {
@@ -25,8 +26,8 @@ using namespace llvm;
 class Widening {
  public:
   Widening(Function& formula, std::span<const FormulaArgument> arguments, unsigned lanes,
-           Builder& builder)
-      : formula_(formula), lanes_(lanes), builder_(builder) {
+           Builder& builder, bool has_avx512)
+      : formula_(formula), lanes_(lanes), builder_(builder), has_avx512_(has_avx512) {
     check(formula.arg_size() == arguments.size(), "a formula gets as many arguments as it takes");
     for (unsigned k = 0; k < arguments.size(); ++k) {
       const FormulaArgument& given = arguments[k];
@@ -102,6 +103,7 @@ class Widening {
     if (auto* op = dyn_cast<ExtractValueInst>(&in))
       return builder_.CreateExtractValue(operand(0), op->getIndices());
     if (auto* call = dyn_cast<IntrinsicInst>(&in)) return intrinsic(*call, uniform);
+    if (auto* op = dyn_cast<ExtractElementInst>(&in)) return look_up(*op, uniform);
     throw InternalError("frit: internal error: " + formula_.getName().str() +
                         " has an instruction that can't be widened: " + in.getOpcodeName());
   }
@@ -119,6 +121,28 @@ class Widening {
     Value* fits = builder_.CreateFCmpOLT(size, ConstantFP::get(x->getType(), limit));
     Value* smallest = ConstantInt::get(to, APInt::getSignedMinValue(bits));
     return builder_.CreateSelect(fits, converted, smallest);
+  }
+  // A formula's only vectors are its tables.
+  Value* look_up(ExtractElementInst& in, bool uniform) {
+    auto* table = dyn_cast<Constant>(in.getVectorOperand());
+    check(table != nullptr, "a formula looks up in constants");
+    Value* place = uniform ? scalar(in.getIndexOperand()) : vector(in.getIndexOperand());
+    if (!uniform && has_avx512_ && is_permutable(*table, lanes_))
+      return permuted(builder_, *table, place);
+    Module& module = *builder_.GetInsertBlock()->getModule();
+    // An array: a vector would ask for more alignment than the code itself has.
+    SmallVector<Constant*, 16> elements;
+    while (Constant* element = table->getAggregateElement(static_cast<unsigned>(elements.size())))
+      elements.push_back(element);
+    auto* type = ArrayType::get(in.getType(), elements.size());
+    auto* memory =
+        new GlobalVariable(module, type, /*isConstant=*/true, GlobalValue::PrivateLinkage,
+                           ConstantArray::get(type, elements), "table");
+    Value* address = builder_.CreateGEP(in.getType(), memory, place);
+    if (uniform) return builder_.CreateLoad(in.getType(), address);
+    const Align alignment = module.getDataLayout().getABITypeAlign(in.getType());
+    return builder_.CreateMaskedGather(FixedVectorType::get(in.getType(), lanes_), address,
+                                       alignment);
   }
   // A condition that is the same in all lanes chooses between whole vectors.
   Value* select(Instruction& in, bool uniform) {
@@ -152,12 +176,13 @@ class Widening {
   Function& formula_;
   unsigned lanes_;
   Builder& builder_;
+  bool has_avx512_;
   DenseMap<Value*, Mapped> mapped_;
 };
 
 }  // namespace
 
-Formulas::Formulas(llvm::LLVMContext& context) {
+Formulas::Formulas(llvm::LLVMContext& context, bool has_avx512) : has_avx512_(has_avx512) {
   const std::span<const char> bytes = formula_bitcode();
   auto buffer = llvm::MemoryBuffer::getMemBuffer({bytes.data(), bytes.size()}, "formulas",
                                                  /*RequiresNullTerminator=*/false);
@@ -177,7 +202,7 @@ llvm::Function* Formulas::find(const std::string& symbol) {
 
 llvm::Value* Formulas::widen(llvm::Function& formula, std::span<const FormulaArgument> arguments,
                              unsigned lanes, Builder& builder) {
-  return Widening(formula, arguments, lanes, builder).run();
+  return Widening(formula, arguments, lanes, builder, has_avx512_).run();
 }
 
 unsigned length_of(const llvm::Function& formula) { return formula.getInstructionCount(); }

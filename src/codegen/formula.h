@@ -21,7 +21,8 @@ struct FormulaArgument {
 
 class Formulas {
  public:
-  explicit Formulas(llvm::LLVMContext& context);
+  // With AVX-512 look-ups in tables are permutations.
+  Formulas(llvm::LLVMContext& context, bool has_avx512);
 
   // nullptr where the table has no such formula.
   llvm::Function* find(const std::string& symbol);
@@ -34,6 +35,7 @@ class Formulas {
 
  private:
   std::unique_ptr<llvm::Module> module_;
+  bool has_avx512_;
 };
 
 // Instructions of a formula, as an estimate of its cost.

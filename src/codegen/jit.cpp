@@ -39,7 +39,7 @@ class LlvmJit final : public Jit {
   }
 
  public:
-  LlvmJit() : formulas_(context_) {}
+  LlvmJit() : formulas_(context_, native_.machine().has_avx512) {}
 
   Code compile(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
@@ -87,8 +87,8 @@ class LlvmJit final : public Jit {
   }
 
   llvm::LLVMContext context_;
-  Formulas formulas_;
   Native native_;
+  Formulas formulas_;
   bool broken_ = false;
 };
 

@@ -15,6 +15,18 @@ F polynomial(const F (&c)[count], F x) {
   return sum;
 }
 
+// The same by its even and its odd terms, whose sums run side by side.
+template <class F, int count>
+F polynomial(const F (&c)[count], F x, F square) {
+  constexpr int last_even = (count - 1) / 2 * 2, last_odd = count / 2 * 2 - 1;
+  F even = c[last_even], odd = c[last_odd];
+#pragma clang loop unroll(full)
+  for (int k = last_even - 2; k >= 0; k -= 2) even = fused_multiply_add(even, square, c[k]);
+#pragma clang loop unroll(full)
+  for (int k = last_odd - 2; k >= 0; k -= 2) odd = fused_multiply_add(odd, square, c[k]);
+  return fused_multiply_add(odd, x, even);
+}
+
 template <class F>
 struct Exponential;
 template <>
@@ -23,34 +35,46 @@ struct Exponential<double> {
   static constexpr double rounder = 0x1.8p52;
   static constexpr double log2_e = 0x1.71547652b82fep+0;
   static constexpr double ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
-  // exp is infinite above and 0 below these; expm1 is -1 below.
-  static constexpr double highest = 710, lowest = -746, lowest_expm1 = -40;
-  static constexpr double highest_sinh = 710.6, highest_tanh = 22, small = 0x1p-28, tiny = 0x1p-54;
+  // exp is infinite above and 0 below these, sinh infinite and tanh 1 above.
+  static constexpr double highest = 710, lowest = -746, highest_sinh = 710.6, highest_tanh = 22;
   static constexpr double highest_exp2 = 1025, lowest_exp2 = -1076;
+  // Nothing but normal numbers comes of sizes below these; exp(x) - 1 is exp(x) or -1 above.
+  static constexpr double ordinary = 708, ordinary_exp2 = 1022, ordinary_expm1 = 50;
   // (exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2
   static constexpr double rest[] = {
       0x1.0000000000001p-1,  0x1.555555555554dp-3,  0x1.5555555553ce8p-5,  0x1.11111111144cdp-7,
       0x1.6c16c178a58b2p-10, 0x1.a01a018c37677p-13, 0x1.a019b8cc875bbp-16, 0x1.71de59f3520bap-19,
       0x1.2891bc11bdc43p-22, 0x1.aeabc345fdc3dp-26};
-  // (2^r - 1) / r, |r| <= 0.5
+  // (sinh(r) / r - 1) / r^2 and (cosh(r) - 1) / r^2 in r^2
+  static constexpr double sinh[] = {0x1.5555555555559p-3, 0x1.111111110f64cp-7,
+                                    0x1.a01a01b0122fbp-13, 0x1.71ddf7d50126cp-19,
+                                    0x1.af5fb0aa4988ep-26};
+  static constexpr double cosh[] = {0x1p-1,
+                                    0x1.555555555555cp-5,
+                                    0x1.6c16c16c13e7ap-10,
+                                    0x1.a01a01b1b17bfp-16,
+                                    0x1.27e4c497e5ba2p-22,
+                                    0x1.1f95e91286152p-29};
+  // ((2^r - 1) / r - ln(2)) / r, |r| <= 0.5
   static constexpr double rest_exp2[] = {
-      0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a1acp-5,  0x1.3b2ab6fba1ee3p-7,
-      0x1.5d87fe7880441p-10, 0x1.430913093a10fp-13, 0x1.ffcbfd0180bb4p-17, 0x1.62bfd4fe48ea4p-20,
-      0x1.b523dc17d3518p-24, 0x1.e6055974795f2p-28, 0x1.eb5b6dba908d7p-32};
+      0x1.ebfbdff82c598p-3,  0x1.c6b08d704a1acp-5,  0x1.3b2ab6fba1ee3p-7,  0x1.5d87fe7880441p-10,
+      0x1.430913093a10fp-13, 0x1.ffcbfd0180bb4p-17, 0x1.62bfd4fe48ea4p-20, 0x1.b523dc17d3518p-24,
+      0x1.e6055974795f2p-28, 0x1.eb5b6dba908d7p-32};
 };
 template <>
 struct Exponential<float> {
   static constexpr float rounder = 0x1.8p23f;
   static constexpr float log2_e = 0x1.715476p0f;
   static constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
-  static constexpr float highest = 89, lowest = -104, lowest_expm1 = -20;
-  static constexpr float highest_sinh = 89.42f, highest_tanh = 10, small = 0x1p-13f,
-                         tiny = 0x1p-25f;
+  static constexpr float highest = 89, lowest = -104, highest_sinh = 89.42f, highest_tanh = 10;
   static constexpr float highest_exp2 = 129, lowest_exp2 = -151;
+  static constexpr float ordinary = 87, ordinary_exp2 = 126, ordinary_expm1 = 25;
   static constexpr float rest[] = {0x1p-1f, 0x1.5554dcp-3f, 0x1.55556ap-5f, 0x1.120c8ep-7f,
                                    0x1.6cad2ap-10f};
-  static constexpr float rest_exp2[] = {0x1.62e43p-1f,  0x1.ebfbdep-3f,  0x1.c6af9ep-5f,
-                                        0x1.3b2c58p-7f, 0x1.5ef4a2p-10f, 0x1.427918p-13f};
+  static constexpr float sinh[] = {0x1.555556p-3f, 0x1.1110b2p-7f, 0x1.a1714p-13f};
+  static constexpr float cosh[] = {0x1p-1f, 0x1.55547ep-5f, 0x1.6d990ap-10f};
+  static constexpr float rest_exp2[] = {0x1.ebfbdep-3f, 0x1.c6af9ep-5f, 0x1.3b2c58p-7f,
+                                        0x1.5ef4a2p-10f, 0x1.427918p-13f};
 };
 
 // x in [low, high], as `x` where x is a number.
@@ -73,7 +97,10 @@ struct Reduced {
     r_low = fused_multiply_add(-n, C::ln2_low, first - r);
   }
   // exp(r) - 1
-  F q() const { return fused_multiply_add(r * r, polynomial(Exponential<F>::rest, r), r); }
+  F q() const {
+    F square = r * r;
+    return fused_multiply_add(square, polynomial(Exponential<F>::rest, r, square), r);
+  }
 };
 
 // The parts of exp(x) = 2^n * (1 + q + q_low).
@@ -83,7 +110,8 @@ struct ExponentParts {
   explicit ExponentParts(F x) {
     Reduced<F> reduced(x);
     n = reduced.n, n_rounder = reduced.n_rounder;
-    F r = reduced.r, curved = r * r * polynomial(Exponential<F>::rest, r);
+    F r = reduced.r, square = r * r;
+    F curved = square * polynomial(Exponential<F>::rest, r, square);
     q = r + curved;
     q_low = ((r - q) + curved) + reduced.r_low;
   }
@@ -123,15 +151,32 @@ F exponential(F x) {
   return pick(is_nan(x), x, result);
 }
 
+template <class F>
+bool exponential_is_ordinary(F x) {
+  return magnitude_below(x, Exponential<F>::ordinary);
+}
+template <class F>
+F exponential_of_ordinary(F x) {
+  Reduced<F> reduced(x);
+  F power = power_of_rounded(reduced.n_rounder);
+  return fused_multiply_add(reduced.q(), power, power);
+}
+
+// 2^r, |r| <= 0.5
+template <class F>
+F exponential2_near(F r) {
+  using C = Exponential<F>;
+  F slope = fused_multiply_add(r, polynomial(C::rest_exp2, r, r * r), C::ln2_high);
+  return fused_multiply_add(r, slope, (F)1);
+}
+
 // 2^(x + tail), for |x| within its limits and a small tail.
 template <class F>
 F exponential2_of(F x, F tail) {
   using C = Exponential<F>;
   F n_rounder = x + C::rounder;
   F n = n_rounder - C::rounder;
-  F r = (x - n) + tail;
-  return Scale<F>(n_rounder, sign_bit(x))
-      .times(fused_multiply_add(r, polynomial(C::rest_exp2, r), (F)1));
+  return Scale<F>(n_rounder, sign_bit(x)).times(exponential2_near((x - n) + tail));
 }
 
 template <class F>
@@ -142,61 +187,108 @@ F exponential2(F x) {
   return pick(is_nan(x), x, result);
 }
 
-// (exp(x) - 1) / 2 for x from lowest_expm1 to highest_sinh. By quarters: 2^n itself may be
-// infinite.
 template <class F>
-F half_expm1(F x) {
-  ExponentParts<F> e(x);
-  F power = power_of_rounded(e.n_rounder - (F)2);
-  F base = power - (F)0.25, curved = power * e.q;
-  F sum = base + curved;
-  F low = fused_multiply_add(power, e.q_low, (base - sum) + curved);
-  F result = (sum + low) * (F)2;
-  return pick(e.n == 0, e.q * (F)0.5, result);
+bool exponential2_is_ordinary(F x) {
+  return magnitude_below(x, Exponential<F>::ordinary_exp2);
+}
+template <class F>
+F exponential2_of_ordinary(F x) {
+  using C = Exponential<F>;
+  F n_rounder = x + C::rounder;
+  return exponential2_near(x - (n_rounder - C::rounder)) * power_of_rounded(n_rounder);
 }
 
+// exp(x) - 1 for sizes below ordinary_expm1, and some more, but for the sign of 0.
+template <class F>
+F expm1_near(F x) {
+  Reduced<F> reduced(x);
+  F r = reduced.r, square = r * r, power = power_of_rounded(reduced.n_rounder), base = power - 1;
+  F rest = fused_multiply_add(square, polynomial(Exponential<F>::rest, r, square), reduced.r_low);
+  F sum = fused_multiply_add(power, r, base);
+  // In float what the sum has lost is left so.
+  if constexpr (__is_same(F, double))
+    return sum + fused_multiply_add(power, rest, fused_multiply_add(power, r, base - sum));
+  return fused_multiply_add(power, rest, sum);
+}
+template <class F>
+F expm1_of_ordinary(F x) {
+  return copy_sign(expm1_near(x), x);
+}
+template <class F>
+bool expm1_is_ordinary(F x) {
+  return magnitude_below(x, Exponential<F>::ordinary_expm1);
+}
 template <class F>
 F expm1_of(F x) {
-  using C = Exponential<F>;
-  F number = pick(is_nan(x), (F)0, x);
-  F result = half_expm1(clamped(number, C::lowest_expm1, C::highest)) * (F)2;
-  // Halves of tiny numbers are not exact.
-  return pick(is_nan(x) | magnitude_below(x, C::tiny), x, result);
+  bool ordinary = expm1_is_ordinary(x);
+  F far = pick(sign_bit(x) & !is_nan(x), (F)-1, exponential(x));
+  return pick(ordinary, expm1_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
 // ---- hyperbolic functions -----------------------------------------------------------------------
 
+// Of exp(x) = 2^n * exp(r) the sinh of r, its cosh less 1, and sums of 2^(n-1) and 2^(-n-1).
+template <class F>
+struct Hyperbolic {
+  F sine, sine_low, rise, sum, difference;
+  explicit Hyperbolic(F x) {
+    using C = Exponential<F>;
+    using Bits = typename Format<F>::Bits;
+    Reduced<F> reduced(x);
+    F r = reduced.r, square = r * r;
+    sine = fused_multiply_add(r * square, polynomial(C::sinh, square), r);
+    sine_low = reduced.r_low;
+    rise = square * polynomial(C::cosh, square);
+    F power = power_of_rounded(reduced.n_rounder - 1);
+    F inverse = from_bits<F>((Bits)(2 * bits_of((F)0.5) - bits_of(power)));
+    sum = power + inverse, difference = power - inverse;
+  }
+};
+
+// exp(size) / 2, infinite only where that is.
+template <class F>
+F half_exponential(F size) {
+  using C = Exponential<F>;
+  Reduced<F> reduced(pick(size > C::highest_sinh, C::highest_sinh, size));
+  return Scale<F>(reduced.n_rounder - 1, false).times_one_and(reduced.q());
+}
+
+template <class F>
+F sinh_of_ordinary(F x) {
+  Hyperbolic<F> h(x);
+  F curved = fused_multiply_add(h.sine, h.sum, h.sine_low * h.sum);
+  return copy_sign(h.difference + fused_multiply_add(h.rise, h.difference, curved), x);
+}
 template <class F>
 F sinh_of(F x) {
-  using C = Exponential<F>;
+  bool ordinary = exponential_is_ordinary(x);
   F size = pick(is_nan(x), (F)0, absolute(x));
-  F u = half_expm1(pick(size > C::highest_sinh, C::highest_sinh, size));
-  F finite = pick(u > (F)0x1p60, (F)0x1p60, u);
-  F result = u + finite / (finite + finite + (F)1);
-  F whole = pick(size < C::small, size, result);
-  return pick(is_nan(x), x, copy_sign(whole, x));
+  F far = pick(is_nan(x), x, copy_sign(half_exponential(size), x));
+  return pick(ordinary, sinh_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
+template <class F>
+F cosh_of_ordinary(F x) {
+  Hyperbolic<F> h(x);
+  return h.sum + fused_multiply_add(h.rise, h.sum, h.sine * h.difference);
+}
 template <class F>
 F cosh_of(F x) {
-  using C = Exponential<F>;
+  bool ordinary = exponential_is_ordinary(x);
   F size = pick(is_nan(x), (F)0, absolute(x));
-  ExponentParts<F> e(pick(size > C::highest_sinh, C::highest_sinh, size));
-  F power = power_of_rounded(e.n_rounder - (F)2);
-  F half_exp = fused_multiply_add(power, e.q, power) * (F)2;
-  F result = half_exp + (F)0.25 / half_exp;
-  return pick(is_nan(x), x, result);
+  F far = pick(is_nan(x), x, half_exponential(size));
+  return pick(ordinary, cosh_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
+// The size is limited in bits: NaN is the largest.
 template <class F>
 F tanh_of(F x) {
-  using C = Exponential<F>;
-  F size = pick(is_nan(x), (F)0, absolute(x));
-  F inside = pick(size > C::highest_tanh, C::highest_tanh, size);
-  F u = half_expm1(inside + inside);
-  F result = u / (u + (F)1);
-  F whole = pick(size < C::small, size, result);
-  return pick(is_nan(x), x, copy_sign(whole, x));
+  using Bits = typename Format<F>::Bits;
+  const Bits highest = bits_of(Exponential<F>::highest_tanh);
+  Bits size = bits_of(absolute(x));
+  F inside = from_bits<F>(pick(size < highest, size, highest));
+  F u = expm1_near(inside + inside);
+  return pick(is_nan(x), x, copy_sign(u / (u + (F)2), x));
 }
 
 // ---- the error function -------------------------------------------------------------------------

@@ -30,6 +30,20 @@ uint8 rare_or_unreachable(Arguments... arguments) {
     __builtin_unreachable();
 }
 template <Op op, DType d, class... Arguments>
+uint8 is_ordinary_or_unreachable(Arguments... arguments) {
+  if constexpr (has_ordinary<op, d>)
+    return is_ordinary<op, d>(arguments...);
+  else
+    __builtin_unreachable();
+}
+template <Op op, DType d, class... Arguments>
+Output<op, d> ordinary_or_unreachable(Arguments... arguments) {
+  if constexpr (has_ordinary<op, d>)
+    return ordinary_value_of<op, d>(arguments...);
+  else
+    __builtin_unreachable();
+}
+template <Op op, DType d, class... Arguments>
 uint8 overflows_or_unreachable(Arguments... arguments) {
   if constexpr (may_overflow<op, d>)
     return overflows<op, d>(arguments...);
@@ -54,6 +68,15 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   }                                                                                           \
   extern "C" uint8 frit_##Name##_##suffix##_overflows(FRIT_REAL_##inputs(Name, D)) {          \
     return overflows_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D));         \
+  }
+
+#define FRIT_ORDINARY(Name, inputs, D, suffix)                                          \
+  extern "C" uint8 frit_##Name##_##suffix##_is_ordinary(FRIT_REAL_##inputs(Name, D)) {  \
+    return is_ordinary_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D)); \
+  }                                                                                     \
+  extern "C" Output<Op::Name, DType::D> frit_##Name##_##suffix##_ordinary(              \
+      FRIT_REAL_##inputs(Name, D)) {                                                    \
+    return ordinary_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D));    \
   }
 
 #define FRIT_PARTS_1(P) P x_re, P x_im
@@ -87,6 +110,8 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   FRIT_REAL(Name, inputs, Float16, e)             \
   FRIT_REAL(Name, inputs, Float32, f)             \
   FRIT_REAL(Name, inputs, Float64, d)             \
+  FRIT_ORDINARY(Name, inputs, Float32, f)         \
+  FRIT_ORDINARY(Name, inputs, Float64, d)         \
   FRIT_COMPLEX(Name, inputs, Complex64, float, F) \
   FRIT_COMPLEX(Name, inputs, Complex128, double, D)
 #include "ops/op.def"

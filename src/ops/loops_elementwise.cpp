@@ -9,7 +9,9 @@
 namespace frit {
 namespace {
 
-constexpr int64 block = 512;  // elements checked for rare ones at a time: they stay in L1
+// Elements that are looked at, for rare ones or whether all are ordinary, at a time: they stay in
+// L1.
+constexpr int64 block = 512;
 
 // Iterations are independent even where the output is an input: each loads before it stores.
 #define FRIT_VECTORIZE _Pragma("clang loop vectorize(assume_safety)")
@@ -98,6 +100,16 @@ struct Real {
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) any |= is_rare<op, d>(x[i], y[i], z[i]);
     return any != 0;
+  }
+  bool all_ordinary(int64 begin, int64 end) const {
+    bool all = true;
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) all = all & is_ordinary<op, d>(x[i], y[i], z[i]);
+    return all;
+  }
+  void ordinary_formula(int64 begin, int64 end) const {
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) out[i] = ordinary_value_of<op, d>(x[i], y[i], z[i]);
   }
   [[gnu::noinline]] void whole(int64 begin, int64 end) const {
     for (int64 i = begin; i < end; ++i)
@@ -205,6 +217,14 @@ void run(void* const* args, int64 n) {
       int64 end = n - begin < block ? n : begin + block;
       if (elements.any_rare(begin, end))
         elements.whole(begin, end);
+      else
+        elements.formula(begin, end);
+    }
+  } else if constexpr (has_ordinary<op, d>) {
+    for (int64 begin = 0; begin < n; begin += block) {
+      int64 end = n - begin < block ? n : begin + block;
+      if (elements.all_ordinary(begin, end))
+        elements.ordinary_formula(begin, end);
       else
         elements.formula(begin, end);
     }

@@ -1,7 +1,7 @@
 // machine.h: the element types and single machine operations that formulas are made of.
 //
 // Compiled by clang only. Everything above it (formula.h, mathematics.h) is a chain of these
-// operations and selects: no branch, no table in memory, no library, so that code generators can
+// operations and selects: no branch, no table but by look_up, no library: so code generators can
 // widen it to vectors and every tier gives the same bits. fma is used: it is one operation with one
 // result on every machine (in hardware from x86-64-v3 and on Arm).
 #pragma once
@@ -89,6 +89,22 @@ inline float fused_multiply_add(float x, float y, float z) { return __builtin_fm
 template <class T>
 T pick(bool condition, T yes, T no) {
   return condition ? yes : no;
+}
+
+// The constant at a place of which the low bits count; `count` is a power of two. The code
+// generators make of the second form what suits the machine; of the first, which clang's vectoriser
+// asks for, permute_tables.cpp does.
+template <class F, int count>
+F look_up(const F (&table)[count], typename Format<F>::Bits place) {
+#ifdef FRIT_LEVEL
+  return table[place & (count - 1)];
+#else
+  using Entries = F __attribute__((ext_vector_type(count)));
+  Entries entries = {};
+#pragma clang loop unroll(full)
+  for (int k = 0; k < count; ++k) entries[k] = table[k];
+  return entries[place & (count - 1)];
+#endif
 }
 
 // These compare bits or for equality: quiet on NaN, where < and > would raise invalid.

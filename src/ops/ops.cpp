@@ -27,6 +27,7 @@ const OpInfo& info(Op op) {
 #define SIGNED_OVERFLOWS(...)
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
+#define FLOAT_ORDINARY(...)
 #define COMPLEX_RARE(...)
 #define FRIT_OP(Name, numpy_name, inputs, rule, flags, identity, types, ...) \
   {#Name,                                                                    \
@@ -54,6 +55,7 @@ const OpInfo& info(Op op) {
 #undef SIGNED_OVERFLOWS
 #undef INT_RARE
 #undef FLOAT_RARE
+#undef FLOAT_ORDINARY
 #undef COMPLEX_RARE
   return table[static_cast<int>(op)];
 }
@@ -454,6 +456,8 @@ std::string formula_symbol(Op op, DType in) {
   return "frit_" + std::string(info(op).name) + "_" + suffix_of(in);
 }
 std::string rare_symbol(Op op, DType in) { return formula_symbol(op, in) + "_rare"; }
+std::string is_ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_is_ordinary"; }
+std::string ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_ordinary"; }
 std::string overflow_symbol(Op op, DType in) { return formula_symbol(op, in) + "_overflows"; }
 std::string cast_symbol(DType from, DType to) {
   return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);

@@ -221,6 +221,10 @@ std::string cast_symbol(DType from, DType to);  // "frit_cast_l_d"; between real
 // the formula's value is NOT the answer: loop(op, in) must compute that element (it is right
 // everywhere). No such function: the formula is always right.
 std::string rare_symbol(Op op, DType in);  // "frit_Fmod_d_rare"; complex: "frit_Exp_D_rare"
+// Of some formulas the bitcode has a second, shorter one that gives the same bits where the first
+// of these two functions gives i8 1.
+std::string is_ordinary_symbol(Op op, DType in);  // "frit_Log_d_is_ordinary"
+std::string ordinary_symbol(Op op, DType in);     // "frit_Log_d_ordinary"
 // Of this name: where its i8 is 1, the flag overflow is to be raised, which the formula leaves out.
 std::string overflow_symbol(Op op, DType in);  // "frit_FloorDivide_l_overflows"
 

@@ -80,6 +80,8 @@ struct Formula;
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
   FRIT_MEMBER(real_is_rare, (bool)(condition)) FRIT_MEMBER(real_whole, __VA_ARGS__)
+#define FLOAT_ORDINARY(condition, ...) \
+  FRIT_MEMBER(real_is_ordinary, (bool)(condition)) FRIT_MEMBER(real_ordinary, __VA_ARGS__)
 #define COMPLEX_RARE(condition, ...)                      \
   FRIT_COMPLEX_MEMBER(complex_is_rare, (bool)(condition)) \
   FRIT_COMPLEX_MEMBER(complex_whole, __VA_ARGS__)
@@ -105,6 +107,7 @@ struct Formula;
 #undef SIGNED_OVERFLOWS
 #undef INT_RARE
 #undef FLOAT_RARE
+#undef FLOAT_ORDINARY
 #undef COMPLEX_RARE
 #undef FRIT_MEMBER
 #undef FRIT_COMPLEX_MEMBER
@@ -202,6 +205,14 @@ constexpr bool has_rare = [] {
 }();
 
 template <Op op, DType d>
+constexpr bool has_ordinary = [] {
+  if constexpr (has_formula<op, d> && (d == DType::Float32 || d == DType::Float64))
+    return requires(Element<d> y) { Formula<op>::real_is_ordinary(y, y, y); };
+  else
+    return false;
+}();
+
+template <Op op, DType d>
 constexpr bool may_overflow = [] {
   if constexpr (signed_type(d)) return requires(Element<d> y) {
       Formula<op>::signed_overflows(y, y, y);
@@ -236,6 +247,14 @@ bool is_rare(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
     return Formula<op>::real_is_rare(widened(x), widened(y), widened(z));
   else
     return Formula<op>::integer_is_rare(x, y, z);
+}
+template <Op op, DType d>
+bool is_ordinary(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
+  return Formula<op>::real_is_ordinary(x, y, z);
+}
+template <Op op, DType d>
+Output<op, d> ordinary_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
+  return Formula<op>::real_ordinary(x, y, z);
 }
 template <Op op, DType d>
 Output<op, d> whole_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {

@@ -24,6 +24,12 @@ struct Trigonometry<double> {
   static constexpr double cosine[] = {0x1.5555555555555p-5,  -0x1.6c16c16c168c8p-10,
                                       0x1.a01a019f37a4ep-16, -0x1.27e4fa0213fd3p-22,
                                       0x1.1eeb56f12ca4bp-29, -0x1.9072de2e6f4eap-37};
+  // (tan(r) / r - 1) / r^2 in r^2
+  static constexpr double tangent[] = {
+      0x1.55555555554e6p-2,   0x1.1111111118efdp-3,  0x1.ba1ba1b3e33e9p-5,   0x1.664f49c078a37p-6,
+      0x1.226e0fd911f7cp-7,   0x1.d6d9899c654f4p-9,  0x1.7d577a26ca6dep-10,  0x1.3819c7c00f089p-11,
+      0x1.d10fb808ce5bbp-13,  0x1.20e3e557fa707p-13, -0x1.d69d3781966fcp-16, 0x1.7d5f59a648803p-14,
+      -0x1.7ee4a498cd64fp-15, 0x1.61058c0d53b53p-16};
 };
 template <>
 struct Trigonometry<float> {
@@ -33,9 +39,12 @@ struct Trigonometry<float> {
   static constexpr float sine[] = {-0x1.555556p-3f, 0x1.111198p-7f, -0x1.a08304p-13f,
                                    0x1.877072p-19f};
   static constexpr float cosine[] = {0x1.555554p-5f, -0x1.6c129cp-10f, 0x1.9bc644p-16f};
+  static constexpr float tangent[] = {0x1.5554d2p-2f, 0x1.11302ep-3f, 0x1.b540b4p-5f,
+                                      0x1.92352cp-6f, 0x1.817b5p-9f,  0x1.36d3bp-7f};
 };
 
-// x = n * pi / 2 + angle + tail, |angle| <= pi / 4. Only the low two bits of `quadrant` count.
+// x = n * pi / 2 + angle + tail, |angle| <= pi / 4, tail a little of it. Only the low two bits of
+// `quadrant` count.
 template <class F>
 struct ReducedAngle {
   typename Format<F>::Bits quadrant;
@@ -55,8 +64,7 @@ ReducedAngle<F> reduced(F x) {
   F second = first - product;
   F lost = (first - second) - product;
   F low = fused_multiply_add(-n, C::low, lost - product_low);
-  F angle = second + low;
-  return {bits_of(n_rounder), angle, (second - angle) + low};
+  return {bits_of(n_rounder), second, low};
 }
 
 template <class F>
@@ -89,43 +97,35 @@ bool angle_is_rare(F x) {
 template <class F>
 F sin_of(F x) {
   ReducedAngle<F> r = reduced(x);
-  F value = sine_in_quadrant(r.angle, r.quadrant);
+  F value = sine_in_quadrant(r.angle + r.tail, r.quadrant);
   return pick(x == 0, x, value);
 }
 template <class F>
 F cos_of(F x) {
   ReducedAngle<F> r = reduced(x);
-  return sine_in_quadrant(r.angle, r.quadrant + 1);
+  return sine_in_quadrant(r.angle + r.tail, r.quadrant + 1);
 }
 
-// Sine over cosine, or minus cosine over sine, with the rounding errors of both and of the division
-// made good.
+// The tangent of the angle, or minus its reciprocal, of which in double the error is made good.
 template <class F>
 F tangent_of(ReducedAngle<F> r) {
-  using C = Trigonometry<F>;
   F z = r.angle * r.angle;
-  F sine_rest = fused_multiply_add(r.angle * z, polynomial(C::sine, z), r.tail);
-  F sine = r.angle + sine_rest;
-  F sine_low = (r.angle - sine) + sine_rest;
-  F half_z = (F)0.5 * z;
-  F half_z_low = fused_multiply_add((F)0.5 * r.angle, r.angle, -half_z) + r.angle * r.tail;
-  F near = (F)1 - half_z;
-  F cosine_rest =
-      fused_multiply_add(z * z, polynomial(C::cosine, z), ((F)1 - near) - half_z) - half_z_low;
-  F cosine = near + cosine_rest;
-  F cosine_low = (near - cosine) + cosine_rest;
-
+  F rest = fused_multiply_add(r.angle * z, polynomial(Trigonometry<F>::tangent, z, z * z), r.tail);
+  F tangent = r.angle + rest;
+  // Not by 0, where it counts for nothing: 1 or more then.
+  using Bits = typename Format<F>::Bits;
   bool odd = (r.quadrant & 1) != 0;
-  F above = pick(odd, -cosine, sine), above_low = pick(odd, -cosine_low, sine_low);
-  F below = pick(odd, sine, cosine), below_low = pick(odd, sine_low, cosine_low);
-  F inverse = (F)1 / below;
-  F quotient = above * inverse;
-  F rest = fused_multiply_add(-quotient, below, above) +
-           fused_multiply_add(-quotient, below_low, above_low);
-  return fused_multiply_add(rest, inverse, quotient);
+  F inverse = (F)-1 / from_bits<F>((Bits)(bits_of(tangent) | pick(odd, (Bits)0, bits_of((F)1))));
+  if constexpr (__is_same(F, double)) {
+    F tangent_low = (r.angle - tangent) + rest;
+    F error = fused_multiply_add(tangent, inverse, fused_multiply_add(tangent_low, inverse, (F)1));
+    inverse = fused_multiply_add(inverse, error, inverse);
+  }
+  return pick(odd, inverse, tangent);
 }
-inline double tan_of(double x) {
-  double value = tangent_of(reduced(x));
+template <class F>
+F tan_of(F x) {
+  F value = tangent_of(reduced(x));
   return pick(x == 0, x, value);
 }
 
@@ -186,20 +186,17 @@ inline uint64 bits_of_two_over_pi(int from) {
   using C = Trigonometry<double>;
   double angle = high * C::high;
   double tail = fused_multiply_add(high, C::high, -angle) + (high * C::middle + rest * C::high);
-  double sum = angle + tail;
-  double sum_tail = (angle - sum) + tail;
   bool negative = sign_bit(x);
-  return {negative ? 0 - quadrant : quadrant, negative ? -sum : sum,
-          negative ? -sum_tail : sum_tail};
+  return {negative ? 0 - quadrant : quadrant, negative ? -angle : angle, negative ? -tail : tail};
 }
 
 inline double sin_whole(double x) {
   ReducedAngle<double> r = reduced_whole(x);
-  return sine_in_quadrant(r.angle, r.quadrant);
+  return sine_in_quadrant(r.angle + r.tail, r.quadrant);
 }
 inline double cos_whole(double x) {
   ReducedAngle<double> r = reduced_whole(x);
-  return sine_in_quadrant(r.angle, r.quadrant + 1);
+  return sine_in_quadrant(r.angle + r.tail, r.quadrant + 1);
 }
 inline double tan_whole(double x) { return tangent_of(reduced_whole(x)); }
 
@@ -210,14 +207,16 @@ inline float sin_whole(float x) {
 inline float cos_whole(float x) {
   return (float)(angle_is_rare((double)x) ? cos_whole((double)x) : cos_of((double)x));
 }
-inline float tan_of(float x) { return (float)tan_of((double)x); }
 inline float tan_whole(float x) {
   return (float)(angle_is_rare((double)x) ? tan_whole((double)x) : tan_of((double)x));
 }
 
 // ---- inverse functions --------------------------------------------------------------------------
 
-struct Arcs {
+template <class F>
+struct Arcs;
+template <>
+struct Arcs<double> {
   static constexpr double quarter_high = 0x1.921fb54442d18p-1, quarter_low = 0x1.1a62633145c07p-55;
   static constexpr double half_high = 0x1.921fb54442d18p+0, half_low = 0x1.1a62633145c07p-54;
   static constexpr double pi_high = 0x1.921fb54442d18p+1, pi_low = 0x1.1a62633145c07p-53;
@@ -233,18 +232,30 @@ struct Arcs {
       0x1.6e8b264d46888p-6, 0x1.1c5997c356d91p-6, 0x1.c86a22cdaff3ep-7,  0x1.856073c14bd94p-7,
       0x1.fd1151b570dd7p-8, 0x1.087182f11a045p-6, -0x1.6602746b9f34fp-7, 0x1.cfa0dd17fcda8p-6};
 };
+template <>
+struct Arcs<float> {
+  static constexpr float half_high = 0x1.921fb6p0f, half_low = -0x1.777a5cp-25f;
+  static constexpr float pi_high = 0x1.921fb6p1f, pi_low = -0x1.777a5cp-24f;
+  // |t| <= 1
+  static constexpr float tangent[] = {-0x1.5554e6p-2f, 0x1.997adap-3f,  -0x1.231b42p-3f,
+                                      0x1.b56794p-4f,  -0x1.367d26p-4f, 0x1.64c28ep-5f,
+                                      -0x1.0f9feap-6f, 0x1.85cb9p-9f};
+  static constexpr float sine[] = {0x1.5555cap-3f, 0x1.33013ep-4f, 0x1.748e7p-5f, 0x1.8b8adcp-6f,
+                                   0x1.59f148p-5f};
+};
 
 // atan(y / x) for x, y >= 0, not both 0 or infinite: by t = y / x, (y - x) / (y + x) or -x / y, the
 // smallest of them.
 inline double arctangent_of_quotient(double y, double x) {
-  bool low = y < Arcs::tan_eighth * x, high = x < Arcs::tan_eighth * y;
+  bool low = y < Arcs<double>::tan_eighth * x, high = x < Arcs<double>::tan_eighth * y;
   double above = pick(low, y, pick(high, -x, y - x));
   double below = pick(low, x, pick(high, y, y + x));
-  double base = pick(low, 0.0, pick(high, Arcs::half_high, Arcs::quarter_high));
-  double base_low = pick(low, 0.0, pick(high, Arcs::half_low, Arcs::quarter_low));
+  double base = pick(low, 0.0, pick(high, Arcs<double>::half_high, Arcs<double>::quarter_high));
+  double base_low = pick(low, 0.0, pick(high, Arcs<double>::half_low, Arcs<double>::quarter_low));
   double t = above / below;
   double z = t * t;
-  return base + (fused_multiply_add(t * z, polynomial(Arcs::tangent, z), base_low) + t);
+  return base +
+         (fused_multiply_add(t * z, polynomial(Arcs<double>::tangent, z, z * z), base_low) + t);
 }
 
 inline double arctan_of(double x) {
@@ -264,43 +275,77 @@ inline double arctan2_of(double y, double x) {
   double above = pick(infinite, 1.0, a * scale);
   double below = pick(infinite, 1.0, pick((a == 0) & (b == 0), 1.0, b * scale));
   double angle = arctangent_of_quotient(above, below);
-  double turned = (Arcs::pi_high - angle) + Arcs::pi_low;
+  double turned = (Arcs<double>::pi_high - angle) + Arcs<double>::pi_low;
   double result = copy_sign(pick(sign_bit(x), turned, angle), y);
-  return pick(is_nan(x) | is_nan(y), x + y, result);
+  return pick(is_nan(x), x, pick(is_nan(y), y, result));
+}
+
+// atan(t) + base, 0 <= t <= 1, or base - atan(t); base is 0, pi / 2 or pi.
+inline float arctangent_from(float base, bool turned, float t) {
+  using C = Arcs<float>;
+  float z = t * t;
+  float angle = fused_multiply_add(t * z, polynomial(C::tangent, z, z * z), t);
+  return base + fused_multiply_add(base, C::half_low / C::half_high, pick(turned, -angle, angle));
+}
+inline float arctan_of(float x) {
+  float size = absolute(x);
+  bool large = !magnitude_below(x, 1.0f);
+  // 1 / size, or size / 1. In bits, see digits_behind.
+  uint32 swap = pick(large, bits_of(size) ^ bits_of(1.0f), 0u);
+  float t = from_bits<float>(bits_of(size) ^ swap) / from_bits<float>(bits_of(1.0f) ^ swap);
+  float angle = arctangent_from(pick(large, Arcs<float>::half_high, 0.0f), large, t);
+  return pick(is_nan(x), x, copy_sign(angle, x));
+}
+inline float arctan2_of(float y, float x) {
+  using C = Arcs<float>;
+  float a = absolute(y), b = absolute(x);
+  bool steep = magnitude_below(x, a), behind = sign_bit(x);
+  float above = pick(steep, b, a), below = pick(steep, a, b);
+  // Both 0: the quotient is 0 / 1; both infinite: it is 1 / 1. In bits, see digits_behind.
+  uint32 finite =
+      pick(above == infinity_of<float>(), bits_of(infinity_of<float>()) ^ bits_of(1.0f), 0u);
+  uint32 nonzero = pick(below == 0, bits_of(1.0f), 0u);
+  float t = from_bits<float>(bits_of(above) ^ finite) /
+            from_bits<float>((bits_of(below) ^ finite) | nonzero);
+  float base = pick(steep, C::half_high, pick(behind, C::pi_high, 0.0f));
+  float angle = copy_sign(arctangent_from(base, steep != behind, t), y);
+  return pick(is_nan(x), x, pick(is_nan(y), y, angle));
 }
 
 // asin(t) - t for t in [0, 1/2], as t * z * polynomial.
-inline double arcsine_rest(double t, double z) { return t * z * polynomial(Arcs::sine, z); }
+template <class F>
+F arcsine_rest(F t, F z) {
+  return t * z * polynomial(Arcs<F>::sine, z, z * z);
+}
 
-inline double arcsin_of(double x) {
-  double size = pick(is_nan(x), 0.0, absolute(x));
-  bool large = size > 0.5;
-  double z = pick(large, 0.5 - 0.5 * size, size * size);
-  double t = pick(large, square_root(z), size);
-  double rest = arcsine_rest(t, z);
-  double turned = Arcs::half_high - ((t + t) - (Arcs::half_low - (rest + rest)));
-  double inner = t + rest;
+template <class F>
+F arcsin_of(F x) {
+  using C = Arcs<F>;
+  F size = pick(is_nan(x), (F)0, absolute(x));
+  bool large = size > (F)0.5;
+  F z = pick(large, (F)0.5 - (F)0.5 * size, size * size);
+  F t = pick(large, square_root(z), size);
+  F rest = arcsine_rest(t, z);
+  F turned = C::half_high - ((t + t) - (C::half_low - (rest + rest)));
+  F inner = t + rest;
   return pick(is_nan(x), x, copy_sign(pick(large, turned, inner), x));
 }
 
-inline double arccos_of(double x) {
-  double size = pick(is_nan(x), 0.0, absolute(x));
-  bool large = size > 0.5;
-  double z = pick(large, 0.5 - 0.5 * size, size * size);
-  double t = pick(large, square_root(z), size);
-  double rest = arcsine_rest(t, z);
-  double signed_t = copy_sign(t, x), signed_rest = copy_sign(rest, x);
-  double inner = Arcs::half_high - (signed_t - (Arcs::half_low - signed_rest));
-  double outer = (t + t) + (rest + rest);
-  double turned = Arcs::pi_high - ((t + t) - (Arcs::pi_low - (rest + rest)));
-  double result = pick(large, pick(sign_bit(x), turned, outer), inner);
+template <class F>
+F arccos_of(F x) {
+  using C = Arcs<F>;
+  F size = pick(is_nan(x), (F)0, absolute(x));
+  bool large = size > (F)0.5;
+  F z = pick(large, (F)0.5 - (F)0.5 * size, size * size);
+  F t = pick(large, square_root(z), size);
+  F rest = arcsine_rest(t, z);
+  F signed_t = copy_sign(t, x), signed_rest = copy_sign(rest, x);
+  F inner = C::half_high - (signed_t - (C::half_low - signed_rest));
+  F outer = (t + t) + (rest + rest);
+  F turned = C::pi_high - ((t + t) - (C::pi_low - (rest + rest)));
+  F result = pick(large, pick(sign_bit(x), turned, outer), inner);
   return pick(is_nan(x), x, result);
 }
-
-inline float arctan_of(float x) { return (float)arctan_of((double)x); }
-inline float arctan2_of(float y, float x) { return (float)arctan2_of((double)y, (double)x); }
-inline float arcsin_of(float x) { return (float)arcsin_of((double)x); }
-inline float arccos_of(float x) { return (float)arccos_of((double)x); }
 
 }  // namespace
 }  // namespace frit::formula
