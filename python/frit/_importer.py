@@ -120,13 +120,31 @@ def _is_standard(scope: Mapping[str, Any]) -> bool:
     return scope.get("__name__") not in _MAIN
 
 
-def _ours(name: str, fromlist: Sequence[str] | None) -> types.ModuleType:
+def _reads_dictionaries(code: types.CodeType) -> bool:
+    """Whether it may look at a module's dictionary, which can't be filled while it is read."""
+    return not _DICTIONARY.isdisjoint(code.co_names) or any(
+        _reads_dictionaries(part) for part in code.co_consts if isinstance(part, types.CodeType)
+    )
+
+
+_DICTIONARY = frozenset(["__dict__", "vars"])
+_complete: set[str] = set()  # NumPy's modules of which ours has every name by now
+
+
+def _ours(
+    name: str, fromlist: Sequence[str] | None, importing: types.CodeType
+) -> types.ModuleType:
     """What an import statement for numpy or one of its submodules gives."""
     try:
         # Also imports what is named in `fromlist` and is a submodule.
         module = _import("frit." + name, None, None, fromlist or (), 0)
     except ModuleNotFoundError as error:
         raise _in_numpys_words(error) from None
+    if name not in _complete and _reads_dictionaries(importing):
+        from frit.numpy import _namespace
+
+        _namespace.complete(name)
+        _complete.add(name)
     return module if fromlist else sys.modules["frit.numpy"]
 
 
@@ -148,8 +166,9 @@ def frit_import(
     """Stands for builtins.__import__."""
     if level == 0 and name not in _plain_names:
         if name == "numpy" or name.startswith("numpy."):
-            if not _suspended and is_user_code(globals, sys._getframe(1)):
-                return _ours(name, fromlist)
+            frame = sys._getframe(1)
+            if not _suspended and is_user_code(globals, frame):
+                return _ours(name, fromlist, frame.f_code)
         elif due := _due(name):
             module = _import(name, globals, locals, fromlist, level)
             for library in due:

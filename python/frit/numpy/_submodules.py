@@ -79,6 +79,10 @@ class _Finder:
         if not self._enabled or any(part.startswith("_") for part in name.split(".")):
             # The real module takes the place, with its own spec.
             sys.modules[name] = module.__dict__["_real"]
+        elif name == "frit.numpy.random.mtrand":
+            from frit.numpy import random
+
+            random.fill_mtrand(module.__dict__)
 
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
