@@ -131,9 +131,17 @@ _DICTIONARY = frozenset(["__dict__", "vars"])
 _complete: set[str] = set()  # NumPy's modules of which ours has every name by now
 
 
-def _ours(
-    name: str, fromlist: Sequence[str] | None, importing: types.CodeType
-) -> types.ModuleType:
+def unseen(function: types.FunctionType) -> types.FunctionType:
+    """Python knows the frames of its import machinery by their file: warnings name the line
+    beneath them, and tracebacks leave them out."""
+    function.__code__ = function.__code__.replace(
+        co_filename=importlib.machinery.SourceFileLoader.exec_module.__code__.co_filename
+    )
+    return function
+
+
+@unseen
+def _ours(name: str, fromlist: Sequence[str] | None, importing: types.CodeType) -> types.ModuleType:
     """What an import statement for numpy or one of its submodules gives."""
     try:
         # Also imports what is named in `fromlist` and is a submodule.
@@ -156,6 +164,7 @@ def _in_numpys_words(error: ModuleNotFoundError) -> ModuleNotFoundError:
     return ModuleNotFoundError(str(error).replace("frit.numpy", "numpy"), name=name)
 
 
+@unseen
 def frit_import(
     name: str,
     globals: Mapping[str, Any] | None = None,
@@ -179,6 +188,7 @@ def frit_import(
     return _import(name, globals, locals, fromlist, level)
 
 
+@unseen
 def frit_import_module(name: str, package: str | None = None) -> types.ModuleType:
     """Stands for importlib.import_module."""
     if name == "numpy" or name.startswith("numpy."):
@@ -229,6 +239,7 @@ class _PyKokkosFinder:
 _get_code = importlib.machinery.SourceFileLoader.get_code
 
 
+@unseen
 def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     """Stands for SourceFileLoader.get_code: the loops of the user's own modules are looked at."""
     code = _get_code(self, fullname)
@@ -245,12 +256,6 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     except OSError:
         return code
     return implicit.code_of(text, code)
-
-
-# Python hides the frames of its own import machinery by their file.
-_code_with_nests.__code__ = _code_with_nests.__code__.replace(
-    co_filename=importlib.machinery.SourceFileLoader.exec_module.__code__.co_filename
-)
 
 
 def _notebook() -> Any:

@@ -138,10 +138,11 @@ _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def _is_ours(traceback: types.TracebackType) -> bool:
     file = traceback.tb_frame.f_code.co_filename
-    return file == runpy.__file__ or file == "<frozen runpy>" or file in (__file__, _IMPORTER)
+    return file in (runpy.__file__, "<frozen runpy>", __file__) or _is_importer(traceback)
 
 
-_IMPORTER = os.path.join(_OURS, "_importer.py")
+def _is_importer(traceback: types.TracebackType) -> bool:
+    return traceback.tb_frame.f_globals.get("__name__") == "frit._importer"
 
 
 def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | None:
@@ -150,7 +151,7 @@ def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | N
         traceback = traceback.tb_next
     here = traceback
     while here is not None:
-        while here.tb_next is not None and here.tb_next.tb_frame.f_code.co_filename == _IMPORTER:
+        while here.tb_next is not None and _is_importer(here.tb_next):
             here.tb_next = here.tb_next.tb_next
         here = here.tb_next
     return traceback

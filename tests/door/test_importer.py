@@ -109,6 +109,26 @@ def test_the_modules_getattr_can_be_called_by_hand(frit):
     )
 
 
+def test_warnings_of_modules_name_the_line_that_imports_them(python, file):
+    file("old.py", "import warnings\nwarnings.warn('old', DeprecationWarning, stacklevel=2)\n")
+    program = file(
+        "program.py",
+        "import numpy as np\nimport old\nfrom numpy.core import umath\n"
+        "for _ in range(2):\n    np.core.umath\n",
+    )
+    plain, ours = (python(*words, program).stderr for words in ((), ("-m", "frit")))
+    assert ours == plain
+    assert [line.split(": ")[0][-12:] for line in ours.splitlines() if "program.py" in line] == [
+        f"program.py:{line}" for line in (2, 3, 5)
+    ]
+
+
+def test_a_name_that_a_submodule_lacks_is_missed_without_a_frame_of_ours(frit):
+    program = "import numpy as np, sys\ntry:\n    np.linalg.nothing\nexcept AttributeError as e:\n"
+    program += "    print(e, e.__traceback__.tb_next)"
+    assert frit(program) == "module 'numpy.linalg' has no attribute 'nothing' None\n"
+
+
 def test_a_missing_name_raises_an_import_error(frit):
     program = """
     try:
