@@ -132,8 +132,7 @@ _complete: set[str] = set()  # NumPy's modules of which ours has every name by n
 
 
 def unseen(function: types.FunctionType) -> types.FunctionType:
-    """Python knows the frames of its import machinery by their file: warnings name the line
-    beneath them, and tracebacks leave them out."""
+    """Its frames pass for the import machinery's: warnings name the line beneath them."""
     function.__code__ = function.__code__.replace(
         co_filename=importlib.machinery.SourceFileLoader.exec_module.__code__.co_filename
     )

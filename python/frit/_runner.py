@@ -133,12 +133,8 @@ def _as_plain_python(start: Callable[[], None]) -> None:
         raise
 
 
-_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
-
 def _is_ours(traceback: types.TracebackType) -> bool:
-    file = traceback.tb_frame.f_code.co_filename
-    return file in (runpy.__file__, "<frozen runpy>", __file__) or _is_importer(traceback)
+    return traceback.tb_frame.f_code.co_filename == __file__ or _is_importer(traceback)
 
 
 def _is_importer(traceback: types.TracebackType) -> bool:
@@ -173,7 +169,6 @@ def _fresh_main(**attributes: Any) -> types.ModuleType:
     module.__dict__.update(
         __builtins__=builtins,
         __package__=None,
-        __cached__=None,
         __spec__=None,
         __doc__=None,
         __annotations__={},
@@ -207,7 +202,7 @@ def _file(request: Request) -> None:
         raise SystemExit(2) from None
     path = os.path.abspath(path)
     loader = importlib.machinery.SourceFileLoader("__main__", path)
-    module = _fresh_main(__file__=path, __loader__=loader)
+    module = _fresh_main(__file__=path, __cached__=None, __loader__=loader)
     _execute(text, path, module)
 
 
@@ -247,7 +242,9 @@ def _command(request: Request) -> None:
 def _input(request: Request) -> None:
     sys.argv = ["-", *request.arguments]
     _look_first_in("")
-    module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
+    module = _fresh_main(
+        __file__="<stdin>", __cached__=None, __loader__=importlib.machinery.BuiltinImporter
+    )
     _execute(sys.stdin.read(), "<stdin>", module)
 
 

@@ -8,6 +8,7 @@ import numpy
 from numpy import _NoValue
 
 from frit import _core
+from frit._importer import unseen
 from frit.numpy._native import Array, native
 
 _asarray = _core.own
@@ -120,6 +121,7 @@ def all(
 
 
 @native
+@unseen
 def mean(
     a: Any,
     axis: Any = None,
@@ -132,6 +134,7 @@ def mean(
     return _asarray(a).mean(axis, dtype, out, **_given(keepdims=keepdims, where=where))
 
 
+@unseen
 def _spread(method: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, **options: Any) -> Any:
     correction = options.pop("correction")
     if correction is not _NoValue:
@@ -142,6 +145,7 @@ def _spread(method: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, **o
 
 
 @native
+@unseen
 def var(
     a: Any,
     axis: Any = None,
@@ -159,6 +163,7 @@ def var(
 
 
 @native
+@unseen
 def std(
     a: Any,
     axis: Any = None,
