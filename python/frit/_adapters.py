@@ -5,6 +5,7 @@ An adapter runs once, right after the library was imported under install(); undo
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import types
@@ -138,7 +139,8 @@ def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
     """
     from frit import _core
 
-    converted = _core.Fallback(original.__name__, original, foreign=True)
+    name = getattr(original, "__name__", "a function of Fortran's")
+    converted = _core.Fallback(name, original, foreign=True)
     vars(converted).update(vars(original))
     return converted
 
@@ -220,6 +222,51 @@ def _json() -> None:
     replace(encoder, "_make_iterencode", make_in_python)
 
 
+def _scipy_linalg() -> None:
+    """Fortran functions take what is no real array for a copy of their own, and write into it."""
+    from scipy import linalg
+
+    def with_real_arguments(function: Any) -> Any:
+        return _with_real_arguments(function) if type(function).__name__ == "fortran" else function
+
+    def giving_such(get: Callable[..., Any]) -> Callable[..., Any]:
+        def get_funcs(*args: Any, **kwargs: Any) -> Any:
+            found = get(*args, **kwargs)
+            if isinstance(found, list):
+                return [with_real_arguments(function) for function in found]
+            return with_real_arguments(found)
+
+        return functools.wraps(get)(get_funcs)
+
+    for module, get in ((linalg.lapack, "get_lapack_funcs"), (linalg.blas, "get_blas_funcs")):
+        for name, function in list(vars(module).items()):
+            if type(function).__name__ == "fortran":
+                replace(module, name, _with_real_arguments(function))
+        found = giving_such(getattr(module, get))
+        for owner in (module, linalg):
+            replace(owner, get, found)
+
+
+def _scipy_sparse() -> None:
+    """Sparse matrices know dense operands by their class."""
+    from scipy import sparse
+
+    formats = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+    kinds = [getattr(sparse, f"{name}_{kind}") for name in formats for kind in ("array", "matrix")]
+    for owner in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
+        if owner.__module__.startswith("scipy"):
+            for name in _OPERATIONS & vars(owner).keys():
+                if isinstance(method := vars(owner)[name], types.FunctionType):
+                    replace(owner, name, _with_real_arguments(method))
+
+
+_OPERATIONS = frozenset(
+    f"__{before}{name}__"
+    for name in ("add", "sub", "mul", "matmul", "truediv", "eq", "ne", "lt", "le", "gt", "ge")
+    for before in ("", "r", "i")
+)
+
+
 def _sklearn() -> None:
     """Grids of parameters are lists or real arrays."""
     from sklearn.model_selection import ParameterGrid, ParameterSampler
@@ -233,6 +280,8 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
     "multiprocessing": _multiprocessing,
     "numba": _numba,
     "pandas": _pandas,
+    "scipy.linalg": _scipy_linalg,
+    "scipy.sparse": _scipy_sparse,
     "sklearn.model_selection": _sklearn,
     "torch": _torch,
 }

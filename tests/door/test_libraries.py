@@ -310,3 +310,46 @@ def test_json_writes_numbers_that_are_not_yet_computed(frit, python, file):
             print(error)
     """
     assert frit(program) == python(file("plain.py", program)).stdout
+
+
+def test_scipys_fortran_functions_leave_their_operands_as_they_are(frit):
+    pytest.importorskip("scipy")
+    program = """
+    import numpy as np
+    from scipy import linalg
+    from scipy.linalg import blas, get_lapack_funcs, lapack
+    a, b = np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([5.0, 4.0])
+    (gesv,) = get_lapack_funcs(("gesv",), (a, b))
+    print(lapack.dgesv(a, b)[2].round(9), gesv(a, b)[2].round(9), gesv.typecode)
+    print(linalg.get_blas_funcs("gemm", (a, a))(1.0, a, a).tolist())
+    print(a.tolist(), b.tolist(), isinstance(blas.dgemm(1.0, a, a), np.ndarray))
+    print(lapack.dgesv(a, b, overwrite_b=True)[2].round(9).tolist())
+    """
+    assert frit(program) == (
+        "[1. 1.] [1. 1.] d\n[[17.0, 7.0], [7.0, 10.0]]\n"
+        "[[4.0, 1.0], [1.0, 3.0]] [5.0, 4.0] True\n[1.0, 1.0]\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+def test_sparse_matrices_take_dense_operands_on_either_side(python, file, kind):
+    pytest.importorskip("scipy")
+    program = file(
+        "program.py",
+        f"""
+        import operator
+        import numpy as np
+        from scipy import sparse
+        s, d = sparse.csr_{kind}(np.diag([1.0, 2.0, 3.0])), np.arange(9.0).reshape(3, 3) + 1
+        names = "add sub mul matmul truediv eq ne lt ge".split()
+        for x, y in ((s, d), (d, s), (s, d[0]), (d[0], s), (s, d.sum()), (d.sum(), s)):
+            for name in names:
+                try:
+                    z = getattr(operator, name)(x, y)
+                    z = z.toarray() if sparse.issparse(z) else z
+                    print(name, np.asarray(z).tolist(), isinstance(z, np.matrix))
+                except (ValueError, TypeError, NotImplementedError) as error:
+                    print(name, type(error).__name__, error)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout
