@@ -139,9 +139,8 @@ def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
     """
     from frit import _core
 
-    name = getattr(original, "__name__", "a function of Fortran's")
-    converted = _core.Fallback(name, original, foreign=True)
-    vars(converted).update(vars(original))
+    converted = _core.Fallback(original.__name__, original, foreign=True)
+    vars(converted).update(getattr(original, "__dict__", ()))
     return converted
 
 
@@ -227,7 +226,12 @@ def _scipy_linalg() -> None:
     from scipy import linalg
 
     def with_real_arguments(function: Any) -> Any:
-        return _with_real_arguments(function) if type(function).__name__ == "fortran" else function
+        if type(function).__name__ != "fortran":
+            return function
+        # As Fortran's, it becomes no method where a class holds it.
+        converted = functools.partial(_with_real_arguments(function))
+        vars(converted).update(vars(function), __name__=function.__name__, __doc__=function.__doc__)
+        return converted
 
     def giving_such(get: Callable[..., Any]) -> Callable[..., Any]:
         def get_funcs(*args: Any, **kwargs: Any) -> Any:
@@ -241,7 +245,7 @@ def _scipy_linalg() -> None:
     for module, get in ((linalg.lapack, "get_lapack_funcs"), (linalg.blas, "get_blas_funcs")):
         for name, function in list(vars(module).items()):
             if type(function).__name__ == "fortran":
-                replace(module, name, _with_real_arguments(function))
+                replace(module, name, with_real_arguments(function))
         found = giving_such(getattr(module, get))
         for owner in (module, linalg):
             replace(owner, get, found)
@@ -258,6 +262,33 @@ def _scipy_sparse() -> None:
             for name in _OPERATIONS & vars(owner).keys():
                 if isinstance(method := vars(owner)[name], types.FunctionType):
                     replace(owner, name, _with_real_arguments(method))
+
+
+def _scipy_sparse_linalg() -> None:
+    """The factors of SuperLU insist on real arrays."""
+    from scipy.sparse import linalg
+
+    class SuperLU:
+        def __init__(self, factors: Any) -> None:
+            self._factors = factors
+            self.solve = _with_real_arguments(factors.solve)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._factors, name)
+
+    for name in ("splu", "spilu"):
+        factorize = getattr(linalg, name)
+
+        def with_factors(*args: Any, factorize: Any = factorize, **kwargs: Any) -> SuperLU:
+            return SuperLU(factorize(*args, **kwargs))
+
+        replace(linalg, name, functools.wraps(factorize)(with_factors))
+    factorized = linalg.factorized
+
+    def solving(*args: Any, **kwargs: Any) -> Any:
+        return _with_real_arguments(factorized(*args, **kwargs))
+
+    replace(linalg, "factorized", functools.wraps(factorized)(solving))
 
 
 _OPERATIONS = frozenset(
@@ -282,6 +313,7 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
     "pandas": _pandas,
     "scipy.linalg": _scipy_linalg,
     "scipy.sparse": _scipy_sparse,
+    "scipy.sparse.linalg": _scipy_sparse_linalg,
     "sklearn.model_selection": _sklearn,
     "torch": _torch,
 }

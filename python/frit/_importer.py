@@ -289,9 +289,13 @@ def _due(name: str) -> list[str]:
 
 
 def _adapt(library: str) -> None:
-    """Runs the library's adapter, unless the library is still in the middle of its own import."""
+    """Runs the library's adapter, once, and not in the middle of the library's own import."""
     module = sys.modules.get(library)
-    if module is None or getattr(module.__spec__, "_initializing", False):
+    if (
+        library not in _adapters_due
+        or module is None
+        or getattr(module.__spec__, "_initializing", False)
+    ):
         return
     _adapters_due.discard(library)
     from frit import _adapters

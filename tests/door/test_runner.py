@@ -198,9 +198,6 @@ def test_tracebacks_show_no_frames_of_ours(python, file):
     assert "frit" not in under_frit.replace(str(path), "") and under_frit == python(path).stdout
 
 
-def test_warnings_of_empty_means_name_no_file_of_ours(python, file):
-    path = file("program.py", "import numpy as np\nnp.mean([])\nnp.var(np.ones(1), ddof=1)\n")
-    lines = python("-m", "frit", path).stderr.splitlines()
-    assert f"{path}:2: RuntimeWarning: Mean of empty slice" in lines
-    assert f"{path}:3: RuntimeWarning: Degrees of freedom <= 0 for slice" in lines
-    assert not any("frit" in line.replace(str(path), "") for line in lines)
+def test_warnings_of_empty_means_are_numpys(python, file):
+    path = file("program.py", "import numpy as np\nnp.mean([])\nnp.std(np.ones((0, 3)), axis=0)\n")
+    assert python("-m", "frit", path).stderr == python(path).stderr
