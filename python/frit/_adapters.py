@@ -5,6 +5,7 @@ An adapter runs once, right after the library was imported under install(); undo
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import types
@@ -139,7 +140,7 @@ def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
     from frit import _core
 
     converted = _core.Fallback(original.__name__, original, foreign=True)
-    vars(converted).update(vars(original))
+    vars(converted).update(getattr(original, "__dict__", ()))
     return converted
 
 
@@ -220,6 +221,83 @@ def _json() -> None:
     replace(encoder, "_make_iterencode", make_in_python)
 
 
+def _scipy_linalg() -> None:
+    """Fortran functions take what is no real array for a copy of their own, and write into it."""
+    from scipy import linalg
+
+    def with_real_arguments(function: Any) -> Any:
+        if type(function).__name__ != "fortran":
+            return function
+        # As Fortran's, it becomes no method where a class holds it.
+        converted = functools.partial(_with_real_arguments(function))
+        vars(converted).update(vars(function), __name__=function.__name__, __doc__=function.__doc__)
+        return converted
+
+    def giving_such(get: Callable[..., Any]) -> Callable[..., Any]:
+        def get_funcs(*args: Any, **kwargs: Any) -> Any:
+            found = get(*args, **kwargs)
+            if isinstance(found, list):
+                return [with_real_arguments(function) for function in found]
+            return with_real_arguments(found)
+
+        return functools.wraps(get)(get_funcs)
+
+    for module, get in ((linalg.lapack, "get_lapack_funcs"), (linalg.blas, "get_blas_funcs")):
+        for name, function in list(vars(module).items()):
+            if type(function).__name__ == "fortran":
+                replace(module, name, with_real_arguments(function))
+        found = giving_such(getattr(module, get))
+        for owner in (module, linalg):
+            replace(owner, get, found)
+
+
+def _scipy_sparse() -> None:
+    """Sparse matrices know dense operands by their class."""
+    from scipy import sparse
+
+    formats = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+    kinds = [getattr(sparse, f"{name}_{kind}") for name in formats for kind in ("array", "matrix")]
+    for owner in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
+        if owner.__module__.startswith("scipy"):
+            for name in _OPERATIONS & vars(owner).keys():
+                if isinstance(method := vars(owner)[name], types.FunctionType):
+                    replace(owner, name, _with_real_arguments(method))
+
+
+def _scipy_sparse_linalg() -> None:
+    """The factors of SuperLU insist on real arrays."""
+    from scipy.sparse import linalg
+
+    class SuperLU:
+        def __init__(self, factors: Any) -> None:
+            self._factors = factors
+            self.solve = _with_real_arguments(factors.solve)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._factors, name)
+
+    for name in ("splu", "spilu"):
+        factorize = getattr(linalg, name)
+
+        def with_factors(*args: Any, factorize: Any = factorize, **kwargs: Any) -> SuperLU:
+            return SuperLU(factorize(*args, **kwargs))
+
+        replace(linalg, name, functools.wraps(factorize)(with_factors))
+    factorized = linalg.factorized
+
+    def solving(*args: Any, **kwargs: Any) -> Any:
+        return _with_real_arguments(factorized(*args, **kwargs))
+
+    replace(linalg, "factorized", functools.wraps(factorized)(solving))
+
+
+_OPERATIONS = frozenset(
+    f"__{before}{name}__"
+    for name in ("add", "sub", "mul", "matmul", "truediv", "eq", "ne", "lt", "le", "gt", "ge")
+    for before in ("", "r", "i")
+)
+
+
 def _sklearn() -> None:
     """Grids of parameters are lists or real arrays."""
     from sklearn.model_selection import ParameterGrid, ParameterSampler
@@ -233,6 +311,9 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
     "multiprocessing": _multiprocessing,
     "numba": _numba,
     "pandas": _pandas,
+    "scipy.linalg": _scipy_linalg,
+    "scipy.sparse": _scipy_sparse,
+    "scipy.sparse.linalg": _scipy_sparse_linalg,
     "sklearn.model_selection": _sklearn,
     "torch": _torch,
 }

@@ -120,13 +120,38 @@ def _is_standard(scope: Mapping[str, Any]) -> bool:
     return scope.get("__name__") not in _MAIN
 
 
-def _ours(name: str, fromlist: Sequence[str] | None) -> types.ModuleType:
+def _reads_dictionaries(code: types.CodeType) -> bool:
+    """Whether it may look at a module's dictionary, which can't be filled while it is read."""
+    return not _DICTIONARY.isdisjoint(code.co_names) or any(
+        _reads_dictionaries(part) for part in code.co_consts if isinstance(part, types.CodeType)
+    )
+
+
+_DICTIONARY = frozenset(["__dict__", "vars"])
+_complete: set[str] = set()  # NumPy's modules of which ours has every name by now
+
+
+def unseen(function: types.FunctionType) -> types.FunctionType:
+    """Its frames pass for the import machinery's: warnings name the line beneath them."""
+    function.__code__ = function.__code__.replace(
+        co_filename=importlib.machinery.SourceFileLoader.exec_module.__code__.co_filename
+    )
+    return function
+
+
+@unseen
+def _ours(name: str, fromlist: Sequence[str] | None, importing: types.CodeType) -> types.ModuleType:
     """What an import statement for numpy or one of its submodules gives."""
     try:
         # Also imports what is named in `fromlist` and is a submodule.
         module = _import("frit." + name, None, None, fromlist or (), 0)
     except ModuleNotFoundError as error:
         raise _in_numpys_words(error) from None
+    if name not in _complete and _reads_dictionaries(importing):
+        from frit.numpy import _namespace
+
+        _namespace.complete(name)
+        _complete.add(name)
     return module if fromlist else sys.modules["frit.numpy"]
 
 
@@ -138,6 +163,7 @@ def _in_numpys_words(error: ModuleNotFoundError) -> ModuleNotFoundError:
     return ModuleNotFoundError(str(error).replace("frit.numpy", "numpy"), name=name)
 
 
+@unseen
 def frit_import(
     name: str,
     globals: Mapping[str, Any] | None = None,
@@ -148,8 +174,9 @@ def frit_import(
     """Stands for builtins.__import__."""
     if level == 0 and name not in _plain_names:
         if name == "numpy" or name.startswith("numpy."):
-            if not _suspended and is_user_code(globals, sys._getframe(1)):
-                return _ours(name, fromlist)
+            frame = sys._getframe(1)
+            if not _suspended and is_user_code(globals, frame):
+                return _ours(name, fromlist, frame.f_code)
         elif due := _due(name):
             module = _import(name, globals, locals, fromlist, level)
             for library in due:
@@ -160,6 +187,7 @@ def frit_import(
     return _import(name, globals, locals, fromlist, level)
 
 
+@unseen
 def frit_import_module(name: str, package: str | None = None) -> types.ModuleType:
     """Stands for importlib.import_module."""
     if name == "numpy" or name.startswith("numpy."):
@@ -210,6 +238,7 @@ class _PyKokkosFinder:
 _get_code = importlib.machinery.SourceFileLoader.get_code
 
 
+@unseen
 def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     """Stands for SourceFileLoader.get_code: the loops of the user's own modules are looked at."""
     code = _get_code(self, fullname)
@@ -226,12 +255,6 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     except OSError:
         return code
     return implicit.code_of(text, code)
-
-
-# Python hides the frames of its own import machinery by their file.
-_code_with_nests.__code__ = _code_with_nests.__code__.replace(
-    co_filename=importlib.machinery.SourceFileLoader.exec_module.__code__.co_filename
-)
 
 
 def _notebook() -> Any:
@@ -266,9 +289,13 @@ def _due(name: str) -> list[str]:
 
 
 def _adapt(library: str) -> None:
-    """Runs the library's adapter, unless the library is still in the middle of its own import."""
+    """Runs the library's adapter, once, and not in the middle of the library's own import."""
     module = sys.modules.get(library)
-    if module is None or getattr(module.__spec__, "_initializing", False):
+    if (
+        library not in _adapters_due
+        or module is None
+        or getattr(module.__spec__, "_initializing", False)
+    ):
         return
     _adapters_due.discard(library)
     from frit import _adapters

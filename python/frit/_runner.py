@@ -133,15 +133,12 @@ def _as_plain_python(start: Callable[[], None]) -> None:
         raise
 
 
-_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
-
 def _is_ours(traceback: types.TracebackType) -> bool:
-    file = traceback.tb_frame.f_code.co_filename
-    return file == runpy.__file__ or file == "<frozen runpy>" or file in (__file__, _IMPORTER)
+    return traceback.tb_frame.f_code.co_filename == __file__ or _is_importer(traceback)
 
 
-_IMPORTER = os.path.join(_OURS, "_importer.py")
+def _is_importer(traceback: types.TracebackType) -> bool:
+    return traceback.tb_frame.f_globals.get("__name__") == "frit._importer"
 
 
 def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | None:
@@ -150,7 +147,7 @@ def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | N
         traceback = traceback.tb_next
     here = traceback
     while here is not None:
-        while here.tb_next is not None and here.tb_next.tb_frame.f_code.co_filename == _IMPORTER:
+        while here.tb_next is not None and _is_importer(here.tb_next):
             here.tb_next = here.tb_next.tb_next
         here = here.tb_next
     return traceback
@@ -172,7 +169,6 @@ def _fresh_main(**attributes: Any) -> types.ModuleType:
     module.__dict__.update(
         __builtins__=builtins,
         __package__=None,
-        __cached__=None,
         __spec__=None,
         __doc__=None,
         __annotations__={},
@@ -206,7 +202,7 @@ def _file(request: Request) -> None:
         raise SystemExit(2) from None
     path = os.path.abspath(path)
     loader = importlib.machinery.SourceFileLoader("__main__", path)
-    module = _fresh_main(__file__=path, __loader__=loader)
+    module = _fresh_main(__file__=path, __cached__=None, __loader__=loader)
     _execute(text, path, module)
 
 
@@ -246,7 +242,9 @@ def _command(request: Request) -> None:
 def _input(request: Request) -> None:
     sys.argv = ["-", *request.arguments]
     _look_first_in("")
-    module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
+    module = _fresh_main(
+        __file__="<stdin>", __cached__=None, __loader__=importlib.machinery.BuiltinImporter
+    )
     _execute(sys.stdin.read(), "<stdin>", module)
 
 

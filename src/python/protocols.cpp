@@ -6,6 +6,7 @@
 #include "python/interop.h"
 #include "python/methods.h"
 #include "python/operands.h"
+#include "python/source.h"
 #include "python/ufunc_type.h"
 
 namespace frit::python {
@@ -27,6 +28,27 @@ bool has_own_say(PyObject* object) {
   return special && !PyArray_Check(object);
 }
 
+// What an installed library asks of NumPy: it expects NumPy's own arrays, and may give them to C.
+PyObject* call_for_library(PyObject* function, PyObject* arguments, PyObject* keywords) {
+  const Ref real_arguments = real_deep(arguments);
+  const Ref real_keywords = keywords ? real_deep(keywords) : Ref();
+  return checked(PyObject_Call(function, real_arguments.get(), real_keywords.get())).release();
+}
+
+Ref tuple_of(PyObject* const* values, Py_ssize_t count) {
+  Ref tuple = checked(PyTuple_New(count));
+  for (Py_ssize_t k = 0; k < count; ++k) PyTuple_SET_ITEM(tuple.get(), k, Py_NewRef(values[k]));
+  return tuple;
+}
+
+Ref dictionary_of(PyObject* names, PyObject* const* values) {
+  Ref dictionary = checked(PyDict_New());
+  const Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t k = 0; k < count; ++k)
+    checked_status(PyDict_SetItem(dictionary.get(), PyTuple_GET_ITEM(names, k), values[k]));
+  return dictionary;
+}
+
 // __array_ufunc__(self, ufunc, method, *inputs, **kwargs)
 PyObject* array_ufunc(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   note_source();
@@ -36,6 +58,11 @@ PyObject* array_ufunc(PyObject* self, PyObject* const* values, Py_ssize_t count,
       if (values[k] != self && has_own_say(values[k])) return Py_NewRef(Py_NotImplemented);
     const char* method = PyUnicode_AsUTF8(values[1]);
     if (!method) throw PythonError{};
+    if (is_called_by_library()) {
+      const Ref function = checked(PyObject_GetAttr(values[0], values[1]));
+      return call_for_library(function.get(), tuple_of(values + 2, count - 2).get(),
+                              dictionary_of(names, values + count).get());
+    }
     const Arguments arguments{values + 2, count - 2, names};
     PyObject* ours = ufunc_for(values[0]);
     const bool is_call = std::string_view(method) == "__call__";
@@ -66,6 +93,7 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
     auto [function, types, arguments, keywords] = slots;
     if (!PyTuple_CheckExact(arguments)) raise(PyExc_TypeError, "args must be a tuple.");
     if (!PyDict_CheckExact(keywords)) raise(PyExc_TypeError, "kwargs must be a dict.");
+    if (is_called_by_library()) return call_for_library(function, arguments, keywords);
     if (functions_of_door) {
       PyObject* ours = PyDict_GetItemWithError(functions_of_door, function);
       if (ours) return checked(PyObject_Call(ours, arguments, keywords)).release();

@@ -165,6 +165,20 @@ SourceLine resolve_source(SourcePosition position) {
   return {text_of(code->co_filename), line_of(code, position.instruction), text_of(code->co_name)};
 }
 
+bool is_called_by_library() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!frame) return false;
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  const char* name = PyUnicode_AsUTF8(code->co_filename);
+  if (!name) PyErr_Clear();
+  const std::string_view file(name ? name : "");
+  const bool installed =
+      file.find("/site-packages/") != file.npos || file.find("/dist-packages/") != file.npos;
+  const bool library = installed && !lies_in_package(code);
+  Py_DECREF(code);
+  return library;
+}
+
 void set_package_folders(std::vector<std::string> folders) {
   CodeTable& table = codes();
   table.folders = std::move(folders);

@@ -89,6 +89,46 @@ def test_star_import_gives_all_public_names(frit):
     assert frit(program) == "[] True True\n"
 
 
+@pytest.mark.parametrize("text", ["np.__dict__", "vars(np)", "(lambda: vars(np))()"])
+@pytest.mark.parametrize("module", ["numpy", "numpy.linalg", "numpy.random.mtrand"])
+def test_the_dictionary_of_a_module_is_complete_where_the_program_reads_it(frit, module, text):
+    missing = f"[n for n in vars(sys.modules['{module}']) if n[:1] != '_' and n not in {text}]"
+    assert frit(f"import sys, {module} as np\nprint({missing})") == "[]\n"
+
+
+def test_the_modules_getattr_can_be_called_by_hand(frit):
+    assert frit(
+        "import numpy as np\n"
+        "for name in ('__path__', 'sum', 'nothing'):\n"
+        "    try:\n        np.__getattr__(name)\n"
+        "    except AttributeError as e:\n        print(e)\n"
+        "import numpy.random\nprint(numpy.random.__name__, np.__getattr__('linalg') is np.linalg)"
+    ) == (
+        "module 'numpy' has no attribute '__path__'\nmodule 'numpy' has no attribute 'sum'\n"
+        "module 'numpy' has no attribute 'nothing'\nfrit.numpy.random True\n"
+    )
+
+
+def test_warnings_of_modules_name_the_line_that_imports_them(python, file):
+    file("old.py", "import warnings\nwarnings.warn('old', DeprecationWarning, stacklevel=2)\n")
+    program = file(
+        "program.py",
+        "import numpy as np\nimport old\nfrom numpy.core import umath\n"
+        "for _ in range(2):\n    np.core.umath\n",
+    )
+    plain, ours = (python(*words, program).stderr for words in ((), ("-m", "frit")))
+    assert ours == plain
+    assert [line.split(": ")[0][-12:] for line in ours.splitlines() if "program.py" in line] == [
+        f"program.py:{line}" for line in (2, 3, 5)
+    ]
+
+
+def test_a_name_that_a_submodule_lacks_is_missed_without_a_frame_of_ours(frit):
+    program = "import numpy as np, sys\ntry:\n    np.linalg.nothing\nexcept AttributeError as e:\n"
+    program += "    print(e, e.__traceback__.tb_next)"
+    assert frit(program) == "module 'numpy.linalg' has no attribute 'nothing' None\n"
+
+
 def test_a_missing_name_raises_an_import_error(frit):
     program = """
     try:

@@ -310,3 +310,106 @@ def test_json_writes_numbers_that_are_not_yet_computed(frit, python, file):
             print(error)
     """
     assert frit(program) == python(file("plain.py", program)).stdout
+
+
+def test_scipys_fortran_functions_leave_their_operands_as_they_are(frit):
+    pytest.importorskip("scipy")
+    program = """
+    import numpy as np
+    from scipy import linalg
+    from scipy.linalg import blas, get_lapack_funcs, lapack
+    a, b = np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([5.0, 4.0])
+    (gesv,) = get_lapack_funcs(("gesv",), (a, b))
+    print(lapack.dgesv(a, b)[2].round(9), gesv(a, b)[2].round(9), gesv.typecode)
+    print(linalg.get_blas_funcs("gemm", (a, a))(1.0, a, a).tolist())
+    print(a.tolist(), b.tolist(), isinstance(blas.dgemm(1.0, a, a), np.ndarray))
+    class Solver:
+        gesv = get_lapack_funcs("gesv", dtype="d")
+    print(Solver().gesv(a, b, overwrite_b=True)[2].round(9).tolist())
+    """
+    assert frit(program) == (
+        "[1. 1.] [1. 1.] d\n[[17.0, 7.0], [7.0, 10.0]]\n"
+        "[[4.0, 1.0], [1.0, 3.0]] [5.0, 4.0] True\n[1.0, 1.0]\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+def test_sparse_matrices_take_dense_operands_on_either_side(python, file, kind):
+    pytest.importorskip("scipy")
+    program = file(
+        "program.py",
+        f"""
+        import operator
+        import numpy as np
+        from scipy import sparse
+        s, d = sparse.csr_{kind}(np.diag([1.0, 2.0, 3.0])), np.arange(9.0).reshape(3, 3) + 1
+        names = "add sub mul matmul truediv eq ne lt ge".split()
+        for x, y in ((s, d), (d, s), (s, d[0]), (d[0], s), (s, d.sum()), (d.sum(), s)):
+            for name in names:
+                try:
+                    z = getattr(operator, name)(x, y)
+                    z = z.toarray() if sparse.issparse(z) else z
+                    print(name, np.asarray(z).tolist(), isinstance(z, np.matrix))
+                except (ValueError, TypeError, NotImplementedError) as error:
+                    print(name, type(error).__name__, error)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout
+
+
+def test_scipys_solvers_take_functions_that_give_our_arrays(python, file):
+    """What they hand to NumPy comes back as NumPy's, which C code insists on."""
+    pytest.importorskip("scipy")
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        from scipy import optimize, sparse
+        from scipy.sparse import linalg
+        def value(x): return ((x - np.array([1.0, 2.0])) ** 2).sum() + (x[0] * x[1]) ** 2
+        def slope(x): return np.array([2 * (x[0] - 1) + 2 * x[0] * x[1] ** 2, 2 * (x[1] - 2) + 2 * x[1] * x[0] ** 2])
+        def system(x): return np.array([x[0] ** 2 + x[1] - 3, x[0] - x[1] ** 2 + 1])
+        def jacobian(x): return np.array([[2 * x[0], 1], [1, -2 * x[1]]])
+        start = np.array([0.5, 0.5])
+        for method in ("BFGS", "CG", "L-BFGS-B", "TNC", "SLSQP", "Newton-CG", "trust-constr"):
+            print(method, optimize.minimize(value, start, jac=slope, method=method).x.tolist())
+        print(optimize.fmin_l_bfgs_b(value, start, fprime=slope)[0].tolist())
+        below = {"type": "ineq", "fun": lambda x: np.array([1 - x.sum()]), "jac": lambda x: -np.ones(2)}
+        print(optimize.minimize(value, start, jac=slope, constraints=[below], method="SLSQP").x.tolist())
+        for method in ("trf", "dogbox", "lm"):
+            print(method, optimize.least_squares(system, start, jac=jacobian, method=method).x.tolist())
+        print(optimize.fsolve(system, start, fprime=jacobian).tolist(), start.tolist())
+        matrix, right = sparse.csc_matrix(np.diag([1.0, 2.0, 4.0])), np.arange(3.0)
+        for factors in (linalg.splu(matrix), linalg.spilu(matrix)):
+            print(factors.solve(right).tolist(), factors.shape, factors.L.toarray().tolist())
+        print(linalg.factorized(matrix)(right).tolist(), right.tolist())
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout
+
+
+def test_what_an_installed_library_asks_of_numpy_is_numpys(python, file, tmp_path):
+    file(
+        "site-packages/asks.py",
+        "import numpy as np\n"
+        "def answers(x, out):\n"
+        "    return np.atleast_1d(x), np.exp(x), np.add.reduce(x), np.add(x, 1, out=out), x * 2\n",
+    )
+    program = file(
+        "program.py",
+        """
+        import sys
+        sys.path.append("site-packages")
+        import asks
+        import numpy as np
+        out = np.zeros(3)
+        found = asks.answers(np.arange(3.0), out)
+        print([type(x) is np.ndarray for x in found], [isinstance(x, np.ndarray) for x in found])
+        print([np.asarray(x).tolist() for x in found[1:]], out.tolist())
+        """,
+    )
+    exp = [1.0, 2.718281828459045, 7.38905609893065]
+    assert python("-m", "frit", program).stdout == (
+        "[False, False, False, False, True] [True, True, False, True, True]\n"
+        f"[{exp}, 3.0, [1.0, 2.0, 3.0], [0.0, 2.0, 4.0]] [1.0, 2.0, 3.0]\n"
+    )

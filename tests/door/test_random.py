@@ -140,3 +140,21 @@ def test_shuffle_and_out_write_into_our_arrays():
     view = out[1:]
     np.random.default_rng(2).standard_normal(2, out=view)
     assert out[1:].tolist() == numpy.random.default_rng(2).standard_normal(2).tolist()
+
+
+def test_the_module_of_the_older_interface_draws_ours_from_the_same_streams():
+    from frit.numpy.random import mtrand
+
+    assert np.random.mtrand is mtrand
+    assert mtrand.RandomState is np.random.RandomState
+    assert isinstance(mtrand._rand, np.random.RandomState)
+    np.random.seed(5)
+    ours = [mtrand.rand(2), mtrand._rand.rand(2), np.random.rand(2)]
+    numpy.random.seed(5)
+    real = [numpy.random.rand(2) for _ in range(3)]
+    assert [x.tolist() for x in ours] == [x.tolist() for x in real]
+    ours, real = np.arange(20), numpy.arange(20)
+    mtrand.RandomState(3).shuffle(ours)
+    numpy.random.RandomState(3).shuffle(real)
+    assert type(ours) is type(mtrand.rand(2)) is np.ndarray
+    assert ours.tolist() == real.tolist()

@@ -42,6 +42,16 @@ def test_a_program_from_standard_input_runs(python):
     assert done.stdout == "['-', 'x'] frit.numpy\n"
 
 
+def test_every_way_to_start_gives_the_names_and_tracebacks_of_plain_python(python, file):
+    program = "print(sorted(globals()), globals().get('__file__'), __loader__.__class__)\n"
+    path = file("program.py", f"{program}def f():\n    return [][1]\n\n\nf()\n")
+    for words in (["program.py"], ["-m", "program"], ["-c", path.read_text()], ["-"]):
+        plain = python(*words, input=path.read_text(), check=False)
+        ours = python("-m", "frit", *words, input=path.read_text(), check=False)
+        assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+        assert "IndexError" in ours.stderr
+
+
 def test_folders_and_archives_run(python, file, tmp_path):
     import zipfile
 
@@ -186,3 +196,8 @@ def test_tracebacks_show_no_frames_of_ours(python, file):
     )
     under_frit = python("-m", "frit", path).stdout
     assert "frit" not in under_frit.replace(str(path), "") and under_frit == python(path).stdout
+
+
+def test_warnings_of_empty_means_are_numpys(python, file):
+    path = file("program.py", "import numpy as np\nnp.mean([])\nnp.std(np.ones((0, 3)), axis=0)\n")
+    assert python("-m", "frit", path).stderr == python(path).stderr

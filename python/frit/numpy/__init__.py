@@ -35,6 +35,8 @@ if enabled:
     from frit.numpy import _namespace, _native
 
     def _found(name: str) -> Any:
+        if name in globals():  # the function is called by hand: what it lacks is NumPy's to say
+            raise AttributeError(name)
         value = globals()[name] = _namespace.resolve(name)
         return value
 

@@ -92,6 +92,12 @@ def resolve(name: str) -> Any:
     return with_shortcut(name, value)
 
 
+def complete(module: str) -> None:
+    """Finds every name that NumPy's module has, for a program that reads our dictionary."""
+    for name in vars(sys.modules[module]):
+        getattr(sys.modules[f"frit.{module}"], name)
+
+
 def with_shortcut(name: str, value: Any) -> Any:
     """NumPy's function `value`, before which the engine's shortcut is tried, where there is one."""
     ours = adapted(name, value)

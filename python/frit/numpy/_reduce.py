@@ -8,7 +8,7 @@ import numpy
 from numpy import _NoValue
 
 from frit import _core
-from frit.numpy._native import Array, native
+from frit.numpy._native import Array, Unfit, native
 
 _asarray = _core.own
 _ufuncs = _core.ufuncs
@@ -22,6 +22,14 @@ _logical_and = _ufuncs["logical_and"].reduce
 
 def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not _NoValue}
+
+
+def _some(a: Any) -> Any:
+    """An array that has elements: of an empty one NumPy's own function warns."""
+    array = _asarray(a)
+    if array.size == 0:
+        raise Unfit("an empty array")
+    return array
 
 
 @native
@@ -129,7 +137,7 @@ def mean(
     *,
     where: Any = _NoValue,
 ) -> Any:
-    return _asarray(a).mean(axis, dtype, out, **_given(keepdims=keepdims, where=where))
+    return _some(a).mean(axis, dtype, out, **_given(keepdims=keepdims, where=where))
 
 
 def _spread(method: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, **options: Any) -> Any:
@@ -138,7 +146,7 @@ def _spread(method: str, a: Any, axis: Any, dtype: Any, out: Any, ddof: Any, **o
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    return getattr(_asarray(a), method)(axis, dtype, out, ddof, **_given(**options))
+    return getattr(_some(a), method)(axis, dtype, out, ddof, **_given(**options))
 
 
 @native

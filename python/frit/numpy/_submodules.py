@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -9,6 +10,8 @@ import types
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from typing import Any
+
+from frit._importer import unseen
 
 _PREFIX = "frit.numpy."
 
@@ -19,16 +22,26 @@ class Submodule(types.ModuleType):
     def __init__(self, name: str, real: types.ModuleType) -> None:
         super().__init__(name, real.__doc__)
         self.__dict__["_real"] = real
-        if hasattr(real, "__all__"):
+        if "__all__" in vars(real):
             self.__all__ = list(real.__all__)
 
-    def __getattr__(self, name: str) -> Any:
+    def _open(self) -> None:
+        """Finds names from now on. NumPy says which it lacks, without a frame of ours."""
+        from frit import _core
+        from frit.numpy import _native
+
+        numpys = functools.partial(getattr, self.__dict__["_real"])
+        self.__getattr__ = _core.Native("__getattr__", self._found, numpys, _native.TAKES_ANYTHING)
+
+    @unseen
+    def _found(self, name: str) -> Any:
         real = self.__dict__["_real"]
         value = getattr(real, name)
         if name.startswith("_"):
             return value
         value = self._adapted(name, value)
-        self.__dict__[name] = value
+        if name in vars(real):  # what NumPy makes when asked for, it may warn of each time
+            self.__dict__[name] = value
         return value
 
     def _adapted(self, name: str, value: Any) -> Any:
@@ -75,10 +88,17 @@ class _Finder:
         return Submodule(spec.name, importlib.import_module(spec.name.removeprefix("frit.")))
 
     def exec_module(self, module: types.ModuleType) -> None:
+        assert isinstance(module, Submodule)
         name = module.__name__
         if not self._enabled or any(part.startswith("_") for part in name.split(".")):
             # The real module takes the place, with its own spec.
             sys.modules[name] = module.__dict__["_real"]
+            return
+        module._open()
+        if name == "frit.numpy.random.mtrand":
+            from frit.numpy import random
+
+            random.fill_mtrand(module.__dict__)
 
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy as _copy
 import types as _types
 from collections.abc import Callable as _Callable
+from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from numpy import random as _numpy
@@ -139,8 +140,17 @@ for _name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"
     globals()[_name] = _seeded(getattr(_numpy, _name))
 
 
+def fill_mtrand(names: dict[str, _Any]) -> None:
+    """Puts ours into the module of the older interface, `numpy.random.mtrand`."""
+    names["_rand"] = RandomState._around(_numpy.mtrand._rand)
+    for name in _numpy.mtrand.__all__:
+        names[name] = globals()[name] if name in globals() else __getattr__(name)
+
+
 def __getattr__(name: str) -> _Any:
     value = getattr(_numpy, name)
+    if name == "mtrand":
+        return _import_module("frit.numpy.random.mtrand")
     if not name.startswith("_"):
         if isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
             value = _fallback.uncounted(f"random.{name}", value)
