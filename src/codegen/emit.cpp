@@ -378,7 +378,7 @@ void Emitter::apply(const Instr& instr) {
     }
     result = apply(instr.op, in, dtype_of(instr.result), operands);
   };
-  if (uniform && may_hoist(highest) && !may_call_out(instr.op, in)) {
+  if (uniform && may_hoist(highest) && !may_branch(instr.op, in)) {
     at_preheader(apply_here);
     result.level = level() - 1;
   } else {

@@ -25,6 +25,11 @@ bool Emitter::may_call_out(Op op, DType in) {
   return !has_formula(formulas_, symbol) || formulas_.find(symbol + "_rare");
 }
 
+// Of operands that are the same in all lanes.
+bool Emitter::may_branch(Op op, DType in) {
+  return may_call_out(op, in) || formulas_.find(overflow_symbol(op, in));
+}
+
 Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) {
   const std::string symbol = formula_symbol(op, in);
   SmallVector<Emitted, 3> replaced;

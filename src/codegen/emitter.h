@@ -108,6 +108,7 @@ class Emitter {
   void apply(const Instr& instr);
   Emitted apply(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
   bool may_call_out(Op op, DType in);
+  bool may_branch(Op op, DType in);
   Emitted call_formulas(const std::string& symbol, DType out, llvm::ArrayRef<Emitted*> operands);
   Value* call_formula(llvm::Function& formula, llvm::ArrayRef<Emitted*> operands);
   Emitted harmless(Op op, DType in, const Emitted& operand);

@@ -67,3 +67,21 @@ def test_doubles_become_halves_in_one_rounding(n, tier):
         for x in (halves + apart, halves + apart * (1 + 2**-40), halves + apart * (1 - 2**-40)):
             expected, found = x.astype("f2"), numpy.asarray(np.array(x).astype("f2"))
             assert numpy.array_equal(expected, found, equal_nan=True)
+
+
+def test_a_quotient_that_is_the_same_in_all_rounds(tier):
+    """It is computed in front of the loop, where nothing may branch."""
+    import frit
+    import frit.numpy as np
+
+    with np.errstate(all="ignore"):
+        for kind in KINDS:
+            values = numpy.array([7, 3, 0, 1], kind)
+            x = np.array(numpy.tile(values, 5000))
+            frit.eval()
+            largest, least = x.max(), x.min()
+            found = np.asarray(x + largest // largest + (largest + x[1]) // largest)
+            assert numpy.array_equal(found, numpy.asarray(x) + numpy.array([2], kind)), kind
+            assert least // largest == 0, kind
+        truth = np.any(np.array(numpy.arange(2761) > 0))
+        assert np.sum(truth // truth) == 1

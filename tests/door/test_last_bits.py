@@ -182,3 +182,12 @@ def test_functions_of_complex_numbers_are_within_four_ulp_of_numpys(program, dty
                     near |= numpy.abs(a - b) <= 8 * numpy.spacing(abs(theirs))
             assert numpy.all((a == b) | numpy.isnan(a) & numpy.isnan(b) | near)
             assert numpy.all((numpy.signbit(a) == numpy.signbit(b)) | (a != 0) | numpy.isnan(b))
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("bounds", [(0, 7), (-0.0, 2.0), (-5, 0), (-5, -0.0)])
+def test_an_element_that_equals_its_bound_stays(kind, bounds):
+    for repeats in (1, 1000):
+        x = numpy.tile(numpy.array([-0.0, 0.0, -1, 3, numpy.nan], kind), repeats)
+        expected = numpy.clip(x, *bounds)
+        assert numpy.asarray(np.clip(np.array(x), *bounds)).tobytes() == expected.tobytes()
