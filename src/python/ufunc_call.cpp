@@ -320,8 +320,8 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const ApplyOptions select{.signature = Signature{{DType::Bool, dtype, dtype}, dtype},
                             .casting = Casting::Unsafe};
   if (is_inexact(dtype) && !is_nan_or_array(low) && !is_nan_or_array(high)) {
-    // An element that equals its bound stays, which shows in the sign of zero: of two equal operands
-    // both ops give the second, those of float16 the first.
+    // An element that equals its bound stays, which shows in the sign of zero: of two equal
+    // operands both ops give the second, those of float16 the first.
     if (dtype == DType::Float16)
       return apply(Op::Minimum, {apply(Op::Maximum, {x, low}, same), high}, same);
     return apply(Op::Minimum, {high, apply(Op::Maximum, {low, x}, same)}, same);
