@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_together = 8;  // steps that move at once
 constexpr std::size_t most_members = 120;
-constexpr std::size_t most_operands = 24;  // distinct windows of the group that they come to
+constexpr std::size_t most_operands = 32;  // windows on memory of the group that they come to
 
 struct Use {
   std::uint32_t group, node;
@@ -54,7 +54,7 @@ class Sinker {
   void consider(std::uint32_t g, const Member& member) {
     if (!may_move(member)) return;
     const std::uint32_t to = reader(g, node(member.node).out);
-    if (to == no_group || !takes(groups_[to], node(member.node))) return;
+    if (to == no_group || !takes(to, node(member.node))) return;
     moved_.assign(1, member.node);
     from_ = g;
     to_ = to;
@@ -87,18 +87,20 @@ class Sinker {
   }
 
   // Is it a group that a step over this space can join, in the loop over all elements?
-  bool takes(const Group& group, const Node& moved) const {
+  bool takes(std::uint32_t g, const Node& moved) const {
+    const Group& group = groups_[g];
     if (group.kind != GroupKind::Map && group.kind != GroupKind::Fold) return false;
     if (group.in_order || group.buffered || (group.ordered && group.tree.size() > 1)) return false;
     return std::ranges::equal(domain(moved), group.extents) &&
-           group.members.size() + most_together <= most_members && operands(group) < most_operands;
+           group.members.size() + most_together <= most_members && operands(g) < most_operands;
   }
 
-  std::size_t operands(const Group& group) const {
+  std::size_t operands(std::uint32_t g) const {
     std::vector<std::pair<const Base*, std::int64_t>> seen;
-    for (const Member& m : group.members)
-      for_each_access(node(m.node),
-                      [&](const Access& a, bool) { seen.emplace_back(a.base, a.offset); });
+    for (const Member& m : groups_[g].members)
+      for_each_access(node(m.node), [&](const Access& a, bool) {
+        if (!stays_in_registers(a.base->slot, g)) seen.emplace_back(a.base, a.offset);
+      });
     std::ranges::sort(seen);
     return seen.size() - std::ranges::unique(seen).size();
   }
@@ -112,20 +114,20 @@ class Sinker {
           }))
         continue;
       if (brings(in)) continue;
-      if (stays_in_registers(in.base->slot) || !is_unchanged(in, number)) return false;
+      if (stays_in_registers(in.base->slot, from_) || !is_unchanged(in, number)) return false;
       count(in);
     }
     return true;
   }
 
-  bool stays_in_registers(std::uint32_t slot) const {
+  bool stays_in_registers(std::uint32_t slot, std::uint32_t g) const {
     return is_temporary(slot) &&
-           std::ranges::all_of(uses_[slot], [&](const Use& use) { return use.group == from_; });
+           std::ranges::all_of(uses_[slot], [&](const Use& use) { return use.group == g; });
   }
 
   // Takes along the step that makes `in`, for those that move alone.
   bool brings(const Access& in) {
-    if (!stays_in_registers(in.base->slot)) return false;
+    if (!stays_in_registers(in.base->slot, from_)) return false;
     std::uint32_t maker = UINT32_MAX;
     for (const Use& use : uses_[in.base->slot]) {
       if (!(*use.access == in)) return false;

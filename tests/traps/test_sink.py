@@ -89,7 +89,38 @@ def swapped(np, u, rounds):
     return u - v
 
 
-PROGRAMS = [heat, scaled_first, chain, kept, overwritten, shifted_write, into_sums, swapped]
+def reacting(np, u, rounds):
+    """Many operands, and boundaries that are copied between the rounds."""
+    v = u[::-1].copy()
+
+    def spread(z):
+        return z[:-2, 1:-1] + z[1:-1, :-2] - 4 * z[1:-1, 1:-1] + z[1:-1, 2:] + z[2:, 1:-1]
+
+    def wrap(z):
+        z[0, :], z[-1, :] = z[-2, :], z[1, :]
+        z[:, 0], z[:, -1] = z[:, -2], z[:, 1]
+
+    x, y = u[1:-1, 1:-1], v[1:-1, 1:-1]
+    for _ in range(rounds):
+        reaction = x * y * y
+        x += 0.16 * spread(u) - reaction + 0.06 * (1 - x)
+        y += 0.08 * spread(v) + reaction - 0.122 * y
+        wrap(u)
+        wrap(v)
+    return u + v
+
+
+PROGRAMS = [
+    reacting,
+    heat,
+    scaled_first,
+    chain,
+    kept,
+    overwritten,
+    shifted_write,
+    into_sums,
+    swapped,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
