@@ -259,7 +259,10 @@ bool is_exported(const Array& a);
 // The same elements may be reached through both (exact, within a work limit; else true).
 bool may_share_memory(const Array& a, const Array& b);
 // Its elements are there, and few enough for ops on them to be computed at once.
-bool is_small_and_ready(const Array& a);
+// `times`: up to so many times as much counts as few.
+bool is_small_and_ready(const Array& a, std::int64_t times = 1);
+// For what only moves or finds elements, and for small products: done at once up to here.
+inline constexpr std::int64_t moderate_times = 16;
 
 // ---- where it was asked for ---------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ struct Machine {
   bool has_many_registers = false;  // 32 of vectors, not 16
   // Can lanes from anywhere in memory be loaded under a mask by one instruction?
   bool can_gather(DType dtype) const {
-    return is_x86 && has_many_registers && can_mask(dtype) && size_of(dtype) >= 4;
+    return has_avx512 && can_mask(dtype) && size_of(dtype) >= 4;
   }
   bool has_fast_gather = false;  // faster than a load for each lane
 };

@@ -144,10 +144,9 @@ void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
   if (alone_) return single_part(instr, begin, end);
   const std::vector<const Instr*> stores = streaming_stores(instr);
   if (once_) return partial_loop(instr, begin, end, stores);
-  if (accumulators.empty() && !stores.empty()) return peeled(instr, begin, end, stores);
   if (accumulators.empty())
-    if (const auto others = unit_stores(instr); !others.empty())
-      return peeled(instr, begin, end, others);
+    if (const auto aligning = stores.empty() ? unit_stores(instr) : stores; !aligning.empty())
+      return peeled(instr, begin, end, aligning);
   // Parts begin at multiples of 8 elements behind the first, so what is aligned at the start stays
   // so.
   Value* aligned = stores.empty() ? nullptr : is_aligned(instr, stores, begin);

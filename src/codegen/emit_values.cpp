@@ -1,5 +1,6 @@
 // emit_values.cpp: values in lanes: types, splats, masks, stack memory.
 #include "codegen/emitter.h"
+#include "ir/error.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
@@ -181,6 +182,7 @@ void Emitter::at_preheader(const std::function<void()>& emit_code) {
   IRBuilder<>::InsertPointGuard guard(builder_);
   builder_.SetInsertPoint(frame().preheader->getTerminator());
   emit_code();
+  check(builder_.GetInsertBlock() == frame().preheader, "what is hoisted does not branch");
 }
 
 }  // namespace frit::codegen

@@ -371,11 +371,11 @@ bool may_share_memory(const Array& a, const Array& b) {
   return boxes_meet(a.offset(), *a.layout(), b.offset() + apart, *b.layout());
 }
 
-bool is_small_and_ready(const Array& a) {
+bool is_small_and_ready(const Array& a, std::int64_t times) {
   check_array(a);
   Locked lock(Engine::lock());
   const Engine& engine = Engine::get();
-  return a.size() * size_of(a.dtype()) <= engine.settings.immediate_bytes &&
+  return a.size() * size_of(a.dtype()) <= times * engine.settings.immediate_bytes &&
          engine.is_ready(a.base());
 }
 

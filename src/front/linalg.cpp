@@ -406,11 +406,10 @@ bool has_whole_strides(const Array& a, DType dtype) {
 
 // No array where anything is out of the ordinary.
 Array small_product(const Array& a, const Array& b) {
-  const Engine& engine = Engine::get();
-  const std::int64_t most_bytes = 16 * engine.settings.immediate_bytes;
-  const auto is_plain = [&](const Array& x) {
+  const std::int64_t most_bytes = moderate_times * Engine::get().settings.immediate_bytes;
+  const auto is_plain = [](const Array& x) {
     return (x.ndim() == 1 || x.ndim() == 2) && x.size() > 0 && has_whole_strides(x, x.dtype()) &&
-           x.size() * size_of(x.dtype()) <= most_bytes && engine.is_ready(x.base());
+           is_small_and_ready(x, moderate_times);
   };
   if (a.dtype() != b.dtype() || !is_plain(a) || !is_plain(b)) return {};
   const Extents n{a.ndim() == 2 ? a.shape()[0] : 1, a.shape().back(),

@@ -7,7 +7,6 @@
 #include "python/array_type.h"
 #include "python/interop.h"
 #include "python/methods.h"
-#include "python/native.h"
 #include "python/operands.h"
 
 namespace frit::python {
@@ -177,7 +176,7 @@ struct Concatenate {
     for (const Array& part : parts) {
       bytes += part.size() * size_of(dtype);
       if (part.dtype() != dtype || !part.c_contiguous() || bytes > most_bytes ||
-          !is_moderate_and_ready(part))
+          !is_small_and_ready(part, moderate_times))
         return std::nullopt;
     }
     Array result = empty(shape, dtype);

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 
-#include "engine/engine.h"
 #include "python/fallback.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
@@ -117,13 +116,13 @@ Kind kind_of_all(const Arguments& arguments) {
 
 // Goes through the operands of a call as long as they are small.
 struct Smallness {
-  std::int64_t most_bytes;
+  std::int64_t times;   // as for is_small_and_ready
   bool limits_product;  // tiny: so many elements are also the limit of what they make together
   std::int64_t product = 1;
 
   bool fits(const Array& a) {
     constexpr std::int64_t most = 1024;
-    if (!is_ready(a) || a.size() * size_of(a.dtype()) > most_bytes) return false;
+    if (!is_small_and_ready(a, times)) return false;
     if (!limits_product) return true;
     product *= std::max<std::int64_t>(a.size(), 1);
     return product <= most;
@@ -147,8 +146,7 @@ struct Smallness {
 
 bool is_left_to_numpy(const NativeObject& self, const Arguments& arguments) {
   if ((self.flags & (left_to_numpy_if_small | left_to_numpy_if_tiny)) == 0) return false;
-  const std::int64_t times = std::max(self.flags >> flag_bits, 1L);
-  Smallness small{.most_bytes = times * Engine::get().settings.immediate_bytes,
+  Smallness small{.times = std::max(self.flags >> flag_bits, 1L),
                   .limits_product = (self.flags & left_to_numpy_if_tiny) != 0};
   PyObject* const* end = arguments.values + arguments.positional + arguments.keywords();
   return std::all_of(arguments.values, end, [&](PyObject* each) { return small.fits(each); });
@@ -306,12 +304,6 @@ PyObject* documentation(PyObject* object, void*) {
 }
 
 }  // namespace
-
-bool is_moderate_and_ready(const Array& array) {
-  constexpr std::int64_t times = 16;
-  return is_ready(array) &&
-         array.size() * size_of(array.dtype()) <= times * Engine::get().settings.immediate_bytes;
-}
 
 void make_native_type(PyObject* module) {
   unfit_class =

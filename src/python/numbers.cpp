@@ -197,8 +197,8 @@ template <Slot slot>
 PyObject* binary(PyObject* left, PyObject* right) {
   note_source();
   if constexpr (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod) {
+    if (underflow_is_told()) return binary_general(slot, left, right);
     try {
-      leave_underflow_to_numpy();
       if (PyObject* result = binary_at_once(row(slot).op, left, right)) return result;
     } catch (const PythonError&) {
       return nullptr;

@@ -7,7 +7,6 @@
 #include "python/float_state.h"
 #include "python/functions.h"
 #include "python/methods.h"
-#include "python/native.h"
 
 namespace frit::python {
 namespace {
@@ -229,7 +228,8 @@ struct Deviation {
 
 // Of a few elements that lie side by side NumPy's own loop finds it at once; else null.
 PyObject* small_arg_extreme(Extreme which, const Array& array) {
-  if (array.size() == 0 || !array.c_contiguous() || !is_moderate_and_ready(array)) return nullptr;
+  if (array.size() == 0 || !array.c_contiguous() || !is_small_and_ready(array, moderate_times))
+    return nullptr;
   const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
   PyArray_ArgFunc* const find = which == Extreme::Max ? functions->argmax : functions->argmin;
   npy_intp place = 0;

@@ -21,10 +21,10 @@ struct SourceLine {
 };
 SourceLine resolve_source(SourcePosition position);
 
-// Code whose file lies below one of these folders is not the user's.
 // Whether the innermost Python code is that of an installed library, which holds the real NumPy.
 bool is_called_by_library();
 
+// Code whose file lies below one of these folders is not the user's.
 void set_package_folders(std::vector<std::string> folders);
 
 }  // namespace frit::python

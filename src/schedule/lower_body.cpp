@@ -260,14 +260,6 @@ void Body::flush(std::vector<Current>& values) {
   }
 }
 
-// Memory that the kernel does not load, and that is too large to be found in the cache afterwards.
-bool Body::streams(const Window& w) const {
-  if (!fresh_streams_ || last_phase() > 0) return false;
-  if (shadowed(w.slot)) return updates_stream_;
-  return !segment_.slots[w.slot].has_data ||
-         std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
-}
-
 Address Body::kept_address(const Kept& row) const {
   Address result{.operand = row.operand, .terms = {}};
   const std::size_t outer = nest_.size() - row.strides.size();

@@ -118,10 +118,13 @@ class Body : public RoutineHost {
 
   // ---- the launch (lower_launch.cpp) ------------------------------------------------------------
 
-  // Bytes that the launch moves: each memory window once.
-  std::int64_t traffic();
-  // Stores that bypass the caches pay where a launch moves more than they hold.
-  void choose_streaming();
+  struct Traffic {
+    std::int64_t moved = 0;    // bytes: each memory window once
+    std::int64_t touched = 0;  // each byte of memory once
+  };
+  const Traffic& traffic();
+  // Stores that bypass the caches pay where a launch touches more than they hold.
+  void allow_streaming() { may_stream_ = true; }
   void finish_launch();
   // Of a launch that is not the group's own space: `cost` nanoseconds an element.
   void finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost);
@@ -162,7 +165,7 @@ class Body : public RoutineHost {
 
   bool in_memory(std::uint32_t slot) const;
   bool shadowed(std::uint32_t slot) const;
-  bool streams(const Window& w) const;
+  bool streams(const Window& w);
   bool is_row_window(const Window& w) const;
   std::int32_t operand_of(const Window& w, MemoryAccess access);
   std::int32_t stride_argument(const Window& w, const Axis& axis);
@@ -194,10 +197,9 @@ class Body : public RoutineHost {
   Address whole_address(const Window& w, std::int64_t offset, MemoryAccess access) override;
 
   double cost_ = 0;  // of one point, in nanoseconds
-  std::optional<std::int64_t> traffic_;
-  std::int64_t footprint_ = 0;                           // set with traffic_
-  bool fresh_streams_ = false, updates_stream_ = false;  // stores of new results, in place
-  std::vector<std::uint32_t> loaded_;                    // slots that Loads written so far read
+  std::optional<Traffic> traffic_;
+  bool may_stream_ = false;
+  std::vector<std::uint32_t> loaded_;  // slots that Loads written so far read
   std::vector<const Window*> memory_;
   std::vector<Bound> bound_;
   std::vector<StrideArgument> stride_arguments_;

@@ -17,7 +17,7 @@ class FoldBody final : public ReducingBody {
     std::vector<Axis> axes = group_.ordered ? reduced_axes() : merge(group_.order);
     std::int64_t total = 1;
     for (const Axis& a : axes) total *= a.extent;
-    choose_streaming();
+    allow_streaming();
     bool one_after_another = false;
     for (const Member& m : group_.members)
       if (m.level == Level::Reduce) {

@@ -15,7 +15,7 @@ constexpr std::int64_t streaming_from = 24 << 20, updates_stream_from = 40 << 20
 }  // namespace
 
 // A window is read once, unless it was written before, and written once.
-std::int64_t Body::traffic() {
+const Body::Traffic& Body::traffic() {
   if (traffic_) return *traffic_;
   std::vector<const Window*> read, written;
   std::vector<std::uint32_t> whole;
@@ -62,23 +62,27 @@ std::int64_t Body::traffic() {
     add(written, m.out);
     for (const Window& w : m.outs) add(written, w);
   }
-  traffic_ = bytes;
+  traffic_ = Traffic{.moved = bytes};
   // Several windows on one base, as a stencil has, touch no more than the base.
-  footprint_ = 0;
-  for (const Touched& t : touched) footprint_ += std::min(t.bytes, segment_.slots[t.slot].bytes);
-  return bytes;
+  for (const Touched& t : touched)
+    traffic_->touched += std::min(t.bytes, segment_.slots[t.slot].bytes);
+  return *traffic_;
 }
 
-void Body::choose_streaming() {
-  traffic();
-  fresh_streams_ = footprint_ > streaming_from;
-  updates_stream_ = footprint_ > updates_stream_from;
+// Of memory that the kernel does not load, and that is too large to be found in the cache
+// afterwards.
+bool Body::streams(const Window& w) {
+  if (!may_stream_ || last_phase() > 0) return false;
+  const bool is_update = shadowed(w.slot);
+  if (traffic().touched <= (is_update ? updates_stream_from : streaming_from)) return false;
+  return is_update || !segment_.slots[w.slot].has_data ||
+         std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
 }
 
 void Body::finish_launch() {
   std::int64_t elements = 1;
   for (std::int64_t e : group_.extents) elements *= e;
-  finish_launch_of(elements, traffic(), cost_);
+  finish_launch_of(elements, traffic().moved, cost_);
 }
 
 void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost) {

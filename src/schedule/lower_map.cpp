@@ -13,7 +13,7 @@ class MapBody final : public Body {
     if (group_.extents.empty()) return single();
     std::vector<Axis> axes = merge(natural_order());
     if (axes.empty()) axes.push_back({.members = {0}, .extent = 1});
-    choose_streaming();
+    allow_streaming();
     const std::size_t lanes = lanes_inside_ ? axes.size() : vector_axis(axes);
     axes[0].lanes = lanes == 0;
     axes[0].index = writer_.open_parallel(axes[0].lanes);

@@ -22,7 +22,7 @@ class RowsBody final : public ReducingBody {
   void lower() {
     std::vector<Axis> spine = kept_axes(), inner = reduced_axes();
     check(!spine.empty() && !inner.empty(), "rows have several elements, and there are several");
-    choose_streaming();
+    allow_streaming();
     if (lanes_over_rows(spine, inner)) return short_rows(spine, inner);
     if (is_written_out(spine, inner)) return written_out(spine, inner[0]);
     open_flat(spine);

@@ -39,7 +39,7 @@ class OwnMemory {
   void judge(std::uint32_t slot) {
     const SlotState& state = segment_.slots[slot];
     const std::vector<Place>& list = touches_[slot];
-    if (state.alive || state.pinned || state.has_data || list.empty() || list.size() > 2) return;
+    if (!state.is_temporary() || list.empty() || list.size() > 2) return;
     const Place kernel = list.back();
     if (!has_lanes_inside(segment_, groups_[kernel.group])) return;
     if (list.size() == 2 && !fills(node_at(list[0]), state.bytes)) return;

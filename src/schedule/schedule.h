@@ -25,6 +25,8 @@ struct SlotState {
   bool alive = false;     // somebody can see it after the segment
   bool has_data = false;  // it holds values from before the segment
   bool pinned = false;    // exported or foreign: its memory may not move
+  // Memory of the segment alone.
+  bool is_temporary() const { return !alive && !has_data && !pinned; }
 };
 inline SlotState state_of(const Base& base) {
   return {.bytes = base.data || base.most_bytes == 0 ? base.bytes : base.most_bytes,

@@ -45,12 +45,6 @@ class Sinker {
  private:
   const Node& node(std::uint32_t number) const { return segment_.nodes[number]; }
 
-  // Memory of this segment alone.
-  bool is_temporary(std::uint32_t slot) const {
-    const SlotState& state = segment_.slots[slot];
-    return !state.alive && !state.has_data && !state.pinned;
-  }
-
   void consider(std::uint32_t g, const Member& member) {
     if (!may_move(member)) return;
     const std::uint32_t to = reader(g, node(member.node).out);
@@ -73,7 +67,7 @@ class Sinker {
 
   // The one group, behind g, that reads what is written here, as it is written; or no_group.
   std::uint32_t reader(std::uint32_t g, const Access& out) const {
-    if (!is_temporary(out.base->slot)) return no_group;
+    if (!segment_.slots[out.base->slot].is_temporary()) return no_group;
     std::uint32_t found = no_group;
     for (const Use& use : uses_[out.base->slot]) {
       if (use.access == &out) continue;
@@ -121,7 +115,7 @@ class Sinker {
   }
 
   bool stays_in_registers(std::uint32_t slot, std::uint32_t g) const {
-    return is_temporary(slot) &&
+    return segment_.slots[slot].is_temporary() &&
            std::ranges::all_of(uses_[slot], [&](const Use& use) { return use.group == g; });
   }
 
