@@ -26,6 +26,13 @@ std::string bytes_text(std::int64_t bytes) {
   return out.str();
 }
 
+// What users call it.
+std::string called(Op op) {
+  if (op == Op::Copy) return "copy";
+  if (op == Op::Select) return "where";
+  return std::string(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
+}
+
 // How often the lines from `first` on repeat their first `period`.
 std::size_t repeats(const std::vector<std::string>& lines, std::size_t first, std::size_t period) {
   std::size_t k = first + period;
@@ -33,24 +40,33 @@ std::size_t repeats(const std::vector<std::string>& lines, std::size_t first, st
   return (k - first) / period;
 }
 
+// Lines of which the first `period`, from `first` on, come `times` times.
+struct Stretch {
+  std::size_t first, period, times;
+};
+
 // A loop's rounds give the same lines again and again: they are told once, with their number.
-std::vector<std::string> without_repeats(const std::vector<std::string>& lines) {
+std::vector<Stretch> stretches(const std::vector<std::string>& lines) {
   constexpr std::size_t longest = 64, fewest = 3;
-  std::vector<std::string> kept;
-  for (std::size_t k = 0; k < lines.size();) {
+  std::vector<Stretch> found;
+  for (std::size_t k = 0; k < lines.size(); k += found.back().period * found.back().times) {
     std::size_t period = 1, times = repeats(lines, k, 1);
     while (times < fewest && period < longest) times = repeats(lines, k, ++period);
-    if (times < fewest) {
-      kept.push_back(lines[k++]);
-      continue;
-    }
-    for (std::size_t n = 0; n < period; ++n) kept.push_back(lines[k + n]);
+    found.push_back(times < fewest ? Stretch{k, 1, 1} : Stretch{k, period, times});
+  }
+  return found;
+}
+
+std::vector<std::string> without_repeats(const std::vector<std::string>& lines) {
+  std::vector<std::string> kept;
+  for (const auto [first, period, times] : stretches(lines)) {
+    for (std::size_t n = 0; n < period; ++n) kept.push_back(lines[first + n]);
+    if (times == 1) continue;
     if (period == 1)
       kept.back() += ", " + std::to_string(times) + " times";
     else
       kept.push_back("  (these " + std::to_string(period) + " " + std::to_string(times) +
                      " times)");
-    k += period * times;
   }
   return kept;
 }
@@ -67,6 +83,63 @@ std::string explain_eager(const std::vector<std::string>& lines, std::size_t cou
   for (const std::string& line : lines) out << (dot ? "\\l" : "    ") << line << (dot ? "" : "\n");
   if (dot) out << "\\l\"];\n}\n";
   return out.str();
+}
+
+// What a kernel does, behind its number: equal for kernels that are alike.
+std::string kernel_text(const GroupSummary& group, const std::vector<std::string>& names) {
+  std::string s = bytes_text(group.bytes_moved);
+  if (!group.why.empty()) s += "; apart because: " + group.why;
+  if (group.parts == 1) s += "; point after point, on one thread";
+  if (group.parts > 1)
+    s += "; in " + std::to_string(group.parts) + " parts with arrays of their own";
+  std::vector<std::string> lines;
+  for (std::uint32_t n : group.nodes) lines.push_back(n < names.size() ? names[n] : "?");
+  for (const std::string& line : without_repeats(lines)) s += "\n    " + line;
+  return s;
+}
+
+// The kernels' texts, each with its number; a loop's rounds once.
+std::vector<std::string> kernel_texts(const Plan& plan, const std::vector<std::string>& names) {
+  std::vector<std::string> texts, numbered;
+  for (const GroupSummary& group : plan.groups) texts.push_back(kernel_text(group, names));
+  for (const auto [first, period, times] : stretches(texts)) {
+    for (std::size_t g = first; g < first + period; ++g)
+      numbered.push_back("kernel " + std::to_string(g) + ": " + texts[g]);
+    if (times == 1) continue;
+    const auto range = [](std::size_t from, std::size_t to) {
+      return (from == to ? "kernel " : "kernels ") + std::to_string(from) +
+             (from == to ? "" : " to " + std::to_string(to));
+    };
+    numbered.push_back(range(first + period, first + period * times - 1) + ": " +
+                       range(first, first + period - 1) + " again, " + std::to_string(times - 1) +
+                       " times");
+  }
+  return numbered;
+}
+
+std::string describe(const Plan& plan, const std::vector<std::string>& names) {
+  const std::size_t kernels = plan.groups.size();
+  std::string s = std::to_string(names.size()) + " operations in " + std::to_string(kernels) +
+                  (kernels == 1 ? " kernel" : " kernels") + "; moves " +
+                  bytes_text(plan.bytes_moved) +
+                  " (least possible: " + bytes_text(plan.bytes_least) + "); " +
+                  std::to_string(plan.contracted) + " temporaries never stored\n";
+  for (const std::string& text : kernel_texts(plan, names)) s += text + "\n";
+  return s;
+}
+
+std::string draw(const Plan& plan, const std::vector<std::string>& names) {
+  std::string s =
+      "digraph frit {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];\n";
+  std::size_t k = 0;
+  for (const std::string& text : kernel_texts(plan, names)) {
+    std::string label;
+    for (const char c : text) label += c == '\n' ? std::string("\\l") : std::string(1, c);
+    s += "  k" + std::to_string(k) + " [label=\"" + label + "\\l\"];\n";
+    if (k > 0) s += "  k" + std::to_string(k - 1) + " -> k" + std::to_string(k) + ";\n";
+    ++k;
+  }
+  return s + "}\n";
 }
 
 }  // namespace
@@ -89,7 +162,7 @@ std::string NodeLabel::text() const {
     return (is_loop ? "loop nest of " : "user kernel of ") + std::to_string(parameters) +
            " arrays over " + shape_text(domain->shape()) +
            (has_lanes ? ", with lanes along loops inside" : "");
-  std::string s(info(op).numpy_name.empty() ? info(op).name : info(op).numpy_name);
+  std::string s = called(op);
   if (kind == NodeKind::Reduce) s += ".reduce";
   return s + " " + std::string(info(dtype).name) + shape_text(domain->shape());
 }
@@ -109,36 +182,8 @@ std::string Engine::explain(bool dot) {
     for (const Node& node : nodes_) names.push_back(NodeLabel(node).text());
   }
   if (!plan) return dot ? "digraph frit {}\n" : "nothing was evaluated yet\n";
-  std::ostringstream out;
-  if (dot)
-    out << "digraph frit {\n  rankdir=LR; node [shape=box, fontname=monospace, fontsize=10];\n";
-  else
-    out << (pending ? "pending: " : "evaluated: ") << names.size() << " operations in "
-        << plan->groups.size() << (plan->groups.size() == 1 ? " kernel" : " kernels") << "; moves "
-        << bytes_text(plan->bytes_moved) << " of at least " << bytes_text(plan->bytes_least) << "; "
-        << plan->contracted << " temporaries never stored\n";
-  for (std::size_t g = 0; g < plan->groups.size(); ++g) {
-    const GroupSummary& group = plan->groups[g];
-    std::vector<std::string> lines;
-    for (std::uint32_t n : group.nodes) lines.push_back(n < names.size() ? names[n] : "?");
-    lines = without_repeats(lines);
-    if (dot) {
-      out << "  k" << g << " [label=\"kernel " << g << ", " << bytes_text(group.bytes_moved);
-      for (const std::string& line : lines) out << "\\l" << line;
-      out << "\\l\"];\n";
-      if (g > 0)
-        out << "  k" << g - 1 << " -> k" << g << " [label=\"" << group.why << "\", fontsize=9];\n";
-      continue;
-    }
-    out << "kernel " << g << ": " << bytes_text(group.bytes_moved);
-    if (g > 0) out << "; apart because: " << group.why;
-    if (group.parts == 1) out << "; point after point, on one thread";
-    if (group.parts > 1) out << "; in " << group.parts << " parts with arrays of their own";
-    out << "\n";
-    for (const std::string& line : lines) out << "    " << line << "\n";
-  }
-  if (dot) out << "}\n";
-  return out.str();
+  if (dot) return draw(*plan, names);
+  return (pending ? "pending: " : "evaluated: ") + describe(*plan, names);
 }
 
 }  // namespace frit

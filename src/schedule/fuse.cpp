@@ -495,7 +495,7 @@ class Fuser {
   void open_group(std::uint32_t number) {
     const Node& node = segment_.nodes[number];
     Group group;
-    group.why = groups_.empty() ? "the first" : why_ ? why_ : "a library call";
+    group.why = groups_.empty() ? "" : why_ ? why_ : "a library call";
     Member member;
     member.node = number;
     if (node.kind == NodeKind::Call) {

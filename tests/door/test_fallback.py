@@ -252,3 +252,19 @@ def test_rounds_of_a_loop_are_planned_once_and_told_once(python):
     out = python("-c", textwrap.dedent(program)).stdout
     assert out.startswith("True True\n")
     assert " times" in out
+
+
+def test_kernels_of_a_loops_rounds_are_told_once(python):
+    program = """
+    import frit, frit.numpy as np
+    u = np.zeros((300, 300))
+    u[0] = 1
+    for _ in range(10):
+        u[1:-1, 1:-1] = 0.25 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2])
+    shown = frit.explain(u)
+    print(shown)
+    """
+    out = python("-c", textwrap.dedent(program)).stdout
+    assert "pending: 52 operations in 22 kernels; moves " in out
+    assert out.count("multiply float64(298, 298)") == 2, out  # the first, and one for the others
+    assert "\nkernels 5 to 20: kernels 3 to 4 again, 8 times\n" in out
