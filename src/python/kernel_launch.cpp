@@ -5,23 +5,18 @@
 // function around it. The types of the slots' values choose among the kernels made so far; where
 // none fits, Python's translator makes one. It also does all that is not plain: other spaces,
 // policies and callables.
-#include <structmember.h>
-
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
 
 #include "front/kernel_definition.h"
-#include "python/functions.h"
 #include "python/interop.h"
+#include "python/kernel_values.h"
 #include "python/kernels.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
 
 namespace frit::python {
-
-PyTypeObject* view_type = nullptr;
-PyTypeObject* policy_type = nullptr;
 
 namespace {
 
@@ -33,225 +28,6 @@ struct Hooks {
 };
 Hooks hooks;
 bool plain_default_space = true;
-
-// ---- values -------------------------------------------------------------------------------------
-
-// One value of a launch. What the types are: `key`.
-struct Value {
-  std::uint64_t key = 0;
-  Array array;
-  Scalar scalar;
-  std::int64_t integer = 0;
-  bool foreign = false;
-};
-
-constexpr std::uint64_t array_key = 1, number_key = 2, object_key = 3, absent_key = 4;
-std::uint64_t key_of(std::uint64_t kind, DType dtype, int ndim = 0) {
-  return kind | static_cast<std::uint64_t>(dtype) << 8 | static_cast<std::uint64_t>(ndim) << 16;
-}
-
-void take_array(Value& value, const Array& array) {
-  value.array = array;
-  value.key = key_of(array_key, array.dtype(), array.ndim());
-}
-
-void take_number(Value& value, const Scalar& scalar) {
-  value.scalar = scalar;
-  value.key = key_of(number_key, scalar.dtype);
-  if (is_integer(scalar.dtype) && scalar.dtype != DType::UInt64) {
-    Scalar wide;
-    void* args[2] = {wide.bytes, const_cast<std::byte*>(scalar.bytes)};
-    cast_loop(scalar.dtype, DType::Int64)(args, 1, 0);
-    value.integer = wide.as<std::int64_t>();
-  }
-}
-
-void take_integer(Value& value, PyObject* object) {
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0) {
-    PyErr_SetString(PyExc_OverflowError, "kernel: an integer argument is beyond 64 bits");
-    throw PythonError{};
-  }
-  value.integer = number;
-  const bool small = number >= INT32_MIN && number <= INT32_MAX;
-  value.scalar = small ? Scalar::of(DType::Int32, static_cast<std::int32_t>(number))
-                       : Scalar::of(DType::Int64, static_cast<std::int64_t>(number));
-  value.key = key_of(number_key, value.scalar.dtype);
-}
-
-[[noreturn]] void refuse_ndarray(PyArrayObject* array) {
-  PyArray_Descr* dtype = PyArray_DESCR(array);
-  if (dtype_of(dtype) && !PyArray_ISALIGNED(array))
-    raise(PyExc_TypeError,
-          "kernel: an ndarray of %R whose elements are not aligned: give a copy of it", dtype);
-  raise(PyExc_TypeError, "kernel: an ndarray of a type that is not supported: %R", dtype);
-}
-
-void take_value(Value& value, PyObject* object) {
-  if (object == nullptr) {
-    value.key = absent_key;
-  } else if (PyObject_TypeCheck(object, view_type)) {
-    PyObject* array = view_of(object).array;
-    if (!array) raise(PyExc_ValueError, "kernel: a view that was not initialised");
-    take_array(value, array_of(array).array);
-  } else if (PyFloat_CheckExact(object)) {
-    value.scalar = Scalar::of(DType::Float64, PyFloat_AS_DOUBLE(object));
-    value.key = key_of(number_key, DType::Float64);
-  } else if (PyLong_CheckExact(object)) {
-    take_integer(value, object);
-  } else if (PyBool_Check(object)) {
-    take_number(value,
-                Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True ? 1 : 0)));
-  } else if (is_array(object)) {
-    take_array(value, array_of(object).array);
-  } else if (is_scalar(object)) {
-    take_array(value, scalar_of(object).array);
-  } else if (PyArray_CheckExact(object)) {
-    std::optional<Array> array = wrap_ndarray(object);
-    if (!array) refuse_ndarray(reinterpret_cast<PyArrayObject*>(object));
-    take_array(value, *array);
-    value.foreign = array->base()->foreign;
-  } else if (const std::optional<Scalar> scalar = numpy_scalar_value(object)) {
-    take_number(value, *scalar);
-  } else {
-    value.key = object_key | reinterpret_cast<std::uintptr_t>(object) << 3;
-  }
-}
-
-struct Values {
-  std::vector<Value> values;
-  ~Values() {
-    for (Value& value : values)
-      if (value.foreign) release_foreign(std::move(value.array));
-  }
-};
-
-// ---- slots --------------------------------------------------------------------------------------
-
-struct Slot {
-  enum class Root : std::uint8_t {
-    Keyword,
-    Self,
-    Global,      // of the function's module
-    Cell,        // number `cell` of the function's closure
-    Dictionary,  // of another module's: `holder`
-    CellObject,  // of another function's closure: `holder`
-  } root = Root::Keyword;
-  Ref name;  // Keyword, Global, Dictionary: interned
-  Ref holder;
-  Py_ssize_t cell = 0;
-  std::vector<Ref> attributes;
-};
-
-struct Callee {
-  PyObject* function = nullptr;  // PyFunctionObject
-  PyObject* self = nullptr;      // null: no method
-};
-
-// What the function's definition gives a parameter; null (no error) if nothing.
-Ref default_value(PyObject* function, PyObject* name) {
-  if (PyObject* by_name = PyFunction_GET_KW_DEFAULTS(function)) {
-    Ref found = Ref::borrow(PyDict_GetItemWithError(by_name, name));
-    if (found || PyErr_Occurred()) return found;
-  }
-  PyObject* last = PyFunction_GET_DEFAULTS(function);
-  if (!last) return {};
-  const Ref names = checked(PyObject_GetAttrString(PyFunction_GET_CODE(function), "co_varnames"));
-  const auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
-  const Py_ssize_t count = PyTuple_GET_SIZE(last), first = code->co_argcount - count;
-  for (Py_ssize_t k = 0; k < count; ++k)
-    if (PyUnicode_Compare(PyTuple_GET_ITEM(names.get(), first + k), name) == 0)
-      return Ref::borrow(PyTuple_GET_ITEM(last, k));
-  return {};
-}
-
-Ref given_value(PyObject* name, PyObject* const* values, PyObject* names) {
-  const Py_ssize_t count = names ? PyTuple_GET_SIZE(names) : 0;
-  for (Py_ssize_t k = 0; k < count; ++k)
-    if (PyTuple_GET_ITEM(names, k) == name) return Ref::borrow(values[k]);
-  for (Py_ssize_t k = 0; k < count; ++k)
-    if (PyUnicode_Compare(PyTuple_GET_ITEM(names, k), name) == 0) return Ref::borrow(values[k]);
-  return {};
-}
-
-// A new reference; null (no error) if it is not there.
-Ref slot_value(const Slot& slot, const Callee& callee, PyObject* const* values, PyObject* names) {
-  Ref object;
-  switch (slot.root) {
-    case Slot::Root::Keyword:
-      object = given_value(slot.name.get(), values, names);
-      if (!object) object = default_value(callee.function, slot.name.get());
-      if (!object && PyErr_Occurred()) throw PythonError{};
-      break;
-    case Slot::Root::Self:
-      object = Ref::borrow(callee.self);
-      break;
-    case Slot::Root::Global:
-      object = Ref::borrow(
-          PyDict_GetItemWithError(PyFunction_GET_GLOBALS(callee.function), slot.name.get()));
-      if (!object && PyErr_Occurred()) throw PythonError{};
-      break;
-    case Slot::Root::Cell: {
-      PyObject* closure = PyFunction_GET_CLOSURE(callee.function);
-      if (closure && slot.cell < PyTuple_GET_SIZE(closure))
-        object = Ref::steal(PyCell_Get(PyTuple_GET_ITEM(closure, slot.cell)));
-      break;
-    }
-    case Slot::Root::Dictionary:
-    case Slot::Root::CellObject:
-      break;
-  }
-  if (slot.root == Slot::Root::Dictionary) {
-    object = Ref::borrow(PyDict_GetItemWithError(slot.holder.get(), slot.name.get()));
-    if (!object && PyErr_Occurred()) throw PythonError{};
-  }
-  if (slot.root == Slot::Root::CellObject) object = Ref::steal(PyCell_Get(slot.holder.get()));
-  for (const Ref& attribute : slot.attributes) {
-    if (!object) return object;
-    object = Ref::steal(PyObject_GetAttr(object.get(), attribute.get()));
-    if (!object) {
-      if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PythonError{};
-      PyErr_Clear();
-    }
-  }
-  return object;
-}
-
-// (root, name or cell, attributes..)
-Slot slot_from(PyObject* row) {
-  Slot slot;
-  const Ref items = checked(PySequence_Tuple(row));
-  const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
-  if (count < 2) raise(PyExc_ValueError, "a slot has a root and a name");
-  const long root = PyLong_AsLong(PyTuple_GET_ITEM(items.get(), 0));
-  if (root < 0 || root > 5) raise(PyExc_ValueError, "a slot's root is 0 to 5");
-  slot.root = static_cast<Slot::Root>(root);
-  const auto interned = [](PyObject* text) {
-    if (!PyUnicode_CheckExact(text)) raise(PyExc_TypeError, "a slot's name is a string");
-    PyObject* name = Py_NewRef(text);
-    PyUnicode_InternInPlace(&name);
-    return Ref::steal(name);
-  };
-  PyObject* name = PyTuple_GET_ITEM(items.get(), 1);
-  if (slot.root == Slot::Root::Cell) {
-    slot.cell = PyLong_AsSsize_t(name);
-    if (slot.cell < 0) raise(PyExc_ValueError, "a cell has a number");
-  } else if (slot.root == Slot::Root::CellObject) {
-    if (!PyCell_Check(name)) raise(PyExc_TypeError, "a slot's cell is a cell");
-    slot.holder = Ref::borrow(name);
-  } else if (slot.root == Slot::Root::Dictionary) {
-    PyObject *dictionary, *key;
-    if (!PyArg_ParseTuple(name, "O!O", &PyDict_Type, &dictionary, &key)) throw PythonError{};
-    slot.holder = Ref::borrow(dictionary);
-    slot.name = interned(key);
-  } else {
-    slot.name = interned(name);
-  }
-  for (Py_ssize_t k = 2; k < count; ++k)
-    slot.attributes.push_back(interned(PyTuple_GET_ITEM(items.get(), k)));
-  return slot;
-}
 
 // ---- kernels by function ------------------------------------------------------------------------
 
@@ -682,103 +458,12 @@ PyObject* forget(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-// ---- View's base --------------------------------------------------------------------------------
-
-int view_init(PyObject* object, PyObject* arguments, PyObject*) {
-  PyObject* array;
-  if (!PyArg_ParseTuple(arguments, "O!", array_type, &array)) return -1;
-  Py_XSETREF(view_of(object).array, Py_NewRef(array));
-  return 0;
-}
-int view_traverse(PyObject* object, visitproc visit, void* arg) {
-  Py_VISIT(as_object(Py_TYPE(object)));
-  return 0;
-}
-void view_dealloc(PyObject* object) {
-  PyObject_GC_UnTrack(object);
-  if (view_of(object).weak_references) PyObject_ClearWeakRefs(object);
-  Py_CLEAR(view_of(object).array);
-  free_object(object);
-}
-PyObject* view_get_array(PyObject* object, void*) {
-  PyObject* array = view_of(object).array;
-  if (array) return Py_NewRef(array);
-  PyErr_SetString(PyExc_AttributeError, "the view was not initialised: call super().__init__");
-  return nullptr;
-}
-
-// ---- Policy's base ------------------------------------------------------------------------------
-
-// (code, ((begin, end), ..))
-int policy_init(PyObject* object, PyObject* arguments, PyObject*) {
-  return guarded_status([&] {
-    PolicyObject& policy = policy_of(object);
-    PyObject* axes;
-    policy.code = -1;
-    int code;
-    if (!PyArg_ParseTuple(arguments, "iO!", &code, &PyTuple_Type, &axes)) throw PythonError{};
-    const Py_ssize_t count = PyTuple_GET_SIZE(axes);
-    if (count > most_policy_axes) raise(PyExc_ValueError, "a policy has at most 8 axes");
-    std::int64_t points = 1;
-    for (Py_ssize_t k = 0; k < count; ++k) {
-      long long begin, end;
-      if (!PyArg_ParseTuple(PyTuple_GET_ITEM(axes, k), "LL", &begin, &end)) throw PythonError{};
-      policy.begin[k] = begin;
-      policy.end[k] = end;
-      std::int64_t extent;
-      if (__builtin_sub_overflow(end, begin, &extent) ||
-          __builtin_mul_overflow(points, std::max<std::int64_t>(extent, 1), &points))
-        raise(PyExc_ValueError, "a policy has more points than an int64 can count");
-    }
-    policy.axes = static_cast<int>(count);
-    policy.code = code;
-  });
-}
-void policy_dealloc(PyObject* object) { free_object(object); }
-
-PyTypeObject* make_type(PyObject* module, PyType_Spec& spec, const char* name) {
-  auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
-  checked_status(PyModule_AddObjectRef(module, name, as_object(type)));
-  return type;
-}
-
-void make_view_type(PyObject* module) {
-  static PyMemberDef members[] = {
-      {"__weaklistoffset__", T_PYSSIZET, offsetof(ViewObject, weak_references), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
-  static PyGetSetDef attributes[] = {{"_array", view_get_array, nullptr, nullptr, nullptr},
-                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(view_init)},
-                                {Py_tp_traverse, reinterpret_cast<void*>(view_traverse)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(view_dealloc)},
-                                {Py_tp_members, members},
-                                {Py_tp_getset, attributes},
-                                {0, nullptr}};
-  static PyType_Spec spec = {"frit._core.ViewBase", sizeof(ViewObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
-  view_type = make_type(module, spec, "ViewBase");
-}
-
-void make_policy_type(PyObject* module) {
-  static PyMemberDef members[] = {{"_code", T_INT, offsetof(PolicyObject, code), READONLY, nullptr},
-                                  {"_axes", T_INT, offsetof(PolicyObject, axes), READONLY, nullptr},
-                                  {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(policy_init)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(policy_dealloc)},
-                                {Py_tp_members, members},
-                                {0, nullptr}};
-  static PyType_Spec spec = {"frit._core.PolicyBase", sizeof(PolicyObject), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-  policy_type = make_type(module, spec, "PolicyBase");
-}
-
 }  // namespace
 
 void forget_kernels() { functions().clear(); }
 
 void make_kernel_types(PyObject* module) {
-  make_view_type(module);
-  make_policy_type(module);
+  make_view_and_policy_types(module);
   static PyMethodDef rows[] = {
       {"parallel_for", as_c_function(parallel_function<Operation::For>),
        METH_FASTCALL | METH_KEYWORDS, nullptr},

@@ -40,6 +40,7 @@ std::shared_ptr<const ReadyKernel> ready_kernel(PyObject* object);
 // At exit: before the interpreter's objects go.
 void forget_kernels();
 
+void make_view_and_policy_types(PyObject* module);
 void make_kernel_types(PyObject* module);
 void add_kernel_writer(PyObject* module);
 // Loop nests (loops.cpp), and what asks before them (loop_gate.cpp).
