@@ -248,13 +248,13 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
         return code
     if not is_user_code({"__name__": fullname, "__file__": self.path}):
         return code
-    from frit.loops import implicit
+    from frit import _kept
 
     try:
         text = self.get_data(self.path)
     except OSError:
         return code
-    return implicit.code_of(text, code)
+    return _kept.code_of(text, code)
 
 
 def _notebook() -> Any:

@@ -64,7 +64,7 @@ Engine::Engine() : interpreter_(make_interpreter()), compiler_(make_compiler()) 
   read_setting("FRIT_CHECK", settings.check, check_names);
   if (const char* dump = std::getenv("FRIT_DUMP")) settings.dump = dump;
   for (int op = 0; op < op_count; ++op)
-    cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? 1.5F : 0.3F;
+    cost_of_op_[static_cast<std::size_t>(op)] = has(static_cast<Op>(op), Costly) ? costly : cheap;
   nodes_.reserve(256);
   pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },
                  [] { get().after_fork_in_child(); });
@@ -75,25 +75,10 @@ double Engine::pending_cost_of(const Node& node) const {
   if (node.kind == NodeKind::Routine)
     return static_cast<double>(node.out.layout->size()) * node.site->routine->cost;
   const Access& space = node.kind == NodeKind::Reduce ? node.in[0] : node.out;
-  return static_cast<double>(space.layout->size()) *
-         static_cast<double>(cost_of_op_[static_cast<std::size_t>(node.op)]);
+  return pending_cost_of(node.op, *space.layout);
 }
 
 // ---- bases --------------------------------------------------------------------------------------
-
-Base* Engine::new_base(std::int64_t bytes) {
-  Base* base;
-  if (!free_bases_.empty()) {
-    base = free_bases_.back();
-    free_bases_.pop_back();
-    *base = Base{};
-  } else {
-    base = new Base;
-  }
-  base->bytes = bytes;
-  base->handles = base->references = 1;
-  return base;
-}
 
 void Engine::allocate(Base* base) {
   if (base->data) return;
@@ -115,14 +100,9 @@ void Engine::refuse(const Base& base) const {
   throw OutOfMemory({base.bytes}, DType::UInt8);
 }
 
-void Engine::release_handle(Base* base) {
-  if (--base->handles == 0 && base->data && base->references > 1) held_ += base->bytes;
-  if (--base->references == 0) destroy(base);
-}
-
 void Engine::release_memory(Base* base) {
-  if (base->owner) {
-    released.emplace_back(std::exchange(base->owner, nullptr), base->release);
+  if (base->extra && base->extra->owner) {
+    released.emplace_back(std::exchange(base->extra->owner, nullptr), base->extra->release);
   } else if (base->data) {
     memory::deallocate(base->data, base->bytes);
   }
@@ -131,10 +111,12 @@ void Engine::release_memory(Base* base) {
 
 void Engine::destroy(Base* base) {
   release_memory(base);
-  if (free_bases_.size() < most_free_bases)
-    free_bases_.push_back(base);
-  else
+  if (free_bases_.size() >= most_free_bases) {
     delete base;
+    return;
+  }
+  *base = Base{};
+  free_bases_.push_back(base);
 }
 
 // Its memory goes; the trace may still name it.
@@ -154,7 +136,6 @@ void Engine::start_trace() {
 
 inline void Engine::add_access(const Access& access, bool is_write) {
   access.layout->retain();
-  ++access.base->references;
   ++access.base->pending;
   if (is_write) {
     ++access.base->pending_writes;

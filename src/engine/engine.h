@@ -96,14 +96,26 @@ class Engine {
   static EngineLock& lock() { return lock_; }
 
   // ---- bases; all under the lock ----
-  Base* new_base(std::int64_t bytes);                // promised memory, one handle
+  Base* new_base(std::int64_t bytes) {  // promised memory, one handle
+    if (free_bases_.empty()) [[unlikely]]
+      free_bases_.push_back(new Base);
+    Base* const base = free_bases_.back();
+    free_bases_.pop_back();
+    if (!free_bases_.empty()) __builtin_prefetch(free_bases_.back());  // it was long ago
+    base->bytes = bytes;
+    base->handles = 1;
+    return base;
+  }
   void allocate(Base* base);                         // gives it memory now
   [[noreturn]] void refuse(const Base& base) const;  // throws OutOfMemory
-  void retain_handle(Base* base) {
-    ++base->handles;
-    ++base->references;
+  void retain_handle(Base* base) { ++base->handles; }
+  void release_handle(Base* base) {
+    if (--base->handles > 0) return;
+    if (base->pending == 0)
+      destroy(base);
+    else if (base->data)
+      held_ += base->bytes;
   }
-  void release_handle(Base* base);
   bool is_ready(const Base* base) const {
     return base->data != nullptr && base->pending_writes == 0;
   }
@@ -113,6 +125,9 @@ class Engine {
   Node& open_node() { return nodes_.emplace_back(); }
   // Counts the last node's accesses; may evaluate (limits, exported memory, not lazy).
   void commit();
+  // The same of an elementwise node with so many inputs, whose arrays all have one layout.
+  template <std::size_t inputs>
+  void commit_plain(Node& node);
   void eval();
   // The nodes of a kernel's launch, its own and its reductions', are evaluated together.
   void begin_launch() { launching_ = true; }
@@ -154,7 +169,7 @@ class Engine {
     if (bytes <= settings.immediate_bytes)
       return bytes <= Foresight::least_bytes || !foresight.records(source, op);
     // From here on a launch costs little, and several threads may share it.
-    const std::int64_t most_bytes = settings.immediate_bytes * (has(op, Costly) ? 4 : 16);
+    const std::int64_t most_bytes = settings.immediate_bytes * (is_costly(op) ? 4 : 16);
     return bytes <= most_bytes && settings.tier == Tier::Automatic &&
            !foresight.records_large(source, op);
   }
@@ -193,6 +208,12 @@ class Engine {
   void eval_before_last();
   bool may_hold_on(const Node& node);
   double pending_cost_of(const Node& node) const;
+  double pending_cost_of(Op op, const Layout& space) const {
+    return static_cast<double>(space.size()) *
+           static_cast<double>(cost_of_op_[static_cast<std::size_t>(op)]);
+  }
+  static constexpr float cheap = 0.3F, costly = 1.5F;  // estimated ns an element
+  bool is_costly(Op op) const { return cost_of_op_[static_cast<std::size_t>(op)] == costly; }
   // What is pending, for make_plan.
   Segment segment(std::span<const SlotState> states) const {
     return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
@@ -239,7 +260,7 @@ class Engine {
   double cost_seen_ = 0;    // ns of all launches
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   std::uint64_t next_stamp_ = 1;
-  std::array<float, op_count> cost_of_op_;  // estimated ns an element
+  std::array<float, op_count> cost_of_op_;
   bool has_selections_ = false;
   std::vector<std::pair<std::size_t, std::size_t>> twins_;
   bool running_ = false;
@@ -258,6 +279,32 @@ class Engine {
   std::unique_ptr<Compiler> compiler_;
   std::vector<Base*> free_bases_;
 };
+
+template <std::size_t inputs>
+inline void Engine::commit_plain(Node& node) {
+  Base* const out = node.out.base;
+  const std::size_t pending = nodes_.size();
+  std::int32_t pinned = out->exports | out->foreign;
+  for (std::size_t k = 0; k < inputs; ++k)
+    if (const Base* base = node.in[k].base) pinned |= base->exports | base->foreign;
+  if (pinned != 0 || pending > settings.step_nodes || pending > settings.most_nodes ||
+      pending_cost_ > settings.step_cost || held_ > settings.held_bytes || !settings.lazy ||
+      settings.fusion == Fusion::Off) [[unlikely]]
+    return commit();
+  node.source = source;
+  std::int32_t accesses = 1;
+  for (std::size_t k = 0; k < inputs; ++k)
+    if (Base* base = node.in[k].base) {
+      ++base->pending;
+      ++accesses;
+    }
+  ++out->pending;
+  ++out->pending_writes;
+  out->stamp = 0;
+  node.out.layout->retain(accesses);
+  ++statistics.recorded;
+  pending_cost_ += pending_cost_of(node.op, *node.out.layout);
+}
 
 // As long as it lives, errors may be put down to other lines, under other checks.
 class OtherSources {

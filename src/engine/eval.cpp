@@ -233,7 +233,7 @@ inline void Engine::drop_access(const Access& access, bool is_write) {
   };
   lower(base->pending);
   if (is_write) lower(base->pending_writes);
-  if (--base->references == 0) destroy(base);
+  if (base->pending == 0 && base->handles == 0) destroy(base);
 }
 
 // Takes the finished nodes out of the trace. What is left, after an error, stays pending in its

@@ -41,14 +41,16 @@ class Foresight {
       begin_stretch(at);
     }
     ++length_;
-    if (step_) step_->is_last = false;
-    step_ = &at_its_place(steps_, at, static_cast<std::uintptr_t>(op));
-    if (step_->op != op) *step_ = {.code = at.code, .instruction = at.instruction, .op = op};
-    was_last_ = step_->is_last && at.code != nullptr;
-    step_->is_last = true;
+    if (was_last_ && is_waiting_) place_of(step_) = {};  // not this time
+    step_ = {at.code, at.instruction, op};
+    is_waiting_ = true;
+    was_last_ = place_of(step_) == step_;
   }
   // What the steps so far made is needed now: nothing can be fused with them.
-  void note_need() { step_ = nullptr; }
+  void note_need() {
+    if (is_waiting_ && step_.code) place_of(step_) = step_;
+    is_waiting_ = false;
+  }
   // A trace is evaluated, for which there was a plan or not.
   void note_plan(bool known) {
     if (is_recorded_) place_->surprises += known ? -1 : 1;
@@ -73,20 +75,19 @@ class Foresight {
 
   struct Step {
     const void* code = nullptr;
-    std::int32_t instruction = 0;
+    std::int32_t instruction = -1;  // of no step
     Op op{};
-    bool is_last = false;  // nothing followed it before it was needed
+    bool operator==(const Step&) const = default;
   };
 
-  template <class Entry, std::size_t count>
-  static Entry& at_its_place(std::array<Entry, count>& table, SourcePosition at,
-                             std::uintptr_t which = 0) {
-    const auto hash = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
-                      static_cast<std::uintptr_t>(at.instruction);
-    Entry& entry = table[(hash + 7 * which) % count];
-    if (entry.code != at.code || entry.instruction != at.instruction)
-      entry = {.code = at.code, .instruction = at.instruction};
-    return entry;
+  static std::uintptr_t hash_of(const void* code, std::int32_t instruction) {
+    return (reinterpret_cast<std::uintptr_t>(code) >> 4) * 31 +
+           static_cast<std::uintptr_t>(instruction);
+  }
+  Step& place_of(const Step& step) {
+    const auto hash =
+        hash_of(step.code, step.instruction) + 7 * static_cast<std::uintptr_t>(step.op);
+    return last_steps_[hash % last_steps_.size()];
   }
 
   void begin_recording() {
@@ -103,7 +104,9 @@ class Foresight {
     note_need();
   }
   void begin_stretch(SourcePosition at) {
-    place_ = &at_its_place(places_, at);
+    place_ = &places_[hash_of(at.code, at.instruction) % places_.size()];
+    if (place_->code != at.code || place_->instruction != at.instruction)
+      *place_ = {.code = at.code, .instruction = at.instruction};
     if (place_->length >= least_length && !place_->is_barred) begin_recording();
   }
 
@@ -112,9 +115,11 @@ class Foresight {
   int length_ = 0;
   int recorded_from_ = 0;
   bool is_recorded_ = false;
-  std::array<Step, 512> steps_;
-  Step* step_ = nullptr;  // null: nothing that is still to be computed
-  bool was_last_ = false;
+  // Those that nothing followed, the last time, before they were needed.
+  std::array<Step, 512> last_steps_;
+  Step step_;                // the latest
+  bool is_waiting_ = false;  // it is still to be computed
+  bool was_last_ = false;    // the time before it was one of those
   std::atomic<bool> looked_ = true;
 };
 

@@ -41,12 +41,9 @@ std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> argu
   return resolve(op, {types, arguments.size()});
 }
 
-[[noreturn, gnu::cold]] void refuse_count(Op op, std::size_t operands) {
-  throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
-}
-inline void check_count(Op op, std::size_t operands) {
-  if (operands != static_cast<std::size_t>(info(op).inputs)) [[unlikely]]
-    refuse_count(op, operands);
+void check_count(Op op, std::size_t operands) {
+  if (operands != static_cast<std::size_t>(info(op).inputs))
+    throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
 }
 
 Resolution resolution_of(Op op, const Signature& signature) {
@@ -60,7 +57,8 @@ Resolution resolution_of(Op op, const Signature& signature) {
   return found;
 }
 
-Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
+[[gnu::noinline]] Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
+  check_count(op, arguments.size());
   if (const std::optional<Signature> signature = resolve_arguments(op, arguments))
     return resolution_of(op, *signature);
   throw TypeError(text("ufunc '", info(op).numpy_name,
@@ -69,15 +67,37 @@ Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
                        "types according to the casting rule ''safe''"));
 }
 
+// Calls body(k) for k from 0 to n - 1, written out: a loop over one or two operands takes longer
+// than what is done with them.
+template <std::size_t n, class Body>
+inline void each(Body&& body) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) {
+    (body(std::integral_constant<std::size_t, k>()), ...);
+  }
+  (std::make_index_sequence<n>());
+}
+// The same of a condition that all of them fulfil.
+template <std::size_t n, class Condition>
+inline bool all_of(Condition&& condition) {
+  return [&]<std::size_t... k>(std::index_sequence<k...>) {
+    return (condition(std::integral_constant<std::size_t, k>()) && ...);
+  }
+  (std::make_index_sequence<n>());
+}
+
 // The last answers are kept, each at a place of its own: until the next question.
-const Resolution& resolution_of(Op op, std::span<const Argument> arguments) {
-  constexpr std::size_t places = 512;
-  static_assert(op_count < 1 << 10 && kinds < 1 << 5 && max_inputs == 3);  // all fit the key
-  static std::array<Resolution, places> known;
-  std::uint32_t key = 0;
-  for (const Argument& a : arguments) key = key << 5 | static_cast<std::uint32_t>(kind_of(a));
-  key |= static_cast<std::uint32_t>(op) << 15;  // which says how many arguments there are
-  Resolution& entry = known[key * 0x9E3779B1u >> 23];
+inline Resolution& kept_resolution(std::uint32_t key) {
+  static std::array<Resolution, 512> known;
+  return known[key * 0x9E3779B1u >> 23];
+}
+
+template <std::size_t n>
+[[gnu::always_inline]] inline const Resolution& resolution_of(
+    Op op, std::span<const Argument, n> arguments) {
+  static_assert(op_count < 1 << 8 && kinds < 1 << 5 && max_inputs == 3);  // all fit the key
+  std::uint32_t key = static_cast<std::uint32_t>(n) << 8 | static_cast<std::uint32_t>(op);
+  each<n>([&](auto k) { key = key << 5 | static_cast<std::uint32_t>(kind_of(arguments[k])); });
+  Resolution& entry = kept_resolution(key);
   if (entry.key != key) {
     entry = resolve_anew(op, arguments);
     entry.key = key;
@@ -123,10 +143,8 @@ bool int_fits(std::int64_t value, DType dtype) {
 }
 
 // A scalar in the type that the op works in; warns where that type is too small for it.
-Scalar converted(const Argument& a, DType dtype) {
+[[gnu::noinline]] Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
-  if (a.scalar.dtype == DType::Int64 && dtype == DType::Float64)  // x * 3, the common case
-    return Scalar::of(dtype, static_cast<double>(a.scalar.as<std::int64_t>()));
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
     throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ",
                          info(dtype).name));
@@ -414,9 +432,10 @@ enum class Else : std::uint8_t { Record, Nothing };
 
 // The operands of an op with nothing in the way: dense arrays of one layout and the op's own type,
 // and numbers. The engine is locked.
+template <std::size_t n>
 struct Plain {
-  const Layout* layout = nullptr;     // null: something is out of the ordinary
-  const Scalar* numbers[max_inputs];  // null: an array
+  const Layout* layout = nullptr;  // null: something is out of the ordinary
+  const Scalar* numbers[n];        // null: an array
 };
 
 // An array's only element, as a number for arrays of this layout: where it is known by now.
@@ -428,7 +447,10 @@ bool is_known_number(const Array& a, const Layout& layout) {
 [[gnu::noinline]] const Scalar* number_in(Scalar& room, const Argument& a, DType type,
                                           const Layout& layout) {
   if (!a.array) {
-    room = converted(a, type);
+    if (a.scalar.dtype == DType::Int64 && type == DType::Float64)  // x * 3, the common case
+      room = Scalar::of(type, static_cast<double>(a.scalar.as<std::int64_t>()));
+    else
+      room = converted(a, type);
     return &room;
   }
   if (!is_known_number(*a.array, layout)) return nullptr;
@@ -438,82 +460,74 @@ bool is_known_number(const Array& a, const Layout& layout) {
   return &room;
 }
 
-void read_plain(std::span<const Argument> arguments, const Signature& signature, Plain& plain) {
+template <std::size_t n>
+inline Plain<n> read_plain(std::span<const Argument, n> arguments, const Signature& signature) {
+  Plain<n> plain;
   const Layout* layout = nullptr;
-  for (const Argument& a : arguments) {
-    if (!a.array) continue;
-    if (!a.array->layout()) return;  // an empty handle
-    if (!layout || layout->size() == 1) layout = a.array->layout();
-  }
-  if (!layout || !layout->c_contiguous() || layout->size() == 0 ||
+  const bool are_arrays = all_of<n>([&](auto k) {
+    if (!arguments[k].array) return true;
+    const Layout* const own = arguments[k].array->layout();
+    if (own && (!layout || layout->size() == 1)) layout = own;
+    return own != nullptr;  // an empty handle
+  });
+  if (!are_arrays || !layout || !layout->c_contiguous() || layout->size() == 0 ||
       layout->item_size() != size_of(signature.out))
-    return;
+    return plain;
   static Scalar rooms[max_constants];
   std::size_t numbers = 0;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
+  const bool is_plain = all_of<n>([&](auto k) {
     const Argument& a = arguments[k];
     const DType type = signature.in[k];
     plain.numbers[k] = nullptr;
-    if (a.array && a.array->dtype() != type) return;
-    if (a.array && a.array->layout() == layout) continue;
-    if (numbers == max_constants) return;
+    if (a.array && a.array->dtype() != type) return false;
+    if (a.array && a.array->layout() == layout) return true;
+    if (numbers == max_constants) return false;
     const bool is_given = !a.array && a.scalar.dtype == type;
     plain.numbers[k] = is_given ? &a.scalar : number_in(rooms[numbers], a, type, *layout);
-    if (!plain.numbers[k]) return;
     ++numbers;
-  }
-  plain.layout = layout->contiguous();
+    return plain.numbers[k] != nullptr;
+  });
+  if (is_plain) plain.layout = layout->contiguous();
+  return plain;
 }
 
-Array fresh_plain(const Layout& layout, DType dtype) {
+[[gnu::always_inline]] inline Array fresh_plain(const Layout& layout, DType dtype) {
   layout.retain();
   return {Engine::get().new_base(layout.size() * layout.item_size()), &layout, 0, dtype};
 }
 
 // May a plain op write straight to `out`?
-bool is_plain_target(const Array& out, std::span<const Argument> arguments, const Plain& plain,
-                     Op op, const Signature& signature) {
+template <std::size_t n>
+[[gnu::noinline]] bool is_plain_target(const Array& out, std::span<const Argument, n> arguments,
+                                       const Plain<n>& plain, Op op, const Signature& signature) {
   if (!out || out.layout() != plain.layout || out.dtype() != signature.out || !out.writable() ||
       is_complex(signature.out))
     return false;
-  for (std::size_t k = 0; k < arguments.size(); ++k)
-    if (!plain.numbers[k] && arguments[k].array->same_base(out)) {
-      // In place, warnings would miss the inputs where the flags alone don't tell.
-      const bool needs_inputs = Engine::get().settings.float_checks != 0 && has(op, Costly);
-      if (needs_inputs || arguments[k].array->offset() != out.offset()) return false;
-    }
-  return true;
+  return all_of<n>([&](auto k) {
+    if (plain.numbers[k] || !arguments[k].array->same_base(out)) return true;
+    // In place, warnings would miss the inputs where the flags alone don't tell.
+    const bool needs_inputs = Engine::get().settings.float_checks != 0 && has(op, Costly);
+    return !needs_inputs && arguments[k].array->offset() == out.offset();
+  });
 }
 
-// Memory of somebody else's can't wait. For so many bytes a loop takes less time than a launch.
-bool runs_alone(std::span<const Argument> arguments, const Array& out, std::int64_t bytes) {
-  constexpr std::int64_t most_bytes = 512 << 10;
-  return bytes <= most_bytes &&
-         (out.base()->foreign || std::ranges::any_of(arguments, [](const Argument& a) {
-            return a.array && a.array->base()->foreign;
-          }));
-}
-
-bool compute_plain(Op op, const Resolution& resolution, std::span<const Argument> arguments,
-                   const Plain& plain, const Array& out) {
+template <std::size_t n>
+[[gnu::noinline]] void compute_plain(Op op, const Resolution& resolution,
+                                     std::span<const Argument, n> arguments, const Plain<n>& plain,
+                                     const Array& out) {
   Engine& engine = Engine::get();
   Base* const base = out.base();
-  const std::int64_t bytes = plain.layout->size() * plain.layout->item_size();
-  if (base->pending != 0 ||
-      !(engine.computes_at_once(op, bytes) || runs_alone(arguments, out, bytes)))
-    return false;
-  void* args[1 + max_inputs];
+  void* args[1 + n];
   unsigned splat = 0;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
+  each<n>([&](auto k) {
     if (const Scalar* number = plain.numbers[k]) {
       args[1 + k] = const_cast<std::byte*>(number->bytes);
       splat |= 1u << k;
     } else {
       const Array& a = *arguments[k].array;
-      if (!engine.is_ready(a.base())) return false;
       args[1 + k] = a.base()->data + a.offset();
     }
-  }
+  });
   engine.allocate(base);
   base->stamp = 0;
   args[0] = base->data + out.offset();
@@ -525,19 +539,38 @@ bool compute_plain(Op op, const Resolution& resolution, std::span<const Argument
     if (const unsigned flags =
             raised_flags(op, resolution.signature, args[0], plain.layout->size()))
       engine.note_small(op, resolution.signature, args, plain.layout->size(), splat, flags);
-  return true;
 }
 
-void record_plain(Op op, const Signature& signature, std::span<const Argument> arguments,
-                  const Plain& plain, const Array& out) {
-  Engine& engine = Engine::get();
+// Is it computed at once? Memory of somebody else's can't wait: for so many bytes a loop takes less
+// time than a launch.
+template <std::size_t n>
+inline bool runs_at_once(Engine& engine, Op op, std::span<const Argument, n> arguments,
+                         const Plain<n>& plain, const Base& out) {
+  constexpr std::int64_t most_foreign_bytes = 512 << 10;
+  if (out.pending != 0) return false;
+  bool is_foreign = out.foreign, are_ready = true;
+  each<n>([&](auto k) {
+    if (plain.numbers[k]) return;
+    const Base& base = *arguments[k].array->base();
+    is_foreign |= base.foreign;
+    are_ready &= engine.is_ready(&base);
+  });
+  const std::int64_t bytes = plain.layout->size() * plain.layout->item_size();
+  const bool is_small = engine.computes_at_once(op, bytes);
+  return are_ready && (is_small || (is_foreign && bytes <= most_foreign_bytes));
+}
+
+template <std::size_t n>
+inline void record_plain(Engine& engine, Op op, const Signature& signature,
+                         std::span<const Argument, n> arguments, const Plain<n>& plain,
+                         const Array& out) {
   Node& node = engine.open_node();
   node.op = op;
-  node.inputs = static_cast<std::uint8_t>(arguments.size());
+  node.inputs = n;
   node.signature = signature;
   node.float_checks = engine.settings.float_checks;
   std::size_t constant = 0;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
+  each<n>([&](auto k) {
     if (const Scalar* number = plain.numbers[k]) {
       node.constants[constant] = *number;
       node.in[k] = {nullptr, nullptr, static_cast<std::int64_t>(constant++), signature.in[k]};
@@ -545,27 +578,29 @@ void record_plain(Op op, const Signature& signature, std::span<const Argument> a
       const Array& a = *arguments[k].array;
       node.in[k] = {a.base(), plain.layout, a.offset(), signature.in[k]};
     }
-  }
+  });
   node.out = {out.base(), plain.layout, out.offset(), signature.out};
-  engine.commit();
+  engine.commit_plain<n>(node);
 }
 
 // The common case. Small: computed; large: recorded. Nothing, where anything is out of the
 // ordinary.
-Array apply_plain(Op op, std::span<const Argument> arguments, const Resolution& resolution,
-                  const Array* target = nullptr, Else otherwise = Else::Record) {
-  Plain plain;
-  read_plain(arguments, resolution.signature, plain);
-  const bool is_plain = plain.layout && (!target || is_plain_target(*target, arguments, plain, op,
-                                                                    resolution.signature));
-  Array out = !is_plain ? Array()
-              : target  ? *target
-                        : fresh_plain(*plain.layout, resolution.signature.out);
-  if (!out || compute_plain(op, resolution, arguments, plain, out)) return out;
-  if (otherwise == Else::Nothing)
-    out = {};
+template <std::size_t n>
+inline Array apply_plain(Op op, std::span<const Argument, n> arguments,
+                         const Resolution& resolution, const Array* target = nullptr,
+                         Else otherwise = Else::Record) {
+  Engine& engine = Engine::get();
+  const Plain<n> plain = read_plain(arguments, resolution.signature);
+  if (!plain.layout ||
+      (target && !is_plain_target(*target, arguments, plain, op, resolution.signature)))
+    return {};
+  Array out = target ? *target : fresh_plain(*plain.layout, resolution.signature.out);
+  if (runs_at_once(engine, op, arguments, plain, *out.base()))
+    compute_plain(op, resolution, arguments, plain, out);
+  else if (otherwise == Else::Nothing)
+    return {};
   else
-    record_plain(op, resolution.signature, arguments, plain, out);
+    record_plain(engine, op, resolution.signature, arguments, plain, out);
   return out;
 }
 
@@ -705,22 +740,39 @@ namespace {
   return out;
 }
 
-Array apply_resolved(Op op, std::span<const Argument> arguments, const Resolution& resolution,
-                     const ApplyOptions& options) {
+template <std::size_t n>
+inline Array apply_resolved(Op op, std::span<const Argument, n> arguments,
+                            const Resolution& resolution, const ApplyOptions& options) {
   const bool may_be_plain = !options.where && !resolution.is_mixed;
   Array result = may_be_plain ? apply_plain(op, arguments, resolution, options.out) : Array();
-  if (!result) result = apply_general(op, arguments, resolution, options);
+  if (!result) [[unlikely]]
+    result = apply_general(op, arguments, resolution, options);
   return result;
+}
+
+template <std::size_t n>
+Array apply_to(Op op, std::span<const Argument, n> arguments, const ApplyOptions& options) {
+  Locked lock(Engine::lock());
+  if (options.signature) [[unlikely]] {
+    check_count(op, n);
+    return apply_resolved(op, arguments, resolution_of(op, *options.signature), options);
+  }
+  return apply_resolved(op, arguments, resolution_of(op, arguments), options);
 }
 
 }  // namespace
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
+  switch (arguments.size()) {
+    case 1:
+      return apply_to(op, arguments.first<1>(), options);
+    case 2:
+      return apply_to(op, arguments.first<2>(), options);
+    case 3:
+      return apply_to(op, arguments.first<3>(), options);
+  }
   check_count(op, arguments.size());
-  Locked lock(Engine::lock());
-  if (options.signature)
-    return apply_resolved(op, arguments, resolution_of(op, *options.signature), options);
-  return apply_resolved(op, arguments, resolution_of(op, arguments), options);
+  return {};
 }
 
 Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options) {
@@ -728,16 +780,16 @@ Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions
 }
 
 Array apply_beside(Op op, const Array& x, const void* elements, int place) {
-  check_count(op, 2);
   check_array(x);
   Locked lock(Engine::lock());
   Base memory;  // for this call: what is computed at once keeps no hold on it
   memory.foreign = true;
   memory.data = static_cast<std::byte*>(const_cast<void*>(elements));
-  memory.handles = memory.references = 2;  // one of them is ours, so that nobody frees it
+  memory.handles = 2;  // one of them is ours, so that nobody frees it
   x.layout()->retain();
   const Array other(&memory, x.layout(), 0, x.dtype());
-  const Argument both[2] = {place == 0 ? other : x, place == 0 ? x : other};
+  const Argument given[2] = {place == 0 ? other : x, place == 0 ? x : other};
+  const std::span<const Argument, 2> both(given);
   const Resolution resolution = resolution_of(op, both);
   return resolution.is_mixed ? Array() : apply_plain(op, both, resolution, nullptr, Else::Nothing);
 }

@@ -113,8 +113,8 @@ Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
   base->data = static_cast<std::byte*>(memory.memory);
   base->foreign = !memory.adopted;
   base->writable = memory.writable;
-  base->owner = memory.owner;
-  base->release = memory.release;
+  base->need_extra().owner = memory.owner;
+  base->extra->release = memory.release;
   layout->retain();
   return Array(base, layout.get(), offset, dtype);
 }

@@ -217,7 +217,7 @@ Array record_selection(std::shared_ptr<const Compress> call, const Array& a, con
   const Array packed = empty(shape, a.dtype());
   // As long as the mask for the plan, which must not depend on how many of it are true.
   const Array most = whole_array(*mask.layout(), a.dtype());
-  packed.base()->most_bytes = most.base()->bytes;
+  packed.base()->need_extra().most_bytes = most.base()->bytes;
   auto site = std::make_unique<CallSite>();
   site->call = std::move(call);
   site->outputs = {{packed.base(), most.layout(), 0, a.dtype()}};

@@ -27,7 +27,7 @@ class Layout {
   // The C-contiguous layout of this shape and item size (itself, where it is that).
   const Layout* contiguous() const { return contiguous_; }
 
-  void retain() const { ++references_; }
+  void retain(std::int32_t times = 1) const { references_ += times; }
   void release() const {
     if (--references_ == 0) retire(this);
   }

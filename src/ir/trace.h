@@ -16,28 +16,39 @@
 
 namespace frit {
 
-// Counted by hand, under the engine's lock.
-class Base {
+// What few bases have.
+struct BaseExtra {
+  // Of promised memory whose size changes from round to round: what plans take for it. 0: bytes.
+  std::int64_t most_bytes = 0;
+  void* owner = nullptr;  // released when the base dies
+  void (*release)(void*) = nullptr;
+};
+
+// Counted by hand, under the engine's lock: it lives while it has handles or pending accesses. One
+// line of the cache: each recorded op makes one.
+class alignas(64) Base {
  public:
   std::byte* data = nullptr;  // null: promised, not allocated
   std::int64_t bytes = 0;
-  // Of promised memory whose size changes from round to round: what plans take for it. 0: bytes.
-  std::int64_t most_bytes = 0;
-  std::int32_t references = 0;  // handles + pending accesses
-  std::int32_t handles = 0;     // Arrays: somebody can see it
-  std::int32_t exports = 0;     // somebody outside holds its address
-  std::int32_t pending = 0;     // accesses by pending nodes
+  std::int32_t handles = 0;  // Arrays: somebody can see it
+  std::int32_t exports = 0;  // somebody outside holds its address
+  std::int32_t pending = 0;  // accesses by pending nodes
   std::int32_t pending_writes = 0;
+  bool foreign = false;  // memory of somebody else's
+  bool writable = true;
   std::uint32_t slot = 0;     // its number in the trace that is evaluated,
   std::uint64_t segment = 0;  // if that is the trace with this number
   // What the memory holds behind all that is recorded: equal stamps, the same bytes. 0: it has not
   // been stamped since it was last written. Who writes without a node sets it to 0 behind that.
   std::uint64_t stamp = 0;
-  bool foreign = false;  // memory of somebody else's
-  bool writable = true;
-  void* owner = nullptr;  // released when the base dies
-  void (*release)(void*) = nullptr;
+  std::unique_ptr<BaseExtra> extra;
+
+  BaseExtra& need_extra() {
+    if (!extra) extra = std::make_unique<BaseExtra>();
+    return *extra;
+  }
 };
+static_assert(sizeof(Base) == 64);
 
 // A window as a node sees it. Without base: the node's scalar number `offset`, or, where `offset`
 // is iota_input, the index along the node's only axis.

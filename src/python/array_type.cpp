@@ -19,7 +19,7 @@ PyTypeObject* array_type = nullptr;
 
 namespace {
 
-// Objects of dead arrays, for the next ones.
+// Objects of dead arrays, for the next ones. They keep their hold on the type.
 struct FreeList {
   std::array<PyObject*, 64> objects;
   std::size_t count = 0;
@@ -29,7 +29,8 @@ FreeList free_list;
 PyObject* allocate_object() {
   if (free_list.count > 0) {
     PyObject* object = free_list.objects[--free_list.count];
-    return PyObject_Init(object, array_type);
+    _Py_NewReference(object);
+    return object;
   }
   PyObject* object = PyObject_New(PyObject, array_type);
   if (!object) throw PythonError{};
@@ -39,20 +40,21 @@ PyObject* allocate_object() {
 void dealloc_array(PyObject* object) {
   ArrayObject& self = array_of(object);
   if (self.weak_references) PyObject_ClearWeakRefs(object);
-  const bool owned = self.array.base()->owner != nullptr;
+  const bool has_extra = self.array.base()->extra != nullptr;
   PyObject* owner = std::exchange(self.owner, nullptr);
   PyObject* pinned = std::exchange(self.pinned, nullptr);
-  if (self.array.base()->foreign) release_foreign(std::move(self.array));
+  if (has_extra && self.array.base()->foreign) release_foreign(std::move(self.array));
   self.array.~Array();
-  PyTypeObject* type = Py_TYPE(object);
-  if (free_list.count < free_list.objects.size())
+  if (free_list.count < free_list.objects.size()) {
     free_list.objects[free_list.count++] = object;
-  else
+  } else {
+    PyTypeObject* type = Py_TYPE(object);
     PyObject_Free(object);
-  Py_DECREF(as_object(type));
+    Py_DECREF(as_object(type));
+  }
   Py_XDECREF(pinned);
   Py_XDECREF(owner);
-  if (owned) drain_released();
+  if (has_extra) drain_released();
 }
 
 // ---- as text, as a sequence ---------------------------------------------------------------------

@@ -213,7 +213,7 @@ void release_unused(PyObject* in_use) {
   std::vector<Array> unused;
   for (auto it = owners.begin(); it != owners.end();) {
     const Base* base = it->second.whole.base();
-    if (it->first == in_use || base->handles != 1 || base->references != 1) {
+    if (it->first == in_use || base->handles != 1 || base->pending != 0) {
       ++it;
       continue;
     }
@@ -419,10 +419,10 @@ PyObject* converted_by_numpy(PyObject* object) {
 void release_foreign(Array array) {
   Base* base = array.base();
   auto& owners = known_owners();
-  const auto found = owners.find(static_cast<PyObject*>(base->owner));
+  const auto found = owners.find(static_cast<PyObject*>(base->extra->owner));
   if (found == owners.end() || found->second.whole.base() != base) return;
   array = Array();
-  if (base->handles != 1 || base->references != 1) return;
+  if (base->handles != 1 || base->pending != 0) return;
   found->second.whole = Array();
   owners.erase(found);
 }

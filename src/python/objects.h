@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "ir/trace.h"
+#include "engine/engine.h"
 #include "python/python.h"
 
 namespace frit::python {
@@ -80,7 +80,7 @@ void issue_float_warnings();
 extern bool float_errors_are_immediate;
 // After every native call.
 inline void settle_warnings() {
-  if (float_errors_are_immediate || has_float_warnings()) [[unlikely]]
+  if (float_errors_are_immediate || !Engine::get().float_warnings.empty()) [[unlikely]]
     issue_float_warnings();
 }
 

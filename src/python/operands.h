@@ -48,6 +48,9 @@ Array index_operand(PyObject* object);
 // A Python int of one machine word.
 inline std::optional<std::int64_t> word_of(PyObject* object) {
   if (!PyLong_CheckExact(object)) return std::nullopt;
+#if PY_VERSION_HEX < 0x030C0000
+  if (Py_SIZE(object) == 1) return reinterpret_cast<PyLongObject*>(object)->ob_digit[0];
+#endif
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow != 0) return std::nullopt;

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/engine.h"
 #include "python/float_state.h"
 
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
@@ -150,8 +151,7 @@ SourcePosition current_source() { return find_source(); }
 
 void note_source() {
   know_float_state();
-  const SourcePosition at = find_source();
-  set_source(at.code, at.instruction);
+  Engine::get().source = find_source();
 }
 
 SourceLine resolve_source(SourcePosition position) {

@@ -29,7 +29,8 @@ struct SlotState {
   bool is_temporary() const { return !alive && !has_data && !pinned; }
 };
 inline SlotState state_of(const Base& base) {
-  return {.bytes = base.data || base.most_bytes == 0 ? base.bytes : base.most_bytes,
+  const bool varies = !base.data && base.extra && base.extra->most_bytes != 0;
+  return {.bytes = varies ? base.extra->most_bytes : base.bytes,
           .alive = base.handles > 0,
           .has_data = base.data != nullptr,
           .pinned = base.exports > 0 || base.foreign};

@@ -42,14 +42,18 @@ def code_of(
         return original
     try:
         with without_collections(), without_warnings():  # Python has given them
-            return _code_of(ast.parse(text, original.co_filename), original, is_program)
+            made, places = _rewritten(ast.parse(text, original.co_filename), original, is_program)
+            return _with_places(made, places, original)
     except Exception:
         return original  # a program must not end because we could not read it
 
 
-def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> types.CodeType:
+def _rewritten(
+    tree: ast.Module, original: types.CodeType, is_program: bool
+) -> tuple[types.CodeType, list[Any]]:
+    """The code of a module, in which its places are numbers, and the places."""
     from frit.loops.peel import private_names
-    from frit.loops.rewrite import Rewriter, compile_quietly, with_places
+    from frit.loops.rewrite import Rewriter, compile_quietly
 
     nodes = nodes_in([tree])
     rewriter = Rewriter(codes_by_place(original))
@@ -57,10 +61,32 @@ def _code_of(tree: ast.Module, original: types.CodeType, is_program: bool) -> ty
         rewriter.private = private_names(tree, nodes)
     rewriter.module(tree, original, nodes)
     if not rewriter.places:
-        return original
-    file = original.co_filename
-    note(rewriter.places, file, nodes)
-    return with_places(compile_quietly(tree, file), rewriter.places, original)
+        return original, []
+    note(rewriter.places, original.co_filename, nodes)
+    return compile_quietly(tree, original.co_filename), rewriter.places
+
+
+def _with_places(
+    made: types.CodeType, places: list[Any], original: types.CodeType
+) -> types.CodeType:
+    from frit.loops.rewrite import with_places
+
+    return with_places(made, places, original) if places else original
+
+
+def code_and_content(text: bytes, original: types.CodeType) -> tuple[types.CodeType, Any]:
+    """As code_of; and what is kept of it, from which code_of_kept makes the same."""
+    from frit.loops.kept import content_of
+
+    if _FOR_BYTES.search(text) is None:
+        return original, ()
+    try:
+        with without_collections(), without_warnings():
+            made, places = _rewritten(ast.parse(text, original.co_filename), original, False)
+            content = content_of(made, places, original)
+            return _with_places(made, places, original), content
+    except Exception:
+        return original, None
 
 
 def note(places: list[Any], file: str, nodes: list[ast.AST]) -> None:

@@ -62,15 +62,16 @@ class Place:
     # Ask for `traced()` before `take`: a program that is being traced runs line by line.
     __slots__ = (
         "__weakref__",
+        "_node",
         "binding",
         "bindings",
         "clock",
         "file",
+        "get_node",
         "inner",
         "is_eager",
         "is_gated",
         "is_module",
-        "node",
         "note_hopeless",
         "on",
         "original",
@@ -90,7 +91,7 @@ class Place:
 
     def __init__(
         self,
-        node: ast.For,
+        node: ast.For | None,
         *,
         passed: list[str],
         outputs: list[str],
@@ -99,7 +100,8 @@ class Place:
         peel: Peel | None = None,
     ) -> None:
         self.on = True
-        self.node = node
+        self._node = node  # None: it is kept on the disk
+        self.get_node: Callable[[], ast.For] | None = None
         self.passed = passed
         self.outputs = outputs
         self.outside = outside  # variables of the module
@@ -127,6 +129,14 @@ class Place:
         self.since = 0.0
         self.told = "it has not run yet"
         places.add(self)
+
+    @property
+    def node(self) -> ast.For:
+        """The loop."""
+        if self._node is None:
+            assert self.get_node is not None
+            self._node = self.get_node()
+        return self._node
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.

@@ -338,7 +338,7 @@ def with_places(
     code: types.CodeType, places: list[Place], original: types.CodeType | None = None
 ) -> types.CodeType:
     """The code with its places; notes what the original code of each function is."""
-    inner = iter(_codes_in(original) if original is not None else [])
+    inner = iter(codes_in(original) if original is not None else [])
     constants: list[object] = []
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -355,7 +355,7 @@ def with_places(
     return made
 
 
-def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     return (c for c in code.co_consts if isinstance(c, types.CodeType))
 
 
@@ -374,7 +374,7 @@ def function_of(
     module = ast.fix_missing_locations(ast.Module(body, []))
     made = compile_quietly(module, code.co_filename, code.co_flags & _FUTURE)
     for _ in [0, 1] if code.co_freevars else [0]:
-        made = [*_codes_in(made)][-1]
+        made = [*codes_in(made)][-1]
     made = with_places(made, places).replace(co_qualname=code.co_qualname)
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells = tuple(closure[n] for n in made.co_freevars)
