@@ -721,3 +721,31 @@ def test_calls_like_the_one_before_run_without_python(monkeypatch):
     for _ in range(3):
         assert quotients(a, b, c) == 410.0
     assert direct_runs(quotients) >= before + 2
+
+
+def test_calls_that_differ_only_in_how_arrays_share_memory(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    def doubled(a, b, n):
+        for i in range(n):
+            a[i] = b[i] * 2 + 1
+
+    function = frit.parallelize(doubled)
+    one, other = np.arange(200.0), np.arange(200.0)
+    pairs = [
+        (one[1:41], other[:40]),
+        (one[1:41], one[:40]),
+        (one[:40], one[1:41]),
+        (one[20:60], one[20:60]),
+        (one[1:41], one[160:]),
+        (one[::-1][:40], one[155:195]),
+    ]
+    for k in (0, 0, 1, 1, 2, 4, 2, 3, 0, 1, 5, 4, 5, 0, 3):
+        for n in (40, 40, 23):
+            one[:], other[:] = np.arange(200.0), np.arange(200.0)
+            doubled(*pairs[k], n)
+            expected = one.copy()
+            one[:] = np.arange(200.0)
+            function(*pairs[k], n)
+            assert np.array_equal(one, expected), (k, n)
+    assert direct_runs(function) >= 15
