@@ -189,6 +189,7 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
     // Values that change from call to call are not worth an analysis each.
     variants_.clear();
     last_variant_ = nullptr;
+    latest_ = nullptr;
     std::vector<std::int32_t>& fixed = if_small_.empty() ? literal_ : if_small_;
     if (!fixed.empty()) {
       fixed.clear();
@@ -209,7 +210,30 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
 }
 
 LoopNest::Program& LoopNest::program(const NestCall& call) {
+  facts_.assign(call.integers.begin(), call.integers.end());
+  for (const NestArgument& a : call.arrays) {
+    facts_.insert(facts_.end(), a.shape.begin(), a.shape.end());
+    facts_.insert(facts_.end(), a.strides.begin(), a.strides.end());
+  }
+  const auto addresses = static_cast<std::ptrdiff_t>(facts_.size());
+  for (const NestArgument& a : call.arrays)
+    facts_.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.data)));
+  if (latest_ && facts_ == latest_facts_) return *latest_;
+  const Variant* before = last_variant_;
   Variant& variant = variant_for(call);
+  // Other memory, which is shared in the same way: all else is as it was.
+  const bool is_alike =
+      latest_ && &variant == before &&
+      std::equal(facts_.begin(), facts_.begin() + addresses, latest_facts_.begin());
+  if (!is_alike) {
+    latest_ = nullptr;
+    latest_ = &find_program(variant, call);
+  }
+  std::swap(facts_, latest_facts_);
+  return *latest_;
+}
+
+LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call) {
   evaluate_conditions(*variant.nest, call.integers, other_key_);
   const std::size_t bits = other_key_.size();
   for (std::size_t p = 0; p < call.arrays.size(); ++p) {

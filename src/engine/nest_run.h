@@ -55,6 +55,7 @@ class LoopNest {
   struct Program;  // with code, for some verdicts
   Variant& variant_for(const NestCall& call);
   Program& program(const NestCall& call);
+  Program& find_program(Variant& variant, const NestCall& call);
 
   Routine routine_;
   std::vector<std::int32_t> literal_;   // integers that indices are multiplied by
@@ -63,6 +64,10 @@ class LoopNest {
   Variant* last_variant_ = nullptr;
   std::optional<bool> has_points_;              // a program; none: no program was made yet
   std::vector<std::uint64_t> key_, other_key_;  // of a call, while it is looked up
+  // All that a program follows from (integers, extents, strides, addresses): of the latest call,
+  // whose program is still there, and of the one that is looked up.
+  std::vector<std::int64_t> latest_facts_, facts_;
+  Program* latest_ = nullptr;
 };
 
 }  // namespace frit

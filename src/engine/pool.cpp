@@ -101,7 +101,7 @@ struct ThreadPool::Shared {
   void* context = nullptr;
   std::int64_t first = 0;                              // the number of the tickets' part 0
   alignas(64) std::atomic<std::uint32_t> launches{0};  // what sleeping workers wait on
-  std::atomic<int> sleeping{0};                        // workers that nobody has called yet
+  std::atomic<int> sleeping{0};                        // workers that do not run yet, if called
   std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
 
@@ -142,6 +142,7 @@ struct ThreadPool::Shared {
       if (comes_soon(seen)) continue;
       sleeping.fetch_add(1);
       launches.wait(seen);
+      sleeping.fetch_sub(1);
     }
   }
   // Is there another launch before it pays to sleep? At first nobody else is let onto the CPU.
@@ -163,7 +164,7 @@ struct ThreadPool::Shared {
   }
   void wake() {
     launches.fetch_add(1);
-    if (sleeping.load() != 0 && sleeping.exchange(0) != 0) launches.notify_all();
+    if (sleeping.load() != 0) launches.notify_all();
   }
 };
 

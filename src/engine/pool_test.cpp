@@ -52,6 +52,43 @@ TEST_F(Pool, short_launches_wake_threads_that_the_next_launches_use) {
   }
 }
 
+// However it was found when it was called: asleep, or on its way.
+TEST_F(Pool, a_thread_at_work_is_awake) {
+  ThreadPool::get().set_threads(2);
+  struct Meeting {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> worker_is_there{false}, caller_has_looked{false};
+    bool have_met = false, was_awake = false;
+  };
+  int meetings = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::this_thread::sleep_for(std::chrono::microseconds(1000 + 5 * round));
+    Meeting meeting;
+    ThreadPool::get().run(
+        10,
+        [](void* context, std::int64_t) {
+          using Clock = std::chrono::steady_clock;
+          auto& m = *static_cast<Meeting*>(context);
+          if (std::this_thread::get_id() != m.caller) {
+            m.worker_is_there = true;
+            while (!m.caller_has_looked) std::this_thread::yield();
+          } else if (!m.caller_has_looked) {
+            // Where others have the CPU the caller may have been left alone.
+            const auto end = Clock::now() + std::chrono::milliseconds(100);
+            while (!m.worker_is_there && Clock::now() < end) std::this_thread::yield();
+            m.have_met = m.worker_is_there;
+            m.was_awake = ThreadPool::get().is_awake();
+            m.caller_has_looked = true;
+          }
+        },
+        &meeting);
+    if (!meeting.have_met) continue;
+    ++meetings;
+    EXPECT_TRUE(meeting.was_awake) << round;
+  }
+  EXPECT_GT(meetings, 0);
+}
+
 TEST_F(Pool, one_thread_is_never_woken) {
   ThreadPool::get().set_threads(1);
   ThreadPool::get().note_short(std::chrono::milliseconds(5));

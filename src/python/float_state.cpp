@@ -56,6 +56,14 @@ struct Kept {
   FloatState modes;
 } kept;
 
+// The state and the filters that were last found to stop no program. Held, for the same reason.
+struct Harmless {
+  PyObject* setting = nullptr;
+  PyObject* filters = nullptr;
+  PyObject* first = nullptr;
+  Py_ssize_t count = 0;
+} harmless;
+
 Ref current_setting() {
   PyObject* setting = nullptr;
   if (PyContextVar_Get(setting_variable, nullptr, &setting) < 0) throw PythonError{};
@@ -104,15 +112,15 @@ FloatState modes_of_setting(PyObject* setting) {
           .invalid = mode_of_word(settings.get(), "invalid")};
 }
 
-// A RuntimeWarning would raise or be recorded rather than printed.
-bool filters_may_act() {
-  const Ref show = checked(PyObject_GetAttrString(warnings_module, "_showwarnmsg_impl"));
-  const Ref showwarning = checked(PyObject_GetAttrString(warnings_module, "showwarning"));
-  if (show.get() != usual_show || showwarning.get() != usual_showwarning) return true;
-  const Ref filters = checked(PyObject_GetAttrString(warnings_module, "filters"));
-  if (!PyList_Check(filters.get())) return true;
-  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(filters.get()); ++k) {
-    PyObject* filter = PyList_GET_ITEM(filters.get(), k);
+Ref current_filters() {
+  static PyObject* const name = checked(PyUnicode_InternFromString("filters")).release();
+  return checked(PyObject_GetAttr(warnings_module, name));
+}
+
+bool filters_may_raise(PyObject* filters) {
+  if (!PyList_Check(filters)) return true;
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(filters); ++k) {
+    PyObject* filter = PyList_GET_ITEM(filters, k);
     // (action, message, category, module, line)
     if (!PyTuple_Check(filter) || PyTuple_GET_SIZE(filter) < 3) return true;
     PyObject* action = PyTuple_GET_ITEM(filter, 0);
@@ -123,6 +131,14 @@ bool filters_may_act() {
     if (covers) return true;
   }
   return false;
+}
+
+// A RuntimeWarning would raise or be recorded rather than printed.
+bool filters_may_act() {
+  const Ref show = checked(PyObject_GetAttrString(warnings_module, "_showwarnmsg_impl"));
+  const Ref showwarning = checked(PyObject_GetAttrString(warnings_module, "showwarning"));
+  if (show.get() != usual_show || showwarning.get() != usual_showwarning) return true;
+  return filters_may_raise(current_filters().get());
 }
 
 void set_state(const FloatState& state) {
@@ -272,6 +288,26 @@ void look_up_float_state() noexcept {
 }
 
 void let_float_errors_come_late() { set_state({}); }
+
+bool float_errors_may_stop() {
+  Ref setting = current_setting(), filters = current_filters();
+  const Py_ssize_t count = PyList_Check(filters.get()) ? PyList_GET_SIZE(filters.get()) : 0;
+  Ref first = Ref::borrow(count > 0 ? PyList_GET_ITEM(filters.get(), 0) : nullptr);
+  if (setting.get() == harmless.setting && filters.get() == harmless.filters &&
+      first.get() == harmless.first && count == harmless.count)
+    return false;
+  const FloatState modes = modes_of_setting(setting.get());
+  if (modes.under != FloatMode::Ignore ||
+      std::ranges::max({modes.divide, modes.over, modes.invalid}) > FloatMode::Warn ||
+      filters_may_raise(filters.get()))
+    return true;
+  harmless.count = count;
+  for (const auto& [into, object] :
+       {std::pair(&harmless.setting, &setting), std::pair(&harmless.filters, &filters),
+        std::pair(&harmless.first, &first)})
+    Py_XDECREF(std::exchange(*into, object->release()));
+  return false;
+}
 
 void make_state_change_type(PyObject* module) {
   warnings_module = checked(PyImport_ImportModule("warnings")).release();

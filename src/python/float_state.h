@@ -51,6 +51,10 @@ inline void leave_underflow_to_numpy() {
     throw Unfit{"underflow is told of"};
 }
 
+// Whether an error must be told where it comes, since it may stop the program: NumPy's state or a
+// filter says so, at this moment. What is only shown as a warning may come later.
+bool float_errors_may_stop();
+
 // For tests: NumPy's default state, whatever the filters are.
 void let_float_errors_come_late();
 

@@ -49,5 +49,7 @@ void make_gate_type(PyObject* module);
 // What most guards of a nest follow from: types, ranks, extents, Python ints. False: something
 // is no value that a nest takes.
 bool append_signature(PyObject* const* values, std::size_t count, std::string& signature);
+// As LoopNest.run.
+Ref run_nest(PyObject* nest, PyObject* const* values, std::size_t count, bool warns);
 
 }  // namespace frit::python

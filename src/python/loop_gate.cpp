@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "engine/loop_pace.h"
+#include "engine/pool.h"
+#include "python/float_state.h"
 #include "python/kernels.h"
 #include "python/loop_guess.h"
 
@@ -20,10 +22,36 @@ namespace {
 using Verdict = LoopPace::Verdict;
 
 constexpr int most_inside = 64;
+constexpr unsigned told_flags = flag_invalid | flag_divide | flag_overflow;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+// A plan that runs without Python, where errors of floats stop nothing.
+struct Direct {
+  Ref nest{};     // null: there is none
+  Ref outputs{};  // made by outputs(what the nest gives, values); null: there are none
+  Ref warn{};     // warn(flags) tells of errors; null: they are nobody's
+  Ref allows{};   // allows() says whether nests run at all; null: always
+
+  // What `take` gives; null: the plan can't run now.
+  Ref run(PyObject* const* passed, std::size_t count) const {
+    if (allows && checked(PyObject_CallNoArgs(allows.get())).get() != Py_True) return {};
+    if (warn && float_errors_may_stop()) return {};
+    const bool tells = static_cast<bool>(warn);
+    const Ref found = run_nest(nest.get(), passed, count, tells);
+    PyObject* flags = PyTuple_GET_ITEM(found.get(), 0);
+    if (tells && (PyLong_AsUnsignedLong(flags) & told_flags) != 0)
+      checked(PyObject_CallOneArg(warn.get(), flags));
+    if (!outputs) return checked(PyTuple_New(0));
+    const Ref values = checked(PyTuple_New(static_cast<Py_ssize_t>(count)));
+    for (std::size_t k = 0; k < count; ++k)
+      PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(k), Py_NewRef(passed[k]));
+    PyObject* both[] = {found.get(), values.get()};
+    return checked(PyObject_Vectorcall(outputs.get(), both, 2, nullptr));
+  }
+};
 
 struct Gate {
   LoopGuess guess;
@@ -35,6 +63,8 @@ struct Gate {
   // variables of the module that are what they were (or are none): what runs them.
   std::string signature{};
   Ref resume{}, known{}, absent{};
+  Direct direct{};
+  std::int64_t runs = 0;          // of `direct`
   LoopPace::Choice choice{};      // the latest
   bool is_chosen = false;         // and nobody has asked for it yet
   std::optional<Verdict> told{};  // to the place, the latest
@@ -117,6 +147,13 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
     double begin = choice.verdict == Verdict::Compiled ? now() : 0;
     if (begin != 0 && gate.is_like_latest(passed, count)) {
+      if (const Direct direct = gate.direct; direct.nest) {
+        if (Ref found = direct.run(passed, count)) {
+          ++gate.runs;
+          gate.pace.note_compiled(choice, now() - begin);
+          return found.release();
+        }
+      }
       const Ref resume = gate.resume;
       Ref found = checked(PyObject_Vectorcall(resume.get(), passed, count, nullptr));
       if (found.get() != Py_False && found.get() != Py_None) {
@@ -181,6 +218,9 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     Py_VISIT(gate_of(object).space.get());
     Py_VISIT(gate_of(object).resume.get());
     Py_VISIT(gate_of(object).known.get());
+    const Direct& direct = gate_of(object).direct;
+    for (const Ref* part : {&direct.nest, &direct.outputs, &direct.warn, &direct.allows})
+      Py_VISIT(part->get());
   }
   return 0;
 }
@@ -189,6 +229,7 @@ int clear(PyObject* object) {
   if (object_of(object).has_gate) {
     gate_of(object).place = gate_of(object).ask = Ref::borrow(Py_None);
     gate_of(object).resume = {};
+    gate_of(object).direct = {};
   }
   return 0;
 }
@@ -230,13 +271,15 @@ PyObject* latest(PyObject* object, PyObject*) {
   return PyLong_FromLong(gate.told ? static_cast<long>(gate.choice.verdict) : 0);
 }
 
-// (signature, resume, known, absent): calls like the latest go to resume(*values), which gives what
-// `take` gives, or False where the place has to be asked. Nothing: there are none.
+// (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
+// gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
+// outputs, warn, allows), which the gate runs by itself where it can. Nothing: there are none.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
     gate.resume = {};
-    if (count != 4) Py_RETURN_NONE;
+    gate.direct = {};
+    if (count != 5) Py_RETURN_NONE;
     char* bytes = nullptr;
     Py_ssize_t size = 0;
     checked_status(PyBytes_AsStringAndSize(values[0], &bytes, &size));
@@ -244,6 +287,13 @@ PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) 
     gate.known = Ref::borrow(values[2]);
     gate.absent = Ref::borrow(values[3]);
     gate.resume = Ref::borrow(values[1]);
+    if (values[4] != Py_None) {
+      const auto part = [&](Py_ssize_t k) {
+        PyObject* value = PyTuple_GET_ITEM(values[4], k);
+        return value != Py_None ? Ref::borrow(value) : Ref();
+      };
+      gate.direct = {.nest = part(0), .outputs = part(1), .warn = part(2), .allows = part(3)};
+    }
     Py_RETURN_NONE;
   });
 }
@@ -256,6 +306,8 @@ PyObject* stop(PyObject* object, PyObject*) {
     Py_RETURN_NONE;
   });
 }
+
+PyObject* runs(PyObject* object, PyObject*) { return PyLong_FromLongLong(gate_of(object).runs); }
 
 PyObject* note_translated(PyObject* object, PyObject*) {
   gate_of(object).pace.set_translated();
@@ -276,6 +328,7 @@ void make_gate_type(PyObject* module) {
       {"latest", latest, METH_NOARGS, "The latest verdict; 0: the place has another reason."},
       {"remember", as_c_function(remember), METH_FASTCALL, "What runs calls like the latest."},
       {"stop", stop, METH_NOARGS, "The loop has run as Python."},
+      {"runs", runs, METH_NOARGS, "How many calls ran without Python."},
       {"note_translated", note_translated, METH_NOARGS, "The loop has a translation."},
       {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},

@@ -15,6 +15,7 @@
 #include "front/common.h"
 #include "front/contents.h"
 #include "front/kernel_definition.h"
+#include "python/float_state.h"
 #include "python/interop.h"
 #include "python/kernels.h"
 #include "python/loop_guess.h"
@@ -29,6 +30,12 @@ namespace {
 
 constexpr std::int64_t largest_integer = std::int64_t{1} << 62;
 constexpr std::int64_t long_work = 20'000;  // elements, from which on the GIL is given back
+
+using Values = std::span<PyObject* const>;
+
+Values values_of(const nb::tuple& values) {
+  return {reinterpret_cast<PyTupleObject*>(values.ptr())->ob_item, values.size()};
+}
 
 PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
 
@@ -116,8 +123,8 @@ bool is_plain_store(nb::handle object, nb::handle name) {
 
 nb::object loop_signature(const nb::tuple& values) {
   std::string signature;
-  PyObject* const* items = reinterpret_cast<PyTupleObject*>(values.ptr())->ob_item;
-  if (!append_signature(items, values.size(), signature)) return nb::none();
+  const Values items = values_of(values);
+  if (!append_signature(items.data(), items.size(), signature)) return nb::none();
   return nb::bytes(signature.data(), signature.size());
 }
 
@@ -152,20 +159,25 @@ class Call {
   // Memory::Later: arrays of ours are not evaluated; an address tells only which of them share it.
   enum class Memory : std::uint8_t { Now, Later };
 
-  Call(const ReadyKernel& kernel, const nb::tuple& values, std::span<const Result> results,
-       Memory memory = Memory::Now)
-      : memory_(memory) {
+  Call() = default;
+  Call(const ReadyKernel& kernel, Values values, std::span<const Result> results, Memory memory) {
+    take(kernel, values, results, memory);
+  }
+
+  void take(const ReadyKernel& kernel, Values values, std::span<const Result> results,
+            Memory memory) {
+    memory_ = memory;
     const std::size_t count = values.size();
-    integers_.resize(count);
-    scalars_.resize(count);
-    for (std::size_t k = 0; k < count; ++k) take_number(k, values[k].ptr());
+    integers_.assign(count, 0);
+    scalars_.assign(count, {});
+    for (std::size_t k = 0; k < count; ++k) take_number(k, values[k]);
     const KernelDefinition& definition = kernel.definition;
     arrays_.reserve(kernel.parameters.size());
-    results_.resize(results.size());
+    results_.assign(results.size(), {});
     for (std::int32_t number : kernel.parameters) {
       const auto k = static_cast<std::size_t>(number);
       if (k < count)
-        take_array(values[k].ptr());
+        take_array(values[k]);
       else
         arrays_.push_back({results_[k - count].bytes, one, one_stride});
     }
@@ -175,6 +187,16 @@ class Call {
       given_scalars_.push_back(
           number >= 0 ? scalars_[static_cast<std::size_t>(number)]
                       : Scalar::of(DType::Int64, integers_[static_cast<std::size_t>(-1 - number)]));
+  }
+
+  // Lets go of the arrays; the room is kept for the next call.
+  void clear() {
+    for (auto* list : {&integers_, &given_integers_}) list->clear();
+    given_scalars_.clear();
+    arrays_.clear();
+    bases_.clear();
+    held_.clear();
+    elements_ = 0;
   }
 
   NestCall call() const { return {arrays_, given_integers_, given_scalars_}; }
@@ -258,7 +280,7 @@ class Call {
   }
 
   static constexpr std::int64_t one[1] = {1}, one_stride[1] = {8};
-  Memory memory_;
+  Memory memory_ = Memory::Now;
   std::vector<const Base*> bases_;
   std::vector<Ref> held_;
   std::vector<NestArgument> arrays_;
@@ -282,29 +304,37 @@ class Nest {
     nest_ = std::make_unique<LoopNest>(*kernel_->definition.routine);
   }
 
-  // The status flags of floating point that were raised, then the results.
+  // A tuple: the status flags of floating point that were raised, then the results.
   // warns: where it is left to the trace, errors are told as warnings when it has run.
-  nb::object run(const nb::tuple& values, bool warns) {
-    if (is_left_to_the_trace(values, warns)) return nb::make_tuple(0u);
-    evaluate_all();
-    const Call call(*kernel_, values, results_);
+  Ref run(Values values, bool warns) {
     unsigned flags = 0;
-    if (call.is_long()) {
-      const WithoutGil released;
-      flags = run_locked(call);
-    } else {
-      flags = run_locked(call);
+    const bool waits = is_left_to_the_trace(values, warns);
+    std::unique_ptr<Call> call = spare_ ? std::move(spare_) : std::make_unique<Call>();
+    if (!waits) {
+      evaluate_all();
+      call->take(*kernel_, values, results_, Call::Memory::Now);
+      if (call->is_long()) {
+        const WithoutGil released;
+        flags = run_locked(*call);
+      } else {
+        flags = run_locked(*call);
+      }
     }
-    nb::list result;
-    result.append(flags);
-    for (std::size_t k = 0; k < results_.size(); ++k) result.append(call.result(k, results_[k]));
-    return nb::tuple(result);
+    Ref found = checked(PyTuple_New(static_cast<Py_ssize_t>(1 + results_.size())));
+    PyTuple_SET_ITEM(found.get(), 0, checked(PyLong_FromUnsignedLong(flags)).release());
+    for (std::size_t k = 0; k < results_.size(); ++k)
+      PyTuple_SET_ITEM(found.get(), static_cast<Py_ssize_t>(1 + k),
+                       call->result(k, results_[k]).release().ptr());
+    call->clear();
+    spare_ = std::move(call);
+    return found;
   }
 
   // A row a loop of the nest: (depth, kind, reason, at run time, source, sink, kind of dependence);
   // source and sink are numbers of accesses, -1 where there are none. kind: a LoopKind, or
   // `wavefront`.
-  nb::list verdicts(const nb::tuple& values) {
+  nb::list verdicts(const nb::tuple& given) {
+    const Values values = values_of(given);
     const bool later = may_wait(values);
     if (!later) evaluate_all();
     const Call call(*kernel_, values, results_, later ? Call::Memory::Later : Call::Memory::Now);
@@ -336,12 +366,12 @@ class Nest {
 
   // Can all that it does wait until somebody looks? So it is if it works on arrays of ours alone,
   // into memory that nobody else sees, and gives back nothing.
-  bool may_wait(const nb::tuple& values) const {
+  bool may_wait(Values values) const {
     const Settings& settings = Engine::get().settings;
     if (!results_.empty() || !settings.lazy || settings.fusion == Fusion::Off) return false;
     std::int64_t bytes = 0;
     for (const std::int32_t number : kernel_->parameters) {
-      PyObject* value = values[static_cast<std::size_t>(number)].ptr();
+      PyObject* value = values[static_cast<std::size_t>(number)];
       if (!is_array(value)) return false;
       const Array& array = array_of(value).array;
       if (array.base()->exports > 0 || array.base()->foreign) return false;
@@ -350,7 +380,7 @@ class Nest {
     return bytes > settings.immediate_bytes;
   }
 
-  bool is_left_to_the_trace(const nb::tuple& values, bool warns) {
+  bool is_left_to_the_trace(Values values, bool warns) {
     if (!nest_->may_have_points() || !may_wait(values)) return false;
     const Call call(*kernel_, values, results_, Call::Memory::Later);
     std::optional<LoopNest::Points> points;
@@ -366,7 +396,7 @@ class Nest {
                         .scalars = call.scalars(),
                         .warns = warns};
     for (const std::int32_t number : kernel_->parameters)
-      launch.arrays.push_back(array_of(values[static_cast<std::size_t>(number)].ptr()).array);
+      launch.arrays.push_back(array_of(values[static_cast<std::size_t>(number)]).array);
     const bool is_recorded = launch_points(definition_of(points->routine), std::move(launch));
     settle_warnings();
     return is_recorded;
@@ -399,6 +429,7 @@ class Nest {
   std::shared_ptr<const ReadyKernel> kernel_;
   std::vector<Result> results_;
   std::unique_ptr<LoopNest> nest_;
+  std::unique_ptr<Call> spare_;  // of the latest run, for its room
   std::unordered_map<std::uint64_t, KernelDefinition> definitions_;  // by routine
 };
 
@@ -422,12 +453,26 @@ bool append_signature(PyObject* const* values, std::size_t count, std::string& s
   return true;
 }
 
+Ref run_nest(PyObject* nest, PyObject* const* values, std::size_t count, bool warns) {
+  try {
+    return nb::inst_ptr<Nest>(nest)->run({values, count}, warns);
+  } catch (nb::python_error& error) {
+    error.restore();
+    throw PythonError{};
+  }
+}
+
 void add_loops(PyObject* module_object) {
   make_gate_type(module_object);
   nb::module_ m = nb::borrow<nb::module_>(module_object);
   nb::class_<Nest>(m, "LoopNest", "A nest of loops, ready to run.")
       .def(nb::init<nb::handle, const std::vector<std::string>&>(), "kernel"_a, "results"_a)
-      .def("run", &Nest::run, "values"_a, "warns"_a = true)
+      .def(
+          "run",
+          [](Nest& self, const nb::tuple& values, bool warns) {
+            return nb::steal(self.run(values_of(values), warns).release());
+          },
+          "values"_a, "warns"_a = true)
       .def("verdicts", &Nest::verdicts);
   m.def("loop_key", loop_key, "values"_a,
         "What the values are, as a string; None: a nest does not take them.");
@@ -437,6 +482,8 @@ void add_loops(PyObject* module_object) {
         "The values at the paths, each an object's number and names; None: one is no plain one.");
   m.def("is_plain_store", is_plain_store, "object"_a, "name"_a,
         "Whether storing the attribute, which the object has, runs no code of a class.");
+  m.def("float_errors_may_stop", float_errors_may_stop,
+        "Whether an error of a float must be told where it comes: it would stop the loop, say.");
   m.def("index_range", index_range, "array"_a, "The least and the largest of some integers.");
 }
 

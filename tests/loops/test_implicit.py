@@ -825,3 +825,22 @@ def test_the_study_counts_loops_by_stage(file):
     ]
     notebook = file("studied.ipynb", json.dumps({"cells": cells}))
     assert tool.study(notebook).counts == found.counts
+
+
+def test_a_call_like_the_one_before_stays_python_where_frit_is_off(eager, monkeypatch):
+    is_on = True
+    monkeypatch.setattr(_importer, "is_active", lambda: is_on)
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] += 1
+    """
+    f = run(compiled(text, "<off>")[1])["f"]
+    x = np.zeros(50)
+    for _ in range(3):
+        f(x)
+    (found,) = places_of("<off>")
+    assert found.binding.gate.runs() == 2
+    is_on = False
+    f(x)
+    assert found.binding.gate.runs() == 2 and (x == 4).all()

@@ -673,3 +673,79 @@ def test_what_is_stored_may_begin_anywhere(dtype, offset):
                 assert np.array_equal(memory, expected)
     finally:
         frit._core.set_tier("automatic")
+
+
+# ---- calls like the one before ------------------------------------------------------------------
+
+
+def direct_runs(function) -> int:
+    return sum(site.gate.runs() for site in sites(function))
+
+
+def test_calls_like_the_one_before_run_without_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    @frit.parallelize
+    def quotients(a, b, c):
+        total = 0.0
+        for i in range(len(a)):
+            c[i] = a[i] / b[i]
+            total += c[i]
+        return total
+
+    a, b, c = np.arange(1.0, 41), np.full(40, 2.0), np.zeros(40)
+    for _ in range(4):
+        assert quotients(a, b, c) == 410.0
+    assert (direct_runs(quotients), sum(s.calls for s in sites(quotients))) == (3, 4)
+    # Errors of floats: told behind the loop, at once where the program may be stopped by them.
+    b[5] = 0
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in a loop") as told:
+        assert quotients(a, b, c) == math.inf
+    assert told[0].filename == __file__
+    c[:] = 7
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="scalar divide"):
+        quotients(a, b, c)
+    assert c[4] == 2.5 and (c[5:] == 7).all()
+    c[:] = 7
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="scalar divide"):
+        warnings.simplefilter("error")
+        quotients(a, b, c)
+    assert c[4] == 2.5 and (c[5:] == 7).all()
+    with np.errstate(all="ignore"):
+        assert quotients(a, b, c) == math.inf
+    # Other extents, then the first again.
+    b[5] = 2
+    with pytest.raises(IndexError, match="index 30 is out of bounds"):
+        quotients(a, b, c[:30])
+    before = direct_runs(quotients)
+    for _ in range(3):
+        assert quotients(a, b, c) == 410.0
+    assert direct_runs(quotients) >= before + 2
+
+
+def test_calls_that_differ_only_in_how_arrays_share_memory(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    def doubled(a, b, n):
+        for i in range(n):
+            a[i] = b[i] * 2 + 1
+
+    function = frit.parallelize(doubled)
+    one, other = np.arange(200.0), np.arange(200.0)
+    pairs = [
+        (one[1:41], other[:40]),
+        (one[1:41], one[:40]),
+        (one[:40], one[1:41]),
+        (one[20:60], one[20:60]),
+        (one[1:41], one[160:]),
+        (one[::-1][:40], one[155:195]),
+    ]
+    for k in (0, 0, 1, 1, 2, 4, 2, 3, 0, 1, 5, 4, 5, 0, 3):
+        for n in (40, 40, 23):
+            one[:], other[:] = np.arange(200.0), np.arange(200.0)
+            doubled(*pairs[k], n)
+            expected = one.copy()
+            one[:] = np.arange(200.0)
+            function(*pairs[k], n)
+            assert np.array_equal(one, expected), (k, n)
+    assert direct_runs(function) >= 15

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import math
 import sys
 import types
@@ -20,7 +19,7 @@ import numpy
 
 from frit.loops.attributes import DOT
 from frit.loops.control import Frame
-from frit.loops.names import assigned_names
+from frit.loops.names import assigned_names, copied
 from frit.loops.values import Item, Refused, Value
 from frit.translate.errors import TranslationError
 from frit.translate.flow import leaves, may_leave, needs_flag
@@ -116,7 +115,7 @@ class Inlining:
             body = source.body
         own = set(code.co_varnames)
         renaming = _Renaming(own, path)
-        body = [renaming.visit(copy.deepcopy(statement)) for statement in body]
+        body = [renaming.visit(copied(statement)) for statement in body]
         for outside in sorted(renaming.outside):
             self.surroundings[outside + path] = self.taken_from(node, function, outside)
         frame = Frame(self.frames[-1].call or node, path, code)

@@ -215,13 +215,15 @@ def owner_of(function: types.FunctionType) -> str:
 def copied(x: Any, *, for_loops: bool = False) -> Any:
     """A copy of a tree. for_loops: each loop in it gets its own copy as `_original`."""
     if isinstance(x, list):
-        return [copied(y, for_loops=for_loops) for y in x]
-    if not isinstance(x, ast.AST):
-        return x
+        return [copied(y, for_loops=for_loops) if isinstance(y, ast.AST) else y for y in x]
+    if not x._fields and not x.__dict__:
+        return x  # a context or an operator: one for all
     made = type(x)()
+    own = made.__dict__
     for name, value in x.__dict__.items():
         if name != "_original":
-            made.__dict__[name] = copied(value, for_loops=for_loops)
+            is_tree = isinstance(value, (ast.AST, list))
+            own[name] = copied(value, for_loops=for_loops) if is_tree else value
     if for_loops and isinstance(x, (ast.For, ast.While)):
         x._original = made  # type: ignore[union-attr]
     return made

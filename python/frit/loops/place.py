@@ -207,7 +207,10 @@ class Place:
             latest = binding.latest
             if latest is not None and latest.would_run_again():
                 self.told = REFUSED
-                return binding.done(latest.again(values), passed, space), 0
+                found = binding.done(latest.again(values), passed, space)
+                if found is not None and binding.takes_all:
+                    binding.note(signature, latest)  # the gate had forgotten it
+                return found, 0
         left = 0
         if self.peel is not None and rounds is not None:
             left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
@@ -409,7 +412,10 @@ class Binding:
             self.gate.remember()
         else:
             absent = tuple(self.absent)
-            self.gate.remember(self.signature, self.resume, tuple(self.known), absent)
+            direct = None if site.ran is None or self.place.is_module else site.ran.direct()
+            if direct is not None:
+                direct += (None if self.place.is_eager else _importer.is_active,)
+            self.gate.remember(self.signature, self.resume, tuple(self.known), absent, direct)
 
     def resume(self, *values: Any) -> tuple[Any, ...] | bool | None:
         """Runs a call like the latest one; False: the place has to be asked."""
@@ -505,6 +511,7 @@ class Binding:
             unbound,
             self.surroundings,
             self.place.give_up,
+            self.gate,
             left,
         )
         return self.site

@@ -23,7 +23,6 @@ OURS = "an error of Frit's own: "
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
 _ERRORS = sum(bit for bit, *_ in _FLAGS)  # inexact is no error, and underflow Python's to tell
-_TOLD_AT_ONCE = {"raise", "call", "print", "log"}
 
 
 class Plan:
@@ -53,7 +52,7 @@ class Plan:
 
         None: it has to be run as Python, and nothing is stored.
         """
-        if self.translation.numpy_floats and warnings_count():
+        if self.translation.numpy_floats and _core.float_errors_may_stop():
             return None
         if not self.may_fail:
             found = self.nest.run(values, self.translation.numpy_floats)
@@ -91,6 +90,14 @@ class Plan:
             given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
         return tuple(given)
 
+    def direct(self) -> tuple[Any, ...] | None:
+        """What a gate needs to run it without Python: the nest, outputs, warn."""
+        if self.may_fail or self.still_holds is not None:
+            return None
+        t = self.translation
+        has_outputs = t.outputs or t.returned is not None
+        return self.nest, self.outputs if has_outputs else None, warn if t.numpy_floats else None
+
     def number_of(self, name: str) -> int:
         return self.names.index(name)
 
@@ -119,30 +126,6 @@ def _depth() -> int:
     return depth
 
 
-def warnings_count() -> bool:
-    """Whether an error of a float must be told where it comes: it would stop the loop, say."""
-    global _harmless
-    filters: Any = warnings.filters
-    state, first = _error_state(), filters[0] if filters else None
-    known = _harmless
-    if state is known[0] and filters is known[1] and len(filters) == known[2] and first is known[3]:
-        return False
-    modes = numpy.geterr()
-    if modes["under"] != "ignore" or not _TOLD_AT_ONCE.isdisjoint(modes.values()):
-        return True
-    if any(f[0] == "error" and issubclass(RuntimeWarning, f[2]) for f in filters):
-        return True
-    _harmless = state, filters, len(filters), first
-    return False
-
-
-# NumPy's error state and the warning filters, when they were last found to stop nothing.
-_harmless: tuple[Any, ...] = (None,) * 4
-_error_state: Callable[[], Any] = getattr(
-    getattr(numpy._core.umath, "_extobj_contextvar", None), "get", object
-)
-
-
 _sites: weakref.WeakSet[Site] = weakref.WeakSet()
 
 
@@ -151,6 +134,7 @@ def _forget() -> None:
     """The engine's objects go before the interpreter's."""
     for site in _sites:
         site.is_hopeless = True
+        site.gate.remember()
         site.plans.clear()
         site.latest = site.ran = None
 
@@ -166,6 +150,7 @@ class Site:
         is_unbound: frozenset[str],
         surroundings: dict[str, Any],
         note_hopeless: Callable[[], None],
+        gate: Any,
         left: int = 0,
     ) -> None:
         self.node = node
@@ -174,6 +159,7 @@ class Site:
         self.is_unbound = is_unbound
         self.surroundings = surroundings
         self.note_hopeless = note_hopeless
+        self.gate = gate
         self.left = left
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
@@ -181,8 +167,13 @@ class Site:
         self.latest: Plan | None = None
         self.ran: Plan | None = None  # by the latest call that ran
         self.is_hopeless = False
-        self.calls = self.calls_as_python = 0
+        self.calls_from_python = self.calls_as_python = 0
         _sites.add(self)
+
+    @property
+    def calls(self) -> int:
+        """Those that ran compiled."""
+        return self.calls_from_python + self.gate.runs()
 
     def __call__(self, key: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """key: what the values are, by loop_key."""
@@ -215,7 +206,7 @@ class Site:
         if found is None:
             self.calls_as_python += 1
             return None
-        self.calls += 1
+        self.calls_from_python += 1
         self.ran = plan
         if plan.verdicts is None:
             plan.verdicts = plan.nest.verdicts(values)
