@@ -102,6 +102,19 @@ def _taking_ours(original: Callable[..., Any]) -> Callable[..., Any]:
     return __call__
 
 
+def _cloudpickle(name: str) -> None:
+    """The classes that stand for NumPy's are pickled by name, as NumPy's own are."""
+    module = sys.modules[f"{name}.cloudpickle"]
+    reduce_class = module._class_reduce
+
+    def _class_reduce(kind: type) -> Any:
+        pickles = sys.modules.get("frit.numpy._pickles")
+        ours = pickles is not None and kind in pickles.paths
+        return pickles.reduced(kind) if ours else reduce_class(kind)
+
+    replace(module, "_class_reduce", _class_reduce)
+
+
 def _pandas() -> None:
     """pandas knows masks, keys and groupings by their class: its methods get real arrays."""
     import pandas
@@ -307,6 +320,8 @@ def _sklearn() -> None:
 
 
 _ADAPTERS: dict[str, Callable[[], None]] = {
+    "cloudpickle": functools.partial(_cloudpickle, "cloudpickle"),
+    "joblib.externals.cloudpickle": functools.partial(_cloudpickle, "joblib.externals.cloudpickle"),
     "json": _json,
     "multiprocessing": _multiprocessing,
     "numba": _numba,

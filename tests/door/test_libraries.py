@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501
 
+import textwrap
+
 import pytest
 
 
@@ -413,3 +415,29 @@ def test_what_an_installed_library_asks_of_numpy_is_numpys(python, file, tmp_pat
         "[False, False, False, False, True] [True, True, False, True, True]\n"
         f"[{exp}, 3.0, [1.0, 2.0, 3.0], [0.0, 2.0, 4.0]] [1.0, 2.0, 3.0]\n"
     )
+
+
+PICKLED_WHOLE = """
+import cloudpickle, numpy as np
+class Line(np.poly1d):
+    def doubled(self):
+        return Line(2 * self.coeffs)
+def scaled(x: np.ndarray, by: "np.ndarray | None" = None, kind: type = np.ndarray) -> np.ndarray:
+    assert isinstance(x, kind)
+    return by * x, Line([1, 2]).doubled()(3), type(np.random.default_rng(0)) is np.random.Generator
+with open("pickled", "wb") as f:
+    cloudpickle.dump((scaled, Line([1, 2])), f)
+"""
+
+
+def test_functions_and_classes_that_name_ours_go_to_other_processes(python, file):
+    pytest.importorskip("cloudpickle")
+    python("-m", "frit", file("program.py", PICKLED_WHOLE))
+    code = """
+    import pickle
+    scaled, line = pickle.load(open("pickled", "rb"))
+    import frit.numpy as np
+    print(scaled(np.arange(3), 2), line.doubled()(3), scaled.__annotations__["x"] is np.ndarray)
+    """
+    out = python("-c", textwrap.dedent(code)).stdout
+    assert out == "(array([0, 2, 4]), np.int64(10), True) 10 True\n"

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import pickle
+import warnings
 
 import numpy
 import pytest
@@ -126,6 +127,41 @@ def test_functions_can_be_pickled_and_stored_in_classes():
     assert Uses().make([1, 2]).shape == (2,)
     assert Uses().zero(2).shape == (2,)
     assert float(Uses().sine(0.0)) == 0
+
+
+def test_what_is_one_object_in_numpy_is_one_object():
+    names: dict[int, list[str]] = {}
+    for name in numpy.__all__:
+        names.setdefault(id(getattr(numpy, name)), []).append(name)
+    for first, *others in names.values():
+        assert all(getattr(np, other) is getattr(np, first) for other in others), first
+    assert np.polynomial.polynomial.Polynomial is np.polynomial.Polynomial
+
+
+class Line(np.poly1d):
+    """A class that derives from one of ours."""
+
+
+CLASSES = (np.ndarray, np.vectorize, np.poly1d, np.polynomial.Chebyshev, np.random.Generator)
+CLASSES += (np.random.RandomState, np.random.PCG64, np.random.SeedSequence, Line, list[np.ndarray])
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=str)
+@pytest.mark.parametrize("dumps", [pickle.dumps, pickle._dumps])
+def test_classes_can_be_pickled(kind, dumps):
+    assert pickle.loads(dumps(kind)) == kind
+
+
+def test_an_object_of_a_derived_class_stays_one_when_pickled():
+    line = pickle.loads(pickle.dumps(Line([2, 1])))
+    assert type(line) is Line and line(3) == 7
+
+
+def test_a_name_that_numpy_warns_of_is_warned_of_where_it_is_read():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        assert not hasattr(np, "str")
+    assert [each.filename for each in found] == [__file__]
 
 
 def test_ndarray_is_a_class_that_also_knows_real_arrays():

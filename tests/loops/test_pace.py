@@ -255,8 +255,47 @@ if "frit" in sys.modules:
 """
 
 
-def test_what_is_known_to_stay_python_loads_no_translator(python, file):
-    path = file("program.py", HOPELESS)
+HOPELESS_CLASS = """
+import sys
+import numpy as np
+def mirrored(n):
+    for number in range(n - 1, 9999, -1):
+        if str(number) == str(number)[::-1]:
+            for divisor in range(999, 99, -1):
+                if number % divisor == 0 and number // divisor < 1000:
+                    return number
+for n in range(20000, 30000, 100):
+    found = mirrored(n)
+print(found)
+if "frit" in sys.modules:
+    assert "frit.loops.nest" not in sys.modules
+    import frit
+    print("str()" in str(frit.explain(mirrored)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("program", [HOPELESS, HOPELESS_CLASS])
+def test_what_is_known_to_stay_python_loads_no_translator(python, file, program):
+    path = file("program.py", program)
     ours = python("-m", "frit", path)
     assert ours.stdout == python(path).stdout
     assert ours.stderr.strip() == "True"
+
+
+NAMED_AS_LOST = """
+import numpy as np
+def digits(x):
+    return len(str(x))
+def counted(a):
+    for i in range(len(a)):
+        a[i] = digits(i)
+    return a
+print(counted(np.ones(400000)).sum())
+"""
+
+
+def test_a_call_that_stays_python_is_warned_of_by_nobody(python, file):
+    done = python("-W", "error", "-m", "frit", file("program.py", NAMED_AS_LOST))
+    assert (done.stdout, done.stderr) == ("2288890.0\n", "")
+    done = python("-W", "always", "-m", "frit", file("program.py", NAMED_AS_LOST))
+    assert done.stderr == ""

@@ -15,8 +15,8 @@ from frit.loops.names import nodes_in
 
 _PLAIN_MODULES = ("builtins", "cmath", "math")
 _OTHERS = frozenset(
-    "chr format getattr hasattr hash id input isinstance iter next open ord print repr setattr"
-    " sorted str super vars".split()
+    "bytearray bytes chr dict filter format frozenset getattr hasattr hash id input isinstance iter"
+    " list map next object open ord print repr set setattr sorted str super tuple type vars".split()
 )
 
 
@@ -46,11 +46,12 @@ def _is_hopeless(callee: Any) -> bool:
         return True
     if isinstance(callee, types.FunctionType):
         return _calls_itself(callee)
-    if not isinstance(callee, types.BuiltinFunctionType):
+    if isinstance(callee, types.BuiltinFunctionType):
+        owner = callee.__self__
+        if owner is not None and not isinstance(owner, types.ModuleType):
+            return True
+    elif not isinstance(callee, type):
         return False
-    owner = callee.__self__
-    if owner is not None and not isinstance(owner, types.ModuleType):
-        return True
     module = callee.__module__ or ""
     if module == "builtins":
         return callee.__name__ in _OTHERS

@@ -260,7 +260,7 @@ def numpys_own(value: Any) -> Any:
     """NumPy's function for Frit's of the same name, which means the same."""
     ours = sys.modules.get("frit.numpy")
     name = getattr(value, "__name__", None)
-    if ours is not None and isinstance(name, str) and getattr(ours, name, None) is value:
+    if ours is not None and isinstance(name, str) and vars(ours).get(name) is value:
         return getattr(numpy, name, value)
     return value
 

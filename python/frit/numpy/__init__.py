@@ -32,8 +32,10 @@ def __dir__() -> list[str]:
 
 if enabled:
     from frit import _core
+    from frit._importer import unseen as _unseen
     from frit.numpy import _namespace, _native
 
+    @_unseen
     def _found(name: str) -> Any:
         if name in globals():  # the function is called by hand: what it lacks is NumPy's to say
             raise AttributeError(name)

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.lib import _index_tricks_impl
 
 from frit import _adapters, _core
-from frit.numpy import _fallback
+from frit.numpy import _fallback, _pickles
 
 _INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_grid)
 
@@ -79,7 +79,7 @@ def adapted(name: str, value: Any) -> Any:
         if methods is None and _is_polynomial(value):
             methods = _POLYNOMIAL
         if methods:
-            return _converting_subclass(value, methods)
+            return _converting_subclass(name, value, methods)
     return value
 
 
@@ -114,14 +114,17 @@ def _converting(function: Callable) -> Callable:
     return _core.Fallback(function.__name__, function, counted=False, method=True)
 
 
-def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
+def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> type:
     """The subclass whose methods take Frit's arrays and give them.
 
     What NumPy makes of `kind` itself counts as its instance; what is pickled is of NumPy's class.
     """
+    if kind in _converting_subclasses:
+        return _converting_subclasses[kind]
 
     def __reduce__(self: Any) -> Any:
-        return copyreg._reconstructor, (kind, object, None), self.__dict__  # type: ignore[attr-defined]
+        own = kind if type(self) is converting else type(self)
+        return copyreg._reconstructor, (own, object, None), self.__dict__  # type: ignore[attr-defined]
 
     meta = type(
         type(kind).__name__,
@@ -142,7 +145,12 @@ def _converting_subclass(kind: type, methods: tuple[str, ...]) -> type:
             names[method] = classmethod(_converting(given.__func__))
         else:
             names[method] = _converting(given)
-    return meta(kind.__name__, (kind,), names)
+    converting = _converting_subclasses[kind] = meta(kind.__name__, (kind,), names)
+    _pickles.by_name(converting, name)
+    return converting
+
+
+_converting_subclasses: dict[type, type] = {}  # one, by whichever of its names it is asked for
 
 
 def _inherited(kind: type, method: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from frit import _core
+from frit._importer import unseen
 from frit.numpy import (
     _clock,
     _creation,
@@ -19,6 +20,7 @@ from frit.numpy import (
     _files,
     _linear,
     _native,
+    _pickles,
     _reduce,
     _shape,
     _state,
@@ -48,9 +50,10 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, _
 def fill(names: dict[str, Any]) -> None:
     """Puts Frit's own functions, ufuncs and ndarray into a namespace."""
     names["ndarray"] = _core.Array
+    _pickles.by_name(_core.Array, "ndarray")
     names["ufunc"] = _core.UFunc
-    for name, core_name in _table.DIRECT.items():
-        names[name] = _native.direct(name, getattr(_core, core_name))
+    for name in _table.DIRECT:
+        names[name] = _native.direct(name, getattr(_core, name))
     # Not by getattr: some submodules are only imported when asked for.
     public = vars(numpy)
     for module in _OURS:
@@ -78,11 +81,14 @@ def unwatch() -> None:
     _state.unwatch()
 
 
+@unseen
 def resolve(name: str) -> Any:
     """A name of frit.numpy that was not there yet."""
     value = getattr(numpy, name)
     if isinstance(value, types.ModuleType):
         return submodule(value)
+    if type(value) is _Dispatcher and value in _native.functions:  # another name of NumPy's for it
+        return _native.functions[value]
     if name.startswith("_") or name in _table.OWN:
         return value
     if name in _table.TRANSPLANTED:

@@ -39,11 +39,6 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 
 @native
-def permute_dims(a: Any, axes: Any = None) -> Any:
-    return _asarray(a).transpose(axes)
-
-
-@native
 def matrix_transpose(x: Any, /) -> Any:
     return _own(x).mT
 

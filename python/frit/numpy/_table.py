@@ -7,14 +7,13 @@ own object where no array is computed (OWN); else a fallback.
 
 from __future__ import annotations
 
-# NumPy's name -> the engine's function, which does all that NumPy's does.
-DIRECT = {
-    name: name
-    for name in """
+# The engine's functions that do all that NumPy's of the same name do.
+DIRECT = frozenset(
+    """
     arange array asanyarray asarray ascontiguousarray asfortranarray broadcast_to concatenate
     copyto dot empty full ones where zeros
     """.split()
-} | {"concat": "concatenate"}
+)
 
 # Made of our operations by running NumPy's own Python code (see _transplant.py).
 TRANSPLANTED = frozenset(

@@ -14,7 +14,7 @@ from typing import Any as _Any
 from numpy import random as _numpy
 
 from frit import _core
-from frit.numpy import _fallback
+from frit.numpy import _fallback, _pickles
 
 _to_numpy = _core.to_numpy_deep
 
@@ -45,7 +45,7 @@ def _draws(kind: type) -> dict[str, _Any]:
 
 class Generator(_numpy.Generator, metaclass=_Kind):
     __doc__ = _numpy.Generator.__doc__
-    __module__ = "numpy.random"
+    __module__ = _numpy.Generator.__module__
 
     vars().update(_draws(_numpy.Generator))
 
@@ -69,7 +69,7 @@ class Generator(_numpy.Generator, metaclass=_Kind):
 
 class RandomState(_numpy.RandomState, metaclass=_Kind):
     __doc__ = _numpy.RandomState.__doc__
-    __module__ = "numpy.random"
+    __module__ = _numpy.RandomState.__module__
 
     vars().update(_draws(_numpy.RandomState))
 
@@ -136,8 +136,11 @@ def _seeded(kind: type) -> type:
     return _Made(kind.__name__, (), names)
 
 
-for _name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"):
+_SEEDED = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence")
+for _name in _SEEDED:
     globals()[_name] = _seeded(getattr(_numpy, _name))
+for _name in ("Generator", "RandomState", *_SEEDED):
+    _pickles.by_name(globals()[_name], f"random.{_name}")
 
 
 def fill_mtrand(names: dict[str, _Any]) -> None:
