@@ -101,10 +101,24 @@ struct NarrowDivision {
     F inverse = (F)1 / (F)y;
     exists = is_finite(inverse);
     inverse = exists ? inverse : (F)0;
+    quotient = quotient_of(x, inverse);
+    rest = (T)(x - quotient * y);
+  }
+
+ private:
+  static T quotient_of(T x, Quotient<T> inverse) {
+    using F = Quotient<T>;
     F down = fused_multiply_add(absolute(inverse), (F)0.5, (F)-0.5);
     F rounded = fused_multiply_add((F)x, inverse, down) + Exponential<F>::rounder;
-    quotient = (T)bits_of(rounded);  // the integer stands in the low bits
-    rest = (T)(x - quotient * y);
+    return (T)bits_of(rounded);  // the integer stands in the low bits
+  }
+  // Of bytes many more fit a vector as products with 2^16 / y, rounded up, by its halves. (This
+  // type is not promoted to int.)
+  static uint8 quotient_of(uint8 x, float inverse) requires __is_same(T, uint8) {
+    using Word = unsigned _BitInt(16);
+    int32 factor = (int32)(inverse * 0x1p16f) + 1;
+    Word high = (Word)(factor >> 8), low = (Word)(factor & 255);
+    return (uint8)((Word)((Word)x * high + ((Word)x * low >> 8)) >> 8);
   }
 };
 
