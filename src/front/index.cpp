@@ -321,7 +321,8 @@ std::optional<Array> take_dense(const Array& a, const Array& indices, int axis) 
   const auto before = a.shape().first(along), behind = a.shape().subspan(along + 1);
   const std::int64_t n = indices.size(), extent = a.shape()[along];
   const auto* numbers = reinterpret_cast<const std::int64_t*>(read(indices));
-  if (!all_below(numbers, n, extent) && !all_inside(numbers, n, extent)) return std::nullopt;
+  const bool below = all_below(numbers, n, extent);
+  if (!below && !all_inside(numbers, n, extent)) return std::nullopt;
   std::vector<std::int64_t> shape(before.begin(), before.end());
   shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
   shape.insert(shape.end(), behind.begin(), behind.end());
@@ -338,7 +339,11 @@ std::optional<Array> take_dense(const Array& a, const Array& indices, int axis) 
       const std::byte* from = data + k * extent * row;
       if (row == size_of(a.dtype()))
         with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
-          take_part(reinterpret_cast<Unit*>(into), from, numbers, n, extent, row);
+          auto* const units = reinterpret_cast<Unit*>(into);
+          if (below)
+            take_below(units, from, numbers, n);
+          else
+            take_checked(units, from, numbers, n, extent, row);
         });
       else
         take_rows(into, from, {numbers, static_cast<std::size_t>(n)}, extent, row);
