@@ -2,6 +2,7 @@
 #include "engine/pack.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace frit {
@@ -132,7 +133,7 @@ void unpack(std::byte* data, const Layout& layout, const std::byte* dense) {
 }
 
 void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape, int item) {
-  // The axes of more than one element, those merged that lie in a row in both windows.
+  // The axes of more than one element, in the order in which they are written.
   struct Axis {
     std::int64_t extent, to, from;
   };
@@ -140,14 +141,23 @@ void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape
   std::size_t count = 0;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     if (shape[k] == 1) continue;
-    const Axis axis{shape[k], to.strides[k], from.strides[k]};
-    Axis* const outer = count > 0 ? &axes[count - 1] : nullptr;
-    if (outer && outer->to == axis.extent * axis.to && outer->from == axis.extent * axis.from)
-      *outer = {outer->extent * axis.extent, axis.to, axis.from};
-    else
-      axes[count++] = axis;
+    std::size_t at = count++;
+    for (; at > 0 && std::abs(axes[at - 1].to) < std::abs(to.strides[k]); --at)
+      axes[at] = axes[at - 1];
+    axes[at] = {shape[k], to.strides[k], from.strides[k]};
   }
   if (count == 0) return copy_items(to.data, 0, from.data, 0, 1, item);
+  // Those merged that lie in a row in both windows.
+  std::size_t merged = 1;
+  for (std::size_t k = 1; k < count; ++k) {
+    const Axis axis = axes[k];
+    Axis& outer = axes[merged - 1];
+    if (outer.to == axis.extent * axis.to && outer.from == axis.extent * axis.from)
+      outer = {outer.extent * axis.extent, axis.to, axis.from};
+    else
+      axes[merged++] = axis;
+  }
+  count = merged;
   // Of short rows there are many.
   constexpr std::int64_t short_row = 8;
   if (count > 1 && axes[count - 1].extent < short_row &&

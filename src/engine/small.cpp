@@ -46,52 +46,74 @@ void copy(std::byte* out, const Layout& out_layout, const SmallInput& in) {
                   out_layout.item_size());
 }
 
-// The rows of operands that are dense along the last axis, in C order: no copy is needed then.
+// The rows of operands that are dense along the last axis, in C order: no copy is needed then. Axes
+// that are one in all operands are walked as one.
 class Rows {
  public:
   // args: output, inputs; single inputs have no layout.
   Rows(Op op, const Signature& signature, std::byte* out, const Layout& out_layout,
        std::span<const SmallInput> inputs)
-      : loop_(loop(op, signature)), layout_(out_layout) {
+      : loop_(loop(op, signature)), operands_(1 + inputs.size()) {
     pointers_[0] = out;
-    layouts_[0] = &out_layout;
-    possible_ = out_layout.ndim() > 1 && out_layout.shape().back() >= least_row &&
-                is_dense(out_layout, signature.out);
+    const Layout* layouts[1 + max_inputs] = {&out_layout};
+    possible_ = out_layout.ndim() > 1 && is_dense(out_layout, signature.out);
     for (std::size_t k = 0; k < inputs.size() && possible_; ++k) {
       pointers_[1 + k] = const_cast<std::byte*>(inputs[k].data);
-      layouts_[1 + k] = inputs[k].layout;
+      layouts[1 + k] = inputs[k].layout;
       const bool is_splat = !inputs[k].layout || inputs[k].layout->strides().back() == 0;
       if (is_splat) splat_ |= 1u << k;
       possible_ = inputs[k].dtype == signature.in[k] &&
                   (is_splat || is_dense(*inputs[k].layout, inputs[k].dtype));
     }
+    if (!possible_) return;
+    merge(out_layout.shape(), layouts);
+    possible_ = axes_[count_ - 1].extent >= least_row;
   }
 
   bool possible() const { return possible_; }
 
   void run() {
-    const auto shape = layout_.shape();
+    std::int64_t shape[max_dimensions];
+    for (std::size_t k = 0; k < count_; ++k) shape[k] = axes_[k].extent;
     walk_rows(
-        shape, [&] { loop_(pointers_, shape.back(), splat_); },
-        [&](std::size_t axis, std::int64_t steps) { move(axis, steps); });
+        {shape, count_}, [&] { loop_(pointers_, axes_[count_ - 1].extent, splat_); },
+        [&](std::size_t axis, std::int64_t steps) {
+          for (std::size_t k = 0; k < operands_; ++k)
+            pointers_[k] = static_cast<std::byte*>(pointers_[k]) + steps * axes_[axis].strides[k];
+        });
   }
 
  private:
   static constexpr std::int64_t least_row = 8;  // elements; below, a call a row costs more
+  struct Axis {
+    std::int64_t extent, strides[1 + max_inputs];
+  };
   static bool is_dense(const Layout& layout, DType dtype) {
     return layout.strides().back() == size_of(dtype) && layout.item_size() == size_of(dtype);
   }
-  void move(std::size_t axis, std::int64_t steps) {
-    for (std::size_t k = 0; k < 1 + max_inputs; ++k)
-      if (layouts_[k])
-        pointers_[k] = static_cast<std::byte*>(pointers_[k]) + steps * layouts_[k]->strides()[axis];
+  void merge(std::span<const std::int64_t> shape, const Layout* const* layouts) {
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      Axis axis{shape[k], {}};
+      for (std::size_t j = 0; j < operands_; ++j)
+        if (layouts[j]) axis.strides[j] = layouts[j]->strides()[k];
+      Axis* const outer = count_ > 0 ? &axes_[count_ - 1] : nullptr;
+      bool is_one = outer != nullptr;
+      for (std::size_t j = 0; j < operands_ && is_one; ++j)
+        is_one = outer->strides[j] == axis.extent * axis.strides[j];
+      if (is_one)
+        axis.extent *= outer->extent;
+      else
+        ++count_;
+      axes_[count_ - 1] = axis;
+    }
   }
 
   Loop loop_;
-  const Layout& layout_;
+  std::size_t operands_;
   void* pointers_[1 + max_inputs] = {};
-  const Layout* layouts_[1 + max_inputs] = {};
   unsigned splat_ = 0;
+  Axis axes_[max_dimensions];
+  std::size_t count_ = 0;
   bool possible_ = false;
 };
 

@@ -943,7 +943,8 @@ Array astype(const Array& a, DType dtype, char order) {
   const std::int64_t bytes = out.base()->bytes;
   const bool is_dense = (a.c_contiguous() && out.c_contiguous()) ||
                         (a.f_contiguous() && out.f_contiguous());  // in one order
-  if (is_dense && bytes <= engine.settings.immediate_bytes && engine.is_ready(a.base())) {
+  if (is_dense && engine.is_ready(a.base()) &&
+      (bytes <= engine.settings.immediate_bytes || engine.computes_at_once(Op::Copy, bytes))) {
     engine.allocate(out.base());
     void* const args[2] = {out.base()->data, a.base()->data + a.offset()};
     if (dtype == a.dtype())

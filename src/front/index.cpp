@@ -10,6 +10,7 @@
 #include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "front/common.h"
+#include "front/dense.h"
 #include "front/parts.h"
 #include "ops/loops.h"
 
@@ -294,11 +295,100 @@ Array gather(const Array& a, std::span<const Array> indices) {
 
 namespace {
 
+bool all_inside(const std::int64_t* asked, std::int64_t n, std::int64_t extent) {
+  bool inside = true;
+  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(position_of(asked[k], extent), extent);
+  return inside;
+}
+
+// Rows of any size; all indices lie inside.
+void take_rows(std::byte* out, const std::byte* data, std::span<const std::int64_t> asked,
+               std::int64_t extent, std::int64_t row) {
+  for (const std::int64_t index : asked) {
+    std::memcpy(out, data + position_of(index, extent) * row, static_cast<std::size_t>(row));
+    out += row;
+  }
+}
+
+bool is_dense_int64(const Array& a) { return a.dtype() == DType::Int64 && a.c_contiguous(); }
+
+}  // namespace
+
+std::optional<Array> take_dense(const Array& a, const Array& indices, int axis) {
+  Locked lock(Engine::lock());
+  if (!a.c_contiguous() || a.size() == 0 || !is_dense_int64(indices)) return std::nullopt;
+  const auto along = static_cast<std::size_t>(axis);
+  const auto before = a.shape().first(along), behind = a.shape().subspan(along + 1);
+  const std::int64_t n = indices.size(), extent = a.shape()[along];
+  const auto* numbers = reinterpret_cast<const std::int64_t*>(read(indices));
+  const bool below = all_below(numbers, n, extent);
+  if (!below && !all_inside(numbers, n, extent)) return std::nullopt;
+  std::vector<std::int64_t> shape(before.begin(), before.end());
+  shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
+  shape.insert(shape.end(), behind.begin(), behind.end());
+  const Array out = empty(shape, a.dtype());
+  const std::byte* data = read(a);
+  Engine::get().allocate(out.base());
+  std::byte* to = out.base()->data;
+  std::int64_t outer = 1, row = size_of(a.dtype());
+  for (const std::int64_t count : before) outer *= count;
+  for (const std::int64_t count : behind) row *= count;
+  for_parts(outer, n * row / size_of(a.dtype()), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) {
+      std::byte* into = to + k * n * row;
+      const std::byte* from = data + k * extent * row;
+      if (row == size_of(a.dtype()))
+        with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
+          auto* const units = reinterpret_cast<Unit*>(into);
+          if (below)
+            take_below(units, from, numbers, n);
+          else
+            take_checked(units, from, numbers, n, extent, row);
+        });
+      else
+        take_rows(into, from, {numbers, static_cast<std::size_t>(n)}, extent, row);
+    }
+  });
+  return out;
+}
+
+std::optional<Array> repeat_dense(const Array& a, const Array& counts) {
+  Locked lock(Engine::lock());
+  if (a.ndim() != 1 || !a.c_contiguous() || counts.ndim() != 1 || !is_dense_int64(counts) ||
+      a.size() != counts.size())
+    return std::nullopt;
+  const auto* times = reinterpret_cast<const std::int64_t*>(read(counts));
+  const std::int64_t n = a.size();
+  std::int64_t total = 0;
+  for (std::int64_t k = 0; k < n; ++k)
+    if (times[k] < 0 || __builtin_add_overflow(total, times[k], &total)) return std::nullopt;
+  const std::int64_t shape[1] = {total};
+  const Array out = empty(shape, a.dtype());
+  const std::byte* from = read(a);
+  Engine::get().allocate(out.base());
+  std::byte* to = out.base()->data;
+  with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
+    auto* next = reinterpret_cast<Unit*>(to);
+    for (std::int64_t k = 0; k < n; ++k) {
+      Unit element;
+      std::memcpy(&element, from + k * static_cast<std::int64_t>(sizeof(Unit)), sizeof(Unit));
+      for (std::int64_t left = times[k]; left > 0; --left) *next++ = element;
+    }
+  });
+  return out;
+}
+
+namespace {
+
 // The value of an indexed assignment, dense, in the target's type and the full shape of what is
 // assigned.
 Array value_for(const Array& a, const Offsets& offsets, const Layout& rest, const Argument& value) {
   std::vector<std::int64_t> shape = offsets.shape;
   shape.insert(shape.end(), rest.shape().begin(), rest.shape().end());
+  const Array* given = value.array;
+  if (given && given->dtype() == a.dtype() && given->c_contiguous() && !given->same_base(a) &&
+      std::ranges::equal(given->shape(), shape))
+    return *given;
   const Array dense = empty(shape, a.dtype());
   assign(dense, value);
   return dense;
@@ -320,12 +410,6 @@ void put_below(std::byte* __restrict to, const std::byte* __restrict from,
   constexpr auto size = static_cast<std::int64_t>(sizeof(Unit));
   for (std::int64_t k = 0; k < n; ++k)
     std::memcpy(to + asked[k] * size, from + k * step * size, sizeof(Unit));
-}
-
-bool all_inside(const std::int64_t* asked, std::int64_t n, std::int64_t extent) {
-  bool inside = true;
-  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(position_of(asked[k], extent), extent);
-  return inside;
 }
 
 // The common case: one dense array of int64 indices into a vector, and a number or a dense vector
@@ -383,12 +467,18 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
   std::byte* to = a.base()->data + a.offset();
   const int item = size_of(a.dtype());
   const std::int64_t row = rest->size() * item;
-  for (std::size_t k = 0; k < offsets.bytes.size(); ++k) {
-    const std::byte* element = from + static_cast<std::int64_t>(k) * row;
-    if (rest->size() == 1)
-      std::memcpy(to + offsets.bytes[k], element, static_cast<std::size_t>(item));
+  if (rest->size() == 1)
+    return with_unit(item, [&]<class Unit>(Unit) {
+      for (std::size_t k = 0; k < offsets.bytes.size(); ++k)
+        std::memcpy(to + offsets.bytes[k], from + k * sizeof(Unit), sizeof(Unit));
+    });
+  const bool is_dense = rest->c_contiguous();
+  for (const std::int64_t offset : offsets.bytes) {
+    if (is_dense)
+      std::memcpy(to + offset, from, static_cast<std::size_t>(row));
     else
-      unpack(to + offsets.bytes[k], *rest, element);
+      unpack(to + offset, *rest, from);
+    from += row;
   }
 }
 
@@ -427,13 +517,35 @@ struct Update {
   bool has_many;
 };
 
+template <class T, bool is_add>
+void update_complex(void* elements, std::int64_t extent, std::int64_t stride,
+                    const std::int64_t* indices, const void* values, std::int64_t step,
+                    std::int64_t n) {
+  auto* const base = static_cast<std::byte*>(elements);
+  const auto* from = static_cast<const T*>(values);
+  for (std::int64_t k = 0; k < n; ++k, from += 2 * step) {
+    std::byte* const to = base + position_of(indices[k], extent) * stride;
+    T parts[2];
+    std::memcpy(parts, to, sizeof parts);
+    for (int j = 0; j < 2; ++j) parts[j] += is_add ? from[j] : -from[j];
+    std::memcpy(to, parts, sizeof parts);
+  }
+}
+UpdateLoop loop_of_updates(Op op, DType dtype) {
+  if (!is_complex(dtype)) return update_loop(op, dtype);
+  if (op != Op::Add && op != Op::Subtract) return nullptr;
+  if (dtype == DType::Complex64)
+    return op == Op::Add ? update_complex<float, true> : update_complex<float, false>;
+  return op == Op::Add ? update_complex<double, true> : update_complex<double, false>;
+}
+
 // One element after another.
 bool update_elements(const Update& u, std::byte* to, const std::byte* from) {
-  const UpdateLoop update = update_loop(u.op, u.dtype);
+  const UpdateLoop update = loop_of_updates(u.op, u.dtype);
   if (!update || (may_warn(u.op, u.dtype) && !flags_tell(u.op, u.dtype))) return false;
   Engine& engine = Engine::get();
   const bool want_flags =
-      engine.settings.float_checks != 0 && is_float(u.dtype) && may_warn(u.op, u.dtype);
+      engine.settings.float_checks != 0 && is_inexact(u.dtype) && may_warn(u.op, u.dtype);
   if (want_flags) clear_float_flags();
   update(to, u.extent, u.stride, u.indices.data(), from, u.has_many ? 1 : 0, std::ssize(u.indices));
   if (want_flags)

@@ -12,6 +12,7 @@
 #include "engine/matrix_product.h"
 #include "engine/pool.h"
 #include "front/common.h"
+#include "front/dense.h"
 #include "ir/neutral.h"
 
 namespace frit {
@@ -42,6 +43,7 @@ void* blas_library() {
 struct Blas {
   void *dot = nullptr, *gemv = nullptr, *gemm = nullptr, *syrk = nullptr;
   bool wide = false;
+  void* conjugate_dot = nullptr;  // of complex numbers
 
   explicit operator bool() const { return gemm != nullptr; }
 };
@@ -56,7 +58,7 @@ Blas find_blas(std::string_view letter, std::string_view dot) {
     const auto find = [&](std::string_view name) {
       return dlsym(blas_library(), (before + prefix + std::string(name) + behind).c_str());
     };
-    const Blas blas{find(dot), find("gemv"), find("gemm"), find("syrk"), wide};
+    const Blas blas{find(dot), find("gemv"), find("gemm"), find("syrk"), wide, find("dotc_sub")};
     if (blas.dot && blas.gemv && blas.gemm && blas.syrk) return blas;
   }
   return {};
@@ -143,6 +145,11 @@ class Product {
   static void loops(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
       T* to = out.data + i * out.row_stride;
+      if (b.columns == 1) {
+        *to = sum_of_products(a.data + i * a.row_stride, a.column_stride, b.data, b.row_stride,
+                              a.columns);
+        continue;
+      }
       for (std::int64_t j = 0; j < b.columns; ++j) to[j * out.column_stride] = T{};
       for (std::int64_t k = 0; k < a.columns; ++k) {
         const T factor = a.data[i * a.row_stride + k * a.column_stride];
@@ -164,6 +171,15 @@ class Product {
       return x * y;
   }
   static void add(T& sum, T term) { sum = static_cast<T>(sum + term); }
+  static T sum_of_products(const T* x, std::int64_t x_stride, const T* y, std::int64_t y_stride,
+                           std::int64_t n) {
+    T sum{};
+    if (std::is_integral_v<T> && x_stride == 1 && y_stride == 1)  // in vectors
+      for (std::int64_t k = 0; k < n; ++k) add(sum, times(x[k], y[k]));
+    else
+      for (std::int64_t k = 0; k < n; ++k) add(sum, times(x[k * x_stride], y[k * y_stride]));
+    return sum;
+  }
   static Int narrow(std::int64_t n) { return static_cast<Int>(n); }
   static Factor factor(const T& value) {
     if constexpr (is_complex)
@@ -193,10 +209,7 @@ class Product {
         sum += static_cast<Sum>(part);
       }
     } else {
-      T plain_sum{};
-      for (std::int64_t k = 0; k < n; ++k)
-        add(plain_sum, times(a.data[k * a.column_stride], b.data[k * b.row_stride]));
-      sum = static_cast<Sum>(plain_sum);
+      sum = static_cast<Sum>(sum_of_products(a.data, a.column_stride, b.data, b.row_stride, n));
     }
     *out.data = static_cast<T>(sum);
   }
@@ -493,6 +506,57 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
     throw ValueError("matmul: the output has another shape than the product");
   assign(*out, shaped);
   return *out;
+}
+
+namespace {
+
+template <class T, class Int>
+std::complex<double> conjugate_sum(const Blas& blas, const Matrix<T>& x, const Matrix<T>& y) {
+  const auto sum_of = reinterpret_cast<void (*)(Int, const void*, Int, const void*, Int, void*)>(
+      blas.conjugate_dot);
+  constexpr std::int64_t chunk = std::int64_t{1} << 30;
+  std::complex<double> sum{};
+  for (std::int64_t k = 0; k < x.columns; k += chunk) {
+    T part;
+    sum_of(static_cast<Int>(std::min(chunk, x.columns - k)), x.data + k * x.column_stride,
+           static_cast<Int>(x.column_stride), y.data + k * y.row_stride,
+           static_cast<Int>(y.row_stride), &part);
+    sum += part;
+  }
+  return sum;
+}
+
+template <class T>
+std::optional<Array> conjugate_product_of(const Array& a, const Array& b) {
+  const Blas& blas = blas_of<T>();
+  if (!blas || !blas.conjugate_dot) return std::nullopt;
+  Engine& engine = Engine::get();
+  eval(a);
+  eval(b);
+  const Array result = empty({}, a.dtype());
+  engine.allocate(result.base());
+  const Matrix<T> x = matrix_of<T>(a, true), y = matrix_of<T>(b, false);
+  // NumPy warns of nothing here.
+  const T sum(blas.wide ? conjugate_sum<T, std::int64_t>(blas, x, y)
+                        : conjugate_sum<T, std::int32_t>(blas, x, y));
+  std::memcpy(result.base()->data, &sum, sizeof sum);
+  return result;
+}
+
+}  // namespace
+
+std::optional<Array> conjugate_product(const Array& a, const Array& b) {
+  check_array(a);
+  check_array(b);
+  Locked lock(Engine::lock());
+  const auto fits = [&](const Array& x) {
+    return x.ndim() == 1 && x.size() == a.size() && x.size() > 0 && x.dtype() == a.dtype() &&
+           x.strides()[0] > 0 && has_whole_strides(x, x.dtype());
+  };
+  if (!fits(a) || !fits(b)) return std::nullopt;
+  if (a.dtype() == DType::Complex64) return conjugate_product_of<std::complex<float>>(a, b);
+  if (a.dtype() == DType::Complex128) return conjugate_product_of<std::complex<double>>(a, b);
+  return std::nullopt;
 }
 
 namespace {

@@ -446,15 +446,31 @@ std::vector<Array> nonzero(const Array& a) {
   return result;
 }
 
+namespace {
+
+std::int64_t count_dense(std::byte* elements, std::int64_t n, DType dtype) {
+  if (size_of(dtype) == 1) return count_true(reinterpret_cast<std::uint8_t*>(elements), n);
+  constexpr std::int64_t block = 4096;
+  std::uint8_t truths[block];
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < n; k += block) {
+    const std::int64_t left = std::min(block, n - k);
+    void* const args[2] = {truths, elements + k * size_of(dtype)};
+    cast_loop(dtype, DType::Bool)(args, left, 0);
+    count += count_true(truths, left);
+  }
+  return count;
+}
+
+}  // namespace
+
 std::int64_t count_nonzero(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
-  const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
   constexpr std::int64_t few = 1 << 19;  // not worth a launch
-  if (mask.c_contiguous() && mask.size() <= few && Engine::get().is_ready(mask.base())) {
-    return count_true(reinterpret_cast<const std::uint8_t*>(mask.base()->data + mask.offset()),
-                      mask.size());
-  }
+  if (a.c_contiguous() && a.size() <= few && Engine::get().is_ready(a.base()))
+    return count_dense(a.base()->data + a.offset(), a.size(), a.dtype());
+  const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
   return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/float_flags.h"
+#include "engine/pack.h"
 #include "engine/pool.h"
 #include "engine/small.h"
 #include "front/common.h"
@@ -314,7 +315,7 @@ class ScanCall final : public Call {
  private:
   // Is the array, in C order, rows that lie one behind the other along the axis?
   bool scans_rows() const {
-    return !is_complex(dtype_) && loop(op_, dtype_) && in_->c_contiguous() &&
+    return (!is_complex(dtype_) || op_ == Op::Add) && loop(op_, dtype_) && in_->c_contiguous() &&
            out_->c_contiguous() && row_size() >= least_row;
   }
   std::int64_t row_size() const {
@@ -389,22 +390,111 @@ namespace {
 // Of complex numbers, of which the first with a NaN is it.
 template <class T>
 std::int64_t first_extreme(const std::byte* data, std::int64_t n, Extreme which) {
-  using Value = std::complex<T>;
+  struct Value {
+    T re, im;
+    bool is_nan() const { return re != re || im != im; }
+  };
   const auto at = [&](std::int64_t k) {
     Value x;
     std::memcpy(&x, data + k * static_cast<std::int64_t>(sizeof x), sizeof x);
     return x;
   };
-  const auto is_nan = [](Value x) { return std::isnan(x.real()) || std::isnan(x.imag()); };
-  const auto less = [](Value x, Value y) {
-    return x.real() < y.real() || (x.real() == y.real() && x.imag() < y.imag());
-  };
+  const bool is_max = which == Extreme::Max;
   std::int64_t best = 0;
-  for (std::int64_t k = 1; k < n && !is_nan(at(best)); ++k) {
-    const Value x = at(k), y = at(best);
-    if (is_nan(x) || (which == Extreme::Max ? less(y, x) : less(x, y))) best = k;
+  Value extreme = at(0);
+  if (extreme.is_nan()) return 0;
+  for (std::int64_t k = 1; k < n; ++k) {
+    const Value x = at(k);
+    if ((is_max ? x.re < extreme.re : x.re > extreme.re) && x.im == x.im) [[likely]]
+      continue;
+    if (x.is_nan()) return k;
+    const bool beyond = is_max ? x.re > extreme.re : x.re < extreme.re;
+    const bool beyond_in_part = is_max ? x.im > extreme.im : x.im < extreme.im;
+    if (!beyond && !(x.re == extreme.re && beyond_in_part)) continue;
+    best = k;
+    extreme = x;
   }
   return best;
+}
+
+// Of `count` columns of n elements, which lie side by side, the rows of the first extremes. Any
+// byte of a bool but 0 is true.
+template <class T, bool is_bool>
+void extremes_of_columns(const std::byte* data, std::int64_t n, std::int64_t stride,
+                         std::int64_t count, Extreme which, std::int64_t* places) {
+  constexpr std::int64_t block = 256;
+  T extremes[block], row[block];
+  std::int32_t best[block];
+  const auto is_nan = [](T x) { return x != x; };
+  for (std::int64_t first = 0; first < count; first += block) {
+    const std::int64_t width = std::min(block, count - first);
+    const auto load = [&](T* to, std::int64_t k) {
+      std::memcpy(to, data + k * stride + first * static_cast<std::int64_t>(sizeof(T)),
+                  static_cast<std::size_t>(width) * sizeof(T));
+      if (is_bool)
+        for (std::int64_t j = 0; j < width; ++j) to[j] = to[j] != T{};
+    };
+    const auto update = [&](std::int32_t k, auto&& beyond) {
+      for (std::int64_t j = 0; j < width; ++j) {
+        const bool better = beyond(row[j], extremes[j]) | (is_nan(row[j]) & !is_nan(extremes[j]));
+        extremes[j] = better ? row[j] : extremes[j];
+        best[j] = better ? k : best[j];
+      }
+    };
+    load(extremes, 0);
+    std::fill_n(best, width, 0);
+    for (std::int32_t k = 1; k < n; ++k) {
+      load(row, k);
+      if (which == Extreme::Max)
+        update(k, [](T x, T y) { return x > y; });
+      else
+        update(k, [](T x, T y) { return x < y; });
+    }
+    std::copy_n(best, width, places + first);
+  }
+}
+
+// visit(T()) with the C++ type of elements that C++ compares; false of others.
+template <class Visit>
+bool with_ordered_type(DType dtype, Visit&& visit) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::UInt8:
+      visit(std::uint8_t{});
+      return true;
+    case DType::Int8:
+      visit(std::int8_t{});
+      return true;
+    case DType::Int16:
+      visit(std::int16_t{});
+      return true;
+    case DType::Int32:
+      visit(std::int32_t{});
+      return true;
+    case DType::Int64:
+      visit(std::int64_t{});
+      return true;
+    case DType::UInt16:
+      visit(std::uint16_t{});
+      return true;
+    case DType::UInt32:
+      visit(std::uint32_t{});
+      return true;
+    case DType::UInt64:
+      visit(std::uint64_t{});
+      return true;
+    case DType::Float32:
+      visit(float{});
+      return true;
+    case DType::Float64:
+      visit(double{});
+      return true;
+    case DType::Float16:
+    case DType::Complex64:
+    case DType::Complex128:
+      return false;
+  }
+  return false;
 }
 
 class ExtremeCall final : public Call {
@@ -416,6 +506,7 @@ class ExtremeCall final : public Call {
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], stride = in_->strides()[along];
     const int item = size_of(dtype_);
+    if (runs_on_columns() && run_on_columns(pointers)) return;
     const ExtremeLoop loop =
         extreme_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
     std::vector<std::byte> dense(stride == item ? 0 : static_cast<std::size_t>(n * item));
@@ -434,6 +525,31 @@ class ExtremeCall final : public Call {
   }
 
  private:
+  // Short ones beside one another, the axis in front of the last?
+  bool runs_on_columns() const {
+    constexpr std::int64_t least_columns = 16, longest = 32;
+    const auto along = static_cast<std::size_t>(axis_);
+    return along + 2 == in_->shape().size() && in_->shape()[along] <= longest &&
+           in_->shape().back() >= least_columns && in_->strides().back() == size_of(dtype_);
+  }
+  bool run_on_columns(std::span<std::byte* const> pointers) const {
+    const auto along = static_cast<std::size_t>(axis_);
+    const std::int64_t n = in_->shape()[along], columns = in_->shape().back();
+    auto* places = reinterpret_cast<std::int64_t*>(pointers[0]);
+    const std::byte* in = pointers[1];
+    return with_ordered_type(dtype_, [&]<class T>(T) {
+      walk_rows(
+          in_->shape().first(along + 1),
+          [&] {
+            const auto find = dtype_ == DType::Bool ? extremes_of_columns<T, true>
+                                                    : extremes_of_columns<T, false>;
+            find(in, n, in_->strides()[along], columns, which_, places);
+            places += columns;
+          },
+          [&](std::size_t axis, std::int64_t steps) { in += steps * in_->strides()[axis]; });
+    });
+  }
+
   Extreme which_;
   DType dtype_;
   LayoutRef in_;

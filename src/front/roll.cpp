@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "front/common.h"
+#include "front/dense.h"
 
 namespace frit {
 namespace {
@@ -10,7 +11,50 @@ namespace {
 // result may be computed in the same pass.
 constexpr std::int64_t most_bytes = 1 << 20;
 
+// Elements that come from the end of an axis.
+std::int64_t wrapped(std::int64_t shift, std::int64_t extent) {
+  return ((shift % extent) + extent) % extent;
+}
+
+void roll_rows(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t row,
+               std::int64_t head) {
+  for (std::int64_t k = 0; k < rows; ++k, from += row, to += row) {
+    std::memcpy(to + head, from, static_cast<std::size_t>(row - head));
+    std::memcpy(to, from + row - head, static_cast<std::size_t>(head));
+  }
+}
+
+// Axis by axis, each of so many elements, the last ones in one move. `bytes`: all of them.
+void roll_axes(std::byte* to, const std::byte* from, std::span<const std::int64_t> shape,
+               std::span<const std::int64_t> fronts, std::int64_t bytes) {
+  const std::int64_t n = shape[0], each = bytes / n, front = fronts[0];
+  if (shape.size() == 1) return roll_rows(to, from, 1, bytes, front * each);
+  for (std::int64_t k = 0; k < n; ++k)
+    roll_axes(to + (k + front < n ? k + front : k + front - n) * each, from + k * each,
+              shape.subspan(1), fronts.subspan(1), each);
+}
+
 }  // namespace
+
+std::optional<Array> roll_dense(const Array& a, std::span<const std::int64_t> shifts) {
+  Locked lock(Engine::lock());
+  Engine& engine = Engine::get();
+  if (!a.c_contiguous() || a.size() == 0 || a.ndim() == 0 ||
+      a.size() * size_of(a.dtype()) > most_bytes || !engine.is_ready(a.base()))
+    return std::nullopt;
+  const Array out = fresh(LayoutRef(a.layout()->contiguous()), a.dtype());
+  engine.allocate(out.base());
+  // Up to the last axis along which anything moves.
+  std::vector<std::int64_t> shape(a.shape().begin(), a.shape().end()), fronts;
+  for (std::size_t k = 0; k < shape.size(); ++k) fronts.push_back(wrapped(shifts[k], shape[k]));
+  while (shape.size() > 1 && fronts.back() == 0) {
+    shape.pop_back();
+    fronts.pop_back();
+  }
+  roll_axes(out.base()->data, a.base()->data + a.offset(), shape, fronts, out.base()->bytes);
+  ++engine.statistics.immediate;
+  return out;
+}
 
 Array roll(const Array& a, std::int64_t shift, int axis) {
   check_array(a);
@@ -21,7 +65,7 @@ Array roll(const Array& a, std::int64_t shift, int axis) {
   if (a.size() == 0) return out;
   const auto along = static_cast<std::size_t>(axis);
   const std::int64_t n = a.shape()[along];
-  const std::int64_t front = ((shift % n) + n) % n;  // elements that come from the end
+  const std::int64_t front = wrapped(shift, n);
   Engine& engine = Engine::get();
   if (out.base()->bytes > most_bytes || !engine.is_ready(a.base())) {
     std::vector<AxisSlice> axes;
@@ -38,12 +82,7 @@ Array roll(const Array& a, std::int64_t shift, int axis) {
   for (std::size_t k = 0; k < along; ++k) rows *= a.shape()[k];
   const std::int64_t row = out.base()->bytes / rows, head = row / n * front;
   engine.allocate(out.base());
-  const std::byte* from = a.base()->data + a.offset();
-  std::byte* to = out.base()->data;
-  for (std::int64_t k = 0; k < rows; ++k, from += row, to += row) {
-    std::memcpy(to + head, from, static_cast<std::size_t>(row - head));
-    std::memcpy(to, from + row - head, static_cast<std::size_t>(head));
-  }
+  roll_rows(out.base()->data, a.base()->data + a.offset(), rows, row, head);
   ++engine.statistics.immediate;
   return out;
 }

@@ -36,8 +36,8 @@ struct Exponential<double> {
   static constexpr double log2_e = 0x1.71547652b82fep+0;
   static constexpr double ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
   // exp is infinite above and 0 below these, sinh infinite and tanh 1 above.
-  static constexpr double highest = 710, lowest = -746, highest_sinh = 710.6, highest_tanh = 22;
-  static constexpr double highest_exp2 = 1025, lowest_exp2 = -1076;
+  static constexpr double highest = 710, lowest = -745.2, highest_sinh = 710.6, highest_tanh = 22;
+  static constexpr double highest_exp2 = 1025, lowest_exp2 = -1075.5;
   // Nothing but normal numbers comes of sizes below these; exp(x) - 1 is exp(x) or -1 above.
   static constexpr double ordinary = 708, ordinary_exp2 = 1022, ordinary_expm1 = 50;
   // (exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2
@@ -83,6 +83,19 @@ F clamped(F x, F low, F high) {
   F below = pick(x > high, high, x);
   return pick(below < low, low, below);
 }
+
+// A power's exponent, and whether the power is 0. Then it is computed of 0: on the way to 0 through
+// denormal numbers processors take a hundred cycles each, and masked softmaxes are full of it.
+template <class F>
+struct Exponent {
+  bool vanishes;
+  F inside;
+  Exponent(F x, F low, F high) {
+    vanishes = x < low;
+    inside = pick(vanishes, (F)0, pick(x > high, high, x));
+  }
+  F or_nothing(F power) const { return pick(vanishes, (F)0, power); }
+};
 
 // x = n * ln(2) + r + r_low, n_rounder = n + rounder.
 template <class F>
@@ -145,10 +158,10 @@ struct Scale {
 template <class F>
 F exponential(F x) {
   using C = Exponential<F>;
-  F number = pick(is_nan(x), (F)0, x);
-  Reduced<F> reduced(clamped(number, C::lowest, C::highest));
+  Exponent<F> exponent(pick(is_nan(x), (F)0, x), C::lowest, C::highest);
+  Reduced<F> reduced(exponent.inside);
   F result = Scale<F>(reduced.n_rounder, sign_bit(x)).times_one_and(reduced.q());
-  return pick(is_nan(x), x, result);
+  return pick(is_nan(x), x, exponent.or_nothing(result));
 }
 
 template <class F>
@@ -170,20 +183,20 @@ F exponential2_near(F r) {
   return fused_multiply_add(r, slope, (F)1);
 }
 
-// 2^(x + tail), for |x| within its limits and a small tail.
+// 2^(x + tail), for a number x and a small tail.
 template <class F>
 F exponential2_of(F x, F tail) {
   using C = Exponential<F>;
-  F n_rounder = x + C::rounder;
+  Exponent<F> exponent(x, C::lowest_exp2, C::highest_exp2);
+  F n_rounder = exponent.inside + C::rounder;
   F n = n_rounder - C::rounder;
-  return Scale<F>(n_rounder, sign_bit(x)).times(exponential2_near((x - n) + tail));
+  F near = exponential2_near((exponent.inside - n) + tail);
+  return exponent.or_nothing(Scale<F>(n_rounder, sign_bit(x)).times(near));
 }
 
 template <class F>
 F exponential2(F x) {
-  using C = Exponential<F>;
-  F number = pick(is_nan(x), (F)0, x);
-  F result = exponential2_of(clamped(number, C::lowest_exp2, C::highest_exp2), (F)0);
+  F result = exponential2_of(pick(is_nan(x), (F)0, x), (F)0);
   return pick(is_nan(x), x, result);
 }
 

@@ -55,11 +55,6 @@ constexpr bool is_signed_integer = (T)-1 < (T)0;
 template <class T>
 constexpr T smallest = (T)((Unsigned<T>)1 << (8 * sizeof(T) - 1));
 
-// The type of twice the width: of 8 bits one that is not promoted to int, whose vectors are longer.
-template <class U>
-using Twice = __type_pack_element<__builtin_ctz(sizeof(U)), unsigned _BitInt(16), uint32, uint64,
-                                  unsigned __int128>;
-
 // The float type in which the quotient of two T, rounded down, is exact. 64-bit integers have none.
 template <class T>
 using Quotient = __type_pack_element<(sizeof(T) < 4 ? 0 : 1), float, double>;
@@ -89,65 +84,95 @@ constexpr bool doubles_are_near = true;
 constexpr bool doubles_are_near = false;
 #endif
 
-// Quotient and rest of unsigned numbers by a reciprocal of y, which is computed once where y is one
-// number. It is too small by so little that the quotient is right or one less. With y == 0 nothing
-// exists, and divide-by-zero is raised: `exists` hangs on the reciprocal, since an optimiser that
-// finds y tested would drop the division.
-template <class U>
-struct Division {
-  U quotient, rest;
+// Quotient and rest by a reciprocal of y, which is computed once where y is one number. With
+// y == 0 nothing exists, and divide-by-zero is raised: `exists` hangs on the reciprocal, since an
+// optimiser that finds y tested would drop the division.
+
+// Rounded down. x / y is a multiple of 1 / y: less half of what is missing to the next integer, it
+// is far enough from all halves between integers that the nearest one is right.
+template <class T>
+struct NarrowDivision {
+  T quotient, rest;
   bool exists;
 
   // (A function that returns this would return it in one register, packed.)
-  Division(U x, U y) {
-    if constexpr (sizeof(U) < 8)
-      by_high_half(x, y, small_reciprocal(y));
-    else if constexpr (doubles_are_near)
-      by_doubles(x, y);
-    else
-      by_high_half(x, y, reciprocal(y));
-    bool one_less = rest >= y;
-    quotient += one_less;
-    rest -= one_less ? y : (U)0;
+  NarrowDivision(T x, T y) {
+    using F = Quotient<T>;
+    F inverse = (F)1 / (F)y;
+    exists = is_finite(inverse);
+    inverse = exists ? inverse : (F)0;
+    quotient = quotient_of(x, inverse);
+    rest = (T)(x - quotient * y);
   }
 
  private:
-  static constexpr U most = (U)-1;
+  static T quotient_of(T x, Quotient<T> inverse) {
+    using F = Quotient<T>;
+    F down = fused_multiply_add(absolute(inverse), (F)0.5, (F)-0.5);
+    F rounded = fused_multiply_add((F)x, inverse, down) + Exponential<F>::rounder;
+    return (T)bits_of(rounded);  // the integer stands in the low bits
+  }
+  // Of bytes many more fit a vector as products with 2^16 / y, rounded up, by its halves. (This
+  // type is not promoted to int.)
+  static uint8 quotient_of(uint8 x, float inverse) requires __is_same(T, uint8) {
+    using Word = unsigned _BitInt(16);
+    int32 factor = (int32)(inverse * 0x1p16f) + 1;
+    Word high = (Word)(factor >> 8), low = (Word)(factor & 255);
+    return (uint8)((Word)((Word)x * high + ((Word)x * low >> 8)) >> 8);
+  }
+};
 
-  U small_reciprocal(U y) {
-    Quotient<U> quotient = (Quotient<U>)most / (Quotient<U>)y;
-    exists = is_finite(quotient);
-    return (U)to_integer<U>(exists ? quotient : 0);
+// Of unsigned numbers. The reciprocal is too small by so little that the quotient is right or one
+// less.
+struct WideDivision {
+  uint64 quotient, rest;
+  bool exists;
+
+  WideDivision(uint64 x, uint64 y) {
+    if constexpr (doubles_are_near)
+      by_doubles(x, y);
+    else
+      by_high_half(x, y);
+    bool one_less = rest >= y;
+    quotient += one_less;
+    rest -= one_less ? y : (uint64)0;
   }
-  U reciprocal(U y) {
+
+ private:
+  // Of x * (most / y) / 2^64: x / y - 2 < that.
+  void by_high_half(uint64 x, uint64 y) {
     exists = is_finite(1.0 / (double)y);
-    return most / (exists ? y : (U)1);
-  }
-  // Of x * (most / y) / 2^bits: x / y - 2 < that.
-  void by_high_half(U x, U y, U reciprocal) {
-    quotient = (U)((Twice<U>)x * (Twice<U>)reciprocal >> (8 * sizeof(U)));
-    rest = (U)(x - quotient * y);
+    uint64 reciprocal = (uint64)-1 / (exists ? y : 1);
+    quotient = (uint64)((unsigned __int128)x * reciprocal >> 64);
+    rest = x - quotient * y;
   }
   // The five roundings of the first quotient leave at most y + 2^15; those of its rest less than 1.
-  void by_doubles(U x, U y) {
+  void by_doubles(uint64 x, uint64 y) {
     double reciprocal = (1 - 0x1p-50) / (double)y;
     exists = is_finite(reciprocal);
     reciprocal = exists ? reciprocal : 0;
-    quotient = (U)((double)x * reciprocal);
+    quotient = (uint64)((double)x * reciprocal);
     rest = x - quotient * y;
-    U more = (U)((double)rest * reciprocal);
+    uint64 more = (uint64)((double)rest * reciprocal);
     quotient += more;
     rest -= more * y;
   }
 };
 
+template <class T>
+using Division = __type_pack_element<(sizeof(T) < 8 ? 0 : 1), NarrowDivision<T>, WideDivision>;
+
 // A negative quotient is rounded down by way of ~x = -1 - x, which is not negative then.
 template <class T>
 T floor_divide_signed(T x, T y) {
-  bool negative = ((x < 0) != (y < 0)) & (x != 0);
-  Division<Unsigned<T>> division((Unsigned<T>)(magnitude(x) - negative), magnitude(y));
-  Unsigned<T> quotient = division.quotient;
-  return division.exists ? (T)(negative ? (Unsigned<T>)~quotient : quotient) : (T)0;
+  if constexpr (sizeof(T) < 8) {
+    return NarrowDivision<T>(x, y).quotient;
+  } else {
+    bool negative = ((x < 0) != (y < 0)) & (x != 0);
+    WideDivision division(magnitude(x) - negative, magnitude(y));
+    uint64 quotient = division.quotient;
+    return division.exists ? (T)(negative ? ~quotient : quotient) : (T)0;
+  }
 }
 template <class T>
 bool floor_division_overflows(T x, T y) {
@@ -184,8 +209,13 @@ T fmod_signed(T x, T y) {
 
 template <class T>
 T remainder_signed(T x, T y) {
-  T rest = fmod_signed(x, y);
-  return (T)(rest + (((rest != 0) & ((T)(rest ^ y) < 0)) ? y : (T)0));
+  if constexpr (sizeof(T) < 8) {
+    NarrowDivision<T> division(x, y);
+    return division.exists ? division.rest : (T)0;
+  } else {
+    T rest = fmod_signed(x, y);
+    return (T)(rest + (((rest != 0) & ((T)(rest ^ y) < 0)) ? y : (T)0));
+  }
 }
 
 template <class T>
@@ -535,18 +565,21 @@ F mantissa_of(F x) {
   return ((x == 0) | !is_finite(x)) ? x : mantissa;
 }
 
-// x * 2^exponent, rounded once: both factors are split so that only the last product can round.
+// x * 2^exponent, rounded once: a step down leaves so much to go that what it rounds ends as 0 (as
+// musl's scalbn).
 template <class F>
 F load_exponent(F x, int64 exponent) {
   using Format = Format<F>;
-  int64 wide = 4 * Format::bias;
-  int64 clamped = exponent > wide ? wide : (exponent < -wide ? -wide : exponent);
-  int32 total = exponent_of(x) + (int32)clamped;
-  int32 limit = Format::bias + Format::digits + 8;
-  int32 kept = total > limit ? limit : (total < -limit ? -limit : total);
-  int32 first = kept >> 1;
-  F scaled = mantissa_of(x) * power_of_two<F>(first) * power_of_two<F>(kept - first);
-  return ((x == 0) | !is_finite(x)) ? x : scaled;
+  constexpr int64 most = Format::bias, least = 1 - most, down = least + Format::digits;
+  F scale[2];
+#pragma clang loop unroll(full)
+  for (F& step : scale) {
+    bool above = exponent > most, below = exponent < least;
+    step = pick(above, power_of_two<F>(most), pick(below, power_of_two<F>(down), (F)1));
+    exponent -= pick(above, most, pick(below, down, (int64)0));
+  }
+  exponent = pick(exponent > most, most, pick(exponent < least, least, exponent));
+  return x * scale[0] * scale[1] * power_of_two<F>((int32)exponent);
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   FRIT_REAL(Name, inputs, Float16, e)             \
   FRIT_REAL(Name, inputs, Float32, f)             \
   FRIT_REAL(Name, inputs, Float64, d)             \
+  FRIT_ORDINARY(Name, inputs, Float16, e)         \
   FRIT_ORDINARY(Name, inputs, Float32, f)         \
   FRIT_ORDINARY(Name, inputs, Float64, d)         \
   FRIT_COMPLEX(Name, inputs, Complex64, float, F) \

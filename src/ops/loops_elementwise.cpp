@@ -50,7 +50,7 @@ struct Real {
         out((Output<op, d>*)args[0]) {}
 
   void formula(int64 begin, int64 end) const {
-    if constexpr (d == DType::Float16) return half_formula(begin, end);
+    if constexpr (d == DType::Float16) return half_elements<value_of<op, d>>(begin, end);
     if constexpr (may_overflow<op, d>) return flagged_formula(begin, end);
     if constexpr (sizeof(*out) == 1 && sizeof(Input<op, d, inputs - 1>) >= 4) {
       int64 many = begin + (end - begin) / 32 * 32;
@@ -73,12 +73,13 @@ struct Real {
   }
   // By full vectors only: a conversion of one float16 works on a whole register, and raises flags
   // for what happens to stand beside it.
-  void half_formula(int64 begin, int64 end) const {
-    constexpr int64 width = 16;
+  static constexpr int64 width = d == DType::Float16 ? 16 : 1;
+  template <auto element>
+  void half_elements(int64 begin, int64 end) const {
     int64 i = begin;
     for (; i + width <= end; i += width) {
       FRIT_VECTORIZE
-      for (int64 k = 0; k < width; ++k) out[i + k] = value_of<op, d>(x[i + k], y[i + k], z[i + k]);
+      for (int64 k = 0; k < width; ++k) out[i + k] = element(x[i + k], y[i + k], z[i + k]);
     }
     if (i == end) return;
     Input<op, d, 0> xs[width];
@@ -92,7 +93,7 @@ struct Real {
       zs[k] = z[from];
     }
     FRIT_VECTORIZE
-    for (int64 k = 0; k < width; ++k) outs[k] = value_of<op, d>(xs[k], ys[k], zs[k]);
+    for (int64 k = 0; k < width; ++k) outs[k] = element(xs[k], ys[k], zs[k]);
     for (int64 k = 0; i + k < end; ++k) out[i + k] = outs[k];
   }
   bool any_rare(int64 begin, int64 end) const {
@@ -108,6 +109,7 @@ struct Real {
     return all;
   }
   void ordinary_formula(int64 begin, int64 end) const {
+    if constexpr (d == DType::Float16) return half_elements<ordinary_value_of<op, d>>(begin, end);
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) out[i] = ordinary_value_of<op, d>(x[i], y[i], z[i]);
   }
@@ -205,13 +207,13 @@ constexpr bool rare_exists = [] {
 
 template <Op op, DType d, unsigned splat>
 void run(void* const* args, int64 n) {
-  using Elements = decltype([] {
+  using Elements = __remove_pointer(decltype([] {
     if constexpr (complex_type(d))
       return (Complex<op, d, splat>*)nullptr;
     else
       return (Real<op, d, splat>*)nullptr;
-  }());
-  const __remove_pointer(Elements) elements(args);
+  }()));
+  const Elements elements(args);
   if constexpr (rare_exists<op, d, splat>) {
     for (int64 begin = 0; begin < n; begin += block) {
       int64 end = n - begin < block ? n : begin + block;
@@ -222,11 +224,11 @@ void run(void* const* args, int64 n) {
     }
   } else if constexpr (has_ordinary<op, d>) {
     for (int64 begin = 0; begin < n; begin += block) {
-      int64 end = n - begin < block ? n : begin + block;
-      if (elements.all_ordinary(begin, end))
-        elements.ordinary_formula(begin, end);
-      else
-        elements.formula(begin, end);
+      int64 end = n - begin < block ? n : begin + block,
+            whole = end - (end - begin) % Elements::width;
+      bool ordinary = elements.all_ordinary(begin, whole);
+      if (ordinary) elements.ordinary_formula(begin, whole);
+      elements.formula(ordinary ? whole : begin, end);
     }
   } else {
     elements.formula(0, n);

@@ -146,10 +146,7 @@ inline Pair product_of(double y, Pair log) {
 }
 
 // 2 to a sum whose low part is small.
-inline double power_of_two_to(Pair sum) {
-  using C = Exponential<double>;
-  return exponential2_of(clamped(sum.high, C::lowest_exp2, C::highest_exp2), sum.low);
-}
+inline double power_of_two_to(Pair sum) { return exponential2_of(sum.high, sum.low); }
 
 // What powers are beside |x|^y for ordinary numbers, as C and NumPy have it.
 template <class F>

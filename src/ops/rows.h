@@ -206,8 +206,9 @@ constexpr bool has_rare = [] {
 
 template <Op op, DType d>
 constexpr bool has_ordinary = [] {
-  if constexpr (has_formula<op, d> && (d == DType::Float32 || d == DType::Float64))
-    return requires(Element<d> y) { Formula<op>::real_is_ordinary(y, y, y); };
+  if constexpr (has_formula<op, d> && float_type(d)) return requires(Element<d> y) {
+      Formula<op>::real_is_ordinary(widened(y), widened(y), widened(y));
+    };
   else
     return false;
 }();
@@ -250,11 +251,11 @@ bool is_rare(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
 }
 template <Op op, DType d>
 bool is_ordinary(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
-  return Formula<op>::real_is_ordinary(x, y, z);
+  return Formula<op>::real_is_ordinary(widened(x), widened(y), widened(z));
 }
 template <Op op, DType d>
 Output<op, d> ordinary_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
-  return Formula<op>::real_ordinary(x, y, z);
+  return (Output<op, d>)Formula<op>::real_ordinary(widened(x), widened(y), widened(z));
 }
 template <Op op, DType d>
 Output<op, d> whole_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "front/dense.h"
 #include "python/array_type.h"
 #include "python/flags.h"
 #include "python/float_state.h"
@@ -244,17 +245,6 @@ struct ToBytes {
         .release();
   }
 };
-// Python objects of the elements of an axis and those behind it, as nested lists.
-PyObject* list_of(const std::byte* data, const Layout& layout, std::size_t axis,
-                  PyObject* (*item)(const std::byte*)) {
-  if (axis == layout.shape().size()) return checked(item(data)).release();
-  const std::int64_t extent = layout.shape()[axis], stride = layout.strides()[axis];
-  Ref list = checked(PyList_New(extent));
-  for (std::int64_t k = 0; k < extent; ++k)
-    PyList_SET_ITEM(list.get(), k, list_of(data + k * stride, layout, axis + 1, item));
-  return list.release();
-}
-
 template <class T>
 T element_at(const std::byte* data) {
   T value;
@@ -268,9 +258,9 @@ PyObject* item_at(const std::byte* data) {
   if constexpr (std::is_floating_point_v<T>)
     return PyFloat_FromDouble(static_cast<double>(value));
   else if constexpr (std::is_signed_v<T>)
-    return PyLong_FromLongLong(value);
+    return PyLong_FromLong(value);
   else
-    return PyLong_FromUnsignedLongLong(value);
+    return PyLong_FromUnsignedLong(value);
 }
 
 template <class T>
@@ -323,6 +313,19 @@ ItemMaker item_maker(DType dtype) {
   return nullptr;
 }
 
+// Python objects of the elements of an axis and those behind it, as nested lists.
+PyObject* list_of(const std::byte* data, const Layout& layout, std::size_t axis, ItemMaker item) {
+  const std::int64_t extent = layout.shape()[axis], stride = layout.strides()[axis];
+  const bool is_last = axis + 1 == layout.shape().size();
+  Ref list = checked(PyList_New(extent));
+  for (std::int64_t k = 0; k < extent; ++k, data += stride) {
+    PyObject* const element = is_last ? item(data) : list_of(data, layout, axis + 1, item);
+    if (!element) throw PythonError{};
+    PyList_SET_ITEM(list.get(), k, element);
+  }
+  return list.release();
+}
+
 struct Item {
   static constexpr const char* name = "item";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
@@ -353,7 +356,9 @@ struct ToList {
     // Held: making objects may run the collector, and with it code of the user's.
     const Array array = array_behind(self);
     const std::byte* data = evaluate(array);
-    return list_of(data, *array.layout(), 0, item_maker(array.dtype()));
+    const ItemMaker item = item_maker(array.dtype());
+    if (array.ndim() == 0) return checked(item(data)).release();
+    return list_of(data, *array.layout(), 0, item);
   }
 };
 
@@ -431,7 +436,8 @@ struct Repeat {
   static constexpr const char* name = "repeat";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [repeats, axis] = named(arguments, {"repeats", "axis"});
-    if (!repeats || !PyLong_CheckExact(repeats)) throw Unfit{"repeat by an array"};
+    if (repeats && is_array(repeats)) return by_counts(array_behind(self), axis, repeats);
+    if (!repeats || !PyLong_CheckExact(repeats)) throw Unfit{"repeat by a sequence"};
     const std::int64_t count = integer_operand(repeats);
     if (count < 0) throw Unfit{"repeats may not contain negative values."};
     Array source = array_behind(self);
@@ -451,6 +457,18 @@ struct Repeat {
     strides.insert(strides.begin() + at, 0);
     const Array runs = window(source, shape, strides, source.offset(), source.dtype());
     return new_array(reshaped(copy(runs, 'C'), folded, 'C').array);
+  }
+
+ private:
+  static PyObject* by_counts(const Array& array, PyObject* axis, PyObject* counts) {
+    const bool is_flat = !is_given(axis) || array.ndim() == 1;
+    if (is_given(axis)) axis_operand(axis, array.ndim());
+    if (is_flat) {
+      const Array flat = reshaped(array, {array.size()}, 'C').array;
+      if (std::optional<Array> repeated = repeat_dense(flat, array_behind(counts)))
+        return new_array(*std::move(repeated));
+    }
+    throw Unfit{"repeat by other counts"};
   }
 };
 

@@ -438,6 +438,11 @@ PyObject* dot_product(const Array& left, PyObject* other, PyObject* out) {
   }
   const Array& right = *operand.argument.array;
   if (left.ndim() > 2 || right.ndim() > 2) throw Unfit{"dot with more than two dimensions"};
+  const auto is_true_or_false = [&](const Array& a) {
+    return a.ndim() == 1 && a.dtype() == DType::Bool && a.size() == right.size();
+  };
+  if (!is_given(out) && is_true_or_false(left) && is_true_or_false(right))
+    return new_result(reduce(Op::LogicalOr, apply(Op::LogicalAnd, {left, right})));
   note_ufunc("dot");
   if (!is_given(out)) return new_result(dot(left, right));
   const Array target = target_operand(out);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "front/dense.h"
 #include "python/array_type.h"
 #include "python/fallback.h"
 #include "python/index_key.h"
@@ -427,6 +428,8 @@ PyObject* get_row(PyObject* self, std::int64_t index) {
 }
 
 Array take_along(const Array& array, const Array& indices, int axis) {
+  if (axis > 0)
+    if (std::optional<Array> taken = take_dense(array, indices, axis)) return *std::move(taken);
   std::vector<int> order(static_cast<std::size_t>(array.ndim()));
   std::iota(order.begin(), order.end(), 0);
   std::rotate(order.begin(), order.begin() + axis, order.begin() + axis + 1);

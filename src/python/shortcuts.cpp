@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "front/dense.h"
 #include "python/array_type.h"
 #include "python/functions.h"
 #include "python/methods.h"
@@ -84,6 +85,7 @@ struct Roll {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [shift, axis] = named(arguments, {"shift", "axis"});
     const Array& array = array_behind(self);
+    if (shift && axis && PyTuple_CheckExact(axis)) return along_axes(array, shift, axis);
     const std::optional<std::int64_t> by = shift ? word_of(shift) : std::nullopt;
     if (!by || !array.c_contiguous() || array.ndim() == 0) throw Unfit{"another roll"};
     if (axis && axis != Py_None) {
@@ -93,6 +95,62 @@ struct Roll {
     const std::int64_t flat[1] = {array.size()};
     const Array rolled = roll(*reshape_window(array, flat), *by, 0);
     return new_array(*reshape_window(rolled, array.shape()));
+  }
+
+ private:
+  // `shift` is a number for all axes or has one for each.
+  static PyObject* along_axes(const Array& array, PyObject* shift, PyObject* axes) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(axes);
+    const bool has_many = PyTuple_CheckExact(shift);
+    if (count == 0 || (has_many && PyTuple_GET_SIZE(shift) != count)) throw Unfit{"another roll"};
+    Shape shifts(static_cast<std::size_t>(array.ndim()));
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      PyObject* const axis = PyTuple_GET_ITEM(axes, k);
+      const std::optional<std::int64_t> by = word_of(has_many ? PyTuple_GET_ITEM(shift, k) : shift);
+      if (!by || !PyLong_CheckExact(axis)) throw Unfit{"another roll"};
+      std::int64_t& sum = shifts[static_cast<std::size_t>(axis_operand(axis, array.ndim()))];
+      if (__builtin_add_overflow(sum, *by, &sum)) throw Unfit{"another roll"};
+    }
+    if (std::optional<Array> rolled = roll_dense(array, shifts))
+      return new_array(*std::move(rolled));
+    throw Unfit{"many elements"};
+  }
+};
+
+// moveaxis(a, source, destination): numbers, or tuples of as many.
+struct MoveAxis {
+  static constexpr const char* name = "moveaxis";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [source, destination] = named(arguments, {"source", "destination"});
+    const Array& array = array_behind(self);
+    if (!source || !destination) throw Unfit{"moveaxis takes two axes"};
+    const std::vector<int> from = axes_of(source, array.ndim()),
+                           to = axes_of(destination, array.ndim());
+    if (from.size() != to.size()) throw Unfit{"as many sources as destinations"};
+    std::vector<int> order(static_cast<std::size_t>(array.ndim()), -1);
+    for (std::size_t k = 0; k < to.size(); ++k) order[static_cast<std::size_t>(to[k])] = from[k];
+    int next = 0;
+    for (int& axis : order) {
+      if (axis >= 0) continue;
+      while (std::ranges::find(from, next) != from.end()) ++next;
+      axis = next++;
+    }
+    return new_view(transpose(array, order), array_of(self));
+  }
+
+ private:
+  // Different ones.
+  static std::vector<int> axes_of(PyObject* object, int ndim) {
+    const bool has_many = PyTuple_CheckExact(object);
+    const Py_ssize_t count = has_many ? PyTuple_GET_SIZE(object) : 1;
+    std::vector<int> axes;
+    for (Py_ssize_t k = 0; k < count; ++k) {
+      PyObject* const axis = has_many ? PyTuple_GET_ITEM(object, k) : object;
+      if (!PyLong_CheckExact(axis)) throw Unfit{"other axes"};
+      axes.push_back(axis_operand(axis, ndim));
+      if (std::ranges::count(axes, axes.back()) > 1) throw Unfit{"the same axis twice"};
+    }
+    return axes;
   }
 };
 
@@ -192,15 +250,18 @@ struct ArrayEqual {
   }
 };
 
-// vdot(a, b) of real vectors.
+// vdot(a, b) of vectors.
 struct Vdot {
   static constexpr const char* name = "vdot";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
     const Array& other = other_array(arguments);
-    if (array.ndim() != 1 || other.ndim() != 1 || array.size() != other.size() ||
-        is_complex(array.dtype()))
+    if (array.ndim() != 1 || other.ndim() != 1 || array.size() != other.size())
       throw Unfit{"no plain vectors"};
+    if (is_complex(array.dtype())) {
+      if (std::optional<Array> sum = conjugate_product(array, other)) return new_result(*sum);
+      throw Unfit{"no plain vectors"};
+    }
     return dot_product(array, arguments.values[0], nullptr);
   }
 };
@@ -338,6 +399,7 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<Flip>(),
           shortcut_row<FlatNonzero>(),
           shortcut_row<Roll>(),
+          shortcut_row<MoveAxis>(),
           shortcut_row<Tile>(),
           shortcut_row<Diff>(),
           shortcut_row<FlatDiff>(),

@@ -255,6 +255,37 @@ def test_tiers_give_the_same_bits(name, dtype):
     assert all(same_bits(result, results[0]) for result in results[1:])
 
 
+@pytest.mark.parametrize("name", [row[0] for row in UNARY])
+def test_of_all_halves_the_values_are_near_those_of_doubles(name, tier):
+    """In order, where neighbours are alike, and in any order."""
+    halves = numpy.arange(1 << 16).astype("u2").view("f2")
+    for x in (halves, numpy.random.default_rng(5).permutation(halves)):
+        with numpy.errstate(all="ignore"):
+            truth = getattr(numpy, name)(x.astype(float)).astype("f2")
+            found = numpy.asarray(getattr(np, name)(np.array(x)))
+        numbers = ~numpy.isnan(truth)
+        assert numpy.array_equal(numpy.isnan(found), ~numbers)
+        apart = found[numbers].view("i2").astype(int) - truth[numbers].view("i2")
+        assert abs(apart).max() <= 1
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_numbers_times_powers_of_two_are_rounded_once(dtype, tier):
+    info = numpy.finfo(dtype)
+    steps = [info.smallest_subnormal * k for k in (1, 3, 5, 1023, 1025)]
+    sizes = [0.0, 1.0, numpy.pi, 1 + info.eps, info.tiny, info.max, INFINITY, numpy.nan, *steps]
+    x = numpy.array([*sizes, *(-size for size in sizes)], dtype)
+    far = 2 * (info.maxexp - info.minexp)
+    exponents = [*range(-far, far, 7), *range(info.minexp - info.nmant - 3, info.minexp + 3)]
+    exponents += [info.maxexp, -info.maxexp, 2**31 - 1, -(2**31), 0, 1, -1]
+    pairs = [part.ravel() for part in numpy.meshgrid(x, numpy.array(exponents))]
+    with numpy.errstate(all="ignore"):
+        for left, right in [pairs, *((x, k) for k in exponents[::11])]:
+            expected = numpy.ldexp(left, right)
+            given = np.array(right) if isinstance(right, numpy.ndarray) else right
+            assert same_bits(numpy.asarray(np.ldexp(np.array(left), given)), expected)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_tiers_give_the_same_powers(dtype):
     values = everywhere(dtype, seed=8)

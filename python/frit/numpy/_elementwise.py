@@ -67,8 +67,11 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         raise Unfit("a mask of another type or shape, or values of another type")
     if _core.may_share_memory(arr, values):
         raise Unfit("values that change while they are read")
-    # Another number of values is refused before any effect; NumPy then repeats them.
-    arr[mask] = values.ravel()
+    values = values.ravel()
+    count = int(_core.ufuncs["add"].reduce(mask, axis=None)) if values.size > 1 else 1
+    if values.size < count:
+        raise Unfit("values that are repeated")
+    arr[mask] = values[:count]
 
 
 def _type_of(x: Any) -> Any:

@@ -55,10 +55,10 @@ GROWING = frozenset(
 # how many times as large.
 LEFT_UP_TO = {
     "cross": 4,
-    "delete": 16,
+    "delete": 64,
     "gradient": 4,
-    "insert": 16,
-    "pad": 16,
+    "insert": 64,
+    "pad": 64,
     "take_along_axis": 16,
 }
 # Of few steps, and they give views.

@@ -1,0 +1,22 @@
+// dense.h: functions of dense arrays, done at once; nothing where they are not such.
+#pragma once
+
+#include <optional>
+
+#include "frit/array.h"
+
+namespace frit {
+
+// The elements along an axis that int64 indices name; nothing too where one is out of bounds.
+std::optional<Array> take_dense(const Array& a, const Array& indices, int axis);
+
+// Each element of a vector as often as int64 counts say; nothing too where one is negative.
+std::optional<Array> repeat_dense(const Array& a, const Array& counts);
+
+// The elements moved along all axes, by one shift for each; nothing too where they are many.
+std::optional<Array> roll_dense(const Array& a, std::span<const std::int64_t> shifts);
+
+// The sum of conjugate(a) * b of complex vectors, by BLAS.
+std::optional<Array> conjugate_product(const Array& a, const Array& b);
+
+}  // namespace frit
