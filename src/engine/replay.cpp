@@ -10,6 +10,7 @@
 #include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
+#include "schedule/fuse.h"
 
 namespace frit {
 namespace {
@@ -73,6 +74,8 @@ std::vector<std::byte> replay_op(const Node& node, const std::vector<std::vector
     flags |= flags_from_values(node.op, node.signature, n, in, out, float_flags());
   return cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
 }
+
+bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain(a), domain(b)); }
 
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
@@ -168,12 +171,11 @@ class WholeReplay {
 
   // Is it wanted, and of a size that may be held?
   static bool fits(const std::vector<const Node*>& nodes) {
-    constexpr std::int64_t most_elements = 1 << 24;
-    bool reduces = false, wanted = false;
+    bool reduces = false, wanted = false;  // also where some of the nodes leave a border out
     for (const Node* node : nodes) {
       const Layout* space = node->kind == NodeKind::Reduce ? node->in[0].layout : node->out.layout;
-      if (space->size() > most_elements) return false;
-      wanted |= reduces && node->kind == NodeKind::Elementwise;
+      if (space->size() > most_replayed) return false;
+      wanted |= (reduces || !same_space(*node, *nodes[0])) && node->kind == NodeKind::Elementwise;
       reduces |= node->kind == NodeKind::Reduce;
     }
     return wanted;

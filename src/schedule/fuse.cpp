@@ -4,12 +4,16 @@
 // node conflicts with it, and when every access it shares with the group's members is the same
 // element at the same iteration (distance zero). One hazard is solved instead of refused: an
 // in-place update whose neighbours were read (a stencil). There the group writes to a shadow, new
-// memory for the base, and reads go to the old memory.
+// memory for the base, and reads go to the old memory. And spaces that differ by a border (a[1:] +=
+// b behind a = c) become one where what they write is shared: members then have boxes in it.
 #include "schedule/fuse.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -26,6 +30,8 @@ constexpr std::int64_t longest_row = 8192;  // elements of a row that is passed 
 constexpr std::size_t most_windows_of_strangers = 10;
 constexpr std::size_t most_candidates = 12;
 constexpr std::int64_t small_space = 1 << 15;  // elements: here a shared launch always pays
+// Borders are launches of their own: few points, beside a pass that is saved over many.
+constexpr std::int64_t widest_border = 8, elements_a_part = 1 << 12, most_parts = 9;
 
 bool is_ordered(Op op, DType dtype) { return !reduces_in_any_order(op, dtype); }
 
@@ -119,6 +125,8 @@ class Fuser {
 
   struct Attempt {
     Member member;
+    // Of a member with a box: its first point, in the group's space as it is.
+    std::vector<std::int64_t> begin;
     bool takes_shape = false;            // the group becomes what the node's reduction is
     std::vector<std::uint32_t> shadows;  // slots to be shadowed
     std::int64_t shared = 0;             // bytes that need not move
@@ -126,6 +134,16 @@ class Fuser {
 
   // Why the node can't join; nullptr: it can.
   const char* obstacle(std::uint32_t g, Attempt& attempt) {
+    const char* why = obstacle_in_space(g, attempt);
+    if (!why) return nullptr;
+    Attempt in_box;
+    in_box.member.node = attempt.member.node;
+    if (!find_box(g, in_box) || !relations_hold(g, groups_[g], in_box)) return why;
+    attempt = std::move(in_box);
+    return nullptr;
+  }
+
+  const char* obstacle_in_space(std::uint32_t g, Attempt& attempt) {
     const Group& group = groups_[g];
     const Node& node = segment_.nodes[attempt.member.node];
     if (group.kind == GroupKind::Call) return "the step before it is a library call";
@@ -184,7 +202,7 @@ class Fuser {
       if (!shape_) shape_ = shape_of(node);
       const ReductionShape& shape = *shape_;
       if (group.kind == GroupKind::Map) {
-        attempt.takes_shape = group.shadowed.empty();
+        attempt.takes_shape = group.shadowed.empty() && !has_boxes(group);
         return attempt.takes_shape;
       }
       return group.kind == shape.kind && group.reduced == node.reduced &&
@@ -194,11 +212,150 @@ class Fuser {
     }
     if (full) {
       attempt.member.level = Level::Full;
-      return true;
+      return !has_boxes(group) || may_be_cut(segment_, group, node);
     }
     if (node.kind == NodeKind::Routine) return false;
     attempt.member.level = Level::Row;
     return group.kind == GroupKind::Rows && is_row_space(group, space);
+  }
+
+  // ---- boxes ------------------------------------------------------------------------------------
+
+  // Where the node's points lie in a space that is the group's but for a border, so that what is
+  // shared and written is the same element at the same point.
+  bool find_box(std::uint32_t g, Attempt& attempt) {
+    const Group& group = groups_[g];
+    const Node& node = segment_.nodes[attempt.member.node];
+    const auto space = domain(node);
+    if (!segment_.fuses || group.kind != GroupKind::Map || group.in_order ||
+        !group.shadowed.empty() || group.members.size() >= most_members ||
+        space.size() != group.extents.size() || space_of(group) < 3 * elements_a_part)
+      return false;
+    for (std::size_t k = 0; k < space.size(); ++k)
+      if (std::abs(space[k] - group.extents[k]) > widest_border) return false;
+    for_each_access(node, [&](const Access& a, bool is_write) {
+      for (const Touch& t : touches_[a.base->slot])
+        if (attempt.begin.empty() && t.group == g && (is_write || t.is_write()))
+          attempt.begin = first_point(group, t, a, is_write);
+    });
+    if (attempt.begin.empty() || !may_be_cut(segment_, group, node)) return false;
+    const std::int64_t parts = parts_with(group, attempt.begin, space);
+    if (parts > most_parts || parts * elements_a_part > space_of(group)) return false;
+    set_windows(group.extents, group.reduced, attempt.member);
+    std::vector<std::int64_t> back = attempt.begin;
+    for (std::int64_t& points : back) points = -points;
+    move_windows(attempt.member, back, arena_);
+    return true;
+  }
+
+  // Of a node whose access shall meet the other one at each point. What it only reads it has to
+  // read wholly: part of it may be one neighbour of several, which are for a group behind.
+  static std::vector<std::int64_t> first_point(const Group& group, const Touch& touch,
+                                               const Access& access, bool is_write) {
+    const Member& other = group.members[touch.member];
+    const Window& theirs = window_of(other, touch);
+    const auto shape = access.layout->shape(), strides = access.layout->strides();
+    if (theirs.dtype != access.dtype || !std::ranges::equal(theirs.strides, strides)) return {};
+    std::vector<std::size_t> axes(shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    std::ranges::sort(axes, std::greater{}, [&](std::size_t k) { return std::abs(strides[k]); });
+    std::vector<std::int64_t> first(shape.size());
+    std::int64_t rest = access.offset - theirs.offset;
+    for (const std::size_t k : axes) {
+      if (strides[k] == 0) return {};
+      const std::int64_t half = std::abs(strides[k]) / 2;
+      first[k] = (rest + (rest < 0 ? -half : half)) / strides[k];
+      rest -= first[k] * strides[k];
+      const std::int64_t end = first[k] + shape[k];
+      if (!is_write && (first[k] > begin_of(other, k) || end < end_of(group, other, k))) return {};
+      const std::int64_t hull =
+          std::max(end, group.extents[k]) - std::min(first[k], std::int64_t{0});
+      const std::int64_t border = hull - std::min(shape[k], group.extents[k]);
+      if (border > widest_border || border * 2 > hull) return {};
+    }
+    if (rest != 0) return {};
+    return first;
+  }
+
+  // Is no element at two points, where one member's box or the other's has them?
+  bool meet_once(const Group& group, const Attempt& attempt, const Member& other,
+                 const Window& window) const {
+    if (attempt.begin.empty() && other.box.is_all()) return true;
+    const auto space = domain(segment_.nodes[attempt.member.node]);
+    std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // stride, points
+    bool same_box = true;
+    for (std::size_t k = 0; k < space.size(); ++k) {
+      const std::int64_t begin = attempt.begin.empty() ? 0 : attempt.begin[k];
+      const std::int64_t from = begin_of(other, k), to = end_of(group, other, k);
+      same_box &= begin == from && begin + space[k] == to;
+      axes.emplace_back(std::abs(window.strides[k]),
+                        std::max(begin + space[k], to) - std::min(begin, from));
+    }
+    std::ranges::sort(axes);
+    std::int64_t reach = size_of(window.dtype);
+    for (const auto& [stride, points] : axes) {
+      if (same_box || points < 2) continue;
+      if (stride < reach) return false;
+      reach += stride * (points - 1);
+    }
+    return true;
+  }
+
+  // At most so many parts has the group's space with one more box.
+  static std::int64_t parts_with(const Group& group, const std::vector<std::int64_t>& begin,
+                                 std::span<const std::int64_t> space) {
+    std::int64_t parts = 1;
+    for (std::size_t k = 0; k < space.size(); ++k) {
+      std::vector<std::int64_t> bounds{begin[k], begin[k] + space[k]};
+      for (const Member& m : group.members) {
+        bounds.push_back(begin_of(m, k));
+        bounds.push_back(end_of(group, m, k));
+      }
+      std::ranges::sort(bounds);
+      parts *= std::unique(bounds.begin(), bounds.end()) - bounds.begin() - 1;
+    }
+    return parts;
+  }
+
+  static std::int64_t begin_of(const Member& m, std::size_t axis) {
+    return m.box.is_all() ? 0 : m.box.begin[axis];
+  }
+  static std::int64_t end_of(const Group& group, const Member& m, std::size_t axis) {
+    return m.box.is_all() ? group.extents[axis] : m.box.end[axis];
+  }
+
+  // The group's space becomes the hull of what it was and of the new member's box.
+  void take_box(Group& group, Attempt& attempt) {
+    const auto space = domain(segment_.nodes[attempt.member.node]);
+    std::vector<std::int64_t> origin, hull, begin(space.size()), end(space.size());
+    for (std::size_t k = 0; k < space.size(); ++k) {
+      origin.push_back(std::min(attempt.begin[k], std::int64_t{0}));
+      hull.push_back(std::max(attempt.begin[k] + space[k], group.extents[k]) - origin[k]);
+    }
+    const auto place = [&](Member& m) {
+      const bool is_all = end == hull && std::ranges::count(begin, 0) == std::ssize(begin);
+      m.box = is_all ? Box{} : Box{kept(begin), kept(end)};
+      move_windows(m, origin, arena_);
+    };
+    for (Member& m : group.members) {
+      for (std::size_t k = 0; k < space.size(); ++k) {
+        begin[k] = begin_of(m, k) - origin[k];
+        end[k] = end_of(group, m, k) - origin[k];
+      }
+      place(m);
+    }
+    for (std::size_t k = 0; k < space.size(); ++k) {
+      begin[k] = attempt.begin[k] - origin[k];
+      end[k] = begin[k] + space[k];
+    }
+    place(attempt.member);
+    group.extents = std::move(hull);
+  }
+
+  std::span<const std::int64_t> kept(const std::vector<std::int64_t>& numbers) {
+    const std::span<std::int64_t> copy = new_strides(numbers.size());
+    std::ranges::copy(numbers, copy.begin());
+    return copy;
   }
 
   // Trees over real and over complex elements have other leaves.
@@ -363,6 +520,7 @@ class Fuser {
         if (kind != GroupKind::Rows &&
             (after_reduction || (member.level == Level::Reduce && is_write)))
           return false;
+        if (same && !meet_once(group, attempt, other, w)) return false;
         if (!same) {
           if (!(is_write && !t.is_write())) return false;
           if (!can_shadow(group, attempt, w)) return false;
@@ -421,7 +579,7 @@ class Fuser {
   bool can_shadow(const Group& group, Attempt& attempt, const Window& w) {
     const Member& member = attempt.member;
     if (group.kind != GroupKind::Map || attempt.takes_shape || member.level != Level::Full ||
-        w.whole || w.immediate)
+        w.whole || w.immediate || !attempt.begin.empty() || has_boxes(group))
       return false;
     const SlotState& slot = segment_.slots[w.slot];
     if (slot.pinned || !slot.has_data) return false;
@@ -456,7 +614,7 @@ class Fuser {
     group.chunked = std::move(shape.chunked);
   }
 
-  void join(std::uint32_t g, const Attempt& attempt) {
+  void join(std::uint32_t g, Attempt& attempt) {
     Group& group = groups_[g];
     const Node& node = segment_.nodes[attempt.member.node];
     if (attempt.takes_shape) {
@@ -466,6 +624,7 @@ class Fuser {
     if (node.kind == NodeKind::Reduce && is_ordered(node.op, node.signature.in[0]))
       group.ordered = true;
     group.keeps_axes |= keeps_axes(node);
+    if (!attempt.begin.empty()) take_box(group, attempt);
     group.shadowed.insert(group.shadowed.end(), attempt.shadows.begin(), attempt.shadows.end());
     add(g, attempt.member);
   }
@@ -539,6 +698,49 @@ class Fuser {
 
 std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed, Arena& arena) {
   return Fuser(segment, arena).run(needed);
+}
+
+bool may_be_cut(const Segment& segment, const Group& group, const Node& with) {
+  std::int64_t points = 1;
+  for (std::int64_t e : group.extents) points *= e;
+  bool is_checked = false, is_known = points <= most_replayed;
+  const auto has_no_index = [&](const Node& node) {
+    is_checked |= node.float_checks != 0;
+    if (node.kind == NodeKind::Elementwise)
+      return std::none_of(node.in, node.in + node.inputs,
+                          [](const Access& a) { return !a.base && a.offset == iota_input; });
+    is_known = false;
+    if (node.kind != NodeKind::Routine) return false;
+    const RoutineUse& use = *node.site->routine;
+    return !use.in_order && !use.uses_index && use.lanes.empty() &&
+           std::ranges::all_of(use.accesses,
+                               [](const RoutineAccess& a) { return !a.instr || a.is_window; });
+  };
+  return has_no_index(with) &&
+         std::ranges::all_of(
+             group.members, [&](const Member& m) { return has_no_index(segment.nodes[m.node]); }) &&
+         (!is_checked || is_known);
+}
+
+bool has_boxes(const Group& group) {
+  return std::ranges::any_of(group.members, [](const Member& m) { return !m.box.is_all(); });
+}
+
+void move_windows(Member& member, std::span<const std::int64_t> points, Arena& arena) {
+  const auto move = [&](Window& w) {
+    for (std::size_t k = 0; k < w.strides.size(); ++k) w.offset += points[k] * w.strides[k];
+  };
+  const auto moved = [&](std::span<const Window> windows) {
+    auto* first =
+        static_cast<Window*>(arena.allocate(windows.size() * sizeof(Window), alignof(Window)));
+    std::uninitialized_copy(windows.begin(), windows.end(), first);
+    const std::span<Window> copies(first, windows.size());
+    std::ranges::for_each(copies, move);
+    return copies;
+  };
+  move(member.out);
+  member.in = moved(member.in);
+  member.outs = moved(member.outs);
 }
 
 bool has_lanes_inside(const Segment& segment, const Group& group) {

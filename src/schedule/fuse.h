@@ -32,12 +32,19 @@ enum class Level : std::uint8_t {
   Reduce,  // reads at every point, gives one value a row
 };
 
+// The points of a group's space where a member runs; empty: all.
+struct Box {
+  std::span<const std::int64_t> begin = {}, end = {};
+  bool is_all() const { return begin.empty(); }
+};
+
 struct Member {
   std::uint32_t node = 0;
   Level level = Level::Full;
   // A group's rows are worked off in phases: loop 0, row 0, loop 1, row 1, ..: a Full member or
   // Reduce runs in the loop of its phase, a Row member behind it.
   int phase = 0;
+  Box box;
   Window out;                    // Routine: none
   std::span<const Window> in;    // one an input; scalars have slot no_slot
   std::span<const Window> outs;  // Routine: one an output
@@ -71,12 +78,23 @@ struct Group {
   std::string why;
 };
 
-// Nodes with needed[k] == false are left out. The groups' windows lie in `arena`.
 // Whether lanes are the iterations of loops that the group's kernels have inside: then no axis of
 // its space is one of lanes.
 bool has_lanes_inside(const Segment& segment, const Group& group);
 
+// Nodes with needed[k] == false are left out. The groups' windows lie in `arena`.
 std::vector<Group> fuse(const Segment& segment, const std::vector<bool>& needed, Arena& arena);
+
+// May the group run in several launches, each over a part of its space, with one more node?
+bool may_be_cut(const Segment& segment, const Group& group, const Node& with);
+// A group of more elements is not replayed as a whole, to find out which step raised a flag.
+inline constexpr std::int64_t most_replayed = 1 << 24;
+
+// Do some of its members run in a part of its space?
+bool has_boxes(const Group& group);
+
+// The same windows, `points` further along each axis of the group's space.
+void move_windows(Member& member, std::span<const std::int64_t> points, Arena& arena);
 
 // The regular grid that a base's memory is under this window: extents and starts an axis, if the
 // window is a box in it.

@@ -10,7 +10,7 @@ void lower(const Segment& segment, const Group& group, std::span<const SlotUse> 
   const Lowering lowering{segment, group, uses, plan};
   switch (group.kind) {
     case GroupKind::Map:
-      return lower_map(lowering);
+      return has_boxes(group) ? lower_boxes(lowering) : lower_map(lowering);
     case GroupKind::Rows:
       return lower_rows(lowering);
     case GroupKind::Columns:

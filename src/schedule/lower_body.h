@@ -24,6 +24,8 @@ struct Lowering {
   Plan& plan;
 };
 void lower_map(const Lowering& lowering);
+// A Map whose members run in parts of its space: a launch for each set of them.
+void lower_boxes(const Lowering& lowering);
 // Of a kernel whose points have nothing in common but updates: in parts. False: better in order.
 bool lower_updates(const Lowering& lowering);
 void lower_rows(const Lowering& lowering);

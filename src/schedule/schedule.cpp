@@ -120,7 +120,7 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
     if (!needed[k]) plan->unneeded.push_back(k);
   Arena arena;
   std::vector<Group> groups = fuse(segment, needed, arena);
-  sink(segment, groups);
+  sink(segment, groups, arena);
   std::vector<SlotUse> uses(segment.slots.size(), SlotUse{.stored = true});
   find_own_memory(segment, groups, uses);
   for (const SlotUse& use : uses)

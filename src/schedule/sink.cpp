@@ -17,6 +17,7 @@ struct Use {
   std::uint32_t group, node;
   const Access* access;
   bool is_write;
+  Box box;
 };
 
 std::int64_t bytes_of(const Access& a) { return a.layout->size() * a.layout->item_size(); }
@@ -25,16 +26,26 @@ bool meet(const Access& a, const Access& b) {
   return boxes_meet(a.offset, *a.layout, b.offset, *b.layout);
 }
 
+// Does it touch the same element at the same point, where it runs?
+bool is_same(const Use& use, const Access& access) {
+  if (use.box.is_all()) return *use.access == access;
+  const auto strides = use.access->layout->strides();
+  std::int64_t offset = use.access->offset;
+  for (std::size_t k = 0; k < strides.size(); ++k) offset -= use.box.begin[k] * strides[k];
+  return use.access->dtype == access.dtype && offset == access.offset &&
+         std::ranges::equal(strides, access.layout->strides());
+}
+
 class Sinker {
  public:
-  Sinker(const Segment& segment, std::vector<Group>& groups)
-      : segment_(segment), groups_(groups), uses_(segment.slots.size()) {}
+  Sinker(const Segment& segment, std::vector<Group>& groups, Arena& arena)
+      : segment_(segment), groups_(groups), arena_(arena), uses_(segment.slots.size()) {}
 
   void run() {
     for (std::uint32_t g = 0; g < groups_.size(); ++g)
       for (const Member& m : groups_[g].members)
         for_each_access(segment_.nodes[m.node], [&](const Access& a, bool is_write) {
-          uses_[a.base->slot].push_back({g, m.node, &a, is_write});
+          uses_[a.base->slot].push_back({g, m.node, &a, is_write, m.box});
         });
     // From behind: what a step reads may follow it.
     for (std::uint32_t g = static_cast<std::uint32_t>(groups_.size()); g-- > 0;)
@@ -65,19 +76,26 @@ class Sinker {
     return member.level == Level::Full && node(member.node).kind == NodeKind::Elementwise;
   }
 
-  // The one group, behind g, that reads what is written here, as it is written; or no_group.
+  // The group behind g that reads what is written here, as it is written; or no_group. It is the
+  // only one, or what the others see is what it writes there itself.
   std::uint32_t reader(std::uint32_t g, const Access& out) const {
-    if (!segment_.slots[out.base->slot].is_temporary()) return no_group;
-    std::uint32_t found = no_group;
-    for (const Use& use : uses_[out.base->slot]) {
+    const std::vector<Use>& uses = uses_[out.base->slot];
+    std::uint32_t first = no_group;
+    bool is_rewritten = false, is_only = true;
+    for (const Use& use : uses) {
       if (use.access == &out) continue;
-      const bool is_plain = !use.is_write && node(use.node).kind != NodeKind::Routine;
-      if (!is_plain || use.group <= g || (found != no_group && found != use.group) ||
-          !(*use.access == out))
-        return no_group;
-      found = use.group;
+      if (use.group <= g) return no_group;
+      first = std::min(first, use.group);
     }
-    return found;
+    for (const Use& use : uses) {
+      if (use.access == &out) continue;
+      is_only &= use.group == first;
+      if (use.group != first) continue;
+      if (node(use.node).kind == NodeKind::Routine || !is_same(use, out)) return no_group;
+      is_rewritten |= use.is_write;
+    }
+    const bool is_read_alone = segment_.slots[out.base->slot].is_temporary() && is_only;
+    return is_read_alone || is_rewritten ? first : no_group;
   }
 
   // Is it a group that a step over this space can join, in the loop over all elements?
@@ -85,6 +103,9 @@ class Sinker {
     const Group& group = groups_[g];
     if (group.kind != GroupKind::Map && group.kind != GroupKind::Fold) return false;
     if (group.in_order || group.buffered || (group.ordered && group.tree.size() > 1)) return false;
+    if (has_boxes(group) && !may_be_cut(segment_, group, moved)) return false;
+    if (std::ranges::find(group.shadowed, moved.out.base->slot) != group.shadowed.end())
+      return false;
     return std::ranges::equal(domain(moved), group.extents) &&
            group.members.size() + most_together <= most_members && operands(g) < most_operands;
   }
@@ -169,17 +190,20 @@ class Sinker {
       std::vector<Member>& to = groups_[to_].members;
       const auto member = std::ranges::find(from, number, &Member::node);
       member->phase = 0;
+      if (!member->box.is_all()) move_windows(*member, member->box.begin, arena_);
+      member->box = {};
       to.insert(std::ranges::lower_bound(to, number, {}, &Member::node), *member);
       from.erase(member);
       for_each_access(node(number), [&](const Access& a, bool) {
         for (Use& use : uses_[a.base->slot])
-          if (use.node == number) use.group = to_;
+          if (use.node == number) use.group = to_, use.box = {};
       });
     }
   }
 
   const Segment& segment_;
   std::vector<Group>& groups_;
+  Arena& arena_;
   std::vector<std::vector<Use>> uses_;  // by slot
   // Of the steps that are tried:
   std::vector<std::uint32_t> moved_;
@@ -189,8 +213,8 @@ class Sinker {
 
 }  // namespace
 
-void sink(const Segment& segment, std::vector<Group>& groups) {
-  if (groups.size() > 1 && segment.fuses) Sinker(segment, groups).run();
+void sink(const Segment& segment, std::vector<Group>& groups, Arena& arena) {
+  if (groups.size() > 1 && segment.fuses) Sinker(segment, groups, arena).run();
 }
 
 }  // namespace frit
