@@ -1,8 +1,7 @@
-// apply.cpp: elementwise ops: types, broadcasting, and now (small) or later (recorded).
+// apply.cpp: elementwise ops: their types, and now (small) or later (recorded).
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 
 #include "engine/float_flags.h"
 #include "engine/pack.h"
@@ -142,7 +141,8 @@ bool int_fits(std::int64_t value, DType dtype) {
   return true;
 }
 
-// A scalar in the type that the op works in; warns where that type is too small for it.
+}  // namespace
+
 [[gnu::noinline]] Scalar converted(const Argument& a, DType dtype) {
   if (a.scalar.dtype == dtype) return a.scalar;
   if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
@@ -157,6 +157,8 @@ bool int_fits(std::int64_t value, DType dtype) {
     engine.note_conversion(Op::Copy, a.scalar.dtype, dtype, args[1], args[0], 1);
   return result;
 }
+
+namespace {
 
 LayoutRef broadcast_result(std::span<const Argument> arguments, int item_size) {
   std::vector<std::span<const std::int64_t>> shapes;
@@ -291,14 +293,6 @@ bool try_small(Op op, const Signature& signature, const Array& out,
   return true;
 }
 
-bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape) {
-  if (from.size() > shape.size()) return false;
-  const std::size_t lead = shape.size() - from.size();
-  for (std::size_t k = 0; k < from.size(); ++k)
-    if (from[k] != shape[lead + k] && from[k] != 1) return false;
-  return true;
-}
-
 // Masked: where the mask is false the op sees a harmless number, and the target keeps its elements.
 Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options,
                   const Signature& signature) {
@@ -339,58 +333,6 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
 }
 
 }  // namespace
-
-std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes) {
-  std::size_t ndim = 0;
-  for (const auto& s : shapes) ndim = std::max(ndim, s.size());
-  std::vector<std::int64_t> result(ndim, 1);
-  for (const auto& s : shapes)
-    for (std::size_t k = 0; k < s.size(); ++k) {
-      std::int64_t& extent = result[ndim - s.size() + k];
-      if (s[k] == 1) continue;
-      if (extent != 1 && extent != s[k]) {
-        std::string words = "operands could not be broadcast together with shapes";
-        for (const auto& shape : shapes) {
-          words += " (";
-          for (std::size_t j = 0; j < shape.size(); ++j)
-            words += (j ? "," : "") + std::to_string(shape[j]);
-          words += shape.size() == 1 ? ",)" : ")";
-        }
-        throw ValueError(words + " ");
-      }
-      extent = s[k];
-    }
-  return result;
-}
-
-LayoutRef result_layout(std::span<const std::int64_t> shape,
-                        std::span<const Layout* const> operands, int item_size) {
-  const bool plain = std::all_of(operands.begin(), operands.end(), [](const Layout* l) {
-    return l->c_contiguous() || l->ndim() <= 1;
-  });
-  if (plain || shape.size() <= 1) return LayoutRef::adopt(make_contiguous(shape, item_size));
-  std::vector<std::vector<std::int64_t>> strides;
-  std::vector<std::span<const std::int64_t>> views;
-  for (const Layout* operand : operands) {
-    std::vector<std::int64_t> s(shape.size(), 0);
-    const std::size_t lead = shape.size() - static_cast<std::size_t>(operand->ndim());
-    for (std::size_t k = 0; k < static_cast<std::size_t>(operand->ndim()); ++k)
-      if (operand->shape()[k] != 1) s[lead + k] = operand->strides()[k];
-    strides.push_back(std::move(s));
-  }
-  for (const auto& s : strides) views.emplace_back(s);
-  const int ndim = static_cast<int>(shape.size());
-  std::vector<int> order(shape.size());
-  iteration_order(views, ndim, order);
-  std::vector<std::int64_t> result(shape.size());
-  std::int64_t stride = item_size;
-  for (std::size_t k = shape.size(); k-- > 0;) {
-    const auto axis = static_cast<std::size_t>(order[k]);
-    result[axis] = stride;
-    stride *= std::max<std::int64_t>(shape[axis], 1);
-  }
-  return LayoutRef::adopt(make_layout(shape, result, item_size));
-}
 
 void check_writable(const Array& a) {
   if (!a.writable()) throw ValueError("output array is read-only");
@@ -604,10 +546,6 @@ inline Array apply_plain(Op op, std::span<const Argument, n> arguments,
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 // Compares int64 with uint64 exactly: both as uint64, and apart from that the negative ones, below
 // all unsigned numbers.
 Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& signature,
@@ -628,10 +566,6 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
   plain.signature = Signature{{DType::Bool, DType::Bool, DType::Bool}, DType::Bool};
   return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
 }
-
-}  // namespace
-
-namespace {
 
 // NumPy's loops fuse complex products, but not into the memory of an only factor, nor where they
 // overwrite what they have read before.
@@ -661,10 +595,6 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
   source = at;
   return result;
 }
-
-}  // namespace
-
-namespace {
 
 // What apply_plain leaves.
 [[gnu::noinline]] Array apply_general(Op op, std::span<const Argument> arguments,
@@ -792,241 +722,6 @@ Array apply_beside(Op op, const Array& x, const void* elements, int place) {
   const std::span<const Argument, 2> both(given);
   const Resolution resolution = resolution_of(op, both);
   return resolution.is_mixed ? Array() : apply_plain(op, both, resolution, nullptr, Else::Nothing);
-}
-
-// ---- copies -------------------------------------------------------------------------------------
-
-void assign(const Array& target, const Argument& value, const Array* where) {
-  check_array(target);
-  if (value.array) check_array(*value.array);
-  Locked lock(Engine::lock());
-  if (!target.writable()) throw ValueError("assignment destination is read-only");
-  // `x[1:] += y` ends by assigning the window to itself.
-  if (!where && value.array && value.array->same_base(target) &&
-      value.array->layout() == target.layout() && value.array->offset() == target.offset() &&
-      value.array->dtype() == target.dtype())
-    return;
-  const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
-  Argument source = value;
-  if (!value.array && value.scalar.dtype != target.dtype())
-    source = Argument(converted(value, target.dtype()));
-  if (value.array && value.array->ndim() > target.ndim()) {
-    // Leading axes of extent 1 may go.
-    const auto shape = value.array->shape();
-    const std::size_t extra = shape.size() - static_cast<std::size_t>(target.ndim());
-    if (!std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(extra),
-                     [](std::int64_t n) { return n == 1; }))
-      throw ValueError("could not broadcast input array into shape");
-    const Array trimmed =
-        window(*value.array, shape.subspan(extra), value.array->strides().subspan(extra),
-               value.array->offset(), from);
-    return assign(target, trimmed, where);
-  }
-  const DType type = value.array ? from : target.dtype();
-  if (where) {
-    apply(Op::Select, {*where, source, target},
-          {.out = &target,
-           .signature = select_signature(target.dtype()),
-           .casting = Casting::Unsafe});
-    return;
-  }
-  apply(Op::Copy, {source},
-        {.out = &target,
-         .signature = Signature{{type, type, type}, type},
-         .casting = Casting::Unsafe});
-}
-
-namespace {
-
-// Copies the bytes where there are few and nothing has to be waited for; false: nothing is done.
-bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, Strided target,
-                const Argument& value) {
-  const std::byte* from = value.scalar.bytes;
-  std::span<const std::int64_t> extents, steps;
-  if (value.array) {
-    const Array& source = *value.array;
-    const Base* owner = source.base();
-    // Memory of others may be ours, given out before.
-    const bool may_be_shared = (owner->foreign && (base->foreign || base->exports > 0)) ||
-                               (base->foreign && owner->exports > 0);
-    if (source.dtype() != dtype || owner == base || may_be_shared ||
-        !Engine::get().is_ready(owner) || !broadcasts_to(source.shape(), shape))
-      return false;
-    from = owner->data + source.offset();
-    extents = source.shape();
-    steps = source.strides();
-  } else if (value.scalar.dtype != dtype) {
-    return false;
-  }
-  std::int64_t strides[max_dimensions];
-  const std::size_t lead = shape.size() - extents.size();
-  std::fill_n(strides, lead, 0);
-  for (std::size_t k = 0; k < extents.size(); ++k)
-    strides[lead + k] = extents[k] == 1 ? 0 : steps[k];
-  base->stamp = 0;
-  copy_elements(target, {const_cast<std::byte*>(from), {strides, shape.size()}}, shape,
-                size_of(dtype));
-  return true;
-}
-
-}  // namespace
-
-void assign_window(const Array& a, std::span<const std::int64_t> shape,
-                   std::span<const std::int64_t> strides, std::int64_t byte_offset,
-                   const Argument& value) {
-  check_array(a);
-  if (value.array) check_array(*value.array);
-  Locked lock(Engine::lock());
-  Engine& engine = Engine::get();
-  Base* base = a.base();
-  const int item = size_of(a.dtype());
-  bool is_now = base->data && base->pending == 0 && base->writable &&
-                shape.size() == strides.size() && shape.size() <= max_dimensions &&
-                is_plain_window(shape, strides, byte_offset, item, base->bytes);
-  if (is_now) {
-    std::int64_t bytes = item;  // no more than the base has: the elements are distinct
-    for (std::int64_t extent : shape) bytes *= extent;
-    // Many elements of one number rather wait for what is done with them.
-    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 1);
-  }
-  if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
-    ++engine.statistics.immediate;
-    return;
-  }
-  assign(window(a, shape, strides, byte_offset, a.dtype()), value);
-}
-
-namespace {
-
-LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
-  const int item = size_of(dtype);
-  const bool fortran = order == 'F' || (order == 'A' && a.f_contiguous() && !a.c_contiguous());
-  if (order == 'K') {
-    const Layout* layout = a.layout();
-    return result_layout(a.shape(), {&layout, 1}, item);
-  }
-  if (!fortran) return LayoutRef::adopt(make_contiguous(a.shape(), item));
-  std::vector<std::int64_t> strides;
-  std::int64_t stride = item;
-  for (std::int64_t n : a.shape()) {
-    strides.push_back(stride);
-    stride *= std::max<std::int64_t>(n, 1);
-  }
-  return LayoutRef::adopt(make_layout(a.shape(), strides, item));
-}
-
-// Element by element, in the order in which those of `out` lie.
-void copy_as_written(const Array& out, const Array& a) {
-  std::array<int, max_dimensions> order;
-  std::array<std::int64_t, max_dimensions> shape, to, from;
-  const auto n = static_cast<std::size_t>(out.ndim());
-  const std::span<const std::int64_t> written = out.strides();
-  iteration_order({&written, 1}, out.ndim(), order);
-  for (std::size_t k = 0; k < n; ++k) {
-    const auto axis = static_cast<std::size_t>(order[k]);
-    shape[k] = a.shape()[axis];
-    to[k] = written[axis];
-    from[k] = a.strides()[axis];
-  }
-  auto* const read = const_cast<std::byte*>(a.base()->data + a.offset());
-  copy_elements({out.base()->data, {to.data(), n}}, {read, {from.data(), n}}, {shape.data(), n},
-                size_of(a.dtype()));
-}
-
-}  // namespace
-
-Array astype(const Array& a, DType dtype, char order) {
-  check_array(a);
-  Locked lock(Engine::lock());
-  const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
-  Engine& engine = Engine::get();
-  const std::int64_t bytes = out.base()->bytes;
-  const bool is_dense = (a.c_contiguous() && out.c_contiguous()) ||
-                        (a.f_contiguous() && out.f_contiguous());  // in one order
-  if (is_dense && engine.is_ready(a.base()) &&
-      (bytes <= engine.settings.immediate_bytes || engine.computes_at_once(Op::Copy, bytes))) {
-    engine.allocate(out.base());
-    void* const args[2] = {out.base()->data, a.base()->data + a.offset()};
-    if (dtype == a.dtype())
-      std::memcpy(args[0], args[1], static_cast<std::size_t>(bytes));
-    else
-      convert(Op::Copy, a.dtype(), dtype, args, a.size());
-    ++engine.statistics.immediate;
-    return out;
-  }
-  // In another order a kernel gains nothing yet.
-  if (!is_dense && dtype == a.dtype() && bytes <= 16 * engine.settings.immediate_bytes &&
-      engine.is_ready(a.base())) {
-    engine.allocate(out.base());
-    copy_as_written(out, a);
-    ++engine.statistics.immediate;
-    return out;
-  }
-  assign(out, a);
-  return out;
-}
-
-Array copy(const Array& a, char order) { return astype(a, a.dtype(), order); }
-
-Array full(std::span<const std::int64_t> shape, const Scalar& value) {
-  Locked lock(Engine::lock());
-  const DType dtype = value.dtype;
-  Array out = empty(shape, dtype);
-  Engine& engine = Engine::get();
-  const std::int64_t bytes = out.base()->bytes;
-  const Loop fill = loop(Op::Copy, dtype);
-  if (bytes > engine.settings.immediate_bytes && !engine.computes_at_once(Op::Copy, bytes)) {
-    const Access number{nullptr, nullptr, 0, dtype};
-    record_elementwise(Op::Copy, {{dtype, dtype, dtype}, dtype}, access_of(out), {&number, 1},
-                       {&value, 1});
-    return out;
-  }
-  engine.allocate(out.base());
-  void* args[2] = {out.base()->data, const_cast<std::byte*>(value.bytes)};
-  fill(args, out.size(), 1);
-  ++engine.statistics.immediate;
-  return out;
-}
-
-namespace {
-
-// At once, and nothing else with it.
-Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
-  const std::int64_t shape[1] = {n};
-  const DType dtype = start.dtype;
-  const Array out = empty(shape, dtype);
-  Engine::get().allocate(out.base());
-  void* elements = out.base()->data;
-  std::vector<std::int64_t> index(static_cast<std::size_t>(n));
-  std::iota(index.begin(), index.end(), 0);
-  void* converted[2] = {elements, index.data()};
-  cast_loop(DType::Int64, dtype)(converted, n, 0);
-  void* scaled[3] = {elements, elements, const_cast<std::byte*>(step.bytes)};
-  loop(Op::Multiply, dtype)(scaled, n, 2);
-  void* moved[3] = {elements, elements, const_cast<std::byte*>(start.bytes)};
-  loop(Op::Add, dtype)(moved, n, 2);
-  ++Engine::get().statistics.immediate;
-  return out;
-}
-
-}  // namespace
-
-Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
-  Locked lock(Engine::lock());
-  const std::int64_t shape[1] = {n};
-  const DType dtype = start.dtype;
-  if (n <= Engine::get().settings.immediate_bytes / size_of(dtype))
-    return small_arange(start, step, n);
-  const Array scaled = empty(shape, dtype);
-  const Access index{nullptr, nullptr, iota_input, DType::Int64};
-  const Access first{nullptr, nullptr, 0, dtype};
-  const Signature types{{dtype, dtype, dtype}, dtype};
-  const Access products[2] = {index, first};
-  record_elementwise(Op::Multiply, types, access_of(scaled), products, {&step, 1});
-  const Array out = empty(shape, dtype);
-  const Access sums[2] = {first, access_of(scaled)};
-  record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
-  return out;
 }
 
 }  // namespace frit

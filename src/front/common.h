@@ -26,6 +26,9 @@ LayoutRef layout_behind(const Array& a, std::size_t indexed);
 // NumPy's broadcast shape; throws ValueError with NumPy's words.
 std::vector<std::int64_t> broadcast_shapes(std::span<const std::span<const std::int64_t>> shapes);
 
+// Does an array of this shape fit `shape` as it is?
+bool broadcasts_to(std::span<const std::int64_t> from, std::span<const std::int64_t> shape);
+
 // The layout of a fresh elementwise result: NumPy's order='K' over these operands (all broadcast to
 // `shape`).
 LayoutRef result_layout(std::span<const std::int64_t> shape,
@@ -48,6 +51,9 @@ void check_axis(int axis, int ndim);
 
 // Refuses to write to memory that is not ours to write. (ValueError)
 void check_writable(const Array& a);
+
+// A number in the type that an op works in; warns where that type is too small for it.
+Scalar converted(const Argument& a, DType dtype);
 
 // Of Op::Select between values of one type.
 inline Signature select_signature(DType dtype) { return {{DType::Bool, dtype, dtype}, dtype}; }

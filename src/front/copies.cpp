@@ -1,0 +1,246 @@
+// copies.cpp: assignments, conversions, and arrays made of numbers.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "engine/pack.h"
+#include "engine/small.h"
+#include "front/common.h"
+
+namespace frit {
+
+void assign(const Array& target, const Argument& value, const Array* where) {
+  check_array(target);
+  if (value.array) check_array(*value.array);
+  Locked lock(Engine::lock());
+  if (!target.writable()) throw ValueError("assignment destination is read-only");
+  // `x[1:] += y` ends by assigning the window to itself.
+  if (!where && value.array && value.array->same_base(target) &&
+      value.array->layout() == target.layout() && value.array->offset() == target.offset() &&
+      value.array->dtype() == target.dtype())
+    return;
+  const DType from = value.array ? value.array->dtype() : value.scalar.dtype;
+  Argument source = value;
+  if (!value.array && value.scalar.dtype != target.dtype())
+    source = Argument(converted(value, target.dtype()));
+  if (value.array && value.array->ndim() > target.ndim()) {
+    // Leading axes of extent 1 may go.
+    const auto shape = value.array->shape();
+    const std::size_t extra = shape.size() - static_cast<std::size_t>(target.ndim());
+    if (!std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(extra),
+                     [](std::int64_t n) { return n == 1; }))
+      throw ValueError("could not broadcast input array into shape");
+    const Array trimmed =
+        window(*value.array, shape.subspan(extra), value.array->strides().subspan(extra),
+               value.array->offset(), from);
+    return assign(target, trimmed, where);
+  }
+  const DType type = value.array ? from : target.dtype();
+  if (where) {
+    apply(Op::Select, {*where, source, target},
+          {.out = &target,
+           .signature = select_signature(target.dtype()),
+           .casting = Casting::Unsafe});
+    return;
+  }
+  apply(Op::Copy, {source},
+        {.out = &target,
+         .signature = Signature{{type, type, type}, type},
+         .casting = Casting::Unsafe});
+}
+
+namespace {
+
+// Copies the bytes where there are few and nothing has to be waited for; false: nothing is done.
+bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, Strided target,
+                const Argument& value) {
+  const std::byte* from = value.scalar.bytes;
+  std::span<const std::int64_t> extents, steps;
+  if (value.array) {
+    const Array& source = *value.array;
+    const Base* owner = source.base();
+    // Memory of others may be ours, given out before.
+    const bool may_be_shared = (owner->foreign && (base->foreign || base->exports > 0)) ||
+                               (base->foreign && owner->exports > 0);
+    if (source.dtype() != dtype || owner == base || may_be_shared ||
+        !Engine::get().is_ready(owner) || !broadcasts_to(source.shape(), shape))
+      return false;
+    from = owner->data + source.offset();
+    extents = source.shape();
+    steps = source.strides();
+  } else if (value.scalar.dtype != dtype) {
+    return false;
+  }
+  std::int64_t strides[max_dimensions];
+  const std::size_t lead = shape.size() - extents.size();
+  std::fill_n(strides, lead, 0);
+  for (std::size_t k = 0; k < extents.size(); ++k)
+    strides[lead + k] = extents[k] == 1 ? 0 : steps[k];
+  base->stamp = 0;
+  copy_elements(target, {const_cast<std::byte*>(from), {strides, shape.size()}}, shape,
+                size_of(dtype));
+  return true;
+}
+
+}  // namespace
+
+void assign_window(const Array& a, std::span<const std::int64_t> shape,
+                   std::span<const std::int64_t> strides, std::int64_t byte_offset,
+                   const Argument& value) {
+  check_array(a);
+  if (value.array) check_array(*value.array);
+  Locked lock(Engine::lock());
+  Engine& engine = Engine::get();
+  Base* base = a.base();
+  const int item = size_of(a.dtype());
+  bool is_now = base->data && base->pending == 0 && base->writable &&
+                shape.size() == strides.size() && shape.size() <= max_dimensions &&
+                is_plain_window(shape, strides, byte_offset, item, base->bytes);
+  if (is_now) {
+    std::int64_t bytes = item;  // no more than the base has: the elements are distinct
+    for (std::int64_t extent : shape) bytes *= extent;
+    // Many elements of one number rather wait for what is done with them.
+    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 1);
+  }
+  if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
+    ++engine.statistics.immediate;
+    return;
+  }
+  assign(window(a, shape, strides, byte_offset, a.dtype()), value);
+}
+
+namespace {
+
+LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
+  const int item = size_of(dtype);
+  const bool fortran = order == 'F' || (order == 'A' && a.f_contiguous() && !a.c_contiguous());
+  if (order == 'K') {
+    const Layout* layout = a.layout();
+    return result_layout(a.shape(), {&layout, 1}, item);
+  }
+  if (!fortran) return LayoutRef::adopt(make_contiguous(a.shape(), item));
+  std::vector<std::int64_t> strides;
+  std::int64_t stride = item;
+  for (std::int64_t n : a.shape()) {
+    strides.push_back(stride);
+    stride *= std::max<std::int64_t>(n, 1);
+  }
+  return LayoutRef::adopt(make_layout(a.shape(), strides, item));
+}
+
+// Element by element, in the order in which those of `out` lie.
+void copy_as_written(const Array& out, const Array& a) {
+  std::array<int, max_dimensions> order;
+  std::array<std::int64_t, max_dimensions> shape, to, from;
+  const auto n = static_cast<std::size_t>(out.ndim());
+  const std::span<const std::int64_t> written = out.strides();
+  iteration_order({&written, 1}, out.ndim(), order);
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto axis = static_cast<std::size_t>(order[k]);
+    shape[k] = a.shape()[axis];
+    to[k] = written[axis];
+    from[k] = a.strides()[axis];
+  }
+  auto* const read = const_cast<std::byte*>(a.base()->data + a.offset());
+  copy_elements({out.base()->data, {to.data(), n}}, {read, {from.data(), n}}, {shape.data(), n},
+                size_of(a.dtype()));
+}
+
+}  // namespace
+
+Array astype(const Array& a, DType dtype, char order) {
+  check_array(a);
+  Locked lock(Engine::lock());
+  const Array out = fresh(layout_for_copy(a, dtype, order), dtype);
+  Engine& engine = Engine::get();
+  const std::int64_t bytes = out.base()->bytes;
+  const bool is_dense = (a.c_contiguous() && out.c_contiguous()) ||
+                        (a.f_contiguous() && out.f_contiguous());  // in one order
+  if (is_dense && engine.is_ready(a.base()) &&
+      (bytes <= engine.settings.immediate_bytes || engine.computes_at_once(Op::Copy, bytes))) {
+    engine.allocate(out.base());
+    void* const args[2] = {out.base()->data, a.base()->data + a.offset()};
+    if (dtype == a.dtype())
+      std::memcpy(args[0], args[1], static_cast<std::size_t>(bytes));
+    else
+      convert(Op::Copy, a.dtype(), dtype, args, a.size());
+    ++engine.statistics.immediate;
+    return out;
+  }
+  // In another order a kernel gains nothing yet.
+  if (!is_dense && dtype == a.dtype() && bytes <= 16 * engine.settings.immediate_bytes &&
+      engine.is_ready(a.base())) {
+    engine.allocate(out.base());
+    copy_as_written(out, a);
+    ++engine.statistics.immediate;
+    return out;
+  }
+  assign(out, a);
+  return out;
+}
+
+Array copy(const Array& a, char order) { return astype(a, a.dtype(), order); }
+
+Array full(std::span<const std::int64_t> shape, const Scalar& value) {
+  Locked lock(Engine::lock());
+  const DType dtype = value.dtype;
+  Array out = empty(shape, dtype);
+  Engine& engine = Engine::get();
+  const std::int64_t bytes = out.base()->bytes;
+  const Loop fill = loop(Op::Copy, dtype);
+  if (bytes > engine.settings.immediate_bytes && !engine.computes_at_once(Op::Copy, bytes)) {
+    const Access number{nullptr, nullptr, 0, dtype};
+    record_elementwise(Op::Copy, {{dtype, dtype, dtype}, dtype}, access_of(out), {&number, 1},
+                       {&value, 1});
+    return out;
+  }
+  engine.allocate(out.base());
+  void* args[2] = {out.base()->data, const_cast<std::byte*>(value.bytes)};
+  fill(args, out.size(), 1);
+  ++engine.statistics.immediate;
+  return out;
+}
+
+namespace {
+
+// At once, and nothing else with it.
+Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
+  const std::int64_t shape[1] = {n};
+  const DType dtype = start.dtype;
+  const Array out = empty(shape, dtype);
+  Engine::get().allocate(out.base());
+  void* elements = out.base()->data;
+  std::vector<std::int64_t> index(static_cast<std::size_t>(n));
+  std::iota(index.begin(), index.end(), 0);
+  void* converted[2] = {elements, index.data()};
+  cast_loop(DType::Int64, dtype)(converted, n, 0);
+  void* scaled[3] = {elements, elements, const_cast<std::byte*>(step.bytes)};
+  loop(Op::Multiply, dtype)(scaled, n, 2);
+  void* moved[3] = {elements, elements, const_cast<std::byte*>(start.bytes)};
+  loop(Op::Add, dtype)(moved, n, 2);
+  ++Engine::get().statistics.immediate;
+  return out;
+}
+
+}  // namespace
+
+Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
+  Locked lock(Engine::lock());
+  const std::int64_t shape[1] = {n};
+  const DType dtype = start.dtype;
+  if (n <= Engine::get().settings.immediate_bytes / size_of(dtype))
+    return small_arange(start, step, n);
+  const Array scaled = empty(shape, dtype);
+  const Access index{nullptr, nullptr, iota_input, DType::Int64};
+  const Access first{nullptr, nullptr, 0, dtype};
+  const Signature types{{dtype, dtype, dtype}, dtype};
+  const Access products[2] = {index, first};
+  record_elementwise(Op::Multiply, types, access_of(scaled), products, {&step, 1});
+  const Array out = empty(shape, dtype);
+  const Access sums[2] = {first, access_of(scaled)};
+  record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
+  return out;
+}
+
+}  // namespace frit
