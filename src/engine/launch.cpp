@@ -33,7 +33,7 @@ std::byte* scratch_of_thread(std::int64_t bytes) {
 }
 
 // What is worth handing to a thread that is awake: what memory it touches moves to its caches.
-constexpr double part_cost_awake = 5e3;
+constexpr double part_cost_awake = 3e3;
 
 std::int64_t parts_of(const LaunchShape& shape, const ThreadPool& pool) {
   const int threads = pool.threads();

@@ -1,6 +1,7 @@
 // pool.cpp: workers spin for the next launch, at last letting others onto the CPU, and then sleep.
 #include "engine/pool.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -104,6 +105,7 @@ struct ThreadPool::Shared {
   std::atomic<int> sleeping{0};                        // workers that do not run yet, if called
   std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
+  int kept_free = -1;  // the CPU that workers stay off
 
   explicit Shared(int threads) : shares(static_cast<std::size_t>(threads)) {}
 
@@ -163,8 +165,20 @@ struct ThreadPool::Shared {
     return false;
   }
   void wake() {
+    if (sleeping.load() != 0) keep_free(sched_getcpu());
     launches.fetch_add(1);
     if (sleeping.load() != 0) launches.notify_all();
+  }
+  // A CPU that sleeps may pass for a busy one, in virtual machines: Linux then puts a thread that
+  // is woken behind the caller, on the caller's CPU, and it runs milliseconds later.
+  void keep_free(int cpu) {
+    cpu_set_t others;
+    if (cpu == kept_free || sched_getaffinity(0, sizeof others, &others) != 0) return;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) == 0) return;
+    for (std::thread& worker : workers)
+      pthread_setaffinity_np(worker.native_handle(), sizeof others, &others);
+    kept_free = cpu;
   }
 };
 

@@ -2,6 +2,7 @@
 #include "engine/pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -87,6 +88,33 @@ TEST_F(Pool, a_thread_at_work_is_awake) {
     EXPECT_TRUE(meeting.was_awake) << round;
   }
   EXPECT_GT(meetings, 0);
+}
+
+TEST_F(Pool, a_thread_that_is_woken_leaves_the_callers_cpu_alone) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one CPU";
+  ThreadPool::get().set_threads(2);
+  launch(10);
+  struct Seen {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> cpus{0};  // that the worker may run on
+  } seen;
+  for (int round = 0; round < 100 && seen.cpus == 0; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ThreadPool::get().run(
+        10,
+        [](void* context, std::int64_t) {
+          auto& s = *static_cast<Seen*>(context);
+          cpu_set_t mine;
+          if (std::this_thread::get_id() == s.caller)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          else if (sched_getaffinity(0, sizeof mine, &mine) == 0)
+            s.cpus = CPU_COUNT(&mine);
+        },
+        &seen);
+  }
+  EXPECT_EQ(seen.cpus, CPU_COUNT(&all) - 1);
 }
 
 TEST_F(Pool, one_thread_is_never_woken) {
