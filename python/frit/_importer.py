@@ -17,6 +17,8 @@ import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 
+from frit import _activity
+
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     from typing import Any
@@ -28,8 +30,6 @@ _FRIT = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 _import = builtins.__import__
 _import_module = importlib.import_module
-_installed = False
-_suspended = 0
 _has_arrays = True  # whether the program may come to have some
 _user_files: dict[str, bool] = {}
 
@@ -175,7 +175,7 @@ def frit_import(
     if level == 0 and name not in _plain_names:
         if name == "numpy" or name.startswith("numpy."):
             frame = sys._getframe(1)
-            if not _suspended and is_user_code(globals, frame):
+            if not _activity.suspended and is_user_code(globals, frame):
                 return _ours(name, fromlist, frame.f_code)
         elif due := _due(name):
             module = _import(name, globals, locals, fromlist, level)
@@ -192,7 +192,7 @@ def frit_import_module(name: str, package: str | None = None) -> types.ModuleTyp
     """Stands for importlib.import_module."""
     if name == "numpy" or name.startswith("numpy."):
         frame = sys._getframe(1)
-        if not _suspended and is_user_code(frame.f_globals, frame):
+        if not _activity.suspended and is_user_code(frame.f_globals, frame):
             try:
                 return _import_module("frit." + name)
             except ModuleNotFoundError as error:
@@ -220,7 +220,7 @@ class _PyKokkosFinder:
 
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> Any:
-        if name in cls.NAMES and not _suspended:
+        if name in cls.NAMES and not _activity.suspended:
             return importlib.machinery.ModuleSpec(name, cls, is_package=True)
         return None
 
@@ -242,7 +242,11 @@ _get_code = importlib.machinery.SourceFileLoader.get_code
 def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     """Stands for SourceFileLoader.get_code: the loops of the user's own modules are looked at."""
     code = _get_code(self, fullname)
-    if code is None or type(self) is not importlib.machinery.SourceFileLoader or _suspended:
+    if (
+        code is None
+        or type(self) is not importlib.machinery.SourceFileLoader
+        or _activity.suspended
+    ):
         return code
     if not _has_arrays and "numpy" not in sys.modules:
         return code
@@ -310,14 +314,14 @@ def enabled() -> bool:
 
 def install() -> None:
     """From now on user code that imports numpy gets frit.numpy. No effect under FRIT=0."""
-    global _installed, _include, _exclude
-    if _installed or not enabled():
+    global _include, _exclude
+    if _activity.installed or not enabled():
         return
     from frit import _adapters
 
     _include = _Patterns(os.environ.get("FRIT_INCLUDE", ""))
     _exclude = _Patterns(os.environ.get("FRIT_EXCLUDE", ""))
-    _installed = True
+    _activity.installed = True
     builtins.__import__ = frit_import
     importlib.import_module = frit_import_module
     sys.meta_path.insert(0, _PyKokkosFinder)
@@ -338,10 +342,9 @@ def install() -> None:
 
 def uninstall() -> None:
     """Gives every importer real NumPy again; modules keep what they have imported."""
-    global _installed
-    if not _installed:
+    if not _activity.installed:
         return
-    _installed = False
+    _activity.installed = False
     if builtins.__import__ is frit_import:
         builtins.__import__ = _import
     if importlib.import_module is frit_import_module:
@@ -370,38 +373,27 @@ def uninstall() -> None:
 @contextlib.contextmanager
 def suspended() -> Iterator[None]:
     """Within this block imports give real NumPy, and recorded work is done at once."""
-    global _suspended
     core = sys.modules.get("frit._core")
     if core is not None:
         core.eval()
         core.set_lazy(False)
-    _suspended += 1
+    _activity.suspended += 1
     try:
         yield
     finally:
-        _suspended -= 1
+        _activity.suspended -= 1
         core = sys.modules.get("frit._core")
-        if core is not None and not _suspended:
+        if core is not None and not _activity.suspended:
             core.eval()
             core.set_lazy(True)
-
-
-def is_installed() -> bool:
-    """Whether install() is in force."""
-    return _installed
 
 
 def looks_at_loops(program: bytes) -> bool:
     """Whether the loops of a program's text, and of its modules, may run as kernels."""
     global _has_arrays
-    if not is_active():
+    if not _activity.is_active():
         return False
     from frit import _reach
 
     _has_arrays = _reach.may_have_arrays(program, sys.path[0])
     return _has_arrays
-
-
-def is_active() -> bool:
-    """Whether install() is in force, and nobody has suspended it."""
-    return _installed and not _suspended

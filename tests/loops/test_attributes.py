@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit import _importer
+from frit import _activity
 from frit.loops import implicit, place
 
 from .fuzz import same
@@ -449,7 +449,7 @@ PROGRAM = """
     ("import threading", "m", 1),  # total is assigned in a method
 ])  # fmt: skip
 def test_methods_of_a_program(monkeypatch, first, resized, count):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", -1.0)
     monkeypatch.setattr(place, "WORTH", -1.0)
     name = f"<attributes {first} {resized}>"
@@ -491,7 +491,7 @@ MODULE = """
 
 
 def test_attributes_in_loops_of_a_module(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", -1.0)
     monkeypatch.setattr(place, "WORTH", -1.0)
     name = "<attributes of a module>"

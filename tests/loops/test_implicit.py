@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit import _importer
+from frit import _activity
 from frit.loops import implicit, place, work
 from frit.loops.names import nodes_in
 from frit.loops.peel import private_names
@@ -32,7 +32,7 @@ from .kernels import KERNELS, arguments
 @pytest.fixture
 def eager(monkeypatch):
     """Every nest is taken at its first call, as if it were long, under install()."""
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", -1.0)
     monkeypatch.setattr(place, "WORTH", -1.0)
 
@@ -385,7 +385,7 @@ def test_a_programs_own_decorators_are_read(decorator, use, is_rewritten):
 
 
 def test_a_decorated_function_is_explained_and_given_its_code_back(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "OFTEN", 3600.0)
     text = (
         "import functools\n"
@@ -458,7 +458,7 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
     _, ours = compiled(text, "<vain>")
     f = run(ours)["f"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_importer, "is_active", lambda: True)
+        patch.setattr(_activity, "is_active", lambda: True)
         patch.setattr(place, "OFTEN", 3600.0)  # however slow the machine is
         for _ in range(2 * place.MANY):
             f([1, 2])
@@ -466,7 +466,7 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
 
 
 def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "OFTEN", 3600.0)
     text = """
         class C:
@@ -484,7 +484,7 @@ def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
 
 
 def test_short_loops_stay_python(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", work.SHORT)
     text = """
         x = np.zeros(4)
@@ -497,7 +497,7 @@ def test_short_loops_stay_python(monkeypatch):
 
 
 def test_a_function_whose_loops_are_always_short_gets_its_code_back(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", work.SHORT)
     text = """
         def f(x):
@@ -514,7 +514,7 @@ def test_a_function_whose_loops_are_always_short_gets_its_code_back(monkeypatch)
 
 
 def test_loops_are_translated_when_they_have_run_for_long_enough(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     text = """
         def f(x):
             for i in range(len(x)):
@@ -829,7 +829,7 @@ def test_the_study_counts_loops_by_stage(file):
 
 def test_a_call_like_the_one_before_stays_python_where_frit_is_off(eager, monkeypatch):
     is_on = True
-    monkeypatch.setattr(_importer, "is_active", lambda: is_on)
+    monkeypatch.setattr(_activity, "is_active", lambda: is_on)
     text = """
         def f(x):
             for i in range(len(x)):

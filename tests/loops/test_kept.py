@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frit import _importer, _kept
+from frit import _activity, _kept
 from frit.loops import implicit, place
 
 from . import kernels
@@ -63,7 +63,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def eager(monkeypatch):
     """Every nest is taken at its first call, as if it were long, under install()."""
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", -1.0)
     monkeypatch.setattr(place, "WORTH", -1.0)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit import _importer
+from frit import _activity
 from frit.loops import implicit, place
 
 from .test_attributes import equal
@@ -505,7 +505,7 @@ except AttributeError as error:
 
 
 def test_private_names_are_those_of_their_class(monkeypatch):
-    monkeypatch.setattr(_importer, "is_active", lambda: True)
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "SHORT", -1.0)
     monkeypatch.setattr(place, "WORTH", -1.0)
     file = "<private>"

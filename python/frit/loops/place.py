@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from frit import _importer
+from frit import _activity
 from frit.loops.attributes import Attributes, NotPlain, attributes_of
 from frit.loops.hopeless import hopeless_call
 from frit.loops.methods import PlainMethod
@@ -159,7 +159,7 @@ class Place:
         self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
     ) -> tuple[tuple[Any, ...] | None, int]:
         space = frame.f_globals
-        if not self.is_eager and not _importer.is_active():
+        if not self.is_eager and not _activity.is_active():
             return None, 0
         if _MONITORING is not None and _is_watched():
             return None, 0
@@ -414,7 +414,7 @@ class Binding:
             absent = tuple(self.absent)
             direct = None if site.ran is None or self.place.is_module else site.ran.direct()
             if direct is not None:
-                direct += (None if self.place.is_eager else _importer.is_active,)
+                direct += (None if self.place.is_eager else _activity.is_active,)
             self.gate.remember(self.signature, self.resume, tuple(self.known), absent, direct)
 
     def resume(self, *values: Any) -> tuple[Any, ...] | bool | None:
@@ -422,7 +422,7 @@ class Binding:
         site, place = self.latest, self.place
         if site is None or not site.would_run_again() or place.is_module:
             return False
-        if not place.is_eager and not _importer.is_active():
+        if not place.is_eager and not _activity.is_active():
             return False
         place.told = REFUSED
         return site.again(values)
