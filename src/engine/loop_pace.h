@@ -44,7 +44,6 @@ class LoopPace {
   // A call as Python that nobody measures.
   void owe(double seconds) { owed_ += seconds; }
   void set_translated();
-  bool is_translated() const { return is_translated_; }
   // Of all loops: how often one was translated, or met a class of calls for the first time. A time
   // in which that happened tells little.
   static std::uint64_t news();

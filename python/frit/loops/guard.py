@@ -11,7 +11,7 @@ from typing import Any
 
 from frit import _core
 from frit.loops.forms import ARGUMENT, Form, Forms, Unbounded
-from frit.loops.values import Again, Refused, Value, kinds_in
+from frit.loops.values import Again, Refused, kinds_in
 
 _NO_NAMES = str.maketrans(dict.fromkeys("+-*/%()[],:.<=>!", " "))
 
@@ -54,10 +54,6 @@ class Guards:
             return found
 
         self.conditions.append(texts)
-
-    def require_needs(self, value: Value) -> None:
-        for form, least, most in value.needs:
-            self.require(form, least, most)
 
     def require_rounds(self, loops: Sequence[tuple[Form, Form]]) -> None:
         for begin, end in loops:

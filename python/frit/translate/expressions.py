@@ -10,12 +10,10 @@ from typing import Any
 
 from frit.translate.core import Core
 from frit.translate.values import (
-    Inner,
     Literal,
     LocalArray,
     Marker,
     Method,
-    NoneValue,
     Number,
     Object,
     Place,
@@ -444,6 +442,3 @@ class Expressions(Core):
     @staticmethod
     def is_number(value: Any) -> bool:
         return isinstance(value, (Number, Literal))
-
-    def is_nothing(self, value: Any) -> bool:
-        return isinstance(value, (NoneValue, Inner))
