@@ -1,4 +1,4 @@
-// apply.cpp: elementwise ops: their types, and now (small) or later (recorded).
+// apply.cpp: elementwise ops, now (small) or later (recorded).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include "engine/pool.h"
 #include "engine/small.h"
 #include "front/common.h"
+#include "front/resolution.h"
 #include "ir/hash.h"
 #include "ir/neutral.h"
 #include "schedule/dependence.h"
@@ -15,55 +16,12 @@
 namespace frit {
 namespace {
 
-// What the op table says of an op on operands of these types.
-struct Resolution {
-  std::uint32_t key = ~0u;  // of the operands; ~0: none
-  Signature signature{};
-  Loop loop = nullptr;
-  bool warns = false;
-  // Compares int64 with uint64, for which there is no loop.
-  bool is_mixed = false;
-};
 constexpr int kinds = dtype_count + 3;  // 14 types, then 3 weak kinds
 
 int kind_of(const Argument& a) {
   if (a.array) return static_cast<int>(a.array->dtype());
   if (a.weak != Weak::No) return dtype_count + static_cast<int>(a.weak) - 1;
   return static_cast<int>(a.scalar.dtype);
-}
-
-std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> arguments) {
-  OperandType types[max_inputs];
-  for (std::size_t k = 0; k < arguments.size(); ++k)
-    types[k] = {arguments[k].array ? arguments[k].array->dtype() : arguments[k].scalar.dtype,
-                arguments[k].weak};
-  return resolve(op, {types, arguments.size()});
-}
-
-void check_count(Op op, std::size_t operands) {
-  if (operands != static_cast<std::size_t>(info(op).inputs))
-    throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
-}
-
-Resolution resolution_of(Op op, const Signature& signature) {
-  Resolution found;
-  found.signature = signature;
-  found.loop = loop(op, signature);
-  found.warns = may_warn(op, signature.in[0]);
-  found.is_mixed = info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1];
-  if (!found.loop && !found.is_mixed)
-    throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
-  return found;
-}
-
-[[gnu::noinline]] Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
-  check_count(op, arguments.size());
-  if (const std::optional<Signature> signature = resolve_arguments(op, arguments))
-    return resolution_of(op, *signature);
-  throw TypeError(text("ufunc '", info(op).numpy_name,
-                       "' not supported for the input types, and the inputs could not be safely "
-                       "coerced to any supported "
-                       "types according to the casting rule ''safe''"));
 }
 
 // Calls body(k) for k from 0 to n - 1, written out: a loop over one or two operands takes longer
@@ -84,7 +42,7 @@ inline bool all_of(Condition&& condition) {
   (std::make_index_sequence<n>());
 }
 
-// The last answers are kept, each at a place of its own: until the next question.
+// The last answers of resolve_anew are kept, each at a place of its own: until the next question.
 inline Resolution& kept_resolution(std::uint32_t key) {
   static std::array<Resolution, 512> known;
   return known[key * 0x9E3779B1u >> 23];
@@ -103,62 +61,6 @@ template <std::size_t n>
   }
   return entry;
 }
-
-template <class T>
-bool fits(std::int64_t value) {
-  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>)
-    return value >= 0;
-  else
-    return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
-           value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
-}
-
-bool int_fits(std::int64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::Int8:
-      return fits<std::int8_t>(value);
-    case DType::Int16:
-      return fits<std::int16_t>(value);
-    case DType::Int32:
-      return fits<std::int32_t>(value);
-    case DType::UInt8:
-      return fits<std::uint8_t>(value);
-    case DType::UInt16:
-      return fits<std::uint16_t>(value);
-    case DType::UInt32:
-      return fits<std::uint32_t>(value);
-    case DType::UInt64:
-      return fits<std::uint64_t>(value);
-    case DType::Bool:
-    case DType::Int64:
-    case DType::Float16:
-    case DType::Float32:
-    case DType::Float64:
-    case DType::Complex64:
-    case DType::Complex128:
-      return true;
-  }
-  return true;
-}
-
-}  // namespace
-
-[[gnu::noinline]] Scalar converted(const Argument& a, DType dtype) {
-  if (a.scalar.dtype == dtype) return a.scalar;
-  if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
-    throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ",
-                         info(dtype).name));
-  Scalar result;
-  result.dtype = dtype;
-  void* args[2] = {result.bytes, const_cast<std::byte*>(a.scalar.bytes)};
-  cast_loop(a.scalar.dtype, dtype)(args, 1, 0);
-  Engine& engine = Engine::get();
-  if (engine.settings.float_checks != 0 && conversion_may_warn(a.scalar.dtype, dtype))
-    engine.note_conversion(Op::Copy, a.scalar.dtype, dtype, args[1], args[0], 1);
-  return result;
-}
-
-namespace {
 
 LayoutRef broadcast_result(std::span<const Argument> arguments, int item_size) {
   std::vector<std::span<const std::int64_t>> shapes;

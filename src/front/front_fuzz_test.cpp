@@ -54,15 +54,6 @@ void for_each_element(const View& v, Visit&& visit) {
   }
 }
 
-Scalar cast(const Scalar& value, DType to) {
-  if (value.dtype == to) return value;
-  Scalar result;
-  result.dtype = to;
-  void* args[2] = {result.bytes, const_cast<std::byte*>(value.bytes)};
-  cast_loop(value.dtype, to)(args, 1, 0);
-  return result;
-}
-
 std::vector<Scalar> elements(const View& v) {
   std::vector<Scalar> result;
   for_each_element(v, [&](std::int64_t at) {
@@ -77,7 +68,7 @@ std::vector<Scalar> elements(const View& v) {
 void store(const View& v, const std::vector<Scalar>& values) {
   std::size_t k = 0;
   for_each_element(v, [&](std::int64_t at) {
-    const Scalar s = cast(values[k++], v.dtype);
+    const Scalar s = cast_scalar(values[k++], v.dtype);
     std::memcpy(v.memory->data() + at, s.bytes, static_cast<std::size_t>(size_of(v.dtype)));
   });
 }
@@ -112,7 +103,7 @@ Scalar apply_to(Op op, const Signature& signature, const Scalar* inputs) {
   Scalar converted[3], result;
   result.dtype = signature.out;
   void* args[4] = {result.bytes, converted[0].bytes, converted[1].bytes, converted[2].bytes};
-  for (int k = 0; k < info(op).inputs; ++k) converted[k] = cast(inputs[k], signature.in[k]);
+  for (int k = 0; k < info(op).inputs; ++k) converted[k] = cast_scalar(inputs[k], signature.in[k]);
   if (info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1]) {
     // int64 with uint64: the order of the two as numbers.
     const auto number = [](const Scalar& s) {
@@ -237,7 +228,7 @@ class Program {
     View v = dense(shape, dtype);
     std::vector<Scalar> values;
     for (std::int64_t k = 0; k < v.size(); ++k)
-      values.push_back(cast(
+      values.push_back(cast_scalar(
           Scalar::of(DType::Int64, random_.between(dtype == DType::UInt8 ? 0 : -9, 9)), dtype));
     store(v, values);
     const Array a = empty(shape, dtype);
@@ -460,7 +451,7 @@ class Program {
     double total = 0;
     for (const Scalar& s : values) {
       if (!is_inexact(s.dtype)) return true;
-      const double x = cast(s, DType::Float64).as<double>();
+      const double x = cast_scalar(s, DType::Float64).as<double>();
       if (!(std::abs(x) < 1e12) || x != std::floor(x) || (x == 0 && std::signbit(x))) return false;
       total += std::abs(x);
       if (total > (s.dtype == DType::Float32 ? 1 << 23 : 1e15)) return false;
@@ -554,7 +545,7 @@ class Program {
   void expose() {
     const Held from = pick();
     if (from.view.size() == 0) return;
-    const Scalar s = cast(Scalar::of(DType::Int64, random_.between(0, 9)), from.view.dtype);
+    const Scalar s = cast_scalar(Scalar::of(DType::Int64, random_.between(0, 9)), from.view.dtype);
     const auto item = static_cast<std::size_t>(size_of(from.view.dtype));
     log_ << "export a" << from.name << " and write its first element\n";
     std::byte* data = begin_export(from.array);
@@ -591,8 +582,8 @@ class Program {
       have.dtype = got.dtype;
       std::memcpy(have.bytes, data + at, item);
       if (std::memcmp(have.bytes, want.bytes, item) == 0) return;
-      const double w = cast(want, DType::Float64).as<double>(),
-                   h = cast(have, DType::Float64).as<double>();
+      const double w = cast_scalar(want, DType::Float64).as<double>(),
+                   h = cast_scalar(have, DType::Float64).as<double>();
       if (w != w && h != h) return;
       throw Difference(frit::text("a", held.name, " differs at element ",
                                   static_cast<std::int64_t>(x - 1), ": ", std::to_string(h),

@@ -79,15 +79,6 @@ void for_each_point(const Extents& extents, Visit&& visit) {
   }
 }
 
-Scalar cast_to(DType to, const Scalar& value) {
-  if (value.dtype == to) return value;
-  Scalar result;
-  result.dtype = to;
-  void* args[2] = {result.bytes, const_cast<std::byte*>(value.bytes)};
-  cast_loop(value.dtype, to)(args, 1, 0);
-  return result;
-}
-
 Scalar apply_to(Op op, DType out, std::span<const Scalar> inputs) {
   Scalar values[3], result;
   std::copy(inputs.begin(), inputs.end(), values);
@@ -233,7 +224,7 @@ class Walk {
       case ExprKind::Load:
         return views_[e.which].memory->get(element(e.which, indices(e.args)));
       case ExprKind::Cast:
-        return cast_to(e.dtype, value(e.args[0]));
+        return cast_scalar(value(e.args[0]), e.dtype);
       case ExprKind::Apply: {
         std::vector<Scalar> inputs;
         for (const Expr& a : e.args) inputs.push_back(value(a));
@@ -312,8 +303,8 @@ class Writer {
   Expression value(const Expr& e) {
     switch (e.kind) {
       case ExprKind::Literal:
-        if (is_integer(e.dtype)) return cast_to(DType::Int64, e.value).as<std::int64_t>();
-        return cast_to(DType::Float64, e.value).as<double>();
+        if (is_integer(e.dtype)) return cast_scalar(e.value, DType::Int64).as<std::int64_t>();
+        return cast_scalar(e.value, DType::Float64).as<double>();
       case ExprKind::Argument:
         return kernel_.scalar(e.value);
       case ExprKind::Axis:
@@ -560,8 +551,9 @@ class TreeMaker {
     const std::int64_t least = dtype == DType::UInt8 ? 0 : -5;
     const double number = is_integer(dtype) ? static_cast<double>(random_.between(least, 5))
                                             : static_cast<double>(random_.between(-12, 12)) / 4;
-    return {
-        .kind = kind, .dtype = dtype, .value = cast_to(dtype, Scalar::of(DType::Float64, number))};
+    return {.kind = kind,
+            .dtype = dtype,
+            .value = cast_scalar(Scalar::of(DType::Float64, number), dtype)};
   }
 
   Expr local(DType dtype) {
@@ -707,8 +699,9 @@ class Program {
     h.view.memory->bytes.resize(at(h.view.size() * size_of(dtype)));
     for (std::int64_t k = 0; k < h.view.size(); ++k)
       h.view.memory->set(
-          k, cast_to(dtype, Scalar::of(DType::Float64,
-                                       static_cast<double>(random_.between(-20, 60)) / 4)));
+          k,
+          cast_scalar(Scalar::of(DType::Float64, static_cast<double>(random_.between(-20, 60)) / 4),
+                      dtype));
     h.array = empty(h.view.shape, dtype);
     std::byte* data = begin_export(h.array);
     std::memcpy(data, h.view.memory->bytes.data(), h.view.memory->bytes.size());
@@ -755,7 +748,7 @@ class Program {
     const Held out = random_.pick(held_), other = random_.pick(held_);
     const DType dtype = out.view.memory->dtype;
     const bool same = other.view.shape == out.view.shape && other.view.memory->dtype == dtype;
-    const Scalar number = cast_to(dtype, Scalar::of(DType::Int64, random_.between(-3, 3)));
+    const Scalar number = cast_scalar(Scalar::of(DType::Int64, random_.between(-3, 3)), dtype);
     std::vector<Scalar> results;
     for_each_point(out.view.shape, [&](const Extents& index) {
       const Scalar inputs[] = {out.view.memory->get(out.view.element(index)),
@@ -821,7 +814,7 @@ class Program {
       for (std::size_t k = 0; k < index.size(); ++k)
         if (!sum.all_axes && static_cast<int>(k) != sum.axes[0]) place.push_back(index[k]);
       const std::int64_t element = h.view.element(place);
-      const Scalar next = cast_to(result.dtype(), values[point++]);
+      const Scalar next = cast_scalar(values[point++], result.dtype());
       const Scalar both[] = {started[at(element)] ? h.view.memory->get(element) : next, next};
       h.view.memory->set(element,
                          started[at(element)] ? apply_to(sum.op, result.dtype(), both) : next);
@@ -839,8 +832,8 @@ class Program {
       have.dtype = dense.dtype();
       std::memcpy(have.bytes, data + k++ * size_of(have.dtype), at(size_of(have.dtype)));
       const Scalar want = h.view.memory->get(h.view.element(index));
-      const double x = cast_to(DType::Float64, have).as<double>(),
-                   y = cast_to(DType::Float64, want).as<double>();
+      const double x = cast_scalar(have, DType::Float64).as<double>(),
+                   y = cast_scalar(want, DType::Float64).as<double>();
       if (have == want || (x != x && y != y) || (x == 0 && y == 0)) return;
       throw Difference(
           frit::text("element ", k - 1, " is ", std::to_string(x), ", not ", std::to_string(y)));

@@ -10,15 +10,6 @@ namespace {
 
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-Scalar converted(const Scalar& value, DType dtype) {
-  if (value.dtype == dtype) return value;
-  Scalar result;
-  result.dtype = dtype;
-  void* args[2] = {result.bytes, const_cast<std::byte*>(value.bytes)};
-  cast_loop(value.dtype, dtype)(args, 1, 0);
-  return result;
-}
-
 constexpr std::size_t expected_length = 48;  // instructions: most kernels are never moved
 
 // Code for these is much better when the number is known.
@@ -97,7 +88,7 @@ ValueId KernelState::literal_in_type(const Expression& x, DType dtype) {
     return integer(x.literal_.as<std::int64_t>()).value_;
   Instr instr;
   instr.kind = InstrKind::Constant;
-  instr.constant = converted(x.literal_, dtype);
+  instr.constant = cast_scalar(x.literal_, dtype);
   return add(std::move(instr), dtype).value_;
 }
 
@@ -190,7 +181,7 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments) {
     if (arguments[k].is_literal() && wants_literal(op, k)) {
       Instr constant;
       constant.kind = InstrKind::Constant;
-      constant.constant = converted(arguments[k].literal_, in);
+      constant.constant = cast_scalar(arguments[k].literal_, in);
       instr.args[k] = add(std::move(constant), in).value_;
     } else {
       instr.args[k] = in_type(arguments[k], in);

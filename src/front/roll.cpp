@@ -16,19 +16,16 @@ std::int64_t wrapped(std::int64_t shift, std::int64_t extent) {
   return ((shift % extent) + extent) % extent;
 }
 
-void roll_rows(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t row,
-               std::int64_t head) {
-  for (std::int64_t k = 0; k < rows; ++k, from += row, to += row) {
-    std::memcpy(to + head, from, static_cast<std::size_t>(row - head));
-    std::memcpy(to, from + row - head, static_cast<std::size_t>(head));
-  }
-}
-
 // Axis by axis, each of so many elements, the last ones in one move. `bytes`: all of them.
 void roll_axes(std::byte* to, const std::byte* from, std::span<const std::int64_t> shape,
                std::span<const std::int64_t> fronts, std::int64_t bytes) {
   const std::int64_t n = shape[0], each = bytes / n, front = fronts[0];
-  if (shape.size() == 1) return roll_rows(to, from, 1, bytes, front * each);
+  if (shape.size() == 1) {
+    const std::int64_t head = front * each;
+    std::memcpy(to + head, from, static_cast<std::size_t>(bytes - head));
+    std::memcpy(to, from + bytes - head, static_cast<std::size_t>(head));
+    return;
+  }
   for (std::int64_t k = 0; k < n; ++k)
     roll_axes(to + (k + front < n ? k + front : k + front - n) * each, from + k * each,
               shape.subspan(1), fronts.subspan(1), each);
@@ -60,30 +57,22 @@ Array roll(const Array& a, std::int64_t shift, int axis) {
   check_array(a);
   check_axis(axis, a.ndim());
   if (!a.c_contiguous()) throw TypeError("no native roll of an array that is not in C order");
+  const auto along = static_cast<std::size_t>(axis);
+  std::vector<std::int64_t> shifts(a.shape().size());
+  shifts[along] = shift;
+  if (std::optional<Array> rolled = roll_dense(a, shifts)) return *std::move(rolled);
   Locked lock(Engine::lock());
   const Array out = fresh(LayoutRef(a.layout()->contiguous()), a.dtype());
   if (a.size() == 0) return out;
-  const auto along = static_cast<std::size_t>(axis);
-  const std::int64_t n = a.shape()[along];
-  const std::int64_t front = wrapped(shift, n);
-  Engine& engine = Engine::get();
-  if (out.base()->bytes > most_bytes || !engine.is_ready(a.base())) {
-    std::vector<AxisSlice> axes;
-    for (const std::int64_t extent : a.shape()) axes.push_back({.count = extent});
-    const auto part = [&](const Array& of, std::int64_t start, std::int64_t count) {
-      axes[along] = {.start = start, .count = count};
-      return slice(of, axes);
-    };
-    assign(part(out, front, n - front), part(a, 0, n - front));
-    if (front > 0) assign(part(out, 0, front), part(a, n - front, front));
-    return out;
-  }
-  std::int64_t rows = 1;
-  for (std::size_t k = 0; k < along; ++k) rows *= a.shape()[k];
-  const std::int64_t row = out.base()->bytes / rows, head = row / n * front;
-  engine.allocate(out.base());
-  roll_rows(out.base()->data, a.base()->data + a.offset(), rows, row, head);
-  ++engine.statistics.immediate;
+  const std::int64_t n = a.shape()[along], front = wrapped(shift, n);
+  std::vector<AxisSlice> axes;
+  for (const std::int64_t extent : a.shape()) axes.push_back({.count = extent});
+  const auto part = [&](const Array& of, std::int64_t start, std::int64_t count) {
+    axes[along] = {.start = start, .count = count};
+    return slice(of, axes);
+  };
+  assign(part(out, front, n - front), part(a, 0, n - front));
+  if (front > 0) assign(part(out, 0, front), part(a, n - front, front));
   return out;
 }
 

@@ -199,18 +199,12 @@ class ReferenceKernel final : public Executable {
     for (const Scalar& value : values) x.push_back(value.as<T>());
     return Scalar::of(values[0].dtype, pairwise_sum(x.data(), static_cast<std::int64_t>(x.size())));
   }
-  static Scalar cast(const Scalar& value, DType to) {
-    Scalar result{.dtype = to};
-    void* const args[4] = {result.bytes, const_cast<std::byte*>(value.bytes), nullptr, nullptr};
-    cast_loop(value.dtype, to)(args, 1, 0);
-    return result;
-  }
   static Scalar reduce(Op op, const std::vector<Scalar>& values) {
     if (op == Op::Add) switch (values[0].dtype) {
         case DType::Float16: {
           std::vector<Scalar> wide;
-          for (const Scalar& value : values) wide.push_back(cast(value, DType::Float32));
-          return cast(sum<float>(wide), DType::Float16);
+          for (const Scalar& value : values) wide.push_back(cast_scalar(value, DType::Float32));
+          return cast_scalar(sum<float>(wide), DType::Float16);
         }
         case DType::Float32:
           return sum<float>(values);

@@ -396,6 +396,14 @@ Loop loop(Op op, DType in) {
 Loop cast_loop(DType from, DType to) {
   return best_loops().casts[static_cast<int>(from)][static_cast<int>(to)];
 }
+
+Scalar cast_scalar(const Scalar& value, DType to) {
+  if (value.dtype == to) return value;
+  Scalar result{.dtype = to};
+  void* args[2] = {result.bytes, const_cast<std::byte*>(value.bytes)};
+  cast_loop(value.dtype, to)(args, 1, 0);
+  return result;
+}
 double harmless_input(Op op, DType in) {
   const Loop run = loop(op, in);
   std::fenv_t environment;

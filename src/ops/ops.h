@@ -183,6 +183,7 @@ inline Loop loop(Op op, const Signature& signature) {
   return loop(op, signature.in[op == Op::Select ? 1 : 0]);
 }
 Loop cast_loop(DType from, DType to);  // as astype: C's conversions, out-of-range as x86 does them
+Scalar cast_scalar(const Scalar& value, DType to);  // the same of one number
 
 // An input, for each of the op's, at which it raises no flag that a program could be warned of.
 double harmless_input(Op op, DType in);

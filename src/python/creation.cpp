@@ -55,21 +55,13 @@ Array filled(const Made& made, const Scalar& value) {
 }
 
 Scalar number(std::int64_t value, DType dtype) {
-  Scalar result;
-  result.dtype = dtype;
-  const Scalar whole = Scalar::of(DType::Int64, value);
-  void* arguments[2] = {result.bytes, const_cast<std::byte*>(whole.bytes)};
-  cast_loop(DType::Int64, dtype)(arguments, 1, 0);
-  return result;
+  return cast_scalar(Scalar::of(DType::Int64, value), dtype);
 }
 
 // The integer type holds the value.
 bool is_exactly(const Scalar& element, std::int64_t value) {
-  Scalar wide;
-  wide.dtype = DType::Int64;
-  void* arguments[2] = {wide.bytes, const_cast<std::byte*>(element.bytes)};
-  cast_loop(element.dtype, DType::Int64)(arguments, 1, 0);
-  return wide.as<std::int64_t>() == value && (value >= 0 || is_signed(element.dtype));
+  return cast_scalar(element, DType::Int64).as<std::int64_t>() == value &&
+         (value >= 0 || is_signed(element.dtype));
 }
 
 Array zeros_made(const Made& made) { return filled(made, number(0, made.dtype)); }

@@ -21,12 +21,8 @@ void take_array(Value& value, const Array& array) {
 void take_number(Value& value, const Scalar& scalar) {
   value.scalar = scalar;
   value.key = key_of(number_key, scalar.dtype);
-  if (is_integer(scalar.dtype) && scalar.dtype != DType::UInt64) {
-    Scalar wide;
-    void* args[2] = {wide.bytes, const_cast<std::byte*>(scalar.bytes)};
-    cast_loop(scalar.dtype, DType::Int64)(args, 1, 0);
-    value.integer = wide.as<std::int64_t>();
-  }
+  if (is_integer(scalar.dtype) && scalar.dtype != DType::UInt64)
+    value.integer = cast_scalar(scalar, DType::Int64).as<std::int64_t>();
 }
 
 void take_integer(Value& value, PyObject* object) {

@@ -236,12 +236,8 @@ class Call {
       scalars_[k] = Scalar::of(DType::Bool, static_cast<std::uint8_t>(value == Py_True ? 1 : 0));
     } else if (const std::optional<Scalar> scalar = numpy_scalar_value(value)) {
       scalars_[k] = *scalar;
-      if (is_integer(scalar->dtype) && scalar->dtype != DType::UInt64) {
-        Scalar wide;
-        void* args[2] = {wide.bytes, const_cast<std::byte*>(scalar->bytes)};
-        cast_loop(scalar->dtype, DType::Int64)(args, 1, 0);
-        integers_[k] = wide.as<std::int64_t>();
-      }
+      if (is_integer(scalar->dtype) && scalar->dtype != DType::UInt64)
+        integers_[k] = cast_scalar(*scalar, DType::Int64).as<std::int64_t>();
     }
   }
   void take_array(PyObject* value) {

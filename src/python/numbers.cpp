@@ -383,11 +383,7 @@ std::optional<Op> power_shortcut(const Argument& base, const Argument& exponent)
 }
 
 bool is_negative(const Scalar& value) {
-  Scalar wide;
-  wide.dtype = DType::Int64;
-  void* arguments[2] = {wide.bytes, const_cast<std::byte*>(value.bytes)};
-  cast_loop(value.dtype, DType::Int64)(arguments, 1, 0);
-  return wide.as<std::int64_t>() < 0;
+  return cast_scalar(value, DType::Int64).as<std::int64_t>() < 0;
 }
 
 bool has_negative_exponent(const Argument& base, const Argument& exponent) {

@@ -265,15 +265,6 @@ std::optional<Scalar> integer_element(long long value, DType dtype) {
   return Scalar::of(dtype, static_cast<Integer>(value));
 }
 
-std::optional<Scalar> cast_element(const Scalar& value, DType dtype) {
-  if (value.dtype == dtype) return value;
-  Scalar result;
-  result.dtype = dtype;
-  void* arguments[2] = {result.bytes, const_cast<std::byte*>(value.bytes)};
-  cast_loop(value.dtype, dtype)(arguments, 1, 0);
-  return result;
-}
-
 std::optional<Scalar> integer_value(long long value, DType dtype) {
   switch (dtype) {
     case DType::Bool:
@@ -296,13 +287,13 @@ std::optional<Scalar> integer_value(long long value, DType dtype) {
       return integer_element<std::uint64_t>(value, dtype);
     case DType::Float64:
     case DType::Complex128:
-      return cast_element(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
+      return cast_scalar(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
     case DType::Float16:
     case DType::Float32:
     case DType::Complex64:
       // Beyond 2^53 NumPy goes through double, beyond the type's range it warns.
       if (value > 65504 || value < -65504) return std::nullopt;
-      return cast_element(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
+      return cast_scalar(Scalar::of(DType::Float64, static_cast<double>(value)), dtype);
   }
   return std::nullopt;
 }
@@ -323,7 +314,7 @@ std::optional<Scalar> float_value(double value, DType dtype) {
       return std::nullopt;
   }
   if (dtype == DType::Float32) return Scalar::of(dtype, static_cast<float>(value));
-  return cast_element(Scalar::of(DType::Float64, value), dtype);
+  return cast_scalar(Scalar::of(DType::Float64, value), dtype);
 }
 
 }  // namespace
@@ -337,22 +328,22 @@ std::optional<Scalar> element_value(PyObject* object, DType dtype) {
     return integer_value(value, dtype);
   }
   if (PyBool_Check(object))
-    return cast_element(Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True)),
-                        dtype);
+    return cast_scalar(Scalar::of(DType::Bool, static_cast<std::uint8_t>(object == Py_True)),
+                       dtype);
   if (PyComplex_CheckExact(object)) {
     if (!is_complex(dtype)) return std::nullopt;
     const Py_complex value = PyComplex_AsCComplex(object);
-    return cast_element(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)),
-                        dtype);
+    return cast_scalar(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)),
+                       dtype);
   }
   const std::optional<Scalar> value = numpy_scalar_value(object);
   if (!value || value->dtype == dtype) return value;
-  if (can_cast(value->dtype, dtype, Casting::Safe)) return cast_element(*value, dtype);
+  if (can_cast(value->dtype, dtype, Casting::Safe)) return cast_scalar(*value, dtype);
   if (value->dtype == DType::Float64) return float_value(value->as<double>(), dtype);
   if (value->dtype == DType::Int64 && !is_integer(dtype))
     return integer_value(value->as<std::int64_t>(), dtype);
   if (is_integer(value->dtype) && is_integer(dtype)) {
-    const Scalar wide = *cast_element(*value, DType::Int64);
+    const Scalar wide = cast_scalar(*value, DType::Int64);
     const bool beyond = is_unsigned(value->dtype) && wide.as<std::int64_t>() < 0;
     return beyond ? std::nullopt : integer_value(wide.as<std::int64_t>(), dtype);
   }

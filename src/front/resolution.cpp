@@ -1,0 +1,92 @@
+// resolution.cpp: an op's rule on its operands' types, and numbers in the type that it finds.
+#include "front/resolution.h"
+
+namespace frit {
+namespace {
+
+template <class T>
+bool fits(std::int64_t value) {
+  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>)
+    return value >= 0;
+  else
+    return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
+           value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
+}
+
+bool int_fits(std::int64_t value, DType dtype) {
+  switch (dtype) {
+    case DType::Int8:
+      return fits<std::int8_t>(value);
+    case DType::Int16:
+      return fits<std::int16_t>(value);
+    case DType::Int32:
+      return fits<std::int32_t>(value);
+    case DType::UInt8:
+      return fits<std::uint8_t>(value);
+    case DType::UInt16:
+      return fits<std::uint16_t>(value);
+    case DType::UInt32:
+      return fits<std::uint32_t>(value);
+    case DType::UInt64:
+      return fits<std::uint64_t>(value);
+    case DType::Bool:
+    case DType::Int64:
+    case DType::Float16:
+    case DType::Float32:
+    case DType::Float64:
+    case DType::Complex64:
+    case DType::Complex128:
+      return true;
+  }
+  return true;
+}
+
+std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> arguments) {
+  OperandType types[max_inputs];
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    types[k] = {arguments[k].array ? arguments[k].array->dtype() : arguments[k].scalar.dtype,
+                arguments[k].weak};
+  return resolve(op, {types, arguments.size()});
+}
+
+}  // namespace
+
+void check_count(Op op, std::size_t operands) {
+  if (operands != static_cast<std::size_t>(info(op).inputs))
+    throw TypeError(text(info(op).name, ": takes ", info(op).inputs, " operands, not ", operands));
+}
+
+Resolution resolution_of(Op op, const Signature& signature) {
+  Resolution found;
+  found.signature = signature;
+  found.loop = loop(op, signature);
+  found.warns = may_warn(op, signature.in[0]);
+  found.is_mixed = info(op).rule == TypeRule::Compare && signature.in[0] != signature.in[1];
+  if (!found.loop && !found.is_mixed)
+    throw TypeError(text("no native ", info(op).name, " for ", info(signature.in[0]).name));
+  return found;
+}
+
+Resolution resolve_anew(Op op, std::span<const Argument> arguments) {
+  check_count(op, arguments.size());
+  if (const std::optional<Signature> signature = resolve_arguments(op, arguments))
+    return resolution_of(op, *signature);
+  throw TypeError(text("ufunc '", info(op).numpy_name,
+                       "' not supported for the input types, and the inputs could not be safely "
+                       "coerced to any supported "
+                       "types according to the casting rule ''safe''"));
+}
+
+Scalar converted(const Argument& a, DType dtype) {
+  if (a.scalar.dtype == dtype) return a.scalar;
+  if (a.weak == Weak::Int && !int_fits(a.scalar.as<std::int64_t>(), dtype))
+    throw TypeError(text("Python integer ", a.scalar.as<std::int64_t>(), " out of bounds for ",
+                         info(dtype).name));
+  const Scalar result = cast_scalar(a.scalar, dtype);
+  Engine& engine = Engine::get();
+  if (engine.settings.float_checks != 0 && conversion_may_warn(a.scalar.dtype, dtype))
+    engine.note_conversion(Op::Copy, a.scalar.dtype, dtype, a.scalar.bytes, result.bytes, 1);
+  return result;
+}
+
+}  // namespace frit

@@ -1,0 +1,24 @@
+// resolution.h: which types an op works in for its operands, and which loop does it.
+#pragma once
+
+#include "front/common.h"
+
+namespace frit {
+
+// What the op table says of an op on operands of these types.
+struct Resolution {
+  std::uint32_t key = ~0u;  // of the operands; ~0: none
+  Signature signature{};
+  Loop loop = nullptr;
+  bool warns = false;
+  // Compares int64 with uint64, for which there is no loop.
+  bool is_mixed = false;
+};
+// For given types. (TypeError)
+Resolution resolution_of(Op op, const Signature& signature);
+// For operands: by the op's rule. (TypeError)
+Resolution resolve_anew(Op op, std::span<const Argument> arguments);
+
+void check_count(Op op, std::size_t operands);
+
+}  // namespace frit
