@@ -25,8 +25,8 @@ constexpr std::size_t most_plans = 1024;
 // program could use, and a program that ends waits for it. The first compile loads LLVM, so all
 // launches together must have cost more.
 constexpr double load_from = 5e4;
-constexpr double compile_from_least = 3e6, compile_from_most = 8e6;
-constexpr double compile_an_instruction = 1e5;
+constexpr double compile_from_least = 2e6, compile_from_most = 5e6;
+constexpr double compile_an_instruction = 7e4;
 constexpr double first_compile_from = 5e7;
 // Where points depend on one another, the interpreter takes some hundred times as long.
 constexpr double crawl = 50;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "python/kernels.h"
 #include "python/numpy_api.h"
 #include "python/objects.h"
 
@@ -195,7 +196,10 @@ Ref plain_attribute(PyObject* object, PyObject* name) {
   if (type->tp_getattro != PyObject_GenericGetAttr) return {};
   PyObject* of_type = _PyType_Lookup(type, name);
   Ref found;
-  if (!of_type || !Py_TYPE(of_type)->tp_descr_get || Py_IS_TYPE(of_type, &PyMemberDescr_Type)) {
+  const bool is_our_own =
+      of_type && Py_IS_TYPE(of_type, &PyGetSetDescr_Type) && PyDescr_TYPE(of_type) == view_type;
+  if (!of_type || !Py_TYPE(of_type)->tp_descr_get || Py_IS_TYPE(of_type, &PyMemberDescr_Type) ||
+      is_our_own) {
     found = Ref::steal(PyObject_GenericGetAttr(object, name));
   } else if (PyFunction_Check(of_type)) {
     // To ask for its dict would make an object slower from then on.

@@ -46,8 +46,9 @@ class LoopGuess {
   std::vector<Input> inputs_;
 };
 
-// An attribute that is read without running any code of a class: of the object's own, or of its
-// type where that is no descriptor; or of a slot. Null, without an error: it is none of these.
+// An attribute that is read without running any code of a class: of the object's own; of its type
+// where that is no descriptor; of a slot; the array of a kernel's view. Null, without an error: it
+// is none of these.
 Ref plain_attribute(PyObject* object, PyObject* name);
 
 }  // namespace frit::python

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from frit.loops.kernel_views import ARRAY, ViewUse, with_arrays
 from frit.loops.methods import Lookup, PlainMethod, attribute_of_type, plain_method
 from frit.loops.names import assigned_names, copied, nodes_in
 
@@ -23,7 +24,8 @@ class Attributes:
     """Of the objects that some variables of a nest are.
 
     node: the nest with variables in their places; paths: what those are; stored: whose variables
-    the nest assigns, all of them right below the one object; methods: what the nest calls.
+    the nest assigns, all of them right below the one object; methods: what the nest calls; views:
+    those whose arrays are among the variables.
     """
 
     def __init__(
@@ -34,26 +36,28 @@ class Attributes:
         stored: list[str],
         methods: dict[str, Any],
         lookups: list[Lookup],
+        views: list[ViewUse],
     ) -> None:
         self.core = core
         self.node = node
         self.names = [*paths]
-        roots = [*(root for root, _ in paths.values()), *(x.root for x in lookups)]
+        checked = [*lookups, *views]
+        roots = [*(root for root, _ in paths.values()), *(x.root for x in checked)]
         self.roots = [*dict.fromkeys(roots)]
         self.paths = tuple((self.roots.index(root), *path) for root, path in paths.values())
         self.stored = stored
         self.stored_names = tuple(paths[name][1][0] for name in stored)
         self.methods = methods
         self.plain_methods = [m for m in methods.values() if isinstance(m, PlainMethod)]
-        self.lookups = [(x, self.roots.index(x.root)) for x in lookups]
+        self.checked = [(x, self.roots.index(x.root)) for x in checked]
 
     def values(self, objects: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Of the objects, one a root; None: one is no plain attribute now."""
         for name in self.stored_names:
             if not self.core.is_plain_store(objects[0], name):
                 return None
-        for lookup, number in self.lookups:
-            if not lookup.holds(self.core, number, objects):
+        for found_there, number in self.checked:
+            if not found_there.holds(self.core, number, objects):
                 return None
         if not all(method.is_what_it_was() for method in self.plain_methods):
             return None
@@ -72,6 +76,7 @@ def attributes_of(
 
     may_end: whether a value is no object whose attributes are asked for. Raises NotPlain.
     """
+    node, views = with_arrays(core, node, given)
     bases, others = uses_of(node)
     roots = {n: v for n, v in given.items() if n in bases - others and not may_end(v)}
     if not roots:
@@ -79,10 +84,13 @@ def attributes_of(
     replace = _Replace(core, {name: (value, name, ()) for name, value in roots.items()}, may_end)
     made = replace.visit(copied(node))
     stored = sorted(assigned_names([made]) & replace.paths.keys())
-    one_object = len(roots) == 1 and all(len(path) == 1 for _, path in replace.paths.values())
+    depths = (len(path) - (path[-1] == ARRAY) for _, path in replace.paths.values())
+    one_object = len(roots) == 1 and max(depths, default=1) <= 1
     if stored and not one_object:
         return None  # another path may lead to what is stored
-    return Attributes(core, made, replace.paths, stored, replace.methods, replace.lookups)
+    return Attributes(
+        core, made, replace.paths, stored, replace.methods, replace.lookups, [*views.values()]
+    )
 
 
 class NotPlain(Exception):
