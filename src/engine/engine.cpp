@@ -130,6 +130,7 @@ void Engine::free_unseen(Base* base) {
 void Engine::start_trace() {
   pending_cost_ = 0;
   anchor_ = 0;
+  rounds_.start_trace();
   has_selections_ = false;
   twins_.clear();
 }
@@ -170,7 +171,7 @@ bool Engine::begins_anew(const Node& node) {
   if (nodes_.size() == 1) return false;
   const bool are_many = nodes_.size() > settings.step_nodes;
   if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, nodes_.front()))
-    return true;
+    return are_many || !rounds_.waits(node.source, held_, settings.held_bytes);
   if (are_many) {
     // What came before a loop is no beginning of its rounds: they are counted from here. Only where
     // there are many nodes: rounds of few that belong together (the terms of a sum) stay together.
@@ -184,8 +185,28 @@ bool Engine::begins_anew(const Node& node) {
 void Engine::eval_before_last() {
   Node last = std::move(nodes_.back());
   nodes_.pop_back();
+  const bool is_round = same_step(last, nodes_.front());
+  const Rounds::Trace trace{.nodes = nodes_.size()};
   eval();
+  if (is_round && last_plan_) note_round(last.source, trace);
   nodes_.push_back(std::move(last));
+}
+
+void Engine::note_round(SourcePosition at, Rounds::Trace trace) {
+  for (const Step& step : last_plan_->steps) {
+    trace.memory += step.launch.memory_cost();
+    trace.work += step.launch.cost - step.launch.memory_cost();
+    trace.bytes += step.launch.bytes;
+  }
+  if (!rounds_.note(at, trace, settings.step_nodes)) return;
+  std::vector<Compiler::Slot> awaited;
+  for (const Step& step : last_plan_->steps)
+    if (step.kind == StepKind::Launch && settings.tier == Tier::Automatic) {
+      KernelCode& code = *code_of(step.launch.kernel);
+      if (!code.compiled) code.compiled = compiler_->request(*code.kernel);
+      awaited.push_back(code.compiled);
+    }
+  rounds_.await(at, std::move(awaited));
 }
 
 // Too much is held, but this node makes little of what is still to be computed, as the mean of a
@@ -224,6 +245,7 @@ void Engine::flush_caches() {
   seen_.fill(0);
   last_plan_.reset();
   last_nodes_.reset();
+  rounds_ = {};
   memory::release_cached();
 }
 

@@ -15,6 +15,7 @@
 #include "engine/foresight.h"
 #include "engine/launch.h"
 #include "engine/lock.h"
+#include "engine/rounds.h"
 #include "engine/words.h"
 #include "frit/array.h"
 #include "ir/trace.h"
@@ -205,6 +206,7 @@ class Engine {
   void start_trace();
   void tidy();
   bool begins_anew(const Node& node);
+  void note_round(SourcePosition at, Rounds::Trace trace);
   void eval_before_last();
   bool may_hold_on(const Node& node);
   double pending_cost_of(const Node& node) const;
@@ -259,6 +261,7 @@ class Engine {
   double pending_cost_ = 0;
   double cost_seen_ = 0;    // ns of all launches
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
+  Rounds rounds_;
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;
   bool has_selections_ = false;

@@ -89,7 +89,7 @@ void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double co
   step_.kernel = std::make_shared<const Kernel>(writer_.finish());
   step_.elements = elements;
   step_.bytes = bytes;
-  step_.cost = static_cast<double>(step_.elements) * cost + static_cast<double>(step_.bytes) * 0.04;
+  step_.cost = static_cast<double>(step_.elements) * cost + step_.memory_cost();
   for (std::uint32_t slot : group_.shadowed) step_.shadows.push_back({slot, border_of(slot)});
   Step step;
   step.kind = StepKind::Launch;

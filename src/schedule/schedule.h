@@ -83,6 +83,7 @@ struct LaunchStep {
   std::int64_t elements = 0;  // innermost iterations in all
   std::int64_t bytes = 0;     // memory traffic
   double cost = 0;            // estimated nanoseconds on one core, compiled
+  double memory_cost() const { return 0.04 * static_cast<double>(bytes); }  // of that
   Pace pace = Pace::Lanes;
   // In-place updates whose neighbours are still read: the base gets new memory. Its part outside
   // the written window is copied first; afterwards the shadow becomes the base's memory.

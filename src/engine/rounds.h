@@ -1,0 +1,111 @@
+// rounds.h: how many rounds of a loop run as one trace.
+//
+// A round with some ms of work runs when the next one begins (engine.cpp, begins_anew). Where it
+// does little with the memory that it passes over (`x = r * x * (1 - x)`), several rounds in one
+// kernel pass over it once. So a loop that has run for a while is tried: once, for nothing is
+// gained where a round needs its neighbours' results, or reads other memory each time. And only
+// when that kernel is compiled do rounds wait for one another.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "backend/cpu/cpu.h"
+#include "frit/array.h"
+
+namespace frit {
+
+class Rounds {
+ public:
+  // A trace that a loop's next round has ended, and what its plan says of it.
+  struct Trace {
+    std::size_t nodes = 0;
+    std::int64_t bytes = 0;  // that it moved
+    double memory = 0;       // ns that this takes,
+    double work = 0;         // and all else
+  };
+
+  // The loop's next round begins, with much to do before it: is it recorded too? held: the bytes
+  // that only the trace keeps alive; they stay below a limit with that round too.
+  bool waits(SourcePosition at, std::int64_t held, std::int64_t most_held) {
+    Place& place = place_of(at);
+    if (place.stage == Stage::Compiled && is_ready(place)) {
+      place.stage = Stage::Settled;
+      place.together = place.most;
+      place.awaited.clear();
+    }
+    if (++passed_ == 1) {
+      first_held_ = held;
+    } else if (held + (held - first_held_) / (passed_ - 1) > most_held) {
+      place.together = place.most = std::min(place.most, passed_);
+    }
+    return passed_ < place.together;
+  }
+  void start_trace() { passed_ = 0; }
+
+  // Whether such a trace is the better one: then await() is told what it waits for.
+  bool note(SourcePosition at, const Trace& trace, std::size_t most_nodes) {
+    Place& place = place_of(at);
+    const double bytes = static_cast<double>(trace.bytes) / static_cast<double>(trace.nodes);
+    if (place.stage == Stage::Watched) {
+      place.seen += trace.memory + trace.work;
+      if (place.seen < worth) return false;
+      place.together = place.most = most_together(trace, most_nodes);
+      place.bytes_a_node = bytes;
+      place.stage = place.most > 1 ? Stage::Tried : Stage::Settled;
+    } else if (place.stage == Stage::Tried) {
+      place.together = 1;
+      const bool gains = bytes < enough_less * place.bytes_a_node;
+      place.stage = gains ? Stage::Compiled : Stage::Settled;
+      return gains;
+    }
+    return false;
+  }
+  void await(SourcePosition at, std::vector<Compiler::Slot> code) {
+    place_of(at).awaited = std::move(code);
+  }
+
+ private:
+  static constexpr double worth = 3e8;  // ns of a loop, from which one of its traces may be slow
+  static constexpr double enough_less = 0.7;
+  static constexpr double most_rounds = 8;
+
+  // Compiled: asked for, and perhaps not yet there.
+  enum class Stage : std::uint8_t { Watched, Tried, Compiled, Settled };
+  struct Place {
+    const void* code = nullptr;
+    std::int32_t instruction = 0;
+    Stage stage = Stage::Watched;
+    int together = 1, most = 1;
+    double seen = 0;  // ns
+    double bytes_a_node = 0;
+    std::vector<Compiler::Slot> awaited{};
+  };
+
+  // Beyond that, what is left of the memory's time is less than half of the work's.
+  static int most_together(const Trace& trace, std::size_t most_nodes) {
+    const double by_work = 2 * trace.memory / std::max(trace.work, 1.0);
+    const auto by_nodes = static_cast<double>(most_nodes / trace.nodes);
+    return std::max(1, static_cast<int>(std::min({by_work, by_nodes, most_rounds})));
+  }
+  static bool is_ready(const Place& place) {
+    return std::ranges::all_of(place.awaited, [](const Compiler::Slot& slot) {
+      return slot->load(std::memory_order_acquire) != nullptr;
+    });
+  }
+  Place& place_of(SourcePosition at) {
+    const auto hash = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
+                      static_cast<std::uintptr_t>(at.instruction);
+    Place& place = places_[hash % places_.size()];
+    if (place.code != at.code || place.instruction != at.instruction)
+      place = {.code = at.code, .instruction = at.instruction};
+    return place;
+  }
+
+  std::array<Place, 64> places_;
+  int passed_ = 0;  // rounds that began behind this trace's first
+  std::int64_t first_held_ = 0;
+};
+
+}  // namespace frit

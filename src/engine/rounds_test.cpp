@@ -1,0 +1,87 @@
+// rounds_test.cpp: which loops have several rounds in one trace, and when.
+#include "engine/rounds.h"
+
+#include <gtest/gtest.h>
+
+namespace frit {
+namespace {
+
+constexpr char code[2] = {};
+constexpr std::int64_t most_held = 48 << 20;
+constexpr std::size_t most_nodes = 128;
+
+SourcePosition place(int instruction) { return {&code[0], instruction, nullptr}; }
+
+// A loop of elementwise rounds, ten nodes each: how many run together is what it is asked for.
+struct Loop {
+  Rounds rounds{};
+  SourcePosition at = place(0);
+  double memory = 2e6, work = 1e6;  // ns of a round
+  bool passes_once = true;          // the memory, however many rounds there are
+  std::int64_t held = 0;            // by a round
+  Compiler::Slot code = std::make_shared<std::atomic<const Executable*>>(nullptr);
+
+  // Of one trace: its rounds.
+  int trace() {
+    rounds.start_trace();
+    int count = 1;
+    while (rounds.waits(at, count * held, most_held)) ++count;
+    const double passes = passes_once ? 1 : count;
+    const Rounds::Trace trace{.nodes = static_cast<std::size_t>(10 * count),
+                              .bytes = static_cast<std::int64_t>(5e7 * passes),
+                              .memory = memory * passes,
+                              .work = work * count};
+    if (rounds.note(at, trace, most_nodes)) rounds.await(at, {code});
+    return count;
+  }
+  int after(int traces) {
+    int count = 0;
+    for (int k = 0; k < traces; ++k) count = trace();
+    return count;
+  }
+  void compile() { code->store(reinterpret_cast<const Executable*>(&code)); }
+};
+
+TEST(Rounds, wait_for_one_another_when_their_kernel_is_compiled) {
+  Loop loop;
+  EXPECT_EQ(loop.after(100), 1);
+  EXPECT_EQ(loop.trace(), 4);  // the trial
+  EXPECT_EQ(loop.after(10), 1);
+  loop.compile();
+  EXPECT_EQ(loop.after(10), 4);
+}
+
+TEST(Rounds, do_not_wait_where_memory_is_passed_as_often) {
+  Loop loop{.passes_once = false};
+  loop.compile();
+  EXPECT_EQ(loop.after(100), 1);
+  EXPECT_EQ(loop.trace(), 4);
+  EXPECT_EQ(loop.after(1000), 1);
+}
+
+TEST(Rounds, do_not_wait_where_most_time_is_work) {
+  Loop loop{.memory = 1e6, .work = 3e6};
+  loop.compile();
+  for (int k = 0; k < 1000; ++k) EXPECT_EQ(loop.trace(), 1);
+}
+
+TEST(Rounds, are_few_where_they_are_long_or_hold_much) {
+  Loop loop{.work = 1e4};
+  loop.compile();
+  EXPECT_EQ(loop.after(1000), 8);
+  Loop holds{.work = 1e4, .held = 9 << 20};
+  holds.compile();
+  EXPECT_EQ(holds.after(1000), 5);
+  EXPECT_EQ(holds.after(10), 5);
+}
+
+TEST(Rounds, are_told_apart_by_their_places) {
+  Loop loop;
+  loop.compile();
+  EXPECT_EQ(loop.after(200), 4);
+  loop.at = place(1);
+  EXPECT_EQ(loop.after(10), 1);
+}
+
+}  // namespace
+}  // namespace frit

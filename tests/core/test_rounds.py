@@ -1,0 +1,83 @@
+"""test_rounds.py: loops whose rounds wait for one another give NumPy's results."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+import frit
+from frit import _core
+from frit import numpy as np
+
+N = 1_000_000
+
+
+def logistic(np, x, y):
+    for _ in range(21):
+        x = 3.7 * x * (1 - x)
+        y += x
+    return x, y
+
+
+def escape(np, x, y):
+    a, b, count = np.zeros_like(x), np.zeros_like(y), np.zeros(x.shape, np.int32)
+    for _ in range(21):
+        inside = a * a + b * b <= 4.0
+        a, b = np.where(inside, a * a - b * b + x, a), np.where(inside, 2.0 * a * b + y, b)
+        count = count + inside
+    return a, b, count
+
+
+def kicked(np, x, y):
+    numbers = numpy.random.default_rng(5)
+    for _ in range(21):
+        kick = np.array(numbers.random(N))
+        x = x + y * kick
+        y = 0.5 * y - x * kick
+    return x, y
+
+
+def smoothed(np, x, y):
+    for _ in range(21):
+        x[1:-1] = 0.5 * x[1:-1] + 0.25 * (x[:-2] + x[2:])
+        y = y + x
+    return x, y
+
+
+def summed(np, x, y):
+    for _ in range(21):
+        x = x / (1 + x.sum())
+        y = y - x.mean()
+    return x, y
+
+
+@pytest.mark.parametrize("function", [logistic, escape, kicked, smoothed, summed])
+def test_rounds_that_wait_give_the_same_bits(function):
+    numbers = numpy.random.default_rng(3)
+    data = numbers.random(N), numbers.random(N)
+    expected = function(numpy, *(a.copy() for a in data))
+    for _ in range(9):
+        found = function(np, *(np.array(a) for a in data))
+        for a, b in zip(expected, found, strict=True):
+            assert a.tobytes() == numpy.asarray(b).tobytes()
+        del found, b
+
+
+def evals_of_a_call(function, data):
+    before = _core.statistics()["evals"]
+    function(np, *(np.array(a) for a in data))
+    frit.eval()
+    return _core.statistics()["evals"] - before
+
+
+def test_elementwise_rounds_wait_and_others_do_not():
+    data = numpy.full(N, 0.25), numpy.zeros(N)
+    with np.errstate(all="ignore"):
+        first = {f: evals_of_a_call(f, data) for f in (logistic, smoothed)}
+        for _ in range(20):
+            evals_of_a_call(logistic, data)
+            evals_of_a_call(smoothed, data)
+        _core.wait_for_compiler()
+        evals_of_a_call(logistic, data)
+        assert evals_of_a_call(logistic, data) <= first[logistic] / 2
+        assert evals_of_a_call(smoothed, data) == first[smoothed]
