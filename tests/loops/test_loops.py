@@ -723,6 +723,35 @@ def test_calls_like_the_one_before_run_without_python(monkeypatch):
     assert direct_runs(quotients) >= before + 2
 
 
+def test_four_kinds_of_calls_that_take_turns_run_without_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    @frit.parallelize
+    def total(a, k):
+        s = 0.0
+        for i in range(k, len(a)):
+            a[i] += 1
+            s += a[i]
+        return s
+
+    def calls(*kinds):
+        for n, dtype, k in kinds:
+            a = np.arange(n, dtype=dtype)
+            assert total(a, k) == sum(range(k + 1, n + 1))
+            assert np.array_equal(a, np.arange(n) + (np.arange(n) >= k)) and a.dtype == dtype
+
+    kinds = [(40, "d", 0), (41, "d", 0), (40, "l", 0), (40, "d", 3)]
+    calls(*kinds)
+    calls(*kinds, *kinds[::-1], *kinds)
+    assert direct_runs(total) == 12
+    calls((50, "d", 0), *kinds[1:], (50, "d", 0))  # in the place of the oldest
+    assert direct_runs(total) == 16
+    with pytest.raises(IndexError, match="index -41 is out of bounds"):
+        total(np.zeros(40), -41)
+    calls(*kinds[1:])
+    assert direct_runs(total) == 19
+
+
 def test_calls_that_differ_only_in_how_arrays_share_memory(monkeypatch):
     monkeypatch.setattr(place, "SHORT", -1.0)
 
