@@ -57,7 +57,8 @@ class Plan:
 
         None: it has to be run as Python, and nothing is stored.
         """
-        if self.translation.numpy_floats and _core.float_errors_may_stop():
+        t = self.translation
+        if (t.numpy_floats or t.numpy_integers) and _core.float_errors_may_stop():
             return None
         if not self.may_fail:
             found = self.nest.run(values, self.translation.numpy_floats)
@@ -101,7 +102,8 @@ class Plan:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
-        return self.nest, self.outputs if has_outputs else None, warn if t.numpy_floats else None
+        tell = warn if t.numpy_floats else tell_nobody if t.numpy_integers else None
+        return self.nest, self.outputs if has_outputs else None, tell
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
@@ -121,6 +123,10 @@ def warn(flags: int) -> None:
             if state[kind] == "raise":  # type: ignore[literal-required]
                 raise FloatingPointError(text)
             warnings.warn(text, RuntimeWarning, stacklevel=_depth())
+
+
+def tell_nobody(_flags: int) -> None:
+    """Integers raise no flags: a gate only wants to know whether an overflow may stop the loop."""
 
 
 def _depth() -> int:
