@@ -1,8 +1,8 @@
 """loops.py: the sixteen nests of tests/loops/kernels.py: Frit against CPython and Numba.
 
 Usage: loops.py [NAME..] [--rounds N] [--oracle]. Times are lower quartiles of rounds in which the
-tools take turns. Numba runs with fastmath=False; `prange` stands at the outermost loop wherever
-that is right.
+tools take turns, of code that is compiled before. Numba runs with fastmath=False; `prange` stands
+at the outermost loop wherever that is right.
 
 --oracle: how far Frit's choice (Python, one core, all cores) is from the best of the three, from
 tiny to large sizes: the least of the rounds each, in processes whose kernels are all compiled.
@@ -112,10 +112,10 @@ def measure(name: str, rounds: int) -> list[tuple[int, list[float]]]:
     rows = []
     for size in sizes:
         given = kernels.arguments(name, size, np.random.default_rng(1))
+        _core.set_tier("compiled")  # as Numba's are: else short calls would be those of a first run
         for tool in tools:
             seconds(tool, given, 3)
-        frit.eval()
-        time.sleep(0.3)  # code that is compiled in the background
+        _core.set_tier("automatic")
         times = [[seconds(tool, given) for tool in tools] for _ in range(rounds)]
         ours, serial, parallel = map(quartile, zip(*times, strict=True))
         python = 0.0

@@ -302,20 +302,22 @@ std::vector<const Instr*> Emitter::streaming_stores(const Instr& loop) {
   return found;
 }
 
+std::int64_t Emitter::element_bytes(const Instr& access) const {
+  return size_of(kernel_.operands[static_cast<std::size_t>(access.address.operand)].dtype);
+}
+
 // Stores of elements that lie side by side.
 std::vector<const Instr*> Emitter::unit_stores(const Instr& loop) {
   std::vector<const Instr*> found;
   for (const Instr& instr : loop.body) {
     if (instr.kind != InstrKind::Store) continue;
-    const DType dtype = kernel_.operands[static_cast<std::size_t>(instr.address.operand)].dtype;
     bool can = true, moves = false;
     for (const Term& term : instr.address.terms) {
       const std::optional<int> step = step_of(loop, term.index);
       can &= step == 0 || (step == 1 && term.stride == unit_stride && !moves);
       moves |= step == 1;
     }
-    if (can && moves && vector_lanes_ * static_cast<unsigned>(size_of(dtype)) >= 16)
-      found.push_back(&instr);
+    if (can && moves && vector_lanes_ * element_bytes(instr) >= 16) found.push_back(&instr);
   }
   return found;
 }
@@ -348,10 +350,9 @@ Value* Emitter::is_aligned(const Instr& loop, ArrayRef<const Instr*> stores, Val
 
 // In iterations.
 Value* Emitter::distance_to_aligned(const Instr& loop, const Instr& store, Value* index) {
-  const DType dtype = kernel_.operands[static_cast<std::size_t>(store.address.operand)].dtype;
   Value* bytes = builder_.CreateAnd(builder_.CreateNeg(address_at(loop, store, index)),
                                     int64(machine_.vector_bytes - 1));
-  return builder_.CreateUDiv(bytes, int64(size_of(dtype)));
+  return builder_.CreateUDiv(bytes, int64(element_bytes(store)));
 }
 
 // Long enough? for two rounds: { few over [from, to); after the first round: the main part }
@@ -359,7 +360,7 @@ Value* Emitter::distance_to_aligned(const Instr& loop, const Instr& store, Value
 void Emitter::peeled(const Instr& instr, Value* begin, Value* end, ArrayRef<const Instr*> stores) {
   const bool streams = stores[0]->streaming;
   // What fewer stores would gain, the first round takes.
-  const std::int64_t fewest = streams ? 1 : 8 * std::int64_t{vector_lanes_};
+  const std::int64_t fewest = streams ? 1 : 8 * machine_.vector_bytes / element_bytes(*stores[0]);
   BasicBlock* before = builder_.GetInsertBlock();
   BasicBlock* measure = new_block("measure");
   BasicBlock* round = new_block("round");

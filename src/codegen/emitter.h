@@ -146,6 +146,7 @@ class Emitter {
   void peeled(const Instr& instr, Value* begin, Value* end, llvm::ArrayRef<const Instr*> stores);
   std::vector<const Instr*> streaming_stores(const Instr& loop);
   std::vector<const Instr*> unit_stores(const Instr& loop);
+  std::int64_t element_bytes(const Instr& access) const;
   Value* address_at(const Instr& loop, const Instr& store, Value* index);
   Value* index_at(const Instr& loop, ValueId id, Value* index);
   Value* distance_to_aligned(const Instr& loop, const Instr& store, Value* index);

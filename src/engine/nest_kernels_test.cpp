@@ -93,7 +93,7 @@ TEST_P(NestKernelsTest, gives_what_it_gives_in_order) {
     const NestKernel kernel = NestKernels::make(GetParam(), n, 3);
     for (const bool as_large : {false, true}) {
       LoopNest nest(kernel.routine);
-      if (as_large) nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 8, .array_share = 0};
+      if (as_large) nest.tuning = {.assumed_rounds = 20000, .shortest_chunk = 8, .array_share = 0};
       Arrays expected(kernel), given(kernel);
       NestWalk(kernel.routine, expected.walk, kernel.integers, kernel.scalars).run();
       const NestCall call{given.call, kernel.integers, kernel.scalars};
@@ -128,7 +128,7 @@ TEST_P(NestKernelsTest, gives_the_same_bits_in_all_tiers_and_for_all_numbers_of_
       Engine::get().settings.tier = tier;
       ThreadPool::get().set_threads(threads);
       LoopNest nest(kernel.routine);
-      nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 8, .array_share = 0};
+      nest.tuning = {.assumed_rounds = 20000, .shortest_chunk = 8, .array_share = 0};
       Arrays given(kernel);
       make_rough(kernel, given);
       nest.run({given.call, kernel.integers, kernel.scalars});

@@ -37,7 +37,8 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
     LoopNest nest(random.routine());
     const bool as_large = seed % 3 != 0;
     if (as_large)
-      nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0, .wave_tile = 2};
+      nest.tuning = {
+          .assumed_rounds = 20000, .shortest_chunk = 2, .array_share = 0, .wave_tile = 2};
     for (std::uint64_t call = 0; call < 2; ++call) {
       testing::Random numbers{seed * 16 + call};
       std::vector<std::int64_t> integers;
@@ -119,7 +120,7 @@ TEST(NestRun, a_histogram_without_memory_for_chunks_runs_in_order) {
     m.store(count, {b}, m.plus(m.load(count, {b}), m.literal(1)));
   });
   LoopNest nest(m.routine());
-  nest.tuning = {.assumed_rounds = 5000, .shortest_chunk = 2, .array_share = 0};
+  nest.tuning = {.assumed_rounds = 20000, .shortest_chunk = 2, .array_share = 0};
   std::vector<std::int64_t> bins(1000), counts(64), expected(64);
   for (std::size_t k = 0; k < bins.size(); ++k)
     ++expected[static_cast<std::size_t>(bins[k] = static_cast<std::int64_t>(k * k % 61))];
@@ -190,7 +191,7 @@ TEST(NestRun, wavefronts_give_the_same_bits_on_any_number_of_threads) {
     };
     NestWalk(routine, {{bytes(expected), square, strides}, {bytes(weights), line, one}}, integers)
         .run();
-    nest.tuning = {.assumed_rounds = 5000, .wave_tile = seed % 3 == 0 ? 0 : random.between(1, 40)};
+    nest.tuning = {.assumed_rounds = 20000, .wave_tile = seed % 3 == 0 ? 0 : random.between(1, 40)};
     settings.tier = seed % 4 == 0 ? Tier::Compiled : Tier::Interpreter;
     for (int threads : {1, 2, 3, 7}) {
       ThreadPool::get().set_threads(threads);

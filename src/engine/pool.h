@@ -19,7 +19,7 @@ class ThreadPool {
   // Can a launch be handed over at once? Not where a worker would have to be woken first.
   bool is_awake() const;
   // After a launch that was too short for a wake, though not for threads that are awake: wakes
-  // them where such launches follow one another.
+  // them where such launches follow one another. work: what it took.
   void note_short(std::chrono::nanoseconds work);
 
   int threads() const { return threads_; }

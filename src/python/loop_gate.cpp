@@ -5,10 +5,13 @@
 // does it go on to the place. It is told when the loop has run as Python, and times both.
 #include <structmember.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/loop_pace.h"
 #include "engine/pool.h"
@@ -22,6 +25,7 @@ namespace {
 using Verdict = LoopPace::Verdict;
 
 constexpr int most_inside = 64;
+constexpr std::size_t most_remembered = 4;  // kinds of calls
 constexpr unsigned told_flags = flag_invalid | flag_divide | flag_overflow;
 
 double now() {
@@ -53,18 +57,23 @@ struct Direct {
   }
 };
 
+// What runs calls like one that ran compiled, where those need no more than its signature.
+struct Remembered {
+  std::string signature{};
+  Ref resume{};
+  Direct direct{};
+};
+
 struct Gate {
   LoopGuess guess;
   LoopPace pace;
   Ref place;  // its attribute `clock` is the gate while the loop runs as Python, and is timed
   Ref ask;    // the place's method
   Ref space;  // the module's variables
-  // Of the latest call that ran compiled, if calls like it need no more than its signature, and
-  // variables of the module that are what they were (or are none): what runs them.
-  std::string signature{};
-  Ref resume{}, known{}, absent{};
-  Direct direct{};
-  std::int64_t runs = 0;          // of `direct`
+  // The oldest first; all want variables of the module to be what they were (known), or none.
+  std::vector<std::shared_ptr<const Remembered>> remembered{};
+  Ref known{}, absent{};
+  std::int64_t runs = 0;          // without Python
   LoopPace::Choice choice{};      // the latest
   bool is_chosen = false;         // and nobody has asked for it yet
   std::optional<Verdict> told{};  // to the place, the latest
@@ -74,17 +83,49 @@ struct Gate {
   int depth = 0;           // of calls in that loop, and itself
   int calls_inside = 0;
 
-  bool is_like_latest(PyObject* const* passed, std::size_t count) const {
-    if (!resume) return false;
+  std::shared_ptr<const Remembered> like(PyObject* const* passed, std::size_t count) const {
+    if (remembered.empty()) return nullptr;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(known.get()); ++k) {
       PyObject* pair = PyTuple_GET_ITEM(known.get(), k);
       PyObject* value = PyDict_GetItemWithError(space.get(), PyTuple_GET_ITEM(pair, 0));
-      if (value != PyTuple_GET_ITEM(pair, 1)) return false;
+      if (value != PyTuple_GET_ITEM(pair, 1)) return nullptr;
     }
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(absent.get()); ++k)
-      if (PyDict_Contains(space.get(), PyTuple_GET_ITEM(absent.get(), k)) != 0) return false;
+      if (PyDict_Contains(space.get(), PyTuple_GET_ITEM(absent.get(), k)) != 0) return nullptr;
     std::string now;
-    return append_signature(passed, count, now) && now == signature;
+    if (!append_signature(passed, count, now)) return nullptr;
+    const auto found = find(now);
+    return found != remembered.end() ? *found : nullptr;
+  }
+  std::vector<std::shared_ptr<const Remembered>>::const_iterator find(
+      const std::string& signature) const {
+    return std::ranges::find(remembered, signature,
+                             [](const auto& one) -> const std::string& { return one->signature; });
+  }
+  // What they hold dies behind the change: that may run code of the program.
+  void remember(std::shared_ptr<const Remembered> one) {
+    auto at = find(one->signature);
+    if (at == remembered.end() && remembered.size() == most_remembered) at = remembered.begin();
+    std::shared_ptr<const Remembered> dropped;
+    if (at != remembered.end()) {
+      dropped = *at;
+      remembered.erase(at);
+    }
+    remembered.push_back(std::move(one));
+  }
+  // null: the place has to be asked.
+  Ref run(const std::shared_ptr<const Remembered>& one, PyObject* const* passed,
+          std::size_t count) {
+    if (one->direct.nest) {
+      if (Ref found = one->direct.run(passed, count)) {
+        ++runs;
+        return found;
+      }
+    }
+    Ref found = checked(PyObject_Vectorcall(one->resume.get(), passed, count, nullptr));
+    if (found.get() != Py_False && found.get() != Py_None) return found;
+    std::erase(remembered, one);
+    return {};
   }
   std::optional<double> seconds(PyObject* const* passed, std::size_t count) const {
     if (!guess.is_known()) return std::nullopt;
@@ -146,21 +187,11 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     if (is_as_told && seconds && gate.pace.skips(*seconds)) Py_RETURN_NONE;
     const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
     double begin = choice.verdict == Verdict::Compiled ? now() : 0;
-    if (begin != 0 && gate.is_like_latest(passed, count)) {
-      if (const Direct direct = gate.direct; direct.nest) {
-        if (Ref found = direct.run(passed, count)) {
-          ++gate.runs;
-          gate.pace.note_compiled(choice, now() - begin);
-          return found.release();
-        }
-      }
-      const Ref resume = gate.resume;
-      Ref found = checked(PyObject_Vectorcall(resume.get(), passed, count, nullptr));
-      if (found.get() != Py_False && found.get() != Py_None) {
+    if (const auto one = begin != 0 ? gate.like(passed, count) : nullptr) {
+      if (Ref found = gate.run(one, passed, count)) {
         gate.pace.note_compiled(choice, now() - begin);
         return found.release();
       }
-      gate.resume = {};
     }
     if (!is_alike(gate.told, choice.verdict)) {
       gate.is_chosen = true;
@@ -216,11 +247,13 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     Py_VISIT(gate_of(object).place.get());
     Py_VISIT(gate_of(object).ask.get());
     Py_VISIT(gate_of(object).space.get());
-    Py_VISIT(gate_of(object).resume.get());
     Py_VISIT(gate_of(object).known.get());
-    const Direct& direct = gate_of(object).direct;
-    for (const Ref* part : {&direct.nest, &direct.outputs, &direct.warn, &direct.allows})
-      Py_VISIT(part->get());
+    for (const auto& one : gate_of(object).remembered) {
+      const Direct& direct = one->direct;
+      for (const Ref* part :
+           {&one->resume, &direct.nest, &direct.outputs, &direct.warn, &direct.allows})
+        Py_VISIT(part->get());
+    }
   }
   return 0;
 }
@@ -228,8 +261,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 int clear(PyObject* object) {
   if (object_of(object).has_gate) {
     gate_of(object).place = gate_of(object).ask = Ref::borrow(Py_None);
-    gate_of(object).resume = {};
-    gate_of(object).direct = {};
+    const auto forgotten = std::exchange(gate_of(object).remembered, {});
   }
   return 0;
 }
@@ -273,27 +305,31 @@ PyObject* latest(PyObject* object, PyObject*) {
 
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
-// outputs, warn, allows), which the gate runs by itself where it can. Nothing: there are none.
+// outputs, warn, allows), which the gate runs by itself where it can. known and absent are the same
+// for all calls. Nothing: all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
-    gate.resume = {};
-    gate.direct = {};
-    if (count != 5) Py_RETURN_NONE;
+    if (count != 5) {
+      const auto forgotten = std::exchange(gate.remembered, {});
+      Py_RETURN_NONE;
+    }
     char* bytes = nullptr;
     Py_ssize_t size = 0;
     checked_status(PyBytes_AsStringAndSize(values[0], &bytes, &size));
-    gate.signature.assign(bytes, static_cast<std::size_t>(size));
+    auto one = std::make_shared<Remembered>();
+    one->signature.assign(bytes, static_cast<std::size_t>(size));
+    one->resume = Ref::borrow(values[1]);
     gate.known = Ref::borrow(values[2]);
     gate.absent = Ref::borrow(values[3]);
-    gate.resume = Ref::borrow(values[1]);
     if (values[4] != Py_None) {
       const auto part = [&](Py_ssize_t k) {
         PyObject* value = PyTuple_GET_ITEM(values[4], k);
         return value != Py_None ? Ref::borrow(value) : Ref();
       };
-      gate.direct = {.nest = part(0), .outputs = part(1), .warn = part(2), .allows = part(3)};
+      one->direct = {.nest = part(0), .outputs = part(1), .warn = part(2), .allows = part(3)};
     }
+    gate.remember(std::move(one));
     Py_RETURN_NONE;
   });
 }
@@ -326,7 +362,8 @@ void make_gate_type(PyObject* module) {
       {"guess", as_c_function(guess), METH_FASTCALL,
        "About how many seconds the loop takes as Python; None: who knows."},
       {"latest", latest, METH_NOARGS, "The latest verdict; 0: the place has another reason."},
-      {"remember", as_c_function(remember), METH_FASTCALL, "What runs calls like the latest."},
+      {"remember", as_c_function(remember), METH_FASTCALL,
+       "What runs calls like the latest; nothing: forget all."},
       {"stop", stop, METH_NOARGS, "The loop has run as Python."},
       {"runs", runs, METH_NOARGS, "How many calls ran without Python."},
       {"note_translated", note_translated, METH_NOARGS, "The loop has a translation."},

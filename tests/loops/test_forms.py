@@ -1442,3 +1442,32 @@ def one_of_what_is_computed(a, b):
 
 def test_what_is_not_asked_for_raises_no_error():
     check(one_of_what_is_computed, np.ones(5), np.zeros(5), compiled=False)
+
+
+def emptied(a):
+    rounds = 0
+    while rounds < 20:
+        for j in range(len(a)):
+            if a[j] <= 0:
+                break
+            a[j] -= 1
+        else:
+            rounds += 1
+            if rounds % 3:
+                continue
+            for j in range(len(a)):  # noqa: B007
+                if a[j] < 2:
+                    break
+            else:
+                continue
+        break
+    return rounds, j
+
+
+@pytest.mark.parametrize("least", [0, 2, 5, 50])
+def test_an_else_may_leave_the_loop_around_it(least):
+    check(emptied, np.arange(9.0) + least, compiled=False)
+    called = frit.parallelize(emptied)
+    called(np.arange(9.0))
+    reasons = {why for _, _, why in called.__frit__.refused}
+    assert reasons == {"a statement that leaves a loop around it"}

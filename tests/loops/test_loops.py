@@ -723,6 +723,64 @@ def test_calls_like_the_one_before_run_without_python(monkeypatch):
     assert direct_runs(quotients) >= before + 2
 
 
+def running_total(a):
+    s = a[0]
+    for i in range(1, len(a)):
+        s = s + a[i]
+        a[i] = s
+    return s
+
+
+@pytest.mark.parametrize("dtype", "bBhiIlL")
+@pytest.mark.parametrize("calls", [0, 3])
+def test_an_overflow_of_integers_stops_the_loop_where_it_is_an_error(dtype, calls):
+    most = np.iinfo(dtype).max
+    given = np.array([1, most - 5, 3, 2, 9, 4], dtype)
+    expected = given.copy()
+    expected[1:3] = most - 4, most - 1  # and 2 more are too many
+    total = frit.parallelize(running_total)
+    for _ in range(calls):
+        assert total(np.ones(6, dtype)) == 6
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="scalar add"):
+        total(a := given.copy())
+    assert np.array_equal(a, expected)
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="scalar add"):
+        warnings.simplefilter("error")
+        total(a := given.copy())
+    assert np.array_equal(a, expected)
+    with np.errstate(over="ignore"):
+        assert total(given.copy()) == running_total(given.copy())
+
+
+def test_four_kinds_of_calls_that_take_turns_run_without_python(monkeypatch):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    @frit.parallelize
+    def total(a, k):
+        s = 0.0
+        for i in range(k, len(a)):
+            a[i] += 1
+            s += a[i]
+        return s
+
+    def calls(*kinds):
+        for n, dtype, k in kinds:
+            a = np.arange(n, dtype=dtype)
+            assert total(a, k) == sum(range(k + 1, n + 1))
+            assert np.array_equal(a, np.arange(n) + (np.arange(n) >= k)) and a.dtype == dtype
+
+    kinds = [(40, "d", 0), (41, "d", 0), (40, "l", 0), (40, "d", 3)]
+    calls(*kinds)
+    calls(*kinds, *kinds[::-1], *kinds)
+    assert direct_runs(total) == 12
+    calls((50, "d", 0), *kinds[1:], (50, "d", 0))  # in the place of the oldest
+    assert direct_runs(total) == 16
+    with pytest.raises(IndexError, match="index -41 is out of bounds"):
+        total(np.zeros(40), -41)
+    calls(*kinds[1:])
+    assert direct_runs(total) == 19
+
+
 def test_calls_that_differ_only_in_how_arrays_share_memory(monkeypatch):
     monkeypatch.setattr(place, "SHORT", -1.0)
 

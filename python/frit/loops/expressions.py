@@ -41,6 +41,7 @@ _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.LShift: ("LeftShift", numpy.left_shift),
     ast.RShift: ("RightShift", numpy.right_shift),
 }
+_MAY_OVERFLOW = ("Absolute", "Add", "Multiply", "Negative", "Power", "Subtract")
 NUMBERS = (int, float, complex, bool)
 
 
@@ -62,6 +63,7 @@ class Expressions:
     note_module: Any
     number_attribute: Any
     numpy_floats: bool
+    numpy_integers: bool
     part: Any
     read_variable: Any
     require: Any
@@ -91,6 +93,8 @@ class Expressions:
         id = self.writer.apply(op, [self.emit(value, dtype) for value, dtype in operands])
         if self.writer.type_of(id) != DTYPES.get(kind, kind):
             raise Refused(None, f"{op} of these types")
+        if op in _MAY_OVERFLOW and kind in INTEGERS:
+            self.numpy_integers = True
         return Value(kind, id)
 
     def literal(self, node: ast.AST, value: Any) -> Value:

@@ -100,6 +100,7 @@ class Translation:
     written: list[int]  # values that are stored to
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
+    numpy_integers: bool  # of which one may overflow
     positions: list[tuple[int, int, ast.AST]]  # of the accesses: line, column, text
     loops: list[ast.AST]
     still_holds: Callable[[], bool] | None  # what was taken from the program
@@ -143,7 +144,7 @@ class NestWriter(
         self.written: set[int] = set()
         self.scanned: set[int] = set()  # arrays whose least and largest elements bound an index
         self.failures: int | None = None
-        self.numpy_floats = False
+        self.numpy_floats = self.numpy_integers = False
         self.frames = [Frame()]
         self.taken = Surroundings()
         self.calls_inlined = 0
@@ -195,6 +196,7 @@ class NestWriter(
             written=sorted(self.written),
             failures=failures,
             numpy_floats=self.numpy_floats,
+            numpy_integers=self.numpy_integers,
             positions=self.positions,
             loops=self.loops,
             still_holds=self.taken.check(),

@@ -26,7 +26,7 @@ from frit.loops.quiet import without_collections
 from frit.loops.work import FIRST_WORTH, SHORT, WORTH, guess_of
 
 if TYPE_CHECKING:
-    from frit.loops.site import Site
+    from frit.loops.site import Plan, Site
 
 MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
@@ -203,14 +203,14 @@ class Place:
         verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
-        if signature is not None and signature == binding.signature:
-            latest = binding.latest
-            if latest is not None and latest.would_run_again():
-                self.told = REFUSED
-                found = binding.done(latest.again(values), passed, space)
-                if found is not None and binding.takes_all:
-                    binding.note(signature, latest)  # the gate had forgotten it
-                return found, 0
+        plan = binding.sites[0].plan_of(signature) if 0 in binding.sites else None
+        if plan is not None:
+            self.told = REFUSED
+            site = binding.sites[0]
+            found = binding.done(site.start(plan, values), passed, space)
+            if found is not None and binding.takes_all:
+                binding.note(signature, site)  # the gate had forgotten it
+            return found, 0
         left = 0
         if self.peel is not None and rounds is not None:
             left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
@@ -286,9 +286,6 @@ class Binding:
         self.node, self.outputs = place.node, place.outputs
         self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
         self.site: Site | None = None  # the latest
-        # Of the latest call that ran: its plan runs again where the values have its signature.
-        self.signature: bytes | None = None
-        self.latest: Site | None = None
         self.names: list[str] = []
         self.surroundings: dict[str, Any] = {}
         self.known_passed: list[tuple[int, Any]] = []
@@ -406,26 +403,24 @@ class Binding:
 
     def note(self, signature: bytes | None, site: Site) -> None:
         """Guess and guard of this call hold for all with its signature."""
-        self.latest = site
-        self.signature = signature if site.ran is not None and site.ran.has_signature else None
-        if self.signature is None or not self.takes_all or self.known_passed or _MONITORING:
-            self.gate.remember()
-        else:
-            absent = tuple(self.absent)
-            direct = None if site.ran is None or self.place.is_module else site.ran.direct()
-            if direct is not None:
-                direct += (None if self.place.is_eager else _activity.is_active,)
-            self.gate.remember(self.signature, self.resume, tuple(self.known), absent, direct)
+        plan = site.remember(signature)
+        if plan is None or not self.takes_all or _MONITORING:
+            return
+        direct = None if self.place.is_module else plan.direct()
+        if direct is not None:
+            direct += (None if self.place.is_eager else _activity.is_active,)
+        resume = functools.partial(self.resume, site, plan)
+        self.gate.remember(signature, resume, tuple(self.known), tuple(self.absent), direct)
 
-    def resume(self, *values: Any) -> tuple[Any, ...] | bool | None:
-        """Runs a call like the latest one; False: the place has to be asked."""
-        site, place = self.latest, self.place
-        if site is None or not site.would_run_again() or place.is_module:
+    def resume(self, site: Site, plan: Plan, *values: Any) -> tuple[Any, ...] | bool | None:
+        """Runs a call like one that ran; False: the place has to be asked."""
+        place = self.place
+        if place.is_module or not plan.holds():
             return False
         if not place.is_eager and not _activity.is_active():
             return False
         place.told = REFUSED
-        return site.again(values)
+        return site.start(plan, values)
 
     def done(
         self, given: tuple[Any, ...] | None, passed: tuple[Any, ...], space: dict[str, Any]

@@ -300,6 +300,9 @@ def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | 
 
     known: loops that may be, by id().
     """
+    leaving = _leaving(node)
+    if leaving is not None:
+        return leaving, "a statement that leaves a loop around it"
     due: list[ast.AST] = [node]
     for part in due:
         if id(part) in known:
@@ -316,6 +319,19 @@ def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | 
             return part, f"the constant {part.value!r}"
         if type(part) is not ast.Name:
             due += parts_of(part)
+    return None
+
+
+def _leaving(loop: ast.For) -> ast.AST | None:
+    """A break or continue behind the loop's else: of a loop around it."""
+    due: list[ast.AST] = [*loop.orelse]
+    for part in due:
+        if isinstance(part, (ast.Break, ast.Continue)):
+            return part
+        if isinstance(part, (ast.For, ast.While)):
+            due += part.orelse
+        elif isinstance(part, ast.stmt):
+            due += ast.iter_child_nodes(part)
     return None
 
 

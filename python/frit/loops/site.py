@@ -19,6 +19,7 @@ from frit.loops.values import Refused
 from frit.translate.record import replace
 
 MOST_PLANS = 4  # of one kind of values: another guard each
+MOST_REMEMBERED = 4  # signatures of calls
 OURS = "an error of Frit's own: "
 SAVED_BYTES = 2**28  # what is kept of arrays while a nest runs that may fail
 _FLAGS = ((1, "invalid", "invalid value"), (4, "divide", "divide by zero"), (8, "over", "overflow"))
@@ -41,6 +42,10 @@ class Plan:
         # first and undone, so that Python only gets rounds that do not fail.
         self.whole: Plan | None = None
 
+    def holds(self) -> bool:
+        """Whether what was taken from the program is what it was."""
+        return self.still_holds is None or self.still_holds()
+
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
         arrays = [values[k] for k in self.translation.written]
         if sum(a.nbytes for a in arrays) > SAVED_BYTES:
@@ -52,7 +57,8 @@ class Plan:
 
         None: it has to be run as Python, and nothing is stored.
         """
-        if self.translation.numpy_floats and _core.float_errors_may_stop():
+        t = self.translation
+        if (t.numpy_floats or t.numpy_integers) and _core.float_errors_may_stop():
             return None
         if not self.may_fail:
             found = self.nest.run(values, self.translation.numpy_floats)
@@ -96,7 +102,8 @@ class Plan:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
-        return self.nest, self.outputs if has_outputs else None, warn if t.numpy_floats else None
+        tell = warn if t.numpy_floats else tell_nobody if t.numpy_integers else None
+        return self.nest, self.outputs if has_outputs else None, tell
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
@@ -118,6 +125,10 @@ def warn(flags: int) -> None:
             warnings.warn(text, RuntimeWarning, stacklevel=_depth())
 
 
+def tell_nobody(_flags: int) -> None:
+    """Integers raise no flags: a gate only wants to know whether an overflow may stop the loop."""
+
+
 def _depth() -> int:
     """The stacklevel, of a caller of this function, of the program's own frame."""
     depth, frame = 1, sys._getframe(1)
@@ -136,6 +147,7 @@ def _forget() -> None:
         site.is_hopeless = True
         site.gate.remember()
         site.plans.clear()
+        site.remembered.clear()
         site.latest = site.ran = None
 
 
@@ -166,6 +178,7 @@ class Site:
         self.refused: dict[str, Refused] = {}
         self.latest: Plan | None = None
         self.ran: Plan | None = None  # by the latest call that ran
+        self.remembered: dict[bytes, Plan] = {}  # by signature of the call, the oldest first
         self.is_hopeless = False
         self.calls_from_python = self.calls_as_python = 0
         _sites.add(self)
@@ -194,7 +207,7 @@ class Site:
 
     @staticmethod
     def fits(plan: Plan, values: tuple[Any, ...]) -> bool:
-        if plan.still_holds is not None and not plan.still_holds():
+        if not plan.holds():
             return False
         try:
             return plan.guard(*values)
@@ -213,15 +226,21 @@ class Site:
             self.latest = plan
         return found
 
-    def would_run_again(self) -> bool:
-        """Whether the plan that ran is still one."""
+    def remember(self, signature: bytes | None) -> Plan | None:
+        """The plan that ran, if it runs all calls with this signature: its guard holds for them."""
         plan = self.ran
-        return plan is not None and (plan.still_holds is None or plan.still_holds())
+        if plan is None or signature is None or not plan.has_signature:
+            return None
+        self.remembered.pop(signature, None)
+        if len(self.remembered) == MOST_REMEMBERED:
+            del self.remembered[next(iter(self.remembered))]
+        self.remembered[signature] = plan
+        return plan
 
-    def again(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """As the latest call that ran, whose guess and guard hold for these values too."""
-        assert self.ran is not None
-        return self.start(self.ran, values)
+    def plan_of(self, signature: bytes | None) -> Plan | None:
+        """What runs a call with this signature, if one like it ran."""
+        plan = self.remembered.get(signature) if signature is not None else None
+        return plan if plan is not None and plan.holds() else None
 
     def new_plan(self, key: str, values: tuple[Any, ...]) -> Plan | None:
         attempts = self.attempts[key] = self.attempts.get(key, 0) + 1
