@@ -193,7 +193,7 @@ def frit_import(
             elif due := _due(name):
                 module = _import(name, globals, locals, fromlist, level)
                 for library in due:
-                    _adapt(library)
+                    _adapt(library, sys._getframe(1) if fromlist else None)
                 return module
             else:
                 _plain_names.add(name)
@@ -317,8 +317,11 @@ def _due(name: str) -> list[str]:
     return [library for library in _adapters_due if library.partition(".")[0] == package]
 
 
-def _adapt(library: str) -> None:
-    """Runs the library's adapter, once, and not in the middle of the library's own import."""
+def _adapt(library: str, taker: types.FrameType | None = None) -> None:
+    """Runs the library's adapter, once, and not in the middle of the library's own import.
+
+    taker: whose names are functions of the library by now.
+    """
     module = sys.modules.get(library)
     if (
         library not in _adapters_due
@@ -326,10 +329,19 @@ def _adapt(library: str) -> None:
         or getattr(module.__spec__, "_initializing", False)
     ):
         return
-    _adapters_due.discard(library)
     from frit import _adapters
 
+    if library in _adapters.LIBRARIES_WITH_ENGINE and "frit.numpy" not in sys.modules:
+        if taker is None or not is_user_code(taker.f_globals, taker):
+            return
+    _adapters_due.discard(library)
     _adapters.apply(library)
+
+
+def adapt_libraries() -> None:
+    """Runs the adapters that have waited for frit.numpy."""
+    for library in [*_adapters_due]:
+        _adapt(library)
 
 
 def enabled() -> bool:

@@ -151,7 +151,14 @@ class Line(np.poly1d):
 
 
 CLASSES = (np.ndarray, np.vectorize, np.poly1d, np.polynomial.Chebyshev, np.random.Generator)
-CLASSES += (np.ufunc, np.random.RandomState, np.random.PCG64, np.random.SeedSequence, Line, list[np.ndarray])
+CLASSES += (
+    np.ufunc,
+    np.random.RandomState,
+    np.random.PCG64,
+    np.random.SeedSequence,
+    Line,
+    list[np.ndarray],
+)
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=str)
