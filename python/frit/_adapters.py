@@ -5,6 +5,7 @@ An adapter runs once, right after the library was imported under install(); undo
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -21,8 +22,9 @@ _missing = object()
 
 def replace(owner: Any, name: str, value: Any) -> None:
     """setattr, until undo()."""
-    _undo.append((owner, name, vars(owner).get(name, _missing)))
+    before = vars(owner).get(name, _missing)
     setattr(owner, name, value)
+    _undo.append((owner, name, before))
 
 
 def undo() -> None:
@@ -115,6 +117,34 @@ def _cloudpickle(name: str) -> None:
     replace(module, "_class_reduce", _class_reduce)
 
 
+def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> None:
+    """Public functions of modules and methods of classes get real arrays; so do those in `also`."""
+    for owner in owners:
+        for name, member in list(vars(owner).items()):
+            if name.startswith("_") and name not in _ENTRIES and name not in also:
+                continue
+            with contextlib.suppress(TypeError):  # of classes that can't be changed
+                if isinstance(member, staticmethod | classmethod):
+                    wrapped = _with_real_arguments(member.__func__)
+                    replace(owner, name, type(member)(wrapped))
+                elif type(member).__name__ in _FUNCTIONS and name != "__new__":
+                    replace(owner, name, _with_real_arguments(member))
+
+
+# Where users' arrays come in, besides the public methods.
+_ENTRIES = frozenset(["__init__", "__new__", "__getitem__", "__setitem__"])
+_FUNCTIONS = frozenset(
+    """function builtin_function_or_method method_descriptor wrapper_descriptor
+    cython_function_or_method""".split()
+)
+
+
+def _bases_in(library: str, *kinds: type) -> list[type]:
+    """The classes and those of the library that they derive from."""
+    bases = dict.fromkeys(base for kind in kinds for base in kind.__mro__)
+    return [base for base in bases if base.__module__.partition(".")[0] == library]
+
+
 def _pandas() -> None:
     """pandas knows masks, keys and groupings by their class: its methods get real arrays."""
     import pandas
@@ -128,21 +158,103 @@ def _pandas() -> None:
         indexing._iLocIndexer,
         indexing._AtIndexer,
     )
-    owners = dict.fromkeys(base for kind in kinds for base in kind.__mro__)
-    for owner in (pandas, *owners):
-        if getattr(owner, "__module__", "pandas").partition(".")[0] != "pandas":
-            continue
-        for name, method in list(vars(owner).items()):
-            if name.startswith("_") and name not in _ENTRIES:
-                continue
-            if isinstance(method, types.FunctionType):
-                replace(owner, name, _with_real_arguments(method))
-            elif name == "__new__" and isinstance(method, staticmethod):
-                replace(owner, name, staticmethod(_with_real_arguments(method.__func__)))
+    _with_real_operands(pandas, *_bases_in("pandas", *kinds))
 
 
-# Where users' arrays come in, besides the public methods.
-_ENTRIES = frozenset(["__init__", "__new__", "__getitem__", "__setitem__"])
+def _cv2() -> None:
+    """OpenCV's functions and methods insist on real arrays, which some write to."""
+    import cv2
+
+    parts = [m for m in vars(cv2).values() if isinstance(m, types.ModuleType)]
+    modules = [cv2, *(m for m in parts if m.__name__.startswith("cv2."))]
+    kinds = [k for m in modules for k in vars(m).values() if isinstance(k, type)]
+    _with_real_operands(*modules, *_bases_in("cv2", *kinds))
+
+
+def _polars() -> None:
+    """polars knows NumPy's arrays by their class."""
+    import polars
+
+    kinds = polars.DataFrame, polars.LazyFrame, polars.Series, polars.Expr
+    _with_real_operands(polars, *_bases_in("polars", *kinds), also=_OPERATIONS)
+
+
+def _pyarrow() -> None:
+    """Masks and arrays in lists are known by their class."""
+    import pyarrow
+
+    _with_real_operands(pyarrow)
+
+
+def _h5py() -> None:
+    """Masks are known by their class, and what is read into has to be a real array."""
+    import h5py
+
+    _with_real_operands(*_bases_in("h5py", h5py.Dataset, h5py.File, h5py.AttributeManager))
+
+
+def _netcdf4() -> None:
+    """Variables insist on real arrays."""
+    import netCDF4
+
+    _with_real_operands(netCDF4.Dataset, netCDF4.Variable)
+
+
+def _xarray() -> None:
+    """Indices and coordinates are known by their class."""
+    import xarray
+
+    kinds = xarray.DataArray, xarray.Dataset, xarray.Variable
+    _with_real_operands(xarray, *_bases_in("xarray", *kinds))
+
+
+def _astropy_table() -> None:
+    """Tables know masks by their class."""
+    from astropy import table
+
+    _with_real_operands(*_bases_in("astropy", table.Table))
+
+
+def _pint() -> None:
+    """Quantities print and convert real arrays by rules of their own."""
+    import pint
+
+    _with_real_operands(*_bases_in("pint", pint.Quantity))
+
+
+def _skimage_hough() -> None:
+    """These functions hand their operands on to code in C."""
+    from skimage.transform import hough_transform
+
+    _with_real_operands(hough_transform)
+
+
+def _joblib() -> None:
+    """The hash of an array is that of a real one, so that what is cached is found again."""
+    from joblib import hashing
+
+    for owner in (hashing, sys.modules["joblib"]):
+        replace(owner, "hash", _with_real_arguments(vars(hashing)["hash"]))
+
+
+def _autograd() -> None:
+    """What it traces is known by its class: arrays and numbers of ours are taken as real ones."""
+    from autograd import core, tracer
+
+    class Makers(dict):
+        def __missing__(self, kind: type) -> Callable[..., Any]:
+            engine = sys.modules.get("frit._core")
+            if engine is None or kind is not engine.Array and kind.__base__ is not engine.Scalar:
+                raise KeyError(kind)
+
+            def make(value: Any, *rest: Any) -> Any:
+                real = engine.to_numpy(value)
+                return self[type(real)](real, *rest)
+
+            return make
+
+    replace(tracer, "box_type_mappings", Makers(tracer.box_type_mappings))
+    replace(core.VSpace, "mappings", Makers(core.VSpace.mappings))
 
 
 def _with_real_arguments(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -320,19 +432,35 @@ def _sklearn() -> None:
 
 
 _ADAPTERS: dict[str, Callable[[], None]] = {
+    "autograd": _autograd,
     "cloudpickle": functools.partial(_cloudpickle, "cloudpickle"),
     "joblib.externals.cloudpickle": functools.partial(_cloudpickle, "joblib.externals.cloudpickle"),
     "json": _json,
     "multiprocessing": _multiprocessing,
     "numba": _numba,
+    "torch": _torch,
+}
+# These load the engine: not before the program has its NumPy, or takes names out of the library.
+_WITH_ENGINE: dict[str, Callable[[], None]] = {
+    "astropy.table": _astropy_table,
+    "cv2": _cv2,
+    "h5py": _h5py,
+    "joblib": _joblib,
+    "netCDF4": _netcdf4,
     "pandas": _pandas,
+    "pint": _pint,
+    "polars": _polars,
+    "pyarrow": _pyarrow,
     "scipy.linalg": _scipy_linalg,
     "scipy.sparse": _scipy_sparse,
     "scipy.sparse.linalg": _scipy_sparse_linalg,
+    "skimage.transform.hough_transform": _skimage_hough,
     "sklearn.model_selection": _sklearn,
-    "torch": _torch,
+    "xarray": _xarray,
 }
+_ADAPTERS |= _WITH_ENGINE
 LIBRARIES = frozenset(_ADAPTERS)
+LIBRARIES_WITH_ENGINE = frozenset(_WITH_ENGINE)
 
 
 def apply(library: str) -> None:

@@ -146,7 +146,15 @@ def _ours(name: str, fromlist: Sequence[str] | None, importing: types.CodeType) 
         # Also imports what is named in `fromlist` and is a submodule.
         module = _import("frit." + name, None, None, fromlist or (), 0)
     except ModuleNotFoundError as error:
-        raise _in_numpys_words(error) from None
+        if not _is_missing_in_numpy(error):
+            raise
+        module = None
+    if module is None:
+        return _import(name, None, None, fromlist, 0)  # the error in NumPy's words
+    for wanted in fromlist or ():
+        if wanted != "*" and wanted not in vars(module) and not hasattr(module, wanted):
+            # The same, from the statement that raises it.
+            exec(f"from {name} import {wanted}", globals(), {})
     if name not in _complete and _reads_dictionaries(importing):
         from frit.numpy import _namespace
 
@@ -155,12 +163,16 @@ def _ours(name: str, fromlist: Sequence[str] | None, importing: types.CodeType) 
     return module if fromlist else sys.modules["frit.numpy"]
 
 
-def _in_numpys_words(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """A module that neither has is missed by NumPy's name."""
-    if not (error.name or "").startswith("frit.numpy."):
-        return error
-    name = (error.name or "").removeprefix("frit.")
-    return ModuleNotFoundError(str(error).replace("frit.numpy", "numpy"), name=name)
+def _is_missing_in_numpy(error: ModuleNotFoundError) -> bool:
+    return (error.name or "").startswith("frit.numpy.")
+
+
+def _leave_out(error: BaseException) -> None:
+    """Its traceback begins below our frames. A bare `raise` behind this adds none again."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_frame.f_globals is globals():
+        traceback = traceback.tb_next
+    error.__traceback__ = traceback
 
 
 @unseen
@@ -172,35 +184,44 @@ def frit_import(
     level: int = 0,
 ) -> types.ModuleType:
     """Stands for builtins.__import__."""
-    if level == 0 and name not in _plain_names:
-        if name == "numpy" or name.startswith("numpy."):
-            frame = sys._getframe(1)
-            if not _activity.suspended and is_user_code(globals, frame):
-                return _ours(name, fromlist, frame.f_code)
-        elif due := _due(name):
-            module = _import(name, globals, locals, fromlist, level)
-            for library in due:
-                _adapt(library)
-            return module
-        else:
-            _plain_names.add(name)
-    return _import(name, globals, locals, fromlist, level)
+    try:
+        if level == 0 and name not in _plain_names:
+            if name == "numpy" or name.startswith("numpy."):
+                frame = sys._getframe(1)
+                if not _activity.suspended and is_user_code(globals, frame):
+                    return _ours(name, fromlist, frame.f_code)
+            elif due := _due(name):
+                module = _import(name, globals, locals, fromlist, level)
+                for library in due:
+                    _adapt(library, sys._getframe(1) if fromlist else None)
+                return module
+            else:
+                _plain_names.add(name)
+        return _import(name, globals, locals, fromlist, level)
+    except BaseException as error:
+        _leave_out(error)
+        raise
 
 
 @unseen
 def frit_import_module(name: str, package: str | None = None) -> types.ModuleType:
     """Stands for importlib.import_module."""
-    if name == "numpy" or name.startswith("numpy."):
-        frame = sys._getframe(1)
-        if not _activity.suspended and is_user_code(frame.f_globals, frame):
-            try:
-                return _import_module("frit." + name)
-            except ModuleNotFoundError as error:
-                raise _in_numpys_words(error) from None
-    module = _import_module(name, package)
-    for library in _due(name):
-        _adapt(library)
-    return module
+    try:
+        if name == "numpy" or name.startswith("numpy."):
+            frame = sys._getframe(1)
+            if not _activity.suspended and is_user_code(frame.f_globals, frame):
+                try:
+                    return _import_module("frit." + name)
+                except ModuleNotFoundError as error:
+                    if not _is_missing_in_numpy(error):
+                        raise
+        module = _import_module(name, package)
+        for library in _due(name):
+            _adapt(library)
+        return module
+    except BaseException as error:
+        _leave_out(error)
+        raise
 
 
 frit_import_module.__name__ = frit_import_module.__qualname__ = "import_module"
@@ -241,7 +262,11 @@ _get_code = importlib.machinery.SourceFileLoader.get_code
 @unseen
 def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     """Stands for SourceFileLoader.get_code: the loops of the user's own modules are looked at."""
-    code = _get_code(self, fullname)
+    try:
+        code = _get_code(self, fullname)
+    except BaseException as error:
+        _leave_out(error)
+        raise
     if (
         code is None
         or type(self) is not importlib.machinery.SourceFileLoader
@@ -292,8 +317,11 @@ def _due(name: str) -> list[str]:
     return [library for library in _adapters_due if library.partition(".")[0] == package]
 
 
-def _adapt(library: str) -> None:
-    """Runs the library's adapter, once, and not in the middle of the library's own import."""
+def _adapt(library: str, taker: types.FrameType | None = None) -> None:
+    """Runs the library's adapter, once, and not in the middle of the library's own import.
+
+    taker: whose names are functions of the library by now.
+    """
     module = sys.modules.get(library)
     if (
         library not in _adapters_due
@@ -301,10 +329,19 @@ def _adapt(library: str) -> None:
         or getattr(module.__spec__, "_initializing", False)
     ):
         return
-    _adapters_due.discard(library)
     from frit import _adapters
 
+    if library in _adapters.LIBRARIES_WITH_ENGINE and "frit.numpy" not in sys.modules:
+        if taker is None or not is_user_code(taker.f_globals, taker):
+            return
+    _adapters_due.discard(library)
     _adapters.apply(library)
+
+
+def adapt_libraries() -> None:
+    """Runs the adapters that have waited for frit.numpy."""
+    for library in [*_adapters_due]:
+        _adapt(library)
 
 
 def enabled() -> bool:

@@ -100,6 +100,7 @@ def run(request: Request) -> None:
     if "--report" in request.options:
         import atexit
 
+        import frit.loops.place  # lets its places go when the report has counted them
         from frit.report import profile
 
         atexit.register(profile.print_at_exit)
@@ -133,23 +134,10 @@ def _as_plain_python(start: Callable[[], None]) -> None:
         raise
 
 
-def _is_ours(traceback: types.TracebackType) -> bool:
-    return traceback.tb_frame.f_code.co_filename == __file__ or _is_importer(traceback)
-
-
-def _is_importer(traceback: types.TracebackType) -> bool:
-    return traceback.tb_frame.f_globals.get("__name__") == "frit._importer"
-
-
 def _user_part(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """The traceback without the frames of the runner and the importer."""
-    while traceback is not None and _is_ours(traceback):
+    """The traceback without the frames of this file."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
         traceback = traceback.tb_next
-    here = traceback
-    while here is not None:
-        while here.tb_next is not None and _is_importer(here.tb_next):
-            here.tb_next = here.tb_next.tb_next
-        here = here.tb_next
     return traceback
 
 

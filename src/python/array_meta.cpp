@@ -1,4 +1,5 @@
-// array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's.
+// array_meta.cpp: Array's class: isinstance, subclassing, construction, as numpy.ndarray's. And
+// isinstance for UFunc's.
 #include <structmember.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 #include "python/fallback.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
+#include "python/ufunc_type.h"
 
 namespace frit::python {
 namespace {
@@ -185,13 +187,27 @@ PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywo
 
 PyObject* instance_check(PyObject* type, PyObject* object) {
   if (Py_IS_TYPE(object, reinterpret_cast<PyTypeObject*>(type))) Py_RETURN_TRUE;
-  const int is = PyObject_IsInstance(object, numpy.ndarray);
+  const int is = PyObject_IsInstance(object, real_object(type).get());
   return is < 0 ? nullptr : PyBool_FromLong(is);
 }
 PyObject* subclass_check(PyObject* type, PyObject* candidate) {
   if (candidate == type) Py_RETURN_TRUE;
-  const int is = PyObject_IsSubclass(candidate, numpy.ndarray);
+  const int is = PyObject_IsSubclass(candidate, real_object(type).get());
   return is < 0 ? nullptr : PyBool_FromLong(is);
+}
+
+// Heap types may change their class to one of the same layout; PyType_FromMetaclass came with 3.12.
+void set_metaclass(PyTypeObject* type, const char* name, std::vector<PyType_Slot> slots) {
+  static PyMethodDef methods[] = {{"__instancecheck__", instance_check, METH_O, nullptr},
+                                  {"__subclasscheck__", subclass_check, METH_O, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+  slots.push_back({Py_tp_methods, methods});
+  slots.push_back({0, nullptr});
+  // Immutable: what a name of the class means follows from the class's own version then.
+  PyType_Spec spec = {name, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
+  const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
+  PyObject* metaclass = checked(PyType_FromSpecWithBases(&spec, bases.get())).release();
+  Py_SET_TYPE(as_object(type), reinterpret_cast<PyTypeObject*>(metaclass));
 }
 
 void make_unbound_type() {
@@ -212,22 +228,14 @@ void make_unbound_type() {
 
 }  // namespace
 
-PyTypeObject* make_array_metaclass() {
+void set_array_metaclass() {
   make_unbound_type();
-  static PyMethodDef methods[] = {{"__instancecheck__", instance_check, METH_O, nullptr},
-                                  {"__subclasscheck__", subclass_check, METH_O, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_class)},
-                         {Py_tp_call, reinterpret_cast<void*>(construct_array)},
-                         {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
-                         {Py_tp_methods, methods},
-                         {0, nullptr}};
-  // Immutable: what a name of the class means follows from the class's own version then.
-  PyType_Spec spec = {"frit._core.ArrayType", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
-                      slots};
-  const Ref bases = checked(PyTuple_Pack(1, as_object(&PyType_Type)));
-  return reinterpret_cast<PyTypeObject*>(
-      checked(PyType_FromSpecWithBases(&spec, bases.get())).release());
+  set_metaclass(array_type, "frit._core.ArrayType",
+                {{Py_tp_new, reinterpret_cast<void*>(new_class)},
+                 {Py_tp_call, reinterpret_cast<void*>(construct_array)},
+                 {Py_tp_getattro, reinterpret_cast<void*>(get_attribute)}});
 }
+
+void set_ufunc_metaclass() { set_metaclass(ufunc_type, "frit._core.UFuncType", {}); }
 
 }  // namespace frit::python

@@ -261,11 +261,7 @@ void make_array_type(PyObject* module) {
   PyObject* type = checked(PyType_FromSpec(&spec)).release();
   array_type = reinterpret_cast<PyTypeObject*>(type);
   add_ndarray_rest(type);
-  // Heap types may change their class to one of the same layout; PyType_FromMetaclass came with
-  // 3.12.
-  PyTypeObject* metaclass = make_array_metaclass();
-  Py_INCREF(as_object(metaclass));
-  Py_SET_TYPE(type, metaclass);
+  set_array_metaclass();
   checked_status(PyModule_AddObjectRef(module, "Array", type));
 }
 

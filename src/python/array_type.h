@@ -13,7 +13,7 @@ std::vector<PyMethodDef> array_reduction_methods();
 std::vector<PyMethodDef> array_protocol_methods();  // __array__ and its like, pickling, DLPack
 
 // The class of Array: makes real ndarrays its instances and real subclasses of its subclasses.
-PyTypeObject* make_array_metaclass();
+void set_array_metaclass();
 
 // A view of the array with NumPy's rules: shared by methods and attributes.
 Array reversed_axes(const Array& array);

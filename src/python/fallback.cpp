@@ -360,6 +360,8 @@ PyObject* call_with_real_arguments(PyObject* function, const Arguments& argument
   {
     Stand stand;
     result = call_with(stand, function, arguments);
+    // A function that writes to its operand may give it back.
+    if (PyObject* ours = stand.original(result.get())) result = Ref::borrow(ours);
   }
   drain_released();
   return checked(result.release()).release();

@@ -196,6 +196,7 @@ void make_ufunc_type(PyObject* module) {
       "numpy.ufunc", sizeof(UFuncObject), 0,
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   ufunc_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
+  set_ufunc_metaclass();
   ufuncs_by_name = checked(PyDict_New()).release();
   add_ufuncs_of("numpy._core.umath");
   checked_status(PyModule_AddObjectRef(module, "UFunc", as_object(ufunc_type)));

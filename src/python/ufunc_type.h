@@ -25,6 +25,9 @@ inline UFuncObject& ufunc_of(PyObject* object) { return *reinterpret_cast<UFuncO
 PyObject* ufunc_for(PyObject* real);
 PyObject* all_ufuncs();  // dict by name, borrowed
 
+// The class of UFunc: makes real ufuncs its instances.
+void set_ufunc_metaclass();
+
 // A call of the ufunc with all that NumPy allows; falls back by itself.
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments);
 PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments);

@@ -129,6 +129,34 @@ def test_a_name_that_a_submodule_lacks_is_missed_without_a_frame_of_ours(frit):
     assert frit(program) == "module 'numpy.linalg' has no attribute 'nothing' None\n"
 
 
+def test_errors_of_imports_are_those_of_plain_python(python, file):
+    """Their words, attributes and causes, and their tracebacks, where the program prints them."""
+    file("broken.py", "import numpy as np\n1 / 0\n")
+    file("unclosed.py", "x = (\n")
+    file("removed.py", "from numpy import (array,\n    float_)\n")
+    program = file(
+        "program.py",
+        """
+        import importlib, sys, traceback
+
+        texts = ["import numpy.no", "import no", "from numpy import no", "import numpy.linalg.no"]
+        texts += ["from numpy.linalg import norm, no", "from numpy.testing import no, assert_equal"]
+        texts += ["import removed", "import broken", "import unclosed", "import json.no"]
+        texts += ["importlib.import_module('numpy.no')", "importlib.import_module('no')"]
+        texts += ["__import__('unclosed')", "importlib.import_module('broken')"]
+        for text in texts:
+            try:
+                exec(text)
+            except Exception as error:
+                traceback.print_exc(file=sys.stdout)
+                print([getattr(error, name, None) for name in ("name", "path", "args")])
+                print(error.__cause__, error.__context__, error.__suppress_context__)
+        """,
+    )
+    plain, ours = (python(*words, program).stdout for words in ((), ("-m", "frit")))
+    assert ours == plain and plain.count("Traceback") == 14
+
+
 def test_a_missing_name_raises_an_import_error(frit):
     program = """
     try:

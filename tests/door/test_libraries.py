@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501
 
+import os
 import textwrap
 
 import pytest
@@ -441,3 +442,128 @@ def test_functions_and_classes_that_name_ours_go_to_other_processes(python, file
     """
     out = python("-c", textwrap.dedent(code)).stdout
     assert out == "(array([0, 2, 4]), np.int64(10), True) 10 True\n"
+
+
+LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
+    "astropy": """
+    from astropy.table import Table
+    print(Table({"a": x})[x > 1], Table({"a": x, "b": x * 2})["b"].sum())
+    """,
+    "autograd": """
+    import autograd.numpy as traced
+    from autograd import grad, hessian, jacobian
+    f = lambda x: traced.sum(x**3 * np.arange(1.0, 7))
+    print(grad(f)(x * 2), grad(f)(x.sum()), hessian(f)(x), jacobian(lambda v: v * x)(x))
+    """,
+    "cv2": """
+    from cv2 import circle
+    import cv2
+    image = np.zeros((8, 8, 3), np.uint8)
+    print(circle(image, (3, 3), 2, (1, 2, 3), -1) is image, image.sum(), cv2.resize(image, (4, 4)).sum())
+    print(cv2.fillPoly(image, [np.array([[1, 1], [5, 1], [5, 5]], np.int32)], (7, 7, 7)).sum())
+    print(cv2.ORB_create().detectAndCompute(image, None)[0])
+    """,
+    "h5py": """
+    import h5py
+    with h5py.File("file.h5", "w") as file:
+        file["a"] = x
+        file.create_dataset("b", data=np.outer(x, x))[1] = x * 2
+    into = np.zeros(6)
+    with h5py.File("file.h5") as file:
+        file["a"].read_direct(into)
+        print(file["a"][x > 1], file["b"][np.array([0, 1])], into)
+    """,
+    "joblib": """
+    import joblib
+    print(joblib.hash(x), joblib.hash({"x": [x * 2, 1]}))
+    """,
+    "netCDF4": """
+    import netCDF4
+    with netCDF4.Dataset("file.nc", "w") as file:
+        file.createDimension("n", 6)
+        file.createVariable("v", "f8", ("n",))[:] = x * 2
+        print(file["v"][x > 1])
+    """,
+    "pint": """
+    import pint
+    print(x * pint.UnitRegistry().m, pint.UnitRegistry().Quantity(x * 2, "m").to("cm"))
+    """,
+    "polars": """
+    import polars
+    data = polars.DataFrame({"x": x})
+    print(data.filter(x > 1), (data["x"] * x).to_list(), polars.Series(x).is_in(x[:2]).to_list())
+    """,
+    "pyarrow": """
+    import pyarrow
+    print(pyarrow.array(x, mask=x > 1).to_pylist(), pyarrow.array([x, x * 2]).to_pylist())
+    """,
+    "xarray": """
+    import xarray
+    print(xarray.DataArray(x, dims="q", coords={"q": x}).interp(q=x[:3] + 0.1).values)
+    """,
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS)
+def test_libraries_that_know_arrays_by_their_class_get_real_ones(python, file, library):
+    pytest.importorskip(library)
+    text = textwrap.dedent(LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS[library])
+    program = file("program.py", f"import numpy as np\nx = np.linspace(0, 2, 6)\n{text}")
+    assert python("-m", "frit", program).stdout == python(program).stdout
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import numpy, polars",
+        "import polars, numpy",
+        "from polars import fill; import polars, numpy",
+    ],
+)
+def test_real_arrays_are_given_whichever_import_comes_first(python, file, tmp_path, imports):
+    file(
+        "site-packages/polars.py",
+        """
+        import numpy
+
+        def fill(array):
+            assert type(array) is numpy.ndarray, type(array)
+            array[:] = 7
+            return array
+
+        class Dataset:
+            def __getitem__(self, key):
+                return fill(key)
+
+            @classmethod
+            def of(cls, array):
+                return fill(array)
+
+            sum = staticmethod(lambda array: fill(array).sum())
+
+        class DataFrame(Dataset):
+            pass
+
+        LazyFrame = Series = Expr = DataFrame
+        """,
+    )
+    program = file(
+        "program.py",
+        f"""
+        import sys
+        {imports}
+        x = numpy.arange(3)
+        print(polars.DataFrame()[x] is x, x, polars.DataFrame.of(x * 2), polars.DataFrame.sum(x + 1))
+        assert "fill" not in globals() or fill(x) is x
+        """,
+    )
+    settings = {"PYTHONPATH": f"{tmp_path}/site-packages:{os.environ.get('PYTHONPATH', '')}"}
+    ours = python("-m", "frit", program, **settings).stdout
+    assert ours == python(program, **settings).stdout
+
+
+def test_a_library_alone_does_not_load_the_engine(python, file, tmp_path):
+    file("site-packages/pandas.py", "import numpy\n")
+    program = file("program.py", "import pandas, sys\nprint('frit._core' in sys.modules)\n")
+    settings = {"PYTHONPATH": f"{tmp_path}/site-packages:{os.environ.get('PYTHONPATH', '')}"}
+    assert python("-m", "frit", program, **settings).stdout == "False\n"

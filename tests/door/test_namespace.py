@@ -49,6 +49,14 @@ def test_types_constants_and_state_are_numpys_own():
             assert getattr(np, name) is getattr(numpy, name)
 
 
+def test_ufuncs_of_libraries_and_of_python_functions_are_ufuncs():
+    special = pytest.importorskip("scipy.special")
+    for each in (np.add, numpy.add, np.frompyfunc(abs, 1, 1), special.erf):
+        assert isinstance(each, np.ufunc)
+    assert not isinstance(np.sum, np.ufunc) and not issubclass(int, np.ufunc)
+    assert issubclass(numpy.ufunc, np.ufunc)
+
+
 def test_functions_have_numpys_signatures_and_texts():
     compared = 0
     for name in numpy.__all__:
@@ -143,7 +151,14 @@ class Line(np.poly1d):
 
 
 CLASSES = (np.ndarray, np.vectorize, np.poly1d, np.polynomial.Chebyshev, np.random.Generator)
-CLASSES += (np.random.RandomState, np.random.PCG64, np.random.SeedSequence, Line, list[np.ndarray])
+CLASSES += (
+    np.ufunc,
+    np.random.RandomState,
+    np.random.PCG64,
+    np.random.SeedSequence,
+    Line,
+    list[np.ndarray],
+)
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=str)

@@ -173,7 +173,7 @@ def test_doctor_warns_of_an_open_cache_folder(python, tmp_path):
 
 
 def test_tracebacks_show_no_frames_of_ours(python, file):
-    """Of names that NumPy lacks, of functions that a user has vectorized."""
+    """Of names that NumPy lacks, of functions that a user has vectorized, of files."""
     path = file(
         "program.py",
         """
@@ -185,7 +185,11 @@ def test_tracebacks_show_no_frames_of_ours(python, file):
         def refuses(x):
             raise RuntimeError(f"no {x}")
 
-        for wrong in (lambda: np.nothing, lambda: refuses(np.arange(3)), lambda: np.poly1d("a")(2)):
+        np.savez("archive.npz", x=[1])
+        archive = np.load("archive.npz")
+        for wrong in (lambda: np.nothing, lambda: refuses(np.arange(3)), lambda: np.poly1d("a")(2),
+                      lambda: np.load("nowhere.npy"), lambda: np.load(sys.argv[0]),
+                      lambda: archive["y"], lambda: archive.f.y):
             try:
                 wrong()
             except Exception:

@@ -589,6 +589,45 @@ def test_a_failure_in_the_last_round_leaves_what_python_leaves(eager):
     assert got[1]["u"] == 4.0
 
 
+def test_what_a_program_holds_ends_with_it(python, file):
+    """Files that it has not closed are written, and `__del__` may run its loops."""
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+
+        class Sums:
+            def __init__(self, name):
+                self.values, self.file = np.zeros(9), open(name, "w")
+
+            def add(self):
+                for i in range(9):
+                    for j in range(400):
+                        self.values[i] += i * j
+                self.file.write(f"{self.values.sum()}")
+
+            def __del__(self):
+                self.add()
+                print("end", self.values)
+
+        held, other = Sums("held"), Sums("other")
+        for _ in range(3):
+            held.add()
+        for i in range(9):
+            for j in range(400):
+                other.values[i] += j
+        other.itself = other
+        """,
+    )
+    found = []
+    for words in ((), ("-m", "frit")):
+        done = python(*words, program)
+        found.append(
+            (done.stdout, [open(program.parent / name).read() for name in ("held", "other")])
+        )
+    assert found[0] == found[1] and all(found[0][1]) and found[0][0].count("end") == 2
+
+
 def test_copies_of_the_code_need_no_frit(eager):
     pickle = pytest.importorskip("cloudpickle")
     text = """

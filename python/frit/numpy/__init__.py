@@ -65,6 +65,8 @@ _submodules.install_finder(enabled)
 if enabled:
     import sys as _sys
 
+    from frit._importer import adapt_libraries as _adapt_libraries
     from frit.numpy import _touch
 
     _touch.touch(_sys.modules[__name__])
+    _adapt_libraries()

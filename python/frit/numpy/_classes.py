@@ -109,11 +109,6 @@ _METHODS = {
 _POLYNOMIAL = ("__init__", "__call__", "linspace", "roots", "fit", "fromroots")
 
 
-def _converting(function: Callable) -> Callable:
-    """Without a frame, which the tracebacks of a user's function would show."""
-    return _core.Fallback(function.__name__, function, counted=False, method=True)
-
-
 def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> type:
     """The subclass whose methods take Frit's arrays and give them.
 
@@ -142,9 +137,9 @@ def _converting_subclass(name: str, kind: type, methods: tuple[str, ...]) -> typ
         if given is None:
             given = _inherited(kind, method)
         if isinstance(given, classmethod):
-            names[method] = classmethod(_converting(given.__func__))
+            names[method] = classmethod(_fallback.method(given.__func__))
         else:
-            names[method] = _converting(given)
+            names[method] = _fallback.method(given)
     converting = _converting_subclasses[kind] = meta(kind.__name__, (kind,), names)
     _pickles.by_name(converting, name)
     return converting

@@ -59,6 +59,11 @@ def uncounted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return dress(_core.Fallback(name, function, counted=False), name, function)
 
 
+def method(function: Callable[..., Any]) -> Any:
+    """NumPy's method that takes and gives our arrays, without a frame for tracebacks to show."""
+    return _core.Fallback(function.__name__, function, counted=False, method=True)
+
+
 def dress(ours: Any, name: str, function: Callable[..., Any]) -> Any:
     """Gives our function the names, the text and the signature of NumPy's."""
     module, _, plain = name.rpartition(".")

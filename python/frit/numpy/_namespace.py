@@ -52,6 +52,7 @@ def fill(names: dict[str, Any]) -> None:
     names["ndarray"] = _core.Array
     _pickles.by_name(_core.Array, "ndarray")
     names["ufunc"] = _core.UFunc
+    _pickles.by_name(_core.UFunc, "ufunc")
     for name in _table.DIRECT:
         names[name] = _native.direct(name, getattr(_core, name))
     # Not by getattr: some submodules are only imported when asked for.
