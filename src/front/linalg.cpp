@@ -14,6 +14,7 @@
 #include "front/common.h"
 #include "front/dense.h"
 #include "ir/neutral.h"
+#include "ops/loops.h"
 
 namespace frit {
 namespace {
@@ -536,19 +537,14 @@ std::optional<Array> conjugate_product_of(const Array& a, const Array& b) {
   const Array result = empty({}, a.dtype());
   engine.allocate(result.base());
   const Matrix<T> x = matrix_of<T>(a, true), y = matrix_of<T>(b, false);
-  // NumPy warns of nothing here.
   const T sum(blas.wide ? conjugate_sum<T, std::int64_t>(blas, x, y)
                         : conjugate_sum<T, std::int32_t>(blas, x, y));
   std::memcpy(result.base()->data, &sum, sizeof sum);
   return result;
 }
 
-}  // namespace
-
+// The sum of conj(a) * b, if BLAS can read them.
 std::optional<Array> conjugate_product(const Array& a, const Array& b) {
-  check_array(a);
-  check_array(b);
-  Locked lock(Engine::lock());
   const auto fits = [&](const Array& x) {
     return x.ndim() == 1 && x.size() == a.size() && x.size() > 0 && x.dtype() == a.dtype() &&
            x.strides()[0] > 0 && has_whole_strides(x, x.dtype());
@@ -558,8 +554,6 @@ std::optional<Array> conjugate_product(const Array& a, const Array& b) {
   if (a.dtype() == DType::Complex128) return conjugate_product_of<std::complex<double>>(a, b);
   return std::nullopt;
 }
-
-namespace {
 
 Array readable_by_blas(const Array& a) {
   if (!is_inexact(a.dtype())) return a;
@@ -579,6 +573,17 @@ Array dot(const Array& a, const Array& b, const Array* out) {
   check_array(b);
   check(a.ndim() <= 2 && b.ndim() <= 2, "a dot of at most two dimensions");
   return matmul(readable_by_blas(a), readable_by_blas(b), out);
+}
+
+Array vdot(const Array& a, const Array& b) {
+  check_array(a);
+  check_array(b);
+  Locked lock(Engine::lock());
+  if (std::optional<Array> sum = conjugate_product(a, b)) return *std::move(sum);
+  Engine& engine = Engine::get();
+  const OtherSources silent(engine);
+  engine.settings.float_checks = 0;
+  return dot(is_complex(a.dtype()) ? apply(Op::Conjugate, {a}) : a, b);
 }
 
 }  // namespace frit

@@ -285,6 +285,23 @@ class ScanCall final : public Call {
   const char* warning_name() const override {
     return may_warn(op_, dtype_) ? "accumulate" : nullptr;
   }
+  // Each element follows from the one before it and one of the input's.
+  unsigned meant_flags(std::span<std::byte* const> pointers, unsigned raised) const override {
+    const auto along = static_cast<std::size_t>(axis_);
+    std::vector<std::int64_t> shape(in_->shape().begin(), in_->shape().end());
+    if (--shape[along] == 0) return 0;
+    const auto part = [&](const std::byte* data, const Layout& layout, std::int64_t first) {
+      const int item = size_of(dtype_);
+      const LayoutRef rest = LayoutRef::adopt(make_layout(shape, layout.strides(), item));
+      std::vector<std::byte> dense(static_cast<std::size_t>(rest->size() * item));
+      pack(dense.data(), data + first * layout.strides()[along], *rest);
+      return dense;
+    };
+    const std::int64_t n = in_->size() / in_->shape()[along] * shape[along];
+    return flags_from_values(op_, {{dtype_, dtype_}, dtype_}, n,
+                             {part(pointers[0], *out_, 0), part(pointers[1], *in_, 1)},
+                             part(pointers[0], *out_, 1), raised);
+  }
   void run(std::span<std::byte* const> pointers) const override {
     if (scans_rows()) return run_on_rows(pointers);
     const ScanLoop scan = scan_loop(op_, dtype_);
@@ -630,7 +647,7 @@ bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<co
   call.run(pointers);
   SourcePosition at = engine.source;
   if (!at.ufunc) at.ufunc = call.warning_name();
-  engine.note_float_flags(Op{}, at, checks, credible(access_of(outputs[0]), float_flags()));
+  engine.note_float_flags(Op{}, at, checks, flags_of_call(call, access_of(outputs[0]), pointers));
   return true;
 }
 

@@ -137,6 +137,14 @@ void reduce_floats_any_order(void* out, const void* in, int64 n) {
 
 constexpr int64 leaf = 128;
 
+// (a + b) + (c + d), with no flags but those of these sums: a compiler left alone adds up whatever
+// fills its registers.
+template <class F>
+F sum_of_pairs(F a, F b, F c, F d) {
+#pragma clang fp exceptions(maytrap)
+  return (a + b) + (c + d);
+}
+
 template <DType d>
 void sum_leaf(Wide<d>* out, const Element<d>* in, int64 n) {
   constexpr int parts = complex_type(d) ? 2 : 1;
@@ -150,10 +158,11 @@ void sum_leaf(Wide<d>* out, const Element<d>* in, int64 n) {
   int64 i = 8;
   for (; i < n - n % 8; i += 8) r += load_vector<d, 8>(in + i);
   if constexpr (parts == 1) {
-    out[0] = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    const Vector<d, 4> s = r.even + r.odd;
+    out[0] = sum_of_pairs(s[0], s[1], s[2], s[3]);
   } else {
-    out[0] = (r[0] + r[2]) + (r[4] + r[6]);
-    out[1] = (r[1] + r[3]) + (r[5] + r[7]);
+    for (int part = 0; part < parts; ++part)
+      out[part] = sum_of_pairs(r[part], r[part + 2], r[part + 4], r[part + 6]);
   }
   for (; i < n; ++i) out[i % parts] += widened(in[i]);
 }
