@@ -355,7 +355,7 @@ class ScanCall final : public Call {
       }
     }
   }
-  static constexpr std::int64_t least_row = 8;  // elements
+  static constexpr std::int64_t least_row = 2;  // elements
 
   Op op_;
   DType dtype_;
@@ -403,36 +403,6 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
 // ---- arg-extremes -------------------------------------------------------------------------------
 
 namespace {
-
-// Of complex numbers, of which the first with a NaN is it.
-template <class T>
-std::int64_t first_extreme(const std::byte* data, std::int64_t n, Extreme which) {
-  struct Value {
-    T re, im;
-    bool is_nan() const { return re != re || im != im; }
-  };
-  const auto at = [&](std::int64_t k) {
-    Value x;
-    std::memcpy(&x, data + k * static_cast<std::int64_t>(sizeof x), sizeof x);
-    return x;
-  };
-  const bool is_max = which == Extreme::Max;
-  std::int64_t best = 0;
-  Value extreme = at(0);
-  if (extreme.is_nan()) return 0;
-  for (std::int64_t k = 1; k < n; ++k) {
-    const Value x = at(k);
-    if ((is_max ? x.re < extreme.re : x.re > extreme.re) && x.im == x.im) [[likely]]
-      continue;
-    if (x.is_nan()) return k;
-    const bool beyond = is_max ? x.re > extreme.re : x.re < extreme.re;
-    const bool beyond_in_part = is_max ? x.im > extreme.im : x.im < extreme.im;
-    if (!beyond && !(x.re == extreme.re && beyond_in_part)) continue;
-    best = k;
-    extreme = x;
-  }
-  return best;
-}
 
 // Of `count` columns of n elements, which lie side by side, the rows of the first extremes. Any
 // byte of a bool but 0 is true.
@@ -533,10 +503,7 @@ class ExtremeCall final : public Call {
                       copy_strided(dense.data(), item, in, stride, n, item);
                       in = dense.data();
                     }
-                    const std::int64_t at = loop ? loop(in, n)
-                                            : dtype_ == DType::Complex64
-                                                ? first_extreme<float>(in, n, which_)
-                                                : first_extreme<double>(in, n, which_);
+                    const std::int64_t at = loop(in, n);
                     std::memcpy(pointers[0] + lane * 8, &at, 8);
                   });
   }
