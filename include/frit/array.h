@@ -235,6 +235,11 @@ class Call {
   virtual bool is_pure() const { return false; }
   // What a floating-point warning calls it; null: it gives none.
   virtual const char* warning_name() const { return nullptr; }
+  // Which status flags of the processor its values mean, where these were raised.
+  virtual unsigned meant_flags(std::span<std::byte* const> pointers, unsigned raised) const {
+    static_cast<void>(pointers);
+    return raised;
+  }
 };
 void record_call(std::shared_ptr<const Call> call, std::span<const Array> outputs,
                  std::span<const Array> inputs);

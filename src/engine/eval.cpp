@@ -476,7 +476,8 @@ void Engine::run_call(const Node& node) {
   site.call->run(pointers);
   SourcePosition at = node.source;
   if (!at.ufunc) at.ufunc = site.call->warning_name();
-  note_float_flags(node.op, at, node.float_checks, credible(site.outputs[0], float_flags()));
+  note_float_flags(node.op, at, node.float_checks,
+                   flags_of_call(*site.call, site.outputs[0], pointers));
 }
 
 }  // namespace frit

@@ -44,13 +44,21 @@ bool divides(Op op) {
          op == Op::Reciprocal || op == Op::Power || op == Op::FloatPower;
 }
 
+// Where such an op gives an infinity, it does so exactly.
+bool has_poles_only(Op op) {
+  return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
+}
+
 // An exact infinity: a zero divisor, a zero to a negative power, log(0), atanh(1).
 bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
   if (op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal)
     return inputs[0].zero[e] != 0;
   if (divides(op)) return inputs[1].zero[e] != 0;
-  return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
+  return has_poles_only(op);
 }
+
+// NumPy compares what may be a NaN.
+bool compares_a_difference(Op op) { return op == Op::Logaddexp || op == Op::Logaddexp2; }
 
 // NaN out of no NaN, without a word from NumPy: the sign of a complex infinity, the spacing of an
 // infinity.
@@ -93,7 +101,10 @@ unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const 
     for (std::int64_t e = begin; e < end; ++e) special |= !(std::abs(out[e]) < infinity);
     if (!special) continue;
     for (std::int64_t e = begin; e < end; ++e) {
-      if (std::isnan(x[e]) || std::isnan(y[e])) continue;
+      if (std::isnan(x[e]) || std::isnan(y[e])) {
+        if (compares_a_difference(op)) flags |= flag_invalid;
+        continue;
+      }
       if (std::isnan(out[e])) {
         flags |= flag_invalid;
       } else if (std::isinf(out[e]) && !std::isinf(x[e]) && !std::isinf(y[e])) {
@@ -194,7 +205,8 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   const Kinds& last = inputs.back();
   const bool integer = !is_inexact(signature.out);
   // An infinity that is rounded down, or becomes an integer, is invalid besides.
-  const bool floors = op == Op::FloorDivide, inverts = op == Op::Reciprocal;
+  const bool inverts = op == Op::Reciprocal,
+             floors = op == Op::FloorDivide && signature.out != DType::Float16;
   // The least integer divided by -1 is told by its flag alone.
   unsigned flags = integer && floors ? raised & flag_overflow : 0;
   if (flags_tell(op, signature)) return raised;
@@ -203,15 +215,16 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
     bool nan_in = false, infinite_in = false;
     for (const Kinds& k : inputs) {
       nan_in |= k.nan[e] != 0;
-      infinite_in |= k.infinite[e] != 0;
-      if (op == Op::Nextafter) break;  // the other input is only a direction
+      // What nextafter goes to is only a direction.
+      infinite_in |= k.infinite[e] != 0 && (op != Op::Nextafter || &k == &inputs[0]);
     }
     if (integer) {
       if (divides(op) && last.zero[e]) flags |= flag_divide | (inverts ? flag_invalid : 0);
       continue;
     }
     // The method compares the sizes of the divisor's parts.
-    const bool compares = is_complex(signature.out) && divides(op) && last.nan[e];
+    const bool divides_by_nan = is_complex(signature.out) && divides(op) && last.nan[e];
+    const bool compares = divides_by_nan || (compares_a_difference(op) && nan_in);
     if (compares) flags |= flag_invalid;
     if (result.nan[e] && !nan_in && !quiet_on(op, signature.out, infinite_in))
       flags |= flag_invalid;
@@ -260,9 +273,13 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
 
 unsigned meant(Op op, const Signature& signature, unsigned flags) {
   const unsigned division = flags & (flag_invalid | flag_divide);
-  if (divides(op) && !is_inexact(signature.out))
-    return (division ? flag_divide : 0) | (op == Op::FloorDivide ? flags & flag_overflow : 0);
+  if (divides(op) && !is_inexact(signature.out)) {
+    const unsigned kept = op == Op::FloorDivide ? flags & flag_overflow : 0;
+    const unsigned besides = op == Op::Reciprocal ? flag_invalid : 0;
+    return kept | (division ? flag_divide | besides : 0);
+  }
   if (op == Op::Remainder || op == Op::Fmod) return division ? flag_invalid : 0;
+  if (has_poles_only(op) && flags & flag_overflow) return (flags & flag_invalid) | flag_divide;
   return flags;
 }
 
@@ -288,17 +305,34 @@ unsigned claimed(const Node& node, unsigned& flags) {
   return mine;
 }
 
-unsigned credible(const Access& out, unsigned flags) {
-  if (out.dtype != DType::Float16 || flags == 0 || !out.base->data) return flags;
-  const std::int64_t n = out.layout->size();
-  std::vector<std::byte> dense(static_cast<std::size_t>(n * size_of(out.dtype)));
-  pack(dense.data(), out.base->data + out.offset, *out.layout);
-  const Kinds kinds = kinds_of(out.dtype, dense.data(), n);
+unsigned shown(Op op, DType dtype, const std::byte* results, std::int64_t n, unsigned flags) {
+  const bool tell = is_inexact(dtype) && (!is_complex(dtype) || has(op, Costly));
+  if (!tell || flags == 0) return flags;
+  const Kinds kinds = kinds_of(dtype, results, n);
   const auto any = [](const std::vector<std::uint8_t>& of) {
     return std::ranges::count(of, 0) < std::ssize(of);
   };
-  return flags & ((any(kinds.nan) ? flag_invalid : 0) |
-                  (any(kinds.infinite) ? flag_overflow | flag_divide : 0));
+  // An infinity that is rounded down is invalid besides.
+  const unsigned rounded = op == Op::FloorDivide ? flag_invalid : 0;
+  const unsigned of_infinity = flag_overflow | flag_divide | rounded;
+  return flags & ((any(kinds.nan) ? flag_invalid : 0) | (any(kinds.infinite) ? of_infinity : 0));
+}
+
+unsigned shown(Op op, const Access& out, unsigned flags) {
+  if (flags == 0 || !out.base->data) return flags;
+  const std::int64_t n = out.layout->size();
+  std::vector<std::byte> dense(static_cast<std::size_t>(n * size_of(out.dtype)));
+  pack(dense.data(), out.base->data + out.offset, *out.layout);
+  return shown(op, out.dtype, dense.data(), n, flags);
+}
+
+unsigned credible(const Access& out, unsigned flags) {
+  return out.dtype == DType::Float16 ? shown(Op::Copy, out, flags) : flags;
+}
+
+unsigned flags_of_call(const Call& call, const Access& out, std::span<std::byte* const> pointers) {
+  const unsigned raised = credible(out, float_flags() & flags_of_interest);
+  return raised == 0 ? 0 : call.meant_flags(pointers, raised);
 }
 
 bool is_candidate(const Node& node) {

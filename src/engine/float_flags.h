@@ -24,12 +24,20 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
 unsigned flags_of_conversion(DType from, DType to, const void* in, const void* out, std::int64_t n);
 
 // What raised flags mean where the values are gone: a float's remainder by zero raises
-// divide-by-zero on the way to a NaN, an integer's 0 / 0 is computed as a NaN.
+// divide-by-zero on the way to a NaN, an integer's 0 / 0 is computed as a NaN, log(0) overflows.
 unsigned meant(Op op, const Signature& signature, unsigned flags);
+
+// Those of the flags that an op's results show; but divisions of complex numbers, for one, overflow
+// on the way to finite quotients.
+unsigned shown(Op op, DType dtype, const std::byte* results, std::int64_t n, unsigned flags);
+unsigned shown(Op op, const Access& out, unsigned flags);
 
 // Those of the flags that elements of this kind can stand for: to convert a single float16 number,
 // compilers convert all that its register holds, so that only values tell.
 unsigned credible(const Access& out, unsigned flags);
+
+// What a call that has just run has raised.
+unsigned flags_of_call(const Call& call, const Access& out, std::span<std::byte* const> pointers);
 
 // Could somebody hear of an error of this node, in its op or its conversions?
 bool is_candidate(const Node& node);

@@ -80,8 +80,9 @@ bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
  public:
-  Replay(const std::vector<const Node*>& nodes, std::vector<Found>& found)
-      : nodes_(nodes), found_(found) {}
+  Replay(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
+         std::vector<Found>& found)
+      : nodes_(nodes), intact_(intact), found_(found) {}
 
   void run() {
     std::span<const std::int64_t> space;
@@ -105,6 +106,7 @@ class Replay {
              std::int64_t end) {
     std::vector<std::pair<const Access*, std::vector<std::byte>>> made;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
+      if (!intact_[k]) continue;
       const Node& node = *nodes_[k];
       node_ = k;
       const auto mine = domain(node);
@@ -155,6 +157,7 @@ class Replay {
   }
 
   const std::vector<const Node*>& nodes_;
+  const std::vector<bool>& intact_;
   std::vector<Found>& found_;
   std::size_t node_ = 0;  // the one being replayed
 };
@@ -291,29 +294,34 @@ class WholeReplay {
 
 }  // namespace
 
-bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& launch,
-                   const std::vector<Base*>& slots) {
-  for (std::size_t k = 0; k < nodes.size(); ++k)
-    for (int j = 0; j < nodes[k]->inputs; ++j) {
-      const Access& in = nodes[k]->in[j];
+std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+                               const std::vector<Base*>& slots) {
+  const auto is_kept = [&](const Base* base) {
+    const bool is_shadowed =
+        std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == base; });
+    bool is_written = false;
+    for (const Node* n : nodes)
+      for_each_access(*n, [&](const Access& a, bool w) { is_written |= w && a.base == base; });
+    return base->data && (is_shadowed || !is_written);
+  };
+  std::vector<bool> intact;
+  for (const Node* node : nodes) {
+    bool is_intact = true;
+    for (int j = 0; j < node->inputs; ++j) {
+      const Access& in = node->in[j];
       if (!in.base) continue;
-      const bool made_here =
-          std::any_of(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(k),
-                      [&](const Node* n) { return same_access(n->out, in); });
-      if (made_here) continue;
-      const bool shadowed = std::any_of(launch.shadows.begin(), launch.shadows.end(),
-                                        [&](const auto& s) { return slots[s.slot] == in.base; });
-      bool overwritten = false;
-      for (const Node* n : nodes)
-        for_each_access(*n,
-                        [&](const Access& a, bool w) { overwritten |= w && a.base == in.base; });
-      if ((overwritten && !shadowed) || !in.base->data) return false;
+      std::size_t maker = intact.size();  // one behind the last node that wrote it
+      while (maker > 0 && !same_access(nodes[maker - 1]->out, in)) --maker;
+      is_intact &= maker > 0 ? intact[maker - 1] : is_kept(in.base);
     }
-  return true;
+    intact.push_back(is_intact);
+  }
+  return intact;
 }
 
-void replay_in_chunks(const std::vector<const Node*>& nodes, std::vector<Found>& found) {
-  Replay(nodes, found).run();
+void replay_in_chunks(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
+                      std::vector<Found>& found) {
+  Replay(nodes, intact, found).run();
 }
 
 bool replay_whole(const std::vector<const Node*>& nodes, const LaunchStep& launch,

@@ -13,13 +13,15 @@ struct Found {
   unsigned op = 0, inputs = 0;
 };
 
-// Are the group's inputs still what they were?
-bool inputs_intact(const std::vector<const Node*>& nodes, const LaunchStep& launch,
-                   const std::vector<Base*>& slots);
+// Which nodes can run again: their inputs, and those of the nodes that made these, are still what
+// they were.
+std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const LaunchStep& launch,
+                               const std::vector<Base*>& slots);
 
-// The elementwise nodes of the largest iteration space, in chunks; found[k] collects the flags of
-// nodes[k]. The inputs are intact.
-void replay_in_chunks(const std::vector<const Node*>& nodes, std::vector<Found>& found);
+// The intact elementwise nodes of the largest iteration space, in chunks; found[k] collects the
+// flags of nodes[k].
+void replay_in_chunks(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
+                      std::vector<Found>& found);
 
 // All nodes, one after the other as NumPy would run them, in memory of their own: what a reduction
 // gives others is known only then. False, with nothing found: nothing follows a reduction, the

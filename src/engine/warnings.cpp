@@ -3,8 +3,9 @@
 // A flag says only that some op of a launch did something. Which one, and whether it counts, is
 // found by replaying the group op by op, in chunks, and looking at the values: NaN out of no NaN is
 // invalid, infinity out of finite numbers is a division by zero or an overflow. Conversions count
-// too: of values that no integer holds, or no smaller float. A replay needs the launch's inputs:
-// where the launch has overwritten them, the flags are put down to the last op that may raise them.
+// too: of values that no integer holds, or no smaller float. A replay needs an op's inputs: where
+// the launch has overwritten them, what the other ops don't explain is put down to the last such op
+// that may raise it.
 #include <algorithm>
 
 #include "engine/engine.h"
@@ -16,6 +17,15 @@ namespace frit {
 namespace {
 
 std::uint8_t bit(FloatError error) { return static_cast<std::uint8_t>(error); }
+
+// Those of the flags that what a node has written shows, where nothing was written over it.
+unsigned shown(const std::vector<const Node*>& members, std::size_t k, unsigned flags) {
+  const Node& node = *members[k];
+  const bool is_last =
+      std::none_of(members.begin() + static_cast<std::ptrdiff_t>(k) + 1, members.end(),
+                   [&](const Node* later) { return later->out.base == node.out.base; });
+  return node.kind == NodeKind::Elementwise && is_last ? shown(node.op, node.out, flags) : flags;
+}
 
 }  // namespace
 
@@ -59,8 +69,9 @@ void Engine::note_small(Op op, const Signature& signature, void* const* args, st
     intact &= args[k] != args[0];
     in.push_back(bytes_of(k, signature.in[k - 1]));
   }
-  flags = intact ? flags_from_values(op, signature, n, in, bytes_of(0, signature.out), flags)
-                 : meant(op, signature, flags);
+  const std::vector<std::byte> out = bytes_of(0, signature.out);
+  flags = intact ? flags_from_values(op, signature, n, in, out, flags)
+                 : shown(op, signature.out, out.data(), n, meant(op, signature, flags));
   note_float_flags(op, source, settings.float_checks, flags);
 }
 
@@ -76,15 +87,17 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
   std::vector<Found> found(members.size());
   if (replay_whole(members, step.launch, slots_, found)) {
     // Each node has said what it raised.
-  } else if (inputs_intact(members, step.launch, slots_)) {
-    replay_in_chunks(members, found);
-    unsigned explained = 0;
-    for (const Found& f : found) explained |= f.op | f.inputs;
-    // What no elementwise op explains belongs to the first user's kernel, or the last reduction.
+  } else {
+    const std::vector<bool> intact = intact_nodes(members, step.launch, slots_);
+    replay_in_chunks(members, intact, found);
+    for (const Found& f : found) flags &= ~(f.op | f.inputs);
+    // What no replayed op explains belongs to those that could not be, or to the first user's
+    // kernel, or the last reduction.
     std::size_t taker = members.size();
     for (std::size_t k = members.size(); k-- > 0;) {
       const Node& node = *members[k];
       if (!is_candidate(node)) continue;
+      if (!intact[k]) found[k].op = shown(members, k, claimed(node, flags));
       if (node.kind == NodeKind::Routine ||
           (node.kind == NodeKind::Reduce && taker == members.size() &&
            may_warn(node.op, node.signature.in[0])))
@@ -92,12 +105,8 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     }
     if (taker < members.size()) {
       const Node& node = *members[taker];
-      found[taker].op = flags & ~explained;
-      if (node.kind == NodeKind::Reduce) found[taker].op = credible(node.out, found[taker].op);
+      found[taker].op |= node.kind == NodeKind::Reduce ? credible(node.out, flags) : flags;
     }
-  } else {
-    for (std::size_t k = members.size(); k-- > 0;)
-      if (is_candidate(*members[k])) found[k].op = claimed(*members[k], flags);
   }
   for (std::size_t k = 0; k < members.size(); ++k) {
     const Node& node = *members[k];

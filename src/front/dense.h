@@ -16,7 +16,10 @@ std::optional<Array> repeat_dense(const Array& a, const Array& counts);
 // The elements moved along all axes, by one shift for each; nothing too where they are many.
 std::optional<Array> roll_dense(const Array& a, std::span<const std::int64_t> shifts);
 
-// The sum of conjugate(a) * b of complex vectors, by BLAS.
-std::optional<Array> conjugate_product(const Array& a, const Array& b);
+// Whether any element is true in both of two bool vectors of one length, which are there.
+std::optional<Array> bool_product(const Array& a, const Array& b);
+
+// The sum of conjugate(a) * b of vectors of one length, of which nobody is warned; of any vectors.
+Array vdot(const Array& a, const Array& b);
 
 }  // namespace frit

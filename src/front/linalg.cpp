@@ -14,6 +14,7 @@
 #include "front/common.h"
 #include "front/dense.h"
 #include "ir/neutral.h"
+#include "ops/loops.h"
 
 namespace frit {
 namespace {
@@ -266,9 +267,34 @@ class Product {
   const Blas& blas_;
 };
 
+// Rows of integers by the ready-made loops, which are vectors.
+template <class T>
+void add_rows(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+  constexpr DType dtype = sizeof(T) == 1   ? DType::UInt8
+                          : sizeof(T) == 2 ? DType::UInt16
+                          : sizeof(T) == 4 ? DType::UInt32
+                                           : DType::UInt64;
+  const Loop multiply_loop = loop(Op::Multiply, dtype), add_loop = loop(Op::Add, dtype);
+  std::vector<T> products(static_cast<std::size_t>(b.columns));
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    T* row = out.data + i * out.row_stride;
+    std::fill_n(row, b.columns, T{});
+    for (std::int64_t k = 0; k < a.columns; ++k) {
+      void* product[3] = {products.data(), a.data + i * a.row_stride + k * a.column_stride,
+                          b.data + k * b.row_stride};
+      multiply_loop(product, b.columns, 1);
+      void* sum[3] = {row, row, products.data()};
+      add_loop(sum, b.columns, 0);
+    }
+  }
+}
+
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
   if constexpr (std::is_integral_v<T>) {
+    constexpr std::int64_t least_columns = 16;
+    const bool has_rows = b.column_stride == 1 && out.column_stride == 1;
+    if (has_rows && b.columns >= least_columns) return add_rows(a, b, out);
     Product<T, std::int64_t>::loops(a, b, out);
   } else {
     const Blas& blas = blas_of<T>();
@@ -536,19 +562,14 @@ std::optional<Array> conjugate_product_of(const Array& a, const Array& b) {
   const Array result = empty({}, a.dtype());
   engine.allocate(result.base());
   const Matrix<T> x = matrix_of<T>(a, true), y = matrix_of<T>(b, false);
-  // NumPy warns of nothing here.
   const T sum(blas.wide ? conjugate_sum<T, std::int64_t>(blas, x, y)
                         : conjugate_sum<T, std::int32_t>(blas, x, y));
   std::memcpy(result.base()->data, &sum, sizeof sum);
   return result;
 }
 
-}  // namespace
-
+// The sum of conj(a) * b, if BLAS can read them.
 std::optional<Array> conjugate_product(const Array& a, const Array& b) {
-  check_array(a);
-  check_array(b);
-  Locked lock(Engine::lock());
   const auto fits = [&](const Array& x) {
     return x.ndim() == 1 && x.size() == a.size() && x.size() > 0 && x.dtype() == a.dtype() &&
            x.strides()[0] > 0 && has_whole_strides(x, x.dtype());
@@ -558,8 +579,6 @@ std::optional<Array> conjugate_product(const Array& a, const Array& b) {
   if (a.dtype() == DType::Complex128) return conjugate_product_of<std::complex<double>>(a, b);
   return std::nullopt;
 }
-
-namespace {
 
 Array readable_by_blas(const Array& a) {
   if (!is_inexact(a.dtype())) return a;
@@ -579,6 +598,46 @@ Array dot(const Array& a, const Array& b, const Array* out) {
   check_array(b);
   check(a.ndim() <= 2 && b.ndim() <= 2, "a dot of at most two dimensions");
   return matmul(readable_by_blas(a), readable_by_blas(b), out);
+}
+
+std::optional<Array> bool_product(const Array& a, const Array& b) {
+  Locked lock(Engine::lock());
+  Engine& engine = Engine::get();
+  const auto is_ready_row = [&](const Array& x) {
+    return x.c_contiguous() && engine.is_ready(x.base());
+  };
+  if (!is_ready_row(a) || !is_ready_row(b)) return std::nullopt;
+  const auto elements_of = [](const Array& x) {
+    return reinterpret_cast<std::uint8_t*>(x.base()->data + x.offset());
+  };
+  std::uint8_t *const x = elements_of(a), *const y = elements_of(b);
+  const Loop both_loop = loop(Op::LogicalAnd, DType::Bool);
+  const ExtremeLoop first_true = extreme_loop(Op::Maximum, DType::Bool);
+  constexpr std::int64_t few = 64, many = 4096;
+  std::uint8_t both[many];
+  bool found = false;
+  for (std::int64_t k = 0, n = few; k < a.size() && !found; k += n, n = many) {
+    n = std::min(n, a.size() - k);
+    void* args[3] = {both, x + k, y + k};
+    both_loop(args, n, 0);
+    found = both[first_true(both, n)] != 0;
+  }
+  const Array result = empty({}, DType::Bool);
+  engine.allocate(result.base());
+  std::memcpy(result.base()->data, &found, 1);
+  ++engine.statistics.immediate;
+  return result;
+}
+
+Array vdot(const Array& a, const Array& b) {
+  check_array(a);
+  check_array(b);
+  Locked lock(Engine::lock());
+  if (std::optional<Array> sum = conjugate_product(a, b)) return *std::move(sum);
+  Engine& engine = Engine::get();
+  const OtherSources silent(engine);
+  engine.settings.float_checks = 0;
+  return dot(is_complex(a.dtype()) ? apply(Op::Conjugate, {a}) : a, b);
 }
 
 }  // namespace frit

@@ -285,6 +285,23 @@ class ScanCall final : public Call {
   const char* warning_name() const override {
     return may_warn(op_, dtype_) ? "accumulate" : nullptr;
   }
+  // Each element follows from the one before it and one of the input's.
+  unsigned meant_flags(std::span<std::byte* const> pointers, unsigned raised) const override {
+    const auto along = static_cast<std::size_t>(axis_);
+    std::vector<std::int64_t> shape(in_->shape().begin(), in_->shape().end());
+    if (--shape[along] == 0) return 0;
+    const auto part = [&](const std::byte* data, const Layout& layout, std::int64_t first) {
+      const int item = size_of(dtype_);
+      const LayoutRef rest = LayoutRef::adopt(make_layout(shape, layout.strides(), item));
+      std::vector<std::byte> dense(static_cast<std::size_t>(rest->size() * item));
+      pack(dense.data(), data + first * layout.strides()[along], *rest);
+      return dense;
+    };
+    const std::int64_t n = in_->size() / in_->shape()[along] * shape[along];
+    return flags_from_values(op_, {{dtype_, dtype_}, dtype_}, n,
+                             {part(pointers[0], *out_, 0), part(pointers[1], *in_, 1)},
+                             part(pointers[0], *out_, 1), raised);
+  }
   void run(std::span<std::byte* const> pointers) const override {
     if (scans_rows()) return run_on_rows(pointers);
     const ScanLoop scan = scan_loop(op_, dtype_);
@@ -338,7 +355,7 @@ class ScanCall final : public Call {
       }
     }
   }
-  static constexpr std::int64_t least_row = 8;  // elements
+  static constexpr std::int64_t least_row = 2;  // elements
 
   Op op_;
   DType dtype_;
@@ -386,36 +403,6 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
 // ---- arg-extremes -------------------------------------------------------------------------------
 
 namespace {
-
-// Of complex numbers, of which the first with a NaN is it.
-template <class T>
-std::int64_t first_extreme(const std::byte* data, std::int64_t n, Extreme which) {
-  struct Value {
-    T re, im;
-    bool is_nan() const { return re != re || im != im; }
-  };
-  const auto at = [&](std::int64_t k) {
-    Value x;
-    std::memcpy(&x, data + k * static_cast<std::int64_t>(sizeof x), sizeof x);
-    return x;
-  };
-  const bool is_max = which == Extreme::Max;
-  std::int64_t best = 0;
-  Value extreme = at(0);
-  if (extreme.is_nan()) return 0;
-  for (std::int64_t k = 1; k < n; ++k) {
-    const Value x = at(k);
-    if ((is_max ? x.re < extreme.re : x.re > extreme.re) && x.im == x.im) [[likely]]
-      continue;
-    if (x.is_nan()) return k;
-    const bool beyond = is_max ? x.re > extreme.re : x.re < extreme.re;
-    const bool beyond_in_part = is_max ? x.im > extreme.im : x.im < extreme.im;
-    if (!beyond && !(x.re == extreme.re && beyond_in_part)) continue;
-    best = k;
-    extreme = x;
-  }
-  return best;
-}
 
 // Of `count` columns of n elements, which lie side by side, the rows of the first extremes. Any
 // byte of a bool but 0 is true.
@@ -516,10 +503,7 @@ class ExtremeCall final : public Call {
                       copy_strided(dense.data(), item, in, stride, n, item);
                       in = dense.data();
                     }
-                    const std::int64_t at = loop ? loop(in, n)
-                                            : dtype_ == DType::Complex64
-                                                ? first_extreme<float>(in, n, which_)
-                                                : first_extreme<double>(in, n, which_);
+                    const std::int64_t at = loop(in, n);
                     std::memcpy(pointers[0] + lane * 8, &at, 8);
                   });
   }
@@ -630,7 +614,7 @@ bool call_at_once(const Call& call, std::span<const Array> outputs, std::span<co
   call.run(pointers);
   SourcePosition at = engine.source;
   if (!at.ufunc) at.ufunc = call.warning_name();
-  engine.note_float_flags(Op{}, at, checks, credible(access_of(outputs[0]), float_flags()));
+  engine.note_float_flags(Op{}, at, checks, flags_of_call(call, access_of(outputs[0]), pointers));
   return true;
 }
 

@@ -84,8 +84,11 @@ Scalar converted(const Argument& a, DType dtype) {
                          info(dtype).name));
   const Scalar result = cast_scalar(a.scalar, dtype);
   Engine& engine = Engine::get();
-  if (engine.settings.float_checks != 0 && conversion_may_warn(a.scalar.dtype, dtype))
+  if (engine.settings.float_checks != 0 && conversion_may_warn(a.scalar.dtype, dtype)) {
+    const OtherSources sources(engine);
+    engine.source.ufunc = nullptr;  // a step of its own
     engine.note_conversion(Op::Copy, a.scalar.dtype, dtype, a.scalar.bytes, result.bytes, 1);
+  }
   return result;
 }
 

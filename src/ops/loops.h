@@ -14,7 +14,7 @@ using UpdateLoop = void (*)(void* elements, std::int64_t extent, std::int64_t st
 UpdateLoop update_loop(Op op, DType dtype);
 
 // Which of n > 0 elements is the first of the greatest (Maximum) or least (Minimum); where there is
-// a NaN, the first NaN. Not of complex numbers.
+// a NaN, the first NaN.
 using ExtremeLoop = std::int64_t (*)(const void* in, std::int64_t n);
 ExtremeLoop extreme_loop(Op op, DType dtype);
 

@@ -137,6 +137,14 @@ void reduce_floats_any_order(void* out, const void* in, int64 n) {
 
 constexpr int64 leaf = 128;
 
+// (a + b) + (c + d), with no flags but those of these sums: a compiler left alone adds up whatever
+// fills its registers.
+template <class F>
+F sum_of_pairs(F a, F b, F c, F d) {
+#pragma clang fp exceptions(maytrap)
+  return (a + b) + (c + d);
+}
+
 template <DType d>
 void sum_leaf(Wide<d>* out, const Element<d>* in, int64 n) {
   constexpr int parts = complex_type(d) ? 2 : 1;
@@ -150,10 +158,11 @@ void sum_leaf(Wide<d>* out, const Element<d>* in, int64 n) {
   int64 i = 8;
   for (; i < n - n % 8; i += 8) r += load_vector<d, 8>(in + i);
   if constexpr (parts == 1) {
-    out[0] = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    const Vector<d, 4> s = r.even + r.odd;
+    out[0] = sum_of_pairs(s[0], s[1], s[2], s[3]);
   } else {
-    out[0] = (r[0] + r[2]) + (r[4] + r[6]);
-    out[1] = (r[1] + r[3]) + (r[5] + r[7]);
+    for (int part = 0; part < parts; ++part)
+      out[part] = sum_of_pairs(r[part], r[part + 2], r[part + 4], r[part + 6]);
   }
   for (; i < n; ++i) out[i % parts] += widened(in[i]);
 }
@@ -245,6 +254,35 @@ int64 find_extreme(const void* in, int64 n) {
     if (op == Op::Maximum ? !(data[k] <= data[at]) : !(data[k] >= data[at])) at = k;
   return at;
 }
+// Of complex elements, of which the first with a NaN is it. Most are behind in their real parts.
+template <Op op, DType d>
+requires(complex_type(d)) int64 find_extreme(const void* in, int64 n) {
+  constexpr int lanes = 8;
+  Number<d> extreme = Number<d>::load(in, 0);
+  const auto is_nan = [](Number<d> x) { return x.re != x.re || x.im != x.im; };
+  const auto is_beyond = [](auto x, auto y) { return op == Op::Maximum ? x > y : x < y; };
+  int64 at = 0;
+  for (int64 k = 1; k < n && !is_nan(extreme);) {
+    int64 last = n;
+    if (k + lanes <= n) {
+      const auto x = load_vector<d, 2 * lanes>((const Element<d>*)in + 2 * k);
+      const Vector<d, lanes> re = x.even, im = x.odd, best = extreme.re;
+      last = k + lanes;
+      if (bits_of_each<lanes>(is_beyond(best, re) & (im == im)) == 0xff) k = last;
+    }
+    for (; k < last && !is_nan(extreme); ++k) {
+      const Number<d> x = Number<d>::load(in, k);
+      if (is_beyond(x.re, extreme.re) || is_nan(x) ||
+          (x.re == extreme.re && is_beyond(x.im, extreme.im)))
+        extreme = x, at = k;
+    }
+  }
+  return at;
+}
+template <Op op, DType d>
+void reduce_to_extreme(void* out, const void* in, int64 n) {
+  Number<d>::load(in, find_extreme<op, d>(in, n)).store(out, 0);
+}
 // Of bool elements the first true or false one decides.
 template <Op op>
 int64 find_bool(const void* in, int64 n) {
@@ -290,6 +328,8 @@ void fill_entry(LoopTable& table) {
       reduction = reduce_integers<op, d>;
     else if constexpr (float_type(d) && (Formula<op>::flags & Reorderable) != 0)
       reduction = reduce_floats_any_order<op, d>;
+    else if constexpr (complex_type(d) && (op == Op::Maximum || op == Op::Minimum))
+      reduction = reduce_to_extreme<op, d>;
     else if constexpr (wide_half<op, d>)
       reduction = reduce_half<op, d>;
     else
@@ -304,10 +344,8 @@ template <Op op>
 constexpr ExtremeLoop extreme_loop_of<op, DType::Bool> = find_bool<op>;
 template <DType d>
 void fill_extremes(LoopTable& table) {
-  if constexpr (!complex_type(d)) {
-    table.greatest[(int)d] = extreme_loop_of<Op::Maximum, d>;
-    table.least[(int)d] = extreme_loop_of<Op::Minimum, d>;
-  }
+  table.greatest[(int)d] = extreme_loop_of<Op::Maximum, d>;
+  table.least[(int)d] = extreme_loop_of<Op::Minimum, d>;
 }
 template <Op op>
 void fill_row(LoopTable& table) {

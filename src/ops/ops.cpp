@@ -337,10 +337,10 @@ std::optional<Signature> resolve(Op op, std::span<const OperandType> operands) {
     in = DType::Float64;
   if (!in) return std::nullopt;
 
-  // ldexp(3, array): NumPy takes the Python integer for the smallest type.
+  // ldexp(3, array): NumPy takes the Python integer for the smallest type, but beside a bool array.
   if (row.rule == TypeRule::Exponent && operands[0].weak == Weak::Int &&
       operands[1].weak == Weak::No)
-    in = DType::Float16;
+    in = is_bool(operands[1].dtype) ? DType::Float64 : DType::Float16;
 
   Signature signature{{*in, *in, *in}, output_of(row.rule, *in)};
   if (row.rule == TypeRule::Select) signature.in[0] = DType::Bool;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "front/dense.h"
 #include "python/array_type.h"
 #include "python/interop.h"
 #include "python/methods.h"
@@ -441,8 +442,10 @@ PyObject* dot_product(const Array& left, PyObject* other, PyObject* out) {
   const auto is_true_or_false = [&](const Array& a) {
     return a.ndim() == 1 && a.dtype() == DType::Bool && a.size() == right.size();
   };
-  if (!is_given(out) && is_true_or_false(left) && is_true_or_false(right))
+  if (!is_given(out) && is_true_or_false(left) && is_true_or_false(right)) {
+    if (std::optional<Array> product = bool_product(left, right)) return new_result(*product);
     return new_result(reduce(Op::LogicalOr, apply(Op::LogicalAnd, {left, right})));
+  }
   note_ufunc("dot");
   if (!is_given(out)) return new_result(dot(left, right));
   const Array target = target_operand(out);

@@ -250,19 +250,19 @@ struct ArrayEqual {
   }
 };
 
-// vdot(a, b) of vectors.
+// vdot(a, b), which NumPy does without a warning.
 struct Vdot {
   static constexpr const char* name = "vdot";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const Array& array = array_behind(self);
-    const Array& other = other_array(arguments);
-    if (array.ndim() != 1 || other.ndim() != 1 || array.size() != other.size())
-      throw Unfit{"no plain vectors"};
-    if (is_complex(array.dtype())) {
-      if (std::optional<Array> sum = conjugate_product(array, other)) return new_result(*sum);
-      throw Unfit{"no plain vectors"};
-    }
-    return dot_product(array, arguments.values[0], nullptr);
+    const Array &left = array_behind(self), &right = other_array(arguments);
+    if (is_bool(left.dtype()) && left.ndim() == 1 && right.ndim() == 1)
+      return dot_product(left, arguments.values[0], nullptr);
+    const auto flat = [](const Array& x) {
+      return x.ndim() == 1 ? x : reshaped(x, {x.size()}, 'C').array;
+    };
+    const Array a = flat(left), b = flat(right);
+    if (a.size() != b.size()) throw Unfit{"vectors of different lengths"};
+    return new_result(vdot(a, b));
   }
 };
 

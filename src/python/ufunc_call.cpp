@@ -380,6 +380,10 @@ Op reducing_op(const UFuncObject& ufunc) {
   return ufunc.op;
 }
 
+void refuse_negative_powers(Op op, DType dtype) {
+  if (op == Op::Power && is_signed(dtype)) throw Unfit{"integer powers that may be negative"};
+}
+
 PyObject* reduce_method(const UFuncObject& ufunc, const Arguments& arguments) {
   static constexpr const char* names[] = {"array",    "axis",    "dtype", "out",
                                           "keepdims", "initial", "where"};
@@ -390,6 +394,7 @@ PyObject* reduce_method(const UFuncObject& ufunc, const Arguments& arguments) {
   const Array array = array_operand(slots[0]);
   static PyObject* zero = PyLong_FromLong(0);
   PyObject* axis = slots[1] ? slots[1] : zero;
+  refuse_negative_powers(op, array.dtype());
   const bool inexact_loop = info(op).rule == TypeRule::FloatOnly;
   if (inexact_loop && !is_inexact(array.dtype())) throw Unfit{"a float reduction of integers"};
   return reduce_native(op, array,
@@ -410,6 +415,7 @@ PyObject* accumulate_method(const UFuncObject& ufunc, const Arguments& arguments
   const Array array = array_operand(slots[0]);
   const int axis = slots[1] ? axis_operand(slots[1], array.ndim()) : 0;
   if (array.ndim() == 0) throw Unfit{"cannot accumulate on a scalar"};
+  refuse_negative_powers(op, array.dtype());
   if (info(op).rule == TypeRule::FloatOnly && !is_inexact(array.dtype()))
     throw Unfit{"a float scan of integers"};
   return new_array(accumulate(op, array, axis, requested_dtype(slots[2])));
@@ -454,8 +460,7 @@ PyObject* at_method(const UFuncObject& ufunc, const Arguments& arguments) {
   const std::optional<Signature> signature = resolve(ufunc.op, types);
   if (!signature || signature->out != target.dtype() || signature->in[0] != target.dtype())
     throw Unfit{"at in another dtype"};
-  if (ufunc.op == Op::Power && is_integer(target.dtype()))
-    throw Unfit{"at by powers that may be negative"};
+  refuse_negative_powers(ufunc.op, target.dtype());
   scatter_apply(ufunc.op, target, {&index, 1}, value.argument);
   return Py_NewRef(Py_None);
 }

@@ -68,9 +68,6 @@ bool is_of_one_call(const FloatWarning& a, const FloatWarning& b) {
   return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
          name_of(a) == name_of(b);
 }
-bool is_same(const FloatWarning& a, const FloatWarning& b) {
-  return a.error == b.error && is_of_one_call(a, b);
-}
 
 // The registry in which `warnings` notes what it has shown of this file.
 Ref registry_of(const SourceLine& line, Ref& module_name) {
@@ -135,15 +132,16 @@ void issue_float_warnings() {
   know_float_state();
   if (float_errors_are_immediate && has_pending()) eval();
   const std::vector<FloatWarning> warnings = take_float_warnings();
-  for (auto warning = warnings.begin(); warning != warnings.end(); ++warning) {
-    // The parts of a composite ufunc may each have found the same.
-    if (std::any_of(warnings.begin(), warning,
-                    [&](const FloatWarning& before) { return is_same(before, *warning); }))
-      continue;
+  for (auto first = warnings.begin(); first != warnings.end(); ++first) {
+    const auto is_of_this_call = [&](const FloatWarning& w) { return is_of_one_call(w, *first); };
+    if (std::any_of(warnings.begin(), first, is_of_this_call)) continue;
     unsigned raised = 0;
-    for (const FloatWarning& each : warnings)
-      if (is_of_one_call(each, *warning)) raised |= static_cast<unsigned>(each.error);
-    handle(*warning, raised);
+    for (const FloatWarning& w : warnings)
+      if (is_of_this_call(w)) raised |= static_cast<unsigned>(w.error);
+    // In NumPy's order; what both parts of a composite ufunc found, once.
+    for (FloatError error : {FloatError::DivideByZero, FloatError::Overflow, FloatError::Invalid})
+      if (raised & static_cast<unsigned>(error))
+        handle({error, first->op, first->source, first->reduction}, raised);
   }
 }
 

@@ -210,3 +210,16 @@ def test_ufuncs_have_the_attributes_of_their_class():
         assert inspect.signature(mine) == inspect.signature(real) and mine.__doc__ == real.__doc__
     f8 = numpy.dtype("f8")
     assert _core.ufuncs["add"].resolve_dtypes((f8, f8, None)) == (f8, f8, f8)
+
+
+@pytest.mark.parametrize(
+    "text", ["u.accumulate(k)", "u.reduce(k)", "u.outer(k, k)", "u.at(k, 0, k)"]
+)
+def test_integers_refuse_negative_powers_in_every_method(text):
+    real, native = numpy.power, _core.ufuncs["power"]
+
+    def action(k):
+        return eval(text, {"u": real if type(k) is numpy.ndarray else native, "k": k})
+
+    for numbers in ([2, -1, 3], [-1, 2, 3], [2, 3, 1]):
+        check(action, numpy.array(numbers))

@@ -484,3 +484,41 @@ def test_many_arrays_in_a_list_take_time_by_their_number():
     many = [np.arange(2)] * 1 + [np.arange(2) + k for k in range(20_000)]
     assert np.lexsort(many).tolist() == [0, 1]  # done by NumPy
     assert np.array(many).shape == (20_001, 2)
+
+
+@pytest.mark.parametrize("dtype", ["F", "D"])
+def test_the_first_extreme_of_complex_numbers_is_numpys(dtype):
+    random = numpy.random.default_rng(3)
+    special = [0.0, -0.0, 1.0, -1.0, numpy.inf, -numpy.inf]
+    for n in [*range(1, 40), 100]:
+        x = numpy.empty(n, dtype)
+        x.real, x.imag = random.choice(special, (2, n))
+        for nan in (None, complex(numpy.nan, 1), complex(2, numpy.nan)):
+            if nan:
+                x[random.integers(n, size=2)] = nan
+            for name in ("max", "min", "argmax", "argmin"):
+                ours = numpy.asarray(getattr(np, name)(np.array(x)))
+                assert ours.tobytes() == getattr(numpy, name)(x).tobytes(), (name, x)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "u8"])
+def test_products_of_integer_matrices_wrap_as_numpys_do(dtype):
+    random, info = numpy.random.default_rng(4), numpy.iinfo(dtype)
+    for rows, inner, columns in [(1, 3, 16), (3, 1, 17), (5, 7, 40), (16, 16, 16), (4, 0, 20)]:
+        x = random.integers(info.min, info.max, (rows, inner), dtype, endpoint=True)
+        y = random.integers(info.min, info.max, (inner, columns), dtype, endpoint=True)
+        for a, b in [(x, y), (x[::-1], y), (x, y[:, ::-1]), (y.T, x.T), (x, y[:, ::2])]:
+            assert numpy.array_equal(np.array(a) @ np.array(b), a @ b)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 9])
+def test_running_sums_of_short_rows_are_numpys(columns):
+    x = numpy.random.default_rng(5).standard_normal((50, columns))
+    for dtype in ("e", "f", "d", "i8", "?"):
+        for view in (x, x[::2], x[::-1]):
+            given = view.astype(dtype)
+            for axis in (0, 1):
+                for function in ("cumsum", "cumprod"):
+                    ours = getattr(np, function)(np.array(given), axis=axis)
+                    theirs = getattr(numpy, function)(given, axis=axis)
+                    assert numpy.asarray(ours).tobytes() == theirs.tobytes(), (dtype, function)

@@ -14,10 +14,10 @@ _multiply = _core.ufuncs["multiply"]
 
 @native
 def vdot(a: Any, b: Any, /) -> Any:
-    a, b = _own(a).ravel(), _own(b).ravel()
-    if a.shape != b.shape:
-        raise Unfit("vectors of different lengths")
-    return (a.conj() if a.dtype.kind == "c" else a).dot(b)
+    product = _core.shortcuts.vdot(_own(a), _own(b))
+    if product is NotImplemented:
+        raise Unfit("not the vectors of one type of number that BLAS takes")
+    return product
 
 
 @native
