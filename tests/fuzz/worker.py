@@ -9,6 +9,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import re
 import sys
 import warnings
 from typing import Any
@@ -69,11 +70,14 @@ def rounded_alike(a: numpy.ndarray, b: numpy.ndarray, step: float) -> numpy.ndar
 def roundings(program: programs.Program) -> float:
     """What NumPy leaves open: its loops over complex numbers differ by the direction in which they
     walk. Backwards, products of complex64 are not fused, and sizes are hypot's. The square of a
-    scalar is fused where its memory happens to be more than a vector away from the result's."""
+    scalar is fused where its memory happens to be more than a vector away from the result's. A
+    product of one element is not, where its operands have not as many dimensions."""
     text = "\n".join(program.statements)
-    if "complex" not in text or not any(
-        word in text for word in ("::-", ":0:-1", "flip", "np.square(", "** 2")
-    ):
+    words = ("::-", ":0:-1", "flip", "np.square(", "** 2")
+    is_open = any(word in text for word in words) or any(
+        int(end) == int(begin) + 1 for begin, end in re.findall(r"\b(\d+):(\d+)\b", text)
+    )
+    if "complex" not in text or not is_open:
         return 0.0
     return 1e-4 if any(word in text for word in ("complex64", "float32", "float16")) else 1e-11
 
