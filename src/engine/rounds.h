@@ -67,7 +67,7 @@ class Rounds {
   }
 
  private:
-  static constexpr double worth = 3e8;  // ns of a loop, from which one of its traces may be slow
+  static constexpr double worth = 6e7;  // ns of a loop, from which one of its traces may be slow
   static constexpr double enough_less = 0.7;
   static constexpr double most_rounds = 8;
 

@@ -44,7 +44,7 @@ struct Loop {
 
 TEST(Rounds, wait_for_one_another_when_their_kernel_is_compiled) {
   Loop loop;
-  EXPECT_EQ(loop.after(100), 1);
+  EXPECT_EQ(loop.after(20), 1);
   EXPECT_EQ(loop.trace(), 4);  // the trial
   EXPECT_EQ(loop.after(10), 1);
   loop.compile();
@@ -54,7 +54,7 @@ TEST(Rounds, wait_for_one_another_when_their_kernel_is_compiled) {
 TEST(Rounds, do_not_wait_where_memory_is_passed_as_often) {
   Loop loop{.passes_once = false};
   loop.compile();
-  EXPECT_EQ(loop.after(100), 1);
+  EXPECT_EQ(loop.after(20), 1);
   EXPECT_EQ(loop.trace(), 4);
   EXPECT_EQ(loop.after(1000), 1);
 }
