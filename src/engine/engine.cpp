@@ -171,7 +171,8 @@ bool Engine::begins_anew(const Node& node) {
   if (nodes_.size() == 1) return false;
   const bool are_many = nodes_.size() > settings.step_nodes;
   if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, nodes_.front()))
-    return are_many || !rounds_.waits(node.source, held_, settings.held_bytes);
+    return are_many ||
+           !rounds_.waits({node.source, node.out.layout->size()}, held_, settings.held_bytes);
   if (are_many) {
     // What came before a loop is no beginning of its rounds: they are counted from here. Only where
     // there are many nodes: rounds of few that belong together (the terms of a sum) stay together.
@@ -188,17 +189,17 @@ void Engine::eval_before_last() {
   const bool is_round = same_step(last, nodes_.front());
   const Rounds::Trace trace{.nodes = nodes_.size()};
   eval();
-  if (is_round && last_plan_) note_round(last.source, trace);
+  if (is_round && last_plan_) note_round({last.source, last.out.layout->size()}, trace);
   nodes_.push_back(std::move(last));
 }
 
-void Engine::note_round(SourcePosition at, Rounds::Trace trace) {
+void Engine::note_round(Rounds::Begin begin, Rounds::Trace trace) {
   for (const Step& step : last_plan_->steps) {
     trace.memory += step.launch.memory_cost();
     trace.work += step.launch.cost - step.launch.memory_cost();
     trace.bytes += step.launch.bytes;
   }
-  if (!rounds_.note(at, trace, settings.step_nodes)) return;
+  if (!rounds_.note(begin, trace, settings.step_nodes)) return;
   std::vector<Compiler::Slot> awaited;
   for (const Step& step : last_plan_->steps)
     if (step.kind == StepKind::Launch && settings.tier == Tier::Automatic) {
@@ -206,7 +207,7 @@ void Engine::note_round(SourcePosition at, Rounds::Trace trace) {
       if (!code.compiled) code.compiled = compiler_->request(*code.kernel);
       awaited.push_back(code.compiled);
     }
-  rounds_.await(at, std::move(awaited));
+  rounds_.await(begin, std::move(awaited));
 }
 
 // Too much is held, but this node makes little of what is still to be computed, as the mean of a

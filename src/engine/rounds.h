@@ -18,6 +18,11 @@ namespace frit {
 
 class Rounds {
  public:
+  // Where a loop's rounds begin: the line, and the elements of what it makes first.
+  struct Begin {
+    SourcePosition at;
+    std::int64_t elements = 0;
+  };
   // A trace that a loop's next round has ended, and what its plan says of it.
   struct Trace {
     std::size_t nodes = 0;
@@ -28,8 +33,8 @@ class Rounds {
 
   // The loop's next round begins, with much to do before it: is it recorded too? held: the bytes
   // that only the trace keeps alive; they stay below a limit with that round too.
-  bool waits(SourcePosition at, std::int64_t held, std::int64_t most_held) {
-    Place& place = place_of(at);
+  bool waits(Begin begin, std::int64_t held, std::int64_t most_held) {
+    Place& place = place_of(begin);
     if (place.stage == Stage::Compiled && is_ready(place)) {
       place.stage = Stage::Settled;
       place.together = place.most;
@@ -45,8 +50,8 @@ class Rounds {
   void start_trace() { passed_ = 0; }
 
   // Whether such a trace is the better one: then await() is told what it waits for.
-  bool note(SourcePosition at, const Trace& trace, std::size_t most_nodes) {
-    Place& place = place_of(at);
+  bool note(Begin begin, const Trace& trace, std::size_t most_nodes) {
+    Place& place = place_of(begin);
     const double bytes = static_cast<double>(trace.bytes) / static_cast<double>(trace.nodes);
     if (place.stage == Stage::Watched) {
       place.seen += trace.memory + trace.work;
@@ -62,8 +67,8 @@ class Rounds {
     }
     return false;
   }
-  void await(SourcePosition at, std::vector<Compiler::Slot> code) {
-    place_of(at).awaited = std::move(code);
+  void await(Begin begin, std::vector<Compiler::Slot> code) {
+    place_of(begin).awaited = std::move(code);
   }
 
  private:
@@ -76,6 +81,7 @@ class Rounds {
   struct Place {
     const void* code = nullptr;
     std::int32_t instruction = 0;
+    std::int64_t elements = 0;
     Stage stage = Stage::Watched;
     int together = 1, most = 1;
     double seen = 0;  // ns
@@ -94,17 +100,19 @@ class Rounds {
       return slot->load(std::memory_order_acquire) != nullptr;
     });
   }
-  Place& place_of(SourcePosition at) {
-    const auto hash = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
-                      static_cast<std::uintptr_t>(at.instruction);
-    Place& place = places_[hash % places_.size()];
-    if (place.code != at.code || place.instruction != at.instruction)
-      place = {.code = at.code, .instruction = at.instruction};
+  Place& place_of(Begin begin) {
+    const auto& [at, elements] = begin;
+    const std::uint64_t sum = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
+                              static_cast<std::uint64_t>(at.instruction) +
+                              static_cast<std::uint64_t>(elements) * 7;
+    Place& place = places_[sum * 0x9E3779B97F4A7C15u >> 58];
+    if (place.code != at.code || place.instruction != at.instruction || place.elements != elements)
+      place = {.code = at.code, .instruction = at.instruction, .elements = elements};
     return place;
   }
 
-  std::array<Place, 64> places_;
-  int passed_ = 0;  // rounds that began behind this trace's first
+  std::array<Place, 64> places_;  // by the uppermost 6 bits of a hash
+  int passed_ = 0;                // rounds that began behind this trace's first
   std::int64_t first_held_ = 0;
 };
 

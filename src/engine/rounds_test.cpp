@@ -15,7 +15,7 @@ SourcePosition place(int instruction) { return {&code[0], instruction, nullptr};
 // A loop of elementwise rounds, ten nodes each: how many run together is what it is asked for.
 struct Loop {
   Rounds rounds{};
-  SourcePosition at = place(0);
+  Rounds::Begin begin{place(0), 1'000'000};
   double memory = 2e6, work = 1e6;  // ns of a round
   bool passes_once = true;          // the memory, however many rounds there are
   std::int64_t held = 0;            // by a round
@@ -25,13 +25,13 @@ struct Loop {
   int trace() {
     rounds.start_trace();
     int count = 1;
-    while (rounds.waits(at, count * held, most_held)) ++count;
+    while (rounds.waits(begin, count * held, most_held)) ++count;
     const double passes = passes_once ? 1 : count;
     const Rounds::Trace trace{.nodes = static_cast<std::size_t>(10 * count),
                               .bytes = static_cast<std::int64_t>(5e7 * passes),
                               .memory = memory * passes,
                               .work = work * count};
-    if (rounds.note(at, trace, most_nodes)) rounds.await(at, {code});
+    if (rounds.note(begin, trace, most_nodes)) rounds.await(begin, {code});
     return count;
   }
   int after(int traces) {
@@ -75,12 +75,16 @@ TEST(Rounds, are_few_where_they_are_long_or_hold_much) {
   EXPECT_EQ(holds.after(10), 5);
 }
 
-TEST(Rounds, are_told_apart_by_their_places) {
+TEST(Rounds, are_told_apart_by_their_places_and_sizes) {
   Loop loop;
   loop.compile();
   EXPECT_EQ(loop.after(200), 4);
-  loop.at = place(1);
+  loop.begin.at = place(1);
   EXPECT_EQ(loop.after(10), 1);
+  loop.begin = {place(0), 2'000'000};
+  EXPECT_EQ(loop.after(10), 1);
+  loop.begin = {place(0), 1'000'000};
+  EXPECT_EQ(loop.after(10), 4);
 }
 
 }  // namespace
