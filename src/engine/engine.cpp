@@ -27,6 +27,8 @@ bool same_step(const Node& a, const Node& b) {
          a.source.code != nullptr;
 }
 
+Rounds::Begin begin_of(const Node& node) { return {node.source, node.out.layout->size()}; }
+
 // From the environment. An unknown name is told, once, and the first one, the default, stands.
 template <class Value, std::size_t n>
 void read_setting(const char* variable, Value& setting,
@@ -171,8 +173,7 @@ bool Engine::begins_anew(const Node& node) {
   if (nodes_.size() == 1) return false;
   const bool are_many = nodes_.size() > settings.step_nodes;
   if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, nodes_.front()))
-    return are_many ||
-           !rounds_.waits({node.source, node.out.layout->size()}, held_, settings.held_bytes);
+    return are_many || !rounds_.waits(begin_of(node), held_, settings.held_bytes);
   if (are_many) {
     // What came before a loop is no beginning of its rounds: they are counted from here. Only where
     // there are many nodes: rounds of few that belong together (the terms of a sum) stay together.
@@ -187,19 +188,21 @@ void Engine::eval_before_last() {
   Node last = std::move(nodes_.back());
   nodes_.pop_back();
   const bool is_round = same_step(last, nodes_.front());
-  const Rounds::Trace trace{.nodes = nodes_.size()};
+  const std::size_t nodes = nodes_.size();
   eval();
-  if (is_round && last_plan_) note_round({last.source, last.out.layout->size()}, trace);
+  if (is_round && last_plan_) note_round(last, nodes);
   nodes_.push_back(std::move(last));
 }
 
-void Engine::note_round(Rounds::Begin begin, Rounds::Trace trace) {
+// So many nodes have run, since a loop's next round begins with this one.
+void Engine::note_round(const Node& next, std::size_t nodes) {
+  Rounds::Trace trace{.nodes = nodes};
   for (const Step& step : last_plan_->steps) {
     trace.memory += step.launch.memory_cost();
     trace.work += step.launch.cost - step.launch.memory_cost();
     trace.bytes += step.launch.bytes;
   }
-  if (!rounds_.note(begin, trace, settings.step_nodes)) return;
+  if (!rounds_.note(begin_of(next), trace, settings.step_nodes)) return;
   std::vector<Compiler::Slot> awaited;
   for (const Step& step : last_plan_->steps)
     if (step.kind == StepKind::Launch && settings.tier == Tier::Automatic) {
@@ -207,7 +210,7 @@ void Engine::note_round(Rounds::Begin begin, Rounds::Trace trace) {
       if (!code.compiled) code.compiled = compiler_->request(*code.kernel);
       awaited.push_back(code.compiled);
     }
-  rounds_.await(begin, std::move(awaited));
+  rounds_.await(begin_of(next), std::move(awaited));
 }
 
 // Too much is held, but this node makes little of what is still to be computed, as the mean of a

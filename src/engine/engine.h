@@ -206,7 +206,7 @@ class Engine {
   void start_trace();
   void tidy();
   bool begins_anew(const Node& node);
-  void note_round(Rounds::Begin begin, Rounds::Trace trace);
+  void note_round(const Node& next, std::size_t nodes);
   void eval_before_last();
   bool may_hold_on(const Node& node);
   double pending_cost_of(const Node& node) const;

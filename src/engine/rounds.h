@@ -35,7 +35,7 @@ class Rounds {
   // that only the trace keeps alive; they stay below a limit with that round too.
   bool waits(Begin begin, std::int64_t held, std::int64_t most_held) {
     Place& place = place_of(begin);
-    if (place.stage == Stage::Compiled && is_ready(place)) {
+    if (place.stage == Stage::Chosen && is_ready(place)) {
       place.stage = Stage::Settled;
       place.together = place.most;
       place.awaited.clear();
@@ -62,7 +62,7 @@ class Rounds {
     } else if (place.stage == Stage::Tried) {
       place.together = 1;
       const bool gains = bytes < enough_less * place.bytes_a_node;
-      place.stage = gains ? Stage::Compiled : Stage::Settled;
+      place.stage = gains ? Stage::Chosen : Stage::Settled;
       return gains;
     }
     return false;
@@ -76,8 +76,8 @@ class Rounds {
   static constexpr double enough_less = 0.7;
   static constexpr double most_rounds = 8;
 
-  // Compiled: asked for, and perhaps not yet there.
-  enum class Stage : std::uint8_t { Watched, Tried, Compiled, Settled };
+  // Chosen: more rounds together, when their code is there.
+  enum class Stage : std::uint8_t { Watched, Tried, Chosen, Settled };
   struct Place {
     const void* code = nullptr;
     std::int32_t instruction = 0;

@@ -4,41 +4,11 @@
 namespace frit {
 namespace {
 
-template <class T>
-bool fits(std::int64_t value) {
-  if constexpr (sizeof(T) == 8 && std::is_unsigned_v<T>)
-    return value >= 0;
-  else
-    return value >= static_cast<std::int64_t>(std::numeric_limits<T>::min()) &&
-           value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
-}
-
 bool int_fits(std::int64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::Int8:
-      return fits<std::int8_t>(value);
-    case DType::Int16:
-      return fits<std::int16_t>(value);
-    case DType::Int32:
-      return fits<std::int32_t>(value);
-    case DType::UInt8:
-      return fits<std::uint8_t>(value);
-    case DType::UInt16:
-      return fits<std::uint16_t>(value);
-    case DType::UInt32:
-      return fits<std::uint32_t>(value);
-    case DType::UInt64:
-      return fits<std::uint64_t>(value);
-    case DType::Bool:
-    case DType::Int64:
-    case DType::Float16:
-    case DType::Float32:
-    case DType::Float64:
-    case DType::Complex64:
-    case DType::Complex128:
-      return true;
-  }
-  return true;
+  if (!is_integer(dtype)) return true;
+  if (is_unsigned(dtype) && value < 0) return false;
+  const int bits = 8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0);
+  return bits >= 63 || value >> bits == (value < 0 ? -1 : 0);
 }
 
 std::optional<Signature> resolve_arguments(Op op, std::span<const Argument> arguments) {

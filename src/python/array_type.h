@@ -12,7 +12,8 @@ std::vector<PyMethodDef> array_methods();  // shape, copies, conversion
 std::vector<PyMethodDef> array_reduction_methods();
 std::vector<PyMethodDef> array_protocol_methods();  // __array__ and its like, pickling, DLPack
 
-// The class of Array: makes real ndarrays its instances and real subclasses of its subclasses.
+// Gives Array its class, which makes real ndarrays its instances, and real subclasses of its
+// subclasses.
 void set_array_metaclass();
 
 // A view of the array with NumPy's rules: shared by methods and attributes.

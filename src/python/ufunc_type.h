@@ -25,7 +25,7 @@ inline UFuncObject& ufunc_of(PyObject* object) { return *reinterpret_cast<UFuncO
 PyObject* ufunc_for(PyObject* real);
 PyObject* all_ufuncs();  // dict by name, borrowed
 
-// The class of UFunc: makes real ufuncs its instances.
+// Gives UFunc its class, which makes real ufuncs its instances.
 void set_ufunc_metaclass();
 
 // A call of the ufunc with all that NumPy allows; falls back by itself.

@@ -14,7 +14,7 @@ from typing import Any
 
 from frit.loops.kernel_views import ARRAY, ViewUse, with_arrays
 from frit.loops.methods import Lookup, PlainMethod, attribute_of_type, plain_method
-from frit.loops.names import assigned_names, copied, nodes_in
+from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
 
 DOT = "·"  # a letter of Python's names that no program has
 Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it
@@ -56,13 +56,13 @@ class Attributes:
         for name in self.stored_names:
             if not self.core.is_plain_store(objects[0], name):
                 return None
-        for found_there, number in self.checked:
-            if not found_there.holds(self.core, number, objects):
+        for found, number in self.checked:
+            if not found.holds(self.core, number, objects):
                 return None
         if not all(method.is_what_it_was() for method in self.plain_methods):
             return None
-        found: tuple[Any, ...] | None = self.core.plain_attributes(objects, self.paths)
-        return found
+        values: tuple[Any, ...] | None = self.core.plain_attributes(objects, self.paths)
+        return values
 
     def store(self, objects: tuple[Any, ...], values: tuple[Any, ...]) -> None:
         for name, value in zip(self.stored_names, values, strict=True):
@@ -129,7 +129,7 @@ class _Replace(ast.NodeTransformer):
         self.lookups: list[Lookup] = []
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        base, nodes = _chain(node)
+        base, nodes = attribute_chain(node)
         if not isinstance(base, ast.Name) or base.id not in self.roots:
             self.generic_visit(node)
             return node
@@ -159,7 +159,7 @@ class _Replace(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        base, nodes = _chain(node.func)
+        base, nodes = attribute_chain(node.func)
         if nodes and isinstance(base, ast.Name) and base.id in self.roots:
             value, root, begin = self.roots[base.id]
             path = tuple(part.attr for part in nodes[:-1])
@@ -223,12 +223,3 @@ class _Replace(ast.NodeTransformer):
             return None
         finally:
             self.roots, self.is_in_method = outer
-
-
-def _chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
-    """What stands before the first dot, and the attributes behind it."""
-    nodes: list[ast.Attribute] = []
-    while isinstance(node, ast.Attribute):
-        nodes.insert(0, node)
-        node = node.value
-    return node, nodes

@@ -11,7 +11,7 @@ import ast
 import sys
 from typing import Any
 
-from frit.loops.names import copied, nodes_in
+from frit.loops.names import attribute_chain, copied, nodes_in
 from frit.translate.record import record
 
 ARRAY = "_array"
@@ -83,25 +83,24 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        function, arguments = node.func, node.args
-        if node.keywords:
-            pass
-        elif isinstance(function, ast.Name) and function.id == "len" and len(arguments) == 1:
-            if self.view_at(arguments[0]) is not None:
-                node.args = [self.array_of(arguments[0])]
-                return node
-        elif isinstance(function, ast.Attribute) and self.view_at(function.value) is not None:
+        function = node.func
+        if isinstance(function, ast.Attribute) and self.view_at(function.value) is not None:
             return self.extent(node, function)
+        if isinstance(function, ast.Name) and function.id == "len" and len(node.args) == 1:
+            if not node.keywords and self.view_at(node.args[0]) is not None:
+                node.args = [self.array_of(node.args[0])]
+                return node
         self.generic_visit(node)
         return node
 
     def extent(self, node: ast.Call, method: ast.Attribute) -> ast.expr:
-        array = self.array_of(method.value)
-        if method.attr == "rank" and not node.args:
+        """`v.rank()` and `v.extent(1)` as attributes of the array."""
+        array, arguments = self.array_of(method.value), [*node.args, *node.keywords]
+        if method.attr == "rank" and not arguments:
             return ast.copy_location(ast.Attribute(array, "ndim", ast.Load()), node)
-        if method.attr != "extent" or len(node.args) != 1:
+        if method.attr != "extent" or len(arguments) != 1:
             raise _NotElements
-        axis = node.args[0]
+        axis = arguments[0]
         if not isinstance(axis, ast.Constant) or type(axis.value) is not int or axis.value < 0:
             raise _NotElements
         shape = ast.copy_location(ast.Attribute(array, "shape", ast.Load()), node)
@@ -125,22 +124,18 @@ class _Rewriter(ast.NodeTransformer):
 
     def view_at(self, node: ast.expr) -> Any:
         """The view that a variable, or an attribute of one, is; None: it is none."""
-        path: list[str] = []
-        at = node
-        while isinstance(at, ast.Attribute):
-            path.insert(0, at.attr)
-            at = at.value
-        if not isinstance(at, ast.Name) or at.id not in self.given:
+        base, parts = attribute_chain(node)
+        if not isinstance(base, ast.Name) or base.id not in self.given:
             return None
-        found = self.core.plain_attributes((self.given[at.id],), ((0, *path),))
+        path = tuple(part.attr for part in parts)
+        found = self.core.plain_attributes((self.given[base.id],), ((0, *path),))
         if found is None or not _is_view(found[0]):
             return None
-        self.uses.setdefault(ast.unparse(node), ViewUse(at.id, tuple(path), -1))
+        self.uses.setdefault(ast.unparse(node), ViewUse(base.id, path, -1))
         return found[0]
 
-    def array_of(self, view: ast.expr) -> ast.expr:
-        for part in nodes_in([view]):
-            part.ctx = ast.Load()  # type: ignore[attr-defined]
+    @staticmethod
+    def array_of(view: ast.expr) -> ast.expr:
         return ast.copy_location(ast.Attribute(view, ARRAY, ast.Load()), view)
 
 

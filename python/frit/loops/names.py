@@ -171,6 +171,15 @@ def needed_names(
     return liveness.of_statement(node, outputs)
 
 
+def attribute_chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
+    """What stands before the first dot, and the attributes behind it."""
+    nodes: list[ast.Attribute] = []
+    while isinstance(node, ast.Attribute):
+        nodes.insert(0, node)
+        node = node.value
+    return node, nodes
+
+
 # Where a node has a name.
 _NAMED: dict[type, str] = {
     ast.Attribute: "attr",
