@@ -582,8 +582,10 @@ inline Array apply_resolved(Op op, std::span<const Argument, n> arguments,
   return result;
 }
 
+// Not inline: `apply`, which only chooses, needs no registers of its own.
 template <std::size_t n>
-Array apply_to(Op op, std::span<const Argument, n> arguments, const ApplyOptions& options) {
+[[gnu::noinline]] Array apply_to(Op op, const Argument* first, const ApplyOptions& options) {
+  const std::span<const Argument, n> arguments(first, n);
   Locked lock(Engine::lock());
   if (options.signature) [[unlikely]] {
     check_count(op, n);
@@ -592,19 +594,23 @@ Array apply_to(Op op, std::span<const Argument, n> arguments, const ApplyOptions
   return apply_resolved(op, arguments, resolution_of(op, arguments), options);
 }
 
+[[gnu::noinline]] Array apply_none(Op op, std::size_t operands) {
+  check_count(op, operands);
+  return {};
+}
+
 }  // namespace
 
 Array apply(Op op, std::span<const Argument> arguments, const ApplyOptions& options) {
   switch (arguments.size()) {
     case 1:
-      return apply_to(op, arguments.first<1>(), options);
+      return apply_to<1>(op, arguments.data(), options);
     case 2:
-      return apply_to(op, arguments.first<2>(), options);
+      return apply_to<2>(op, arguments.data(), options);
     case 3:
-      return apply_to(op, arguments.first<3>(), options);
+      return apply_to<3>(op, arguments.data(), options);
   }
-  check_count(op, arguments.size());
-  return {};
+  return apply_none(op, arguments.size());
 }
 
 Array apply(Op op, std::initializer_list<Argument> arguments, const ApplyOptions& options) {

@@ -175,6 +175,11 @@ PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
       });
 }
 
+// Beside float64 it is what NumPy makes of it.
+Argument integer_beside(const Array& a, std::int64_t integer) {
+  return a.dtype() == DType::Float64 ? Argument(static_cast<double>(integer)) : Argument(integer);
+}
+
 // Arrays, and numbers beside them; null without error for anything else.
 PyObject* binary_at_once(Op op, PyObject* left, PyObject* right) {
   const auto result = [op](const Argument(&arguments)[2]) {
@@ -184,11 +189,13 @@ PyObject* binary_at_once(Op op, PyObject* left, PyObject* right) {
     const Array& a = array_of(left).array;
     if (is_array(right)) return result({a, array_of(right).array});
     if (PyFloat_CheckExact(right)) return result({a, PyFloat_AS_DOUBLE(right)});
-    if (const std::optional<std::int64_t> integer = word_of(right)) return result({a, *integer});
+    if (const std::optional<std::int64_t> integer = word_of(right))
+      return result({a, integer_beside(a, *integer)});
   } else if (is_array(right)) {
     const Array& a = array_of(right).array;
     if (PyFloat_CheckExact(left)) return result({PyFloat_AS_DOUBLE(left), a});
-    if (const std::optional<std::int64_t> integer = word_of(left)) return result({*integer, a});
+    if (const std::optional<std::int64_t> integer = word_of(left))
+      return result({integer_beside(a, *integer), a});
   }
   return nullptr;
 }
