@@ -11,6 +11,7 @@
 #include "codegen/emit.h"
 #include "codegen/formula.h"
 #include "codegen/native.h"
+#include "codegen/square_roots.h"
 #include "ir/error.h"
 
 namespace frit::codegen {
@@ -43,8 +44,7 @@ class LlvmJit final : public Jit {
 
   Code compile(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
-      auto [module, emitted] = emit_module(kernel, effort);
-      native_.optimize(*module);
+      auto [module, emitted] = module_of(kernel, effort);
       FlatCode code = native_.generate(*module);
       return Code{std::move(code.bytes), code.entry, std::move(emitted.call_outs),
                   emitted.is_improvable};
@@ -52,8 +52,7 @@ class LlvmJit final : public Jit {
   }
   std::string llvm_text(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
-      auto module = emit_module(kernel, effort).first;
-      native_.optimize(*module);
+      auto module = module_of(kernel, effort).first;
       std::string text;
       llvm::raw_string_ostream stream(text);
       module->print(stream, nullptr);
@@ -62,18 +61,19 @@ class LlvmJit final : public Jit {
   }
   std::string assembly(const Kernel& kernel, Effort effort) override {
     return guarded([&] {
-      auto module = emit_module(kernel, effort).first;
-      native_.optimize(*module);
+      auto module = module_of(kernel, effort).first;
       return native_.assembly(*module);
     });
   }
 
  private:
-  std::pair<std::unique_ptr<llvm::Module>, EmittedKernel> emit_module(const Kernel& kernel,
-                                                                      Effort effort) {
+  std::pair<std::unique_ptr<llvm::Module>, EmittedKernel> module_of(const Kernel& kernel,
+                                                                    Effort effort) {
     auto module = std::make_unique<llvm::Module>("kernel", context_);
     native_.prepare(*module);
     EmittedKernel emitted = emit(kernel, {native_.machine(), effort}, formulas_, *module);
+    native_.optimize(*module);
+    shorten_square_roots(*module, native_.machine());
     check_module(*module);
     return {std::move(module), std::move(emitted)};
   }
