@@ -144,7 +144,7 @@ class SquareRoot {
 }  // namespace
 
 void shorten_square_roots(Module& module, const Machine& machine) {
-  if (!machine.has_avx512) return;
+  if (!machine.has_slow_roots) return;
   for (Function& function : module) {
     SmallVector<IntrinsicInst*, 8> roots;
     for (BasicBlock& block : function)
