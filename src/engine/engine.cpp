@@ -27,7 +27,10 @@ bool same_step(const Node& a, const Node& b) {
          a.source.code != nullptr;
 }
 
-Rounds::Begin begin_of(const Node& node) { return {node.source, node.out.layout->size()}; }
+Rounds::Begin begin_of(const Node& node) {
+  const Access& made = node.kind == NodeKind::Call ? node.site->outputs.front() : node.out;
+  return {node.source, made.layout->size()};
+}
 
 // From the environment. An unknown name is told, once, and the first one, the default, stands.
 template <class Value, std::size_t n>

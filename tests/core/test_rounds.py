@@ -51,7 +51,17 @@ def summed(np, x, y):
     return x, y
 
 
-@pytest.mark.parametrize("function", [logistic, escape, kicked, smoothed, summed])
+def multiplied(np, x, y):
+    """A product of matrices begins its rounds."""
+    a = x[:250_000].reshape(500, 500) / 250
+    a = a / np.maximum(a.sum(0), 1)
+    v = np.ones(500) / 500
+    for _ in range(100):
+        v = 0.85 * a @ v + 0.15 / 500
+    return v, x * y
+
+
+@pytest.mark.parametrize("function", [logistic, escape, kicked, smoothed, summed, multiplied])
 def test_rounds_that_wait_give_the_same_bits(function):
     numbers = numpy.random.default_rng(3)
     data = numbers.random(N), numbers.random(N)
