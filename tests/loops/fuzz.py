@@ -301,8 +301,9 @@ class Program:
     dtypes: tuple[list[str], ...] = (["f8"], ["f4"], ["f8", "i8"], DTYPES, ["i8"], ["f4", "f8"])
     numbers: tuple[Any, ...] = (0.5, 2.0, 1, 0.0, np.float64(1.5), np.float32(0.5), True)
 
-    def function(self) -> Callable[..., Any]:
-        name = f"<loop fuzz {self.seed}>"
+    def function(self, name: str = "") -> Callable[..., Any]:
+        """name: of its file."""
+        name = name or f"<loop fuzz {self.seed}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
         space: dict[str, Any] = {"np": np, "math": math, "cmath": cmath}
         exec(compile(self.source, name, "exec"), space)
