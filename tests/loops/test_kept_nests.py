@@ -269,13 +269,13 @@ def test_objects_and_functions_of_other_libraries_are_not_kept(tmp_path, made, f
 
 
 def test_what_is_too_deep_to_be_kept_runs_all_the_same(tmp_path, made):
-    terms = " + ".join(["x[i]"] * 320)
+    terms = " + ".join(["x[i]"] * 400)
     text = f"def f(x, y):\n    for i in range(len(x)):\n        y[i] = {terms}\n"
     for _ in range(2):
         function = frit.parallelize(loaded(tmp_path / "module.py", text).f)
         y = np.zeros(30)
         function(np.arange(30.0), y)
-        np.testing.assert_array_equal(y, 320 * np.arange(30.0))
+        np.testing.assert_array_equal(y, 400 * np.arange(30.0))
         assert [site.calls for site in function.__frit__.sites] == [1]
 
 
