@@ -239,7 +239,7 @@ class Place:
         verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
-        plan = binding.sites[0].plan_of(signature) if 0 in binding.sites else None
+        plan = binding.sites[0].plan_of(signature, values) if 0 in binding.sites else None
         if plan is not None:
             self.told = REFUSED
             site = binding.sites[0]
@@ -463,7 +463,7 @@ class Binding:
         return tuple(passed[numbers[n]] if n in numbers else space[n] for n in found.roots)
 
     def note(self, signature: bytes | None, site: Site) -> None:
-        """Guess and guard of this call hold for all with its signature."""
+        """The guess of this call holds for all with its signature, and so do most guards."""
         plan = site.remember(signature)
         if plan is None or not self.takes_all or _MONITORING:
             return
@@ -476,7 +476,7 @@ class Binding:
     def resume(self, site: Site, plan: Plan, *values: Any) -> tuple[Any, ...] | bool | None:
         """Runs a call like one that ran; False: the place has to be asked."""
         place = self.place
-        if place.is_module or not plan.holds():
+        if place.is_module or not site.suits(plan, values):
             return False
         if not place.is_eager and not _activity.is_active():
             return False

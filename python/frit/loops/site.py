@@ -99,13 +99,14 @@ class Plan:
         return tuple(given)
 
     def direct(self) -> tuple[Any, ...] | None:
-        """What a gate needs to run it without Python: the nest, outputs, warn."""
+        """What a gate needs to run it without Python: the nest, outputs, warn, guard."""
         if self.may_fail or self.still_holds is not None:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
         tell = warn if t.numpy_floats else tell_nobody if t.numpy_integers else None
-        return self.nest, self.outputs if has_outputs else None, tell
+        guard = self.guard if not self.has_signature else None
+        return self.nest, self.outputs if has_outputs else None, tell, guard
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
@@ -215,9 +216,9 @@ class Site:
         return found
 
     def remember(self, signature: bytes | None) -> Plan | None:
-        """The plan that ran, if it runs all calls with this signature: its guard holds for them."""
+        """The plan that ran, which runs calls with this signature that its guard lets pass."""
         plan = self.ran
-        if plan is None or signature is None or not plan.has_signature:
+        if plan is None or signature is None:
             return None
         self.remembered.pop(signature, None)
         if len(self.remembered) == MOST_REMEMBERED:
@@ -225,10 +226,14 @@ class Site:
         self.remembered[signature] = plan
         return plan
 
-    def plan_of(self, signature: bytes | None) -> Plan | None:
+    def plan_of(self, signature: bytes | None, values: tuple[Any, ...]) -> Plan | None:
         """What runs a call with this signature, if one like it ran."""
         plan = self.remembered.get(signature) if signature is not None else None
-        return plan if plan is not None and plan.holds() else None
+        return plan if plan is not None and self.suits(plan, values) else None
+
+    def suits(self, plan: Plan, values: tuple[Any, ...]) -> bool:
+        """Whether it runs a call with a signature that it is remembered for."""
+        return plan.holds() if plan.has_signature else self.fits(plan, values)
 
     def new_plan(self, key: str, values: tuple[Any, ...]) -> Plan | None:
         attempts = self.attempts[key] = self.attempts.get(key, 0) + 1
