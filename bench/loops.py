@@ -26,7 +26,7 @@ import numpy as np
 
 import frit
 from frit import _core
-from frit.loops import place, work
+from frit.loops import place, traits
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.loops import kernels
@@ -157,7 +157,7 @@ LONG_PYTHON, LONG = 1e-3, 10e-3  # seconds: larger sizes are not run as Python, 
 
 def set_choice(choice: str) -> None:
     """Lets Frit choose, or only do one of the three."""
-    place.SHORT = {"chosen": work.SHORT}.get(choice, -1.0)
+    place.SHORT = {"chosen": traits.SHORT}.get(choice, -1.0)
     frit.set_num_threads(1 if choice == "one core" else ALL_CORES)
     _core.set_part_cost({"all cores": 100.0}.get(choice, PART_COST))
 

@@ -226,8 +226,9 @@ class FileStudy:
         except Refused as refused:
             self.results[_key(place.node)] = "Python", refused.reason
             return
-        same = len(verdicts) == len(translation.loops)
-        for k, loop in enumerate(translation.loops):
+        loops = translation.text().loops
+        same = len(verdicts) == len(loops)
+        for k, loop in enumerate(loops):
             if not isinstance(loop, ast.For):
                 continue
             verdict = verdicts[k] if same else verdicts[0]

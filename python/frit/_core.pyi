@@ -159,5 +159,6 @@ def set_immediate_bytes(n: int) -> int:
     Gives back what it was.
     """
 
+def kernel_folder() -> str: ...
 def set_part_cost(nanoseconds: float) -> float:
     """Work that is worth handing to another thread, for bench/loops.py. Gives back what it was."""

@@ -1,9 +1,9 @@
-"""_kept.py: what the loop door made of the user's modules, on the disk: no start makes it again.
+"""_kept.py: what the loop door made of the user's programs, on the disk: no start makes it again.
 
-A file a module, named by the module's path, beside the folder of kernels. It holds all that its
-content depends on (the text, the interpreter, Frit), which is compared, and a checksum. What is
-damaged, of another text or another user's is not there; without a usable folder nothing is kept.
-FRIT_CACHE=0 turns it off.
+A file a module, a decorated function and a nest, beside the folder of kernels. It is named by what
+it is of, and holds all that its content depends on (the text, the interpreter, Frit), which is
+compared, and a checksum. What is damaged, of another text or another user's is not there; without
+a usable folder nothing is kept. FRIT_CACHE=0 turns it off.
 """
 
 from __future__ import annotations
@@ -22,37 +22,44 @@ if TYPE_CHECKING:
 _MAGIC = b"FRITNEST"
 _HEAD = len(_MAGIC) + 8  # and the checksum
 _SEED = 0x66726974
-LEAST_TEXT = 2000  # bytes: shorter modules are read again as fast
 LIMIT = 64 << 20  # bytes of all files; beyond, the oldest go
 _EXTENSION = ".nests"
 
 _made_room = False
 
 
-def code_of(text: bytes, original: types.CodeType) -> types.CodeType:
-    """As implicit.code_of, of a module that is imported."""
+def code_of(
+    text: str | bytes, original: types.CodeType, *, is_program: bool = False
+) -> types.CodeType:
+    """As implicit.code_of, of a file."""
+    if isinstance(text, str):
+        text = text.encode(errors="surrogatepass")
     if b"for" not in text or os.environ.get("FRIT_LOOPS", "1") == "0":
         return original
-    folder = _folder() if len(text) >= LEAST_TEXT else ""
-    key = _key(text, original.co_filename) if folder else b""
-    content = _load(folder, key) if folder else None
+    if original.co_filename.startswith("<"):
+        from frit.loops import implicit
+
+        return implicit.code_of(text, original, is_program=is_program)
+    origin = b"program " * is_program + os.fsencode(original.co_filename)
+    facts = b"%d " % len(text) + source_hash(_SEED, text)
+    content = load(origin, facts)
     if content is not None and not content:
         return original
     if content is not None:
         from frit.loops import kept
 
-        if (found := kept.code_of(content, original)) is not None:
+        if (found := kept.code_of(content, original, (origin, facts))) is not None:
             return found
     from frit.loops import implicit
 
-    code, content = implicit.code_and_content(text, original)
-    if folder and content is not None:
-        _store(folder, key, content)
+    code, content = implicit.code_and_content(text, original, (origin, facts), is_program)
+    if content is not None:
+        store(origin, facts, content)
     return code
 
 
-def _folder() -> str:
-    """As disk_store.cpp chooses it; "": there is none."""
+def cache_folder() -> str:
+    """Of all that is kept, as disk_store.cpp chooses it; "": there is none."""
     if os.environ.get("FRIT_CACHE") == "0":
         return ""
     folder = os.environ.get("FRIT_CACHE_DIR", "")
@@ -60,32 +67,46 @@ def _folder() -> str:
         folder = os.path.join(base, "frit")
     if not folder and os.access(os.environ.get("HOME", ""), os.X_OK):
         folder = os.path.join(os.environ["HOME"], ".cache", "frit")
-    return os.path.join(folder, "nests") if os.path.isabs(folder) else ""
+    return folder if os.path.isabs(folder) else ""
 
 
-def _key(text: bytes, file: str) -> bytes:
-    """The file's path, and all that its code with places depends on."""
-    head = os.fsencode(file), *_identity()
-    return b"\0".join([*head, b"%d" % len(text), source_hash(_SEED, text)])
+def load(origin: bytes, facts: bytes) -> Any:
+    """What store() has kept of the origin, if the facts are the same; else None."""
+    folder = cache_folder()
+    return _load(os.path.join(folder, "nests"), origin, _key(origin, facts)) if folder else None
+
+
+def store(origin: bytes, facts: bytes, content: Any) -> None:
+    """Keeps what marshal can write in the place of what was kept of the origin."""
+    if folder := cache_folder():
+        _store(os.path.join(folder, "nests"), origin, _key(origin, facts), content)
+
+
+def _key(origin: bytes, facts: bytes) -> bytes:
+    return b"\0".join([origin, *_identity(), b"%d" % len(facts), facts])
 
 
 def _identity() -> list[bytes]:
-    """The interpreter, and this build of what rewrites loops."""
+    """The interpreter, and this build of Frit."""
     global _known_identity
     if not _known_identity:
-        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loops")
-        with os.scandir(folder) as found:
-            times = [(f.name, f.stat().st_mtime_ns) for f in found if f.name.endswith(".py")]
-        options = sys.flags.optimize, sys.flags.dev_mode
-        _known_identity = [sys.version.encode(), repr((options, sorted(times))).encode()]
+        home = os.path.dirname(os.path.abspath(__file__))
+        times = []
+        for folder in (home, os.path.join(home, "loops"), os.path.join(home, "translate")):
+            with os.scandir(folder) as found:
+                files = [f for f in found if f.name.endswith((".py", ".so"))]
+            times += sorted((f.name, f.stat().st_mtime_ns) for f in files)
+        flags = sys.flags
+        options = flags.optimize, flags.dev_mode, flags.interactive, flags.inspect
+        _known_identity = [sys.version.encode(), repr((options, times)).encode()]
     return _known_identity
 
 
 _known_identity: list[bytes] = []
 
 
-def _name(key: bytes) -> str:
-    return source_hash(_SEED, key.partition(b"\0")[0]).hex() + _EXTENSION
+def _name(origin: bytes) -> str:
+    return source_hash(_SEED, origin).hex() + _EXTENSION
 
 
 def _is_mine(status: os.stat_result) -> bool:
@@ -102,12 +123,12 @@ def _is_private(folder: str) -> bool:
     return True
 
 
-def _load(folder: str, key: bytes) -> Any:
+def _load(folder: str, origin: bytes, key: bytes) -> Any:
     try:
         if not _is_private(folder):
             return None
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        file = os.open(os.path.join(folder, _name(key)), flags)
+        file = os.open(os.path.join(folder, _name(origin)), flags)
         with open(file, "rb") as source:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or not _is_mine(status):
@@ -125,14 +146,14 @@ def _head(key: bytes, content: bytes) -> bytes:
     return _MAGIC + source_hash(_SEED, key + content)
 
 
-def _store(folder: str, key: bytes, content: Any) -> None:
+def _store(folder: str, origin: bytes, key: bytes, content: Any) -> None:
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
         if not _is_private(folder):
             return
         _make_room(folder)
         text = dumps(content)
-        path = os.path.join(folder, _name(key))
+        path = os.path.join(folder, _name(origin))
         unfinished = f"{path}.new-{os.getpid()}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.open(unfinished, flags, 0o600)

@@ -240,7 +240,7 @@ def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
     """Runs the program, whose loops may run as kernels."""
     code = compile(text, file, "exec", dont_inherit=True)
     if looks_at_loops(text if isinstance(text, bytes) else text.encode(errors="replace")):
-        from frit.loops import implicit
+        from frit import _kept
 
-        code = implicit.code_of(text, code, is_program=True)
+        code = _kept.code_of(text, code, is_program=True)
     exec(code, module.__dict__)

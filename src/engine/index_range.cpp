@@ -9,7 +9,8 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t elements_of_piece = 1 << 16;  // what a thread takes at once
+// What a thread takes at once; less where the threads are awake.
+constexpr std::int64_t elements_of_piece = 1 << 16, elements_awake = 1 << 13;
 constexpr std::int64_t bytes_of_block = 16 << 10;
 
 std::int64_t extreme(Op op, DType dtype, const std::byte* data, std::int64_t count) {
@@ -26,11 +27,12 @@ struct Pieces {
   const std::byte* data;
   std::int64_t count;
   DType dtype;
+  std::int64_t elements;  // of one of them
   std::vector<Range> found;
 
   void find(std::int64_t piece) {
-    const std::int64_t begin = piece * elements_of_piece;
-    const std::int64_t end = std::min(count, begin + elements_of_piece);
+    const std::int64_t begin = piece * elements;
+    const std::int64_t end = std::min(count, begin + elements);
     const std::int64_t block = bytes_of_block / size_of(dtype);
     Range all{INT64_MAX, INT64_MIN};
     for (std::int64_t k = begin; k < end; k += block) {
@@ -48,9 +50,11 @@ struct Pieces {
 }  // namespace
 
 std::optional<Range> range_of_integers(const std::byte* data, std::int64_t count, DType dtype) {
-  const std::int64_t pieces = (count + elements_of_piece - 1) / elements_of_piece;
-  Pieces work{data, count, dtype, std::vector<Range>(static_cast<std::size_t>(pieces))};
-  ThreadPool::get().run(
+  ThreadPool& pool = ThreadPool::get();
+  const std::int64_t elements = pool.is_awake() ? elements_awake : elements_of_piece;
+  const std::int64_t pieces = (count + elements - 1) / elements;
+  Pieces work{data, count, dtype, elements, std::vector<Range>(static_cast<std::size_t>(pieces))};
+  pool.run(
       pieces, [](void* context, std::int64_t k) { static_cast<Pieces*>(context)->find(k); }, &work);
   Range all{INT64_MAX, INT64_MIN};
   for (const Range& found : work.found) all = joined(all, found);

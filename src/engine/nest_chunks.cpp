@@ -9,24 +9,27 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t elements_of_piece = 16'384;  // what a thread takes at once
+// What a thread takes at once; less where the threads are awake.
+constexpr std::int64_t elements_of_piece = 16'384, elements_awake = 2'048;
 
 struct Pieces {
   const ChunkCopies& copies;
   std::int64_t elements;  // to cut in pieces
+  std::int64_t length;    // of one of them
 };
 
 template <void (*piece)(const ChunkCopies&, std::int64_t begin, std::int64_t end)>
 unsigned run_pieces(const ChunkCopies& copies, std::int64_t elements) {
-  Pieces pieces{copies, elements};
-  return ThreadPool::get().run((elements + elements_of_piece - 1) / elements_of_piece,
-                               [](void* context, std::int64_t k) {
-                                 const auto& all = *static_cast<const Pieces*>(context);
-                                 const std::int64_t begin = k * elements_of_piece;
-                                 piece(all.copies, begin,
-                                       std::min(all.elements, begin + elements_of_piece));
-                               },
-                               &pieces);
+  ThreadPool& pool = ThreadPool::get();
+  const std::int64_t length = pool.is_awake() ? elements_awake : elements_of_piece;
+  Pieces pieces{copies, elements, length};
+  return pool.run((elements + length - 1) / length,
+                  [](void* context, std::int64_t k) {
+                    const auto& all = *static_cast<const Pieces*>(context);
+                    const std::int64_t begin = k * all.length;
+                    piece(all.copies, begin, std::min(all.elements, begin + all.length));
+                  },
+                  &pieces);
 }
 
 void fill_piece(const ChunkCopies& c, std::int64_t begin, std::int64_t end) {

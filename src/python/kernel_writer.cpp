@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "front/kernel_bytes.h"
 #include "front/kernel_state.h"
 #include "python/kernels.h"
 #include "python/numpy_api.h"
@@ -150,6 +151,20 @@ class Writer {
   std::vector<std::int32_t> lines_;  // of the accesses
 };
 
+// As Writer::finish, of a kernel without axes.
+Handle kernel_from(const nb::bytes& bytes, const std::vector<int>& parameters,
+                   std::vector<std::string> names) {
+  auto definition = definition_from({bytes.c_str(), bytes.size()});
+  if (!definition || definition->routine->rank != 0 ||
+      definition->routine->parameter_ranks.size() != parameters.size())
+    throw nb::value_error("these bytes are no kernel");
+  auto kernel = std::make_shared<ReadyKernel>();
+  kernel->definition = std::move(*definition);
+  kernel->definition.names = std::move(names);
+  kernel->parameters.assign(parameters.begin(), parameters.end());
+  return {std::move(kernel)};
+}
+
 }  // namespace
 
 std::shared_ptr<const ReadyKernel> ready_kernel(PyObject* object) {
@@ -162,7 +177,13 @@ std::shared_ptr<const ReadyKernel> ready_kernel(PyObject* object) {
 void add_kernel_writer(PyObject* module_object) {
   nb::module_ m = nb::borrow<nb::module_>(module_object);
   nb::class_<Handle>(m, "Kernel", "A kernel that is ready to be launched.")
-      .def("__str__", [](const Handle& h) { return print(*h.kernel->definition.routine); });
+      .def("__str__", [](const Handle& h) { return print(*h.kernel->definition.routine); })
+      .def("as_bytes",
+           [](const Handle& h) {
+             const std::string bytes = definition_as_bytes(h.kernel->definition);
+             return nb::bytes(bytes.data(), bytes.size());
+           })
+      .def_static("from_bytes", &kernel_from);
   nb::class_<Writer>(m, "KernelWriter", "Writes a kernel, instruction by instruction.")
       .def(nb::init<int>(), "rank"_a)
       .def("constant", &Writer::constant)

@@ -38,11 +38,13 @@ struct Direct {
   Ref outputs{};  // made by outputs(what the nest gives, values); null: there are none
   Ref warn{};     // warn(flags) tells of errors; null: they are nobody's
   Ref allows{};   // allows() says whether nests run at all; null: always
+  Ref guard{};    // guard(*values) says whether it runs these elements; null: whatever they are
 
   // What `take` gives; null: the plan can't run now.
   Ref run(PyObject* const* passed, std::size_t count) const {
     if (allows && checked(PyObject_CallNoArgs(allows.get())).get() != Py_True) return {};
     if (warn && float_errors_may_stop()) return {};
+    if (guard && !lets_pass(passed, count)) return {};
     const bool tells = static_cast<bool>(warn);
     const Ref found = run_nest(nest.get(), passed, count, tells);
     PyObject* flags = PyTuple_GET_ITEM(found.get(), 0);
@@ -55,9 +57,19 @@ struct Direct {
     PyObject* both[] = {found.get(), values.get()};
     return checked(PyObject_Vectorcall(outputs.get(), both, 2, nullptr));
   }
+  bool lets_pass(PyObject* const* passed, std::size_t count) const {
+    PyObject* found = PyObject_Vectorcall(guard.get(), passed, count, nullptr);
+    if (!found && (PyErr_ExceptionMatches(PyExc_ValueError) != 0 ||
+                   PyErr_ExceptionMatches(PyExc_ArithmeticError) != 0)) {
+      PyErr_Clear();  // no elements, or a number that is no index
+      return false;
+    }
+    return checked(found).get() == Py_True;
+  }
 };
 
-// What runs calls like one that ran compiled, where those need no more than its signature.
+// What runs calls like one that ran compiled: with its signature and, if there is a guard, elements
+// that this lets pass.
 struct Remembered {
   std::string signature{};
   Ref resume{};
@@ -250,8 +262,8 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     Py_VISIT(gate_of(object).known.get());
     for (const auto& one : gate_of(object).remembered) {
       const Direct& direct = one->direct;
-      for (const Ref* part :
-           {&one->resume, &direct.nest, &direct.outputs, &direct.warn, &direct.allows})
+      for (const Ref* part : {&one->resume, &direct.nest, &direct.outputs, &direct.warn,
+                              &direct.allows, &direct.guard})
         Py_VISIT(part->get());
     }
   }
@@ -305,7 +317,7 @@ PyObject* latest(PyObject* object, PyObject*) {
 
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
-// outputs, warn, allows), which the gate runs by itself where it can. known and absent are the same
+// outputs, warn, guard, allows), which the gate runs by itself where it can. known and absent are the same
 // for all calls. Nothing: all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
@@ -327,7 +339,11 @@ PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) 
         PyObject* value = PyTuple_GET_ITEM(values[4], k);
         return value != Py_None ? Ref::borrow(value) : Ref();
       };
-      one->direct = {.nest = part(0), .outputs = part(1), .warn = part(2), .allows = part(3)};
+      one->direct = {.nest = part(0),
+                     .outputs = part(1),
+                     .warn = part(2),
+                     .allows = part(4),
+                     .guard = part(3)};
     }
     gate.remember(std::move(one));
     Py_RETURN_NONE;

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/memory.h"
+#include "ir/disk_store.h"
 #include "python/fallback.h"
 #include "python/flat.h"
 #include "python/float_state.h"
@@ -224,6 +225,8 @@ void add_test_hooks(nb::module_& m) {
       "n"_a,
       "Results of up to n bytes are computed at once where their inputs are ready. Gives back what "
       "it was.");
+  m.def("kernel_folder", &store_folder_from_environment,
+        "Where compiled kernels are kept; empty: nowhere.");
   m.def(
       "set_part_cost",
       [](double nanoseconds) {

@@ -21,7 +21,7 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import implicit, place, work
+from frit.loops import implicit, place, traits
 from frit.loops.names import nodes_in
 from frit.loops.peel import private_names
 
@@ -485,7 +485,7 @@ def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
 
 def test_short_loops_stay_python(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    monkeypatch.setattr(place, "SHORT", traits.SHORT)
     text = """
         x = np.zeros(4)
         for i in range(4):
@@ -498,7 +498,7 @@ def test_short_loops_stay_python(monkeypatch):
 
 def test_a_function_whose_loops_are_always_short_gets_its_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
-    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    monkeypatch.setattr(place, "SHORT", traits.SHORT)
     text = """
         def f(x):
             for i in range(3):

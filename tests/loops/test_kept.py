@@ -16,6 +16,7 @@ import pytest
 
 from frit import _activity, _kept
 from frit.loops import implicit, place
+from frit.loops.traits import as_row
 
 from . import kernels
 
@@ -52,10 +53,9 @@ MODULE = textwrap.dedent("""
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where files are kept; short modules too."""
+    """Where files are kept."""
     monkeypatch.setenv("FRIT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("FRIT_CACHE", raising=False)
-    monkeypatch.setattr(_kept, "LEAST_TEXT", 0)
     monkeypatch.setattr(_kept, "_made_room", False)
     return tmp_path / "cache" / "nests"
 
@@ -81,9 +81,9 @@ def made_anew(monkeypatch) -> list[bytes]:
     texts: list[bytes] = []
     make = implicit.code_and_content
 
-    def noted(text, original):
+    def noted(text, *others):
         texts.append(text)
-        return make(text, original)
+        return make(text, *others)
 
     monkeypatch.setattr(implicit, "code_and_content", noted)
     return texts
@@ -105,7 +105,8 @@ def description(p: place.Place) -> object:
         ast.dump(p.node, include_attributes=True),
         (p.passed, p.outputs, p.outside, p.is_module, p.file, p.shared),
         p.original and (p.original.co_name, p.original.co_code),
-        p.peel and (p.peel.outputs, p.peel.needed),
+        p.is_peeled and p.peel.variables(set()),
+        as_row(p.traits),
         [description(q) for q in p.inner],
     )
 
@@ -276,16 +277,12 @@ import part
 x, y = np.arange(400.0), np.zeros(400)
 print(part.scaled(x, y, 400).sum())
 """
-PART = (
-    "# "
-    + "long " * 500
-    + """
+PART = """
 def scaled(x, y, n):
     for i in range(n):
         y[i] = 2 * x[i]
     return y
 """
-)
 
 
 def test_programs_keep_their_modules(tmp_path):

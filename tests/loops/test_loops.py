@@ -14,7 +14,7 @@ import pytest
 
 import frit
 import frit.numpy
-from frit.loops import place, work
+from frit.loops import place, traits
 
 from .fuzz import outcome, same_outcome
 from .kernels import KERNELS, arguments
@@ -618,14 +618,14 @@ def test_a_call_of_few_rounds_runs_as_python(monkeypatch):
 
 
 def test_what_is_too_short_says_so(monkeypatch):
-    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    monkeypatch.setattr(place, "SHORT", traits.SHORT)
     parallel = frit.parallelize(rows_of_sums)
     parallel(np.ones((1, 1)), np.ones(1))
     assert "too short" in str(frit.explain(parallel))
 
 
 def test_a_guess_that_fails_leaves_the_error_to_python(monkeypatch):
-    monkeypatch.setattr(place, "SHORT", work.SHORT)
+    monkeypatch.setattr(place, "SHORT", traits.SHORT)
     parallel = frit.parallelize(rows_of_sums)
     parallel(np.ones((1, 1)), np.ones(1))
     with pytest.raises(IndexError, match="tuple index out of range"):

@@ -299,3 +299,60 @@ def test_a_call_that_stays_python_is_warned_of_by_nobody(python, file):
     assert (done.stdout, done.stderr) == ("2288890.0\n", "")
     done = python("-W", "always", "-m", "frit", file("program.py", NAMED_AS_LOST))
     assert done.stderr == ""
+
+
+def counted(idx, w, hist):
+    for i in range(len(idx)):
+        hist[idx[i]] += w[i]
+
+
+def test_calls_of_one_kind_are_asked_what_their_elements_are():
+    """Each is like the first to the gate: types, extents and strides."""
+    indices = np.arange(20) % 7
+
+    def call(idx):
+        return idx, np.ones(20), np.zeros(20)
+
+    def shared(begin):
+        memory = np.zeros(40)
+        idx = memory.view(np.int64)[:20]
+        idx[:] = indices
+        return idx, np.ones(20), memory[begin : begin + 20]
+
+    calls = [
+        lambda: call(indices.copy()),
+        lambda: call(indices[::-1].copy()),
+        lambda: call(np.where(indices == 3, 20, indices)),  # IndexError half-way
+        lambda: call(indices - 20),  # from the end
+        lambda: call(indices - 21),
+        lambda: shared(0),  # the loop writes its indices
+        lambda: shared(20),
+        lambda: call(indices.copy()),
+    ]
+    function = frit.parallelize(counted)
+    for make in [*calls, *calls]:
+        got, expected = make(), make()
+        errors = []
+        for f, given in ((function, got), (counted, expected)):
+            try:
+                f(*given)
+            except IndexError as error:
+                errors.append(str(error))
+        assert len(errors) in (0, 2) and len({*errors}) < 2
+        for x, y in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(x, y)
+    (site,) = function.__frit__.sites
+    assert site.gate.runs() >= 4
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int8])
+def test_a_call_without_elements_or_of_huge_ones_follows_others(dtype):
+    function = frit.parallelize(counted)
+    for _ in range(2):
+        for idx in ([], [1, 2, 2], [np.iinfo(dtype).max, 0, 0], [2, 1, 0]):
+            hists = []
+            for f in (function, counted):
+                hists.append(np.zeros(3))
+                with contextlib.suppress(IndexError, OverflowError):
+                    f(np.array(idx, dtype), np.ones(len(idx)), hists[-1])
+            np.testing.assert_array_equal(*hists)

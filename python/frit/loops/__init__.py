@@ -13,6 +13,7 @@ the Python it is. frit.explain(saxpy) says which, and why.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import types
 import weakref
@@ -32,7 +33,7 @@ class Parallelized:
         self.run: Callable[..., Any] = self.first
         self.code = function.__code__
         self.places: list[Any] = []
-        self.refused: list[Any] = []  # loops that are no nests: loop, what in it, why
+        self.get_refused: Callable[[], list[Any]] = list
         self.reason = "it has not been called"
 
     def first(self, *args: Any, **kwargs: Any) -> Any:
@@ -53,8 +54,37 @@ class Parallelized:
             self.reason = str(error)
 
     def rewritten(self) -> Callable[..., Any]:
+        from frit import _kept
+        from frit.loops import kept
+        from frit.loops.codes import function_with, with_places
+
+        function, cells = self.function, filled_cells(self.function)
+        origin = kept.origin_of(function, cells)
+        found = kept.load(function, origin)
+        if found is not None:
+            made, self.places = found.made, found.places
+            self.get_refused = lambda: found.trees()[1]
+        else:
+            made = self.made_anew(cells)
+            if self.places and origin is not None:
+                kept.note_origin(self.places, origin)
+                with contextlib.suppress(RecursionError):  # a tree that is too deep for pickle
+                    content = kept.content_of(made, self.places, self.code, self.refused)
+                    _kept.store(*origin, content)
+        if not self.places:
+            return function
+        self.reason = ""
+        for place in self.places:
+            place.is_eager = True
+            place.file = self.code.co_filename
+            place.note_hopeless = weakref.WeakMethod(self.note_hopeless)
+        return function_with(with_places(made, self.places), function)
+
+    def made_anew(self, cells: set[str]) -> types.CodeType:
+        """The function's code, in which places are numbers."""
+        from frit.loops.codes import compiled_function
         from frit.loops.names import copied, owner_of
-        from frit.loops.rewrite import Rewriter, Scope, function_of
+        from frit.loops.rewrite import Rewriter, Scope
         from frit.translate.source import source_of
 
         function = self.function
@@ -62,22 +92,22 @@ class Parallelized:
         self.code = source.code
         if not isinstance(source.node, ast.FunctionDef):
             self.reason = "it is no function with statements"
-            return function
+            return self.code
         node = copied(source.node)
         rewriter = Rewriter()
         rewriter.owner = owner_of(function)
-        rewriter.function(node, Scope(source.code, cells=filled_cells(function)))
-        self.refused = rewriter.refused
+        rewriter.function(node, Scope(source.code, cells=cells))
+        self.get_refused = lambda: rewriter.refused
         if not rewriter.places:
             self.reason = "no loop of it can be translated"
-            return function
-        self.reason = ""
+            return self.code
         self.places = rewriter.places
-        for place in self.places:
-            place.is_eager = True
-            place.file = source.file
-            place.note_hopeless = weakref.WeakMethod(self.note_hopeless)
-        return function_of(function, source.code, node, self.places)
+        return compiled_function(self.code, node)
+
+    @property
+    def refused(self) -> list[Any]:
+        """Loops that are no nests: loop, what in it, why."""
+        return self.get_refused()
 
     @property
     def sites(self) -> list[Any]:

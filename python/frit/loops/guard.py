@@ -6,11 +6,13 @@ elements of arrays of indices (`m0_lo`).
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from frit import _core
 from frit.loops.forms import ARGUMENT, Form, Forms, Unbounded
+from frit.loops.translation import guard_of
 from frit.loops.values import Again, Refused, kinds_in
 
 _NO_NAMES = str.maketrans(dict.fromkeys("+-*/%()[],:.<=>!", " "))
@@ -93,7 +95,7 @@ class Guards:
             lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
         return lines
 
-    def make_guard(self) -> tuple[str, Callable[..., bool]]:
+    def make_guard(self) -> types.FunctionType:
         texts: list[str] = []
         try:
             for condition in self.conditions:
@@ -128,17 +130,8 @@ class Guards:
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
         lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
         lines.append("    return " + (" and ".join(kept) or "True"))
-        text = "\n".join(lines)
-        import numpy
-
-        space: dict[str, Any] = {
-            "overlap": numpy.may_share_memory,
-            "index_range": _core.index_range,
-            "is_plain": is_plain,
-            "float32": numpy.float32,
-        }
-        exec(text, space)
-        return text, space["guard"]
+        made = compile("\n".join(lines), "<guard>", "exec", dont_inherit=True)
+        return guard_of(made.co_consts[0])
 
     def is_in_signature(self, name: str) -> bool:
         """Whether it is an extent or a Python int: or a word of the guard's."""
@@ -146,14 +139,3 @@ class Guards:
         if kind == "v" and number.isdigit():
             return kinds_in(self.inputs.key)[int(number)] == "I"
         return name in ("min", "max", "and") or (kind == "e" and number.replace("_", "").isdigit())
-
-
-def is_plain(array: Any) -> bool:
-    """Whether no two elements of the array share memory."""
-    reach = array.itemsize
-    for stride, extent in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
-        if extent > 1:
-            if stride < reach:
-                return False
-            reach += stride * (extent - 1)
-    return True

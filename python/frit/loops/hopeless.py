@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from frit.loops.names import nodes_in
@@ -20,25 +20,37 @@ _OTHERS = frozenset(
 )
 
 
-def hopeless_call(node: ast.For, surroundings: Mapping[str, Any]) -> str | None:
-    """A call in the nest that is certainly not translated, in words; None: none is known."""
-    for part in nodes_in([node]):
-        if isinstance(part, ast.Call):
-            callee = _value_of(part.func, surroundings)
-            if callee is not None and _is_hopeless(callee):
-                return f"a call of {ast.unparse(part.func)}()"
-    return None
+def callees_of(node: ast.For) -> list[str]:
+    """What the nest calls by a name, or by names with dots between."""
+    calls = (part.func for part in nodes_in([node]) if isinstance(part, ast.Call))
+    return [*dict.fromkeys(path for callee in calls if (path := _path(callee)))]
 
 
-def _value_of(node: ast.expr, surroundings: Mapping[str, Any]) -> Any:
-    """What a name is, or an attribute of a module."""
-    if isinstance(node, ast.Name):
-        return surroundings.get(node.id)
+def _path(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
-        owner = _value_of(node.value, surroundings)
-        if type(owner) is types.ModuleType:
-            return vars(owner).get(node.attr)
+        owner = _path(node.value)
+        return owner and f"{owner}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def hopeless_call(callees: Iterable[str], surroundings: Mapping[str, Any]) -> str | None:
+    """The call that is certainly not translated, in words; None: none is known."""
+    for path in callees:
+        callee = _value_of(path, surroundings)
+        if callee is not None and _is_hopeless(callee):
+            return f"a call of {path}()"
     return None
+
+
+def _value_of(path: str, surroundings: Mapping[str, Any]) -> Any:
+    """What a name is, or an attribute of a module."""
+    first, *names = path.split(".")
+    value = surroundings.get(first)
+    for name in names:
+        if type(value) is not types.ModuleType:
+            return None
+        value = vars(value).get(name)
+    return value
 
 
 def _is_hopeless(callee: Any) -> bool:

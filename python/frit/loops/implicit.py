@@ -52,8 +52,9 @@ def _rewritten(
     tree: ast.Module, original: types.CodeType, is_program: bool
 ) -> tuple[types.CodeType, list[Any]]:
     """The code of a module, in which its places are numbers, and the places."""
+    from frit.loops.codes import compile_quietly
     from frit.loops.peel import private_names
-    from frit.loops.rewrite import Rewriter, compile_quietly
+    from frit.loops.rewrite import Rewriter
 
     nodes = nodes_in([tree])
     rewriter = Rewriter(codes_by_place(original))
@@ -69,20 +70,24 @@ def _rewritten(
 def _with_places(
     made: types.CodeType, places: list[Any], original: types.CodeType
 ) -> types.CodeType:
-    from frit.loops.rewrite import with_places
+    from frit.loops.codes import with_places
 
     return with_places(made, places, original) if places else original
 
 
-def code_and_content(text: bytes, original: types.CodeType) -> tuple[types.CodeType, Any]:
-    """As code_of; and what is kept of it, from which code_of_kept makes the same."""
-    from frit.loops.kept import content_of
+def code_and_content(
+    text: bytes, original: types.CodeType, origin: tuple[bytes, bytes], is_program: bool
+) -> tuple[types.CodeType, Any]:
+    """As code_of; and what is kept of it, from which kept.code_of makes the same."""
+    from frit.loops.kept import content_of, note_origin
 
     if _FOR_BYTES.search(text) is None:
         return original, ()
     try:
         with without_collections(), without_warnings():
-            made, places = _rewritten(ast.parse(text, original.co_filename), original, False)
+            tree = ast.parse(text, original.co_filename)
+            made, places = _rewritten(tree, original, is_program)
+            note_origin(places, origin)
             content = content_of(made, places, original)
             return _with_places(made, places, original), content
     except Exception:
@@ -156,7 +161,8 @@ class CellTransformer:
             return node
 
     def treated(self, node: ast.Module) -> ast.Module:
-        from frit.loops.rewrite import Rewriter, compile_quietly
+        from frit.loops.codes import compile_quietly
+        from frit.loops.rewrite import Rewriter
 
         original = compile_quietly(node, "<cell>")
         rewriter = Rewriter(codes_by_place(original))

@@ -2,7 +2,7 @@
 
 A function's variables get names of their own (`name@line.column`), so they are variables of the
 nest as any other. What the function takes from its module must be what it was when the nest was
-translated: each call checks that (`Surroundings.hold`).
+translated: each call checks that (surroundings.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import builtins
 import math
 import sys
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -20,41 +19,14 @@ import numpy
 from frit.loops.attributes import DOT
 from frit.loops.control import Frame
 from frit.loops.names import assigned_names, copied
+from frit.loops.surroundings import MISSING, PLAIN, Surroundings
 from frit.loops.values import Item, Refused, Value
 from frit.translate.errors import TranslationError
 from frit.translate.flow import leaves, may_leave, needs_flag
 from frit.translate.source import FunctionNode, source_of
 
 _ODD = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # *args, **kwargs, generators and coroutines
-_PLAIN = (int, float, bool)
 MOST_DEPTH, MOST_CALLS = 8, 100
-
-
-class Surroundings:
-    """What a translation took from the program for granted."""
-
-    def __init__(self) -> None:
-        self.spaces: list[tuple[dict[str, Any], str, Any]] = []
-        self.cells: list[tuple[types.CellType, Any]] = []
-        self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
-
-    def check(self) -> Callable[[], bool] | None:
-        """None: there is nothing to check."""
-        if not (self.spaces or self.cells or self.functions):
-            return None
-        spaces, cells, functions = self.spaces, self.cells, self.functions
-
-        def hold() -> bool:
-            return (
-                all(space.get(name, _missing) is value for space, name, value in spaces)
-                and all(cell.cell_contents is value for cell, value in cells)
-                and all(
-                    f.__code__ is code and f.__defaults__ is few and f.__kwdefaults__ is keywords
-                    for f, code, few, keywords in functions
-                )
-            )
-
-        return hold
 
 
 class Inlining:
@@ -77,7 +49,7 @@ class Inlining:
     read_variable: Any
 
     def note_module(self, module: types.ModuleType, name: str, value: Any) -> None:
-        if isinstance(value, (types.FunctionType, *_PLAIN)) and module not in (math, numpy):
+        if isinstance(value, (types.FunctionType, *PLAIN)) and module not in (math, numpy):
             self.taken.spaces.append((vars(module), name, value))
 
     def inlined(
@@ -213,7 +185,7 @@ class Inlining:
         for parameter in [*positional, *only_named]:
             if parameter in given:
                 continue
-            if type(defaults.get(parameter)) not in _PLAIN:
+            if type(defaults.get(parameter)) not in PLAIN:
                 raise Refused(node, f"these arguments of {name}()")
             given[parameter] = self.operand(ast.Constant(defaults[parameter]))
         return given
@@ -233,10 +205,10 @@ class Inlining:
             value = function.__globals__[name]
             self.taken.spaces.append((function.__globals__, name, value))
         else:
-            value = getattr(builtins, name, _missing)
-            self.taken.spaces.append((function.__globals__, name, _missing))
+            value = getattr(builtins, name, MISSING)
+            self.taken.spaces.append((function.__globals__, name, MISSING))
         is_known = isinstance(value, (types.ModuleType, type)) or callable(value)
-        if value is _missing or not (is_known or type(value) in _PLAIN):
+        if value is MISSING or not (is_known or type(value) in PLAIN):
             raise Refused(node, f"{function.__name__}() uses {name}")
         return numpys_own(value)
 
@@ -263,6 +235,3 @@ def numpys_own(value: Any) -> Any:
     if ours is not None and isinstance(name, str) and vars(ours).get(name) is value:
         return getattr(numpy, name, value)
     return value
-
-
-_missing = object()

@@ -1,23 +1,28 @@
-"""kept.py: a module's code with its places <-> what marshal can write (frit/_kept.py keeps it).
+"""kept.py: code with its places <-> what marshal can write (frit/_kept.py keeps it).
 
-The loops themselves, as trees, are needed only of a place that is bound: all of a module's are one
-pickle, so that a loop in a loop stays a part of it, and are read when the first of them is.
+The loops themselves, as trees, are needed only where a nest is translated or explained: all of them
+are one pickle, so that a loop in a loop stays a part of it, and are read when the first of them is.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
+import marshal
+import os
 import pickle
 import types
 from typing import Any
 
-from frit.loops.place import Place, module_place
-from frit.loops.rewrite import codes_in, with_places
+from frit import _kept
+from frit.loops.codes import codes_in, with_places
+from frit.loops.place import Origin, Place
+from frit.loops.traits import as_row, from_row
 
 
-def content_of(made: types.CodeType, places: list[Place], original: types.CodeType) -> Any:
-    """made: the code, in which places are numbers."""
+def content_of(
+    made: types.CodeType, places: list[Place], original: types.CodeType, others: Any = ()
+) -> Any:
+    """made: the code, in which places are numbers; others: what is kept with the loops."""
     if not places:
         return ()
     numbers = {id(place): number for number, place in enumerate(places)}
@@ -26,47 +31,90 @@ def content_of(made: types.CodeType, places: list[Place], original: types.CodeTy
     for place in places:
         names = place.passed, place.outputs, place.outside
         inner = [numbers[id(p)] for p in place.inner]
-        rows.append((names, inner, codes.get(id(place.original), -1), place.peel is not None))
-    trees = pickle.dumps([place.node for place in places], protocol=5)
+        code = codes.get(id(place.original), -1)
+        rows.append((names, inner, code, place.is_peeled, as_row(place.traits)))
+    trees = pickle.dumps(([place.node for place in places], others), protocol=5)
     return made, sorted(places[0].shared), rows, trees, _sizes(original)
 
 
-def code_of(content: Any, original: types.CodeType) -> types.CodeType | None:
-    """None: it was made of other code."""
-    made, shared, rows, pickled, sizes = content
-    if sizes != _sizes(original):
-        return None
-    codes = _all_codes(original)
-    trees = Trees(pickled)
-    places = [_place(row, codes, functools.partial(trees.get, k)) for k, row in enumerate(rows)]
-    for place, row in zip(places, rows, strict=True):
-        place.inner = [places[number] for number in row[1]]
-        place.file = original.co_filename
-        place.shared = frozenset(shared)
-    return with_places(made, places, original)
+class Kept:
+    """What content_of has written."""
 
+    def __init__(self, content: Any, original: types.CodeType) -> None:
+        """Raises ValueError: it was made of other code."""
+        self.made, shared, rows, self.pickled, sizes = content
+        if sizes != _sizes(original):
+            raise ValueError
+        codes = _all_codes(original)
+        self.read: tuple[list[Any], Any] | None = None
+        self.places = [self.place(row, codes, k) for k, row in enumerate(rows)]
+        for place, row in zip(self.places, rows, strict=True):
+            place.inner = [self.places[number] for number in row[1]]
+            place.file = original.co_filename
+            place.shared = frozenset(shared)
 
-def _place(row: Any, codes: list[types.CodeType], get_node: Any) -> Place:
-    (passed, outputs, outside), _, code, is_peeled = row
-    if code < 0:
-        return module_place(get_node(), set(), is_peeled)
-    place = Place(None, passed=passed, outputs=outputs, outside=outside)
-    place.original, place.get_node = codes[code], get_node
-    return place
+    def place(self, row: Any, codes: list[types.CodeType], number: int) -> Place:
+        (passed, outputs, outside), _, code, is_peeled, traits = row
+        place = Place(
+            None,
+            passed=passed,
+            outputs=outputs,
+            outside=outside,
+            is_module=code < 0,
+            is_peeled=is_peeled,
+        )
+        place.original = codes[code] if code >= 0 else None
+        place.get_node = functools.partial(self.node, number)
+        place.traits = from_row(traits)
+        return place
 
-
-class Trees:
-    """The loops of a module."""
-
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
-        self.nodes: list[ast.For] = []
-
-    def get(self, number: int) -> ast.For:
-        if not self.nodes:
-            self.nodes = pickle.loads(self.pickled)
+    def trees(self) -> tuple[list[Any], Any]:
+        """The loops, and what was kept with them."""
+        if self.read is None:
+            self.read = pickle.loads(self.pickled)
             self.pickled = b""
-        return self.nodes[number]
+        return self.read
+
+    def node(self, number: int) -> Any:
+        return self.trees()[0][number]
+
+
+def code_of(content: Any, original: types.CodeType, origin: Origin) -> types.CodeType | None:
+    """Of a module. None: it was made of other code."""
+    try:
+        kept = Kept(content, original)
+    except ValueError:
+        return None
+    note_origin(kept.places, origin)
+    return with_places(kept.made, kept.places, original)
+
+
+def note_origin(places: list[Place], origin: Origin) -> None:
+    name, facts = origin
+    for number, place in enumerate(places):
+        place.origin = b"%d of %s" % (number, name), facts
+
+
+def origin_of(function: types.FunctionType, cells: set[str]) -> Origin | None:
+    """None: no other process has this function. cells: the variables around it with values."""
+    code = function.__code__
+    try:
+        facts = marshal.dumps((code, function.__qualname__, sorted(cells)), 2)
+    except ValueError:  # it has places already
+        return None
+    if code.co_filename.startswith("<"):
+        return None
+    return b"%s %s" % (function.__qualname__.encode(), os.fsencode(code.co_filename)), facts
+
+
+def load(function: types.FunctionType, origin: Origin | None) -> Kept | None:
+    content = _kept.load(*origin) if origin is not None else None
+    if not content:
+        return None
+    kept = Kept(content, function.__code__)
+    assert origin is not None
+    note_origin(kept.places, origin)
+    return kept
 
 
 def _all_codes(code: types.CodeType) -> list[types.CodeType]:

@@ -25,10 +25,12 @@ from frit.loops.doubt import Doubts
 from frit.loops.expressions import Expressions
 from frit.loops.forms import Form, Forms
 from frit.loops.guard import Guards
-from frit.loops.inline import Inlining, Surroundings, numpys_own
+from frit.loops.inline import Inlining, numpys_own
 from frit.loops.names import assigned_names
 from frit.loops.rows import Rows
 from frit.loops.series import Serieses
+from frit.loops.surroundings import Surroundings
+from frit.loops.translation import Inputs, Output, Returned, Text, Translation, names_of
 from frit.loops.values import (
     DTYPES,
     INTEGERS,
@@ -56,54 +58,6 @@ class Knowledge:
     loose: set[str] = field(default_factory=set)  # integers whose bounds only the nest knows
     nonzero: set[str] = field(default_factory=set)  # complex ones of Python's that are not only 0
     whiles_fail: bool = False
-
-
-@record
-class Inputs:
-    """A nest, and what a call gives it."""
-
-    node: ast.For
-    names: list[str]  # of the values
-    values: tuple[Any, ...]
-    key: str
-    outputs: list[str]  # variables that are read behind the nest
-    surroundings: dict[str, Any]  # names of modules, functions and types
-    is_unbound: frozenset[str]  # outputs that may have no value before the nest
-    left: int = 0  # last rounds that are not run; the guard holds for them too
-
-
-@record
-class Output:
-    name: str
-    kind: str  # as LoopNest wants it
-    counter: int = -1  # result that counts assignments of NumPy's kind; -1: there was one
-
-
-@record
-class Returned:
-    """Results: a flag, whether the function has returned, and what it gives."""
-
-    flag: int
-    values: list[int]
-    is_tuple: bool
-
-
-@record
-class Translation:
-    kernel: Any
-    results: list[str]
-    outputs: list[Output]
-    returned: Returned | None
-    guard: Callable[..., bool]
-    guard_text: str
-    has_signature: bool  # the guard follows from loop_signature
-    written: list[int]  # values that are stored to
-    failures: int  # the result that counts failures, or -1
-    numpy_floats: bool
-    numpy_integers: bool  # of which one may overflow
-    positions: list[tuple[int, int, ast.AST]]  # of the accesses: line, column, text
-    loops: list[ast.AST]
-    still_holds: Callable[[], bool] | None  # what was taken from the program
 
 
 class NestWriter(
@@ -180,25 +134,23 @@ class NestWriter(
         if self.failures is not None:
             failures = len(results)
             self.add_result(results, Value("int", self.writer.read_local(self.failures)), "Il")
-        text, guard = self.make_guard()
-        names = [*self.inputs.names, *(f"result {k}" for k in range(len(results)))]
+        guard = self.make_guard()
         count = len(self.inputs.names)
-        order = [*self.parameters, *range(count, count + len(results))]
-        kernel = self.writer.finish(order, names, "")
+        parameters = [*self.parameters, *range(count, count + len(results))]
+        text = Text(self.positions, self.loops)
         return Translation(
-            kernel=kernel,
+            kernel=self.writer.finish(parameters, names_of(self.inputs, results), ""),
+            parameters=parameters,
             results=results,
             outputs=outputs,
             returned=returned,
             guard=guard,
-            guard_text=text,
             has_signature=self.has_signature,
             written=sorted(self.written),
             failures=failures,
             numpy_floats=self.numpy_floats,
             numpy_integers=self.numpy_integers,
-            positions=self.positions,
-            loops=self.loops,
+            text=lambda: text,
             still_holds=self.taken.check(),
         )
 

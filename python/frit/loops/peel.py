@@ -19,18 +19,22 @@ _NAMES = {"__builtins__": {}, "range": range, "len": len, "min": min, "max": max
 
 
 class Peel:
-    """private: variables whose last value nobody reads, if it isn't of the last rounds."""
-
-    def __init__(self, node: ast.For, private: set[str]) -> None:
+    def __init__(self, node: ast.For) -> None:
         self.node = node
         self.assigned = assigned_names([node])
         self.inner: dict[int, list[ast.For]] = {}
         self.ranges: dict[int, Any] = {}
         self.find(node, set())
-        certain = {id(node), *(id(n) for found in self.inner.values() for n in found)}
-        behind = Liveness(certain).of_statement(node, self.assigned - private)
-        self.outputs = sorted(self.assigned & behind)
-        self.needed = sorted(needed_names(node, set(self.outputs)))
+
+    def variables(self, private: set[str]) -> tuple[list[str], list[str]]:
+        """Those that the rest leaves, and those whose values it needs.
+
+        private: variables whose last value nobody reads, if it isn't of the last rounds.
+        """
+        certain = {id(self.node), *(id(n) for found in self.inner.values() for n in found)}
+        behind = Liveness(certain).of_statement(self.node, self.assigned - private)
+        outputs = sorted(self.assigned & behind)
+        return outputs, sorted(needed_names(self.node, set(outputs)))
 
     def find(self, node: ast.For, indices: set[str]) -> None:
         """The loops in its body that run at every round, if their range is not empty."""

@@ -18,15 +18,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from frit import _activity
-from frit.loops.attributes import Attributes, NotPlain, attributes_of
-from frit.loops.hopeless import hopeless_call
-from frit.loops.methods import PlainMethod
-from frit.loops.names import assigned_names, needed_names
-from frit.loops.peel import Peel
 from frit.loops.quiet import without_collections
-from frit.loops.work import FIRST_WORTH, SHORT, WORTH, guess_of
+from frit.loops.traits import FIRST_WORTH, SHORT, WORTH, Guess, Traits, traits_of
 
 if TYPE_CHECKING:
+    from frit.loops.attributes import Attributes
+    from frit.loops.peel import Peel
     from frit.loops.site import Plan, Site
 
 MOST_BINDINGS = 4  # of a place whose objects are not what they may become
@@ -46,6 +43,7 @@ _VERDICTS = (
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
+Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
 
 
 _SOON_DONE = _VERDICTS[1:4]
@@ -76,6 +74,8 @@ class Place:
     __slots__ = (
         "__weakref__",
         "_node",
+        "_peel",
+        "_traits",
         "binding",
         "bindings",
         "clock",
@@ -85,13 +85,14 @@ class Place:
         "is_eager",
         "is_gated",
         "is_module",
+        "is_peeled",
         "note_hopeless",
         "on",
+        "origin",
         "original",
         "outputs",
         "outside",
         "passed",
-        "peel",
         "quiet",
         "refusals",
         "shared",
@@ -110,16 +111,20 @@ class Place:
         outputs: list[str],
         outside: list[str],
         is_module: bool = False,
-        peel: Peel | None = None,
+        is_peeled: bool = False,
     ) -> None:
         self.on = True
-        self._node = node  # None: it is kept on the disk
+        # None: these are kept on the disk, or nobody has asked for them.
+        self._node = node
+        self._peel: Peel | None = None
+        self._traits: Traits | None = None
         self.get_node: Callable[[], ast.For] | None = None
+        self.origin: Origin | None = None  # None: nothing that is made of it is kept
         self.passed = passed
         self.outputs = outputs
         self.outside = outside  # variables of the module
         self.is_module = is_module
-        self.peel = peel
+        self.is_peeled = is_peeled  # its last rounds are left to Python
         self.is_eager = False  # translated at its first call that is not too short
         self.shared: frozenset[str] = frozenset()  # variables that another thread may change
         self.file = ""
@@ -150,6 +155,24 @@ class Place:
             assert self.get_node is not None
             self._node = self.get_node()
         return self._node
+
+    @property
+    def peel(self) -> Peel:
+        if self._peel is None:
+            from frit.loops.peel import Peel
+
+            self._peel = Peel(self.node)
+        return self._peel
+
+    @property
+    def traits(self) -> Traits:
+        if self._traits is None:
+            self._traits = traits_of(self.node, [*self.passed, *self.outside])
+        return self._traits
+
+    @traits.setter
+    def traits(self, known: Traits) -> None:
+        self._traits = known
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
@@ -216,7 +239,7 @@ class Place:
         verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
-        plan = binding.sites[0].plan_of(signature) if 0 in binding.sites else None
+        plan = binding.sites[0].plan_of(signature, values) if 0 in binding.sites else None
         if plan is not None:
             self.told = REFUSED
             site = binding.sites[0]
@@ -225,7 +248,7 @@ class Place:
                 binding.note(signature, site)  # the gate had forgotten it
             return found, 0
         left = 0
-        if self.peel is not None and rounds is not None:
+        if self.is_peeled and rounds is not None:
             left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
             if not 0 < left < len(rounds):
                 return self.not_now("its last rounds leave loops in it out")
@@ -296,7 +319,7 @@ class Binding:
         self, place: Place, passed: tuple[Any, ...], space: dict[str, Any], core: Any
     ) -> None:
         self.place = place
-        self.node, self.outputs = place.node, place.outputs
+        self.outputs = place.outputs
         self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
         self.site: Site | None = None  # the latest
         self.names: list[str] = []
@@ -329,15 +352,35 @@ class Binding:
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
-        if place.is_module and self.functions_read(space) & assigned_names([place.node]):
-            self.refuse("a function that it calls reads what it assigns")
-        hopeless = hopeless_call(self.node, self.surroundings)
-        if hopeless is not None:
-            self.refuse(hopeless)
+        if place.is_module and (found := self.functions_read(space)):
+            from frit.loops.names import assigned_names
+
+            if found & assigned_names([place.node]):
+                self.refuse("a function that it calls reads what it assigns")
+        if place.traits.callees:
+            from frit.loops.hopeless import callees_of, hopeless_call
+
+            callees = place.traits.callees if self.attributes is None else callees_of(self.node)
+            hopeless = hopeless_call(callees, self.surroundings)
+            if hopeless is not None:
+                self.refuse(hopeless)
         self.gate = self.make_gate(space, core)
 
+    @property
+    def node(self) -> ast.For:
+        """The loop, with variables for attributes."""
+        return self.place.node if self.attributes is None else self.attributes.node
+
+    def guess(self) -> Guess | None:
+        found = self.place.traits.guess
+        if self.attributes is None and (found is None or {*found.names} <= {*self.names}):
+            return found
+        from frit.loops.work import guess_of
+
+        return guess_of(self.node, self.names)
+
     def make_gate(self, space: dict[str, Any], core: Any) -> Any:
-        place, guess = self.place, guess_of(self.node, self.names)
+        place, guess = self.place, self.guess()
         inputs: list[tuple[Any, ...]] = []
         if guess is not None:
             where = self.places_of_names()
@@ -352,7 +395,7 @@ class Binding:
             WORTH * FIRST_WORTH,
             place.is_eager,
         )
-        if self.is_whole and place.peel is None:
+        if self.is_whole and not place.is_peeled:
             place.take, place.is_gated = gate, True
         if guess is not None and guess.is_always_below(SHORT):
             place.told = _VERDICTS[1]
@@ -386,6 +429,11 @@ class Binding:
             is_value = isinstance(value, core.Scalar) or core.loop_key((value,)) is not None
             return is_value or _is_surrounding(value)
 
+        owners = (given[name] for name in self.place.traits.owners if name in given)
+        if all(map(may_end, owners)) and "frit.pykokkos._views" not in sys.modules:
+            return None
+        from frit.loops.attributes import NotPlain, attributes_of
+
         try:
             found = attributes_of(core, self.place.node, given, may_end)
         except NotPlain as error:
@@ -404,7 +452,7 @@ class Binding:
         self.taken = [k for k in self.taken if k not in self.root_numbers.values()]
         self.read = [name for name in self.read if name not in roots]
         self.names = [name for name in self.names if name not in roots] + found.names
-        self.node, self.outputs = found.node, [*self.outputs, *found.stored]
+        self.outputs = [*self.outputs, *found.stored]
         self.surroundings |= found.methods
         return found
 
@@ -415,7 +463,7 @@ class Binding:
         return tuple(passed[numbers[n]] if n in numbers else space[n] for n in found.roots)
 
     def note(self, signature: bytes | None, site: Site) -> None:
-        """Guess and guard of this call hold for all with its signature."""
+        """The guess of this call holds for all with its signature, and so do most guards."""
         plan = site.remember(signature)
         if plan is None or not self.takes_all or _MONITORING:
             return
@@ -428,7 +476,7 @@ class Binding:
     def resume(self, site: Site, plan: Plan, *values: Any) -> tuple[Any, ...] | bool | None:
         """Runs a call like one that ran; False: the place has to be asked."""
         place = self.place
-        if place.is_module or not plan.holds():
+        if place.is_module or not site.suits(plan, values):
             return False
         if not place.is_eager and not _activity.is_active():
             return False
@@ -458,9 +506,8 @@ class Binding:
     def functions_read(self, space: dict[str, Any]) -> set[str]:
         """The variables of the module that the functions in the surroundings may read."""
         found: set[str] = set()
-        functions = [
-            f.function if isinstance(f, PlainMethod) else f for f in self.surroundings.values()
-        ]
+        methods = self.attributes.plain_methods if self.attributes is not None else []
+        functions = [*self.surroundings.values(), *(m.function for m in methods)]
         due = [f.__code__ for f in functions if isinstance(f, types.FunctionType)]
         seen: set[types.CodeType] = set()
         while due:
@@ -512,16 +559,7 @@ class Binding:
             from frit.loops.site import Site
 
         unbound = frozenset(o for o in self.outputs if o not in self.names)
-        self.site = self.sites[left] = Site(
-            self.node,
-            self.names,
-            self.outputs,
-            unbound,
-            self.surroundings,
-            self.place.give_up,
-            self.gate,
-            left,
-        )
+        self.site = self.sites[left] = Site(self, unbound, left)
         return self.site
 
 
@@ -561,13 +599,14 @@ def _is_watched() -> bool:
 
 def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later."""
+    from frit.loops.names import assigned_names, needed_names
+
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
     is_whole = not node.orelse and not any(isinstance(n, ast.Break) for n in ast.walk(node))
     if over_range and is_whole and isinstance(node.target, ast.Name):
-        peel = Peel(node, private)
-        return Place(
-            node, passed=[], outputs=peel.outputs, outside=peel.needed, is_module=True, peel=peel
-        )
+        place = Place(node, passed=[], outputs=[], outside=[], is_module=True, is_peeled=True)
+        place.outputs, place.outside = place.peel.variables(private)
+        return place
     outputs = sorted(assigned_names([node]))
     outside = sorted(needed_names(node, set(outputs)))
     return Place(node, passed=[], outputs=outputs, outside=outside, is_module=True)

@@ -106,7 +106,8 @@ class LoopExplanation:
                 reason = "an error is possible at this call"
             self.mark(place.node, f"Python: {reason.replace(DOT, '.')}", "python")
             return
-        loops, verdicts = plan.translation.loops, plan.verdicts or []
+        text, verdicts = plan.translation.text(), plan.verdicts or []
+        loops = text.loops
         if len(loops) != len(verdicts):
             # The analysis has added or dropped loops: marks could stand at wrong ones.
             self.mark(place.node, "compiled", "parallel")
@@ -114,7 +115,7 @@ class LoopExplanation:
         for node, verdict in reversed(list(zip(loops, verdicts, strict=True))):
             # Of several loops of one line, the outermost.
             self.marks.pop(node.lineno, None)
-            words = words_of(verdict, plan.translation.positions)
+            words = words_of(verdict, text.positions)
             if verdict[2] == _WHILE and not isinstance(node, ast.While):
                 words = words.replace(_REASONS[_WHILE], while_words(node))
             self.mark(node, words, _KINDS[verdict[1]])

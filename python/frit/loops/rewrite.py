@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TypeVar
 
+from frit.loops.codes import KEY
 from frit.loops.decorators import harmless_of, is_harmless
 from frit.loops.names import (
     Liveness,
@@ -26,8 +27,7 @@ from frit.loops.names import (
     nodes_in,
     parts_of,
 )
-from frit.loops.place import Place, module_place, originals
-from frit.loops.quiet import without_warnings
+from frit.loops.place import Place, module_place
 from frit.translate.record import field, record
 
 _STATEMENTS = (
@@ -46,7 +46,6 @@ _STATEMENTS = (
 Made = TypeVar("Made", ast.stmt, ast.expr)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
-_KEY = "frit nest"
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 _SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
@@ -76,7 +75,7 @@ class Rewriter:
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
         self.harmless: frozenset[str] = frozenset()  # decorators of its own
         self.owner = ""  # the class that is looked at
-        self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((_KEY, number))
+        self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((KEY, number))
 
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
         """Rewrites its body."""
@@ -127,7 +126,7 @@ class Rewriter:
         # A gate looks by itself whether the program is traced.
         is_free = ast.Compare(ast.Call(part("traced"), [], []), [ast.Is()], [ast.Constant(None)])
         is_free = ast.BoolOp(ast.Or(), [part("is_gated"), is_free])
-        if place.peel is not None:
+        if place.is_peeled:
             # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
             rest = ast.Call(part("rest"), [node.iter], [])
             test = ast.BoolOp(ast.And(), [part("on"), is_free])
@@ -338,69 +337,6 @@ def _leaving(loop: ast.For) -> ast.AST | None:
 def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Variables of these nodes that a `del` names."""
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
-
-
-# ---- code ---------------------------------------------------------------------------------------
-
-
-def compile_quietly(tree: ast.Module, file: str, flags: int = 0) -> types.CodeType:
-    """Python has given its warnings of the text before."""
-    with without_warnings():
-        code: types.CodeType = compile(tree, file, "exec", flags, dont_inherit=True)
-    return code
-
-
-def with_places(
-    code: types.CodeType, places: list[Place], original: types.CodeType | None = None
-) -> types.CodeType:
-    """The code with its places; notes what the original code of each function is."""
-    inner = iter(codes_in(original) if original is not None else [])
-    constants: list[object] = []
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            constants.append(with_places(constant, places, next(inner, None)))
-        elif isinstance(constant, tuple) and len(constant) == 2 and constant[0] == _KEY:
-            constants.append(places[constant[1]])
-        else:
-            constants.append(constant)
-    if all(a is b for a, b in zip(constants, code.co_consts, strict=True)):
-        return code
-    made = code.replace(co_consts=tuple(constants))
-    if original is not None and original.co_name == made.co_name:
-        originals[made] = original
-    return made
-
-
-def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
-    return (c for c in code.co_consts if isinstance(c, types.CodeType))
-
-
-def function_of(
-    function: types.FunctionType, code: types.CodeType, node: ast.FunctionDef, places: list[Place]
-) -> types.FunctionType:
-    """The function with the rewritten body."""
-    node.decorator_list = []
-    body: list[ast.stmt] = [node]
-    if code.co_freevars:
-        # The names of the closure must be variables around the function.
-        arguments = ast.arguments([], [ast.arg(n) for n in code.co_freevars], None)
-        arguments.kwonlyargs, arguments.kw_defaults, arguments.defaults = [], [], []
-        outer = ast.FunctionDef("around", arguments, [node], [])
-        body = [ast.copy_location(outer, node)]
-    module = ast.fix_missing_locations(ast.Module(body, []))
-    made = compile_quietly(module, code.co_filename, code.co_flags & _FUTURE)
-    for _ in [0, 1] if code.co_freevars else [0]:
-        made = [*codes_in(made)][-1]
-    made = with_places(made, places).replace(co_qualname=code.co_qualname)
-    closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells = tuple(closure[n] for n in made.co_freevars)
-    f = function
-    result = types.FunctionType(made, f.__globals__, f.__name__, f.__defaults__, cells)
-    result.__kwdefaults__ = f.__kwdefaults__
-    return result
-
-
-_FUTURE = 0x1000000  # annotations; the others are always on
 
 
 def _parameter_count(code: types.CodeType) -> int:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import atexit
 import sys
 import warnings
 import weakref
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from frit import _core
-from frit.loops.nest import Inputs, Translation, translate
+from frit.loops.kept_nests import question_of
 from frit.loops.quiet import without_collections
-from frit.loops.values import Refused
+from frit.loops.translation import Inputs, Translation
 from frit.translate.record import replace
+
+if TYPE_CHECKING:
+    from frit.loops.place import Binding
+    from frit.loops.values import Refused
 
 MOST_PLANS = 4  # of one kind of values: another guard each
 MOST_REMEMBERED = 4  # signatures of calls
@@ -97,13 +99,14 @@ class Plan:
         return tuple(given)
 
     def direct(self) -> tuple[Any, ...] | None:
-        """What a gate needs to run it without Python: the nest, outputs, warn."""
+        """What a gate needs to run it without Python: the nest, outputs, warn, guard."""
         if self.may_fail or self.still_holds is not None:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
         tell = warn if t.numpy_floats else tell_nobody if t.numpy_integers else None
-        return self.nest, self.outputs if has_outputs else None, tell
+        guard = self.guard if not self.has_signature else None
+        return self.nest, self.outputs if has_outputs else None, tell, guard
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
@@ -154,24 +157,10 @@ def _forget() -> None:
 class Site:
     """A nest, called with the values of its names."""
 
-    def __init__(
-        self,
-        node: ast.For,
-        names: list[str],
-        outputs: list[str],
-        is_unbound: frozenset[str],
-        surroundings: dict[str, Any],
-        note_hopeless: Callable[[], None],
-        gate: Any,
-        left: int = 0,
-    ) -> None:
-        self.node = node
-        self.names = names
-        self.names_of_outputs = outputs
+    def __init__(self, binding: Binding, is_unbound: frozenset[str], left: int) -> None:
+        self.binding = binding
         self.is_unbound = is_unbound
-        self.surroundings = surroundings
-        self.note_hopeless = note_hopeless
-        self.gate = gate
+        self.gate = binding.gate
         self.left = left
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
@@ -203,7 +192,7 @@ class Site:
 
     def give_up(self) -> None:
         self.is_hopeless = True
-        self.note_hopeless()
+        self.binding.place.give_up()
 
     @staticmethod
     def fits(plan: Plan, values: tuple[Any, ...]) -> bool:
@@ -227,9 +216,9 @@ class Site:
         return found
 
     def remember(self, signature: bytes | None) -> Plan | None:
-        """The plan that ran, if it runs all calls with this signature: its guard holds for them."""
+        """The plan that ran, which runs calls with this signature that its guard lets pass."""
         plan = self.ran
-        if plan is None or signature is None or not plan.has_signature:
+        if plan is None or signature is None:
             return None
         self.remembered.pop(signature, None)
         if len(self.remembered) == MOST_REMEMBERED:
@@ -237,31 +226,38 @@ class Site:
         self.remembered[signature] = plan
         return plan
 
-    def plan_of(self, signature: bytes | None) -> Plan | None:
+    def plan_of(self, signature: bytes | None, values: tuple[Any, ...]) -> Plan | None:
         """What runs a call with this signature, if one like it ran."""
         plan = self.remembered.get(signature) if signature is not None else None
-        return plan if plan is not None and plan.holds() else None
+        return plan if plan is not None and self.suits(plan, values) else None
+
+    def suits(self, plan: Plan, values: tuple[Any, ...]) -> bool:
+        """Whether it runs a call with a signature that it is remembered for."""
+        return plan.holds() if plan.has_signature else self.fits(plan, values)
 
     def new_plan(self, key: str, values: tuple[Any, ...]) -> Plan | None:
         attempts = self.attempts[key] = self.attempts.get(key, 0) + 1
         if key in self.refused or attempts > MOST_PLANS:
             return None
+        binding = self.binding
         inputs = Inputs(
-            self.node,
-            self.names,
+            None,
+            binding.names,
             values,
             key,
-            self.names_of_outputs,
-            self.surroundings,
+            binding.outputs,
+            binding.surroundings,
             self.is_unbound,
             self.left,
         )
         try:
             with without_collections():
-                plan = Plan(translate(inputs), self.names)
+                plan = self.plan_from(inputs)
                 if plan.may_fail and self.left:
-                    plan.whole = Plan(translate(replace(inputs, left=0)), self.names)
+                    plan.whole = self.plan_from(replace(inputs, left=0))
         except Exception as error:  # whatever is wrong with us, Python can run it
+            from frit.loops.values import Refused
+
             # A new one: what an exception holds on to keeps the translation alive.
             refused = Refused(None, getattr(error, "reason", OURS + repr(error)))
             refused.line = getattr(error, "line", 0)
@@ -271,3 +267,19 @@ class Site:
             return None
         self.plans.setdefault(key, []).append(plan)
         return plan
+
+    def plan_from(self, inputs: Inputs) -> Plan:
+        """The kept one, if it fits the call; else it is made and kept. Raises Refused."""
+        binding, place = self.binding, self.binding.place
+        # What attributes are is not in the text.
+        origin = place.origin if binding.attributes is None else None
+        question = question_of(origin, inputs, place.traits.attributes)
+        kept = question.answer() if question is not None else None
+        if kept is not None and self.fits(plan := Plan(kept, binding.names), inputs.values):
+            return plan
+        from frit.loops.nest import translate
+
+        made = translate(replace(inputs, node=binding.node))
+        if question is not None:
+            question.keep(made)
+        return Plan(made, binding.names)

@@ -15,19 +15,14 @@ from collections.abc import Callable, Sequence
 from operator import add, mul
 
 from frit.loops.names import nodes_in
-from frit.translate.record import field, record
+from frit.loops.traits import Guess, Step
 
-# Seconds as Python: less is left alone, as a compiled call costs as much.
-SHORT = 3e-6
-# Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
-# translation takes; and as many times that before the first of a process, which loads modules.
-WORTH, FIRST_WORTH = 10e-3, 3.0
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
 UNKNOWN_ROUNDS = 64
 _SIMPLE = (ast.Name, ast.Constant)
-_FUNCTIONS = ("len", "min", "max", "int", "range")
+FUNCTIONS = ("len", "min", "max", "int", "range")
 _OPERATORS: dict[type, str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -36,21 +31,6 @@ _OPERATORS: dict[type, str] = {
     ast.FloorDiv: "d",
     ast.Mod: "%",
 }
-Step = tuple[
-    str, float
-]  # what is done to a stack of numbers (loop_guess.h says what), and with what
-
-
-@record
-class Guess:
-    """Nanoseconds of a nest. steps: a program; names: what it reads, by number."""
-
-    steps: list[Step] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-
-    def is_always_below(self, seconds: float) -> bool:
-        """Whatever the names are."""
-        return len(self.steps) == 1 and self.steps[0][1] < seconds * 1e9
 
 
 class _Unknown(Exception):
@@ -60,7 +40,7 @@ class _Unknown(Exception):
 class _Writer:
     def __init__(self, names: Sequence[str]) -> None:
         self.known = set(names)
-        if self.known & set(_FUNCTIONS):
+        if self.known & set(FUNCTIONS):
             raise _Unknown
         self.names: list[str] = []  # that are read
         self.middles: dict[str, list[Step]] = {}  # of the indices of loops around
@@ -164,11 +144,11 @@ def is_simple(node: ast.expr, names: set[str]) -> bool:
     """Whether it has no effects, if the names are arrays and numbers."""
     for part in nodes_in([node]):
         if isinstance(part, ast.Name):
-            is_fine = part.id in names or part.id in _FUNCTIONS
+            is_fine = part.id in names or part.id in FUNCTIONS
         elif isinstance(part, ast.Attribute):
             is_fine = part.attr in ("shape", "size") and isinstance(part.value, ast.Name)
         elif isinstance(part, ast.Call):
-            is_fine = isinstance(part.func, ast.Name) and part.func.id in _FUNCTIONS
+            is_fine = isinstance(part.func, ast.Name) and part.func.id in FUNCTIONS
             is_fine = is_fine and not part.keywords
         elif isinstance(part, ast.Subscript):
             is_fine = isinstance(part.value, ast.Attribute) and part.value.attr == "shape"

@@ -9,6 +9,8 @@ import stat
 import sys
 from pathlib import Path
 
+from frit import _kept
+
 
 def text() -> str:
     """What this installation is and can do, a line for each fact."""
@@ -76,17 +78,10 @@ def _failure_to_open(library: str) -> str:
     return ""
 
 
-def cache_folder() -> Path:
-    """Where compiled kernels are kept."""
-    named = os.environ.get("FRIT_CACHE_DIR")
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home) / "frit"
-
-
 def _cache() -> list[tuple[str, str]]:
-    folder = cache_folder()
+    if not (named := _kept.cache_folder()):
+        return [("cache", "none: nothing is kept")]
+    folder = Path(named)
     try:
         status = folder.stat()
     except FileNotFoundError:

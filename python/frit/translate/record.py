@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dataclasses import astuple as values_of
     from dataclasses import dataclass as record
     from dataclasses import field, replace
 else:
@@ -60,14 +61,15 @@ else:
     def _eq(self, other: Any) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return _values(self) == _values(other)
+        return values_of(self) == values_of(other)
 
     def _hash(self):
-        return hash(_values(self))
+        return hash(values_of(self))
 
-    def _values(one):
+    def values_of(one):
+        """In the order of its fields."""
         own = one.__dict__
         return tuple([own[name] for name in one._names])
 
 
-__all__ = ["field", "record", "replace"]
+__all__ = ["field", "record", "replace", "values_of"]

@@ -1,0 +1,61 @@
+"""traits.py: what a binding asks of a nest's text; kept with it, so that no tree need be read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from frit.translate.record import field, record
+
+# Seconds as Python: less is left alone, as a compiled call costs as much.
+SHORT = 3e-6
+# Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
+# translation takes; and as many times that before the first of a process, which loads modules.
+WORTH, FIRST_WORTH = 10e-3, 3.0
+# What is done to a stack of numbers (loop_guess.h says what), and with what.
+Step = tuple[str, float]
+
+
+@record
+class Guess:
+    """Nanoseconds of a nest. steps: a program; names: what it reads, by number."""
+
+    steps: list[Step] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    def is_always_below(self, seconds: float) -> bool:
+        """Whatever the names are."""
+        return len(self.steps) == 1 and self.steps[0][1] < seconds * 1e9
+
+
+@record
+class Traits:
+    owners: list[str]  # variables that are only there for their attributes
+    attributes: list[str]  # names behind a dot
+    callees: list[str]  # what it calls, where that is a name or stands behind dots
+    guess: Guess | None  # where all of its variables are arrays and numbers
+
+
+def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
+    from frit.loops.attributes import uses_of
+    from frit.loops.hopeless import callees_of
+    from frit.loops.names import nodes_in
+    from frit.loops.work import FUNCTIONS, guess_of
+
+    bases, others = uses_of(node)
+    attributes = {part.attr for part in nodes_in([node]) if isinstance(part, ast.Attribute)}
+    guess = guess_of(node, [name for name in variables if name not in FUNCTIONS])
+    return Traits(sorted(bases - others), sorted(attributes), callees_of(node), guess)
+
+
+def as_row(traits: Traits) -> tuple[Any, ...]:
+    """What marshal can write."""
+    guess = traits.guess
+    row = (guess.steps, guess.names) if guess is not None else None
+    return traits.owners, traits.attributes, traits.callees, row
+
+
+def from_row(row: tuple[Any, ...]) -> Traits:
+    *names, guess = row
+    return Traits(*names, Guess(*guess) if guess is not None else None)
