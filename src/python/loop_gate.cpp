@@ -317,8 +317,8 @@ PyObject* latest(PyObject* object, PyObject*) {
 
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
-// outputs, warn, guard, allows), which the gate runs by itself where it can. known and absent are the same
-// for all calls. Nothing: all are forgotten.
+// outputs, warn, guard, allows), which the gate runs by itself where it can. known and absent are
+// the same for all calls. Nothing: all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
