@@ -158,10 +158,11 @@ struct Scale {
 template <class F>
 F exponential(F x) {
   using C = Exponential<F>;
-  Exponent<F> exponent(pick(is_nan(x), (F)0, x), C::lowest, C::highest);
+  bool stays = is_nan(x) | (x == infinity_of<F>());
+  Exponent<F> exponent(pick(stays, (F)0, x), C::lowest, C::highest);
   Reduced<F> reduced(exponent.inside);
   F result = Scale<F>(reduced.n_rounder, sign_bit(x)).times_one_and(reduced.q());
-  return pick(is_nan(x), x, exponent.or_nothing(result));
+  return pick(stays, x, exponent.or_nothing(result));
 }
 
 template <class F>
@@ -196,8 +197,9 @@ F exponential2_of(F x, F tail) {
 
 template <class F>
 F exponential2(F x) {
-  F result = exponential2_of(pick(is_nan(x), (F)0, x), (F)0);
-  return pick(is_nan(x), x, result);
+  bool stays = is_nan(x) | (x == infinity_of<F>());
+  F result = exponential2_of(pick(stays, (F)0, x), (F)0);
+  return pick(stays, x, result);
 }
 
 template <class F>
@@ -275,8 +277,8 @@ F sinh_of_ordinary(F x) {
 template <class F>
 F sinh_of(F x) {
   bool ordinary = exponential_is_ordinary(x);
-  F size = pick(is_nan(x), (F)0, absolute(x));
-  F far = pick(is_nan(x), x, copy_sign(half_exponential(size), x));
+  F size = pick(is_finite(x), absolute(x), (F)0);
+  F far = pick(is_finite(x), copy_sign(half_exponential(size), x), x);
   return pick(ordinary, sinh_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
@@ -288,20 +290,35 @@ F cosh_of_ordinary(F x) {
 template <class F>
 F cosh_of(F x) {
   bool ordinary = exponential_is_ordinary(x);
-  F size = pick(is_nan(x), (F)0, absolute(x));
-  F far = pick(is_nan(x), x, half_exponential(size));
+  F size = pick(is_finite(x), absolute(x), (F)0);
+  F far = pick(is_finite(x), half_exponential(size), pick(is_nan(x), x, infinity_of<F>()));
   return pick(ordinary, cosh_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
+// u / (u + 2), where u = exp(2 * size) - 1.
+inline double tanh_of_size(double size) {
+  double u = expm1_near(size + size);
+  return u / (u + 2);
+}
+// An error of the exponent matters no more than it is a part of it, so one product reduces it.
+inline float tanh_of_size(float size) {
+  using C = Exponential<float>;
+  float twice = size + size;
+  float n_rounder = fused_multiply_add(twice, C::log2_e, C::rounder);
+  float r = fused_multiply_add(C::rounder - n_rounder, C::ln2_high, twice), square = r * r;
+  float q = fused_multiply_add(square, polynomial(C::rest, r, square), r);
+  float power = power_of_rounded(n_rounder);
+  float u = fused_multiply_add(power, q, power - 1);
+  return u / (u + 2);
+}
 // The size is limited in bits: NaN is the largest.
 template <class F>
 F tanh_of(F x) {
   using Bits = typename Format<F>::Bits;
   const Bits highest = bits_of(Exponential<F>::highest_tanh);
   Bits size = bits_of(absolute(x));
-  F inside = from_bits<F>(pick(size < highest, size, highest));
-  F u = expm1_near(inside + inside);
-  return pick(is_nan(x), x, copy_sign(u / (u + (F)2), x));
+  F result = tanh_of_size(from_bits<F>(pick(size < highest, size, highest)));
+  return pick(is_nan(x), x, copy_sign(result, x));
 }
 
 // ---- the error function -------------------------------------------------------------------------
