@@ -293,6 +293,20 @@ def test_numbers_times_powers_of_two_are_rounded_once(dtype, tier):
             assert same_bits(numpy.asarray(np.ldexp(np.array(left), given)), expected)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("exponent", [2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**70])
+def test_exponents_that_numpy_refuses_are_refused(exponent, dtype):
+    x = numpy.array([1, 2]).astype(dtype)
+    with numpy.errstate(all="ignore"):
+        try:
+            expected = numpy.ldexp(x, exponent)
+        except OverflowError as error:
+            with pytest.raises(OverflowError, match=str(error)):
+                np.ldexp(np.array(x), exponent)
+        else:
+            assert same_bits(numpy.asarray(np.ldexp(np.array(x), exponent)), expected)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_tiers_give_the_same_powers(dtype):
     values = everywhere(dtype, seed=8)
