@@ -38,8 +38,8 @@ struct Exponential<double> {
   // exp is infinite above and 0 below these, sinh infinite and tanh 1 above.
   static constexpr double highest = 710, lowest = -745.2, highest_sinh = 710.6, highest_tanh = 22;
   static constexpr double highest_exp2 = 1025, lowest_exp2 = -1075.5;
-  // Nothing but normal numbers comes of sizes below these; exp(x) - 1 is exp(x) or -1 above.
-  static constexpr double ordinary = 708, ordinary_exp2 = 1022, ordinary_expm1 = 50;
+  // Nothing but normal numbers comes of sizes below these.
+  static constexpr double ordinary = 708, ordinary_exp2 = 1022;
   // (exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2
   static constexpr double rest[] = {
       0x1.0000000000001p-1,  0x1.555555555554dp-3,  0x1.5555555553ce8p-5,  0x1.11111111144cdp-7,
@@ -68,7 +68,7 @@ struct Exponential<float> {
   static constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
   static constexpr float highest = 89, lowest = -104, highest_sinh = 89.42f, highest_tanh = 10;
   static constexpr float highest_exp2 = 129, lowest_exp2 = -151;
-  static constexpr float ordinary = 87, ordinary_exp2 = 126, ordinary_expm1 = 25;
+  static constexpr float ordinary = 87, ordinary_exp2 = 126;
   static constexpr float rest[] = {0x1p-1f, 0x1.5554dcp-3f, 0x1.55556ap-5f, 0x1.120c8ep-7f,
                                    0x1.6cad2ap-10f};
   static constexpr float sinh[] = {0x1.555556p-3f, 0x1.1110b2p-7f, 0x1.a1714p-13f};
@@ -213,7 +213,7 @@ F exponential2_of_ordinary(F x) {
   return exponential2_near(x - (n_rounder - C::rounder)) * power_of_rounded(n_rounder);
 }
 
-// exp(x) - 1 for sizes below ordinary_expm1, and some more, but for the sign of 0.
+// exp(x) - 1 for ordinary x, but for the sign of 0.
 template <class F>
 F expm1_near(F x) {
   Reduced<F> reduced(x);
@@ -230,12 +230,8 @@ F expm1_of_ordinary(F x) {
   return copy_sign(expm1_near(x), x);
 }
 template <class F>
-bool expm1_is_ordinary(F x) {
-  return magnitude_below(x, Exponential<F>::ordinary_expm1);
-}
-template <class F>
 F expm1_of(F x) {
-  bool ordinary = expm1_is_ordinary(x);
+  bool ordinary = exponential_is_ordinary(x);
   F far = pick(sign_bit(x) & !is_nan(x), (F)-1, exponential(x));
   return pick(ordinary, expm1_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
