@@ -21,6 +21,7 @@
 #include <llvm/Target/TargetOptions.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/DCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
@@ -70,6 +71,8 @@ struct Native::Optimizer {
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     passes.addPass(PromotePass());
+    // First, or what nobody uses stands for what comes later and is the same, and is computed.
+    passes.addPass(DCEPass());
     passes.addPass(EarlyCSEPass());
     passes.addPass(
         InstCombinePass(InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));

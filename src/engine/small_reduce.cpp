@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::int64_t most_bytes = 16 << 10;  // of a row that is copied
 
+// Of equal complex elements the ready-made loop takes the first, as one that goes in order does.
+bool takes_first_of_equals(Op op, DType type) {
+  return is_complex(type) && (op == Op::Maximum || op == Op::Minimum);
+}
+
 // One step of the reduction: `to` holds what came before.
 class Folding {
  public:
@@ -24,7 +29,8 @@ class Folding {
         type_(type),
         fold_(reduce_loop(op, type)),
         combine_(loop(op, type)),
-        in_order_(tree_class(op, type) == 0 && !reduces_in_any_order(op, type)) {}
+        in_order_(tree_class(op, type) == 0 && !reduces_in_any_order(op, type) &&
+                  !takes_first_of_equals(op, type)) {}
   explicit operator bool() const { return fold_ && combine_; }
 
   // Short rows are folded from their first element to the last, each op rounded by itself.

@@ -204,13 +204,27 @@ Array full(std::span<const std::int64_t> shape, const Scalar& value) {
 
 namespace {
 
+// Multiplied and added, each rounded by itself; integers wrap.
+template <class T, class Wrapping>
+void fill_evenly(std::byte* elements, std::int64_t n, const Scalar& start, const Scalar& step) {
+  const auto first = static_cast<Wrapping>(start.as<T>()),
+             between = static_cast<Wrapping>(step.as<T>());
+  T* out = reinterpret_cast<T*>(elements);
+  for (std::int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<T>(first + static_cast<Wrapping>(i) * between);
+}
+
 // At once, and nothing else with it.
 Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   const std::int64_t shape[1] = {n};
   const DType dtype = start.dtype;
   const Array out = empty(shape, dtype);
   Engine::get().allocate(out.base());
-  void* elements = out.base()->data;
+  ++Engine::get().statistics.immediate;
+  std::byte* elements = out.base()->data;
+  if (dtype == DType::Int64)
+    return fill_evenly<std::int64_t, std::uint64_t>(elements, n, start, step), out;
+  if (dtype == DType::Float64) return fill_evenly<double, double>(elements, n, start, step), out;
   std::vector<std::int64_t> index(static_cast<std::size_t>(n));
   std::iota(index.begin(), index.end(), 0);
   void* converted[2] = {elements, index.data()};
@@ -219,7 +233,6 @@ Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   loop(Op::Multiply, dtype)(scaled, n, 2);
   void* moved[3] = {elements, elements, const_cast<std::byte*>(start.bytes)};
   loop(Op::Add, dtype)(moved, n, 2);
-  ++Engine::get().statistics.immediate;
   return out;
 }
 

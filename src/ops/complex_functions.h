@@ -123,10 +123,11 @@ bool complex_power_is_rare(F y_re, F y_im) {
 }
 template <class F>
 Parts<F> complex_power_small(F x_re, F x_im, F y_re) {
-  Parts<F> x = {x_re, x_im}, square = complex_product(x, x), cube = complex_product(x, square);
-  bool zero = (x_re == 0) & (x_im == 0);
-  return {pick(zero, (F)0, pick(y_re == 3, cube.re, square.re)),
-          pick(zero, (F)0, pick(y_re == 3, cube.im, square.im))};
+  Parts<F> x = {x_re, x_im}, square = complex_product(x, x);
+  bool zero = (x_re == 0) & (x_im == 0), cubes = y_re == 3;
+  // A cube that is not the result might raise a flag.
+  Parts<F> power = complex_product(x, {pick(cubes, square.re, x_re), pick(cubes, square.im, x_im)});
+  return {pick(zero, (F)0, power.re), pick(zero, (F)0, power.im)};
 }
 // 1 / x as NumPy's power divides.
 template <class F>

@@ -38,8 +38,8 @@ struct Exponential<double> {
   // exp is infinite above and 0 below these, sinh infinite and tanh 1 above.
   static constexpr double highest = 710, lowest = -745.2, highest_sinh = 710.6, highest_tanh = 22;
   static constexpr double highest_exp2 = 1025, lowest_exp2 = -1075.5;
-  // Nothing but normal numbers comes of sizes below these; exp(x) - 1 is exp(x) or -1 above.
-  static constexpr double ordinary = 708, ordinary_exp2 = 1022, ordinary_expm1 = 50;
+  // Nothing but normal numbers comes of sizes below these.
+  static constexpr double ordinary = 708, ordinary_exp2 = 1022;
   // (exp(r) - 1 - r) / r^2, |r| <= ln(2) / 2
   static constexpr double rest[] = {
       0x1.0000000000001p-1,  0x1.555555555554dp-3,  0x1.5555555553ce8p-5,  0x1.11111111144cdp-7,
@@ -68,7 +68,7 @@ struct Exponential<float> {
   static constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
   static constexpr float highest = 89, lowest = -104, highest_sinh = 89.42f, highest_tanh = 10;
   static constexpr float highest_exp2 = 129, lowest_exp2 = -151;
-  static constexpr float ordinary = 87, ordinary_exp2 = 126, ordinary_expm1 = 25;
+  static constexpr float ordinary = 87, ordinary_exp2 = 126;
   static constexpr float rest[] = {0x1p-1f, 0x1.5554dcp-3f, 0x1.55556ap-5f, 0x1.120c8ep-7f,
                                    0x1.6cad2ap-10f};
   static constexpr float sinh[] = {0x1.555556p-3f, 0x1.1110b2p-7f, 0x1.a1714p-13f};
@@ -158,10 +158,11 @@ struct Scale {
 template <class F>
 F exponential(F x) {
   using C = Exponential<F>;
-  Exponent<F> exponent(pick(is_nan(x), (F)0, x), C::lowest, C::highest);
+  bool stays = is_nan(x) | (x == infinity_of<F>());
+  Exponent<F> exponent(pick(stays, (F)0, x), C::lowest, C::highest);
   Reduced<F> reduced(exponent.inside);
   F result = Scale<F>(reduced.n_rounder, sign_bit(x)).times_one_and(reduced.q());
-  return pick(is_nan(x), x, exponent.or_nothing(result));
+  return pick(stays, x, exponent.or_nothing(result));
 }
 
 template <class F>
@@ -196,8 +197,9 @@ F exponential2_of(F x, F tail) {
 
 template <class F>
 F exponential2(F x) {
-  F result = exponential2_of(pick(is_nan(x), (F)0, x), (F)0);
-  return pick(is_nan(x), x, result);
+  bool stays = is_nan(x) | (x == infinity_of<F>());
+  F result = exponential2_of(pick(stays, (F)0, x), (F)0);
+  return pick(stays, x, result);
 }
 
 template <class F>
@@ -211,7 +213,7 @@ F exponential2_of_ordinary(F x) {
   return exponential2_near(x - (n_rounder - C::rounder)) * power_of_rounded(n_rounder);
 }
 
-// exp(x) - 1 for sizes below ordinary_expm1, and some more, but for the sign of 0.
+// exp(x) - 1 for ordinary x, but for the sign of 0.
 template <class F>
 F expm1_near(F x) {
   Reduced<F> reduced(x);
@@ -228,12 +230,8 @@ F expm1_of_ordinary(F x) {
   return copy_sign(expm1_near(x), x);
 }
 template <class F>
-bool expm1_is_ordinary(F x) {
-  return magnitude_below(x, Exponential<F>::ordinary_expm1);
-}
-template <class F>
 F expm1_of(F x) {
-  bool ordinary = expm1_is_ordinary(x);
+  bool ordinary = exponential_is_ordinary(x);
   F far = pick(sign_bit(x) & !is_nan(x), (F)-1, exponential(x));
   return pick(ordinary, expm1_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
@@ -275,8 +273,8 @@ F sinh_of_ordinary(F x) {
 template <class F>
 F sinh_of(F x) {
   bool ordinary = exponential_is_ordinary(x);
-  F size = pick(is_nan(x), (F)0, absolute(x));
-  F far = pick(is_nan(x), x, copy_sign(half_exponential(size), x));
+  F size = pick(is_finite(x), absolute(x), (F)0);
+  F far = pick(is_finite(x), copy_sign(half_exponential(size), x), x);
   return pick(ordinary, sinh_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
@@ -288,20 +286,35 @@ F cosh_of_ordinary(F x) {
 template <class F>
 F cosh_of(F x) {
   bool ordinary = exponential_is_ordinary(x);
-  F size = pick(is_nan(x), (F)0, absolute(x));
-  F far = pick(is_nan(x), x, half_exponential(size));
+  F size = pick(is_finite(x), absolute(x), (F)0);
+  F far = pick(is_finite(x), half_exponential(size), pick(is_nan(x), x, infinity_of<F>()));
   return pick(ordinary, cosh_of_ordinary(pick(ordinary, x, (F)0)), far);
 }
 
+// u / (u + 2), where u = exp(2 * size) - 1.
+inline double tanh_of_size(double size) {
+  double u = expm1_near(size + size);
+  return u / (u + 2);
+}
+// An error of the exponent matters no more than it is a part of it, so one product reduces it.
+inline float tanh_of_size(float size) {
+  using C = Exponential<float>;
+  float twice = size + size;
+  float n_rounder = fused_multiply_add(twice, C::log2_e, C::rounder);
+  float r = fused_multiply_add(C::rounder - n_rounder, C::ln2_high, twice), square = r * r;
+  float q = fused_multiply_add(square, polynomial(C::rest, r, square), r);
+  float power = power_of_rounded(n_rounder);
+  float u = fused_multiply_add(power, q, power - 1);
+  return u / (u + 2);
+}
 // The size is limited in bits: NaN is the largest.
 template <class F>
 F tanh_of(F x) {
   using Bits = typename Format<F>::Bits;
   const Bits highest = bits_of(Exponential<F>::highest_tanh);
   Bits size = bits_of(absolute(x));
-  F inside = from_bits<F>(pick(size < highest, size, highest));
-  F u = expm1_near(inside + inside);
-  return pick(is_nan(x), x, copy_sign(u / (u + (F)2), x));
+  F result = tanh_of_size(from_bits<F>(pick(size < highest, size, highest)));
+  return pick(is_nan(x), x, copy_sign(result, x));
 }
 
 // ---- the error function -------------------------------------------------------------------------

@@ -293,7 +293,7 @@ To to_integer_as_x86(F x) {
   if constexpr (sizeof(To) < 4 || __is_same(To, int32)) {
     return (To)(int32)x;
   } else if constexpr (__is_same(To, uint64)) {
-    bool high = !(x < (F)0x1p63);
+    bool high = x >= (F)0x1p63;
     int64 low = (int64)(high ? x - (F)0x1p63 : x);
     return (uint64)low ^ (high ? (uint64)1 << 63 : 0);
   } else {
@@ -497,34 +497,37 @@ template <class F>
 F next_after(F x, F y) {
   using Bits = typename Format<F>::Bits;
   Bits bits = bits_of(x);
-  Bits stepped = (x < y) == (x > 0) ? bits + 1 : bits - 1;
+  bool nan = is_nan(x) | is_nan(y);
+  F from = pick(nan, (F)0, x), towards = pick(nan, (F)0, y);
+  Bits stepped = (from < towards) == !sign_bit(x) ? bits + 1 : bits - 1;
   F from_zero = copy_sign(from_bits<F>((Bits)1), y);
   F next = x == 0 ? from_zero : from_bits<F>(stepped);
   F finite = pick(is_infinite(next), copy_sign(overflow_if(is_infinite(next), x), x), next);
   F result = x == y ? y : finite;
-  return pick(is_nan(x) | is_nan(y), x + y, result);
+  return pick(nan, x + y, result);
 }
 
 // Distance to the next number away from zero, with the sign of x.
 template <class F>
 F spacing_of(F x) {
   using Bits = typename Format<F>::Bits;
-  F next = from_bits<F>((Bits)(bits_of(x) + 1));
+  F number = pick(is_finite(x), x, (F)1);
+  F next = from_bits<F>((Bits)(bits_of(number) + 1));
   bool last = is_infinite(next);
-  F distance = pick(last, copy_sign(overflow_if(last, x), x), next - x);
+  F distance = pick(last, copy_sign(overflow_if(last, number), number), next - number);
   F result = x == 0 ? from_bits<F>((Bits)1) : distance;
-  return is_finite(x) ? result : x - x;
+  return pick(is_finite(x), result, pick(is_nan(x), x, nan_of<F>()));
 }
 
 inline half next_after_half(half x, half y) {
   uint16 bits = bits_of(x), other = bits_of(y);
-  bool zero = (bits & 0x7fff) == 0;
-  bool grows = ((float)x < (float)y) == !(bits & 0x8000);
+  bool zero = (bits & 0x7fff) == 0, nan = is_nan((float)x) | is_nan((float)y);
+  float from = pick(nan, 0.0f, (float)x), towards = pick(nan, 0.0f, (float)y);
+  bool grows = (from < towards) == !(bits & 0x8000);
   uint16 stepped = (uint16)(grows ? bits + 1 : bits - 1);
   uint16 from_zero = (uint16)((other & 0x8000) | 1);
   uint16 next = zero ? from_zero : stepped;
   uint16 result = (float)x == (float)y ? bits : next;
-  bool nan = is_nan((float)x) | is_nan((float)y);
   bool last = ((result & 0x7fff) == 0x7c00) & is_finite((float)x);
   float value = (float)half_of_bits(nan ? (uint16)0x7e00 : result);
   return (half)pick(last & !nan, copy_sign(overflow_if(last & !nan, (float)x), value), value);

@@ -12,7 +12,7 @@ struct Logarithm;
 template <>
 struct Logarithm<double> {
   static constexpr double ln2 = 0x1.62e42fefa39efp-1, log2_e = 0x1.71547652b82fep0;
-  static constexpr double tiny = 0x1p-54, large = 0x1p28;
+  static constexpr double large = 0x1p28;
   // (log(1 + r) / r - 1) / r in r, |r| <= 0.0401
   static constexpr double rest[] = {-0.5,
                                     0x1.555555555526cp-2,
@@ -27,7 +27,7 @@ struct Logarithm<double> {
 template <>
 struct Logarithm<float> {
   static constexpr float ln2 = 0x1.62e43p-1f, log2_e = 0x1.715476p0f;
-  static constexpr float tiny = 0x1p-25f, large = 0x1p13f;
+  static constexpr float large = 0x1p13f;
 };
 
 // A base of logarithms: of e its logarithm is scale_high + scale_low, of 2 unit_high + unit_low,
@@ -179,17 +179,21 @@ struct Decimal<float> {
 // x = 2^k * z, 0.6875 <= z < 1.375, for x positive, finite and normal.
 template <class F>
 struct LogarithmParts {
+  using Bits = typename Format<F>::Bits;
+  static constexpr int digits = Format<F>::stored_digits;
+  static constexpr Bits one = (Bits)Format<F>::bias << digits;
+  static constexpr Bits lowest = one - ((Bits)5 << (digits - 3));  // of 0.6875
+  // What k counts: in float it is in the bits' own place.
+  static constexpr F unit = digits == 23 ? (F)0x1p-23 : (F)1;
   F k, z;
   explicit LogarithmParts(F x) {
-    using Bits = typename Format<F>::Bits;
-    constexpr int digits = Format<F>::stored_digits;
-    constexpr Bits one = (Bits)Format<F>::bias << digits;
-    constexpr Bits lowest = one - ((Bits)5 << (digits - 3));  // of 0.6875
     Bits above = bits_of(x) - lowest;
-    z = from_bits<F>((above & (((Bits)1 << digits) - 1)) + lowest);
     if constexpr (__is_same(F, float)) {
-      k = (float)((int32)above >> digits);
+      Bits exponent = above & ~(((Bits)1 << digits) - 1);
+      z = from_bits<F>(bits_of(x) - exponent);
+      k = (float)(int32)exponent;
     } else {
+      z = from_bits<F>((above & (((Bits)1 << digits) - 1)) + lowest);
       // Not every machine converts 64-bit integers. One stands in the low bits of 2^digits, and of
       // what follows it.
       constexpr F integer = (F)((Bits)1 << digits);
@@ -233,13 +237,14 @@ double logarithm_near(double k, NearQuotient near) {
   double sum = whole + line;
   return sum + (((whole - sum) + line) + low);
 }
-// The logarithm of 2^k * (1 + f).
+// The logarithm of 2^k * (1 + f), k by its unit.
 template <class Base>
 float logarithm_near(float k, float f) {
   float square = f * f;
   float low = square * polynomial(Base::rest, f, square);
-  if constexpr (Base::unit_low != 0) low = fused_multiply_add(k, Base::unit_low, low);
-  return fused_multiply_add(k, Base::unit_high, fused_multiply_add(f, Base::scale, low));
+  constexpr float unit = LogarithmParts<float>::unit;
+  if constexpr (Base::unit_low != 0) low = fused_multiply_add(k, unit * Base::unit_low, low);
+  return fused_multiply_add(k, unit * Base::unit_high, fused_multiply_add(f, Base::scale, low));
 }
 
 template <class Base>
@@ -287,7 +292,7 @@ F logarithm(F x) {
   bool denormal =
       (typename Format::Int)bits_of(x) < (typename Format::Int)bits_of(Format::smallest_normal);
   LogarithmParts<F> parts(pick(denormal, x * Format::two_to_digits, x));
-  parts.k = pick(denormal, parts.k - (F)Format::digits, parts.k);
+  parts.k = pick(denormal, parts.k - Format::digits / parts.unit, parts.k);
   return with_limits_of_logarithm(x, logarithm_of_parts<Base<F>>(parts));
 }
 
@@ -296,12 +301,12 @@ template <class F>
 F fraction_of_log1p(F x, F k) {
   using Bits = typename Format<F>::Bits;
   // 2^(2 - k)
-  F rounder = Exponential<F>::rounder + (F)2 - k;
+  F rounder = fused_multiply_add(k, -LogarithmParts<F>::unit, Exponential<F>::rounder + 2);
   F power = from_bits<F>((Bits)((bits_of(rounder) << Format<F>::stored_digits) + bits_of((F)1)));
-  return fused_multiply_add((F)0.25 * x, power, fused_multiply_add((F)0.25, power, (F)-1));
+  return (F)0.25 * fused_multiply_add(x, power, power - 4);
 }
 
-// log(1 + x) where 1 + x is ordinary.
+// log(1 + x) where 1 + x is ordinary, but for the sign of 0.
 inline double log1p_inside(double x) {
   LogarithmParts<double> parts(1 + x);
   NearQuotient near(parts.z);
@@ -319,13 +324,12 @@ bool log1p_is_ordinary(F x) {
 }
 template <class F>
 F log1p_of_ordinary(F x) {
-  return pick(magnitude_below(x, Logarithm<F>::tiny), x, log1p_inside(x));
+  return copy_sign(log1p_inside(x), x);  // of 0 too
 }
 
 template <class F>
 F log1p_of(F x) {
-  F value = with_limits_of_logarithm((F)1 + x, log1p_inside(x));
-  return pick(magnitude_below(x, Logarithm<F>::tiny), x, value);
+  return copy_sign(with_limits_of_logarithm((F)1 + x, log1p_inside(x)), x);
 }
 
 // ---- inverse hyperbolic functions ---------------------------------------------------------------
@@ -338,7 +342,7 @@ F arcsinh_of_ordinary(F x) {
   F inside = pick(large, (F)1, size);
   F square = inside * inside;
   F argument = inside + square / ((F)1 + square_root((F)1 + square));
-  F result = log1p_of_ordinary(pick(large, size - 1, argument)) + pick(large, C::ln2, (F)0);
+  F result = log1p_inside(pick(large, size - 1, argument)) + pick(large, C::ln2, (F)0);
   return copy_sign(result, x);
 }
 template <class F>
@@ -358,7 +362,7 @@ F arccosh_of_ordinary(F x) {
   bool large = x > C::large;
   F t = pick(large, (F)0, x - 1);
   F argument = t + square_root(t * (t + (F)2));
-  return log1p_of_ordinary(pick(large, x - 1, argument)) + pick(large, C::ln2, (F)0);
+  return log1p_inside(pick(large, x - 1, argument)) + pick(large, C::ln2, (F)0);
 }
 template <class F>
 F arccosh_of(F x) {
@@ -371,12 +375,13 @@ F arccosh_of(F x) {
 template <class F>
 F arctanh_of_ordinary(F x) {
   F size = absolute(x);
-  return copy_sign((F)0.5 * log1p_of_ordinary((size + size) / ((F)1 - size)), x);
+  return copy_sign((F)0.5 * log1p_inside((size + size) / ((F)1 - size)), x);
 }
 template <class F>
 F arctanh_of(F x) {
-  F size = absolute(x);
-  F result = (F)0.5 * log1p_of((size + size) / ((F)1 - size));
+  F size = absolute(x), quotient = (size + size) / ((F)1 - size);
+  bool pole = quotient == infinity_of<F>();  // of which log1p raises another flag
+  F result = pick(pole, quotient, (F)0.5 * log1p_of(pick(pole, (F)1, quotient)));
   return pick(is_nan(x) | (x == 0), x, copy_sign(result, x));
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ops/exponential.h"
+#include "ops/half_functions.h"
 #include "ops/logarithm.h"
 #include "ops/machine.h"
 #include "ops/power.h"

@@ -28,6 +28,7 @@ const OpInfo& info(Op op) {
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define FLOAT_ORDINARY(...)
+#define HALF_ORDINARY(...)
 #define COMPLEX_RARE(...)
 #define FRIT_OP(Name, numpy_name, inputs, rule, flags, identity, types, ...) \
   {#Name,                                                                    \
@@ -56,6 +57,7 @@ const OpInfo& info(Op op) {
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
+#undef HALF_ORDINARY
 #undef COMPLEX_RARE
   return table[static_cast<int>(op)];
 }

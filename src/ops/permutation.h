@@ -3,6 +3,8 @@
 // For what writes LLVM IR: the code generator, and permute_tables.cpp for the ready-made loops.
 #pragma once
 
+#include <cstdint>
+
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
@@ -14,41 +16,65 @@
 
 namespace frit {
 
-// Can `lanes` elements of this table, an array or a vector, be found by permutations?
+// How many elements fill a register; 0 of a type that is in no table.
+inline unsigned permuted_at_once(const llvm::Type& element) {
+  if (element.isDoubleTy() || element.isIntegerTy(64)) return 8;
+  return element.isFloatTy() || element.isIntegerTy(32) ? 16 : 0;
+}
+
+// Can `lanes` elements of this table, an array or a vector, be found by permutations? It fills two
+// registers, or one.
 inline bool is_permutable(const llvm::Constant& table, unsigned lanes) {
-  if (lanes % 8 != 0 || !table.getAggregateElement(15U) || table.getAggregateElement(16U))
-    return false;
-  const llvm::Type* element = table.getAggregateElement(0U)->getType();
-  return element->isDoubleTy() || element->isIntegerTy(64);
+  unsigned count = 0;
+  while (count <= 32 && table.getAggregateElement(count)) ++count;
+  if (count == 0 || lanes % 8 != 0) return false;
+  const unsigned width = permuted_at_once(*table.getAggregateElement(0U)->getType());
+  return width != 0 && (count == 2 * width || (count == width && width == 16));
 }
 
 // The elements of `table` at `places`, whose bits above those of a place in the table are not
 // looked at.
 inline llvm::Value* permuted(llvm::IRBuilderBase& builder, const llvm::Constant& table,
                              llvm::Value* places) {
+  using namespace llvm::PatternMatch;
+  llvm::Type* element = table.getAggregateElement(0U)->getType();
+  const unsigned width = permuted_at_once(*element);
+  const bool is_one_register = !table.getAggregateElement(width);
+  const std::uint64_t last = (is_one_register ? 1 : 2) * width - 1;
   llvm::Value* all = nullptr;
-  if (llvm::PatternMatch::match(places,
-                                llvm::PatternMatch::m_And(llvm::PatternMatch::m_Value(all),
-                                                          llvm::PatternMatch::m_SpecificInt(15))))
-    places = all;
-  const auto half = [&](unsigned from) {
-    llvm::SmallVector<llvm::Constant*, 8> elements;
-    for (unsigned k = 0; k < 8; ++k) elements.push_back(table.getAggregateElement(from + k));
+  if (match(places, m_ZExtOrSelf(m_And(m_Value(all), m_SpecificInt(last))))) places = all;
+  const auto* type = llvm::cast<llvm::FixedVectorType>(places->getType());
+  const unsigned lanes = type->getNumElements();
+  places = builder.CreateZExtOrTrunc(
+      places, llvm::FixedVectorType::get(builder.getIntNTy(512 / width), lanes));
+  const auto part = [&](unsigned from) {
+    llvm::SmallVector<llvm::Constant*, 16> elements;
+    for (unsigned k = 0; k < width; ++k) elements.push_back(table.getAggregateElement(from + k));
     return llvm::ConstantVector::get(elements);
   };
-  const llvm::Intrinsic::ID permute = half(0)->getType()->getScalarType()->isDoubleTy()
-                                          ? llvm::Intrinsic::x86_avx512_vpermi2var_pd_512
-                                          : llvm::Intrinsic::x86_avx512_vpermi2var_q_512;
-  const unsigned lanes =
-      llvm::cast<llvm::FixedVectorType>(places->getType())->getElementCount().getFixedValue();
+  const auto permute = [&](llvm::Value* some) -> llvm::Value* {
+    using namespace llvm::Intrinsic;
+    const bool is_float = element->isFloatingPointTy();
+    if (is_one_register)
+      return builder.CreateIntrinsic(
+          is_float ? x86_avx512_permvar_sf_512 : x86_avx512_permvar_si_512, {}, {part(0), some});
+    const ID two = width == 8
+                       ? (is_float ? x86_avx512_vpermi2var_pd_512 : x86_avx512_vpermi2var_q_512)
+                       : (is_float ? x86_avx512_vpermi2var_ps_512 : x86_avx512_vpermi2var_d_512);
+    return builder.CreateIntrinsic(two, {}, {part(0), some, part(width)});
+  };
+  // Of fewer lanes than a register has the others are anything.
+  const auto lanes_from = [&](llvm::Value* of, unsigned from, unsigned count) {
+    llvm::SmallVector<int, 16> which;
+    const unsigned given = llvm::cast<llvm::FixedVectorType>(of->getType())->getNumElements();
+    for (unsigned k = from; k < from + count; ++k)
+      which.push_back(k < given ? static_cast<int>(k) : -1);
+    return given == count ? of : builder.CreateShuffleVector(of, which);
+  };
   llvm::SmallVector<llvm::Value*, 8> pieces;
-  for (unsigned from = 0; from < lanes; from += 8) {
-    llvm::SmallVector<int, 8> part;
-    for (unsigned k = 0; k < 8; ++k) part.push_back(static_cast<int>(from + k));
-    llvm::Value* eight = lanes == 8 ? places : builder.CreateShuffleVector(places, part);
-    pieces.push_back(builder.CreateIntrinsic(permute, {}, {half(0), eight, half(8)}));
-  }
-  return llvm::concatenateVectors(builder, pieces);
+  for (unsigned from = 0; from < lanes; from += width)
+    pieces.push_back(permute(lanes_from(places, from, width)));
+  return lanes_from(llvm::concatenateVectors(builder, pieces), 0, lanes);
 }
 
 }  // namespace frit

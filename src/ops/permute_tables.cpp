@@ -26,13 +26,17 @@ Value* places_in_table(const IntrinsicInst& gather, const Constant*& table) {
   auto* address = dyn_cast<GetElementPtrInst>(gather.getArgOperand(0));
   const DataLayout& layout = gather.getDataLayout();
   if (!address || address->getNumIndices() != 1 ||
-      layout.getTypeAllocSize(address->getSourceElementType()) != sizeof(double) ||
-      layout.getTypeAllocSize(type->getElementType()) != sizeof(double))
+      layout.getTypeAllocSize(address->getSourceElementType()) !=
+          layout.getTypeAllocSize(type->getElementType()))
     return nullptr;
   auto* variable = dyn_cast<GlobalVariable>(address->getPointerOperand());
   if (!variable || !variable->isConstant() || !variable->hasInitializer()) return nullptr;
   table = variable->getInitializer();
-  return frit::is_permutable(*table, type->getNumElements()) ? address->getOperand(1) : nullptr;
+  const bool fits = table->getAggregateElement(0U) &&
+                    layout.getTypeAllocSize(table->getAggregateElement(0U)->getType()) ==
+                        layout.getTypeAllocSize(type->getElementType());
+  return fits && frit::is_permutable(*table, type->getNumElements()) ? address->getOperand(1)
+                                                                     : nullptr;
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ int main(int argc, char** argv) {
     Value* places = places_in_table(*gather, table);
     if (!places) continue;
     IRBuilder<> builder(gather);
-    Value* found = frit::permuted(builder, *table, places);  // doubles, or wanted as integers
+    Value* found = frit::permuted(builder, *table, places);  // floats, or wanted as integers
     gather->replaceAllUsesWith(builder.CreateBitCast(found, gather->getType()));
     gather->eraseFromParent();
     ++made;

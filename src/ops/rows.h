@@ -82,6 +82,8 @@ struct Formula;
   FRIT_MEMBER(real_is_rare, (bool)(condition)) FRIT_MEMBER(real_whole, __VA_ARGS__)
 #define FLOAT_ORDINARY(condition, ...) \
   FRIT_MEMBER(real_is_ordinary, (bool)(condition)) FRIT_MEMBER(real_ordinary, __VA_ARGS__)
+#define HALF_ORDINARY(condition, ...) \
+  FRIT_MEMBER(half_is_ordinary, (bool)(condition)) FRIT_MEMBER(half_ordinary, __VA_ARGS__)
 #define COMPLEX_RARE(condition, ...)                      \
   FRIT_COMPLEX_MEMBER(complex_is_rare, (bool)(condition)) \
   FRIT_COMPLEX_MEMBER(complex_whole, __VA_ARGS__)
@@ -108,6 +110,7 @@ struct Formula;
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
+#undef HALF_ORDINARY
 #undef COMPLEX_RARE
 #undef FRIT_MEMBER
 #undef FRIT_COMPLEX_MEMBER
@@ -206,11 +209,13 @@ constexpr bool has_rare = [] {
 
 template <Op op, DType d>
 constexpr bool has_ordinary = [] {
-  if constexpr (has_formula<op, d> && float_type(d)) return requires(Element<d> y) {
-      Formula<op>::real_is_ordinary(widened(y), widened(y), widened(y));
-    };
-  else
+  using F = Formula<op>;
+  if constexpr (!has_formula<op, d> || !float_type(d))
     return false;
+  else if constexpr (d == DType::Float16 && requires(half y) { F::half_precision(y, y, y); })
+    return requires(half y) { F::half_is_ordinary(y, y, y); };
+  else
+    return requires(Element<d> y) { F::real_is_ordinary(widened(y), widened(y), widened(y)); };
 }();
 
 template <Op op, DType d>
@@ -251,11 +256,17 @@ bool is_rare(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
 }
 template <Op op, DType d>
 bool is_ordinary(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
-  return Formula<op>::real_is_ordinary(widened(x), widened(y), widened(z));
+  if constexpr (d == DType::Float16 && requires { Formula<op>::half_is_ordinary(x, y, z); })
+    return Formula<op>::half_is_ordinary(x, y, z);
+  else
+    return Formula<op>::real_is_ordinary(widened(x), widened(y), widened(z));
 }
 template <Op op, DType d>
 Output<op, d> ordinary_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
-  return (Output<op, d>)Formula<op>::real_ordinary(widened(x), widened(y), widened(z));
+  if constexpr (d == DType::Float16 && requires { Formula<op>::half_ordinary(x, y, z); })
+    return (Output<op, d>)Formula<op>::half_ordinary(x, y, z);
+  else
+    return (Output<op, d>)Formula<op>::real_ordinary(widened(x), widened(y), widened(z));
 }
 template <Op op, DType d>
 Output<op, d> whole_value_of(Input<op, d, 0> x, Input<op, d, 1> y, Input<op, d, 2> z) {
@@ -308,7 +319,11 @@ Element<to> converted(Element<from> x) {
     return narrowed(x);
   else if constexpr (!float_type(from) || float_type(to))
     return (To)x;
-  else
+  else if constexpr (to == DType::UInt32 && from == DType::Float16) {
+    // The compiler knows that halves fit into int32, and forgets those that are not finite.
+    float number = widened(x), flag = invalid_if(!is_finite(number), number);
+    return is_nan(flag) ? (To)0 : to_integer_as_x86<To>(number);
+  } else
     return to_integer_as_x86<To>(widened(x));
 }
 

@@ -305,17 +305,19 @@ struct Norm {
 
 // ---- sorting: NumPy's own loops, on elements that lie side by side ------------------------------
 
-bool is_row(const Array& array) {
-  return array.ndim() == 1 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
+bool are_rows(const Array& array) {
+  return array.ndim() > 0 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
+}
+bool is_last_axis(const Array& array, PyObject* axis) {
+  const std::optional<std::int64_t> along = axis ? word_of(axis) : -1;
+  return along == -1 || along == array.ndim() - 1;
 }
 
 // Sorted along the last axis; NotImplemented where that is not few dense rows.
 PyObject* sorted_copy(const Array& array) {
   const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
   PyArray_SortFunc* const sort = functions->sort[NPY_QUICKSORT];
-  const bool is_fit = sort && array.ndim() > 0 && array.size() > 0 && array.c_contiguous() &&
-                      is_small_and_ready(array);
-  if (!is_fit) return Py_NewRef(Py_NotImplemented);
+  if (!sort || !are_rows(array)) return Py_NewRef(Py_NotImplemented);
   Array sorted = copy(array, 'C');
   eval(sorted);
   const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
@@ -330,18 +332,18 @@ struct SortFunction {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [axis] = named(arguments, {"axis"});
     const Array& array = array_behind(self);
-    const std::optional<std::int64_t> along = axis ? word_of(axis) : -1;
-    if (along != -1 && along != array.ndim() - 1) return Py_NewRef(Py_NotImplemented);
-    return sorted_copy(array);
+    return is_last_axis(array, axis) ? sorted_copy(array) : Py_NewRef(Py_NotImplemented);
   }
 };
 
 struct ArgSortFunction {
   static constexpr const char* name = "argsort";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    if (PyObject* places = small_argsort(array_behind(self))) return places;
-    throw Unfit{"no row"};
+    const auto [axis] = named(arguments, {"axis"});
+    const Array& array = array_behind(self);
+    if (is_last_axis(array, axis))
+      if (PyObject* places = small_argsort(array)) return places;
+    return Py_NewRef(Py_NotImplemented);
   }
 };
 
@@ -350,14 +352,16 @@ struct ArgSortFunction {
 PyObject* small_argsort(const Array& array) {
   const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
   PyArray_ArgSortFunc* const sort = functions->argsort[NPY_QUICKSORT];
-  if (!sort || !is_row(array)) return nullptr;
-  const std::int64_t shape[1] = {array.size()};
-  Array places = empty(shape, DType::Int64);
+  if (!sort || !are_rows(array)) return nullptr;
+  Array places = empty(array.shape(), DType::Int64);
   eval(places);  // its memory
+  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
   auto* first = reinterpret_cast<npy_intp*>(places.base()->data);
-  std::iota(first, first + array.size(), 0);
-  if (sort(array.base()->data + array.offset(), first, array.size(), nullptr) < 0)
-    throw PythonError{};
+  std::byte* row = array.base()->data + array.offset();
+  for (const npy_intp* end = first + array.size(); first < end; first += length, row += row_bytes) {
+    std::iota(first, first + length, 0);
+    if (sort(row, first, length, nullptr) < 0) throw PythonError{};
+  }
   return new_array(std::move(places));
 }
 

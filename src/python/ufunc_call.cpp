@@ -1,6 +1,8 @@
 // ufunc_call.cpp: a call of a ufunc: arguments read, computed natively, or handed to NumPy.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "python/array_type.h"
 #include "python/fallback.h"
@@ -157,11 +159,19 @@ void check_input_casts(Op op, const Call& call) {
       throw Unfit{"casting= forbids this loop"};
 }
 
+// Beside an array NumPy takes a Python integer for C's int, and refuses what that can't hold.
+void check_exponent(Op op, const Argument& y) {
+  if (op == Op::Ldexp && y.weak == Weak::Int &&
+      !std::in_range<std::int32_t>(y.scalar.as<std::int64_t>()))
+    throw Unfit{"an exponent is out of bounds for int32"};
+}
+
 Array apply_op(Op op, const Call& call, int output = 0) {
   const auto inputs = static_cast<std::size_t>(info(op).inputs);
   Argument arguments[most_inputs] = {call.inputs[0].argument, call.inputs[1].argument,
                                      call.inputs[2].argument};
   check_input_casts(op, call);
+  check_exponent(op, arguments[1]);
   if (const Array* target = call.target(output))
     for (std::size_t k = 0; k < inputs; ++k)
       if (arguments[k].array) check_errors_in_place(*arguments[k].array, *target);
@@ -260,6 +270,7 @@ PyObject* call_simple(const UFuncObject& ufunc, const Arguments& arguments) {
   Operand x, y;
   if (!read_operand(arguments.values[0], x) || !read_operand(arguments.values[1], y))
     throw Unfit{"an operand is of a foreign type"};
+  check_exponent(ufunc.op, y.argument);
   const Argument both[2] = {x.argument, y.argument};
   return new_result(apply(ufunc.op, both));
 }

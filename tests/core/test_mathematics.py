@@ -157,6 +157,13 @@ def test_powers_are_near_the_truth_over_the_whole_range(dtype):
     y = (random.uniform(-1, 1, len(x)) * room).astype(dtype)
     some = random.uniform(-3, 3, len(x)).astype(dtype)
     check("power", [numpy.tile(x, 2), numpy.concatenate([y, some])], lambda x, y: x**y, 1.1)
+    # Of numbers near 1 exponents are large, and tell the last bits of the logarithm.
+    x = 1 + random.uniform(-1, 1, 4 * COUNT) * 2.0 ** -random.uniform(3, 20, 4 * COUNT)
+    x = x.astype(dtype)
+    x = x[x != 1]
+    y = random.uniform(-1, 1, len(x)) * exponents(dtype)[1] / abs(numpy.log2(x.astype("float64")))
+    bound = 1.2 if dtype == "float64" else 0.8
+    check("power", [x, y.astype(dtype)], lambda x, y: x**y, bound)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -284,6 +291,20 @@ def test_numbers_times_powers_of_two_are_rounded_once(dtype, tier):
             expected = numpy.ldexp(left, right)
             given = np.array(right) if isinstance(right, numpy.ndarray) else right
             assert same_bits(numpy.asarray(np.ldexp(np.array(left), given)), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("exponent", [2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**70])
+def test_exponents_that_numpy_refuses_are_refused(exponent, dtype):
+    x = numpy.array([1, 2]).astype(dtype)
+    with numpy.errstate(all="ignore"):
+        try:
+            expected = numpy.ldexp(x, exponent)
+        except OverflowError as error:
+            with pytest.raises(OverflowError, match=str(error)):
+                np.ldexp(np.array(x), exponent)
+        else:
+            assert same_bits(numpy.asarray(np.ldexp(np.array(x), exponent)), expected)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -29,6 +29,7 @@ STATEMENTS = [
     "x.astype('f4')",
     "x.astype('f4').astype(int)",
     "x.astype('f2').astype('u1')",
+    "x.astype('f2').astype('u4')",
     "large.astype('i4')",
     "large.astype('i1')",
     "large.astype('u4')",
@@ -226,6 +227,18 @@ IN_PLACE = [
     "np.exp(x, out=zero, where=even)",
     "np.exp(huge, out=zero, where=even)",
     "np.divide(one, zero, out=one); np.sqrt(x, out=x)",
+    "np.exp(x, out=x)",
+    "np.exp2(x, out=x)",
+    "np.sinh(x, out=x)",
+    "np.cosh(x, out=x)",
+    "np.hypot(x, one, out=x)",
+    "np.nextafter(x, one, out=x)",
+    "np.nextafter(one, x, out=one)",
+    "np.spacing(x, out=x)",
+    "f2[...] = x; np.nextafter(f2, f2 + 1, out=f2)",
+    "f2[...] = x; np.exp2(f2, out=f2)",
+    "f2[...] = x; np.sin(f2, out=f2)",
+    "f2 -= 1; np.log2(f2, out=f2)",
 ]
 
 

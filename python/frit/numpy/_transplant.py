@@ -161,7 +161,9 @@ class _Scope(dict[str, Any]):
         self._globals = source.__globals__
 
     def __missing__(self, name: str) -> Any:
-        value = self[name] = translate(self._globals[name])
+        # Builtins too: an error here, and Python's search behind it, take longer than most calls.
+        own = name in self._globals
+        value = self[name] = translate(self._globals[name]) if own else vars(builtins)[name]
         return value
 
 
