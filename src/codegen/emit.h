@@ -28,9 +28,9 @@ struct Machine {
     return has_avx512 && can_mask(dtype) && size_of(dtype) >= 4;
   }
   bool has_fast_gather = false;  // faster than a load for each lane
-  // Does a square root take longer than its dozen multiplications and additions? (Intel's; the
-  // vectors of AMD's are halves there, and their divider is faster.)
-  bool has_slow_roots = false;
+  // Does a square root or a quotient take longer than its dozen multiplications and additions?
+  // (Intel's; the vectors of AMD's are halves there, and their divider is faster.)
+  bool has_slow_divider = false;
 };
 
 struct EmitOptions {

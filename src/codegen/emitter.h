@@ -208,6 +208,7 @@ class Emitter {
   Emitted load_each(DType dtype, Place& place);
   bool gathers(DType dtype) const;
   Emitted load_gathered(DType dtype, const Place& place);
+  void prefetch(DType dtype, const Place& from);
   Emitted load_full(DType dtype, Place& place);
   Emitted load_partial(DType dtype, Place& place);
   void store_partial(Emitted& value, DType dtype, const Place& place, bool streaming);

@@ -8,10 +8,11 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/code.h"
+#include "codegen/divider.h"
 #include "codegen/emit.h"
+#include "codegen/extremes.h"
 #include "codegen/formula.h"
 #include "codegen/native.h"
-#include "codegen/square_roots.h"
 #include "ir/error.h"
 
 namespace frit::codegen {
@@ -73,7 +74,8 @@ class LlvmJit final : public Jit {
     native_.prepare(*module);
     EmittedKernel emitted = emit(kernel, {native_.machine(), effort}, formulas_, *module);
     native_.optimize(*module);
-    shorten_square_roots(*module, native_.machine());
+    spare_divider(*module, native_.machine());
+    use_extremes(*module);
     check_module(*module);
     return {std::move(module), std::move(emitted)};
   }

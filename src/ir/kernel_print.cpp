@@ -73,7 +73,7 @@ class Printer {
         definition(instr) << "cast v" << instr.args[0];
         break;
       case InstrKind::Load:
-        definition(instr) << "load ";
+        definition(instr) << (instr.streaming ? "load streaming " : "load ");
         address(instr.address);
         break;
       case InstrKind::Store:

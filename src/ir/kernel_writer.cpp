@@ -137,11 +137,13 @@ ValueId KernelWriter::cast(ValueId value, DType dtype) {
   return pure(std::move(instr), dtype, level);
 }
 
-ValueId KernelWriter::load(Address address) {
+ValueId KernelWriter::load(Address address, bool streaming) {
   // The root block holds only set-up: a load needs the parallel loop around it.
   std::size_t level = 1;
   for (const Term& term : address.terms) level = std::max(level, level_of(term.index));
-  return load_at(level, std::move(address));
+  const ValueId result = load_at(level, std::move(address));
+  blocks_[level].back().streaming = streaming;
+  return result;
 }
 
 ValueId KernelWriter::load_here(Address address) { return load_at(depth(), std::move(address)); }

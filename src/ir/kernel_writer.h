@@ -33,7 +33,7 @@ class KernelWriter {
   // ---- memory and locals ----
   // Stands as far out as its indices allow: only for memory that is not written before in the loops
   // it leaves.
-  ValueId load(Address address);
+  ValueId load(Address address, bool streaming = false);
   ValueId load_here(Address address);  // stands where it is written
   void store(Address address, ValueId value, bool streaming = false);
   ValueId read_local(std::int32_t local);
