@@ -431,6 +431,14 @@ def _sklearn() -> None:
         replace(kind, "__init__", _with_real_arguments(kind.__init__))
 
 
+def _sklearn_parameters() -> None:
+    """Parameters are checked by their class."""
+    from sklearn.utils import _param_validation
+
+    name = "validate_parameter_constraints"
+    replace(_param_validation, name, _with_real_arguments(getattr(_param_validation, name)))
+
+
 _ADAPTERS: dict[str, Callable[[], None]] = {
     "autograd": _autograd,
     "cloudpickle": functools.partial(_cloudpickle, "cloudpickle"),
@@ -456,6 +464,7 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "scipy.sparse.linalg": _scipy_sparse_linalg,
     "skimage.transform.hough_transform": _skimage_hough,
     "sklearn.model_selection": _sklearn,
+    "sklearn.utils._param_validation": _sklearn_parameters,
     "xarray": _xarray,
 }
 _ADAPTERS |= _WITH_ENGINE

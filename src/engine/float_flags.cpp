@@ -77,8 +77,8 @@ bool orders_a_nan(std::int64_t n, const F* x, const F* y) {
 
 // Of complex numbers NumPy compares the imaginary parts where the real ones are equal; a NaN that
 // is compared is invalid.
-bool orders_a_nan(DType dtype, std::int64_t n, const std::vector<std::vector<std::byte>>& in) {
-  const void *x = in[0].data(), *y = in[1].data();
+bool orders_a_nan(DType dtype, std::int64_t n, std::span<const std::byte* const> in) {
+  const void *x = in[0], *y = in[1];
   if (dtype == DType::Complex64)
     return orders_a_nan(n, static_cast<const float*>(x), static_cast<const float*>(y));
   return orders_a_nan(n, static_cast<const double*>(x), static_cast<const double*>(y));
@@ -93,27 +93,27 @@ unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const 
   const bool by_first = op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal;
   const F* divisor = by_first ? x : divides(op) ? y : nullptr;
   const bool pole_without_divisor = is_pole(op, {Kinds{{}, {}, {0}}, Kinds{{}, {}, {0}}}, 0);
-  const unsigned overflow = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
-  unsigned flags = 0;
+  int pole = 0, overflow = 0, invalid = 0;
+  const bool compares = compares_a_difference(op);
   for (std::int64_t begin = 0; begin < n; begin += block) {
     const std::int64_t end = std::min(n, begin + block);
     int special = 0;
     for (std::int64_t e = begin; e < end; ++e) special |= !(std::abs(out[e]) < infinity);
     if (!special) continue;
+    // Without branches: where one element is special most are.
     for (std::int64_t e = begin; e < end; ++e) {
-      if (std::isnan(x[e]) || std::isnan(y[e])) {
-        if (compares_a_difference(op)) flags |= flag_invalid;
-        continue;
-      }
-      if (std::isnan(out[e])) {
-        flags |= flag_invalid;
-      } else if (std::isinf(out[e]) && !std::isinf(x[e]) && !std::isinf(y[e])) {
-        const bool pole = divisor ? divisor[e] == 0 : pole_without_divisor;
-        flags |= pole ? flag_divide : overflow;
-      }
+      const F size = std::abs(out[e]), size_x = std::abs(x[e]), size_y = std::abs(y[e]);
+      const int is_nan_in = (size_x != size_x) | (size_y != size_y);
+      const int is_born =
+          (size == infinity) & (size_x < infinity) & (size_y < infinity);  // an infinity
+      const int is_pole_here = divisor ? divisor[e] == 0 : pole_without_divisor;
+      invalid |= compares ? is_nan_in | (size != size) : (size != size) & !is_nan_in;
+      pole |= is_born & is_pole_here;
+      overflow |= is_born & !is_pole_here;
     }
   }
-  return flags;
+  const unsigned overflows = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
+  return (invalid ? flag_invalid : 0) | (pole ? flag_divide : 0) | (overflow ? overflows : 0);
 }
 
 // The flags of NumPy's steps (Smith's method), one division after another: it compares the sizes of
@@ -174,34 +174,32 @@ unsigned raised_flags(Op op, const Signature& signature, const void* out, std::i
 }
 
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
-                           const std::vector<std::vector<std::byte>>& in,
-                           const std::vector<std::byte>& out, unsigned raised) {
+                           std::span<const std::byte* const> in, const std::byte* out,
+                           unsigned raised) {
+  if (flags_tell(op, signature)) return raised;
   const DType dtype = signature.out;
   const bool alike =
       in.size() <= 2 && std::ranges::all_of(std::views::iota(0u, in.size()),
                                             [&](auto k) { return signature.in[k] == dtype; });
   if (alike && op != Op::Nextafter && op != Op::Sign && op != Op::Spacing) {
     const auto check = [&]<class F>(F) {
-      const auto at = [](const std::vector<std::byte>& v) {
-        return reinterpret_cast<const F*>(v.data());
-      };
+      const auto at = [](const std::byte* data) { return reinterpret_cast<const F*>(data); };
       return flags_from_floats(op, n, at(in.front()), at(in.back()), at(out));
     };
     if (dtype == DType::Float64) return check(double{});
     if (dtype == DType::Float32) return check(float{});
   }
   if (divides_complex(op, signature)) {
-    const void *x = in[0].data(), *y = in[1].data();
+    const void *x = in[0], *y = in[1];
     if (dtype == DType::Complex64)
       return flags_of_complex_division(n, static_cast<const float*>(x),
                                        static_cast<const float*>(y));
     return flags_of_complex_division(n, static_cast<const double*>(x),
                                      static_cast<const double*>(y));
   }
-  const Kinds result = kinds_of(signature.out, out.data(), n);
+  const Kinds result = kinds_of(signature.out, out, n);
   std::vector<Kinds> inputs;
-  for (std::size_t k = 0; k < in.size(); ++k)
-    inputs.push_back(kinds_of(signature.in[k], in[k].data(), n));
+  for (std::size_t k = 0; k < in.size(); ++k) inputs.push_back(kinds_of(signature.in[k], in[k], n));
   const Kinds& last = inputs.back();
   const bool integer = !is_inexact(signature.out);
   // An infinity that is rounded down, or becomes an integer, is invalid besides.
@@ -209,7 +207,6 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
              floors = op == Op::FloorDivide && signature.out != DType::Float16;
   // The least integer divided by -1 is told by its flag alone.
   unsigned flags = integer && floors ? raised & flag_overflow : 0;
-  if (flags_tell(op, signature)) return raised;
   if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
   for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
     bool nan_in = false, infinite_in = false;
@@ -281,6 +278,16 @@ unsigned meant(Op op, const Signature& signature, unsigned flags) {
   if (op == Op::Remainder || op == Op::Fmod) return division ? flag_invalid : 0;
   if (has_poles_only(op) && flags & flag_overflow) return (flags & flag_invalid) | flag_divide;
   return flags;
+}
+
+unsigned explained(const Node& node, unsigned found) {
+  const auto adds = [&](unsigned where, unsigned flag) { return found & where ? flag : 0; };
+  if (node.kind != NodeKind::Elementwise) return found;
+  if (divides(node.op) && !is_inexact(node.signature.out))
+    return found | adds(flag_divide, flag_invalid);
+  if (node.op == Op::Remainder || node.op == Op::Fmod)
+    return found | adds(flag_invalid, flag_divide);
+  return has_poles_only(node.op) ? found | adds(flag_divide, flag_overflow) : found;
 }
 
 unsigned claimed(const Node& node, unsigned& flags) {

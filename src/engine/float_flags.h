@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "ir/trace.h"
 
@@ -15,10 +15,11 @@ inline constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, i
 // in spite of one.
 unsigned raised_flags(Op op, const Signature& signature, const void* out, std::int64_t n);
 
-// What an op's values say, as status flags (pool.h); `raised`: those that its loop has left.
+// What an op's values say, as status flags (pool.h); `raised`: those that its loop has left. Dense
+// operands.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
-                           const std::vector<std::vector<std::byte>>& in,
-                           const std::vector<std::byte>& out, unsigned raised);
+                           std::span<const std::byte* const> in, const std::byte* out,
+                           unsigned raised);
 
 // What n conversions say.
 unsigned flags_of_conversion(DType from, DType to, const void* in, const void* out, std::int64_t n);
@@ -26,6 +27,9 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
 // What raised flags mean where the values are gone: a float's remainder by zero raises
 // divide-by-zero on the way to a NaN, an integer's 0 / 0 is computed as a NaN, log(0) overflows.
 unsigned meant(Op op, const Signature& signature, unsigned flags);
+
+// The other way round: what a node's op may have raised where its values say this.
+unsigned explained(const Node& node, unsigned found);
 
 // Those of the flags that an op's results show; but divisions of complex numbers, for one, overflow
 // on the way to finite quotients.

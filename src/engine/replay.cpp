@@ -46,6 +46,17 @@ std::vector<std::byte> cast(std::vector<std::byte> data, DType from, DType to, s
   return result;
 }
 
+// n times an element; what is there doubles, as a call for each would take longer than the op.
+void fill_with(std::vector<std::byte>& dense, const std::vector<std::byte>& one, std::int64_t n) {
+  dense.resize(static_cast<std::size_t>(n) * one.size());
+  for (std::size_t done = 0; done < dense.size();) {
+    const bool begins = done == 0;
+    const std::size_t count = begins ? one.size() : std::min(done, dense.size() - done);
+    std::memcpy(dense.data() + done, begins ? one.data() : dense.data(), count);
+    done += count;
+  }
+}
+
 // n elements of a number in the type that the op works in; false for an index along an axis.
 bool repeat_constant(const Node& node, std::size_t input, std::int64_t n,
                      std::vector<std::byte>& dense, unsigned& flags) {
@@ -54,25 +65,26 @@ bool repeat_constant(const Node& node, std::size_t input, std::int64_t n,
   const Scalar& value = node.constants[a.offset];
   const std::vector<std::byte> one = cast({value.bytes, value.bytes + size_of(value.dtype)},
                                           value.dtype, node.signature.in[input], 1, flags);
-  for (std::int64_t e = 0; e < n; ++e) dense.insert(dense.end(), one.begin(), one.end());
+  fill_with(dense, one, n);
   return true;
 }
 
 // Runs an elementwise node on dense inputs in the types that its op works in: what it stores, and
 // its flags.
-std::vector<std::byte> replay_op(const Node& node, const std::vector<std::vector<std::byte>>& in,
-                                 std::int64_t n, unsigned& flags) {
-  std::vector<std::byte> out(static_cast<std::size_t>(n * size_of(node.signature.out)));
+void replay_op(const Node& node, std::span<const std::byte* const> in, std::int64_t n,
+               std::vector<std::byte>& out, unsigned& flags) {
+  out.resize(static_cast<std::size_t>(n * size_of(node.signature.out)));
   void* args[1 + max_inputs] = {out.data()};
-  for (std::size_t j = 0; j < in.size(); ++j) args[1 + j] = const_cast<std::byte*>(in[j].data());
+  for (std::size_t j = 0; j < in.size(); ++j) args[1 + j] = const_cast<std::byte*>(in[j]);
   clear_float_flags();
   if (node.op == Op::Copy)
-    out = in[0];
+    std::memcpy(out.data(), in[0], out.size());
   else
     loop(node.op, node.signature)(args, n, 0);
-  if (may_warn(node.op, node.signature.in[0]))
-    flags |= flags_from_values(node.op, node.signature, n, in, out, float_flags());
-  return cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
+  const bool may = may_warn(node.op, node.signature.in[0]);
+  if (const unsigned raised = may ? raised_flags(node.op, node.signature, out.data(), n) : 0)
+    flags |= flags_from_values(node.op, node.signature, n, in, out.data(), raised);
+  out = cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
 }
 
 bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain(a), domain(b)); }
@@ -82,7 +94,7 @@ class Replay {
  public:
   Replay(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
          std::vector<Found>& found)
-      : nodes_(nodes), intact_(intact), found_(found) {}
+      : nodes_(nodes), intact_(intact), found_(found), made_(nodes.size()) {}
 
   void run() {
     std::span<const std::int64_t> space;
@@ -104,29 +116,27 @@ class Replay {
  private:
   void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,
              std::int64_t end) {
-    std::vector<std::pair<const Access*, std::vector<std::byte>>> made;
+    const std::int64_t n = points(space, axis, begin, end);
+    for (Made& made : made_) made.is_there = false;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (!intact_[k]) continue;
       const Node& node = *nodes_[k];
       node_ = k;
       const auto mine = domain(node);
-      if (node.kind == NodeKind::Reduce && is_candidate(node) &&
-          std::equal(mine.begin(), mine.end(), space.begin(), space.end())) {
+      if (!std::equal(mine.begin(), mine.end(), space.begin(), space.end())) continue;
+      if (node.kind == NodeKind::Reduce && is_candidate(node)) {
         // Only its conversions: what else was raised is found by elimination.
-        std::vector<std::byte> in;
-        input(node, 0, axis, begin, end, points(space, axis, begin, end), made, in);
+        input(node, 0, axis, begin, end, n);
         continue;
       }
-      if (node.kind != NodeKind::Elementwise ||
-          !std::equal(mine.begin(), mine.end(), space.begin(), space.end()))
-        continue;
-      const std::int64_t n = points(space, axis, begin, end);
-      std::vector<std::vector<std::byte>> in(node.inputs);
+      if (node.kind != NodeKind::Elementwise) continue;
+      const std::byte* in[max_inputs];
       bool known = true;
       for (std::size_t j = 0; j < node.inputs && known; ++j)
-        known = input(node, j, axis, begin, end, n, made, in[j]);
+        known = (in[j] = input(node, j, axis, begin, end, n)) != nullptr;
       if (!known) continue;
-      made.emplace_back(&node.out, replay_op(node, in, n, found_[k].op));
+      replay_op(node, {in, node.inputs}, n, made_[k].data, found_[k].op);
+      made_[k].is_there = true;
     }
   }
 
@@ -138,27 +148,37 @@ class Replay {
     return n;
   }
 
-  bool input(const Node& node, std::size_t j, std::int64_t axis, std::int64_t begin,
-             std::int64_t end, std::int64_t n,
-             const std::vector<std::pair<const Access*, std::vector<std::byte>>>& made,
-             std::vector<std::byte>& dense) {
+  // The dense elements of an input; null: they are not known.
+  const std::byte* input(const Node& node, std::size_t j, std::int64_t axis, std::int64_t begin,
+                         std::int64_t end, std::int64_t n) {
     const Access& a = node.in[j];
     const DType type = node.signature.in[j];
-    if (!a.base) return repeat_constant(node, j, n, dense, found_[node_].inputs);
-    for (std::size_t k = made.size(); k-- > 0;)
-      if (same_access(*made[k].first, a)) {
-        dense = cast(made[k].second, a.dtype, type, n, found_[node_].inputs);
-        return true;
+    unsigned& flags = found_[node_].inputs;
+    std::vector<std::byte>& dense = inputs_[j];
+    if (!a.base) return repeat_constant(node, j, n, dense, flags) ? dense.data() : nullptr;
+    for (std::size_t k = node_; k-- > 0;)
+      if (made_[k].is_there && same_access(nodes_[k]->out, a)) {
+        if (a.dtype == type) return made_[k].data.data();
+        dense = cast(made_[k].data, a.dtype, type, n, flags);
+        return dense.data();
       }
-    if (!a.base->data) return false;
+    if (!a.base->data) return nullptr;
     pack_part(a, axis, begin, end, dense);
-    dense = cast(std::move(dense), a.dtype, type, n, found_[node_].inputs);
-    return true;
+    dense = cast(std::move(dense), a.dtype, type, n, flags);
+    return dense.data();
   }
+
+  // What a node has given for this chunk. The memory serves all chunks.
+  struct Made {
+    std::vector<std::byte> data;
+    bool is_there = false;
+  };
 
   const std::vector<const Node*>& nodes_;
   const std::vector<bool>& intact_;
   std::vector<Found>& found_;
+  std::vector<Made> made_;
+  std::vector<std::byte> inputs_[max_inputs];
   std::size_t node_ = 0;  // the one being replayed
 };
 
@@ -201,10 +221,13 @@ class WholeReplay {
 
   bool elementwise(const Node& node) {
     const std::int64_t n = node.out.layout->size();
-    std::vector<Bytes> in(node.inputs);
-    for (std::size_t j = 0; j < in.size(); ++j)
+    Bytes in[max_inputs], result;
+    const std::byte* data[max_inputs];
+    for (std::size_t j = 0; j < node.inputs; ++j) {
       if (!read(node, j, n, in[j])) return false;
-    const Bytes result = replay_op(node, in, n, found_[node_].op);
+      data[j] = in[j].data();
+    }
+    replay_op(node, {data, node.inputs}, n, result, found_[node_].op);
     unpack(memory_of(node.out), *node.out.layout, result.data());
     return true;
   }

@@ -7,6 +7,7 @@
 // the launch has overwritten them, what the other ops don't explain is put down to the last such op
 // that may raise it.
 #include <algorithm>
+#include <cstring>
 
 #include "engine/engine.h"
 #include "engine/float_flags.h"
@@ -55,22 +56,22 @@ void Engine::note_small(Op op, const Signature& signature, void* const* args, st
   const auto bytes_of = [&](int k, DType dtype) {
     const auto* data = static_cast<const std::byte*>(args[k]);
     const auto item = static_cast<std::size_t>(size_of(dtype));
-    std::vector<std::byte> result;
     const bool single = k > 0 && (splat >> (k - 1) & 1) != 0;
-    for (std::int64_t e = 0; e < n; ++e) {
-      const std::byte* element = data + (single ? 0 : static_cast<std::size_t>(e) * item);
-      result.insert(result.end(), element, element + item);
-    }
+    std::vector<std::byte> result(static_cast<std::size_t>(n) * item);
+    if (!single && n > 0) std::memcpy(result.data(), data, result.size());
+    for (std::size_t at = 0; single && at < result.size(); at += item)
+      std::memcpy(result.data() + at, data, item);
     return result;
   };
   std::vector<std::vector<std::byte>> in;
+  std::vector<const std::byte*> data;
   bool intact = true;
   for (int k = 1; k <= info(op).inputs; ++k) {
     intact &= args[k] != args[0];
-    in.push_back(bytes_of(k, signature.in[k - 1]));
+    data.push_back(in.emplace_back(bytes_of(k, signature.in[k - 1])).data());
   }
   const std::vector<std::byte> out = bytes_of(0, signature.out);
-  flags = intact ? flags_from_values(op, signature, n, in, out, flags)
+  flags = intact ? flags_from_values(op, signature, n, data, out.data(), flags)
                  : shown(op, signature.out, out.data(), n, meant(op, signature, flags));
   note_float_flags(op, source, settings.float_checks, flags);
 }
@@ -90,7 +91,8 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
   } else {
     const std::vector<bool> intact = intact_nodes(members, step.launch, slots_);
     replay_in_chunks(members, intact, found);
-    for (const Found& f : found) flags &= ~(f.op | f.inputs);
+    for (std::size_t k = 0; k < members.size(); ++k)
+      flags &= ~(explained(*members[k], found[k].op) | found[k].inputs);
     // What no replayed op explains belongs to those that could not be, or to the first user's
     // kernel, or the last reduction.
     std::size_t taker = members.size();

@@ -300,9 +300,10 @@ class ScanCall final : public Call {
       return dense;
     };
     const std::int64_t n = in_->size() / in_->shape()[along] * shape[along];
-    return flags_from_values(op_, {{dtype_, dtype_}, dtype_}, n,
-                             {part(pointers[0], *out_, 0), part(pointers[1], *in_, 1)},
-                             part(pointers[0], *out_, 1), raised);
+    const auto before = part(pointers[0], *out_, 0), added = part(pointers[1], *in_, 1);
+    const std::byte* const in[] = {before.data(), added.data()};
+    const auto out = part(pointers[0], *out_, 1);
+    return flags_from_values(op_, {{dtype_, dtype_}, dtype_}, n, in, out.data(), raised);
   }
   void run(std::span<std::byte* const> pointers) const override {
     if (scans_rows()) return run_on_rows(pointers);

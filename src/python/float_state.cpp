@@ -117,18 +117,46 @@ Ref current_filters() {
   return checked(PyObject_GetAttr(warnings_module, name));
 }
 
+// (action, message, category, module, line)
+struct Filter {
+  PyObject* tuple;
+  PyObject* part(Py_ssize_t k) const { return PyTuple_GET_ITEM(tuple, k); }
+  bool acts_as(const char* action) const {
+    return PyUnicode_Check(part(0)) && PyUnicode_CompareWithASCIIString(part(0), action) == 0;
+  }
+  bool covers_ours() const {
+    const int covers = PyObject_IsSubclass(PyExc_RuntimeWarning, part(2));
+    if (covers < 0) throw PythonError{};
+    return covers != 0;
+  }
+  // Whatever a warning says, and wherever it is given.
+  bool is_for_all() const {
+    return part(1) == Py_None && part(3) == Py_None && PyLong_Check(part(4)) &&
+           PyObject_Not(part(4)) == 1;
+  }
+};
+
+std::optional<Filter> filter_at(PyObject* filters, Py_ssize_t k) {
+  PyObject* filter = PyList_GET_ITEM(filters, k);
+  if (!PyTuple_Check(filter) || PyTuple_GET_SIZE(filter) != 5) return std::nullopt;
+  return Filter{filter};
+}
+
 bool filters_may_raise(PyObject* filters) {
   if (!PyList_Check(filters)) return true;
   for (Py_ssize_t k = 0; k < PyList_GET_SIZE(filters); ++k) {
-    PyObject* filter = PyList_GET_ITEM(filters, k);
-    // (action, message, category, module, line)
-    if (!PyTuple_Check(filter) || PyTuple_GET_SIZE(filter) < 3) return true;
-    PyObject* action = PyTuple_GET_ITEM(filter, 0);
-    if (!PyUnicode_Check(action) || PyUnicode_CompareWithASCIIString(action, "error") != 0)
-      continue;
-    const int covers = PyObject_IsSubclass(PyExc_RuntimeWarning, PyTuple_GET_ITEM(filter, 2));
-    if (covers < 0) throw PythonError{};
-    if (covers) return true;
+    const std::optional<Filter> filter = filter_at(filters, k);
+    if (!filter || (filter->acts_as("error") && filter->covers_ours())) return true;
+  }
+  return false;
+}
+
+// No RuntimeWarning is told, so that nobody needs to know which there would be.
+bool filters_ignore_all(PyObject* filters) {
+  for (Py_ssize_t k = 0; PyList_Check(filters) && k < PyList_GET_SIZE(filters); ++k) {
+    const std::optional<Filter> filter = filter_at(filters, k);
+    if (!filter) return false;
+    if (filter->covers_ours()) return filter->acts_as("ignore") && filter->is_for_all();
   }
   return false;
 }
@@ -156,6 +184,9 @@ void set_state(const FloatState& state) {
 void look_up() {
   const Ref setting = current_setting();
   FloatState state = modes_of_setting(setting.get());
+  if (filters_ignore_all(current_filters().get()))
+    for (FloatMode* mode : {&state.divide, &state.over, &state.under, &state.invalid})
+      if (*mode == FloatMode::Warn) *mode = FloatMode::Ignore;
   const auto modes = {state.divide, state.over, state.under, state.invalid};
   state.immediate = std::ranges::max(modes) > FloatMode::Warn ||
                     (std::ranges::max(modes) == FloatMode::Warn && filters_may_act());

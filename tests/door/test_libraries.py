@@ -141,6 +141,24 @@ def test_scikit_learn_searches_grids_of_our_arrays(frit):
     assert frit(program) == "{'alpha': np.float64(0.1)}\n2\n"
 
 
+def test_scikit_learn_finds_parameters_by_their_class(frit):
+    pytest.importorskip("sklearn")
+    program = """
+    import numpy as np
+    from sklearn.feature_extraction import image
+    x = np.arange(16.0).reshape(4, 4)
+    print(image.img_to_graph(x, mask=x > 3).sum())
+    try:
+        image.img_to_graph(x, mask="all")
+    except ValueError as error:
+        print(error)
+    """
+    assert frit(program) == (
+        "196.0\nThe 'mask' parameter of img_to_graph must be None or an instance of 'numpy.ndarray'."
+        " Got 'all' instead.\n"
+    )
+
+
 def test_matplotlib_draws_our_arrays(frit):
     pytest.importorskip("matplotlib")
     program = """

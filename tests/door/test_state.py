@@ -63,6 +63,12 @@ def _place(warning):
         "f = lambda *a: log.append(a)\nlog.append(np.seterrcall(f) is None)\nlog.append(np.geterrcall() is f)",
         "warnings.simplefilter('error')\nnp.ones(2) / np.zeros(2)\nlog.append('not here')",
         "warnings.filterwarnings('ignore', 'divide')\nnp.ones(2) / np.zeros(2)\nnp.zeros(2) / np.zeros(2)",
+        "warnings.simplefilter('ignore')\ny = np.ones(5000) / np.zeros(5000)\nlog.append(y[0] > 1)\n"
+        "warnings.simplefilter('always')\ny = np.log(np.zeros(5000))",
+        "warnings.simplefilter('ignore')\nwarnings.filterwarnings('error', 'divide')\n"
+        "np.zeros(5000) / np.zeros(5000)\nnp.ones(5000) / np.zeros(5000)",
+        "warnings.simplefilter('ignore', UserWarning)\ny = np.ones(5000) / np.zeros(5000)",
+        "warnings.simplefilter('ignore')\nwith np.errstate(divide='raise'):\n    np.ones(2) / np.zeros(2)",
         "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    np.ones(9) / np.zeros(9)\n"
         "np.zeros(2) / np.zeros(2)",
         "with warnings.catch_warnings(record=True) as w:\n    warnings.simplefilter('always')\n"

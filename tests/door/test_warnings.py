@@ -314,3 +314,32 @@ def test_complex_divisions_warn_as_numpys_steps_do(divisor, dtype, n, tier):
     infinity, nan = numpy.inf, numpy.nan
     for number in (1, 0, nan, 1j * nan, infinity, complex(infinity, nan), 1e308 + 1e308j, 1e-300):
         assert warned(frit.numpy, number) == warned(numpy, number), number
+
+
+@pytest.mark.parametrize("n", [50, 100_001])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "np.nansum(np.log(x) * x)",
+        "np.nansum(np.arctanh(abs(x)) + 1)",
+        "np.nansum(np.fmod(x, x - x) * 2)",
+        "np.nansum(x % (x - x) * 2)",
+        "np.sum(np.where(x > 0, i8 // (i8 - i8), 1))",
+        "np.sum(np.where(x > 0, 1 / (x - x), 1))",
+        "np.sum(x * x * 1e308 + np.sqrt(x))",
+    ],
+)
+def test_a_kernels_warnings_are_its_operations(statement, n, python, file):
+    program = f"""
+    import numpy as np
+    x = np.linspace(-1, 1, {n} | 1)
+    i8 = np.arange(x.size)
+    print({statement} > 0)
+    """
+    path = file("program.py", program)
+
+    def told(*words):
+        errors = python(*words, path).stderr.splitlines()
+        return {line.partition("Warning: ")[2] for line in errors if "Warning: " in line}
+
+    assert told("-m", "frit") == told()

@@ -465,6 +465,41 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
     assert not places_of("<vain>")[0].on
 
 
+def test_the_variables_of_a_comprehension_are_its_own(eager):
+    text = """
+        def f(rows, a):
+            for row in rows:
+                near = [x - y for x in row if x for y in a]
+                a = a + min(v for (v, _) in zip(near, row)) + w
+            return a
+    """
+    _, ours = compiled(text, "<comprehension>")
+    f = run(ours, w=1)["f"]
+    assert f([[1, 2], [0, 3]], np.zeros(1)) == [4.0]
+    (loop,) = places_of("<comprehension>")
+    assert (loop.passed, loop.outside) == (["a", "rows"], ["min", "w", "zip"])
+
+
+def test_a_variable_that_is_missing_is_found_out_before_the_rest(eager, monkeypatch):
+    text = """
+        def f(x, unknown):
+            for i in range(len(x.values)):
+                if unknown:
+                    x.values[i] = nowhere
+    """
+    _, ours = compiled(text, "<missing>")
+    space = run(ours)
+    x = types.SimpleNamespace(values=np.zeros(3))
+    with monkeypatch.context() as patch:
+        patch.setattr(place.Binding, "find_attributes", None)
+        space["f"](x, False)
+    with pytest.raises(NameError, match="nowhere"):
+        space["f"](x, True)
+    space["nowhere"] = 2.0
+    space["f"](x, True)
+    assert [*x.values] == [2.0] * 3 and was_taken(places_of("<missing>")[0])
+
+
 def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "OFTEN", 3600.0)

@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 # What is no part of its own of an expression: contexts and operators.
@@ -75,13 +75,22 @@ def assigned_names(nodes: Iterable[ast.AST], known: dict[int, set[str]] | None =
 
 
 def loaded_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Variables that these statements may read."""
+    """Variables that these statements may read. Those of a comprehension are its own."""
     found = set()
-    for n in nodes_in(nodes):
-        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del)):
-            found.add(n.id)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
-            found.add(n.target.id)
+    due = [*nodes]
+    for node in due:
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is not ast.Store:
+                found.add(node.id)
+        elif kind in _COMPREHENSIONS:
+            own = assigned_names([part.target for part in node.generators])
+            found |= loaded_names(parts_of(node)) - own
+            due.append(node.generators[0].iter)  # which is read outside of it
+        elif kind is not ast.Constant:
+            if kind is ast.AugAssign and type(node.target) is ast.Name:
+                found.add(node.target.id)
+            due += parts_of(node)
     return found
 
 

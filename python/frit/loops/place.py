@@ -347,6 +347,8 @@ class Binding:
             else:
                 self.names.append(name)
                 self.read.append(name)
+        if not self.is_whole:
+            return  # the next call binds anew
         self.attributes = self.find_attributes(passed, space, core)
         reads_more = bool(self.read) or self.attributes is not None
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
