@@ -126,6 +126,10 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.result != no_value) definitions[at(instr.result)] = &instr;
   });
+  for_each_instr(body.code, [&](const Instr& instr) {
+    compares_floats_ |= instr.kind == InstrKind::Apply && !has(instr.op, MayWarn) &&
+                        is_float(body.values[at(instr.args[0])]);
+  });
   const auto is_argument = [&](ValueId id) {
     return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
   };
@@ -766,8 +770,19 @@ class NestRun {
   unsigned flags_ = 0;
 };
 
+// In an array that the nest doesn't store to: of others nobody knows what they held.
+bool LoopNest::reads_nan(const NestCall& call) const {
+  const auto& operands = routine_.body.operands;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (!operands[k].written && has_nan(call.arrays[k], operands[k].dtype)) return true;
+  return false;
+}
+
+// Machines take it for invalid to order a NaN, NumPy and Python don't.
 unsigned LoopNest::run(const NestCall& call) {
-  return NestRun<Program>(program(call), call, tuning).run();
+  const unsigned flags = NestRun<Program>(program(call), call, tuning).run();
+  if ((flags & flag_invalid) == 0 || !compares_floats_ || !reads_nan(call)) return flags;
+  return flags & ~flag_invalid;
 }
 
 }  // namespace frit
