@@ -214,12 +214,14 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
 }
 
 LoopNest::Program& LoopNest::program(const NestCall& call) {
-  facts_.assign(call.integers.begin(), call.integers.end());
-  for (const NestArgument& a : call.arrays) {
-    facts_.insert(facts_.end(), a.shape.begin(), a.shape.end());
-    facts_.insert(facts_.end(), a.strides.begin(), a.strides.end());
-  }
-  const auto addresses = static_cast<std::ptrdiff_t>(facts_.size());
+  std::size_t count = call.integers.size();
+  for (const NestArgument& a : call.arrays) count += 2 * a.shape.size();
+  facts_.resize(count);
+  auto end = std::copy(call.integers.begin(), call.integers.end(), facts_.begin());
+  for (const NestArgument& a : call.arrays)
+    end = std::copy(a.strides.begin(), a.strides.end(),
+                    std::copy(a.shape.begin(), a.shape.end(), end));
+  const auto addresses = static_cast<std::ptrdiff_t>(count);
   for (const NestArgument& a : call.arrays)
     facts_.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.data)));
   if (latest_ && facts_ == latest_facts_) return *latest_;
