@@ -76,6 +76,12 @@ def load(origin: bytes, facts: bytes) -> Any:
     return _load(os.path.join(folder, "nests"), origin, _key(origin, facts)) if folder else None
 
 
+def is_there(origin: bytes) -> bool:
+    """Whether something is kept of the origin: of these facts or of others."""
+    folder = cache_folder()
+    return bool(folder) and os.path.exists(os.path.join(folder, "nests", _name(origin)))
+
+
 def store(origin: bytes, facts: bytes, content: Any) -> None:
     """Keeps what marshal can write in the place of what was kept of the origin."""
     if folder := cache_folder():

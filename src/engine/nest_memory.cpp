@@ -2,6 +2,7 @@
 #include "engine/nest_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "ir/layout.h"
@@ -39,6 +40,33 @@ bool is_nested(std::span<const std::int64_t> shape, std::span<const std::int64_t
     reach += stride * count;
   }
   return true;
+}
+
+bool has_nan(const NestArgument& a, DType dtype) {
+  constexpr std::int64_t block = 1024;
+  const std::size_t rank = a.shape.size();
+  if (!is_inexact(dtype)) return false;
+  const std::int64_t row = rank ? a.shape[rank - 1] : 1;
+  const std::int64_t stride = rank ? a.strides[rank - 1] : 0;
+  std::int64_t rows = 1;
+  for (std::size_t k = 0; k + 1 < rank; ++k) rows *= a.shape[k];
+  const std::int64_t at_once = stride == size_of(dtype) ? block : 1;
+  std::array<std::uint8_t, block> found;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::byte* begin = a.data;
+    std::int64_t outer = r;
+    for (std::size_t k = rank; k-- > 1;) {
+      begin += outer % a.shape[k - 1] * a.strides[k - 1];
+      outer /= a.shape[k - 1];
+    }
+    for (std::int64_t x = 0; x < row; x += at_once) {
+      const std::int64_t n = std::min(at_once, row - x);
+      void* args[2] = {found.data(), begin + x * stride};
+      loop(Op::Isnan, dtype)(args, n, 0);
+      if (std::find(found.begin(), found.begin() + n, 1) != found.begin() + n) return true;
+    }
+  }
+  return false;
 }
 
 SharedMemory shared_memory(const NestArgument& a, const NestArgument& b, DType type_a,

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace frit {
 namespace {
 
@@ -24,6 +26,28 @@ TEST(NestMemory, windows_apart_share_nothing) {
   EXPECT_EQ(shared({0, {10}, {8}}, {10, {10}, {8}}).kind, Kind::None);
   EXPECT_EQ(shared({0, {10}, {16}}, {1, {10}, {16}}).kind, Kind::None);  // even and odd
   EXPECT_EQ(shared({0, {0}, {8}}, {0, {10}, {8}}).kind, Kind::None);
+}
+
+TEST(NestMemory, a_nan_is_found_wherever_it_is) {
+  std::vector<double> numbers(6000);
+  const auto found = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
+                         std::int64_t first = 0) {
+    return has_nan({reinterpret_cast<std::byte*>(numbers.data() + first), shape, strides},
+                   DType::Float64);
+  };
+  EXPECT_FALSE(found({60, 100}, {800, 8}));
+  numbers[4321] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(found({60, 100}, {800, 8}));
+  EXPECT_TRUE(found({100, 60}, {8, 800}));
+  EXPECT_TRUE(found({6000}, {-8}, 5999));
+  EXPECT_TRUE(found({}, {}, 4321));
+  EXPECT_FALSE(found({}, {}, 4320));
+  EXPECT_FALSE(found({3000}, {16}));  // the even ones
+  EXPECT_FALSE(found({60, 21}, {800, 8}));
+  EXPECT_FALSE(found({0, 100}, {800, 8}));
+  EXPECT_FALSE(has_nan({reinterpret_cast<std::byte*>(numbers.data()),
+                        std::vector<std::int64_t>{6000}, std::vector<std::int64_t>{8}},
+                       DType::Int64));
 }
 
 TEST(NestMemory, the_same_window_is_shifted_by_nothing) {

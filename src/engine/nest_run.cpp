@@ -126,6 +126,10 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.result != no_value) definitions[at(instr.result)] = &instr;
   });
+  for_each_instr(body.code, [&](const Instr& instr) {
+    compares_floats_ |= instr.kind == InstrKind::Apply && !has(instr.op, MayWarn) &&
+                        is_float(body.values[at(instr.args[0])]);
+  });
   const auto is_argument = [&](ValueId id) {
     return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
   };
@@ -210,12 +214,14 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
 }
 
 LoopNest::Program& LoopNest::program(const NestCall& call) {
-  facts_.assign(call.integers.begin(), call.integers.end());
-  for (const NestArgument& a : call.arrays) {
-    facts_.insert(facts_.end(), a.shape.begin(), a.shape.end());
-    facts_.insert(facts_.end(), a.strides.begin(), a.strides.end());
-  }
-  const auto addresses = static_cast<std::ptrdiff_t>(facts_.size());
+  std::size_t count = call.integers.size();
+  for (const NestArgument& a : call.arrays) count += 2 * a.shape.size();
+  facts_.resize(count);
+  auto end = std::copy(call.integers.begin(), call.integers.end(), facts_.begin());
+  for (const NestArgument& a : call.arrays)
+    end = std::copy(a.strides.begin(), a.strides.end(),
+                    std::copy(a.shape.begin(), a.shape.end(), end));
+  const auto addresses = static_cast<std::ptrdiff_t>(count);
   for (const NestArgument& a : call.arrays)
     facts_.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a.data)));
   if (latest_ && facts_ == latest_facts_) return *latest_;
@@ -766,8 +772,19 @@ class NestRun {
   unsigned flags_ = 0;
 };
 
+// In an array that the nest doesn't store to: of others nobody knows what they held.
+bool LoopNest::reads_nan(const NestCall& call) const {
+  const auto& operands = routine_.body.operands;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (!operands[k].written && has_nan(call.arrays[k], operands[k].dtype)) return true;
+  return false;
+}
+
+// Machines take it for invalid to order a NaN, NumPy and Python don't.
 unsigned LoopNest::run(const NestCall& call) {
-  return NestRun<Program>(program(call), call, tuning).run();
+  const unsigned flags = NestRun<Program>(program(call), call, tuning).run();
+  if ((flags & flag_invalid) == 0 || !compares_floats_ || !reads_nan(call)) return flags;
+  return flags & ~flag_invalid;
 }
 
 }  // namespace frit

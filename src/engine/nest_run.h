@@ -57,7 +57,10 @@ class LoopNest {
   Program& program(const NestCall& call);
   Program& find_program(Variant& variant, const NestCall& call);
 
+  bool reads_nan(const NestCall& call) const;
+
   Routine routine_;
+  bool compares_floats_ = false;
   std::vector<std::int32_t> literal_;   // integers that indices are multiplied by
   std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
   std::vector<std::unique_ptr<Variant>> variants_;

@@ -114,6 +114,9 @@ FloatState modes_of_setting(PyObject* setting) {
 
 Ref current_filters() {
   static PyObject* const name = checked(PyUnicode_InternFromString("filters")).release();
+  // At once: to ask the module for it goes through its type.
+  if (PyObject* own = PyDict_GetItemWithError(PyModule_GetDict(warnings_module), name))
+    return Ref::borrow(own);
   return checked(PyObject_GetAttr(warnings_module, name));
 }
 

@@ -52,9 +52,9 @@ bool append_key(PyObject* value, std::string& key) {
     PyArrayObject* array = ndarray_of(value);
     const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
     if (!dtype || !PyArray_ISALIGNED(array)) return false;
-    key += PyArray_ISWRITEABLE(array) ? 'A' : 'R';
-    key += info(*dtype).code;
-    key += static_cast<char>('0' + PyArray_NDIM(array));
+    const char words[3] = {PyArray_ISWRITEABLE(array) ? 'A' : 'R', info(*dtype).code,
+                           static_cast<char>('0' + PyArray_NDIM(array))};
+    key.append(words, 3);
   } else if (PyLong_CheckExact(value)) {
     if (!small_integer(value)) return false;
     key += 'I';
@@ -432,19 +432,22 @@ class Nest {
 }  // namespace
 
 bool append_signature(PyObject* const* values, std::size_t count, std::string& signature) {
-  const auto append = [&](std::int64_t n) {
-    signature.append(reinterpret_cast<const char*>(&n), sizeof n);
+  const auto append = [&](const std::int64_t* numbers, std::size_t n) {
+    signature.append(reinterpret_cast<const char*>(numbers), n * sizeof *numbers);
   };
   for (std::size_t k = 0; k < count; ++k) {
     PyObject* value = values[k];
     if (!append_key(value, signature)) return false;
-    if (PyArray_CheckExact(value))
-      for (int axis = 0; axis < PyArray_NDIM(ndarray_of(value)); ++axis)
-        append(PyArray_DIM(ndarray_of(value), axis));
-    else if (PyLong_CheckExact(value))
-      append(*small_integer(value));
-    else if (is_array(value))
-      for (const std::int64_t extent : array_of(value).array.shape()) append(extent);
+    if (PyArray_CheckExact(value)) {
+      PyArrayObject* array = ndarray_of(value);
+      append(PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array)));
+    } else if (PyLong_CheckExact(value)) {
+      const std::int64_t number = *small_integer(value);
+      append(&number, 1);
+    } else if (is_array(value)) {
+      const auto shape = array_of(value).array.shape();
+      append(shape.data(), shape.size());
+    }
   }
   return true;
 }

@@ -11,14 +11,15 @@ import os
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import frit
-from frit import _core, _kept
-from frit.loops import nest, rewrite, rows
+from frit import _activity, _core, _kept
+from frit.loops import nest, place, rewrite, rows
 
 from . import kernels
 from .fuzz import ComplexProgram, Program, outcome, same_outcome
@@ -214,6 +215,55 @@ def test_a_call_that_a_kept_guard_refuses_is_translated_anew(tmp_path, made):
         loaded(tmp_path / "module.py", text).f(x, np.zeros(99), 99, 0)
 
 
+def test_a_refusal_is_kept_until_what_it_follows_from_changes(tmp_path, made):
+    text = """
+        import frit
+        K = {k}
+        def other(x):
+            return {body}
+        @frit.parallelize
+        def f(x, y):
+            for i in range(len(x)):
+                y[i] = other(x[i]) * K
+    """
+
+    def run(body: str, k: int = 2):
+        module = loaded(tmp_path / "module.py", text.format(body=body, k=k))
+        made.clear()
+        x, y, expected = np.arange(30.0), np.zeros(30), np.zeros(30)
+        module.f(x, y)
+        module.f.__frit__.function(x, expected)
+        np.testing.assert_array_equal(y, expected)
+        (site,) = module.f.__frit__.sites
+        return [(refused.reason, refused.line) for refused in site.refused.values()]
+
+    with_list = "[x, x + 1][0]"
+    first = run(with_list)
+    assert first and "nest" in made
+    assert run(with_list) == first and "nest" not in made
+    assert run(with_list, 3) == first and "nest" in made
+    assert run("x + 1") == [] and "nest" in made
+    assert run("x + 1") == [] and "nest" not in made
+    assert run(with_list) == first and "nest" in made
+
+
+def test_a_refusal_of_one_call_is_not_kept(tmp_path, made):
+    text = """
+        import frit
+        @frit.parallelize
+        def f(x, y, k):
+            for i in range(len(x)):
+                y[i] = x[i - k]
+    """
+    for k, is_refused in ((10**6, None), (1, False)):
+        module = loaded(tmp_path / "module.py", text)
+        x, y = np.arange(30.0), np.zeros(30)
+        outcome(module.f, {"x": x, "y": y, "k": k})
+        if is_refused is not None:
+            (site,) = module.f.__frit__.sites
+            assert not site.refused and site.calls == 1
+
+
 def test_damaged_files_are_made_anew(tmp_path, folder, made):
     first = result(loaded(tmp_path / "module.py", FUNCTION))
     files = sorted(folder.iterdir())
@@ -277,6 +327,34 @@ def test_what_is_too_deep_to_be_kept_runs_all_the_same(tmp_path, made):
         function(np.arange(30.0), y)
         np.testing.assert_array_equal(y, 400 * np.arange(30.0))
         assert [site.calls for site in function.__frit__.sites] == [1]
+
+
+@pytest.mark.parametrize("function", [True, False])
+def test_a_nest_that_was_worth_it_is_taken_at_once_by_the_next_process(
+    tmp_path, monkeypatch, function
+):
+    loop = "for i in range(n):\n    y[i] = 2 * x[i]\n"
+    text = f"def f(x, y, n):\n{textwrap.indent(loop, '    ')}f(x, y, 50)" if function else loop
+
+    def is_taken() -> bool:
+        code = _kept.code_of(text, compile(text, str(tmp_path / "module.py"), "exec"))
+        space = {"__name__": "module", "x": np.arange(50.0), "y": np.zeros(50), "n": 50}
+        exec(code, space)
+        np.testing.assert_array_equal(space["y"], 2 * space["x"])
+        codes = [code, *(c for c in code.co_consts if isinstance(c, types.CodeType))]
+        (found,) = (p for c in codes for p in c.co_consts if isinstance(p, place.Place))
+        return found.binding.site is not None
+
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(place, "WORTH", 1e9)
+    monkeypatch.setattr(place, "KEPT_WORTH", -1.0)
+    assert not is_taken()
+    with monkeypatch.context() as change:
+        change.setattr(place, "WORTH", -1.0)
+        assert is_taken()
+    assert is_taken()
+    monkeypatch.setenv("FRIT_CACHE", "0")
+    assert not is_taken()
 
 
 def test_bytes_that_are_no_kernel_are_refused():

@@ -682,6 +682,78 @@ def direct_runs(function) -> int:
     return sum(site.gate.runs() for site in sites(function))
 
 
+@pytest.mark.parametrize("tier", ["interpreter", "compiled"])
+def test_to_compare_with_a_nan_is_no_error(tier):
+    def nearest(x, y, out):
+        for i in range(len(out)):
+            best = math.inf
+            for j in range(len(x)):
+                d = (x[j] - y[i]) ** 2
+                if d < best:
+                    best = d
+            out[i] = np.sqrt(y[i]) + best
+
+    parallel = frit.parallelize(nearest)
+    x, y = np.random.default_rng(1).random((2, 300))
+    x[::7] = np.nan
+    expected, out = np.empty((2, 300))
+    nearest(x, y, expected)
+    frit._core.set_tier(tier)
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            parallel(x, y, out)
+        assert not told
+        np.testing.assert_array_equal(out, expected)
+        y[5] = -1.0
+        with pytest.warns(RuntimeWarning, match="invalid value encountered in a loop"):
+            parallel(np.nan_to_num(x), y, out)
+    finally:
+        frit._core.set_tier("automatic")
+    assert [site.calls for site in parallel.__frit__.sites] == [2]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_square_is_a_product(dtype):
+    @frit.parallelize
+    def squares(x, out):
+        for i in range(len(x)):
+            out[i] = x[i] ** 2
+            out[i] += x[i] ** 2.0
+
+    x = np.random.default_rng(1).random(5000).astype(dtype)
+    x[:4] = -0.0, np.inf, -3, np.nan
+    out = np.zeros_like(x)
+    squares(x, out)
+    np.testing.assert_array_equal(out, x * x + x * x)
+    assert sites(squares)[0].calls == 1
+
+
+def test_a_number_that_a_type_has_not_is_no_error_of_ours():
+    @frit.parallelize
+    def clipped(a, out):
+        for i in range(len(a)):
+            s = max(a[i], -2)
+            out[i] = 1 if s == 2 else s
+
+    a, out = np.arange(100, dtype=np.uint8), np.zeros(100)
+    clipped(a, out)
+    np.testing.assert_array_equal(out[:4], [0, 1, 1, 3])
+    (refused,) = sites(clipped)[0].refused.values()
+    assert refused.reason == "a variable is a number of Python's first, and then of NumPy's"
+
+    @frit.parallelize
+    def scaled(x, out):
+        for i in range(len(x)):
+            out[i] = x[i] * 1e200
+
+    x, out = np.ones((2, 100), np.float32)
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        scaled(x, out)
+    (refused,) = sites(scaled)[0].refused.values()
+    assert refused.reason == "1e+200 does not fit its element"
+
+
 def test_calls_like_the_one_before_run_without_python(monkeypatch):
     monkeypatch.setattr(place, "SHORT", -1.0)
 

@@ -86,7 +86,10 @@ class Expressions:
                 plain = float(literal)
             if dtype in INTEGERS and not LIMITS[dtype][0] <= plain <= LIMITS[dtype][1]:
                 raise Refused(None, f"{literal} does not fit its element")
-            return self.writer.constant(bool(literal) if dtype == "?" else plain, dtype)
+            try:
+                return self.writer.constant(bool(literal) if dtype == "?" else plain, dtype)
+            except ValueError:  # a float that is too large
+                raise Refused(None, f"{literal} does not fit its element") from None
         return value.id if value.dtype == dtype else self.writer.cast(value.id, dtype)
 
     def apply(self, op: str, kind: str, *operands: tuple[Value, str]) -> Value:
@@ -378,6 +381,8 @@ class Expressions:
                 value = self.apply(
                     "Sqrt", "float", (self.apply("Add", "float", pair[0], (zero, "d")), "d")
                 )
+            elif y.literal == 2:
+                value = self.apply("Multiply", "float", pair[0], pair[0])
             else:
                 value = self.apply("Power", "float", *pair)
             base, power = self.emit(x, "d"), self.emit(y, "d")
@@ -502,7 +507,7 @@ class Expressions:
         if kind is ast.Pow:
             if types_[0] in INTEGERS and not (y.kind == "int" and y.literal in range(64)):
                 raise Refused(node, "an integer to a power that is no constant")
-            if y.literal == 2 and types_[0] in INTEGERS:
+            if y.literal == 2 and types_[0] in INTEGERS + FLOATS:
                 return self.apply("Multiply", types_[2], (x, types_[0]), (x, types_[0]))
         value = self.apply(name, types_[2], (x, types_[0]), (y, types_[1]))
         if types_[2] in INTEGERS and x.form is not None and y.form is not None:

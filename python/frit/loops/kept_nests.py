@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy
 
 from frit import _core, _kept
-from frit.loops.place import Origin
+from frit.loops.place import Origin, name_of
 from frit.loops.surroundings import Description, Unlike
 from frit.loops.translation import (
     Inputs,
@@ -32,12 +32,11 @@ class Question:
     def __init__(self, origin: Origin, inputs: Inputs, attributes: Iterable[str]) -> None:
         """Raises Unlike."""
         self.inputs = inputs
-        name, facts = origin
         described = Description(inputs.surroundings, attributes)
         self.still_holds = described.taken.check()
-        self.name = b"%s %s %d" % (name, inputs.key.encode(), inputs.left)
+        self.name = name_of(origin, inputs.key, inputs.left)
         names = inputs.names, inputs.outputs, sorted(inputs.is_unbound)
-        self.facts = facts + repr((numpy.__version__, names, described.words)).encode()
+        self.facts = origin[1] + repr((numpy.__version__, names, described.words)).encode()
 
     def answer(self) -> Translation | None:
         found = _kept.load(self.name, self.facts)
@@ -60,6 +59,19 @@ class Question:
             **others,
         )
 
+    def refusal(self) -> tuple[str, int] | None:
+        """Why a nest stays Python in calls with these extents and ints, and at which line."""
+        facts = self.facts_of_call()
+        return _kept.load(self.name + _REFUSED, facts) if facts is not None else None
+
+    def keep_refusal(self, reason: str, line: int) -> None:
+        if (facts := self.facts_of_call()) is not None:
+            _kept.store(self.name + _REFUSED, facts, (reason, line))
+
+    def facts_of_call(self) -> bytes | None:
+        signature = _core.loop_signature(self.inputs.values)
+        return self.facts + signature if signature is not None else None
+
     def keep(self, t: Translation) -> None:
         try:
             text = pickle.dumps(t.text(), protocol=5)
@@ -78,6 +90,7 @@ class Question:
         _kept.store(self.name, self.facts, content)
 
 
+_REFUSED = b" refused"
 _OTHERS = "has_signature written failures numpy_floats numpy_integers".split()
 
 

@@ -271,15 +271,18 @@ class NestWriter(
 def translate(inputs: Inputs) -> Translation:
     """Raises Refused where the nest must stay Python."""
     knowledge = Knowledge()
+    reads_elements = False
     for _ in range(24):
         writer = NestWriter(inputs, knowledge)
         try:
             return writer.translate()
         except Again:
             continue
-        except Refused:
+        except Refused as refused:
             if not writer.is_stale:
+                refused.reads_elements = reads_elements or bool(writer.scanned)
                 raise
         finally:
+            reads_elements = reads_elements or bool(writer.scanned)
             writer.writer = None
     raise Refused(inputs.node, "its types do not settle")

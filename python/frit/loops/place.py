@@ -17,9 +17,9 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from frit import _activity
+from frit import _activity, _kept
 from frit.loops.quiet import without_collections
-from frit.loops.traits import FIRST_WORTH, SHORT, WORTH, Guess, Traits, traits_of
+from frit.loops.traits import FIRST_WORTH, KEPT_WORTH, SHORT, WORTH, Guess, Traits, traits_of
 
 if TYPE_CHECKING:
     from frit.loops.attributes import Attributes
@@ -44,6 +44,11 @@ _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profi
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
 Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
+
+
+def name_of(origin: Origin, key: str, left: int) -> bytes:
+    """Of what is kept of a nest. key: its values' kinds; left: rounds that are left to Python."""
+    return b"%s %s %d" % (origin[0], key.encode(), left)
 
 
 _SOON_DONE = _VERDICTS[1:4]
@@ -366,7 +371,7 @@ class Binding:
             hopeless = hopeless_call(callees, self.surroundings)
             if hopeless is not None:
                 self.refuse(hopeless)
-        self.gate = self.make_gate(space, core)
+        self.gate = self.make_gate(passed, space, core)
 
     @property
     def node(self) -> ast.For:
@@ -381,20 +386,21 @@ class Binding:
 
         return guess_of(self.node, self.names)
 
-    def make_gate(self, space: dict[str, Any], core: Any) -> Any:
+    def make_gate(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Any:
         place, guess = self.place, self.guess()
         inputs: list[tuple[Any, ...]] = []
         if guess is not None:
             where = self.places_of_names()
             inputs = [where[name] for name in guess.names]
+        worth = min(WORTH, KEPT_WORTH) if self.is_kept(passed, space, core) else WORTH
         gate = core.LoopGate(
             place,
             space,
             guess.steps if guess is not None else [],
             inputs,
             SHORT,
-            WORTH,
-            WORTH * FIRST_WORTH,
+            worth,
+            worth * FIRST_WORTH,
             place.is_eager,
         )
         if self.is_whole and not place.is_peeled:
@@ -403,6 +409,15 @@ class Binding:
             place.told = _VERDICTS[1]
             place.give_up()
         return gate
+
+    def is_kept(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> bool:
+        """Whether an earlier process has translated the nest for values of these kinds."""
+        origin = self.place.origin
+        if origin is None or self.place.is_eager or self.attributes is not None:
+            return False
+        values = self.values_of(passed, space) if self.is_whole else None
+        key = core.loop_key(values) if values is not None else None
+        return key is not None and _kept.is_there(name_of(origin, key, self.place.is_peeled))
 
     def places_of_names(self) -> dict[str, tuple[Any, ...]]:
         """Where a call finds values: the number of what is passed or a variable, and a path."""

@@ -112,6 +112,14 @@ class Plan:
         return self.names.index(name)
 
 
+def refused_for(reason: str, line: int) -> Refused:
+    from frit.loops.values import Refused
+
+    refused = Refused(None, reason)
+    refused.line = line
+    return refused
+
+
 def put_back(kept: list[tuple[Any, Any]]) -> None:
     for array, copy in reversed(kept):
         array[...] = copy
@@ -256,12 +264,9 @@ class Site:
                 if plan.may_fail and self.left:
                     plan.whole = self.plan_from(replace(inputs, left=0))
         except Exception as error:  # whatever is wrong with us, Python can run it
-            from frit.loops.values import Refused
-
             # A new one: what an exception holds on to keeps the translation alive.
-            refused = Refused(None, getattr(error, "reason", OURS + repr(error)))
-            refused.line = getattr(error, "line", 0)
-            self.refused[key] = refused
+            reason = getattr(error, "reason", OURS + repr(error))
+            self.refused[key] = refused_for(reason, getattr(error, "line", 0))
             if not self.plans and len(self.refused) > 3:
                 self.give_up()
             return None
@@ -277,9 +282,17 @@ class Site:
         kept = question.answer() if question is not None else None
         if kept is not None and self.fits(plan := Plan(kept, binding.names), inputs.values):
             return plan
+        if kept is None and question is not None and (why := question.refusal()) is not None:
+            raise refused_for(*why)
         from frit.loops.nest import translate
+        from frit.loops.values import Refused
 
-        made = translate(replace(inputs, node=binding.node))
+        try:
+            made = translate(replace(inputs, node=binding.node))
+        except Refused as refused:
+            if question is not None and not refused.reads_elements:
+                question.keep_refusal(refused.reason, refused.line)
+            raise
         if question is not None:
             question.keep(made)
         return Plan(made, binding.names)

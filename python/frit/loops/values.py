@@ -23,6 +23,8 @@ LIMITS = {
 class Refused(Exception):
     """The nest stays Python."""
 
+    reads_elements = True  # it may follow from those of the call's arrays
+
     def __init__(self, node: ast.AST | None, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason

@@ -219,9 +219,7 @@ class Variables:
         if value.dtype == "?" == kind:
             return
         if value.literal is not None:
-            import numpy
-
-            if numpy.dtype(DTYPES.get(kind, kind)).type(value.literal) == value.literal:
+            if _has(DTYPES.get(kind, kind), value.literal):
                 return
         elif value.kind == "int" and value.form is not None:
             bits = {"e": 11, "f": 24, "d": 53, "float": 53}.get(kind)
@@ -234,6 +232,16 @@ class Variables:
             self.require_text(f"float(float32({value.argument})) == {value.argument}")
             return
         raise Refused(node, "a variable is a number of Python's first, and then of NumPy's")
+
+
+def _has(dtype: str, literal: complex) -> bool:
+    """Whether one of the type's numbers is the literal."""
+    import numpy
+
+    try:
+        return bool(numpy.dtype(dtype).type(literal) == literal)
+    except (OverflowError, ValueError):  # -2 as uint8; NaN as an integer
+        return False
 
 
 def _is(x: Any, y: Any) -> bool:
