@@ -322,7 +322,9 @@ struct Append {
 
 template <class Join>
 PyObject* join(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
-  return shortcut([&] { return new_array(Join::run({values, positional, names})); });
+  const Arguments arguments{values, positional, names};
+  return shortcut({&address_of<join<Join>>, arguments},
+                  [&] { return new_array(Join::run(arguments)); });
 }
 template <class Join>
 PyMethodDef join_row(const char* name) {

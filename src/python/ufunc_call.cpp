@@ -13,6 +13,7 @@
 #include "python/numpy_api.h"
 #include "python/operands.h"
 #include "python/reductions.h"
+#include "python/refusals.h"
 #include "python/source.h"
 #include "python/ufunc_type.h"
 
@@ -356,6 +357,7 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
 
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
   return checked(native_or(
+                     {&ufunc, arguments},
                      [&]() -> PyObject* {
                        leave_underflow_to_numpy();
                        if (PyObject* result = call_simple(ufunc, arguments)) {
@@ -493,6 +495,7 @@ PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Argume
   };
   if (std::string_view(method) == "reduceat") return in_numpy("reduceat is not native");
   return checked(native_or(
+                     {method, arguments, as_object(&ufunc)},
                      [&] {
                        leave_underflow_to_numpy();
                        const Ref result = Ref::steal(method_native(ufunc, method, arguments));
