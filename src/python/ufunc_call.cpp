@@ -488,9 +488,23 @@ PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
 
 }  // namespace
 
+namespace {
+
+Ref method_name(std::string_view method) {
+  static PyObject* const names[] = {
+      PyUnicode_InternFromString("reduce"), PyUnicode_InternFromString("accumulate"),
+      PyUnicode_InternFromString("outer"), PyUnicode_InternFromString("at"),
+      PyUnicode_InternFromString("reduceat")};
+  for (PyObject* name : names)
+    if (PyUnicode_AsUTF8(name) == method) return Ref::borrow(name);
+  return checked(PyUnicode_FromStringAndSize(method.data(), std::ssize(method)));
+}
+
+}  // namespace
+
 PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments) {
   const auto in_numpy = [&](const char* reason) {
-    const Ref function = checked(PyObject_GetAttrString(ufunc.real, method));
+    const Ref function = checked(PyObject_GetAttr(ufunc.real, method_name(method).get()));
     return fall_back(ufunc.name, function.get(), arguments, reason);
   };
   if (std::string_view(method) == "reduceat") return in_numpy("reduceat is not native");
