@@ -208,13 +208,13 @@ struct AsksForComplex {
   }
 };
 
-// fix(x) of floats, which NumPy puts together from ceil and floor.
+// fix(x), which NumPy puts together from ceil and floor.
 struct Fix {
   static constexpr const char* name = "fix";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     refuse_options(arguments);
     const Array& array = array_behind(self);
-    if (!is_inexact(array.dtype()) || is_complex(array.dtype())) throw Unfit{"other than floats"};
+    if (is_complex(array.dtype())) throw Unfit{"complex numbers"};
     return new_result(apply(Op::Trunc, {array}));
   }
 };
