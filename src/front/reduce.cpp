@@ -500,15 +500,19 @@ class ExtremeCall final : public Call {
     const ExtremeLoop loop =
         extreme_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
     std::vector<std::byte> dense(stride == item ? 0 : static_cast<std::size_t>(n * item));
-    for_each_lane(*in_, axis_, pointers[1],
-                  [&](const std::byte* in, std::int64_t lane, const auto&) {
-                    if (stride != item) {
-                      copy_strided(dense.data(), item, in, stride, n, item);
-                      in = dense.data();
-                    }
-                    const std::int64_t at = loop(in, n);
-                    std::memcpy(pointers[0] + lane * 8, &at, 8);
-                  });
+    std::vector<std::int64_t> shape(in_->shape().begin(), in_->shape().end()),
+        strides(in_->strides().begin(), in_->strides().end());
+    std::rotate(shape.begin() + axis_, shape.begin() + axis_ + 1, shape.end());
+    std::rotate(strides.begin() + axis_, strides.begin() + axis_ + 1, strides.end());
+    const std::byte* in = pointers[1];
+    auto* place = reinterpret_cast<std::int64_t*>(pointers[0]);
+    walk_rows(
+        shape,
+        [&] {
+          if (stride != item) copy_strided(dense.data(), item, in, stride, n, item);
+          *place++ = loop(stride != item ? dense.data() : in, n);
+        },
+        [&](std::size_t axis, std::int64_t steps) { in += steps * strides[axis]; });
   }
 
  private:

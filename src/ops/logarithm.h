@@ -217,10 +217,15 @@ struct NearQuotient {
   }
 };
 
+// f * f, but 0 where that is too little to be seen beside f: of denormal numbers processors take a
+// hundred cycles each, and log(1 + exp(x)) is full of them.
+inline double square_beside(double f) { return f * pick(absolute(f) < 0x1p-200, 0.0, f); }
+inline float square_beside(float f) { return f * pick(absolute(f) < 0x1p-40f, 0.0f, f); }
+
 // The logarithm of 2^k * 16 / n * (1 + r).
 template <class Base>
-double logarithm_near(double k, NearQuotient near) {
-  double r = near.r, square = r * r;
+double logarithm_near(double k, NearQuotient near, double square) {
+  double r = near.r;
   double whole = fused_multiply_add(k, Base::unit_high, look_up(Base::high, near.n));
   double low = look_up(Base::low, near.n);
   if constexpr (Base::unit_low != 0) low = fused_multiply_add(k, Base::unit_low, low);
@@ -239,8 +244,7 @@ double logarithm_near(double k, NearQuotient near) {
 }
 // The logarithm of 2^k * (1 + f), k by its unit.
 template <class Base>
-float logarithm_near(float k, float f) {
-  float square = f * f;
+float logarithm_near(float k, float f, float square) {
   float low = square * polynomial(Base::rest, f, square);
   constexpr float unit = LogarithmParts<float>::unit;
   if constexpr (Base::unit_low != 0) low = fused_multiply_add(k, unit * Base::unit_low, low);
@@ -249,11 +253,13 @@ float logarithm_near(float k, float f) {
 
 template <class Base>
 double logarithm_of_parts(LogarithmParts<double> parts) {
-  return logarithm_near<Base>(parts.k, NearQuotient(parts.z));
+  NearQuotient near(parts.z);
+  return logarithm_near<Base>(parts.k, near, near.r * near.r);
 }
 template <class Base>
 float logarithm_of_parts(LogarithmParts<float> parts) {
-  return logarithm_near<Base>(parts.k, parts.z - 1);
+  float f = parts.z - 1;
+  return logarithm_near<Base>(parts.k, f, f * f);
 }
 
 // Positive, finite and normal.
@@ -312,11 +318,12 @@ inline double log1p_inside(double x) {
   NearQuotient near(parts.z);
   double f = fraction_of_log1p(x, parts.k);
   near.r = fused_multiply_add(f, near.inverse, near.inverse - 1);
-  return logarithm_near<Natural<double>>(parts.k, near);
+  return logarithm_near<Natural<double>>(parts.k, near, square_beside(near.r));
 }
 inline float log1p_inside(float x) {
   float k = LogarithmParts<float>(1 + x).k;
-  return logarithm_near<Natural<float>>(k, fraction_of_log1p(x, k));
+  float f = fraction_of_log1p(x, k);
+  return logarithm_near<Natural<float>>(k, f, square_beside(f));
 }
 template <class F>
 bool log1p_is_ordinary(F x) {

@@ -257,14 +257,14 @@ int64 find_extreme(const void* in, int64 n) {
 // Of complex elements, of which the first with a NaN is it. Most are behind in their real parts.
 template <Op op, DType d>
 requires(complex_type(d)) int64 find_extreme(const void* in, int64 n) {
-  constexpr int lanes = 8;
+  constexpr int lanes = 8, least = 4 * lanes;
   Number<d> extreme = Number<d>::load(in, 0);
   const auto is_nan = [](Number<d> x) { return x.re != x.re || x.im != x.im; };
   const auto is_beyond = [](auto x, auto y) { return op == Op::Maximum ? x > y : x < y; };
   int64 at = 0;
   for (int64 k = 1; k < n && !is_nan(extreme);) {
     int64 last = n;
-    if (k + lanes <= n) {
+    if (n >= least && k + lanes <= n) {
       const auto x = load_vector<d, 2 * lanes>((const Element<d>*)in + 2 * k);
       const Vector<d, lanes> re = x.even, im = x.odd, best = extreme.re;
       last = k + lanes;
@@ -286,7 +286,7 @@ void reduce_to_extreme(void* out, const void* in, int64 n) {
 // Of bool elements the first true or false one decides.
 template <Op op>
 int64 find_bool(const void* in, int64 n) {
-  constexpr int lanes = 64;
+  constexpr int lanes = 64, few = 8;
   const auto* data = (const uint8*)in;
   int64 k = 0;
   for (; k + lanes <= n; k += lanes) {
@@ -294,6 +294,12 @@ int64 find_bool(const void* in, int64 n) {
     __builtin_memcpy(&x, data + k, sizeof(x));
     uint64 bits = bits_of_each<lanes>(op == Op::Maximum ? x != 0 : x == 0);
     if (bits != 0) return k + __builtin_ctzll(bits);
+  }
+  for (; k + few <= n; k += few) {
+    uint8 __attribute__((ext_vector_type(few))) x;
+    __builtin_memcpy(&x, data + k, sizeof(x));
+    unsigned bits = bits_of_each<few>(op == Op::Maximum ? x != 0 : x == 0);
+    if (bits != 0) return k + __builtin_ctz(bits);
   }
   for (; k < n; ++k)
     if ((data[k] != 0) == (op == Op::Maximum)) return k;

@@ -228,7 +228,8 @@ struct ArgSort {
   static constexpr const char* name = "argsort";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     if (arguments.positional + arguments.keywords() == 0)
-      if (PyObject* places = small_argsort(array_behind(self))) return places;
+      if (std::optional<Array> places = small_argsort(array_behind(self), NPY_QUICKSORT))
+        return new_array(*std::move(places));
     return OnReal<&argsort_name>::run(self, arguments);
   }
 };
@@ -531,21 +532,7 @@ struct Diagonal {
     const auto one = static_cast<std::size_t>(first ? axis_operand(first, array.ndim()) : 0);
     const auto two = static_cast<std::size_t>(second ? axis_operand(second, array.ndim()) : 1);
     if (one == two) throw Unfit{"axis1 and axis2 cannot be the same"};
-    const std::int64_t shift = offset ? integer_operand(offset) : 0;
-    const std::int64_t rows = array.shape()[one] + std::min<std::int64_t>(shift, 0);
-    const std::int64_t columns = array.shape()[two] - std::max<std::int64_t>(shift, 0);
-    const std::int64_t n = std::max<std::int64_t>(std::min(rows, columns), 0);
-    std::int64_t start = array.offset();
-    if (n > 0) start += shift >= 0 ? shift * array.strides()[two] : -shift * array.strides()[one];
-    Shape shape, strides;
-    for (std::size_t k = 0; k < array.shape().size(); ++k) {
-      if (k == one || k == two) continue;
-      shape.push_back(array.shape()[k]);
-      strides.push_back(array.strides()[k]);
-    }
-    shape.push_back(n);
-    strides.push_back(array.strides()[one] + array.strides()[two]);
-    return window(array, shape, strides, start, array.dtype());
+    return diagonal(array, offset ? integer_operand(offset) : 0, one, two);
   }
 };
 

@@ -144,7 +144,7 @@ struct Full {
 template <Array (*make)(const Made&)>
 PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
-  return shortcut([&] {
+  return shortcut({&address_of<like<make>>, {values, positional, names}}, [&] {
     const Array& prototype = array_of(values[0]).array;
     const auto [dtype] = named({values + 1, positional - 1, names}, {"dtype"});
     if (!prototype.c_contiguous()) throw Unfit{"a layout to be kept"};

@@ -172,12 +172,12 @@ struct Concatenate {
   // Few elements that lie one part behind the other: moved at once. Else nothing.
   static std::optional<Array> joined_in_a_row(const std::vector<Array>& parts,
                                               std::span<const std::int64_t> shape, DType dtype) {
-    constexpr std::int64_t most_bytes = 256 << 10;
+    constexpr std::int64_t most_bytes = 1 << 20, most_times = 64;
     std::int64_t bytes = 0;
     for (const Array& part : parts) {
       bytes += part.size() * size_of(dtype);
       if (part.dtype() != dtype || !part.c_contiguous() || bytes > most_bytes ||
-          !is_small_and_ready(part, moderate_times))
+          !is_small_and_ready(part, most_times))
         return std::nullopt;
     }
     Array result = empty(shape, dtype);
@@ -322,7 +322,9 @@ struct Append {
 
 template <class Join>
 PyObject* join(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
-  return shortcut([&] { return new_array(Join::run({values, positional, names})); });
+  const Arguments arguments{values, positional, names};
+  return shortcut({&address_of<join<Join>>, arguments},
+                  [&] { return new_array(Join::run(arguments)); });
 }
 template <class Join>
 PyMethodDef join_row(const char* name) {

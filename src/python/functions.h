@@ -1,6 +1,7 @@
 // functions.h: functions of NumPy's namespace in C, and conversion to and from NumPy.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "frit/array.h"
@@ -18,13 +19,17 @@ std::vector<PyMethodDef> reduction_shortcuts();
 std::vector<PyMethodDef> joining_shortcuts();
 std::vector<PyMethodDef> plain_shortcuts();
 std::vector<PyMethodDef> linear_shortcuts();
+std::vector<PyMethodDef> matrix_shortcuts();
 
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.
 Array stacked_arrays(PyObject* sequence);
 
-// array.argsort() of a few elements in a row; else null.
-PyObject* small_argsort(const Array& array);
+// array.argsort() of a few elements in rows; else nothing.
+std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind);
+
+// The elements shifted from the main diagonal of two axes, along a new last one.
+Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::size_t two);
 
 // left.dot(other, out); out may be null. A new reference.
 PyObject* dot_product(const Array& left, PyObject* other, PyObject* out);

@@ -11,6 +11,7 @@
 #include "python/index_key.h"
 #include "python/numpy_api.h"
 #include "python/operands.h"
+#include "python/refusals.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -383,11 +384,11 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   if (BasicWindow basic; read_window(array, key, basic))
     return guarded([&] { return new_view(basic.of(array), array_of(self)); });
   note_source();
-  return native_or([&] { return get_native(self, key); },
-                   [&](const char* reason) {
-                     return fall_back_on("getitem", operator_function("getitem"), reason, self,
-                                         key);
-                   });
+  return native_or(
+      {"getitem", {&key, 1}, self}, [&] { return get_native(self, key); },
+      [&](const char* reason) {
+        return fall_back_on("getitem", operator_function("getitem"), reason, self, key);
+      });
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
@@ -404,7 +405,9 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     if (done) return 0;
   }
   note_source();
+  PyObject* const given[] = {key, value};
   const Ref status = Ref::steal(native_or(
+      {"setitem", {given, 2}, self},
       [&] {
         set_native(self, key, value);
         settle_warnings();

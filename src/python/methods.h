@@ -6,6 +6,7 @@
 
 #include "python/fallback.h"
 #include "python/numpy_api.h"
+#include "python/refusals.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -26,6 +27,7 @@ PyObject* method(PyObject* self, PyObject* const* values, Py_ssize_t positional,
   const Arguments arguments{values, positional, names};
   note_source();
   return native_or(
+      {Method::name, arguments, self},
       [&] {
         Ref result = Ref::steal(Method::run(self, arguments));
         settle_warnings();
@@ -39,12 +41,17 @@ PyMethodDef method_row(const char* name = Method::name) {
   return {name, as_c_function(method<Method>), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
+// An address that stands for a C function.
+template <auto function>
+constexpr char address_of = 0;
+
 // A shortcut is a function of NumPy's name for the plain case: arrays of ours and few options. It
 // answers NotImplemented in all others: Native then calls the function itself.
 template <class Run>
-PyObject* shortcut(Run&& run) {
+PyObject* shortcut(const CallOf& call, Run&& run) {
   note_source();
   return native_or(
+      call,
       [&] {
         Ref result = Ref::steal(run());
         settle_warnings();
@@ -58,7 +65,9 @@ template <class Method>
 PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positional,
                           PyObject* names) {
   if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
-  return shortcut([&] { return Method::run(values[0], {values + 1, positional - 1, names}); });
+  return shortcut({&address_of<method_shortcut<Method>>, {values, positional, names}}, [&] {
+    return Method::run(values[0], {values + 1, positional - 1, names});
+  });
 }
 template <class Method>
 PyMethodDef shortcut_row(const char* name = Method::name) {
@@ -71,6 +80,7 @@ PyObject* function(PyObject*, PyObject* const* values, Py_ssize_t positional, Py
   const Arguments arguments{values, positional, names};
   note_source();
   return native_or(
+      {Function::name, arguments},
       [&] {
         Ref result = Ref::steal(Function::run(arguments));
         settle_warnings();

@@ -4,6 +4,7 @@
 #include "python/fallback.h"
 #include "python/float_state.h"
 #include "python/numpy_api.h"
+#include "python/refusals.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -162,7 +163,9 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
 }
 
 PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
+  PyObject* const operands[] = {left, right};
   return native_or(
+      {row(slot).name, {operands, 2}},
       [&] {
         if ((is_scalar(left) || is_scalar(right)) && both_known(left, right))
           return on_scalars(slot, left, right);
@@ -204,7 +207,8 @@ template <Slot slot>
 PyObject* binary(PyObject* left, PyObject* right) {
   note_source();
   if constexpr (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod) {
-    if (underflow_is_told()) return binary_general(slot, left, right);
+    if (underflow_is_told() || may_be_refused(row(slot).name))
+      return binary_general(slot, left, right);
     try {
       if (PyObject* result = binary_at_once(row(slot).op, left, right)) return result;
     } catch (const PythonError&) {
@@ -254,6 +258,7 @@ template <Slot slot>
 PyObject* inplace(PyObject* left, PyObject* right) {
   note_source();
   return native_or(
+      {row(slot).inplace_name, {&right, 1}, left},
       [&] {
         if (defers_to(right, true)) return not_implemented();
         leave_underflow_to_numpy();
@@ -279,6 +284,7 @@ template <Op op>
 PyObject* unary(PyObject* object, const char* name) {
   note_source();
   return native_or(
+      {name, {&object, 1}},
       [&] {
         if (is_scalar(object) && is_ready(scalar_of(object).array)) {
           PyObject* value = scalar_value(scalar_of(object));
@@ -420,7 +426,9 @@ Array power_of(const Argument& base, const Argument& exponent, const ApplyOption
 PyObject* rich_compare(PyObject* left, PyObject* right, int comparison) {
   const Comparison& which = comparisons[comparison];
   note_source();
+  PyObject* const operands[] = {left, right};
   return native_or(
+      {which.name, {operands, 2}},
       [&]() -> PyObject* {
         if (is_scalar(left) && (is_plain_scalar(right) || is_scalar(right)))
           return PyObject_RichCompare(scalar_value(scalar_of(left)),

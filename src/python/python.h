@@ -105,25 +105,6 @@ int guarded_status(Function&& function) noexcept {
   }
 }
 
-// Runs native code; where it refuses (a case that is not native, or an error whose words NumPy
-// knows best),
-// `numpy(reason)` does it; the reason is null for an error.
-template <class Native, class NumPy>
-PyObject* native_or(Native&& native, NumPy&& numpy) noexcept {
-  const char* reason = nullptr;
-  try {
-    return native();
-  } catch (const Unfit& unfit) {
-    reason = unfit.reason;
-  } catch (const std::invalid_argument&) {
-  } catch (const std::out_of_range&) {
-  } catch (...) {
-    set_error_from_exception();
-    return nullptr;
-  }
-  return guarded([&] { return numpy(reason); });
-}
-
 [[noreturn]] void raise(PyObject* type, const char* format, ...);
 
 using Shape = std::vector<std::int64_t>;

@@ -5,6 +5,7 @@
 #include "front/dense.h"
 #include "python/array_type.h"
 #include "python/functions.h"
+#include "python/interop.h"
 #include "python/methods.h"
 #include "python/operands.h"
 
@@ -48,23 +49,37 @@ struct AtLeast2D {
   }
 };
 
+PyObject* flipped(PyObject* self, const Axes& given) {
+  const Array& array = array_behind(self);
+  const auto shape = array.shape();
+  Shape strides(array.strides().begin(), array.strides().end());
+  std::int64_t offset = array.offset();
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (!given.all && std::ranges::find(given.axes, static_cast<int>(k)) == given.axes.end())
+      continue;
+    if (array.size() > 0) offset += (shape[k] - 1) * strides[k];
+    strides[k] = -strides[k];
+  }
+  if (shape.empty()) throw Unfit{"no axis"};
+  return new_view(window(array, shape, strides, offset, array.dtype()), array_of(self));
+}
+
 struct Flip {
   static constexpr const char* name = "flip";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [axis] = named(arguments, {"axis"});
-    const Array& array = array_behind(self);
-    const Axes given = axes_operand(axis, array.ndim());
-    const auto shape = array.shape();
-    Shape strides(array.strides().begin(), array.strides().end());
-    std::int64_t offset = array.offset();
-    for (std::size_t k = 0; k < shape.size(); ++k) {
-      if (!given.all && std::ranges::find(given.axes, static_cast<int>(k)) == given.axes.end())
-        continue;
-      if (array.size() > 0) offset += (shape[k] - 1) * strides[k];
-      strides[k] = -strides[k];
-    }
-    if (shape.empty()) throw Unfit{"no axis"};
-    return new_view(window(array, shape, strides, offset, array.dtype()), array_of(self));
+    return flipped(self, axes_operand(axis, array_behind(self).ndim()));
+  }
+};
+
+// flipud and fliplr.
+template <int axis>
+struct FlipAlong {
+  static constexpr const char* name = axis == 0 ? "flipud" : "fliplr";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    if (array_behind(self).ndim() <= axis) throw Unfit{"too few axes"};
+    return flipped(self, {.all = false, .axes = {axis}});
   }
 };
 
@@ -181,6 +196,109 @@ struct Tile {
     }
     const Array tiles = window(array, shape, strides, array.offset(), array.dtype());
     return new_array(reshaped(copy(tiles, 'C'), folded, 'C').array);
+  }
+};
+
+template <bool wants_complex>
+struct AsksForComplex {
+  static constexpr const char* name = wants_complex ? "iscomplexobj" : "isrealobj";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    return PyBool_FromLong(is_complex(array_behind(self).dtype()) == wants_complex);
+  }
+};
+
+// fix(x), which NumPy puts together from ceil and floor.
+struct Fix {
+  static constexpr const char* name = "fix";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    if (is_complex(array.dtype())) throw Unfit{"complex numbers"};
+    return new_result(apply(Op::Trunc, {array}));
+  }
+};
+
+// convolve(a, v, mode="full") and correlate(a, v, mode="valid") of vectors: NumPy's loops.
+template <bool is_convolution>
+struct Correlation {
+  static constexpr const char* name = is_convolution ? "convolve" : "correlate";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [other, given] = named(arguments, {"v", "mode"});
+    const std::optional<int> mode = mode_of(given);
+    if (!mode || !other || !is_array(other) || !is_vector(self) || !is_vector(other))
+      return Py_NewRef(Py_NotImplemented);
+    const bool swaps = is_convolution && array_behind(other).size() > array_behind(self).size();
+    PyObject* const longer = swaps ? other : self;
+    const Ref flipped =
+        is_convolution ? Ref::steal(flipped_object(swaps ? self : other)) : Ref::borrow(other);
+    Ref left = real_array(array_of(longer)), right = real_array(array_of(flipped.get()));
+    Ref result = checked(
+        (is_convolution ? PyArray_Correlate : PyArray_Correlate2)(left.get(), right.get(), *mode));
+    give_back(std::move(left));
+    give_back(std::move(right));
+    return object_of_result(std::move(result));
+  }
+
+ private:
+  static bool is_vector(PyObject* object) {
+    return array_behind(object).ndim() == 1 && array_behind(object).size() > 0;
+  }
+  static PyObject* flipped_object(PyObject* object) {
+    return flipped(object, {.all = true, .axes = {}});
+  }
+  // NumPy's number of it.
+  static std::optional<int> mode_of(PyObject* given) {
+    static constexpr const char* modes[] = {"valid", "same", "full"};
+    if (!given) return is_convolution ? 2 : 0;
+    for (int k = 0; k < 3 && PyUnicode_Check(given); ++k)
+      if (PyUnicode_CompareWithASCIIString(given, modes[k]) == 0) return k;
+    return std::nullopt;
+  }
+};
+
+// bincount(x, weights=None, minlength=0) of int64 elements that lie side by side.
+struct BinCount {
+  static constexpr const char* name = "bincount";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    constexpr std::int64_t longest = 1 << 24;
+    const auto [weights, least] = named(arguments, {"weights", "minlength"});
+    const Array& array = array_behind(self);
+    const std::optional<std::int64_t> wanted = least ? word_of(least) : 0;
+    if (!wanted || *wanted < 0 || array.size() == 0 || !is_row(array, DType::Int64))
+      return Py_NewRef(Py_NotImplemented);
+    const auto* x = reinterpret_cast<const std::int64_t*>(evaluate(array));
+    const std::span<const std::int64_t> places(x, static_cast<std::size_t>(array.size()));
+    std::int64_t lowest = places[0], highest = places[0];
+    for (const std::int64_t place : places) {
+      lowest = std::min(lowest, place);
+      highest = std::max(highest, place);
+    }
+    const std::int64_t length = std::max(highest < longest ? highest + 1 : highest, *wanted);
+    if (lowest < 0 || length > longest) return Py_NewRef(Py_NotImplemented);
+    if (!weights || weights == Py_None)
+      return counted<std::int64_t>(places, length, [](std::size_t) { return 1; });
+    if (!is_array(weights) || !is_row(array_behind(weights), DType::Float64) ||
+        array_behind(weights).size() != array.size())
+      return Py_NewRef(Py_NotImplemented);
+    const auto* weight = reinterpret_cast<const double*>(evaluate(array_behind(weights)));
+    return counted<double>(places, length, [&](std::size_t k) { return weight[k]; });
+  }
+
+ private:
+  static bool is_row(const Array& array, DType dtype) {
+    return array.dtype() == dtype && array.ndim() == 1 && array.c_contiguous();
+  }
+  template <class T, class Weight>
+  static PyObject* counted(std::span<const std::int64_t> places, std::int64_t length,
+                           Weight&& weight) {
+    constexpr DType dtype = std::is_integral_v<T> ? DType::Int64 : DType::Float64;
+    Array result = empty({&length, 1}, dtype);
+    eval(result);  // its memory
+    T* sums = reinterpret_cast<T*>(result.base()->data);
+    std::fill_n(sums, length, T{0});
+    for (std::size_t k = 0; k < places.size(); ++k) sums[places[k]] += weight(k);
+    return new_array(std::move(result));
   }
 };
 
@@ -313,46 +431,63 @@ bool is_last_axis(const Array& array, PyObject* axis) {
   return along == -1 || along == array.ndim() - 1;
 }
 
-// Sorted along the last axis; NotImplemented where that is not few dense rows.
-PyObject* sorted_copy(const Array& array) {
+std::optional<NPY_SORTKIND> sort_kind(PyObject* kind) {
+  if (!kind || kind == Py_None) return NPY_QUICKSORT;
+  if (!PyUnicode_Check(kind)) return std::nullopt;
+  for (const char* stable : {"stable", "mergesort"})
+    if (PyUnicode_CompareWithASCIIString(kind, stable) == 0) return NPY_STABLESORT;
+  if (PyUnicode_CompareWithASCIIString(kind, "quicksort") == 0) return NPY_QUICKSORT;
+  return std::nullopt;
+}
+
+// Sorted along the last axis; nothing where that is not few dense rows.
+std::optional<Array> small_sort(const Array& array, NPY_SORTKIND kind) {
   const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_SortFunc* const sort = functions->sort[NPY_QUICKSORT];
-  if (!sort || !are_rows(array)) return Py_NewRef(Py_NotImplemented);
+  PyArray_SortFunc* const sort = functions->sort[kind];
+  if (!sort || !are_rows(array)) return std::nullopt;
   Array sorted = copy(array, 'C');
   eval(sorted);
   const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
   std::byte* row = sorted.base()->data;
   for (const std::byte* end = row + sorted.base()->bytes; row < end; row += row_bytes)
     if (sort(row, length, nullptr) < 0) throw PythonError{};
-  return new_array(std::move(sorted));
+  return sorted;
 }
 
+// sort and argsort, by what does it for rows.
+using RowSort = std::optional<Array> (*)(const Array&, NPY_SORTKIND);
+template <RowSort sort_rows>
 struct SortFunction {
-  static constexpr const char* name = "sort";
+  static constexpr const char* name = sort_rows == small_sort ? "sort" : "argsort";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis] = named(arguments, {"axis"});
+    const auto [axis, kind] = named(arguments, {"axis", "kind"});
     const Array& array = array_behind(self);
-    return is_last_axis(array, axis) ? sorted_copy(array) : Py_NewRef(Py_NotImplemented);
+    const std::optional<NPY_SORTKIND> way = sort_kind(kind);
+    const bool is_along_columns = !is_last_axis(array, axis);
+    if (!way || (is_along_columns && (array.ndim() != 2 || !is_first_axis(axis)))) return left();
+    if (!is_along_columns) {
+      std::optional<Array> sorted = sort_rows(array, *way);
+      return sorted ? new_array(*std::move(sorted)) : left();
+    }
+    if (!are_rows(array)) return left();
+    const std::optional<Array> sorted = sort_rows(copy(reversed_axes(array), 'C'), *way);
+    return sorted ? new_array(copy(reversed_axes(*sorted), 'C')) : left();
   }
-};
 
-struct ArgSortFunction {
-  static constexpr const char* name = "argsort";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis] = named(arguments, {"axis"});
-    const Array& array = array_behind(self);
-    if (is_last_axis(array, axis))
-      if (PyObject* places = small_argsort(array)) return places;
-    return Py_NewRef(Py_NotImplemented);
+ private:
+  static PyObject* left() { return Py_NewRef(Py_NotImplemented); }
+  static bool is_first_axis(PyObject* axis) {
+    const std::optional<std::int64_t> along = word_of(axis);
+    return along == 0 || along == -2;
   }
 };
 
 }  // namespace
 
-PyObject* small_argsort(const Array& array) {
+std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind) {
   const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_ArgSortFunc* const sort = functions->argsort[NPY_QUICKSORT];
-  if (!sort || !are_rows(array)) return nullptr;
+  PyArray_ArgSortFunc* const sort = functions->argsort[kind];
+  if (!sort || !are_rows(array)) return std::nullopt;
   Array places = empty(array.shape(), DType::Int64);
   eval(places);  // its memory
   const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
@@ -362,7 +497,7 @@ PyObject* small_argsort(const Array& array) {
     std::iota(first, first + length, 0);
     if (sort(row, first, length, nullptr) < 0) throw PythonError{};
   }
-  return new_array(std::move(places));
+  return places;
 }
 
 namespace {
@@ -411,8 +546,16 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<ArrayEqual>(),
           shortcut_row<Vdot>(),
           shortcut_row<Norm>(),
-          shortcut_row<SortFunction>(),
-          shortcut_row<ArgSortFunction>()};
+          shortcut_row<AsksForComplex<true>>(),
+          shortcut_row<AsksForComplex<false>>(),
+          shortcut_row<Fix>(),
+          shortcut_row<BinCount>(),
+          shortcut_row<Correlation<true>>(),
+          shortcut_row<Correlation<false>>(),
+          shortcut_row<FlipAlong<0>>(),
+          shortcut_row<FlipAlong<1>>(),
+          shortcut_row<SortFunction<small_sort>>(),
+          shortcut_row<SortFunction<small_argsort>>()};
 }
 
 }  // namespace frit::python

@@ -13,6 +13,7 @@
 #include "python/numpy_api.h"
 #include "python/operands.h"
 #include "python/reductions.h"
+#include "python/refusals.h"
 #include "python/source.h"
 #include "python/ufunc_type.h"
 
@@ -356,6 +357,7 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
 
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
   return checked(native_or(
+                     {&ufunc, arguments},
                      [&]() -> PyObject* {
                        leave_underflow_to_numpy();
                        if (PyObject* result = call_simple(ufunc, arguments)) {
@@ -486,13 +488,28 @@ PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
 
 }  // namespace
 
+namespace {
+
+Ref method_name(std::string_view method) {
+  static PyObject* const names[] = {
+      PyUnicode_InternFromString("reduce"), PyUnicode_InternFromString("accumulate"),
+      PyUnicode_InternFromString("outer"), PyUnicode_InternFromString("at"),
+      PyUnicode_InternFromString("reduceat")};
+  for (PyObject* name : names)
+    if (PyUnicode_AsUTF8(name) == method) return Ref::borrow(name);
+  return checked(PyUnicode_FromStringAndSize(method.data(), std::ssize(method)));
+}
+
+}  // namespace
+
 PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments) {
   const auto in_numpy = [&](const char* reason) {
-    const Ref function = checked(PyObject_GetAttrString(ufunc.real, method));
+    const Ref function = checked(PyObject_GetAttr(ufunc.real, method_name(method).get()));
     return fall_back(ufunc.name, function.get(), arguments, reason);
   };
   if (std::string_view(method) == "reduceat") return in_numpy("reduceat is not native");
   return checked(native_or(
+                     {method, arguments, as_object(&ufunc)},
                      [&] {
                        leave_underflow_to_numpy();
                        const Ref result = Ref::steal(method_native(ufunc, method, arguments));

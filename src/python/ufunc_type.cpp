@@ -63,11 +63,13 @@ PyObject* represent(PyObject* self) { return PyObject_Repr(ufunc_of(self).real);
 
 // nin, types, signature, __doc__, resolve_dtypes and so on are the real one's.
 PyObject* get_attribute(PyObject* self, PyObject* name) {
-  if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) return Py_NewRef(numpy.ufunc);
-  for (const char* real_first :
-       {"__doc__", "__name__", "__qualname__", "__module__", "__signature__"})
-    if (PyUnicode_CompareWithASCIIString(name, real_first) == 0)
-      return PyObject_GetAttr(ufunc_of(self).real, name);
+  if (PyUnicode_GET_LENGTH(name) > 0 && PyUnicode_READ_CHAR(name, 0) == '_') {
+    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) return Py_NewRef(numpy.ufunc);
+    for (const char* real_first :
+         {"__doc__", "__name__", "__qualname__", "__module__", "__signature__"})
+      if (PyUnicode_CompareWithASCIIString(name, real_first) == 0)
+        return PyObject_GetAttr(ufunc_of(self).real, name);
+  }
   PyObject* found = PyObject_GenericGetAttr(self, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
   PyErr_Clear();

@@ -44,6 +44,42 @@ def test_a_line_is_counted_from_the_reset_on():
         assert [site.count for site in np._fallback.sites()] == [5]
 
 
+def test_calls_refused_again_and_again_stay_counted_right_and_apart():
+    x, z = np.arange(1.0, 4.0), np.arange(1.0, 4.0) + 1j
+    expected = numpy.log2(numpy.arange(1.0, 4.0) + 1j)
+
+    def log2(a):
+        return np.log2(a)
+
+    for _ in range(300):  # more than are left to NumPy without another try
+        assert np.array_equal(log2(z), expected)
+    assert [site.count for site in np._fallback.sites()] == [300]
+    log2(x)  # operands of another kind, at the same place
+    assert [site.count for site in np._fallback.sites()] == [300]
+
+
+def test_an_error_that_comes_again_and_again_is_numpys_each_time():
+    flags = np.array([True, False])
+    for _ in range(5):
+        with pytest.raises(TypeError, match="numpy boolean subtract"):
+            flags - flags
+        with pytest.raises(ValueError, match="read-only"):
+            np.broadcast_to(flags, (2, 2))[0] = True
+
+
+def test_an_operation_that_was_refused_for_its_values_is_tried_again():
+    x = np.arange(3, dtype="u1")
+
+    def added(y):
+        return x + y
+
+    for k in range(20):
+        assert added(7).tolist() == [7, 8, 9]
+        with pytest.raises(OverflowError):
+            added(700)
+        assert added(np.ones(3) if k % 2 else np.ones((2, 3))).shape[-1] == 3
+
+
 def test_operands_inside_of_containers_are_given_back():
     arrays = [np.arange(3.0) + k for k in range(20)]
     for several in (arrays, tuple(arrays), [arrays], ("x", (arrays[0],)), {"all": arrays}):

@@ -63,6 +63,91 @@ def test_sorting_with_options_and_axes():
     assert numpy.asarray(np.sort(np.array([]))).size == 0
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_of_few_elements_sorted_and_searched(dtype):
+    for n in (1, 5, 9, 33, 70):
+        real = values(dtype, 7 * n).reshape(7, n)
+        for theirs in (real, real.T):
+            x = np.array(real) if theirs is real else np.array(real).T
+            for axis in (0, 1, -1, -2):
+                for name in ("argmax", "argmin"):
+                    same(getattr(np, name)(x, axis=axis), getattr(numpy, name)(theirs, axis=axis))
+                for kind in (None, "stable", "mergesort", "quicksort"):
+                    for name in ("sort", "argsort"):
+                        given = {"axis": axis, "kind": kind}
+                        same(getattr(np, name)(x, **given), getattr(numpy, name)(theirs, **given))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_triangles_and_diagonals(dtype):
+    for shape in [(0, 3), (3, 0), (1, 1), (3, 4), (4, 3), (2, 3, 5), (40, 50)]:
+        real = values(dtype, int(numpy.prod(shape))).reshape(shape)
+        x = np.array(real)
+        for k in (0, 1, -1, 3, -7, 2**31 - 1, 1 - 2**31):
+            for name in ("tril", "triu"):
+                same(getattr(np, name)(x, k), getattr(numpy, name)(real, k))
+                same(getattr(np, name)(x.T, k), getattr(numpy, name)(real.T, k))
+            if len(shape) == 2:
+                same(np.diag(x, k), numpy.diag(real, k))
+        same(np.flipud(x), numpy.flipud(real))
+        same(np.fliplr(x), numpy.fliplr(real))
+    row = values(dtype, 9)
+    for k in (0, 2, -3):
+        same(np.diag(np.array(row), k), numpy.diag(row, k))
+        same(np.eye(3, 5, k, dtype), numpy.eye(3, 5, k, dtype))
+    same(np.identity(4, dtype), numpy.identity(4, dtype))
+
+
+def test_a_diagonal_is_a_view_that_must_not_be_written():
+    x = np.zeros((3, 3))
+    diagonal = np.diag(x, 1)
+    x[0, 1] = 5
+    assert diagonal.tolist() == [5, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        diagonal[0] = 1
+    with pytest.raises(OverflowError):
+        np.diag(x, 2**31)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.bincount(x),
+        lambda m, x: m.bincount(x, minlength=20),
+        lambda m, x: m.bincount(x, m.linspace(0, 1, x.size) * m.nan),
+        lambda m, x: m.bincount(x[::-1], x / 3, 4),
+        lambda m, x: m.bincount(x, x),
+        lambda m, x: m.bincount(x + 1),
+        lambda m, x: m.bincount(x.astype("u1")),
+        lambda m, x: m.bincount(x - 5),
+        lambda m, x: m.bincount(x[:0]),
+        lambda m, x: m.bincount(x, m.ones(3)),
+        lambda m, x: m.bincount(x, minlength=-1),
+        lambda m, x: m.bincount(x, minlength=None),
+        lambda m, x: m.convolve(x, x[:3] + 0.5),
+        lambda m, x: m.convolve(x[:3], x, "same"),
+        lambda m, x: m.convolve(x * 1j, x[::2], "valid"),
+        lambda m, x: m.convolve(x, x[:0]),
+        lambda m, x: m.convolve(x, x, "none"),
+        lambda m, x: m.correlate(x * 1j, x[::-2] * 1j, "full"),
+        lambda m, x: m.correlate(x, v=x[:2]),
+        lambda m, x: m.fix(x / 2 - 1.3),
+        lambda m, x: m.fix(x),
+        lambda m, x: m.fix(m.array([-0.0, -0.5, m.nan, -m.inf, 1e300])),
+    ],
+)
+def test_functions_of_vectors_in_one_step(call):
+    def outcome(module, x):
+        try:
+            result = call(module, x)
+        except Exception as error:
+            return type(error), str(error)
+        return result.dtype, result.shape, result.tobytes()
+
+    real = numpy.random.default_rng(3).integers(0, 9, 50)
+    assert outcome(np, np.array(real)) == outcome(numpy, real)
+
+
 def test_a_pending_array_is_sorted_as_it_will_be():
     x = np.arange(100_000.0) % 7
     y = (x * 2)[:20]

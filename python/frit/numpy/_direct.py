@@ -15,7 +15,6 @@ from frit.numpy._native import Array, native
 
 _multiarray = numpy._core.multiarray
 _interp = _multiarray.interp
-_correlate = _multiarray.correlate2
 _searchsorted = numpy.ndarray.searchsorted
 
 
@@ -33,8 +32,3 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     if type(a) is not Array:
         return call("searchsorted", numpy.searchsorted, a, v, side, sorter)
     return call("searchsorted", _searchsorted, a, v, side, sorter)
-
-
-@native
-def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    return call("correlate", _correlate, a, v, mode)

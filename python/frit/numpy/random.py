@@ -46,6 +46,7 @@ def _draws(kind: type) -> dict[str, _Any]:
 class Generator(_numpy.Generator, metaclass=_Kind):
     __doc__ = _numpy.Generator.__doc__
     __module__ = _numpy.Generator.__module__
+    __slots__ = ("_numpy",)
 
     vars().update(_draws(_numpy.Generator))
 
@@ -70,6 +71,7 @@ class Generator(_numpy.Generator, metaclass=_Kind):
 class RandomState(_numpy.RandomState, metaclass=_Kind):
     __doc__ = _numpy.RandomState.__doc__
     __module__ = _numpy.RandomState.__module__
+    __slots__ = ("_numpy",)
 
     vars().update(_draws(_numpy.RandomState))
 

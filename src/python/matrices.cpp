@@ -1,0 +1,139 @@
+// matrices.cpp: matrices with ones on a diagonal, diagonals, and what lies on one side of them.
+#include <algorithm>
+#include <cstring>
+
+#include "python/array_type.h"
+#include "python/functions.h"
+#include "python/methods.h"
+#include "python/operands.h"
+
+namespace frit::python {
+
+Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::size_t two) {
+  if (shift != static_cast<int>(shift)) throw Unfit{"an offset beyond what NumPy takes"};
+  const std::int64_t rows = array.shape()[one] + std::min<std::int64_t>(shift, 0);
+  const std::int64_t columns = array.shape()[two] - std::max<std::int64_t>(shift, 0);
+  const std::int64_t n = std::max<std::int64_t>(std::min(rows, columns), 0);
+  std::int64_t start = array.offset();
+  if (n > 0) start += shift >= 0 ? shift * array.strides()[two] : -shift * array.strides()[one];
+  Shape shape, strides;
+  for (std::size_t k = 0; k < array.shape().size(); ++k) {
+    if (k == one || k == two) continue;
+    shape.push_back(array.shape()[k]);
+    strides.push_back(array.strides()[k]);
+  }
+  shape.push_back(n);
+  strides.push_back(array.strides()[one] + array.strides()[two]);
+  return window(array, shape, strides, start, array.dtype());
+}
+
+namespace {
+
+std::int64_t word_operand(PyObject* object) {
+  const std::optional<std::int64_t> word = word_of(object);
+  if (!word) throw Unfit{"other than Python integers"};
+  return *word;
+}
+
+// Zeros, but for a diagonal. More elements than a few are recorded step by step (_creation.py).
+Array with_diagonal(std::int64_t rows, std::int64_t columns, std::int64_t shift, DType dtype,
+                    const Argument& elements) {
+  constexpr std::int64_t few = 4096;
+  if (rows < 0 || columns < 0 || rows > few || columns > few || rows * columns > few)
+    throw Unfit{"many elements"};
+  const std::int64_t shape[2] = {rows, columns};
+  const Array made = full(shape, cast_scalar(Scalar::of(DType::Int64, std::int64_t{0}), dtype));
+  const Array on = diagonal(made, shift, 0, 1);
+  assign_window(made, on.shape(), on.strides(), on.offset(), elements);
+  return made;
+}
+
+PyObject* ones_on_diagonal(PyObject* rows, PyObject* columns, PyObject* shift, PyObject* dtype) {
+  const DType type = requested_dtype(dtype).value_or(DType::Float64);
+  const bool is_square = !columns || columns == Py_None;
+  const Scalar one = cast_scalar(Scalar::of(DType::Int64, std::int64_t{1}), type);
+  return new_array(with_diagonal(word_operand(rows), word_operand(is_square ? rows : columns),
+                                 shift ? word_operand(shift) : 0, type, one));
+}
+
+PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Arguments arguments{values, positional, names};
+  return shortcut({&address_of<eye>, arguments}, [&] {
+    const auto [rows, columns, shift, dtype] = named(arguments, {"N", "M", "k", "dtype"});
+    return ones_on_diagonal(rows, columns, shift, dtype);
+  });
+}
+
+PyObject* identity(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Arguments arguments{values, positional, names};
+  return shortcut({&address_of<identity>, arguments}, [&] {
+    const auto [extent, dtype] = named(arguments, {"n", "dtype"});
+    return ones_on_diagonal(extent, nullptr, nullptr, dtype);
+  });
+}
+
+// diag(v, k=0): a diagonal, or a matrix that has the vector on it.
+struct Diag {
+  static constexpr const char* name = "diag";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [given] = named(arguments, {"k"});
+    const Array& array = array_of(self).array;
+    const std::int64_t shift = given ? word_operand(given) : 0;
+    if (array.ndim() == 2) {
+      PyObject* view = new_view(diagonal(array, shift, 0, 1), array_of(self));
+      array_of(view).read_only = true;
+      return view;
+    }
+    if (array.ndim() != 1 || std::abs(shift) > array.size()) throw Unfit{"neither row nor matrix"};
+    const std::int64_t extent = array.size() + std::abs(shift);
+    return new_array(with_diagonal(extent, extent, shift, array.dtype(), array));
+  }
+};
+
+// tril(m, k=0) and triu of matrices in C order, which are there.
+template <bool is_lower>
+struct Triangle {
+  static constexpr const char* name = is_lower ? "tril" : "triu";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    constexpr std::int64_t most_times = 64;  // more than 1 MiB may be computed with what reads it
+    const auto [given] = named(arguments, {"k"});
+    const Array& array = array_of(self).array;
+    if (array.ndim() < 2 || !array.c_contiguous() || !is_small_and_ready(array, most_times))
+      return Py_NewRef(Py_NotImplemented);
+    const std::int64_t rows = array.shape()[array.shape().size() - 2],
+                       columns = array.shape().back(), item = size_of(array.dtype());
+    const std::int64_t shift = std::clamp(given ? word_operand(given) : 0, -rows, columns);
+    Array result = empty(array.shape(), array.dtype());
+    eval(result);  // its memory
+    std::byte* to = result.base()->data;
+    const std::byte* from = array.base()->data + array.offset();
+    for (const std::byte* end = to + result.base()->bytes; to < end;)
+      for (std::int64_t row = 0; row < rows; ++row, to += columns * item, from += columns * item) {
+        const std::int64_t split =
+            std::clamp<std::int64_t>(row + shift + (is_lower ? 1 : 0), 0, columns) * item;
+        const auto front = static_cast<std::size_t>(split),
+                   rest = static_cast<std::size_t>(columns * item - split);
+        if (is_lower) {
+          std::memcpy(to, from, front);
+          std::memset(to + split, 0, rest);
+        } else {
+          std::memset(to, 0, front);
+          std::memcpy(to + split, from + split, rest);
+        }
+      }
+    return new_array(std::move(result));
+  }
+};
+
+}  // namespace
+
+std::vector<PyMethodDef> matrix_shortcuts() {
+  constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
+  return {{"eye", as_c_function(eye), fast, nullptr},
+          {"identity", as_c_function(identity), fast, nullptr},
+          shortcut_row<Diag>(),
+          shortcut_row<Triangle<true>>(),
+          shortcut_row<Triangle<false>>()};
+}
+
+}  // namespace frit::python
