@@ -14,6 +14,7 @@
 #include "ir/disk_store.h"
 #include "ir/error.h"
 #include "ir/library.h"
+#include "schedule/caches.h"
 
 namespace frit {
 namespace {
@@ -239,6 +240,15 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   return *latest_;
 }
 
+bool LoopNest::is_large(const NestCall& call) const {
+  std::int64_t bytes = 0;
+  for (std::size_t p = 0; p < call.arrays.size(); ++p) {
+    const ByteSpan touched = bytes_of(call.arrays[p], routine_.body.operands[p].dtype);
+    bytes += touched.high - touched.low;
+  }
+  return bytes > streaming_from;
+}
+
 LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call) {
   evaluate_conditions(*variant.nest, call.integers, other_key_);
   const std::size_t bits = other_key_.size();
@@ -252,6 +262,8 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   RoundEstimate(*variant.nest, call.integers).run([&](std::size_t, double rounds) {
     other_key_.push_back(size_class(rounds));
   });
+  const bool large = is_large(call);
+  other_key_.push_back(large);
   if (variant.last && variant.last->key == other_key_) return *variant.last;
   for (const auto& known : variant.programs)
     if (known->key == other_key_) return *(variant.last = known.get());
@@ -267,6 +279,7 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
                                ? tuning.assumed_rounds
                                : rounds_of_class(other_key_[bits + call.arrays.size() + k]));
   facts.shortest_chunk = tuning.shortest_chunk;
+  facts.is_large = large;
   auto made = std::make_unique<Program>();
   made->key = other_key_;
   made->program = lower_nest(

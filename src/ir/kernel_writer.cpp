@@ -141,16 +141,17 @@ ValueId KernelWriter::load(Address address, bool streaming) {
   // The root block holds only set-up: a load needs the parallel loop around it.
   std::size_t level = 1;
   for (const Term& term : address.terms) level = std::max(level, level_of(term.index));
-  const ValueId result = load_at(level, std::move(address));
-  blocks_[level].back().streaming = streaming;
-  return result;
+  return load_at(level, std::move(address), streaming);
 }
 
-ValueId KernelWriter::load_here(Address address) { return load_at(depth(), std::move(address)); }
+ValueId KernelWriter::load_here(Address address, bool streaming) {
+  return load_at(depth(), std::move(address), streaming);
+}
 
-ValueId KernelWriter::load_at(std::size_t level, Address address) {
+ValueId KernelWriter::load_at(std::size_t level, Address address, bool streaming) {
   Instr instr;
   instr.kind = InstrKind::Load;
+  instr.streaming = streaming;
   instr.result =
       new_value(kernel_.operands[static_cast<std::size_t>(address.operand)].dtype, level);
   instr.address = std::move(address);

@@ -34,7 +34,7 @@ class KernelWriter {
   // Stands as far out as its indices allow: only for memory that is not written before in the loops
   // it leaves.
   ValueId load(Address address, bool streaming = false);
-  ValueId load_here(Address address);  // stands where it is written
+  ValueId load_here(Address address, bool streaming = false);  // stands where it is written
   void store(Address address, ValueId value, bool streaming = false);
   ValueId read_local(std::int32_t local);
   void write_local(std::int32_t local, ValueId value);
@@ -68,7 +68,7 @@ class KernelWriter {
   ValueId new_value(DType dtype, std::size_t level);
   std::size_t level_of(ValueId value) const { return levels_[static_cast<std::size_t>(value)]; }
   ValueId pure(Instr instr, DType type, std::size_t level);
-  ValueId load_at(std::size_t level, Address address);
+  ValueId load_at(std::size_t level, Address address, bool streaming);
   std::size_t innermost_condition() const;  // its block; 0: none
   Instr pop();
   void forget_above(std::size_t level);

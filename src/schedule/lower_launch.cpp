@@ -3,14 +3,14 @@
 #include <memory>
 
 #include "ir/error.h"
+#include "schedule/caches.h"
 #include "schedule/lower_body.h"
 
 namespace frit {
 namespace {
 
-// Bytes that a launch touches: more than the caches hold. What is updated in place is read again by
-// the next round, so that streaming pays later.
-constexpr std::int64_t streaming_from = 24 << 20, updates_stream_from = 40 << 20;
+// What is updated in place is read again by the next round, so that streaming pays later.
+constexpr std::int64_t updates_stream_from = 40 << 20;
 
 }  // namespace
 

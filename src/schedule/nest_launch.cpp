@@ -463,7 +463,7 @@ void LaunchWriter::emit_value(const Instr& instr) {
       made = writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]);
       return;
     case InstrKind::Load:
-      made = writer_.load_here(address(instr, false));
+      made = writer_.load_here(address(instr, false), streams(instr));
       return;
     case InstrKind::ReadLocal:
       made = writes_[at(instr.number)] ? writer_.read_local(local(at(instr.number)))
@@ -482,12 +482,26 @@ void LaunchWriter::emit_value(const Instr& instr) {
   }
 }
 
+// Does it pass once over an array larger than the caches, which nothing else loads or stores?
+bool LaunchWriter::streams(const Instr& instr) const {
+  if (!facts_.is_large) return false;
+  const NestAccess& access = nest_.accesses[at(instr.number)];
+  const bool is_alone = std::ranges::count(nest_.accesses, access.array, &NestAccess::array) == 1;
+  const auto is_in_index = [&](std::int32_t loop) {
+    return std::ranges::any_of(access.indices, [&](const Affine& index) {
+      return std::ranges::any_of(
+          index.terms, [&](const auto& term) { return term.first == nest_.loop(loop).index(); });
+    });
+  };
+  return is_alone && std::ranges::all_of(nest_.path_to(access.loop), is_in_index);
+}
+
 void LaunchWriter::emit(const PlanNode& node) {
   if (!node.instr) return emit_in_order(node.body);
   const Instr& instr = *node.instr;
   switch (instr.kind) {
     case InstrKind::Store:
-      return writer_.store(address(instr, true), value(instr.args[0]));
+      return writer_.store(address(instr, true), value(instr.args[0]), streams(instr));
     case InstrKind::WriteLocal:
       return writer_.write_local(local(at(instr.number)), value(instr.args[0]));
     case InstrKind::If:

@@ -88,6 +88,7 @@ class LaunchWriter {
   void need(const PlanNode& node, std::vector<bool>& needed) const;
   void need(ValueId id, std::vector<bool>& needed) const;
   void emit_value(const Instr& instr);
+  bool streams(const Instr& instr) const;
   void emit(const PlanNode& node);
 
   // ---- loops ------------------------------------------------------------------------------------
