@@ -3,10 +3,12 @@
 #include "engine/float_flags.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <ranges>
+#include <type_traits>
 
 #include "engine/pack.h"
 #include "engine/pool.h"
@@ -84,36 +86,91 @@ bool orders_a_nan(DType dtype, std::int64_t n, std::span<const std::byte* const>
   return orders_a_nan(n, static_cast<const double*>(x), static_cast<const double*>(y));
 }
 
+constexpr std::size_t block = 256;  // elements; as a constant count they are looked at in vectors
+
+template <class F>
+using Bits = std::conditional_t<sizeof(F) == 4, std::int32_t, std::int64_t>;
+
+// What the elements show of an op on real floats; each is 0 or not.
+template <class F>
+struct Shown {
+  Bits<F> invalid = 0, pole = 0, overflow = 0;
+};
+
+template <class F>
+struct FloatBlock {
+  const F *x, *y, *out, *divisor;  // divisor: zero at a pole
+
+  bool has_special() const {
+    Bits<F> special = 0;
+    for (std::size_t e = 0; e < block; ++e) special |= std::abs(out[e]) < infinity ? 0 : 1;
+    return special != 0;
+  }
+  bool has_infinity() const {
+    Bits<F> infinite = 0;
+    for (std::size_t e = 0; e < block; ++e) infinite |= std::abs(out[e]) == infinity ? 1 : 0;
+    return infinite != 0;
+  }
+  // Without branches: where one element is special most are.
+  void look(bool compares, Shown<F>& shown) const {
+    Bits<F> nan_in = 0, nan_born = 0, nan_out = 0, pole = 0, overflow = 0;
+    for (std::size_t e = 0; e < block; ++e) {
+      const F size = std::abs(out[e]), size_x = std::abs(x[e]), size_y = std::abs(y[e]);
+      const Bits<F> in = (size_x != size_x ? 1 : 0) | (size_y != size_y ? 1 : 0);
+      const Bits<F> made = size != size ? 1 : 0;
+      const Bits<F> infinite =
+          (size == infinity ? 1 : 0) & (size_x < infinity ? 1 : 0) & (size_y < infinity ? 1 : 0);
+      const Bits<F> at_pole = divisor[e] == 0 ? 1 : 0;
+      nan_in |= in;
+      nan_out |= made;
+      nan_born |= made & (in ^ 1);
+      pole |= infinite & at_pole;
+      overflow |= infinite & (at_pole ^ 1);
+    }
+    shown.invalid |= compares ? nan_in | nan_out : nan_born;
+    shown.pole |= pole;
+    shown.overflow |= overflow;
+  }
+
+ private:
+  static constexpr F infinity = std::numeric_limits<F>::infinity();
+};
+
 // As below, for real floats throughout: blocks without a NaN or infinity in the result are passed
 // over.
 template <class F>
-unsigned flags_from_floats(Op op, std::int64_t n, const F* x, const F* y, const F* out) {
-  constexpr F infinity = std::numeric_limits<F>::infinity();
-  constexpr std::int64_t block = 256;
+unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F* out) {
+  static constexpr std::array<F, block> zeros{};
+  static constexpr auto ones = [] {
+    std::array<F, block> made{};
+    made.fill(1);
+    return made;
+  }();
   const bool by_first = op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal;
   const F* divisor = by_first ? x : divides(op) ? y : nullptr;
-  const bool pole_without_divisor = is_pole(op, {Kinds{{}, {}, {0}}, Kinds{{}, {}, {0}}}, 0);
-  int pole = 0, overflow = 0, invalid = 0;
-  const bool compares = compares_a_difference(op);
-  for (std::int64_t begin = 0; begin < n; begin += block) {
-    const std::int64_t end = std::min(n, begin + block);
-    int special = 0;
-    for (std::int64_t e = begin; e < end; ++e) special |= !(std::abs(out[e]) < infinity);
-    if (!special) continue;
-    // Without branches: where one element is special most are.
-    for (std::int64_t e = begin; e < end; ++e) {
-      const F size = std::abs(out[e]), size_x = std::abs(x[e]), size_y = std::abs(y[e]);
-      const int is_nan_in = (size_x != size_x) | (size_y != size_y);
-      const int is_born =
-          (size == infinity) & (size_x < infinity) & (size_y < infinity);  // an infinity
-      const int is_pole_here = divisor ? divisor[e] == 0 : pole_without_divisor;
-      invalid |= compares ? is_nan_in | (size != size) : (size != size) & !is_nan_in;
-      pole |= is_born & is_pole_here;
-      overflow |= is_born & !is_pole_here;
-    }
-  }
+  const F* constant = has_poles_only(op) ? zeros.data() : ones.data();
+  Shown<F> shown;
+  const auto look = [&](const FloatBlock<F>& elements) {
+    // Of NaNs one is enough.
+    if (shown.invalid ? elements.has_infinity() : elements.has_special())
+      elements.look(compares_a_difference(op), shown);
+  };
+  std::size_t begin = 0;
+  for (; begin + block <= n; begin += block)
+    look({x + begin, y + begin, out + begin, divisor ? divisor + begin : constant});
+  const auto filled = [&](const F* from) {
+    std::array<F, block> made = ones;
+    std::copy(from + begin, from + n, made.begin());
+    return made;
+  };
+  const std::array<F, block> last_x = filled(x), last_y = filled(y), last_out = filled(out);
+  look({last_x.data(), last_y.data(), last_out.data(),
+        !divisor       ? constant
+        : divisor == x ? last_x.data()
+                       : last_y.data()});
   const unsigned overflows = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
-  return (invalid ? flag_invalid : 0) | (pole ? flag_divide : 0) | (overflow ? overflows : 0);
+  return (shown.invalid ? flag_invalid : 0) | (shown.pole ? flag_divide : 0) |
+         (shown.overflow ? overflows : 0);
 }
 
 // The flags of NumPy's steps (Smith's method), one division after another: it compares the sizes of
@@ -184,7 +241,8 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   if (alike && op != Op::Nextafter && op != Op::Sign && op != Op::Spacing) {
     const auto check = [&]<class F>(F) {
       const auto at = [](const std::byte* data) { return reinterpret_cast<const F*>(data); };
-      return flags_from_floats(op, n, at(in.front()), at(in.back()), at(out));
+      return flags_from_floats(op, static_cast<std::size_t>(n), at(in.front()), at(in.back()),
+                               at(out));
     };
     if (dtype == DType::Float64) return check(double{});
     if (dtype == DType::Float32) return check(float{});
