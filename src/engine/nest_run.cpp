@@ -240,13 +240,13 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   return *latest_;
 }
 
-bool LoopNest::is_large(const NestCall& call) const {
+std::int64_t LoopNest::bytes_touched(const NestCall& call) const {
   std::int64_t bytes = 0;
   for (std::size_t p = 0; p < call.arrays.size(); ++p) {
     const ByteSpan touched = bytes_of(call.arrays[p], routine_.body.operands[p].dtype);
     bytes += touched.high - touched.low;
   }
-  return bytes > streaming_from;
+  return bytes;
 }
 
 LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call) {
@@ -262,8 +262,9 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   RoundEstimate(*variant.nest, call.integers).run([&](std::size_t, double rounds) {
     other_key_.push_back(size_class(rounds));
   });
-  const bool large = is_large(call);
-  other_key_.push_back(large);
+  const std::int64_t bytes = bytes_touched(call);
+  const bool is_far = bytes > fetched_from, is_large = bytes > streaming_from;
+  other_key_.push_back((is_far ? 1 : 0) | (is_large ? 2 : 0));
   if (variant.last && variant.last->key == other_key_) return *variant.last;
   for (const auto& known : variant.programs)
     if (known->key == other_key_) return *(variant.last = known.get());
@@ -279,7 +280,8 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
                                ? tuning.assumed_rounds
                                : rounds_of_class(other_key_[bits + call.arrays.size() + k]));
   facts.shortest_chunk = tuning.shortest_chunk;
-  facts.is_large = large;
+  facts.is_far = is_far;
+  facts.is_large = is_large;
   auto made = std::make_unique<Program>();
   made->key = other_key_;
   made->program = lower_nest(

@@ -55,7 +55,7 @@ class LoopNest {
   struct Program;  // with code, for some verdicts
   Variant& variant_for(const NestCall& call);
   Program& program(const NestCall& call);
-  bool is_large(const NestCall& call) const;
+  std::int64_t bytes_touched(const NestCall& call) const;
   Program& find_program(Variant& variant, const NestCall& call);
 
   bool reads_nan(const NestCall& call) const;

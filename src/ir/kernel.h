@@ -102,7 +102,7 @@ struct Instr {
   Op op{};                 // Apply
   bool parallel = false;   // Loop
   bool vector = false;     // Loop
-  bool streaming = false;  // Load, Store: of more than the cache holds, and not soon again
+  bool streaming = false;  // Load, Store: of what the cache doesn't hold, and not soon again
   bool tree = false;       // Loop of a Routine: its float sums are NumPy's pairwise tree
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};

@@ -79,9 +79,9 @@ bool Body::streams(const Window& w) {
          std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
 }
 
-// From memory, ahead of all other windows on it.
+// From far away, ahead of all other windows on it.
 bool Body::is_streamed(const Window& w) {
-  if (!may_stream_ || !in_memory(w.slot) || traffic().touched <= streaming_from) return false;
+  if (!may_stream_ || !in_memory(w.slot) || traffic().touched <= fetched_from) return false;
   return std::ranges::all_of(group_.members, [&](const Member& m) {
     return std::ranges::all_of(m.in, [&](const Window& other) {
       return other.slot != w.slot || other.offset <= w.offset;

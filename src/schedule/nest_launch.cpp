@@ -482,9 +482,9 @@ void LaunchWriter::emit_value(const Instr& instr) {
   }
 }
 
-// Does it pass once over an array larger than the caches, which nothing else loads or stores?
+// Does it pass once over an array that is not in the cache, and that nothing else loads or stores?
 bool LaunchWriter::streams(const Instr& instr) const {
-  if (!facts_.is_large) return false;
+  if (instr.kind == InstrKind::Load ? !facts_.is_far : !facts_.is_large) return false;
   const NestAccess& access = nest_.accesses[at(instr.number)];
   const bool is_alone = std::ranges::count(nest_.accesses, access.array, &NestAccess::array) == 1;
   const auto is_in_index = [&](std::int32_t loop) {
