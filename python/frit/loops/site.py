@@ -71,11 +71,11 @@ class Plan:
         if kept is None:
             return None
         if self.whole is not None:
-            found = self.whole.nest.run(values)
+            found = self.whole.nest.run(values, t.numpy_floats)
             put_back(kept)
             if self.whole.has_failed(found):
                 return None
-        found = self.nest.run(values)
+        found = self.nest.run(values, t.numpy_floats)
         if self.has_failed(found):
             put_back(kept)
             return None
