@@ -418,7 +418,8 @@ class Nest {
     return nest_->run(call.call());
   }
   unsigned judged(const Call& call, unsigned flags) {
-    const WithoutGil released;
+    std::optional<WithoutGil> released;
+    if (call.is_long()) released.emplace();
     const Locked lock(Engine::lock());
     return nest_->judged(call.call(), flags);
   }
