@@ -338,6 +338,28 @@ unsigned meant(Op op, const Signature& signature, unsigned flags) {
   return flags;
 }
 
+unsigned possible(Op op, const Signature& signature) {
+  if (!may_warn(op, signature.in[0])) return 0;
+  if (!is_float(signature.out)) return flags_of_interest;
+  constexpr Op bounded[] = {Op::Remainder, Op::Fmod,   Op::Sqrt,    Op::Sin,    Op::Cos,
+                            Op::Tan,       Op::Arcsin, Op::Arccos,  Op::Arctan, Op::Arctan2,
+                            Op::Tanh,      Op::Sign,   Op::Arcsinh, Op::Arccosh};
+  if (has_poles_only(op)) return flag_invalid | flag_divide;
+  if (std::ranges::find(bounded, op) != std::end(bounded)) return flag_invalid;
+  return divides(op) ? flags_of_interest : flag_invalid | flag_overflow;
+}
+
+bool raises_flags_of_its_own(Op op, DType dtype) {
+  constexpr Op machine[] = {Op::Add,    Op::Subtract, Op::Multiply,
+                            Op::Square, Op::Sqrt,     Op::TrueDivide};
+  if (!is_inexact(dtype)) return false;
+  const bool is_machine = std::ranges::find(machine, op) != std::end(machine);
+  const bool is_formula = has(op, Costly) || (has(op, MayWarn) && !is_machine);
+  return is_formula || dtype == DType::Float16 || is_complex(dtype);
+}
+
+bool orders_floats(Op op, DType dtype) { return !has(op, MayWarn) && is_float(dtype); }
+
 unsigned explained(const Node& node, unsigned found) {
   const auto adds = [&](unsigned where, unsigned flag) { return found & where ? flag : 0; };
   if (node.kind != NodeKind::Elementwise) return found;

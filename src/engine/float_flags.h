@@ -28,6 +28,16 @@ unsigned flags_of_conversion(DType from, DType to, const void* in, const void* o
 // divide-by-zero on the way to a NaN, an integer's 0 / 0 is computed as a NaN, log(0) overflows.
 unsigned meant(Op op, const Signature& signature, unsigned flags);
 
+// What NumPy may say of an op, whatever its formula raises on the way.
+unsigned possible(Op op, const Signature& signature);
+
+// Does the op, on this type, raise flags that NumPy doesn't know of? The machine's own operations
+// don't.
+bool raises_flags_of_its_own(Op op, DType dtype);
+
+// Machines may take a NaN here for invalid, where NumPy doesn't.
+bool orders_floats(Op op, DType dtype);
+
 // The other way round: what a node's op may have raised where its values say this.
 unsigned explained(const Node& node, unsigned found);
 

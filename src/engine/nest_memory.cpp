@@ -42,7 +42,7 @@ bool is_nested(std::span<const std::int64_t> shape, std::span<const std::int64_t
   return true;
 }
 
-bool has_nan(const NestArgument& a, DType dtype) {
+bool has_element(Op predicate, const NestArgument& a, DType dtype) {
   constexpr std::int64_t block = 1024;
   const std::size_t rank = a.shape.size();
   if (!is_inexact(dtype)) return false;
@@ -62,7 +62,7 @@ bool has_nan(const NestArgument& a, DType dtype) {
     for (std::int64_t x = 0; x < row; x += at_once) {
       const std::int64_t n = std::min(at_once, row - x);
       void* args[2] = {found.data(), begin + x * stride};
-      loop(Op::Isnan, dtype)(args, n, 0);
+      loop(predicate, dtype)(args, n, 0);
       if (std::find(found.begin(), found.begin() + n, 1) != found.begin() + n) return true;
     }
   }

@@ -21,8 +21,8 @@ struct ByteSpan {
   const std::byte* high = nullptr;  // behind the last byte
 };
 ByteSpan bytes_of(const NestArgument& a, DType dtype);
-// Whether one of the elements is a NaN.
-bool has_nan(const NestArgument& a, DType dtype);
+// Whether a predicate (isnan, isinf) holds for one of the elements.
+bool has_element(Op predicate, const NestArgument& a, DType dtype);
 
 // Does each stride step over all that the smaller ones reach? Then no two elements overlap.
 bool is_nested(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,

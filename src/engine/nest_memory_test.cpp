@@ -32,8 +32,9 @@ TEST(NestMemory, a_nan_is_found_wherever_it_is) {
   std::vector<double> numbers(6000);
   const auto found = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
                          std::int64_t first = 0) {
-    return has_nan({reinterpret_cast<std::byte*>(numbers.data() + first), shape, strides},
-                   DType::Float64);
+    return has_element(Op::Isnan,
+                       {reinterpret_cast<std::byte*>(numbers.data() + first), shape, strides},
+                       DType::Float64);
   };
   EXPECT_FALSE(found({60, 100}, {800, 8}));
   numbers[4321] = std::numeric_limits<double>::quiet_NaN();
@@ -45,9 +46,10 @@ TEST(NestMemory, a_nan_is_found_wherever_it_is) {
   EXPECT_FALSE(found({3000}, {16}));  // the even ones
   EXPECT_FALSE(found({60, 21}, {800, 8}));
   EXPECT_FALSE(found({0, 100}, {800, 8}));
-  EXPECT_FALSE(has_nan({reinterpret_cast<std::byte*>(numbers.data()),
-                        std::vector<std::int64_t>{6000}, std::vector<std::int64_t>{8}},
-                       DType::Int64));
+  EXPECT_FALSE(has_element(Op::Isnan,
+                           {reinterpret_cast<std::byte*>(numbers.data()),
+                            std::vector<std::int64_t>{6000}, std::vector<std::int64_t>{8}},
+                           DType::Int64));
 }
 
 TEST(NestMemory, the_same_window_is_shifted_by_nothing) {

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/float_flags.h"
 #include "engine/launch.h"
 #include "engine/matrix_product.h"
 #include "engine/memory.h"
 #include "engine/nest_chunks.h"
+#include "engine/nest_replay.h"
 #include "engine/pool.h"
 #include "frit/version.h"
 #include "ir/disk_store.h"
@@ -128,8 +130,10 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
     if (instr.result != no_value) definitions[at(instr.result)] = &instr;
   });
   for_each_instr(body.code, [&](const Instr& instr) {
-    compares_floats_ |= instr.kind == InstrKind::Apply && !has(instr.op, MayWarn) &&
-                        is_float(body.values[at(instr.args[0])]);
+    if (instr.kind != InstrKind::Apply) return;
+    const DType dtype = body.values[at(instr.args[0])];
+    compares_floats_ |= orders_floats(instr.op, dtype);
+    has_formulas_ |= raises_flags_of_its_own(instr.op, dtype);
   });
   const auto is_argument = [&](ValueId id) {
     return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
@@ -787,19 +791,17 @@ class NestRun {
   unsigned flags_ = 0;
 };
 
-// In an array that the nest doesn't store to: of others nobody knows what they held.
-bool LoopNest::reads_nan(const NestCall& call) const {
-  const auto& operands = routine_.body.operands;
-  for (std::size_t k = 0; k < operands.size(); ++k)
-    if (!operands[k].written && has_nan(call.arrays[k], operands[k].dtype)) return true;
-  return false;
+unsigned LoopNest::run(const NestCall& call) {
+  return NestRun<Program>(program(call), call, tuning).run();
 }
 
-// Machines take it for invalid to order a NaN, NumPy and Python don't.
-unsigned LoopNest::run(const NestCall& call) {
-  const unsigned flags = NestRun<Program>(program(call), call, tuning).run();
-  if ((flags & flag_invalid) == 0 || !compares_floats_ || !reads_nan(call)) return flags;
-  return flags & ~flag_invalid;
+// Formulas raise flags on their way, and machines take it for invalid to order a NaN.
+unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
+  constexpr std::int64_t least_judged = 1 << 12;
+  if (!has_formulas_ && !(compares_floats_ && raised & flag_invalid)) return raised;
+  const JudgedFlags judged = judged_flags(routine_, call, raised, most_judged_);
+  if (judged.in_vain) most_judged_ = std::max(most_judged_ / 4, least_judged);
+  return judged.flags;
 }
 
 }  // namespace frit

@@ -31,6 +31,8 @@ class LoopNest {
   // Every index must be inside its array: the caller has checked that. Returns the floating-point
   // status flags (pool.h) that were raised. Throws only before anything is written.
   unsigned run(const NestCall& call);
+  // Behind a run, for whoever tells somebody: those of its flags that NumPy would have raised.
+  unsigned judged(const NestCall& call, unsigned raised);
   // What run would do: for explain. Of the arrays' memory only its addresses are used.
   const NestProgram& program_for(const NestCall& call);
   // The nest as a kernel for the trace, if it is one, and the extents of its axes in this call.
@@ -58,10 +60,11 @@ class LoopNest {
   std::int64_t bytes_touched(const NestCall& call) const;
   Program& find_program(Variant& variant, const NestCall& call);
 
-  bool reads_nan(const NestCall& call) const;
-
   Routine routine_;
   bool compares_floats_ = false;
+  bool has_formulas_ = false;  // which raise flags of their own
+  // Instructions: the less, the more often it was in vain.
+  std::int64_t most_judged_ = 1 << 20;
   std::vector<std::int32_t> literal_;   // integers that indices are multiplied by
   std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
   std::vector<std::unique_ptr<Variant>> variants_;

@@ -343,6 +343,12 @@ bool float_errors_may_stop() {
   return false;
 }
 
+bool float_errors_are_told() {
+  const FloatState modes = modes_of_setting(current_setting().get());
+  return std::ranges::max({modes.divide, modes.over, modes.invalid}) != FloatMode::Ignore &&
+         !filters_ignore_all(current_filters().get());
+}
+
 void make_state_change_type(PyObject* module) {
   warnings_module = checked(PyImport_ImportModule("warnings")).release();
   const Ref core = checked(PyImport_ImportModule("numpy._core._multiarray_umath"));

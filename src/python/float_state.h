@@ -55,6 +55,9 @@ inline void leave_underflow_to_numpy() {
 // filter says so, at this moment. What is only shown as a warning may come later.
 bool float_errors_may_stop();
 
+// Whether anybody hears of an error in a loop, by NumPy's state and the filters at this moment.
+bool float_errors_are_told();
+
 // For tests: NumPy's default state, whatever the filters are.
 void let_float_errors_come_late();
 

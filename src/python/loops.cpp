@@ -12,6 +12,7 @@
 
 #include "engine/index_range.h"
 #include "engine/nest_run.h"
+#include "engine/pool.h"
 #include "front/common.h"
 #include "front/contents.h"
 #include "front/kernel_definition.h"
@@ -315,6 +316,8 @@ class Nest {
       } else {
         flags = run_locked(*call);
       }
+      if (warns && flags & flags_of_interest && float_errors_are_told())
+        flags = judged(*call, flags);
     }
     Ref found = checked(PyTuple_New(static_cast<Py_ssize_t>(1 + results_.size())));
     PyTuple_SET_ITEM(found.get(), 0, checked(PyLong_FromUnsignedLong(flags)).release());
@@ -413,6 +416,12 @@ class Nest {
   unsigned run_locked(const Call& call) {
     const Locked lock(Engine::lock());
     return nest_->run(call.call());
+  }
+  unsigned judged(const Call& call, unsigned flags) {
+    std::optional<WithoutGil> released;
+    if (call.is_long()) released.emplace();
+    const Locked lock(Engine::lock());
+    return nest_->judged(call.call(), flags);
   }
   static constexpr int wavefront = static_cast<int>(LoopKind::Serial) + 1;
   // The access, as the translator numbered it.

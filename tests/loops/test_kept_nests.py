@@ -241,10 +241,39 @@ def test_a_refusal_is_kept_until_what_it_follows_from_changes(tmp_path, made):
     first = run(with_list)
     assert first and "nest" in made
     assert run(with_list) == first and "nest" not in made
-    assert run(with_list, 3) == first and "nest" in made
+    assert run(with_list, 3) == first and "nest" not in made  # it does not follow from K
     assert run("x + 1") == [] and "nest" in made
     assert run("x + 1") == [] and "nest" not in made
-    assert run(with_list) == first and "nest" in made
+    assert run(with_list) == first and "nest" not in made  # both are kept
+    assert run("[x, x + 2][0]") == first and "nest" in made
+
+
+def test_a_refusal_is_kept_for_the_signs_that_it_follows_from(tmp_path, made):
+    text = """
+        import frit
+        @frit.parallelize
+        def f(x, i, k):
+            for j in range(i, len(x)):
+                x[j, 0:2] = x[j, k:k + 2] + 1.0
+    """
+    for i, k, is_refused, is_new in (
+        (3, 1, True, True),
+        (4, 1, True, False),
+        (7, 1, True, False),
+        (7, 2, False, True),
+        (5, 3, False, False),
+        (5, 1, True, False),
+    ):
+        module = loaded(tmp_path / "module.py", text)
+        made.clear()
+        x, expected = np.arange(160.0).reshape(2, 20, 4).repeat(2, axis=2)
+        module.f(x, i, k)
+        module.f.__frit__.function(expected, i, k)
+        (site,) = module.f.__frit__.sites
+        assert [r.reason for r in site.refused.values()] == is_refused * [
+            "rows that may share elements with the row that is written"
+        ]
+        assert ("nest" in made) is is_new, (i, k)
 
 
 def test_a_refusal_of_one_call_is_not_kept(tmp_path, made):

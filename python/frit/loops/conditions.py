@@ -52,7 +52,7 @@ class Conditions:
     locals: dict[str, int]
     loose: set[int]
     narrowed: dict[int, str]
-    now: Any
+    signs_now: Any
     number: Any
     one_of: Any
     plain_int: Any
@@ -217,7 +217,7 @@ class Conditions:
 
     def note_unequal(self, gap: Form) -> None:
         """It is not 0: where 0 is its end at this call, it begins or ends a number further in."""
-        now = self.now(gap)
+        now = self.signs_now(gap)
         if now is not None and now[0] == 0 < now[1]:
             self.require(gap, 0, None)
             self.forms.note(gap - ONE)

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from frit import _core
+from frit.loops.asked import Asked
 from frit.loops.forms import ARGUMENT, Form, Forms, Unbounded
 from frit.loops.translation import guard_of
 from frit.loops.values import Again, Refused, kinds_in
@@ -39,9 +39,7 @@ class Guards:
     written: set[int]
     kept_rows: set[int]
     has_signature: bool
-    space_now: dict[str, Any]
-    lines_now: set[str]
-    numbers_now: dict[str, int]
+    asked: Asked
 
     def require(self, form: Form, least: int | str | None, most: int | str | None) -> None:
         """The guard asks for least <= form <= most, as far as the nest gets here."""
@@ -64,25 +62,13 @@ class Guards:
     def require_text(self, text: str) -> None:
         self.conditions.append(lambda: [text])
 
-    def now(self, form: Form) -> tuple[int, int] | None:
-        """The form's bounds at this call, as far as they are known yet."""
+    def signs_now(self, form: Form) -> tuple[int, int] | None:
+        """Those of the form's bounds at this call, as far as they are known yet."""
         try:
             texts = self.forms.least(form), self.forms.most(form)
         except Unbounded:
             return None
-        try:
-            return self.number_now(texts[0]), self.number_now(texts[1])
-        except (ValueError, ZeroDivisionError):
-            return None
-
-    def number_now(self, text: str) -> int:
-        if text not in self.numbers_now:
-            for line in self.prelude(text):
-                if line not in self.lines_now:
-                    exec(line, {"index_range": _core.index_range}, self.space_now)
-                    self.lines_now.add(line)
-            self.numbers_now[text] = eval(text, {}, self.space_now)
-        return self.numbers_now[text]
+        return self.asked.signs(texts, self.prelude(" ".join(texts)))
 
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy
 
 from frit import _core, _kept
+from frit.loops.asked import Asked, is_same_call
 from frit.loops.place import Origin, name_of
 from frit.loops.surroundings import Description, Unlike
 from frit.loops.translation import (
@@ -60,17 +61,15 @@ class Question:
         )
 
     def refusal(self) -> tuple[str, int] | None:
-        """Why a nest stays Python in calls with these extents and ints, and at which line."""
-        facts = self.facts_of_call()
-        return _kept.load(self.name + _REFUSED, facts) if facts is not None else None
+        """Why a nest stays Python in calls like this one, and at which line."""
+        kept = _kept.load(self.name + _REFUSED, self.facts)
+        if kept is None:
+            return None
+        reason, line, *answers = kept
+        return (reason, line) if is_same_call(self.inputs.values, *answers) else None
 
-    def keep_refusal(self, reason: str, line: int) -> None:
-        if (facts := self.facts_of_call()) is not None:
-            _kept.store(self.name + _REFUSED, facts, (reason, line))
-
-    def facts_of_call(self) -> bytes | None:
-        signature = _core.loop_signature(self.inputs.values)
-        return self.facts + signature if signature is not None else None
+    def keep_refusal(self, reason: str, line: int, asked: Asked) -> None:
+        _kept.store(self.name + _REFUSED, self.facts, (reason, line, *asked.as_kept()))
 
     def keep(self, t: Translation) -> None:
         try:

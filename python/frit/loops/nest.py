@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frit import _core
+from frit.loops.asked import Asked
 from frit.loops.assignments import Assignments
 from frit.loops.calls import Calls
 from frit.loops.complexes import Complexes
@@ -77,7 +78,7 @@ class NestWriter(
 ):
     """One translation."""
 
-    def __init__(self, inputs: Inputs, knowledge: Knowledge) -> None:
+    def __init__(self, inputs: Inputs, knowledge: Knowledge, asked: Asked) -> None:
         self.inputs = inputs
         self.knowledge = knowledge
         self.forms = Forms()
@@ -113,10 +114,7 @@ class NestWriter(
         self.counters: dict[str, int] = {}
         self.has_signature = False
         self.assigned = assigned_names([inputs.node])
-        # Of this call, as far as it was asked for: the guard's names, lines and bounds.
-        self.space_now: dict[str, Any] = {f"v{k}": v for k, v in enumerate(inputs.values)}
-        self.lines_now: set[str] = set()
-        self.numbers_now: dict[str, int] = {}
+        self.asked = asked
 
     def translate(self) -> Translation:
         self.take_values()
@@ -270,17 +268,18 @@ class NestWriter(
 
 def translate(inputs: Inputs) -> Translation:
     """Raises Refused where the nest must stay Python."""
-    knowledge = Knowledge()
+    knowledge, asked = Knowledge(), Asked(inputs.values)
     reads_elements = False
     for _ in range(24):
-        writer = NestWriter(inputs, knowledge)
+        writer = NestWriter(inputs, knowledge, asked)
         try:
             return writer.translate()
         except Again:
             continue
         except Refused as refused:
             if not writer.is_stale:
-                refused.reads_elements = reads_elements or bool(writer.scanned)
+                if not (reads_elements or writer.scanned):
+                    refused.asked = asked
                 raise
         finally:
             reads_elements = reads_elements or bool(writer.scanned)

@@ -45,7 +45,7 @@ class Rows:
     element_of: Any
     kind_of_binary: Any
     apply: Any
-    now: Any
+    signs_now: Any
     numpy_floats: bool
 
     def row_of(self, node: ast.AST, view: View) -> Row:
@@ -268,8 +268,8 @@ class Rows:
         if kind == "e" or len(row.extents) != 1:
             raise Refused(node, "a sum of float16, or of several axes, in the order of NumPy's")
         self.numpy_floats = True
-        now = self.now(extent.form)
-        if now is not None and now[1] <= LEAF:
+        now = self.signs_now(extent.form - Form(constant=LEAF))
+        if now is not None and now[1] <= 0:
             self.require(extent.form, None, LEAF)
             total = self.sum_of_a_leaf(node, row)
             return self.apply("Add", kind, (total, kind), (Value("float", literal=0.0), kind))

@@ -31,7 +31,7 @@ class Serieses:
     element_of: Any
     difference_of: Any
     require: Any
-    now: Any
+    signs_now: Any
     sign: Any
 
     def series(self, node: ast.expr) -> Series:
@@ -109,7 +109,7 @@ class Serieses:
         counters = [part.counters[0] for part in parts]
         shortest = counters[0]
         for counter in counters[1:]:
-            now = self.now(self.surplus(counter, shortest))
+            now = self.signs_now(self.surplus(counter, shortest))
             if now is not None and now[1] < 0:
                 shortest = counter
         for counter in counters:

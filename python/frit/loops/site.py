@@ -18,7 +18,6 @@ from frit.translate.record import replace
 
 if TYPE_CHECKING:
     from frit.loops.place import Binding
-    from frit.loops.values import Refused
 
 MOST_PLANS = 4  # of one kind of values: another guard each
 MOST_REMEMBERED = 4  # signatures of calls
@@ -71,11 +70,11 @@ class Plan:
         if kept is None:
             return None
         if self.whole is not None:
-            found = self.whole.nest.run(values)
+            found = self.whole.nest.run(values, t.numpy_floats)
             put_back(kept)
             if self.whole.has_failed(found):
                 return None
-        found = self.nest.run(values)
+        found = self.nest.run(values, t.numpy_floats)
         if self.has_failed(found):
             put_back(kept)
             return None
@@ -112,12 +111,12 @@ class Plan:
         return self.names.index(name)
 
 
-def refused_for(reason: str, line: int) -> Refused:
-    from frit.loops.values import Refused
+class Refusal(Exception):
+    """Why a nest stays Python, and which line of it."""
 
-    refused = Refused(None, reason)
-    refused.line = line
-    return refused
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.reason, self.line = reason, line
 
 
 def put_back(kept: list[tuple[Any, Any]]) -> None:
@@ -172,7 +171,7 @@ class Site:
         self.left = left
         self.plans: dict[str, list[Plan]] = {}
         self.attempts: dict[str, int] = {}
-        self.refused: dict[str, Refused] = {}
+        self.refused: dict[str, Refusal] = {}
         self.latest: Plan | None = None
         self.ran: Plan | None = None  # by the latest call that ran
         self.remembered: dict[bytes, Plan] = {}  # by signature of the call, the oldest first
@@ -266,7 +265,7 @@ class Site:
         except Exception as error:  # whatever is wrong with us, Python can run it
             # A new one: what an exception holds on to keeps the translation alive.
             reason = getattr(error, "reason", OURS + repr(error))
-            self.refused[key] = refused_for(reason, getattr(error, "line", 0))
+            self.refused[key] = Refusal(reason, getattr(error, "line", 0))
             if not self.plans and len(self.refused) > 3:
                 self.give_up()
             return None
@@ -282,16 +281,16 @@ class Site:
         kept = question.answer() if question is not None else None
         if kept is not None and self.fits(plan := Plan(kept, binding.names), inputs.values):
             return plan
-        if kept is None and question is not None and (why := question.refusal()) is not None:
-            raise refused_for(*why)
+        if question is not None and (why := question.refusal()) is not None:
+            raise Refusal(*why)
         from frit.loops.nest import translate
         from frit.loops.values import Refused
 
         try:
             made = translate(replace(inputs, node=binding.node))
         except Refused as refused:
-            if question is not None and not refused.reads_elements:
-                question.keep_refusal(refused.reason, refused.line)
+            if question is not None and refused.asked is not None:
+                question.keep_refusal(refused.reason, refused.line, refused.asked)
             raise
         if question is not None:
             question.keep(made)

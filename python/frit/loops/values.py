@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frit.loops.forms import Form
 from frit.translate.record import field, record
+
+if TYPE_CHECKING:
+    from frit.loops.asked import Asked
 
 PYTHON_KINDS = ("int", "float", "complex", "bool")
 INTEGERS = "bBhHiIlL"
@@ -23,7 +26,8 @@ LIMITS = {
 class Refused(Exception):
     """The nest stays Python."""
 
-    reads_elements = True  # it may follow from those of the call's arrays
+    # All that it follows from at its call; None: nobody knows, or elements of arrays.
+    asked: Asked | None = None
 
     def __init__(self, node: ast.AST | None, reason: str) -> None:
         super().__init__(reason)

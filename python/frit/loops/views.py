@@ -35,7 +35,7 @@ class Views:
     integer: Any
     integer_of: Any
     emit: Any
-    now: Any
+    signs_now: Any
     require: Any
     truth_id: Any
     fail_where: Any
@@ -116,8 +116,8 @@ class Views:
         assert form is not None and size is not None
         if self.is_loose(form):
             return self.checked_index(span, value)
-        now = self.now(form)
-        if now is None or now[0] >= 0 or now[0] > now[1]:
+        now = self.signs_now(form)
+        if now is None or now[0] >= 0:
             self.require(form, 0, None)
             self.require(form - size, None, -1)
             return self.element_of(span, Value("int", self.emit(value, "l"), form=form))
@@ -198,8 +198,8 @@ class Views:
             return missing
         value = self.integer(node)
         form, size = value.form, span.extent.form
-        now = self.now(form)
-        if now is not None and now[0] <= now[1] < 0:
+        now = self.signs_now(form)
+        if now is not None and now[1] < 0:
             self.require(form + size, 0, None)
             self.require(form, None, -1)
             return self.sum_of(span.extent, value)
@@ -295,8 +295,8 @@ class Views:
                 return
             for first, second in ((a, b), (b, a)):
                 gap = _start(second) - _end(first)
-                now = self.now(gap)
-                if now is not None and now[0] >= 0 and now[0] <= now[1]:
+                now = self.signs_now(gap)
+                if now is not None and now[0] >= 0:
                     self.require(gap, 0, None)
                     return
         raise Refused(node, "rows that may share elements with the row that is written")

@@ -1,0 +1,63 @@
+"""asked.py: what a translation has asked about the extents and ints of its call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from frit import _core
+
+Signs = tuple[int, int]
+
+
+class Asked:
+    """Signs of bounds, whose texts are over the guard's names; lines: what those are (guard.py).
+
+    Only signs: a loop around the nest has other numbers at each call, and the same answers.
+    """
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.space: dict[str, Any] = {f"v{k}": v for k, v in enumerate(values)}
+        self.lines: dict[str, bool] = {}  # whether it could be run
+        self.answers: dict[tuple[str, str], Signs | None] = {}
+
+    def signs(self, bounds: tuple[str, str], lines: Iterable[str]) -> Signs | None:
+        """None: there are no such numbers: nothing comes here, or a text divides by 0."""
+        if bounds not in self.answers:
+            is_known = all([self.run(line) for line in lines])
+            self.answers[bounds] = self.evaluate(bounds) if is_known else None
+        return self.answers[bounds]
+
+    def run(self, line: str) -> bool:
+        if line not in self.lines:
+            try:
+                exec(line, {"index_range": _core.index_range}, self.space)
+            except ValueError:  # no elements
+                self.lines[line] = False
+            else:
+                self.lines[line] = True
+        return self.lines[line]
+
+    def evaluate(self, bounds: tuple[str, str]) -> Signs | None:
+        try:
+            least, most = (eval(text, {}, self.space) for text in bounds)
+        except (ValueError, ZeroDivisionError):
+            return None
+        return (_sign(least), _sign(most)) if least <= most else None
+
+    def as_kept(self) -> tuple[list[str], list[tuple[tuple[str, str], Signs | None]]]:
+        return [*self.lines], [*self.answers.items()]
+
+
+def is_same_call(
+    values: Iterable[Any], lines: list[str], answers: list[tuple[tuple[str, str], Signs | None]]
+) -> bool:
+    """Whether a call with these values gives the same answers."""
+    asked = Asked(values)
+    return all(asked.run(line) for line in lines) and all(
+        asked.evaluate(bounds) == signs for bounds, signs in answers
+    )
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)

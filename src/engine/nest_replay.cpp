@@ -1,0 +1,314 @@
+// nest_replay.cpp: a nest's instructions in order, on numbers that may be unknown.
+#include "engine/nest_replay.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "engine/float_flags.h"
+#include "engine/pool.h"
+
+namespace frit {
+namespace {
+
+std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+class NestReplay {
+ public:
+  NestReplay(const Routine& routine, const NestCall& call, unsigned raised, std::int64_t most)
+      : body_(routine.body),
+        call_(call),
+        raised_(raised),
+        left_(most),
+        values_(body_.values.size()),
+        locals_(body_.locals.size()),
+        is_overwritten_(body_.operands.size()) {
+    for (std::size_t k = 0; k < locals_.size(); ++k)
+      locals_[k] = {.scalar = {.dtype = body_.locals[k]}, .is_known = true};
+    for (std::size_t k = 0; k < body_.operands.size(); ++k)
+      for (std::size_t w = 0; w < body_.operands.size() && !is_overwritten_[k]; ++w)
+        is_overwritten_[k] = body_.operands[w].written && shares_memory(k, w);
+    for_each_instr(body_.code, [&](const Instr& instr) {
+      if (instr.kind == InstrKind::Load) rereads_ |= is_overwritten_[at(instr.address.operand)];
+      could_be_ |= meanings(instr);
+      overflows_falsely_ |= instr.kind == InstrKind::Apply && overflows_falsely(instr);
+    });
+  }
+
+  JudgedFlags run() {
+    clear_float_flags();
+    if (block(body_.code) == End::Unknown)
+      for_each_instr(body_.code, [&](const Instr& instr) { note_unknown(instr); });
+    clear_float_flags();
+    return {.flags = found_ | unexplained(), .in_vain = left_ < 0 || found_ == 0};
+  }
+
+ private:
+  struct Number {
+    Scalar scalar;
+    bool is_known = false;
+  };
+  // Complete: no more can be found. Unknown: which way the nest went isn't known.
+  enum class End : std::uint8_t { Reached, Complete, Unknown };
+
+  Number& value(ValueId id) { return values_[at(id)]; }
+  std::int64_t integer(ValueId id) { return value(id).scalar.as<std::int64_t>(); }
+  DType type(ValueId id) const { return body_.values[at(id)]; }
+
+  bool shares_memory(std::size_t a, std::size_t b) const {
+    if (a == b) return true;
+    const ByteSpan x = bytes_of(call_.arrays[a], body_.operands[a].dtype);
+    const ByteSpan y = bytes_of(call_.arrays[b], body_.operands[b].dtype);
+    return x.low < y.high && y.low < x.high;
+  }
+
+  // ---- what flags stand for ---------------------------------------------------------------------
+
+  Signature signature_of(const Instr& instr) const {
+    Signature s{.in = {}, .out = type(instr.result)};
+    for (int k = 0; k < info(instr.op).inputs; ++k) s.in[k] = type(instr.args[k]);
+    return s;
+  }
+
+  // What the raised flags can mean, had this instruction raised them.
+  unsigned meanings(const Instr& instr) const {
+    if (instr.kind == InstrKind::Cast) {
+      const DType from = type(instr.args[0]), to = type(instr.result);
+      if (from == to || !conversion_may_warn(from, to)) return 0;
+      return raised_ & (is_integer(to) ? flag_invalid : flag_overflow);
+    }
+    if (instr.kind != InstrKind::Apply) return 0;
+    const Signature signature = signature_of(instr);
+    return (raised_ | meant(instr.op, signature, raised_)) & possible(instr.op, signature);
+  }
+
+  void note_unknown(const Instr& instr) {
+    if (instr.kind == InstrKind::Cast) unknown_ |= meanings(instr);
+    if (instr.kind != InstrKind::Apply) return;
+    const Signature signature = signature_of(instr);
+    unknown_ |= possible(instr.op, signature);
+    has_unknown_poles_ |= meant(instr.op, signature, flag_overflow) == flag_divide;
+    if (orders_floats(instr.op, signature.in[0]))
+      orders_unknown_ = true;
+    else
+      errs_easily_ |=
+          is_float(signature.out) && raises_easily(instr, signature.in[0], signature.out);
+  }
+
+  unsigned unexplained() const {
+    unsigned rest = raised_ & flags_of_interest & ~explained_;
+    if (rest == 0 || (unknown_ == 0 && !orders_unknown_)) return 0;
+    if (rest & flag_overflow && overflows_falsely_) {
+      const bool is_seen = holds(Op::Isinf);
+      if (!is_seen || has_unknown_poles_) rest &= ~flag_overflow;
+      if (is_seen && has_unknown_poles_) rest |= flag_divide;
+    }
+    // A NaN that was compared may have been there before: sums and products hardly make one.
+    if (rest & flag_invalid && ((orders_unknown_ && !errs_easily_) || !holds(Op::Isnan)))
+      rest &= ~flag_invalid;
+    return rest & unknown_;
+  }
+
+  // log(0) and 1 // 1e300 overflow on their way.
+  bool overflows_falsely(const Instr& instr) const {
+    const Signature s = signature_of(instr);
+    return raises_flags_of_its_own(instr.op, s.in[0]) &&
+           (instr.op == Op::FloorDivide || !(possible(instr.op, s) & flag_overflow));
+  }
+
+  // Whether one of the arrays' elements is of this kind.
+  bool holds(Op kind) const {
+    for (std::size_t k = 0; k < body_.operands.size(); ++k)
+      if (has_element(kind, call_.arrays[k], body_.operands[k].dtype)) return true;
+    return false;
+  }
+
+  // ---- instructions -----------------------------------------------------------------------------
+
+  End block(const Block& instructions) {
+    for (const Instr& instr : instructions)
+      if (const End end = run(instr); end != End::Reached) return end;
+    return End::Reached;
+  }
+
+  End run(const Instr& instr) {
+    if (--left_ < 0) return End::Unknown;
+    switch (instr.kind) {
+      case InstrKind::Constant:
+        value(instr.result) = {instr.constant, true};
+        return End::Reached;
+      case InstrKind::ScalarArg:
+        value(instr.result) = {call_.scalars[at(instr.number)], true};
+        return End::Reached;
+      case InstrKind::IntegerArg:
+        value(instr.result) = {Scalar::of(DType::Int64, call_.integers[at(instr.number)]), true};
+        return End::Reached;
+      case InstrKind::Apply:
+        return apply(instr);
+      case InstrKind::Cast:
+        return cast(instr);
+      case InstrKind::Load:
+        load(instr);
+        return End::Reached;
+      case InstrKind::Store: {
+        if (!rereads_) return End::Reached;
+        const std::byte* address = address_of(instr);
+        if (!address) return End::Unknown;
+        stored_[address] = value(instr.args[0]);
+        return End::Reached;
+      }
+      case InstrKind::ReadLocal:
+        value(instr.result) = locals_[at(instr.number)];
+        return End::Reached;
+      case InstrKind::WriteLocal:
+        locals_[at(instr.number)] = value(instr.args[0]);
+        return End::Reached;
+      case InstrKind::Loop:
+        return loop(instr);
+      case InstrKind::If: {
+        const Number& condition = value(instr.args[0]);
+        if (!condition.is_known) return End::Unknown;
+        return block(condition.scalar.as<std::uint8_t>() ? instr.body : instr.other);
+      }
+      case InstrKind::While:
+        for (;;) {
+          if (const End end = block(instr.other); end != End::Reached) return end;
+          const Number& goes_on = locals_[at(instr.number)];
+          if (!goes_on.is_known) return End::Unknown;
+          if (!goes_on.scalar.as<std::uint8_t>()) return End::Reached;
+          if (const End end = block(instr.body); end != End::Reached) return end;
+        }
+    }
+    return End::Reached;
+  }
+
+  End loop(const Instr& instr) {
+    if (!value(instr.args[0]).is_known || !value(instr.args[1]).is_known) return End::Unknown;
+    const std::int64_t begin = integer(instr.args[0]), end = integer(instr.args[1]);
+    for (std::int64_t i = begin; i < end; ++i) {
+      value(instr.result) = {Scalar::of(DType::Int64, i), true};
+      if (const End inside = block(instr.body); inside != End::Reached) return inside;
+    }
+    return End::Reached;
+  }
+
+  End apply(const Instr& instr) {
+    Number& result = value(instr.result);
+    const int inputs = info(instr.op).inputs;
+    result = {.scalar = {.dtype = type(instr.result)}, .is_known = true};
+    void* args[4] = {result.scalar.bytes, nullptr, nullptr, nullptr};
+    const std::byte* in[3] = {};
+    for (int k = 0; k < inputs; ++k) {
+      Number& input = value(instr.args[k]);
+      result.is_known &= input.is_known;
+      args[k + 1] = input.scalar.bytes;
+      in[k] = input.scalar.bytes;
+    }
+    if (!result.is_known) {
+      note_unknown(instr);
+      return End::Reached;
+    }
+    frit::loop(instr.op, type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]))(args, 1,
+                                                                                            0);
+    if (orders_nan(instr)) explained_ |= flag_invalid;
+    if ((float_flags() & flags_of_interest) == 0) return End::Reached;
+    const Signature signature = signature_of(instr);
+    const unsigned raised = raised_flags(instr.op, signature, result.scalar.bytes, 1);
+    explained_ |= raised;
+    clear_float_flags();
+    if (!may_warn(instr.op, signature.in[0])) return End::Reached;
+    return find(
+        flags_from_values(instr.op, signature, 1, {in, at(inputs)}, result.scalar.bytes, raised));
+  }
+
+  // The run may have taken it for invalid, even where a single comparison doesn't.
+  bool orders_nan(const Instr& instr) const {
+    if (!rereads_ || !(raised_ & flag_invalid) || !orders_floats(instr.op, type(instr.args[0])))
+      return false;
+    for (int k = 0; k < info(instr.op).inputs; ++k) {
+      const Number& x = values_[at(instr.args[k])];
+      std::uint8_t is_nan = 0;
+      void* args[2] = {&is_nan, const_cast<std::byte*>(x.scalar.bytes)};
+      if (is_float(type(instr.args[k]))) frit::loop(Op::Isnan, type(instr.args[k]))(args, 1, 0);
+      if (is_nan) return true;
+    }
+    return false;
+  }
+
+  End cast(const Instr& instr) {
+    const Number& given = value(instr.args[0]);
+    Number& result = value(instr.result);
+    const DType from = type(instr.args[0]), to = type(instr.result);
+    if (from == to || !given.is_known) {
+      if (!given.is_known) note_unknown(instr);
+      result = {given.is_known ? given.scalar : Scalar{.dtype = to}, given.is_known};
+      return End::Reached;
+    }
+    result = {.scalar = {.dtype = to}, .is_known = true};
+    void* args[2] = {result.scalar.bytes, const_cast<std::byte*>(given.scalar.bytes)};
+    cast_loop(from, to)(args, 1, 0);
+    const unsigned raised = float_flags() & flags_of_interest;
+    if (raised == 0) return End::Reached;
+    explained_ |= raised;
+    clear_float_flags();
+    return find(flags_of_conversion(from, to, given.scalar.bytes, result.scalar.bytes, 1));
+  }
+
+  End find(unsigned flags) {
+    found_ |= flags;
+    return (could_be_ & ~found_) == 0 ? End::Complete : End::Reached;
+  }
+
+  // null: an index isn't known.
+  const std::byte* address_of(const Instr& instr) {
+    const NestArgument& a = call_.arrays[at(instr.address.operand)];
+    const std::byte* p = a.data;
+    for (std::size_t k = 0; k < instr.address.terms.size(); ++k) {
+      if (!value(instr.address.terms[k].index).is_known) return nullptr;
+      p += integer(instr.address.terms[k].index) * a.strides[k];
+    }
+    return p;
+  }
+
+  void load(const Instr& instr) {
+    Number& result = value(instr.result);
+    result = {.scalar = {.dtype = type(instr.result)}, .is_known = false};
+    const std::byte* address = address_of(instr);
+    if (!address) return;
+    if (!is_overwritten_[at(instr.address.operand)]) {
+      std::memcpy(result.scalar.bytes, address, at(size_of(result.scalar.dtype)));
+      result.is_known = true;
+      return;
+    }
+    const auto stored = stored_.find(address);
+    if (stored != stored_.end() && stored->second.scalar.dtype == result.scalar.dtype)
+      result = stored->second;
+  }
+
+  const Kernel& body_;
+  const NestCall& call_;
+  const unsigned raised_;
+  std::int64_t left_;  // instructions
+  std::vector<Number> values_, locals_;
+  std::vector<bool> is_overwritten_;  // by operand: it shares memory with one that is written
+  bool rereads_ = false;              // elements that may have been stored
+  std::unordered_map<const std::byte*, Number> stored_;
+  unsigned could_be_ = 0;   // all that could be found
+  unsigned found_ = 0;      // what values say
+  unsigned explained_ = 0;  // raised by ops whose values said what is meant
+  unsigned unknown_ = 0;    // what ops on unknown values may raise
+  bool overflows_falsely_ = false;
+  // Ops on unknown values.
+  bool has_unknown_poles_ = false, orders_unknown_ = false, errs_easily_ = false;
+};
+
+}  // namespace
+
+JudgedFlags judged_flags(const Routine& routine, const NestCall& call, unsigned raised,
+                         std::int64_t most) {
+  JudgedFlags judged = NestReplay(routine, call, raised & flags_of_interest, most).run();
+  judged.flags |= raised & ~flags_of_interest;
+  return judged;
+}
+
+}  // namespace frit

@@ -1,0 +1,97 @@
+"""test_warnings.py: nests warn of what NumPy warns of, whatever formulas do on their way."""
+
+from __future__ import annotations
+
+import linecache
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from frit import _core, parallelize
+
+SPECIAL = [0.0, -0.0, 0.5, -1.5, 1e300, -1e300, 1e-300, math.inf, -math.inf, math.nan, 800.0]
+FUNCTIONS = "arccos arctan cbrt cos exp expm1 log log10 log1p log2 sin sqrt square tan tanh"
+UNARY = [f"np.{name}(a[i])" for name in FUNCTIONS.split()]
+BINARY = ["a[i] / b[i]", "a[i] // b[i]", "a[i] % b[i]", "a[i] ** b[i]", "np.hypot(a[i], b[i])"]
+
+
+@pytest.fixture(params=["interpreter", "compiled"])
+def tier(request):
+    _core.set_tier(request.param)
+    yield
+    _core.set_tier("automatic")
+
+
+def loop_over(statement):
+    """f(a, b, out), whose loop is the statement."""
+    text = f"""
+def f(a, b, out):
+    s = 0.0
+    for i in range(len(a)):
+        {statement}
+    return s
+"""
+    name = f"<{statement}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"np": np}
+    exec(compile(text, name, "exec"), space)
+    return space["f"]
+
+
+def told(function, *arrays):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        function(*arrays)
+    return {str(w.message).partition(" encountered")[0] for w in heard}
+
+
+def compare(statement, dtype, pairs):
+    function = loop_over(statement)
+    parallel = parallelize(function)
+    for x, y in pairs:
+        a, b, out = np.full((3, 50), 0.75, dtype)
+        with np.errstate(over="ignore"):
+            a[37], b[37] = x, y
+        expected = told(function, a.copy(), b, out.copy())
+        assert told(parallel, a, b, out) == expected, (statement, x, y)
+    assert sum(site.calls for site in parallel.__frit__.sites) == len(pairs), statement
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "statement", ["out[i] = {}", "out[i] += {}", "s += {}", "out[i] = {} if a[i] < 2 else 0"]
+)
+def test_formulas_warn_as_numpy_does(tier, dtype, statement):
+    for term in UNARY:
+        compare(statement.format(term), dtype, [(x, 1.0) for x in SPECIAL])
+    for term in BINARY:
+        compare(statement.format(term), dtype, [(x, y) for x in SPECIAL for y in SPECIAL])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_was_computed_in_place_is_told_by_what_is_left(tier, dtype):
+    for term in UNARY:
+        compare(f"a[i] = {term}", dtype, [(x, 1.0) for x in SPECIAL])
+
+
+def test_nans_of_arrays_that_are_stored_to_are_no_error(tier):
+    for statement in [
+        "if a[i] < 0.5: a[i] = a[i] * 2",
+        "t = a[i] + 1.0; a[i] = t if t < b[i] else b[i]",
+        "a[i] = max(a[i], b[i]) + 1.0",
+    ]:
+        compare(statement, np.float64, [(math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0)])
+
+
+def test_a_long_nest_is_not_gone_through_at_every_call(tier):
+    function = parallelize(loop_over("out[i] = np.log(a[i])"))
+    a = np.full(400_000, 1e300)
+    out = np.empty_like(a)
+    for _ in range(6):
+        assert not told(function, a, a, out)
+    a[-1] = 0.0
+    assert told(function, a, a, out) == {"divide by zero"}
+    out[-1], a[-1] = 0.0, -1.0
+    assert told(function, a, a, out) == {"invalid value"}
