@@ -1,26 +1,29 @@
 // divider.cpp: roots and quotients by iteration on the machine's estimates, correctly rounded.
 //
-// The divider takes 22 cycles for eight roots and 16 for eight quotients. Their multiplications and
-// additions take 8 or 9, and 3 where the divisor is the same for all. (AVX-512; all measured.)
+// The divider takes 22 cycles for eight roots and 16 for eight quotients. Their multiplications
+// and additions take 8 or 9, and 3 where the divisor is the same for all. (AVX-512; all measured.)
 //
-// Roots. With g near sqrt(x) and h near 1 / (2 sqrt(x)), r = 1/2 - g h is the error of both; g + g r
-// and h + h r have twice as many digits. Two rounds make of 14 bits all but the last two. Then
-// g + h (x - g g) is off by less than 2^-102 of the root before it is rounded, once. No root is as
-// near to the middle of two numbers, where that could change its rounding, but for x = m^2 - c with
-// small c, and backend/cpu/divider_test.cpp tries all of those. (Cornea, Harrison and Tang:
+// Roots. With g near sqrt(x) and h near 1 / (2 sqrt(x)), r = 1/2 - g h is the error of both;
+// g + g r and h + h r have twice as many digits. Two rounds make of 14 bits all but the last two.
+// Then g + h (x - g g) is off by less than 2^-102 of the root before it is rounded, once. No root is
+// as near to the middle of two numbers, where that could change its rounding, but for x = m^2 - c
+// with small c, and backend/cpu/divider_test.cpp tries all of those. (Cornea, Harrison and Tang:
 // Scientific Computing on Itanium-based Systems, 2002, chapter 8.)
 //
-// Quotients. Take 1 <= x, y < 2, and B = 2^52 y, a whole number. e = 1 - y z is the error of
-// z near 1 / y; z + z (e + e e) has three times as many digits, and once more z + z e twice as many:
-// 2^-84 is left before z is rounded, so |z - 1/y| <= 2^-54 (1 + 2^-29). With q = x z rounded,
-// r = x - y q and u the last place of x / y, the result is q + r z before it is rounded, that is
-// x / y + (x / y - q) d, where d = y z - 1. No quotient is nearer to the middle of two numbers than
-// u / (2 B), so where q is off by half of u, what is added may be that at most: |d| < 1 / (B + 1),
-// that is y y 2^-54 (1 + 2^-28) < 2^-52, which holds for y <= 2 - 2^-26. Nor is q off by as much as
-// 3/2 u, which would be the next middle: half of u by its own rounding, and x 2^-54 (1 + 2^-29),
-// less than u (1 - 2^-28) if x < y, and half of u otherwise. Where q is off by more than u and r has
-// one digit too many, no middle is near. (Markstein: IA-64 and Elementary Functions, 2000, chapter
-// 8, has the case of a z that is 1 / y correctly rounded.)
+// Quotients. Take 1 <= x, y < 2, and B = 2^52 y, a whole number. With z near 1 / y its error is
+// e = 1 - y z; z + z (e + e e) has three times as many digits, and once more z + z e twice as many:
+// 2^-84 is left before z is rounded, so
+//   |z - 1/y| <= 2^-54 (1 + 2^-29).
+// With q = x z rounded, r = x - y q and u the last place of x / y, the result is, before it is
+// rounded,
+//   q + r z = x / y + (x / y - q) d, where d = y z - 1.
+// No quotient is nearer to the middle of two numbers than u / (2 B). So where q is off by half of u,
+// what is added may be that at most:
+//   |d| < 1 / (B + 1), that is y y 2^-54 (1 + 2^-28) < 2^-52, which holds for y <= 2 - 2^-26.
+// Nor is q off by as much as 3/2 u, which would be the next middle, but by half of u from its own
+// rounding and x 2^-54 (1 + 2^-29) at most, which is less than u (1 - 2^-28) if x < y, and half of
+// u otherwise. Where q is off by more than u, and r has one digit too many, no middle is near.
+// (Markstein: IA-64 and Elementary Functions, 2000, chapter 8, for a z that is 1 / y rounded.)
 #include "codegen/divider.h"
 
 #include <llvm/Analysis/LoopInfo.h>

@@ -1,8 +1,8 @@
 // extremes.cpp: maximum and minimum of floats by two instructions.
 //
-// `is_nan(x) ? x : (x > y ? x : y)` is a test for NaN and x86's maximum, under the mask of that test
-// where there are masks. LLVM makes one choice of the two, `is_nan(x) | x > y ? x : y`, in which its
-// code generator sees no maximum: two comparisons, an `or`, a blend.
+// `is_nan(x) ? x : (x > y ? x : y)` is a test for NaN and x86's maximum, under the mask of that
+// test where there are masks. LLVM makes one choice of the two, `is_nan(x) | x > y ? x : y`, in
+// which its code generator sees no maximum: two comparisons, an `or`, a blend.
 #include "codegen/extremes.h"
 
 #include <llvm/IR/IRBuilder.h>
