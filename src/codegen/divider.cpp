@@ -5,9 +5,9 @@
 //
 // Roots. With g near sqrt(x) and h near 1 / (2 sqrt(x)), r = 1/2 - g h is the error of both;
 // g + g r and h + h r have twice as many digits. Two rounds make of 14 bits all but the last two.
-// Then g + h (x - g g) is off by less than 2^-102 of the root before it is rounded, once. No root is
-// as near to the middle of two numbers, where that could change its rounding, but for x = m^2 - c
-// with small c, and backend/cpu/divider_test.cpp tries all of those. (Cornea, Harrison and Tang:
+// Then g + h (x - g g) is off by less than 2^-102 of the root before it is rounded, once. No root
+// is as near to the middle of two numbers, where that could change its rounding, but for
+// x = m^2 - c with small c, and backend/cpu/divider_test.cpp tries all of those. (Cornea, Harrison and Tang:
 // Scientific Computing on Itanium-based Systems, 2002, chapter 8.)
 //
 // Quotients. Take 1 <= x, y < 2, and B = 2^52 y, a whole number. With z near 1 / y its error is
@@ -17,7 +17,7 @@
 // With q = x z rounded, r = x - y q and u the last place of x / y, the result is, before it is
 // rounded,
 //   q + r z = x / y + (x / y - q) d, where d = y z - 1.
-// No quotient is nearer to the middle of two numbers than u / (2 B). So where q is off by half of u,
+// No quotient is nearer to the middle of two numbers than u / (2 B). Where q is off by half of u,
 // what is added may be that at most:
 //   |d| < 1 / (B + 1), that is y y 2^-54 (1 + 2^-28) < 2^-52, which holds for y <= 2 - 2^-26.
 // Nor is q off by as much as 3/2 u, which would be the next middle, but by half of u from its own

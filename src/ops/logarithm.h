@@ -219,8 +219,8 @@ struct NearQuotient {
 
 // f * f, but 0 where that is too little to be seen beside f: of denormal numbers processors take a
 // hundred cycles each, and log(1 + exp(x)) is full of them.
-inline double square_beside(double f) { return f * pick(absolute(f) < 0x1p-200, 0.0, f); }
-inline float square_beside(float f) { return f * pick(absolute(f) < 0x1p-40f, 0.0f, f); }
+inline double square_beside(double f) { return f * pick(magnitude_below(f, 0x1p-200), 0.0, f); }
+inline float square_beside(float f) { return f * pick(magnitude_below(f, 0x1p-40f), 0.0f, f); }
 
 // The logarithm of 2^k * 16 / n * (1 + r).
 template <class Base>
