@@ -7,8 +7,8 @@
 // g + g r and h + h r have twice as many digits. Two rounds make of 14 bits all but the last two.
 // Then g + h (x - g g) is off by less than 2^-102 of the root before it is rounded, once. No root
 // is as near to the middle of two numbers, where that could change its rounding, but for
-// x = m^2 - c with small c, and backend/cpu/divider_test.cpp tries all of those. (Cornea, Harrison and Tang:
-// Scientific Computing on Itanium-based Systems, 2002, chapter 8.)
+// x = m^2 - c with small c, and backend/cpu/divider_test.cpp tries all of those. (Cornea, Harrison
+// and Tang: Scientific Computing on Itanium-based Systems, 2002, chapter 8.)
 //
 // Quotients. Take 1 <= x, y < 2, and B = 2^52 y, a whole number. With z near 1 / y its error is
 // e = 1 - y z; z + z (e + e e) has three times as many digits, and once more z + z e twice as many:
