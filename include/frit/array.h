@@ -268,6 +268,8 @@ bool may_share_memory(const Array& a, const Array& b);
 bool is_small_and_ready(const Array& a, std::int64_t times = 1);
 // For what only moves or finds elements, and for small products: done at once up to here.
 inline constexpr std::int64_t moderate_times = 16;
+// The same for joins and triangles of matrices: more may be computed with what reads it.
+inline constexpr std::int64_t moved_times = 64;
 
 // ---- where it was asked for ---------------------------------------------------------------------
 

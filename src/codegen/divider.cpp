@@ -30,6 +30,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
@@ -66,6 +67,12 @@ bool is_root(const Instruction& instruction) {
 
 bool is_quotient(const Instruction& instruction) {
   return instruction.getOpcode() == Instruction::FDiv && doubles_of(instruction) != 0;
+}
+
+bool uses_divider(const Function& function) {
+  return any_of(instructions(function), [](const Instruction& instruction) {
+    return is_root(instruction) || is_quotient(instruction);
+  });
 }
 
 // ---- which -------------------------------------------------------------------------------------
@@ -182,7 +189,7 @@ class Spared {
   }
   Value* negative(Value* x) { return builder_.CreateFNeg(x); }
 
-  // 14 bits of an estimate, or 0 where the mask is.
+  // 14 bits of an estimate; 0 where there is a mask, and it doesn't hold.
   Value* estimated(Intrinsic::ID estimate, Value* x, Value* mask) {
     SmallVector<Value*, 4> parts;
     for (unsigned first = 0; first < type_->getNumElements(); first += vector_lanes) {
@@ -303,7 +310,7 @@ void spare_divider(Module& module, const Machine& machine) {
   SmallVector<Instruction*, 8> roots;
   SmallVector<Division, 8> divisions;
   for (Function& function : module) {
-    if (function.isDeclaration()) continue;
+    if (!uses_divider(function)) continue;
     const DominatorTree dominators(function);
     const LoopInfo loops(dominators);
     for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {

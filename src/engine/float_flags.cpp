@@ -51,12 +51,14 @@ bool has_poles_only(Op op) {
   return op == Op::Log || op == Op::Log2 || op == Op::Log10 || op == Op::Log1p || op == Op::Arctanh;
 }
 
+// The input that is zero at a pole of such an op: the divisor, what has a negative power.
+std::size_t divisor_of(Op op) {
+  return op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal ? 0 : 1;
+}
+
 // An exact infinity: a zero divisor, a zero to a negative power, log(0), atanh(1).
 bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
-  if (op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal)
-    return inputs[0].zero[e] != 0;
-  if (divides(op)) return inputs[1].zero[e] != 0;
-  return has_poles_only(op);
+  return divides(op) ? inputs[divisor_of(op)].zero[e] != 0 : has_poles_only(op);
 }
 
 // NumPy compares what may be a NaN.
@@ -146,8 +148,7 @@ unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F
     made.fill(1);
     return made;
   }();
-  const bool by_first = op == Op::Power || op == Op::FloatPower || op == Op::Reciprocal;
-  const F* divisor = by_first ? x : divides(op) ? y : nullptr;
+  const F* divisor = !divides(op) ? nullptr : divisor_of(op) == 0 ? x : y;
   const F* constant = has_poles_only(op) ? zeros.data() : ones.data();
   Shown<F> shown;
   const auto look = [&](const FloatBlock<F>& elements) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "engine/pack.h"
 #include "ir/layout.h"
 #include "schedule/dependence.h"
 
@@ -42,31 +43,29 @@ bool is_nested(std::span<const std::int64_t> shape, std::span<const std::int64_t
   return true;
 }
 
+bool overlap(ByteSpan x, ByteSpan y) { return x.low < y.high && y.low < x.high; }
+
 bool has_element(Op predicate, const NestArgument& a, DType dtype) {
-  constexpr std::int64_t block = 1024;
-  const std::size_t rank = a.shape.size();
-  if (!is_inexact(dtype)) return false;
-  const std::int64_t row = rank ? a.shape[rank - 1] : 1;
-  const std::int64_t stride = rank ? a.strides[rank - 1] : 0;
-  std::int64_t rows = 1;
-  for (std::size_t k = 0; k + 1 < rank; ++k) rows *= a.shape[k];
-  const std::int64_t at_once = stride == size_of(dtype) ? block : 1;
-  std::array<std::uint8_t, block> found;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    std::byte* begin = a.data;
-    std::int64_t outer = r;
-    for (std::size_t k = rank; k-- > 1;) {
-      begin += outer % a.shape[k - 1] * a.strides[k - 1];
-      outer /= a.shape[k - 1];
-    }
-    for (std::int64_t x = 0; x < row; x += at_once) {
-      const std::int64_t n = std::min(at_once, row - x);
-      void* args[2] = {found.data(), begin + x * stride};
+  constexpr std::int64_t block = 1024, single_extent[] = {1}, single_stride[] = {0};
+  if (!is_inexact(dtype) || std::ranges::find(a.shape, 0) != a.shape.end()) return false;
+  const bool is_single = a.shape.empty();
+  const auto shape = is_single ? std::span<const std::int64_t>(single_extent) : a.shape;
+  const auto strides = is_single ? std::span<const std::int64_t>(single_stride) : a.strides;
+  const std::int64_t at_once = strides.back() == size_of(dtype) ? block : 1;
+  std::array<std::uint8_t, block> answers;
+  std::byte* row = a.data;
+  bool found = false;
+  const auto look = [&] {
+    for (std::int64_t x = 0; x < shape.back() && !found; x += at_once) {
+      const std::int64_t n = std::min(at_once, shape.back() - x);
+      void* args[2] = {answers.data(), row + x * strides.back()};
       loop(predicate, dtype)(args, n, 0);
-      if (std::find(found.begin(), found.begin() + n, 1) != found.begin() + n) return true;
+      found = std::find(answers.begin(), answers.begin() + n, 1) != answers.begin() + n;
     }
-  }
-  return false;
+  };
+  walk_rows(shape, look,
+            [&](std::size_t axis, std::int64_t steps) { row += steps * strides[axis]; });
+  return found;
 }
 
 SharedMemory shared_memory(const NestArgument& a, const NestArgument& b, DType type_a,

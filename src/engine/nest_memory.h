@@ -21,6 +21,7 @@ struct ByteSpan {
   const std::byte* high = nullptr;  // behind the last byte
 };
 ByteSpan bytes_of(const NestArgument& a, DType dtype);
+bool overlap(ByteSpan x, ByteSpan y);
 // Whether a predicate (isnan, isinf) holds for one of the elements.
 bool has_element(Op predicate, const NestArgument& a, DType dtype);
 

@@ -56,10 +56,8 @@ class NestReplay {
   DType type(ValueId id) const { return body_.values[at(id)]; }
 
   bool shares_memory(std::size_t a, std::size_t b) const {
-    if (a == b) return true;
-    const ByteSpan x = bytes_of(call_.arrays[a], body_.operands[a].dtype);
-    const ByteSpan y = bytes_of(call_.arrays[b], body_.operands[b].dtype);
-    return x.low < y.high && y.low < x.high;
+    return a == b || overlap(bytes_of(call_.arrays[a], body_.operands[a].dtype),
+                             bytes_of(call_.arrays[b], body_.operands[b].dtype));
   }
 
   // ---- what flags stand for ---------------------------------------------------------------------
@@ -208,11 +206,10 @@ class NestReplay {
       note_unknown(instr);
       return End::Reached;
     }
-    frit::loop(instr.op, type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]))(args, 1,
-                                                                                            0);
+    const Signature signature = signature_of(instr);
+    frit::loop(instr.op, signature)(args, 1, 0);
     if (orders_nan(instr)) explained_ |= flag_invalid;
     if ((float_flags() & flags_of_interest) == 0) return End::Reached;
-    const Signature signature = signature_of(instr);
     const unsigned raised = raised_flags(instr.op, signature, result.scalar.bytes, 1);
     explained_ |= raised;
     clear_float_flags();

@@ -128,8 +128,6 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
   std::vector<const Instr*> definitions(body.values.size());
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.result != no_value) definitions[at(instr.result)] = &instr;
-  });
-  for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.kind != InstrKind::Apply) return;
     const DType dtype = body.values[at(instr.args[0])];
     compares_floats_ |= orders_floats(instr.op, dtype);
@@ -176,7 +174,7 @@ LoopNest::Variant& LoopNest::variant_for(const NestCall& call) {
     for (std::size_t a = 0; a < b; ++a) {
       if (!operands[a].written && !operands[b].written) continue;
       const ByteSpan other = bytes_of(call.arrays[a], operands[a].dtype);
-      if (own.high <= other.low || other.high <= own.low) continue;
+      if (!overlap(own, other)) continue;
       SharedMemory shared = shared_memory(call.arrays[a], y, operands[a].dtype, operands[b].dtype);
       if (shared.kind == SharedMemory::Kind::None) continue;
       const bool usable = shared.kind == SharedMemory::Kind::Shifted && facts.same[b].array < 0 &&

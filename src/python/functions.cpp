@@ -172,12 +172,12 @@ struct Concatenate {
   // Few elements that lie one part behind the other: moved at once. Else nothing.
   static std::optional<Array> joined_in_a_row(const std::vector<Array>& parts,
                                               std::span<const std::int64_t> shape, DType dtype) {
-    constexpr std::int64_t most_bytes = 1 << 20, most_times = 64;
+    constexpr std::int64_t most_bytes = 1 << 20;
     std::int64_t bytes = 0;
     for (const Array& part : parts) {
       bytes += part.size() * size_of(dtype);
       if (part.dtype() != dtype || !part.c_contiguous() || bytes > most_bytes ||
-          !is_small_and_ready(part, most_times))
+          !is_small_and_ready(part, moved_times))
         return std::nullopt;
     }
     Array result = empty(shape, dtype);

@@ -95,10 +95,9 @@ template <bool is_lower>
 struct Triangle {
   static constexpr const char* name = is_lower ? "tril" : "triu";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    constexpr std::int64_t most_times = 64;  // more than 1 MiB may be computed with what reads it
     const auto [given] = named(arguments, {"k"});
     const Array& array = array_of(self).array;
-    if (array.ndim() < 2 || !array.c_contiguous() || !is_small_and_ready(array, most_times))
+    if (array.ndim() < 2 || !array.c_contiguous() || !is_small_and_ready(array, moved_times))
       return Py_NewRef(Py_NotImplemented);
     const std::int64_t rows = array.shape()[array.shape().size() - 2],
                        columns = array.shape().back(), item = size_of(array.dtype());

@@ -463,19 +463,21 @@ struct SortFunction {
     const auto [axis, kind] = named(arguments, {"axis", "kind"});
     const Array& array = array_behind(self);
     const std::optional<NPY_SORTKIND> way = sort_kind(kind);
-    const bool is_along_columns = !is_last_axis(array, axis);
-    if (!way || (is_along_columns && (array.ndim() != 2 || !is_first_axis(axis)))) return left();
-    if (!is_along_columns) {
-      std::optional<Array> sorted = sort_rows(array, *way);
-      return sorted ? new_array(*std::move(sorted)) : left();
-    }
-    if (!are_rows(array)) return left();
-    const std::optional<Array> sorted = sort_rows(copy(reversed_axes(array), 'C'), *way);
-    return sorted ? new_array(copy(reversed_axes(*sorted), 'C')) : left();
+    std::optional<Array> sorted;
+    if (way && is_last_axis(array, axis))
+      sorted = sort_rows(array, *way);
+    else if (way && array.ndim() == 2 && is_first_axis(axis))
+      sorted = sorted_columns(array, *way);
+    return sorted ? new_array(*std::move(sorted)) : Py_NewRef(Py_NotImplemented);
   }
 
  private:
-  static PyObject* left() { return Py_NewRef(Py_NotImplemented); }
+  // As rows of a copy.
+  static std::optional<Array> sorted_columns(const Array& array, NPY_SORTKIND way) {
+    if (!are_rows(array)) return std::nullopt;
+    const std::optional<Array> sorted = sort_rows(copy(reversed_axes(array), 'C'), way);
+    return sorted ? std::optional(copy(reversed_axes(*sorted), 'C')) : std::nullopt;
+  }
   static bool is_first_axis(PyObject* axis) {
     const std::optional<std::int64_t> along = word_of(axis);
     return along == 0 || along == -2;

@@ -486,10 +486,6 @@ PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
   return at_method(ufunc, arguments);
 }
 
-}  // namespace
-
-namespace {
-
 Ref method_name(std::string_view method) {
   static PyObject* const names[] = {
       PyUnicode_InternFromString("reduce"), PyUnicode_InternFromString("accumulate"),

@@ -220,7 +220,7 @@ ValueId Body::value_of(const Window& w) {
     full_.push_back({&w, value, false});
     return value;
   }
-  const ValueId value = writer_.load(address(w, MemoryAccess::Read), is_streamed(w));
+  const ValueId value = writer_.load(address(w, MemoryAccess::Read), is_fetched_ahead(w));
   (is_row_window(w) ? rows_ : full_).push_back({&w, value, false});
   return value;
 }

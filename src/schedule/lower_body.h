@@ -168,7 +168,7 @@ class Body : public RoutineHost {
   bool in_memory(std::uint32_t slot) const;
   bool shadowed(std::uint32_t slot) const;
   bool streams(const Window& w);
-  bool is_streamed(const Window& w);
+  bool is_fetched_ahead(const Window& w);
   bool is_row_window(const Window& w) const;
   std::int32_t operand_of(const Window& w, MemoryAccess access);
   std::int32_t stride_argument(const Window& w, const Axis& axis);

@@ -80,7 +80,7 @@ bool Body::streams(const Window& w) {
 }
 
 // From far away, ahead of all other windows on it.
-bool Body::is_streamed(const Window& w) {
+bool Body::is_fetched_ahead(const Window& w) {
   if (!may_stream_ || !in_memory(w.slot) || traffic().touched <= fetched_from) return false;
   return std::ranges::all_of(group_.members, [&](const Member& m) {
     return std::ranges::all_of(m.in, [&](const Window& other) {

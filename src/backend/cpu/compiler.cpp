@@ -202,7 +202,7 @@ class CompileService final : public Compiler {
   }
   std::string assembly(const Kernel& kernel) override {
     return with_jit(
-        [&](codegen::Jit& jit) { return jit.assembly(kernel, codegen::Effort::Thorough); });
+        [&](codegen::Jit& jit) { return jit.assembly(kernel, codegen::Effort::Quick); });
   }
 
  private:
