@@ -8,7 +8,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <vector>
 
 #include "backend/cpu/cpu.h"
@@ -75,6 +75,7 @@ class Rounds {
   static constexpr double worth = 6e7;  // ns of a loop, from which one of its traces may be slow
   static constexpr double enough_less = 0.7;
   static constexpr double most_rounds = 8;
+  static constexpr std::size_t most_places = 64;
 
   // Chosen: more rounds together, when their code is there.
   enum class Stage : std::uint8_t { Watched, Tried, Chosen, Settled };
@@ -100,18 +101,25 @@ class Rounds {
       return slot->load(std::memory_order_acquire) != nullptr;
     });
   }
+  // The one used last is the first. A loop looks once a round, of some ms.
   Place& place_of(Begin begin) {
-    const auto& [at, elements] = begin;
-    const std::uint64_t sum = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
-                              static_cast<std::uint64_t>(at.instruction) +
-                              static_cast<std::uint64_t>(elements) * 7;
-    Place& place = places_[sum * 0x9E3779B97F4A7C15u >> 58];
-    if (place.code != at.code || place.instruction != at.instruction || place.elements != elements)
-      place = {.code = at.code, .instruction = at.instruction, .elements = elements};
-    return place;
+    const auto is_it = [&](const Place& place) {
+      return place.code == begin.at.code && place.instruction == begin.at.instruction &&
+             place.elements == begin.elements;
+    };
+    auto found = std::ranges::find_if(places_, is_it);
+    if (found == places_.end()) {
+      if (places_.size() == most_places) places_.pop_back();
+      places_.push_back({.code = begin.at.code,
+                         .instruction = begin.at.instruction,
+                         .elements = begin.elements});
+      found = std::prev(places_.end());
+    }
+    std::rotate(places_.begin(), found, std::next(found));
+    return places_.front();
   }
 
-  std::array<Place, 64> places_;  // by the uppermost 6 bits of a hash
+  std::vector<Place> places_;
   int passed_ = 0;                // rounds that began behind this trace's first
   std::int64_t first_held_ = 0;
 };

@@ -87,5 +87,19 @@ TEST(Rounds, are_told_apart_by_their_places_and_sizes) {
   EXPECT_EQ(loop.after(10), 4);
 }
 
+TEST(Rounds, of_many_loops_in_turn_keep_their_places) {
+  Loop loop;
+  loop.compile();
+  int count = 0;
+  for (int turn = 0; turn < 200; ++turn) {
+    count = 0;
+    for (int k = 0; k < 60; ++k) {
+      loop.begin.at = place(k);
+      count += loop.trace();
+    }
+  }
+  EXPECT_EQ(count, 60 * 4);
+}
+
 }  // namespace
 }  // namespace frit

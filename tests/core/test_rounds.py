@@ -88,5 +88,6 @@ def test_elementwise_rounds_wait_and_others_do_not():
             evals_of_a_call(logistic, data)
             evals_of_a_call(smoothed, data)
         _core.wait_for_compiler()
-        assert min(evals_of_a_call(logistic, data) for _ in range(5)) <= first[logistic] / 2
-        assert evals_of_a_call(smoothed, data) >= first[smoothed]
+        evals_of_a_call(logistic, data)
+        assert evals_of_a_call(logistic, data) <= first[logistic] / 2
+        assert evals_of_a_call(smoothed, data) == first[smoothed]
