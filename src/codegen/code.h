@@ -23,14 +23,16 @@ enum class Effort : std::uint8_t { Quick, Thorough };
 // Machine code of one Kernel: position-independent, for any address that is a multiple of 64.
 struct Code {
   std::string bytes;
-  std::uint64_t entry = 0;         // offset of an Entry
-  std::vector<CallOut> call_outs;  // what Entry's call_outs must point to, in this order
-  bool is_improvable = false;      // more effort would make it faster
+  std::uint64_t entry = 0;  // offset of an Entry
+  std::vector<CallOut> call_outs;
+  bool is_improvable = false;  // more effort would make it faster
 };
 
+// outside: the flag that asks to stop (a byte; backend/stop.h), then the call-outs' loops in order.
 using Entry = void (*)(void* const* pointers, const std::int64_t* integers, const Scalar* scalars,
                        std::int64_t begin, std::int64_t end, std::byte* scratch,
-                       const Loop* call_outs);
+                       const void* const* outside);
+inline constexpr unsigned outside_stop = 0, outside_loops = 1;
 
 // Used by one thread at a time.
 class Jit {

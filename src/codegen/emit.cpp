@@ -61,6 +61,9 @@ EmittedKernel Emitter::run() {
                           pointer_, builder_.CreateConstGEP1_64(pointer_, function_->getArg(0),
                                                                 static_cast<unsigned>(k))));
   }
+  if (kernel_.may_stop)
+    stop_ = builder_.CreateLoad(
+        pointer_, builder_.CreateConstGEP1_64(pointer_, function_->getArg(6), outside_stop));
   builder_.SetInsertPoint(start);
   block(kernel_.code);
   if (streamed_ && machine_.is_x86)

@@ -166,7 +166,7 @@ Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operand
   auto known = std::find_if(call_outs_.begin(), call_outs_.end(),
                             [&](const CallOut& other) { return other.op == op && other.in == in; });
   if (known == call_outs_.end()) known = call_outs_.insert(known, {op, in});
-  const auto number = static_cast<unsigned>(known - call_outs_.begin());
+  const auto number = static_cast<unsigned>(known - call_outs_.begin()) + outside_loops;
 
   Type* result_type = lanes_type(element_type(out), lanes * static_cast<unsigned>(parts_of(out)));
   Value* to = stack(result_type, "result");

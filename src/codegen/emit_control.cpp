@@ -67,7 +67,32 @@ bool is_short(const Instr& loop) {
          });
 }
 
+bool has_loops(const Block& block) {
+  return any_of(block, [](const Instr& instr) {
+    return instr.kind == InstrKind::Loop || instr.kind == InstrKind::While ||
+           has_loops(instr.body) || has_loops(instr.other);
+  });
+}
+
 }  // namespace
+
+// Of loops without loops in them.
+constexpr std::int64_t rounds_between_looks = 1024;
+
+// Nothing is done but to end: what is computed by then may be no index.
+void Emitter::stop_if_asked() {
+  if (!stop_) return;
+  if (!stopped_) {
+    stopped_ = new_block("stopped");
+    ReturnInst::Create(context_, stopped_);
+  }
+  LoadInst* asked = builder_.CreateLoad(builder_.getInt8Ty(), stop_);
+  asked->setAlignment(Align(1));
+  asked->setAtomic(AtomicOrdering::Monotonic);
+  BasicBlock* next = new_block("next");
+  builder_.CreateCondBr(builder_.CreateIsNull(asked), next, stopped_);
+  builder_.SetInsertPoint(next);
+}
 
 void Emitter::loop(const Instr& instr) {
   Value* begin = instr.parallel ? function_->getArg(3) : value(instr.args[0]).part[0].scalar;
@@ -103,6 +128,7 @@ void Emitter::in_frame(Frame inner, const std::function<void()>& emit_code) {
 void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
   const unsigned outer_lanes = lanes_;
   lanes_ = lanes;
+  if (stop_ && has_loops(instr.body)) stop_if_asked();
   if (instr.vector && lanes > 1) {
     numbers_ = lane_numbers();
     if (count_) {
@@ -132,11 +158,19 @@ void Emitter::serial_loop(const Instr& instr, Value* begin, Value* end) {
         body(instr, k ? builder_.CreateNSWAdd(index, int64(k)) : index, lanes_);
     });
   };
-  if (!is_short(instr)) return rounds(begin, end, 1);
-  Value* count = builder_.CreateAnd(builder_.CreateSub(end, begin), int64(-rounds_at_once));
-  Value* middle = builder_.CreateAdd(begin, count);
-  rounds(begin, middle, rounds_at_once);
-  rounds(middle, end, 1);
+  const auto all = [&](Value* from, Value* to) {
+    if (!is_short(instr)) return rounds(from, to, 1);
+    Value* count = builder_.CreateAnd(builder_.CreateSub(to, from), int64(-rounds_at_once));
+    Value* middle = builder_.CreateAdd(from, count);
+    rounds(from, middle, rounds_at_once);
+    rounds(middle, to, 1);
+  };
+  if (!stop_ || has_loops(instr.body)) return all(begin, end);
+  counted(begin, end, rounds_between_looks, [&](Value* from) {
+    stop_if_asked();
+    Value* next = builder_.CreateNSWAdd(from, int64(rounds_between_looks));
+    all(from, builder_.CreateSelect(builder_.CreateICmpSLT(next, end), next, end));
+  });
 }
 
 void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
@@ -461,6 +495,7 @@ void Emitter::while_loop(const Instr& instr) {
     alive->addIncoming(around ? around : Constant::getAllOnesValue(type), before);
     mask_ = alive;
   }
+  stop_if_asked();
   controlled(instr.other);
   Emitted read = load_local(instr.number);
   Value* condition = bool_condition(read);

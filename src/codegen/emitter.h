@@ -134,6 +134,7 @@ class Emitter {
   void write_local(std::int32_t number, const Emitted& value);
 
   // emit_control.cpp
+  void stop_if_asked();
   void loop(const Instr& instr);
   void serial_loop(const Instr& instr, Value* begin, Value* end);
   void vector_loop(const Instr& instr, Value* begin, Value* end);
@@ -296,6 +297,8 @@ class Emitter {
   // By number and lanes.
   std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>> locals_;
   std::vector<CallOut> call_outs_;
+  Value* stop_ = nullptr;          // where the flag is, in kernels that may stop
+  BasicBlock* stopped_ = nullptr;  // where they end then
 };
 
 }  // namespace frit::codegen

@@ -45,29 +45,49 @@ void barrier_on_all_threads() {}
 
 #endif
 
+std::atomic<EngineLock::Waiter> waiter_of_all{nullptr};
+
+template <class Holds>
+bool comes_soon(Holds& holds) {
+  for (int round = 0; round < 100; ++round) {
+    if (holds()) return true;
+    std::this_thread::yield();
+  }
+  return holds();
+}
+
 // Asks again, ever later: so unlock wakes nobody.
-template <class Try>
-void wait_until(Try&& succeeds) {
+template <class Holds>
+void sleep_until(Holds& holds) {
   auto interval = std::chrono::microseconds(1);
-  for (int round = 0; !succeeds(); ++round) {
-    if (round < 100) {
-      std::this_thread::yield();
-      continue;
-    }
+  while (!holds()) {
     std::this_thread::sleep_for(interval);
     interval = std::min(interval * 2, std::chrono::microseconds(200));
   }
 }
 
+template <class Holds>
+void wait_until(Holds holds) {
+  if (comes_soon(holds)) return;
+  const auto wait = [](void* context) { sleep_until(*static_cast<Holds*>(context)); };
+  if (const EngineLock::Waiter waiter = waiter_of_all.load(std::memory_order_relaxed))
+    waiter(wait, &holds);
+  else
+    wait(&holds);
+}
+
 }  // namespace
+
+void EngineLock::set_waiter(Waiter waiter) { waiter_of_all.store(waiter); }
 
 void EngineLock::lock_among_others(const void* me) {
   if (owner_.load(std::memory_order_relaxed) != me) {
-    wait_until([&] {
-      const void* nobody = nullptr;
-      return owner_.load(std::memory_order_relaxed) == nullptr &&
-             owner_.compare_exchange_strong(nobody, me, std::memory_order_acquire);
-    });
+    // Not taken within the wait: its waiter may need at its end what the owner would not give.
+    const auto is_free = [&] { return owner_.load(std::memory_order_relaxed) == nullptr; };
+    for (const void* nobody = nullptr;
+         !is_free() || !owner_.compare_exchange_strong(nobody, me, std::memory_order_acquire);
+         nobody = nullptr)
+      wait_until(is_free);
     if (!is_shared_.load(std::memory_order_relaxed)) [[unlikely]]
       settle_favour(me);
   }

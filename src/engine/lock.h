@@ -37,6 +37,10 @@ class EngineLock {
       owner_.store(nullptr, std::memory_order_release);
     }
   }
+  // What does a wait for others that lasts: so that it can give back what they may need in the
+  // meantime (Python's own lock). Null: the wait itself.
+  using Waiter = void (*)(void (*wait)(void* context), void* context);
+  static void set_waiter(Waiter waiter);
   // In the child after fork: whoever held it is gone.
   void reset() {
     owner_.store(nullptr);

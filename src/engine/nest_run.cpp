@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/stop.h"
 #include "engine/float_flags.h"
 #include "engine/launch.h"
 #include "engine/matrix_product.h"
@@ -311,7 +312,7 @@ bool LoopNest::may_have_points() const { return has_points_.value_or(true); }
 
 std::optional<LoopNest::Points> LoopNest::points_for(const NestCall& call) {
   const std::optional<NestPoints>& points = program(call).points;
-  if (!points) return std::nullopt;
+  if (!points || latest_->program->may_stop) return std::nullopt;
   std::optional<std::vector<std::int64_t>> extents = points->extents(call.integers);
   if (!extents) return std::nullopt;
   return Points{points->routine, std::move(*extents)};
@@ -372,6 +373,7 @@ class NestRun {
   unsigned run() {
     clear_float_flags();
     steps(program_.steps);
+    stop_if_asked();
     return flags_ | float_flags();
   }
 
@@ -383,6 +385,7 @@ class NestRun {
   }
 
   void step(const NestStep& s) {
+    stop_if_asked();  // what is computed by then may be no index
     switch (s.kind) {
       case NestStep::Kind::Compute:
         return compute(*s.instr);
@@ -402,6 +405,7 @@ class NestRun {
       case NestStep::Kind::Loop: {
         const auto [begin, end] = range(*s.instr, s.parts);
         for (std::int64_t i = begin; i < end; ++i) {
+          stop_if_asked();
           value(s.instr->result) = Scalar::of(DType::Int64, i);
           steps(s.body);
         }
@@ -791,6 +795,12 @@ class NestRun {
 
 unsigned LoopNest::run(const NestCall& call) {
   return NestRun<Program>(program(call), call, tuning).run();
+}
+
+std::optional<unsigned> LoopNest::run_if_short(const NestCall& call) {
+  Program& found = program(call);
+  if (found.program->may_stop) return std::nullopt;
+  return NestRun<Program>(found, call, tuning).run();
 }
 
 // Formulas raise flags on their way, and machines take it for invalid to order a NaN.

@@ -31,6 +31,9 @@ class LoopNest {
   // Every index must be inside its array: the caller has checked that. Returns the floating-point
   // status flags (pool.h) that were raised. Throws only before anything is written.
   unsigned run(const NestCall& call);
+  // The same, but nullopt, and nothing is done, where the run may take so long that somebody may
+  // want to stop it (backend/stop.h): then run throws Stopped.
+  std::optional<unsigned> run_if_short(const NestCall& call);
   // Behind a run, for whoever tells somebody: those of its flags that NumPy would have raised.
   unsigned judged(const NestCall& call, unsigned raised);
   // What run would do: for explain. Of the arrays' memory only its addresses are used.

@@ -110,9 +110,8 @@ class Rounds {
     auto found = std::ranges::find_if(places_, is_it);
     if (found == places_.end()) {
       if (places_.size() == most_places) places_.pop_back();
-      places_.push_back({.code = begin.at.code,
-                         .instruction = begin.at.instruction,
-                         .elements = begin.elements});
+      places_.push_back(
+          {.code = begin.at.code, .instruction = begin.at.instruction, .elements = begin.elements});
       found = std::prev(places_.end());
     }
     std::rotate(places_.begin(), found, std::next(found));
@@ -120,7 +119,7 @@ class Rounds {
   }
 
   std::vector<Place> places_;
-  int passed_ = 0;                // rounds that began behind this trace's first
+  int passed_ = 0;  // rounds that began behind this trace's first
   std::int64_t first_held_ = 0;
 };
 

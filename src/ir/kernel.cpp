@@ -152,7 +152,7 @@ class Serializer {
       add(static_cast<std::int32_t>(operand.dtype), operand.written ? 1 : 0,
           operand.scratch_offset);
     types(kernel.scalars);
-    add(kernel.integers);
+    add(kernel.integers, kernel.may_stop ? 1 : 0);
     types(kernel.values);
     types(kernel.locals);
     block(kernel.code);

@@ -142,6 +142,8 @@ struct Kernel {
   std::vector<DType> values;   // type of each value
   std::vector<DType> locals;   // type of each local
   Block code;
+  // A launch of it may be asked to stop (backend/stop.h): it looks between rounds of its loops.
+  bool may_stop = false;
   bool operator==(const Kernel&) const = default;
 };
 

@@ -21,6 +21,7 @@ class Deserializer {
     }
     types(kernel_.scalars);
     kernel_.integers = reader_.number(0, INT32_MAX);
+    kernel_.may_stop = reader_.number(0, 2) != 0;
     types(kernel_.values);
     types(kernel_.locals);
     kernel_.code = block(0);

@@ -34,6 +34,7 @@ class Printer {
     for (std::int32_t k = 0; k < kernel_.integers; ++k)
       item('n', static_cast<std::size_t>(k), DType::Int64);
     for (std::size_t k = 0; k < kernel_.locals.size(); ++k) item('l', k, kernel_.locals[k]);
+    if (kernel_.may_stop) out_ << separator << "may stop";
     out_ << '\n';
   }
 

@@ -163,6 +163,7 @@ class RandomCase {
         in_vector([&] { statements(pick(2, 10), 3); });
       });
     case_.kernel = make_.kernel();
+    case_.kernel.may_stop = chance(30);
     case_.end = has_rows_ ? rows_ : columns_;
     case_.scratch_bytes = scratch_bytes_;
     return std::move(case_);

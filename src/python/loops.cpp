@@ -22,6 +22,7 @@
 #include "python/loop_guess.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
+#include "python/stoppable.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -310,12 +311,7 @@ class Nest {
     if (!waits) {
       evaluate_all();
       call->take(*kernel_, values, results_, Call::Memory::Now);
-      if (call->is_long()) {
-        const WithoutGil released;
-        flags = run_locked(*call);
-      } else {
-        flags = run_locked(*call);
-      }
+      flags = run_now(*call);
       if (warns && flags & flags_of_interest && float_errors_are_told())
         flags = judged(*call, flags);
     }
@@ -413,9 +409,17 @@ class Nest {
     return definition;
   }
 
-  unsigned run_locked(const Call& call) {
-    const Locked lock(Engine::lock());
-    return nest_->run(call.call());
+  unsigned run_now(const Call& call) {
+    std::optional<unsigned> flags;
+    {
+      std::optional<WithoutGil> released;
+      if (call.is_long()) released.emplace();
+      const Locked lock(Engine::lock());
+      flags = nest_->run_if_short(call.call());
+    }
+    if (flags) return *flags;
+    run_stoppable([&] { flags = nest_->run(call.call()); });
+    return *flags;
   }
   unsigned judged(const Call& call, unsigned flags) {
     std::optional<WithoutGil> released;
@@ -478,7 +482,11 @@ void add_loops(PyObject* module_object) {
       .def(
           "run",
           [](Nest& self, const nb::tuple& values, bool warns) {
-            return nb::steal(self.run(values_of(values), warns).release());
+            try {
+              return nb::steal(self.run(values_of(values), warns).release());
+            } catch (const PythonError&) {
+              throw nb::python_error();
+            }
           },
           "values"_a, "warns"_a = true)
       .def("verdicts", &Nest::verdicts);

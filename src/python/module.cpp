@@ -16,6 +16,7 @@
 #include "python/objects.h"
 #include "python/protocols.h"
 #include "python/source.h"
+#include "python/stoppable.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -181,7 +182,9 @@ void add_engine(nb::module_& m) {
         return array && is_exported(*array);
       },
       "array"_a, "Whether others can see the array's memory, so that all work on it is immediate.");
-  m.def("has_pending", has_pending, "Whether anything is recorded and not computed.");
+  m.def(
+      "has_pending", [] { return !is_in_stoppable() && has_pending(); },
+      "Whether anything is recorded and not computed, that could be computed now.");
   m.def(
       "explain", [](nb::handle) { return explain(); }, "array"_a = nb::none());
   m.def(
@@ -276,5 +279,6 @@ NB_MODULE(_core, module) {
   add_engine(module);
   add_door(module);
   add_test_hooks(module);
+  let_others_run_while_waiting();
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shut_down));
 }

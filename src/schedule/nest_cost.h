@@ -15,6 +15,8 @@ inline constexpr double function_in_order = 6, function_in_lanes = 1.5;
 inline constexpr double small_nest = 4e3;   // below it, all is one launch
 inline constexpr double launch_pays = 6e3;  // work that a launch of its own must have
 inline constexpr double waves_pay = 100e3;  // work of a wavefront in tiles, a launch a diagonal
+// A run that takes longer may be stopped; how often a While goes round, nobody knows.
+inline constexpr double stoppable_run = 50e6, rounds_of_while = 64;  // times those of the plan
 // A run as long as that is cut into launches, if they are as long as this.
 inline constexpr double long_run = 5e6, long_launch = 50e3;
 inline constexpr double least_product = 30e3;  // multiplications that a call of BLAS is worth

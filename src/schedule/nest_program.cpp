@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/error.h"
+#include "schedule/nest_cost.h"
 #include "schedule/nest_launch.h"
 
 namespace frit {
@@ -183,12 +184,31 @@ std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   return std::max(launch.shortest_chunk, (even + unit - 1) / unit * unit);
 }
 
+namespace {
+
+bool takes_long(const NestProgram& program) {
+  const auto& loops = program.judged.nest->loops;
+  const bool has_whiles = std::ranges::any_of(loops, &NestLoop::is_while);
+  return program.plan.cost * (has_whiles ? nest_cost::rounds_of_while : 1) >
+         nest_cost::stoppable_run;
+}
+
+}  // namespace
+
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts) {
   auto program = std::make_shared<NestProgram>();
   program->judged = std::move(judged);
   program->plan = plan_nest(program->judged, facts);
   ProgramWriter(*program, facts).run();
   Sweep(*program).run();
+  if (takes_long(*program)) {
+    program->may_stop = true;
+    for (NestLaunch& l : program->launches) {
+      Kernel kernel = *l.kernel;
+      kernel.may_stop = true;
+      l.kernel = std::make_shared<const Kernel>(std::move(kernel));
+    }
+  }
   return program;
 }
 

@@ -106,6 +106,7 @@ struct NestProgram {
   std::vector<NestStep> steps;
   std::vector<NestLaunch> launches;
   NestPlan plan;
+  bool may_stop = false;  // so are its kernels
 };
 
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts);

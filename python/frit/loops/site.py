@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from frit import _core
+from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
 from frit.loops.quiet import without_collections
 from frit.loops.translation import Inputs, Translation
@@ -69,12 +70,16 @@ class Plan:
         kept = self.saved(values)
         if kept is None:
             return None
-        if self.whole is not None:
-            found = self.whole.nest.run(values, t.numpy_floats)
+        try:
+            if self.whole is not None:
+                found = self.whole.nest.run(values, t.numpy_floats)
+                put_back(kept)
+                if self.whole.has_failed(found):
+                    return None
+            found = self.nest.run(values, t.numpy_floats)
+        except BaseException:  # of a signal's handler
             put_back(kept)
-            if self.whole.has_failed(found):
-                return None
-        found = self.nest.run(values, t.numpy_floats)
+            raise
         if self.has_failed(found):
             put_back(kept)
             return None
@@ -263,6 +268,8 @@ class Site:
                 if plan.may_fail and self.left:
                     plan.whole = self.plan_from(replace(inputs, left=0))
         except Exception as error:  # whatever is wrong with us, Python can run it
+            if is_from_handler(error):
+                raise
             # A new one: what an exception holds on to keeps the translation alive.
             reason = getattr(error, "reason", OURS + repr(error))
             self.refused[key] = Refusal(reason, getattr(error, "line", 0))

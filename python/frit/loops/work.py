@@ -67,6 +67,8 @@ class _Writer:
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             step = _OPERATORS[type(node.op)], 0.0
             return [*self.steps(node.left), *self.steps(node.right), step]
+        if isinstance(node, ast.BinOp) and (number := _power(node)) is not None:
+            return [("c", number)]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return [("c", 0), *self.steps(node.operand), ("-", 0)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
@@ -153,7 +155,7 @@ def is_simple(node: ast.expr, names: set[str]) -> bool:
         elif isinstance(part, ast.Subscript):
             is_fine = isinstance(part.value, ast.Attribute) and part.value.attr == "shape"
         elif isinstance(part, ast.BinOp):
-            is_fine = not isinstance(part.op, ast.Pow | ast.LShift)
+            is_fine = not isinstance(part.op, ast.Pow | ast.LShift) or _power(part) is not None
         else:
             is_fine = isinstance(part, (ast.Constant, ast.UnaryOp)) or not isinstance(
                 part, ast.expr
@@ -161,6 +163,18 @@ def is_simple(node: ast.expr, names: set[str]) -> bool:
         if not is_fine:
             return False
     return True
+
+
+def _power(node: ast.BinOp) -> int | None:
+    """10**6 or 1 << 20, if it is one of no huge number."""
+    x, y = node.left, node.right
+    if not isinstance(x, ast.Constant) or not isinstance(y, ast.Constant):
+        return None
+    if type(x.value) is not int or type(y.value) is not int or not 0 <= y.value < 64:
+        return None
+    if isinstance(node.op, ast.LShift):
+        return x.value << y.value
+    return x.value**y.value if isinstance(node.op, ast.Pow) else None
 
 
 def _price(node: ast.AST) -> int:
@@ -211,5 +225,5 @@ def guess_of(node: ast.For, names: Sequence[str]) -> Guess | None:
         writer = _Writer(names)
         rounds = writer.rounds(node)
         return Guess(_folded([*rounds, *writer.body(node.body), ("*", 0)]), writer.names)
-    except (_Unknown, RecursionError):
+    except (_Unknown, RecursionError, OverflowError):
         return None

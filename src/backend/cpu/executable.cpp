@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backend/stop.h"
 #include "ir/error.h"
 
 namespace frit::cpu {
@@ -45,21 +46,22 @@ class CompiledKernel final : public Executable {
     check(code.entry < code.bytes.size(), "compiled code has its entry inside");
     entry_ = reinterpret_cast<codegen::Entry>(reinterpret_cast<std::uintptr_t>(pages_.begin()) +
                                               code.entry);
+    outside_.push_back(&stop_flag);
     for (const codegen::CallOut& call_out : code.call_outs) {
-      loops_.push_back(loop(call_out.op, call_out.in));
-      check(loops_.back() != nullptr, "what compiled code calls exists");
+      outside_.push_back(reinterpret_cast<const void*>(loop(call_out.op, call_out.in)));
+      check(outside_.back() != nullptr, "what compiled code calls exists");
     }
   }
   void run(const LaunchArguments& arguments, std::int64_t begin, std::int64_t end,
            std::byte* scratch) const override {
     entry_(arguments.pointers, arguments.integers, arguments.scalars, begin, end, scratch,
-           loops_.data());
+           outside_.data());
   }
 
  private:
   CodePages pages_;
   codegen::Entry entry_ = nullptr;
-  std::vector<Loop> loops_;
+  std::vector<const void*> outside_;
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ class Addresses {
     find(kernel_.code);
     if (!found_any_) return std::nullopt;
     made_.code = rewritten(kernel_.code);
+    made_.may_stop = kernel_.may_stop;
     return std::move(made_);
   }
 

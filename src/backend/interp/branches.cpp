@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend/interp/machine.h"
+#include "backend/stop.h"
 
 namespace frit::interp {
 
@@ -106,6 +107,7 @@ void Machine::while_lanes(const Step& step, std::int32_t first) {
   Lane* const homes = lanes_in(branch.homes);
   std::optional<Packing> packing;
   for (;;) {
+    if (program_.may_stop) stop_if_asked();
     execute(first, step.middle);
     const std::uint8_t* const condition = conditions(step.in[0]);
     const std::int64_t count = count_true(condition, lanes_);

@@ -542,6 +542,10 @@ class Decoder {
 
 }  // namespace
 
-Program decode(const Kernel& kernel) { return Decoder(kernel).run(); }
+Program decode(const Kernel& kernel) {
+  Program program = Decoder(kernel).run();
+  program.may_stop = kernel.may_stop;
+  return program;
+}
 
 }  // namespace frit::interp

@@ -4,6 +4,7 @@
 #include "backend/interp/addresses.h"
 #include "backend/interp/machine.h"
 #include "backend/interp/program.h"
+#include "backend/stop.h"
 
 namespace frit {
 namespace {
@@ -13,7 +14,10 @@ class InterpretedKernel final : public Executable {
   explicit InterpretedKernel(const Kernel& kernel) : program_(decode(kernel)) {}
   void run(const LaunchArguments& arguments, std::int64_t begin, std::int64_t end,
            std::byte* scratch) const override {
-    if (begin < end) interp::Machine(program_, arguments, scratch).run(begin, end);
+    try {
+      if (begin < end) interp::Machine(program_, arguments, scratch).run(begin, end);
+    } catch (const Stopped&) {
+    }
   }
 
  private:

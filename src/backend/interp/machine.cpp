@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backend/stop.h"
 #include "ir/per_thread.h"
 
 namespace frit::interp {
@@ -128,6 +129,7 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
         break;
       case StepKind::While:
         for (;;) {
+          if (program_.may_stop) stop_if_asked();
           execute(k + 1, step.middle);
           if (!*conditions(step.in[0])) break;
           execute(step.middle, step.end);

@@ -1,0 +1,75 @@
+// stoppable.cpp: the main thread waits for work, and looks for signals.
+#include "python/stoppable.h"
+
+#include <chrono>
+#include <optional>
+#include <system_error>
+
+#include "engine/stoppable_run.h"
+#include "front/common.h"
+#include "python/python.h"
+
+namespace frit::python {
+namespace {
+
+constexpr std::chrono::milliseconds between_looks(20);
+
+// Python has no public function that tells.
+bool is_main_thread() {
+  const Ref threading = checked(PyImport_ImportModule("threading"));
+  const Ref main = checked(PyObject_CallMethod(threading.get(), "main_thread", nullptr));
+  const Ref ident = checked(PyObject_GetAttrString(main.get(), "ident"));
+  return PyLong_AsUnsignedLong(ident.get()) == PyThread_get_thread_ident();
+}
+
+thread_local int waiting_here = 0;
+struct Waiting {
+  Waiting() { ++waiting_here; }
+  ~Waiting() { --waiting_here; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
+
+}  // namespace
+
+bool is_in_stoppable() { return waiting_here > 0; }
+
+void let_others_run_while_waiting() {
+  EngineLock::set_waiter([](void (*wait)(void*), void* context) {
+    // Where Python does not check, it says that every thread has the GIL.
+    const bool has_gil = Py_IsInitialized() != 0 && PyGILState_GetThisThreadState() != nullptr &&
+                         PyGILState_Check() != 0;
+    std::optional<WithoutGil> released;
+    if (has_gil) released.emplace();
+    wait(context);
+  });
+}
+
+void run_stoppable(const std::function<void()>& work) {
+  std::optional<StoppableRun> run;
+  try {
+    if (is_main_thread()) run.emplace(work);
+  } catch (const std::system_error&) {  // there are no more threads
+  }
+  if (!run) {
+    const WithoutGil released;
+    const Locked lock(Engine::lock());
+    return work();
+  }
+  const Waiting waiting;
+  for (bool has_ended = false; !has_ended;) {
+    {
+      const WithoutGil released;
+      has_ended = run->has_ended_after(between_looks);
+    }
+    if (has_ended || PyErr_CheckSignals() == 0) continue;
+    {
+      const WithoutGil released;
+      run->stop();
+    }
+    throw PythonError();
+  }
+  run->throw_error();
+}
+
+}  // namespace frit::python

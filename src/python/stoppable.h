@@ -1,0 +1,19 @@
+// stoppable.h: work that takes long, during which signals are handled and other threads run.
+#pragma once
+
+#include <functional>
+
+namespace frit::python {
+
+// Runs it without the GIL, under the engine's lock, to its end. In the main thread, where Python
+// calls the handlers of signals (Ctrl-C, alarms), another thread does the work meanwhile; where a
+// handler raises, the work is stopped (engine/stoppable_run.h), and PythonError is thrown.
+void run_stoppable(const std::function<void()>& work);
+// Does this thread wait for such work, in a handler? Whoever takes the engine's lock there waits
+// for its end.
+bool is_in_stoppable();
+
+// Whoever waits for long, for the engine's lock, lets other threads of Python run.
+void let_others_run_while_waiting();
+
+}  // namespace frit::python

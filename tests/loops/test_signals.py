@@ -1,0 +1,232 @@
+"""test_signals.py: nests that take long let handlers of signals run, and end where these raise."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SETUP = """
+import os, signal, time
+import numpy as np
+
+class Alarm(Exception):
+    pass
+
+def raise_alarm(number, frame):
+    while frame.f_back.f_code.co_name != "within":
+        frame = frame.f_back
+    raise Alarm(f"it is time, {sorted({'i', 'k'} & {*frame.f_locals})}")
+
+signal.signal(signal.SIGALRM, raise_alarm)
+
+def within(seconds, function, *arguments):
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        function(*arguments)
+    except Alarm as alarm:
+        print(alarm)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+# None of them ends by itself while a test lasts.
+NESTS = {
+    "rows and columns": """
+def work(a, most=10**10):
+    for k in range(most):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = a[i, j] * 0.5 + np.sqrt(i * j)
+""",
+    "rounds of little": """
+def work(a, most=10**12):
+    for k in range(most):
+        for i in range(a.shape[0]):
+            a[i, 0] = a[i, 0] * 0.5 + np.sin(a[i, 1])
+""",
+    "one after another": """
+def work(a, most=10**13):
+    x = 0.3
+    for k in range(most):
+        x = 3.7 * x * (1 - x)
+    a[0, 0] = x
+""",
+    "a while": """
+def work(a, most=10**12):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            count = 0
+            x = a[i, j]
+            while count < most:
+                x = x * 0.5 + i
+                count += 1
+            a[i, j] = x
+""",
+    "a wavefront": """
+def work(a, most=10**10):
+    for k in range(most):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]) / 4
+""",
+    "a product": """
+def work(a, most=10**10):
+    c = np.zeros_like(a)
+    for k in range(most):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[0]):
+                for l in range(a.shape[0]):
+                    c[i, j] += a[i, l] * a[l, j]
+""",
+    "sums": """
+def work(a, most=10**10):
+    total = 0.0
+    for k in range(most):
+        for i in range(a.shape[0]):
+            total += a[i, k % 7]
+    return total
+""",
+}
+A = "a = np.random.default_rng(3).random((300, 300))\n"
+
+
+def run(tmp_path, text, tier="automatic", timeout=100):
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    settings = os.environ | {"FRIT_TIER": tier, "FRIT_CACHE": "0"}
+    settings.pop("FRIT_LOOPS", None)
+    words = [sys.executable, "-m", "frit", str(program)]
+    done = subprocess.run(words, env=settings, capture_output=True, text=True, timeout=timeout)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("tier", ["automatic", "interpreter", "compiled"])
+@pytest.mark.parametrize("nest", NESTS)
+def test_an_alarm_ends_a_nest(nest, tier, tmp_path):
+    text = SETUP + NESTS[nest] + A + "within(0.7, work, a)\nwork(a, 3)\nprint('done')"
+    code, out, err = run(tmp_path, text, tier)
+    assert (code, out) == (0, "it is time, []\ndone\n"), err  # no index: Python runs no round
+
+
+def test_an_alarm_ends_a_nest_of_the_module(tmp_path):
+    text = f"""{SETUP}{A}
+def handler(number, frame):
+    raise Alarm("k" in globals())
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.7)
+try:
+    for k in range(10**10):
+        for i in range(300):
+            for j in range(300):
+                a[i, j] = a[i, j] * 0.5 + np.sqrt(i * j)
+except Alarm as alarm:
+    print(alarm)
+"""
+    assert run(tmp_path, text)[:2] == (0, "False\n")
+
+
+def test_control_c_ends_the_program(tmp_path):
+    nest = NESTS["rows and columns"]
+    text = f"""{SETUP}{nest}{A}
+import threading
+threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+work(a)
+"""
+    code, out, err = run(tmp_path, text)
+    assert (code, out) == (-2, "")
+    assert err.rstrip().splitlines()[-1] == "KeyboardInterrupt"
+    assert 'program.py", line' in err
+
+
+def test_handlers_run_meanwhile(tmp_path):
+    """One that raises nothing changes nothing; time goes by for it."""
+    text = f"""{SETUP}{NESTS["rows and columns"]}{A}
+seen = []
+signal.signal(signal.SIGALRM, lambda number, frame: seen.append(time.perf_counter()))
+other = a.copy()
+signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+work(a, 5000)
+signal.setitimer(signal.ITIMER_REAL, 0)
+end = time.perf_counter()
+for k in range(5):
+    work(other, 1000)
+print(len(seen) > 1, seen[0] < end - 0.1, np.array_equal(a, other))
+"""
+    assert run(tmp_path, text)[:2] == (0, "True True True\n")
+
+
+def test_a_handler_that_reads_arrays_waits(tmp_path):
+    text = f"""{SETUP}{NESTS["rows and columns"]}{A}
+b = np.ones(10)
+def handler(number, frame):
+    print(float((b + 1).sum()))
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+work(a, 3000)
+print("done")
+"""
+    assert run(tmp_path, text)[:2] == (0, "20.0\ndone\n")
+
+
+def test_other_threads_go_on_and_are_not_stopped(tmp_path):
+    text = f"""{SETUP}{NESTS["rows and columns"]}{A}
+import threading
+b, c = a.copy(), a.copy()
+count = 0
+def counts():
+    global count
+    for k in range(40):
+        time.sleep(0.01)
+        count += 1
+counter = threading.Thread(target=counts)
+other = threading.Thread(target=work, args=(b, 3000))
+counter.start()
+other.start()
+within(0.5, work, a)
+print(count > 5)
+counter.join()
+other.join()
+work(c, 3000)
+print(np.array_equal(b, c))
+"""
+    assert run(tmp_path, text)[:2] == (0, "it is time, []\nTrue\nTrue\n")
+
+
+def test_an_alarm_in_the_middle_of_a_translation_is_not_lost(monkeypatch):
+    import signal
+
+    import numpy as np
+
+    import frit
+    from frit.loops import nest, site
+
+    class Alarm(Exception):
+        pass
+
+    def raise_alarm(number, frame):
+        raise Alarm
+
+    def translate(inputs):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        raise AssertionError("the handler has run")
+
+    @frit.parallelize
+    def doubled(a):
+        for i in range(a.shape[0]):
+            a[i] = 2 * a[i]
+
+    before = signal.signal(signal.SIGUSR1, raise_alarm)
+    try:
+        monkeypatch.setattr(site, "question_of", lambda *_: None)  # nothing is kept of it
+        monkeypatch.setattr(nest, "translate", translate)
+        with pytest.raises(Alarm):
+            doubled(np.ones(5))
+        monkeypatch.undo()
+        a = np.ones(5)
+        doubled(a)
+        assert a.tolist() == [2.0] * 5
+    finally:
+        signal.signal(signal.SIGUSR1, before)
