@@ -82,7 +82,8 @@ void EngineLock::set_waiter(Waiter waiter) { waiter_of_all.store(waiter); }
 
 void EngineLock::lock_among_others(const void* me) {
   if (owner_.load(std::memory_order_relaxed) != me) {
-    // Not taken within the wait: its waiter may need at its end what the owner would not give.
+    // Not taken within the wait: who asks for Python's lock at its end may never get it, where the
+    // interpreter has ended, and nobody else would get this one.
     const auto is_free = [&] { return owner_.load(std::memory_order_relaxed) == nullptr; };
     for (const void* nobody = nullptr;
          !is_free() || !owner_.compare_exchange_strong(nobody, me, std::memory_order_acquire);

@@ -76,5 +76,25 @@ TEST(EngineLock, AnotherFavouriteAfterFork) {
   EXPECT_EQ(counted.count, 6);
 }
 
+std::atomic<int> waits = 0;
+
+TEST(EngineLock, AWaitThatLastsIsTheWaiters) {
+  EngineLock::set_waiter([](void (*wait)(void*), void* context) {
+    ++waits;
+    wait(context);
+  });
+  Counted counted;
+  counted.add(2);
+  EXPECT_EQ(waits, 0);
+  counted.lock.lock();
+  std::thread other([&] { counted.add(1); });
+  while (waits == 0) std::this_thread::yield();
+  EXPECT_EQ(counted.count, 2);
+  counted.lock.unlock();
+  other.join();
+  EXPECT_EQ(counted.count, 3);
+  EngineLock::set_waiter(nullptr);
+}
+
 }  // namespace
 }  // namespace frit
