@@ -195,6 +195,25 @@ bool try_small(Op op, const Signature& signature, const Array& out,
   return true;
 }
 
+// The op of all elements, those that a mask leaves out too, where that raises nothing and is
+// computed at once; no array elsewhere.
+Array apply_unmasked(Op op, std::span<const Argument> arguments, const Signature& signature) {
+  Engine& engine = Engine::get();
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Array* a = arguments[k].array;
+    const DType dtype = a ? a->dtype() : arguments[k].scalar.dtype;
+    if (a && !is_small_and_ready(*a, 1)) return {};
+    if (dtype != signature.in[k] && conversion_may_warn(dtype, signature.in[k])) return {};
+  }
+  const bool may_raise = engine.settings.float_checks != 0 && may_warn(op, signature.in[0]);
+  const OtherSources silent(engine);
+  engine.settings.float_checks = 0;
+  if (may_raise) clear_float_flags();
+  Array result = apply(op, arguments, {.signature = signature, .casting = Casting::Unsafe});
+  const bool is_done = engine.is_ready(result.base()) && result.base()->data;
+  return is_done && !(may_raise && float_flags() & flags_of_interest) ? std::move(result) : Array();
+}
+
 // Masked: where the mask is false the op sees a harmless number, and the target keeps its elements.
 Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions& options,
                   const Signature& signature) {
@@ -216,18 +235,21 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
     target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)),
                    signature.out);
   }
-  const double harmless = harmless_input(op, signature.in[op == Op::Select ? 1 : 0]);
-  std::vector<Array> held;
-  std::vector<Argument> masked;
-  held.reserve(arguments.size());
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const Scalar other = scalar_of(signature.in[k], harmless);
-    held.push_back(
-        apply(Op::Select, {mask, arguments[k], Argument(other)},
-              {.signature = select_signature(signature.in[k]), .casting = Casting::Unsafe}));
-    masked.emplace_back(held.back());
+  Array result = apply_unmasked(op, arguments, signature);
+  if (!result) {
+    const double harmless = harmless_input(op, signature.in[op == Op::Select ? 1 : 0]);
+    std::vector<Array> held;
+    std::vector<Argument> masked;
+    held.reserve(arguments.size());
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      const Scalar other = scalar_of(signature.in[k], harmless);
+      held.push_back(
+          apply(Op::Select, {mask, arguments[k], Argument(other)},
+                {.signature = select_signature(signature.in[k]), .casting = Casting::Unsafe}));
+      masked.emplace_back(held.back());
+    }
+    result = apply(op, masked, {.signature = signature});
   }
-  const Array result = apply(op, masked, {.signature = signature});
   apply(
       Op::Select, {mask, result, target},
       {.out = &target, .signature = select_signature(target.dtype()), .casting = Casting::Unsafe});

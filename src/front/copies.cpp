@@ -101,7 +101,7 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
     std::int64_t bytes = item;  // no more than the base has: the elements are distinct
     for (std::int64_t extent : shape) bytes *= extent;
     // Many elements of one number rather wait for what is done with them.
-    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 1);
+    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 2);
   }
   if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
     ++engine.statistics.immediate;

@@ -289,9 +289,37 @@ void add_rows(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
   }
 }
 
+// An element of a bool array: whatever is not zero is true.
+enum class Truth : std::uint8_t {};
+
+// An element is true where a true one of its row meets a true one of its column: rows of `b` added
+// up until all are.
+void any_of_both(const Matrix<Truth>& a, const Matrix<Truth>& b, const Matrix<Truth>& out) {
+  constexpr Truth no{0};
+  const bool has_rows = b.column_stride == 1 && out.column_stride == 1;
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    Truth* const to = out.data + i * out.row_stride;
+    for (std::int64_t j = 0; j < b.columns; ++j) to[j * out.column_stride] = no;
+    std::int64_t open = 0;  // the first that is still false
+    for (std::int64_t k = 0; k < a.columns && open < b.columns; ++k) {
+      if (a.data[i * a.row_stride + k * a.column_stride] == no) continue;
+      const Truth* const from = b.data + k * b.row_stride;
+      const auto add = [](Truth& sum, Truth term) { sum = Truth{sum != no || term != no}; };
+      if (has_rows)  // in vectors
+        for (std::int64_t j = open; j < b.columns; ++j) add(to[j], from[j]);
+      else
+        for (std::int64_t j = open; j < b.columns; ++j)
+          add(to[j * out.column_stride], from[j * b.column_stride]);
+      while (open < b.columns && to[open * out.column_stride] != no) ++open;
+    }
+  }
+}
+
 template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, Truth>) {
+    any_of_both(a, b, out);
+  } else if constexpr (std::is_integral_v<T>) {
     constexpr std::int64_t least_columns = 16;
     const bool has_rows = b.column_stride == 1 && out.column_stride == 1;
     if (has_rows && b.columns >= least_columns) return add_rows(a, b, out);
@@ -368,6 +396,7 @@ class MatmulCall final : public Call {
       case DType::UInt64:
         return run_as<std::uint64_t>(pointers);
       case DType::Bool:
+        return run_as<Truth>(pointers);
       case DType::Float16:
         break;
     }
@@ -465,6 +494,8 @@ Array small_product(const Array& a, const Array& b) {
       return product_at_once<std::complex<double>>(a, b, n);
     case DType::Int64:
       return product_at_once<std::uint64_t>(a, b, n);
+    case DType::Bool:
+      return product_at_once<Truth>(a, b, n);
     default:
       return {};
   }
@@ -491,7 +522,7 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
         "matmul: Input operand does not have enough dimensions (has 0, gufunc core with signature "
         "(n?,k),(k,m?)->(n?,m?) requires 1)");
   const DType dtype = promote(a.dtype(), b.dtype());
-  if (is_bool(dtype) || dtype == DType::Float16) throw TypeError("no native matmul of this type");
+  if (dtype == DType::Float16) throw TypeError("no native matmul of this type");
   const bool row_vector = a.ndim() == 1, column_vector = b.ndim() == 1;
   const auto as_matrix = [](const Array& x, bool row) {
     const std::int64_t shape[2] = {row ? 1 : x.shape()[0], row ? x.shape()[0] : 1};

@@ -134,8 +134,11 @@ struct SwapAxes {
 struct Squeeze {
   static constexpr const char* name = "squeeze";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis] = named(arguments, {"axis"});
     const Array& array = array_behind(self);
+    const bool is_plain = arguments.positional + arguments.keywords() == 0;
+    if (is_plain && std::ranges::find(array.layout()->shape(), 1) == array.layout()->shape().end())
+      return Py_NewRef(self);
+    const auto [axis] = named(arguments, {"axis"});
     const Axes axes = axes_operand(axis, array.ndim());
     const bool any = !is_given(axis);
     Shape shape, strides;
@@ -149,6 +152,7 @@ struct Squeeze {
       shape.push_back(extent);
       strides.push_back(array.strides()[static_cast<std::size_t>(k)]);
     }
+    if (static_cast<int>(shape.size()) == array.ndim()) return Py_NewRef(self);
     return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
   }
 };
@@ -166,9 +170,12 @@ struct AsType {
     const Array& array = array_behind(self);
     if (is_inexact(*wanted) && size_of(*wanted) < size_of(array.dtype()))
       leave_underflow_to_numpy();
-    if (is_complex(array.dtype()) && !is_complex(*wanted) && !is_bool(*wanted))
-      throw Unfit{"complex values lose their imaginary part"};
     const char layout = order_operand(order, 'K');
+    const bool loses_part = is_complex(array.dtype()) && !is_complex(*wanted) && !is_bool(*wanted);
+    if (loses_part && is_integer(*wanted)) throw Unfit{"complex values lose their imaginary part"};
+    if (loses_part)
+      checked_status(PyErr_WarnEx(complex_warning(),
+                                  "Casting complex values to real discards the imaginary part", 1));
     if (!flag_operand(copies, true) && *wanted == array.dtype()) {
       const bool fits =
           layout == 'K' || (layout == 'A' && (array.c_contiguous() || array.f_contiguous())) ||
@@ -176,6 +183,15 @@ struct AsType {
       if (fits) return Py_NewRef(self);
     }
     return new_array(astype(array, *wanted, layout));
+  }
+
+ private:
+  static PyObject* complex_warning() {
+    static PyObject* const found =
+        checked(PyObject_GetAttrString(checked(PyImport_ImportModule("numpy.exceptions")).get(),
+                                       "ComplexWarning"))
+            .release();
+    return found;
   }
 };
 
@@ -373,10 +389,30 @@ struct View {
     if (!dtype || dtype == as_object(array_type) || dtype == numpy.ndarray)
       return new_view(Array(array), array_of(self));
     const std::optional<DType> wanted = requested_dtype(dtype);
-    if (!wanted || size_of(*wanted) != size_of(array.dtype()))
-      throw Unfit{"a view with another item size"};
+    if (!wanted) throw Unfit{"a view of another class"};
+    if (size_of(*wanted) != size_of(array.dtype())) return resized(array, *wanted, self);
     return new_view(window(array, array.shape(), array.strides(), array.offset(), *wanted),
                     array_of(self));
+  }
+
+ private:
+  // Elements of another size, where all lie at multiples of it: one split into several, or several
+  // made one.
+  static PyObject* resized(const Array& array, DType wanted, PyObject* self) {
+    const std::int64_t item = size_of(wanted);
+    const auto is_whole = [item](std::int64_t bytes) { return bytes % item == 0; };
+    Shape shape(array.shape().begin(), array.shape().end()),
+        strides(array.strides().begin(), array.strides().end());
+    const bool may_be_split = !is_bool(wanted) && array.size() > 0 && array.ndim() > 0 &&
+                              strides.back() == size_of(array.dtype());
+    if (!may_be_split || (item > strides.back() && array.base()->foreign))
+      throw Unfit{"a view with another item size"};
+    shape.back() *= std::exchange(strides.back(), item);
+    if (!is_whole(array.offset()) || !is_whole(shape.back()) ||
+        !std::ranges::all_of(strides, is_whole))
+      throw Unfit{"a view with another item size"};
+    shape.back() /= item;
+    return new_view(window(array, shape, strides, array.offset(), wanted), array_of(self));
   }
 };
 
@@ -680,14 +716,42 @@ struct TransposeFunction {
   }
 };
 
+// partition(a, kth, axis=-1): of a copy, in place.
+struct PartitionFunction {
+  static constexpr const char* name = "partition";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [kth, axis] = named(arguments, {"kth", "axis"});
+    if (!kth || axis == Py_None) return Py_NewRef(Py_NotImplemented);
+    Ref copied = Ref::steal(new_array(copy(array_behind(self), 'K')));
+    const Ref none = Ref::steal(OnReal<&partition_name>::run(copied.get(), arguments));
+    return copied.release();
+  }
+};
+struct ArgPartitionFunction {
+  static constexpr const char* name = "argpartition";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [kth, axis] = named(arguments, {"kth", "axis"});
+    return kth ? OnReal<&argpartition_name>::run(self, arguments) : Py_NewRef(Py_NotImplemented);
+  }
+};
+
 }  // namespace
 
 std::vector<PyMethodDef> array_shortcuts() {
-  return {
-      shortcut_row<ClipFunction>(),  shortcut_row<Diagonal>(), shortcut_row<Nonzero>(),
-      shortcut_row<Ravel>(),         shortcut_row<Repeat>(),   shortcut_row<Round>(),
-      shortcut_row<Round>("around"), shortcut_row<Squeeze>(),  shortcut_row<SwapAxes>(),
-      shortcut_row<Take>(),          shortcut_row<Trace>(),    shortcut_row<TransposeFunction>()};
+  return {shortcut_row<PartitionFunction>(),
+          shortcut_row<ArgPartitionFunction>(),
+          shortcut_row<ClipFunction>(),
+          shortcut_row<Diagonal>(),
+          shortcut_row<Nonzero>(),
+          shortcut_row<Ravel>(),
+          shortcut_row<Repeat>(),
+          shortcut_row<Round>(),
+          shortcut_row<Round>("around"),
+          shortcut_row<Squeeze>(),
+          shortcut_row<SwapAxes>(),
+          shortcut_row<Take>(),
+          shortcut_row<Trace>(),
+          shortcut_row<TransposeFunction>()};
 }
 
 std::vector<PyMethodDef> array_methods() {

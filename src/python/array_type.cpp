@@ -131,7 +131,7 @@ PyObject* iterate(PyObject* object) {
 
 PyObject* next_row(PyObject* object) {
   auto* rows = reinterpret_cast<Rows*>(object);
-  if (rows->next >= array_of(rows->array).array.shape()[0]) return nullptr;
+  if (rows->next >= array_of(rows->array).array.layout()->shape()[0]) return nullptr;
   return guarded([&] { return get_row(rows->array, rows->next++); });
 }
 

@@ -64,7 +64,7 @@ bool is_exactly(const Scalar& element, std::int64_t value) {
          (value >= 0 || is_signed(element.dtype));
 }
 
-Array zeros_made(const Made& made) { return filled(made, number(0, made.dtype)); }
+Array zeros_made(const Made& made) { return filled(made, Scalar{.dtype = made.dtype}); }
 Array ones_made(const Made& made) { return filled(made, number(1, made.dtype)); }
 
 Made read_plain(const Arguments& arguments) {
@@ -73,35 +73,45 @@ Made read_plain(const Arguments& arguments) {
   return read_made(shape, dtype, order, device, like);
 }
 
-// The n of f(n), with nothing else: the common call, which needs no Shape.
-std::optional<std::int64_t> only_extent(const Arguments& arguments) {
-  if (arguments.positional != 1 || arguments.names || !PyLong_CheckExact(arguments.values[0]))
-    return std::nullopt;
+// What f(n), f(n, dtype) and f(n, dtype=dtype) ask for: the common calls, which need no Shape.
+struct Row {
+  std::int64_t extent;
+  DType dtype;
+};
+std::optional<Row> only_row(const Arguments& arguments) {
+  static PyObject* const name = PyUnicode_InternFromString("dtype");
+  const bool has_dtype = arguments.positional + arguments.keywords() == 2;
+  const bool is_row = arguments.keywords() == 0 ? arguments.positional == 1 || has_dtype
+                                                : has_dtype && arguments.positional == 1 &&
+                                                      PyTuple_GET_ITEM(arguments.names, 0) == name;
+  if (!is_row || !PyLong_CheckExact(arguments.values[0])) return std::nullopt;
   const std::int64_t extent = integer_operand(arguments.values[0]);
-  return extent < 0 ? std::nullopt : std::optional(extent);
+  if (extent < 0) return std::nullopt;
+  return Row{extent,
+             requested_dtype(has_dtype ? arguments.values[1] : nullptr).value_or(DType::Float64)};
 }
 
 struct Empty {
   static constexpr const char* name = "empty";
   static PyObject* run(const Arguments& arguments) {
-    if (const std::optional<std::int64_t> n = only_extent(arguments))
-      return new_array(empty({&*n, 1}, DType::Float64));
+    if (const std::optional<Row> row = only_row(arguments))
+      return new_array(empty({&row->extent, 1}, row->dtype));
     return new_array(empty_made(read_plain(arguments)));
   }
 };
 struct Zeros {
   static constexpr const char* name = "zeros";
   static PyObject* run(const Arguments& arguments) {
-    if (const std::optional<std::int64_t> n = only_extent(arguments))
-      return new_array(full({&*n, 1}, Scalar::of(DType::Float64, 0.0)));
+    if (const std::optional<Row> row = only_row(arguments))
+      return new_array(full({&row->extent, 1}, Scalar{.dtype = row->dtype}));
     return new_array(zeros_made(read_plain(arguments)));
   }
 };
 struct Ones {
   static constexpr const char* name = "ones";
   static PyObject* run(const Arguments& arguments) {
-    if (const std::optional<std::int64_t> n = only_extent(arguments))
-      return new_array(full({&*n, 1}, Scalar::of(DType::Float64, 1.0)));
+    if (const std::optional<Row> row = only_row(arguments))
+      return new_array(full({&row->extent, 1}, number(1, row->dtype)));
     return new_array(ones_made(read_plain(arguments)));
   }
 };

@@ -314,13 +314,10 @@ PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
 
 // Null, with the callee's error set, where the call failed.
 Ref call_with(Stand& stand, PyObject* function, const Arguments& arguments) {
-  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
-  constexpr std::size_t few = 8;
-  PyObject* here[few + 1];
-  std::vector<PyObject*> more(count > few ? count + 1 : 0);
-  // The callee may use the slot before the first.
-  PyObject** values = (count > few ? more.data() : here) + 1;
-  for (std::size_t k = 0; k < count; ++k) values[k] = stand.real(arguments.values[k]);
+  const Py_ssize_t count = arguments.positional + arguments.keywords();
+  ArgumentRoom room(count);
+  PyObject** const values = room.values();
+  for (Py_ssize_t k = 0; k < count; ++k) values[k] = stand.real(arguments.values[k]);
   if (stand.has_arrays()) ++numpy_calls;
   return Ref::steal(PyObject_Vectorcall(
       function, values,

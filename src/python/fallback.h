@@ -5,6 +5,19 @@
 
 namespace frit::python {
 
+// Room for the arguments of a call: on the stack where they are few. The callee may use the slot
+// before the first (PY_VECTORCALL_ARGUMENTS_OFFSET).
+class ArgumentRoom {
+ public:
+  explicit ArgumentRoom(Py_ssize_t count) : more_(count > few ? count + 1 : 0) {}
+  PyObject** values() { return (more_.empty() ? here_ : more_.data()) + 1; }
+
+ private:
+  static constexpr Py_ssize_t few = 8;
+  PyObject* here_[few + 1];
+  std::vector<PyObject*> more_;
+};
+
 // Calls `function` with Frit objects replaced by real ones and wraps what comes back. A real array
 // that NumPy hands back (out=, in-place operators) becomes the very object it stood for.
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);

@@ -35,11 +35,9 @@ FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<Fallbac
 
 PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
   const Ref real = checked(PyObject_GetAttr(arguments.values[0], self.through));
-  constexpr Py_ssize_t few = 8;
   const Py_ssize_t count = arguments.positional + arguments.keywords();
-  PyObject* here[few];
-  std::vector<PyObject*> more(static_cast<std::size_t>(count > few ? count : 0));
-  PyObject** values = count > few ? more.data() : here;
+  ArgumentRoom room(count);
+  PyObject** const values = room.values();
   std::copy_n(arguments.values, count, values);
   values[0] = real.get();
   return call_numpy(self.function, {values, arguments.positional, arguments.names});

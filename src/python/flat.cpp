@@ -65,8 +65,22 @@ bool fits(PyObject* value, PyObject* key, std::int64_t size) {
   return array.ndim() <= 1 && array.size() == PySlice_AdjustIndices(size, &start, &stop, step);
 }
 
+// The element of a dense array at this index; null where it is out of bounds, or where NumPy's
+// iterator, which then forgets its place, is under way.
+PyObject* dense_element(PyObject* object, PyObject* key) {
+  const FlatObject& self = flat_of(object);
+  const Array& array = array_of(self.array).array;
+  if (self.iterator || !PyLong_CheckExact(key) || !array.c_contiguous()) return nullptr;
+  int overflow = 0;
+  const std::int64_t given = PyLong_AsLongAndOverflow(key, &overflow);
+  const std::int64_t index = given < 0 ? given + array.size() : given;
+  if (overflow != 0 || index < 0 || index >= array.size()) return nullptr;
+  return make_scalar(evaluate(array) + index * size_of(array.dtype()), array.dtype());
+}
+
 PyObject* get_item(PyObject* object, PyObject* key) {
   return guarded([&]() -> PyObject* {
+    if (PyObject* element = dense_element(object, key)) return element;
     if (const Ref axis = dense_axis(object, key)) {
       const Ref part = checked(PyObject_GetItem(axis.get(), key));
       return new_array(copy(array_of(part.get()).array, 'C'));

@@ -421,9 +421,10 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
 
 PyObject* get_row(PyObject* self, std::int64_t index) {
   const Array& array = array_of(self).array;
-  if (array.ndim() == 1) {
+  const Layout& layout = *array.layout();
+  if (layout.ndim() == 1) {
     const std::byte* data = is_ready(array) ? array.base()->data + array.offset() : evaluate(array);
-    return make_scalar(data + index * array.strides()[0], array.dtype());
+    return make_scalar(data + index * layout.strides()[0], array.dtype());
   }
   return new_view(window(array, array.shape().subspan(1), array.strides().subspan(1),
                          array.offset() + index * array.strides()[0], array.dtype()),

@@ -47,7 +47,16 @@ void keep(ExportObject& self, const Array& array) {
 
 std::byte* begin(ExportObject& self, const Array& array) {
   note_look();
-  if (is_idle(array) || !has_pending()) {
+  if (is_idle(array)) {  // as begin_export, where nothing is to be computed
+    const Locked lock(Engine::lock());
+    Base* const base = array.base();
+    base->stamp = 0;
+    ++base->exports;
+    Engine::get().retain_handle(base);
+    keep(self, array);
+    return base->data + array.offset();
+  }
+  if (!has_pending()) {
     const Locked lock(Engine::lock());
     std::byte* data = begin_export(array);
     keep(self, array);
@@ -93,9 +102,10 @@ PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
 }
 
 // As NumPy has it: an axis of one element has no say, and no elements are aligned.
-bool is_aligned(const PyArrayObject_fields& array) {
+bool is_aligned(const PyArrayObject_fields& array, bool is_in_order) {
   const auto mask = static_cast<std::uintptr_t>(PyDataType_ALIGNMENT(array.descr) - 1);
   auto bits = reinterpret_cast<std::uintptr_t>(array.data);
+  if (is_in_order && (bits & mask) == 0) return true;
   for (int k = 0; k < array.nd; ++k) {
     if (array.dimensions[k] == 0) return true;
     if (array.dimensions[k] > 1) bits |= static_cast<std::uintptr_t>(array.strides[k]);
@@ -283,8 +293,9 @@ Ref real_array(const Array& array, bool writable) {
   PyArrayObject_fields& real = fields_of(result.get());
   real.data = reinterpret_cast<char*>(begin(export_of(real.base), array));
   settle_warnings();
-  const auto shape = array.layout()->shape(), strides = array.layout()->strides();
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  const Layout& layout = *array.layout();
+  const std::int64_t *shape = layout.shape().data(), *strides = layout.strides().data();
+  for (std::size_t k = 0; k < ndim; ++k) {
     real.dimensions[k] = shape[k];
     real.strides[k] = strides[k];
   }
@@ -293,10 +304,10 @@ Ref real_array(const Array& array, bool writable) {
     Py_INCREF(as_object(descriptor));
     Py_SETREF(real.descr, descriptor);
   }
-  const Layout& layout = *array.layout();
   real.flags = (layout.c_contiguous() ? NPY_ARRAY_C_CONTIGUOUS : 0) |
                (layout.f_contiguous() ? NPY_ARRAY_F_CONTIGUOUS : 0) |
-               (writable ? NPY_ARRAY_WRITEABLE : 0) | (is_aligned(real) ? NPY_ARRAY_ALIGNED : 0);
+               (writable ? NPY_ARRAY_WRITEABLE : 0) |
+               (is_aligned(real, layout.c_contiguous()) ? NPY_ARRAY_ALIGNED : 0);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // methods.h: how a method of Array is written: its name, its native form; NumPy does the rest.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -14,11 +15,13 @@ namespace frit::python {
 // numpy.ndarray.name(self, ...).
 inline PyObject* call_real_method(const char* name, PyObject* self, const Arguments& arguments,
                                   const char* reason) {
-  const auto count = static_cast<std::size_t>(arguments.positional + arguments.keywords());
-  std::vector<PyObject*> values{self};
-  values.insert(values.end(), arguments.values, arguments.values + count);
-  return fall_back(name, ndarray_method(name),
-                   {values.data(), arguments.positional + 1, arguments.names}, reason);
+  const Py_ssize_t count = arguments.positional + arguments.keywords();
+  ArgumentRoom room(count + 1);
+  PyObject** const values = room.values();
+  values[0] = self;
+  std::copy_n(arguments.values, count, values + 1);
+  return fall_back(name, ndarray_method(name), {values, arguments.positional + 1, arguments.names},
+                   reason);
 }
 
 // A method is a struct with `name` and `run(self, arguments)`, which may throw Unfit.

@@ -95,22 +95,6 @@ PyObject* attribute(PyObject* object, const char* name) {
   return checked(PyObject_GetAttrString(object, name)).release();
 }
 
-// The functions live as long as the process, and so do the names: they are found by address.
-PyObject* kept_attribute(PyObject* owner, const char* name) {
-  struct Kept {
-    PyObject* owner = nullptr;
-    const char* name = nullptr;
-    PyObject* attribute = nullptr;
-  };
-  static std::array<Kept, 256> kept;
-  const std::uint64_t hash =
-      mixed(reinterpret_cast<std::uintptr_t>(owner), reinterpret_cast<std::uintptr_t>(name));
-  Kept& place = kept[hash >> 56];
-  // What was here before keeps its reference: somebody may be calling it.
-  if (place.owner != owner || place.name != name) place = {owner, name, attribute(owner, name)};
-  return place.attribute;
-}
-
 }  // namespace
 
 void import_numpy() {
@@ -127,6 +111,21 @@ void import_numpy() {
     descriptors[k] = PyArray_DescrFromType(type_number_of(static_cast<DType>(k)));
     scalar_types[k] = descriptors[k]->typeobj;
   }
+}
+
+PyObject* kept_attribute(PyObject* owner, const char* name) {
+  struct Kept {
+    PyObject* owner = nullptr;
+    const char* name = nullptr;
+    PyObject* attribute = nullptr;
+  };
+  static std::array<Kept, 256> kept;
+  const std::uint64_t hash =
+      mixed(reinterpret_cast<std::uintptr_t>(owner), reinterpret_cast<std::uintptr_t>(name));
+  Kept& place = kept[hash >> 56];
+  // What was here before keeps its reference: somebody may be calling it.
+  if (place.owner != owner || place.name != name) place = {owner, name, attribute(owner, name)};
+  return place.attribute;
 }
 
 PyObject* numpy_function(const char* name) { return kept_attribute(numpy.module, name); }
@@ -218,6 +217,8 @@ PyObject* make_scalar(const std::byte* value, DType dtype) {
       return allocate_scalar<PyFloatScalarObject, float>(dtype, value);
     case DType::Float64:
       return allocate_scalar<PyDoubleScalarObject, double>(dtype, value);
+    case DType::Complex128:
+      return allocate_scalar<PyCDoubleScalarObject, std::complex<double>>(dtype, value);
     case DType::Int8:
     case DType::Int16:
     case DType::UInt8:
@@ -226,7 +227,6 @@ PyObject* make_scalar(const std::byte* value, DType dtype) {
     case DType::UInt64:
     case DType::Float16:
     case DType::Complex64:
-    case DType::Complex128:
       break;
   }
   return checked(PyArray_Scalar(const_cast<std::byte*>(value), descriptor_of(dtype), nullptr))

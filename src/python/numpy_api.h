@@ -23,7 +23,10 @@ struct NumPy {
 };
 extern NumPy numpy;
 
-// numpy.name, operator.name and numpy.ndarray.name; kept for the life of the process.
+// owner.name, found by the addresses of both: they, and what is found, live as long as the process.
+// Borrowed.
+PyObject* kept_attribute(PyObject* owner, const char* name);
+// numpy.name, operator.name and numpy.ndarray.name, kept so.
 PyObject* numpy_function(const char* name);
 PyObject* operator_function(const char* name);
 PyObject* ndarray_method(const char* name);

@@ -226,16 +226,39 @@ struct Deviation {
   }
 };
 
-// Of a few elements that lie side by side NumPy's own loop finds it at once; else null.
+// Of a few elements that lie side by side NumPy's own loop finds it at once.
+bool has_few_in_order(const Array& array) {
+  return array.size() > 0 && array.c_contiguous() && is_small_and_ready(array, moderate_times);
+}
+PyArray_ArgFunc* numpys_arg_extreme(Extreme which, DType dtype) {
+  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(dtype));
+  return which == Extreme::Max ? functions->argmax : functions->argmin;
+}
+
+// Of all of them; else null.
 PyObject* small_arg_extreme(Extreme which, const Array& array) {
-  if (array.size() == 0 || !array.c_contiguous() || !is_small_and_ready(array, moderate_times))
-    return nullptr;
-  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_ArgFunc* const find = which == Extreme::Max ? functions->argmax : functions->argmin;
+  if (!has_few_in_order(array)) return nullptr;
   npy_intp place = 0;
-  find(array.base()->data + array.offset(), array.size(), &place, nullptr);
+  numpys_arg_extreme(which, array.dtype())(array.base()->data + array.offset(), array.size(),
+                                           &place, nullptr);
   const std::int64_t index = place;
   return make_scalar(reinterpret_cast<const std::byte*>(&index), DType::Int64);
+}
+
+// Of each of a few rows; else null.
+PyObject* small_arg_extremes(Extreme which, const Array& array) {
+  if (!has_few_in_order(array)) return nullptr;
+  const std::span<const std::int64_t> shape = array.shape();
+  Array places = empty(shape.first(shape.size() - 1), DType::Int64);
+  eval(places);  // its memory
+  PyArray_ArgFunc* const find = numpys_arg_extreme(which, array.dtype());
+  std::byte* row = array.base()->data + array.offset();
+  auto* place = reinterpret_cast<npy_intp*>(places.base()->data);
+  for (const npy_intp* end = place + places.size(); place < end; ++place) {
+    find(row, shape.back(), place, nullptr);
+    row += shape.back() * size_of(array.dtype());
+  }
+  return new_array(std::move(places));
 }
 
 template <Extreme which>
@@ -247,6 +270,8 @@ PyObject* arg_extreme_of(PyObject* self, const Arguments& arguments) {
   const Array& array = array_of(self).array;
   std::optional<int> along;
   if (is_given(axis)) along = axis_operand(axis, array.ndim());
+  if (!keepdims && array.ndim() > 1 && along == array.ndim() - 1)
+    if (PyObject* places = small_arg_extremes(which, array)) return places;
   return new_result(arg_extreme(which, array, along, flag_operand(keepdims, false)));
 }
 struct ArgMin {

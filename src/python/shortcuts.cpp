@@ -328,6 +328,29 @@ struct Diff {
   }
 };
 
+// ptp(a[, axis]) of what the caches hold: beyond, largest and smallest are found in one pass.
+struct PeakToPeak {
+  static constexpr const char* name = "ptp";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    constexpr std::int64_t cached = 32;
+    const auto [along] = named(arguments, {"axis"});
+    const Array& array = array_behind(self);
+    if (is_bool(array.dtype()) || array.ndim() == 0 || array.size() == 0 ||
+        !is_small_and_ready(array, cached))
+      return Py_NewRef(Py_NotImplemented);
+    const Axes axes = axes_operand(along, array.ndim());
+    const ReduceOptions options{.axes = axes.axes, .all_axes = axes.all};
+    const auto extreme = [&](Op op) {
+      Array found = reduce(op, array, options);
+      evaluate(found);  // by itself
+      return found;
+    };
+    const Array highest = extreme(Op::Maximum), lowest = extreme(Op::Minimum);
+    note_ufunc("subtract");
+    return new_result(apply(Op::Subtract, {highest, lowest}));
+  }
+};
+
 // ediff1d(a).
 struct FlatDiff {
   static constexpr const char* name = "ediff1d";
@@ -543,6 +566,7 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<MoveAxis>(),
           shortcut_row<Tile>(),
           shortcut_row<Diff>(),
+          shortcut_row<PeakToPeak>(),
           shortcut_row<FlatDiff>(),
           shortcut_row<Outer>(),
           shortcut_row<ArrayEqual>(),

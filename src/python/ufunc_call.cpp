@@ -21,6 +21,7 @@ namespace frit::python {
 namespace {
 
 constexpr int most_inputs = 3, most_outputs = 2;
+constexpr const char* where_without_out = "NumPy warns of where= without out=";
 
 // The options of a call, absent ones null.
 struct Options {
@@ -111,7 +112,7 @@ void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call)
       call.mask = array_operand(options.where);
       if (!is_bool(call.mask.dtype())) throw Unfit{"where= is not a mask"};
       call.masked = true;
-      if (!options.out && given == ufunc.inputs) throw Unfit{"NumPy warns of where= without out="};
+      if (!options.out && !call.outs[0] && !call.outs[1]) throw Unfit{where_without_out};
     }
   }
   for (int k = 0; k < ufunc.outputs; ++k)
@@ -355,7 +356,21 @@ Array clipped(const Array& x, const Argument& low, const Argument& high) {
       select);
 }
 
+namespace {
+
+// The usual form of it, told apart at once. (Names in a program's text are interned.)
+bool has_where_alone(const UFuncObject& ufunc, const Arguments& arguments) {
+  static PyObject* const where = PyUnicode_InternFromString("where");
+  return arguments.keywords() == 1 && arguments.positional == ufunc.inputs &&
+         PyTuple_GET_ITEM(arguments.names, 0) == where &&
+         arguments.values[arguments.positional] != Py_True;
+}
+
+}  // namespace
+
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
+  if (has_where_alone(ufunc, arguments))
+    return fall_back(ufunc.name, ufunc.real, arguments, where_without_out);
   return checked(native_or(
                      {&ufunc, arguments},
                      [&]() -> PyObject* {
@@ -486,22 +501,11 @@ PyObject* method_native(const UFuncObject& ufunc, std::string_view method,
   return at_method(ufunc, arguments);
 }
 
-Ref method_name(std::string_view method) {
-  static PyObject* const names[] = {
-      PyUnicode_InternFromString("reduce"), PyUnicode_InternFromString("accumulate"),
-      PyUnicode_InternFromString("outer"), PyUnicode_InternFromString("at"),
-      PyUnicode_InternFromString("reduceat")};
-  for (PyObject* name : names)
-    if (PyUnicode_AsUTF8(name) == method) return Ref::borrow(name);
-  return checked(PyUnicode_FromStringAndSize(method.data(), std::ssize(method)));
-}
-
 }  // namespace
 
 PyObject* call_ufunc_method(UFuncObject& ufunc, const char* method, const Arguments& arguments) {
   const auto in_numpy = [&](const char* reason) {
-    const Ref function = checked(PyObject_GetAttr(ufunc.real, method_name(method).get()));
-    return fall_back(ufunc.name, function.get(), arguments, reason);
+    return fall_back(ufunc.name, kept_attribute(ufunc.real, method), arguments, reason);
   };
   if (std::string_view(method) == "reduceat") return in_numpy("reduceat is not native");
   return checked(native_or(

@@ -32,3 +32,17 @@ def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     if type(a) is not Array:
         return call("searchsorted", numpy.searchsorted, a, v, side, sorter)
     return call("searchsorted", _searchsorted, a, v, side, sorter)
+
+
+@native
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    return call("partition", numpy.partition, a, kth, axis, kind, order)
+
+
+@native
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    return call("argpartition", numpy.argpartition, a, kth, axis, kind, order)

@@ -59,6 +59,7 @@ LEFT_UP_TO = {
     "gradient": 4,
     "insert": 64,
     "pad": 64,
+    "place": 4,
     "take_along_axis": 16,
 }
 # Of few steps, and they give views.

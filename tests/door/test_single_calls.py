@@ -1,0 +1,247 @@
+"""test_single_calls.py: calls with a short way of their own answer, warn and refuse as NumPy."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+import pytest
+
+import frit.numpy as np
+
+DTYPES = ["?", "i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
+SHAPES = [(), (0,), (1,), (7,), (3, 0), (3, 4), (4, 1), (40,), (3000,)]
+ORDERS = {
+    "as it is": lambda x: x,
+    "transposed": lambda x: x.T,
+    "backwards": lambda x: x[::-1] if x.ndim else x,
+    "every other": lambda x: x[..., ::2] if x.ndim else x,
+}
+
+
+def numbers(dtype, shape):
+    generator = numpy.random.default_rng(len(shape))
+    x = numpy.array(generator.integers(-5, 6, shape)).astype(dtype)
+    if x.dtype.kind in "fc" and x.size > 3:
+        x.reshape(-1)[1:4] = numpy.nan, numpy.inf, -0.0
+    return x
+
+
+def answer(module, call, *arrays):
+    """What a call gives: the bits or the error, and all warnings."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            given = call(module, *map(module.array, arrays))
+            parts = given if isinstance(given, tuple) else (given,)
+            made = [(each.dtype, each.shape, each.tobytes()) for each in map(numpy.array, parts)]
+        except Exception as error:
+            made = type(error), str(error)
+    return made, sorted((w.category.__name__, str(w.message)) for w in warned)
+
+
+def same(call, *arrays):
+    expected = answer(numpy, call, *arrays)
+    for _ in range(3):  # refused twice, a call is NumPy's at once
+        assert answer(np, call, *arrays) == expected
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers_lose_their_imaginary_part_with_numpys_warning(dtype, order):
+    edges = numpy.array([1 + 2j, -0.0, 3e300 + 1j, -numpy.inf, 2.0**63, -3.7, 1e-310, 1e-42])
+    with numpy.errstate(over="ignore"):
+        edges = edges.astype(dtype)
+    for to in "?bBhHiIlLefdFD":
+        for x in (edges, edges.reshape(2, 4), edges[:0], edges[:1].reshape(())):
+            same(lambda m, a: ORDERS[order](a).astype(to), x)  # noqa: B023
+        same(lambda m, a: a.astype(to, casting="safe"), edges)  # noqa: B023
+        same(lambda m, a: a.astype(to, order="Q"), edges)  # noqa: B023
+
+
+def test_a_cast_that_may_not_warn_raises():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(numpy.exceptions.ComplexWarning, match="discards the imaginary part"):
+            np.array([1j]).astype(float)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_views_with_another_item_size(order):
+    for dtype in DTYPES:
+        for shape in ((), (0,), (1,), (6,), (4, 8), (2, 3, 4), (8, 1), (3, 0)):
+            x = numpy.zeros(shape, dtype)
+            x.reshape(-1).view("u1")[::3] = 1
+            for to in DTYPES:
+                same(lambda m, a: ORDERS[order](a).view(to), x)  # noqa: B023
+                same(lambda m, a: ORDERS[order](a[1:]).view(to), x)  # noqa: B023
+
+
+def test_a_view_of_another_item_size_shares_its_memory():
+    def program(m, x):
+        y = x + 1
+        words, bytes_ = y.view("u4"), y[2:].view("u1")
+        words[1::2] += 1 << 20
+        bytes_[::8] ^= 255
+        y *= 2
+        return y, words, bytes_, y[1:3].view("c16") * 1j
+
+    same(program, numpy.linspace(0, 1, 9))
+    large = numpy.linspace(0, 1, 90_000)
+    same(lambda m, x: (x + 1).view("u4")[1::2] + (x * 2).view("u8"), large)
+
+
+def test_squeezing_nothing_gives_the_array_itself():
+    for shape in ((), (0,), (3,), (1,), (1, 0), (3, 1), (2, 3)):
+        for call in (
+            lambda m, x: x.squeeze() is x,
+            lambda m, x: x.squeeze(()) is x,
+            lambda m, x: m.squeeze(x) is x,
+            lambda m, x: x.squeeze(0) is x,
+            lambda m, x: x.squeeze(-1),
+        ):
+            same(call, numpy.ones(shape))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_elements_of_a_flat_iterator(order):
+    for dtype in ("?", "i8", "f2", "f8", "c16"):
+        for shape in ((), (0,), (6,), (2, 3)):
+            for key in (0, 3, -1, 5, 6, -6, -7, 10**30, True, 1.5, numpy.int64(2), [1, 2]):
+                same(lambda m, x: ORDERS[order](x).flat[key], numbers(dtype, shape))  # noqa: B023
+
+    def program(m, x):
+        elements = x.flat
+        found = [next(elements), elements[3], next(elements), next(elements), elements[-1]]
+        return m.array(found), elements.index
+
+    same(program, numbers("f8", (2, 3)))
+
+
+@pytest.mark.parametrize("function", ["partition", "argpartition"])
+def test_partitions(function):
+    for dtype in ("?", "i4", "f8", "c16"):
+        for shape in ((), (0,), (10,), (4, 5), (3, 0)):
+            for kth in (0, 2, -1, 10, (1, 3), [2, 0], 1.5, None):
+                for options in (
+                    {},
+                    {"axis": 0},
+                    {"axis": 1},
+                    {"axis": None},
+                    {"axis": 1.5},
+                    {"kind": "introselect"},
+                    {"kind": "none"},
+                    {"order": "a"},
+                ):
+                    for order in ORDERS.values():
+                        same(
+                            lambda m, x: getattr(m, function)(order(x), kth, **options),  # noqa: B023
+                            numbers(dtype, shape),
+                        )
+    same(lambda m, x: (m.partition(x, 1), x), numpy.array([3.0, 1.0, 2.0]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_peak_to_peak(dtype):
+    for shape in SHAPES:
+        for options in ({}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"keepdims": True}):
+            for order in ORDERS.values():
+                same(lambda m, x: m.ptp(order(x), **options), numbers(dtype, shape))  # noqa: B023
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_places_of_extremes_along_an_axis(dtype):
+    for shape in (*SHAPES, (2, 3, 4), (1000, 3), (3, 0, 2)):
+        for name in ("argmax", "argmin"):
+            for options in ({"axis": -1}, {"axis": 0}, {"axis": 1}, {"axis": -1, "keepdims": True}):
+                for order in ORDERS.values():
+                    same(
+                        lambda m, x: (
+                            getattr(order(x), name)(**options),
+                            getattr(m, name)(order(x)),
+                        ),  # noqa: B023
+                        numbers(dtype, shape),
+                    )
+
+
+def test_rows_come_one_after_another():
+    for dtype in DTYPES:
+        for shape in ((0,), (7,), (3, 4)):
+            for order in ORDERS.values():
+                same(lambda m, x: tuple(order(x)), numbers(dtype, shape))  # noqa: B023
+                same(lambda m, x: tuple(order(x + x)), numbers(dtype, shape))  # noqa: B023
+
+
+def test_products_of_bools():
+    generator = numpy.random.default_rng(1)
+    for _ in range(60):
+        rows, inner, columns = generator.integers(0, 40, 3)
+        share = generator.choice([0, 0.05, 0.5, 1])
+        a, b = generator.random((rows, inner)) < share, generator.random((inner, columns)) < share
+        for order in ORDERS.values():
+            same(lambda m, x, y: order(x.T).T @ y, a, b)  # noqa: B023
+            same(lambda m, x, y: x @ order(y.T).T, a, b)  # noqa: B023
+        same(lambda m, x, y: (m.dot(x, y), m.inner(x, y.T), m.tensordot(x, y, 1)), a, b)
+        same(lambda m, x, y: m.stack([x, ~x]) @ y, a, b)
+        same(lambda m, x, y: (x @ y.any(1), x.any(0) @ y), a, b)
+    odd = numpy.arange(20, dtype="u1").reshape(4, 5)  # any byte but zero is true
+    same(lambda m, x: x.view(bool) @ x.view(bool).T, odd)
+    same(lambda m, x: (x > 3) @ (x < 3), numpy.arange(250_000).reshape(500, 500) % 7)
+
+
+def test_masked_ufuncs_warn_of_what_the_mask_lets_pass():
+    division = numpy.array([1.0, 0.0, numpy.nan, -1.0]), numpy.array([0.0, 0.0, 1.0, 2.0])
+    for bits in range(16):
+        mask = numpy.array([bits >> k & 1 for k in range(4)], bool)
+        for name in ("divide", "floor_divide", "power", "maximum", "hypot", "less"):
+
+            def program(m, x, y, mask):
+                function = getattr(m, name)  # noqa: B023
+                out = m.array([7.0, 7.0, 7.0, 7.0])
+                function(x, y, out=out, where=mask, casting="unsafe")
+                function(x[:-1], x[1:], out=x[1:], where=mask[1:], casting="unsafe")
+                return out, x, function(2, y, out=m.array(out), where=mask, casting="unsafe")
+
+            same(program, *division, mask)
+        same(lambda m, x, mask: m.sqrt(x, out=x, where=mask), numpy.array([4.0, -1, -0.0, 9]), mask)
+        same(lambda m, x, mask: m.add(x, 1e300, out=x, where=mask), numpy.ones(4, "f4"), mask)
+        whole = numpy.array([1, 0, 7, -8]), numpy.array([0, 0, 2, -1])
+        same(lambda m, x, y, mask: m.floor_divide(x, y, out=x, where=mask), *whole, mask)
+
+
+def test_where_without_out_is_warned_of():
+    mask = numpy.array([True, False, True])
+    x = numpy.array([1.0, 2.0, 3.0])
+    for call in (
+        lambda m, x, mask: m.add(x, x, where=mask)[mask],
+        lambda m, x, mask: m.add(x, x, None, where=mask)[mask],
+        lambda m, x, mask: m.add(x, x, where=mask, out=None)[mask],
+        lambda m, x, mask: m.add(x, x, **{"wh" + "ere": mask})[mask],
+        lambda m, x, mask: m.add(x, x, where=True),
+        lambda m, x, mask: m.add(x, x, where=[True, True, True]),
+        lambda m, x, mask: m.add(x, x, where=2.5),
+        lambda m, x, mask: m.modf(x, where=mask)[0][mask],
+        lambda m, x, mask: m.add(x, "a", where=mask),
+    ):
+        same(call, x, mask)
+
+
+def test_methods_of_a_ufunc_are_found_again():
+    add = np.add
+    assert add.reduce(np.array([1, 2])) == 3 and add.reduce.__self__ is add
+    assert add.reduceat.__name__ == "reduceat" and np.multiply.reduce.__self__ is np.multiply
+    same(lambda m, x: m.add.reduceat(x, [0, 2, 1]), numbers("f8", (7,)))
+    same(lambda m, x: m.maximum.reduceat(x, [0, 9]), numbers("f8", (7,)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_place(dtype):
+    for shape in ((0,), (5,), (3, 4), (3000,)):
+        x = numbers(dtype, shape)
+        for values in (numpy.arange(3), numpy.arange(x.size + 1), 7, []):
+
+            def program(m, x, mask):
+                m.place(x, mask, values)  # noqa: B023
+                return x
+
+            same(program, x, numpy.arange(x.size).reshape(shape) % 3 > 0)
