@@ -37,6 +37,7 @@ void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t check
     for (const FloatWarning& w : float_warnings)
       if (w.error == error && w.source.code == position.code &&
           w.source.instruction == position.instruction && w.source.ufunc == position.ufunc &&
+          w.source.step == position.step &&
           (w.op == op || position.ufunc))
         return;
     float_warnings.push_back({error, op, position, reduction});
@@ -44,6 +45,15 @@ void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t check
   note(flag_divide, FloatError::DivideByZero);
   note(flag_overflow, FloatError::Overflow);
   note(flag_invalid, FloatError::Invalid);
+}
+
+// A line that has recorded a step several times warns as often. The parts of a composite ufunc warn
+// once.
+SourcePosition Engine::source_of(const Node& node) const {
+  SourcePosition at = node.source;
+  const auto number = static_cast<std::uint64_t>(&node - nodes_.data());
+  if (!at.ufunc) at.step = static_cast<std::uint32_t>(segment_ << 12 | number);
+  return at;
 }
 
 void Engine::note_conversion(Op op, DType from, DType to, const void* in, const void* out,
@@ -113,10 +123,11 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
   for (std::size_t k = 0; k < members.size(); ++k) {
     const Node& node = *members[k];
     const bool reduction = node.kind == NodeKind::Reduce;
-    note_float_flags(node.op, node.source, node.float_checks, found[k].op, reduction);
+    const SourcePosition at = source_of(node);
+    note_float_flags(node.op, at, node.float_checks, found[k].op, reduction);
     // NumPy converts few elements in a step of its own, more of them inside the op's loop.
     const bool inside = reduction || node.out.layout->size() > converted_apart;
-    note_float_flags(inside ? node.op : Op::Copy, node.source, node.float_checks, found[k].inputs,
+    note_float_flags(inside ? node.op : Op::Copy, at, node.float_checks, found[k].inputs,
                      reduction);
   }
 }

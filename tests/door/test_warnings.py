@@ -343,3 +343,33 @@ def test_a_kernels_warnings_are_its_operations(statement, n, python, file):
         return {line.partition("Warning: ")[2] for line in errors if "Warning: " in line}
 
     assert told("-m", "frit") == told()
+
+
+@pytest.mark.parametrize("n", [50, 20_000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = y + np.log(x) * 0.5; y = y + 1 / x",
+        "y = y + np.sqrt(x - 1) * np.sqrt(x - 1)",
+        "y = y + (x + 1e200 * 1e200).sum() * np.sqrt(x - 1) + (x - 1e300).prod()",
+        "y[1:-1] = y[2:] + np.sqrt(y[:-2] - 9)",
+    ],
+)
+def test_a_line_warns_as_often_as_it_runs(line, n, python, file):
+    program = f"""
+    import warnings
+    import numpy as np
+    warnings.simplefilter("always")
+    x = np.zeros({n})
+    y = np.ones({n})
+    for k in range(3):
+        {line}
+    print(y[:3])
+    """
+    path = file("program.py", program)
+
+    def told(*words):
+        errors = python(*words, path).stderr.splitlines()
+        return sorted(line.partition("Warning: ")[2] for line in errors if "Warning: " in line)
+
+    assert told("-m", "frit") == told()
