@@ -383,7 +383,8 @@ unsigned meant(Op op, const Signature& signature, unsigned flags) {
 
 unsigned possible(Op op, const Signature& signature) {
   if (!may_warn(op, signature.in[0])) return 0;
-  if (!is_float(signature.out)) return flags_of_interest;
+  if (!is_float(signature.out))
+    return is_complex(signature.in[0]) || divides(op) ? flags_of_interest : 0;
   constexpr Op bounded[] = {Op::Remainder, Op::Fmod,   Op::Sqrt,    Op::Sin,    Op::Cos,
                             Op::Tan,       Op::Arcsin, Op::Arccos,  Op::Arctan, Op::Arctan2,
                             Op::Tanh,      Op::Sign,   Op::Arcsinh, Op::Arccosh};
@@ -415,10 +416,6 @@ unsigned explained(const Node& node, unsigned found) {
 
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
-  if (node.kind == NodeKind::Routine) {
-    std::swap(mine, flags);
-    return mine;
-  }
   if (may_warn(node.op, node.signature.in[0])) {
     mine = meant(node.op, node.signature, flags);
     flags = 0;
