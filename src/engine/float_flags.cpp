@@ -154,10 +154,11 @@ struct FloatBlock {
   static constexpr F infinity = std::numeric_limits<F>::infinity();
 };
 
-// As below, for real floats throughout: blocks without a NaN or infinity in the result are passed
-// over.
+// As below, for real floats throughout, until these flags are found: blocks without a NaN or
+// infinity in the result are passed over.
 template <class F>
-unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F* out) {
+unsigned flags_from_floats(Op op, unsigned wanted, std::size_t n, const F* x, const F* y,
+                           const F* out) {
   static constexpr std::array<F, block> zeros{};
   static constexpr auto ones = [] {
     std::array<F, block> made{};
@@ -171,9 +172,15 @@ unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F
     // Of NaNs one is enough.
     if (shown.invalid ? elements.has_infinity() : elements.has_special()) elements.look(op, shown);
   };
+  const unsigned overflows = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
+  const auto found = [&] {
+    return (shown.invalid ? flag_invalid : 0) | (shown.pole ? flag_divide : 0) |
+           (shown.overflow ? overflows : 0);
+  };
   std::size_t begin = 0;
-  for (; begin + block <= n; begin += block)
+  for (; begin + block <= n && (wanted & ~found()) != 0; begin += block)
     look({x + begin, y + begin, out + begin, divisor ? divisor + begin : constant});
+  if (begin + block <= n) return found();
   const auto filled = [&](const F* from) {
     std::array<F, block> made = ones;
     std::copy(from + begin, from + n, made.begin());
@@ -184,9 +191,7 @@ unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F
         !divisor       ? constant
         : divisor == x ? last_x.data()
                        : last_y.data()});
-  const unsigned overflows = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
-  return (shown.invalid ? flag_invalid : 0) | (shown.pole ? flag_divide : 0) |
-         (shown.overflow ? overflows : 0);
+  return found();
 }
 
 // The flags of NumPy's steps (Smith's method), one division after another: it compares the sizes of
@@ -291,7 +296,8 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   if (alike && op != Op::Nextafter && op != Op::Sign && op != Op::Spacing) {
     const auto check = [&]<class F>(F) {
       const auto at = [](const std::byte* data) { return reinterpret_cast<const F*>(data); };
-      return told | flags_from_floats(op, static_cast<std::size_t>(n), at(in.front()),
+      const unsigned wanted = could_mean(op, signature, raised);
+      return told | flags_from_floats(op, wanted, static_cast<std::size_t>(n), at(in.front()),
                                       at(in.back()), at(out));
     };
     if (dtype == DType::Float64) return check(double{});
@@ -391,6 +397,10 @@ unsigned possible(Op op, const Signature& signature) {
   if (has_poles_only(op)) return flag_invalid | flag_divide;
   if (std::ranges::find(bounded, op) != std::end(bounded)) return flag_invalid;
   return divides(op) ? flags_of_interest : flag_invalid | flag_overflow;
+}
+
+unsigned could_mean(Op op, const Signature& signature, unsigned raised) {
+  return (raised | meant(op, signature, raised)) & possible(op, signature);
 }
 
 bool raises_flags_of_its_own(Op op, DType dtype) {

@@ -85,8 +85,7 @@ class NestReplay {
       return raised_ & (is_integer(to) ? flag_invalid : flag_overflow);
     }
     if (instr.kind != InstrKind::Apply) return 0;
-    const Signature signature = signature_of(instr);
-    return (raised_ | meant(instr.op, signature, raised_)) & possible(instr.op, signature);
+    return could_mean(instr.op, signature_of(instr), raised_);
   }
 
   void note_unknown(const Instr& instr) {

@@ -105,26 +105,27 @@ void Engine::note_conversion(Op op, DType from, DType to, const void* in, const 
 
 void Engine::note_small(Op op, const Signature& signature, void* const* args, std::int64_t n,
                         unsigned splat, unsigned flags) {
-  const auto bytes_of = [&](int k, DType dtype) {
-    const auto* data = static_cast<const std::byte*>(args[k]);
+  const auto repeated = [&](const std::byte* one, DType dtype) {
     const auto item = static_cast<std::size_t>(size_of(dtype));
-    const bool single = k > 0 && (splat >> (k - 1) & 1) != 0;
     std::vector<std::byte> result(static_cast<std::size_t>(n) * item);
-    if (!single && n > 0) std::memcpy(result.data(), data, result.size());
-    for (std::size_t at = 0; single && at < result.size(); at += item)
-      std::memcpy(result.data() + at, data, item);
+    for (std::size_t at = 0; at < result.size(); at += item)
+      std::memcpy(result.data() + at, one, item);
     return result;
   };
-  std::vector<std::vector<std::byte>> in;
-  std::vector<const std::byte*> data;
+  std::vector<std::byte> singles[max_inputs];
+  const std::byte* in[max_inputs];
+  const auto inputs = static_cast<std::size_t>(info(op).inputs);
   bool intact = true;
-  for (int k = 1; k <= info(op).inputs; ++k) {
-    intact &= args[k] != args[0];
-    data.push_back(in.emplace_back(bytes_of(k, signature.in[k - 1])).data());
+  for (std::size_t k = 0; k < inputs; ++k) {
+    in[k] = static_cast<const std::byte*>(args[1 + k]);
+    intact &= args[1 + k] != args[0];
+    if ((splat >> k & 1) == 0) continue;
+    singles[k] = repeated(in[k], signature.in[k]);
+    in[k] = singles[k].data();
   }
-  const std::vector<std::byte> out = bytes_of(0, signature.out);
-  flags = intact ? flags_from_values(op, signature, n, data, out.data(), flags)
-                 : shown(op, signature.out, out.data(), n, meant(op, signature, flags));
+  const auto* out = static_cast<const std::byte*>(args[0]);
+  flags = intact ? flags_from_values(op, signature, n, {in, inputs}, out, flags)
+                 : shown(op, signature.out, out, n, meant(op, signature, flags));
   note_float_flags(op, source, settings.float_checks, flags);
 }
 
@@ -142,7 +143,7 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     // Each node has said what it raised.
   } else {
     const std::vector<bool> intact = intact_nodes(members, step.launch, slots_);
-    replay_in_chunks(members, intact, found);
+    replay_in_chunks(members, intact, flags, found);
     for (std::size_t k = 0; k < members.size(); ++k)
       flags &= ~(explained(*members[k], found[k].op) | found[k].inputs);
     // What no replayed op explains belongs to those that could not be, to users' kernels, or to the

@@ -133,6 +133,10 @@ STATEMENTS = [
     "c = np.full(n, 1 + 2j)[1:]; c /= even[1:]",
     "c = np.full(n, 1 + 2j)[1:]; c /= 1j * even[1:]",
     "c = np.full(n, 1e300j)[1:]; c /= one[1:] + 1e-300j",
+    # what errs in another way at the end
+    "np.log(-one * (np.arange(n) < n - 1)) * np.sqrt(-one)",
+    "(one - 2) ** 0.5 + 1 / (np.arange(n) < n - 1)",
+    "np.sqrt(-one) * (huge * (np.arange(n) == n - 1)) * huge",
     # only what is chosen warns
     "np.divide(one, even, out=np.zeros(n), where=even)",
     "np.divide(one, even, out=one, where=even)",
