@@ -398,3 +398,20 @@ def test_a_line_warns_as_often_as_it_runs(line, n, python, file):
         return sorted(line.partition("Warning: ")[2] for line in errors if "Warning: " in line)
 
     assert told("-m", "frit") == told()
+
+
+@pytest.mark.parametrize("message", ["", "numpy.dtype size changed"])
+def test_what_filters_ignore_throughout_waits_even_where_warnings_are_recorded(message):
+    import frit
+    import frit.numpy as np
+
+    x = np.zeros(50_000)
+    frit.eval()
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("ignore", message)
+        y = np.log(x) + 1
+        assert str(frit.explain(y)).startswith("pending: 2 operations")
+        warnings.filterwarnings("always", "divide")
+        y = np.log(x) + 1
+        assert str(frit.explain(y)).startswith("evaluated")
