@@ -278,6 +278,7 @@ inline constexpr std::int64_t moved_times = 64;
 struct SourcePosition {
   const void* code = nullptr;  // kept alive by the door
   std::int32_t instruction = 0;
+  std::uint32_t step = 0;  // which of the steps that this instruction has recorded; 0: none waits
   const char* ufunc = nullptr;  // what warnings call the op, where that is not its own name
 };
 // In parts, which stay in registers.

@@ -59,6 +59,7 @@ bool Engine::run_eagerly() {
       const Node& node = nodes_[k];
       if (needed[k]) {
         sources.set(node);
+        source = source_of(node);
         if (!run_by_itself(node)) return false;
         for_each_access(node, [&](const Access& a, bool) {
           if (last_use[a.base->slot] == k) free_unseen(a.base);

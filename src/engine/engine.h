@@ -246,6 +246,7 @@ class Engine {
   void run_combine(const Step& step, Running& running);
   void run_call(const Node& node);
   void copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to);
+  SourcePosition source_of(const Node& node) const;  // of one that runs, for warnings
   void diagnose(const Step& step, const CachedPlan& cached, unsigned flags);
 
   static std::atomic<Engine*> engine_;

@@ -474,7 +474,7 @@ void Engine::run_call(const Node& node) {
   if (node.float_checks == 0) return site.call->run(pointers);
   clear_float_flags();
   site.call->run(pointers);
-  SourcePosition at = node.source;
+  SourcePosition at = source_of(node);
   if (!at.ufunc) at.ufunc = site.call->warning_name();
   note_float_flags(node.op, at, node.float_checks,
                    flags_of_call(*site.call, site.outputs[0], pointers));

@@ -12,6 +12,7 @@
 
 #include "engine/pack.h"
 #include "engine/pool.h"
+#include "ops/level.h"
 
 namespace frit {
 namespace {
@@ -64,6 +65,18 @@ bool is_pole(Op op, const std::vector<Kinds>& inputs, std::size_t e) {
 // NumPy compares what may be a NaN.
 bool compares_a_difference(Op op) { return op == Op::Logaddexp || op == Op::Logaddexp2; }
 
+// To minus infinity NumPy's vector loops divide a zero, C's pow doesn't.
+bool has_pole_at_infinity(Op op) {
+  static const bool has_vectors = has_level("v4");
+  return op == Op::Power && has_vectors;
+}
+
+// Where NumPy too overflows on its way to a finite result: the difference of huge logarithms, the
+// size of a complex number.
+bool overflow_tells(Op op, DType dtype) {
+  return op == Op::Sign ? is_complex(dtype) : compares_a_difference(op) && dtype != DType::Float16;
+}
+
 // NaN out of no NaN, without a word from NumPy: the sign of a complex infinity, the spacing of an
 // infinity.
 bool quiet_on(Op op, DType dtype, bool infinite_in) {
@@ -114,15 +127,18 @@ struct FloatBlock {
     return infinite != 0;
   }
   // Without branches: where one element is special most are.
-  void look(bool compares, Shown<F>& shown) const {
+  void look(Op op, Shown<F>& shown) const {
+    const bool compares = compares_a_difference(op);
+    const Bits<F> to_infinity = has_pole_at_infinity(op) ? 1 : 0;
     Bits<F> nan_in = 0, nan_born = 0, nan_out = 0, pole = 0, overflow = 0;
     for (std::size_t e = 0; e < block; ++e) {
       const F size = std::abs(out[e]), size_x = std::abs(x[e]), size_y = std::abs(y[e]);
       const Bits<F> in = (size_x != size_x ? 1 : 0) | (size_y != size_y ? 1 : 0);
       const Bits<F> made = size != size ? 1 : 0;
-      const Bits<F> infinite =
-          (size == infinity ? 1 : 0) & (size_x < infinity ? 1 : 0) & (size_y < infinity ? 1 : 0);
       const Bits<F> at_pole = divisor[e] == 0 ? 1 : 0;
+      const Bits<F> finite =
+          (size_x < infinity ? 1 : 0) & ((size_y < infinity ? 1 : 0) | (at_pole & to_infinity));
+      const Bits<F> infinite = (size == infinity ? 1 : 0) & finite;
       nan_in |= in;
       nan_out |= made;
       nan_born |= made & (in ^ 1);
@@ -138,10 +154,11 @@ struct FloatBlock {
   static constexpr F infinity = std::numeric_limits<F>::infinity();
 };
 
-// As below, for real floats throughout: blocks without a NaN or infinity in the result are passed
-// over.
+// As below, for real floats throughout, until these flags are found: blocks without a NaN or
+// infinity in the result are passed over.
 template <class F>
-unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F* out) {
+unsigned flags_from_floats(Op op, unsigned wanted, std::size_t n, const F* x, const F* y,
+                           const F* out) {
   static constexpr std::array<F, block> zeros{};
   static constexpr auto ones = [] {
     std::array<F, block> made{};
@@ -153,12 +170,17 @@ unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F
   Shown<F> shown;
   const auto look = [&](const FloatBlock<F>& elements) {
     // Of NaNs one is enough.
-    if (shown.invalid ? elements.has_infinity() : elements.has_special())
-      elements.look(compares_a_difference(op), shown);
+    if (shown.invalid ? elements.has_infinity() : elements.has_special()) elements.look(op, shown);
+  };
+  const unsigned overflows = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
+  const auto found = [&] {
+    return (shown.invalid ? flag_invalid : 0) | (shown.pole ? flag_divide : 0) |
+           (shown.overflow ? overflows : 0);
   };
   std::size_t begin = 0;
-  for (; begin + block <= n; begin += block)
+  for (; begin + block <= n && (wanted & ~found()) != 0; begin += block)
     look({x + begin, y + begin, out + begin, divisor ? divisor + begin : constant});
+  if (begin + block <= n) return found();
   const auto filled = [&](const F* from) {
     std::array<F, block> made = ones;
     std::copy(from + begin, from + n, made.begin());
@@ -169,9 +191,7 @@ unsigned flags_from_floats(Op op, std::size_t n, const F* x, const F* y, const F
         !divisor       ? constant
         : divisor == x ? last_x.data()
                        : last_y.data()});
-  const unsigned overflows = flag_overflow | (op == Op::FloorDivide ? flag_invalid : 0);
-  return (shown.invalid ? flag_invalid : 0) | (shown.pole ? flag_divide : 0) |
-         (shown.overflow ? overflows : 0);
+  return found();
 }
 
 // The flags of NumPy's steps (Smith's method), one division after another: it compares the sizes of
@@ -205,8 +225,34 @@ unsigned flags_of_complex_division(std::int64_t n, const F* x, const F* y) {
   return (float_flags() & flags_of_interest) | (compares_a_nan ? flag_invalid : 0);
 }
 
+// The same of NumPy's reciprocal.
+template <class F>
+unsigned flags_of_complex_reciprocal(std::int64_t n, const F* x) {
+  clear_float_flags();
+  bool compares_a_nan = false;
+  volatile F result;
+  for (std::int64_t k = 0; k < 2 * n; k += 2) {
+    const volatile F re = x[k], im = x[k + 1];
+    compares_a_nan |= std::isnan(x[k]) || std::isnan(x[k + 1]);
+    const bool by_real = std::islessequal(std::abs(x[k + 1]), std::abs(x[k]));
+    const volatile F large = by_real ? re : im, small = by_real ? im : re;
+    const volatile F rest = small / large, size = large + small * rest;
+    result = F{1} / size;
+    result = rest / size;
+  }
+  static_cast<void>(result);
+  return (float_flags() & flags_of_interest) | (compares_a_nan ? flag_invalid : 0);
+}
+
 bool divides_complex(Op op, const Signature& signature) {
-  return op == Op::TrueDivide && is_complex(signature.out);
+  return (op == Op::TrueDivide || op == Op::Reciprocal) && is_complex(signature.out);
+}
+
+template <class F>
+unsigned flags_of_complex_quotient(std::int64_t n, std::span<const std::byte* const> in) {
+  const auto at = [](const std::byte* data) { return reinterpret_cast<const F*>(data); };
+  return in.size() == 1 ? flags_of_complex_reciprocal(n, at(in[0]))
+                        : flags_of_complex_division(n, at(in[0]), at(in[1]));
 }
 
 // Sums and products of complex numbers are computed in NumPy's steps, and exp and its like by the C
@@ -216,6 +262,13 @@ bool flags_tell(Op op, const Signature& signature) {
   constexpr Op like_numpy[] = {Op::Add, Op::Subtract, Op::Multiply, Op::Square, Op::MultiplyUnfused,
                                Op::Exp, Op::Sqrt,     Op::Sin,      Op::Cos,    Op::Power};
   return is_complex(signature.out) && std::ranges::find(like_numpy, op) != std::end(like_numpy);
+}
+
+// Do an op's results tell its errors? Most complex ones don't: quotients, for one, overflow on the
+// way to finite ones.
+bool results_tell(Op op, DType dtype) {
+  if (!is_complex(dtype)) return is_inexact(dtype);
+  return op == Op::Sqrt || op == Op::Sign || (has(op, Costly) && op != Op::Power);
 }
 
 }  // namespace
@@ -236,26 +289,23 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            unsigned raised) {
   if (flags_tell(op, signature)) return raised;
   const DType dtype = signature.out;
+  const unsigned told = overflow_tells(op, dtype) ? raised & flag_overflow : 0;
   const bool alike =
       in.size() <= 2 && std::ranges::all_of(std::views::iota(0u, in.size()),
                                             [&](auto k) { return signature.in[k] == dtype; });
   if (alike && op != Op::Nextafter && op != Op::Sign && op != Op::Spacing) {
     const auto check = [&]<class F>(F) {
       const auto at = [](const std::byte* data) { return reinterpret_cast<const F*>(data); };
-      return flags_from_floats(op, static_cast<std::size_t>(n), at(in.front()), at(in.back()),
-                               at(out));
+      const unsigned wanted = could_mean(op, signature, raised);
+      return told | flags_from_floats(op, wanted, static_cast<std::size_t>(n), at(in.front()),
+                                      at(in.back()), at(out));
     };
     if (dtype == DType::Float64) return check(double{});
     if (dtype == DType::Float32) return check(float{});
   }
-  if (divides_complex(op, signature)) {
-    const void *x = in[0], *y = in[1];
-    if (dtype == DType::Complex64)
-      return flags_of_complex_division(n, static_cast<const float*>(x),
-                                       static_cast<const float*>(y));
-    return flags_of_complex_division(n, static_cast<const double*>(x),
-                                     static_cast<const double*>(y));
-  }
+  if (divides_complex(op, signature))
+    return dtype == DType::Complex64 ? flags_of_complex_quotient<float>(n, in)
+                                     : flags_of_complex_quotient<double>(n, in);
   const Kinds result = kinds_of(signature.out, out, n);
   std::vector<Kinds> inputs;
   for (std::size_t k = 0; k < in.size(); ++k) inputs.push_back(kinds_of(signature.in[k], in[k], n));
@@ -264,8 +314,9 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
   // An infinity that is rounded down, or becomes an integer, is invalid besides.
   const bool inverts = op == Op::Reciprocal,
              floors = op == Op::FloorDivide && signature.out != DType::Float16;
+  const bool warns_of_nan = op == Op::Spacing && dtype == DType::Float16;
   // The least integer divided by -1 is told by its flag alone.
-  unsigned flags = integer && floors ? raised & flag_overflow : 0;
+  unsigned flags = integer && floors ? raised & flag_overflow : told;
   if (is_bool(signature.out)) return orders_a_nan(signature.in[0], n, in) ? flag_invalid : 0;
   for (std::size_t e = 0; e < static_cast<std::size_t>(n); ++e) {
     bool nan_in = false, infinite_in = false;
@@ -278,11 +329,8 @@ unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
       if (divides(op) && last.zero[e]) flags |= flag_divide | (inverts ? flag_invalid : 0);
       continue;
     }
-    // The method compares the sizes of the divisor's parts.
-    const bool divides_by_nan = is_complex(signature.out) && divides(op) && last.nan[e];
-    const bool compares = divides_by_nan || (compares_a_difference(op) && nan_in);
-    if (compares) flags |= flag_invalid;
-    if (result.nan[e] && !nan_in && !quiet_on(op, signature.out, infinite_in))
+    if (compares_a_difference(op) && nan_in) flags |= flag_invalid;
+    if (result.nan[e] && (!nan_in || warns_of_nan) && !quiet_on(op, signature.out, infinite_in))
       flags |= flag_invalid;
     if (result.infinite[e] && !nan_in && !infinite_in) {
       const bool pole = is_pole(op, inputs, e);
@@ -341,13 +389,18 @@ unsigned meant(Op op, const Signature& signature, unsigned flags) {
 
 unsigned possible(Op op, const Signature& signature) {
   if (!may_warn(op, signature.in[0])) return 0;
-  if (!is_float(signature.out)) return flags_of_interest;
+  if (!is_float(signature.out))
+    return is_complex(signature.in[0]) || divides(op) ? flags_of_interest : 0;
   constexpr Op bounded[] = {Op::Remainder, Op::Fmod,   Op::Sqrt,    Op::Sin,    Op::Cos,
                             Op::Tan,       Op::Arcsin, Op::Arccos,  Op::Arctan, Op::Arctan2,
                             Op::Tanh,      Op::Sign,   Op::Arcsinh, Op::Arccosh};
   if (has_poles_only(op)) return flag_invalid | flag_divide;
   if (std::ranges::find(bounded, op) != std::end(bounded)) return flag_invalid;
   return divides(op) ? flags_of_interest : flag_invalid | flag_overflow;
+}
+
+unsigned could_mean(Op op, const Signature& signature, unsigned raised) {
+  return (raised | meant(op, signature, raised)) & possible(op, signature);
 }
 
 bool raises_flags_of_its_own(Op op, DType dtype) {
@@ -373,10 +426,6 @@ unsigned explained(const Node& node, unsigned found) {
 
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
-  if (node.kind == NodeKind::Routine) {
-    std::swap(mine, flags);
-    return mine;
-  }
   if (may_warn(node.op, node.signature.in[0])) {
     mine = meant(node.op, node.signature, flags);
     flags = 0;
@@ -394,8 +443,7 @@ unsigned claimed(const Node& node, unsigned& flags) {
 }
 
 unsigned shown(Op op, DType dtype, const std::byte* results, std::int64_t n, unsigned flags) {
-  const bool tell = is_inexact(dtype) && (!is_complex(dtype) || has(op, Costly));
-  if (!tell || flags == 0) return flags;
+  if (!results_tell(op, dtype) || flags == 0) return flags;
   const Kinds kinds = kinds_of(dtype, results, n);
   const auto any = [](const std::vector<std::uint8_t>& of) {
     return std::ranges::count(of, 0) < std::ssize(of);
@@ -403,7 +451,9 @@ unsigned shown(Op op, DType dtype, const std::byte* results, std::int64_t n, uns
   // An infinity that is rounded down is invalid besides.
   const unsigned rounded = op == Op::FloorDivide ? flag_invalid : 0;
   const unsigned of_infinity = flag_overflow | flag_divide | rounded;
-  return flags & ((any(kinds.nan) ? flag_invalid : 0) | (any(kinds.infinite) ? of_infinity : 0));
+  const unsigned told = overflow_tells(op, dtype) ? flag_overflow : 0;
+  return flags &
+         (told | (any(kinds.nan) ? flag_invalid : 0) | (any(kinds.infinite) ? of_infinity : 0));
 }
 
 unsigned shown(Op op, const Access& out, unsigned flags) {

@@ -31,6 +31,9 @@ unsigned meant(Op op, const Signature& signature, unsigned flags);
 // What NumPy may say of an op, whatever its formula raises on the way.
 unsigned possible(Op op, const Signature& signature);
 
+// Those that it may say where these were raised.
+unsigned could_mean(Op op, const Signature& signature, unsigned raised);
+
 // Does the op, on this type, raise flags that NumPy doesn't know of? The machine's own operations
 // don't.
 bool raises_flags_of_its_own(Op op, DType dtype);

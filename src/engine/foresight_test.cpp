@@ -8,7 +8,7 @@ namespace {
 
 constexpr char code[2] = {};
 
-SourcePosition place(int instruction) { return {&code[0], instruction, nullptr}; }
+SourcePosition place(int instruction) { return {.code = &code[0], .instruction = instruction}; }
 
 // A stretch of ops that begins at a place and ends with a look: how many of them are recorded.
 int recorded(Foresight& foresight, int from, int length, bool plan_is_known = true) {

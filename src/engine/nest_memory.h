@@ -16,6 +16,12 @@ struct NestArgument {
   std::span<const std::int64_t> shape, strides;  // bytes
 };
 
+struct NestCall {
+  std::span<const NestArgument> arrays;  // one a parameter, of its dtype
+  std::span<const std::int64_t> integers;
+  std::span<const Scalar> scalars;
+};
+
 struct ByteSpan {
   const std::byte* low = nullptr;
   const std::byte* high = nullptr;  // behind the last byte

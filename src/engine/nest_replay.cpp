@@ -13,31 +13,38 @@ namespace {
 
 std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
 
+struct JudgedFlags {
+  unsigned flags = 0;
+  bool in_vain = false;  // values have told nothing, or not all
+};
+
 class NestReplay {
  public:
   NestReplay(const Routine& routine, const NestCall& call, unsigned raised, std::int64_t most)
       : body_(routine.body),
+        rank_(at(routine.rank)),
         call_(call),
         raised_(raised),
         left_(most),
         values_(body_.values.size()),
         locals_(body_.locals.size()),
         is_overwritten_(body_.operands.size()) {
-    for (std::size_t k = 0; k < locals_.size(); ++k)
-      locals_[k] = {.scalar = {.dtype = body_.locals[k]}, .is_known = true};
     for (std::size_t k = 0; k < body_.operands.size(); ++k)
       for (std::size_t w = 0; w < body_.operands.size() && !is_overwritten_[k]; ++w)
         is_overwritten_[k] = body_.operands[w].written && shares_memory(k, w);
     for_each_instr(body_.code, [&](const Instr& instr) {
-      if (instr.kind == InstrKind::Load) rereads_ |= is_overwritten_[at(instr.address.operand)];
+      if (instr.kind == InstrKind::Load) {
+        const std::size_t operand = at(instr.address.operand);
+        rereads_ |= is_overwritten_[operand] || !call_.arrays[operand].data;
+      }
       could_be_ |= meanings(instr);
       overflows_falsely_ |= instr.kind == InstrKind::Apply && overflows_falsely(instr);
     });
   }
 
-  JudgedFlags run() {
+  JudgedFlags run(std::span<const std::int64_t> extents) {
     clear_float_flags();
-    if (block(body_.code) == End::Unknown)
+    if (points(extents) == End::Unknown)
       for_each_instr(body_.code, [&](const Instr& instr) { note_unknown(instr); });
     clear_float_flags();
     return {.flags = found_ | unexplained(), .in_vain = left_ < 0 || found_ == 0};
@@ -56,8 +63,10 @@ class NestReplay {
   DType type(ValueId id) const { return body_.values[at(id)]; }
 
   bool shares_memory(std::size_t a, std::size_t b) const {
-    return a == b || overlap(bytes_of(call_.arrays[a], body_.operands[a].dtype),
-                             bytes_of(call_.arrays[b], body_.operands[b].dtype));
+    if (a == b) return true;
+    if (!call_.arrays[a].data || !call_.arrays[b].data) return false;
+    return overlap(bytes_of(call_.arrays[a], body_.operands[a].dtype),
+                   bytes_of(call_.arrays[b], body_.operands[b].dtype));
   }
 
   // ---- what flags stand for ---------------------------------------------------------------------
@@ -76,8 +85,7 @@ class NestReplay {
       return raised_ & (is_integer(to) ? flag_invalid : flag_overflow);
     }
     if (instr.kind != InstrKind::Apply) return 0;
-    const Signature signature = signature_of(instr);
-    return (raised_ | meant(instr.op, signature, raised_)) & possible(instr.op, signature);
+    return could_mean(instr.op, signature_of(instr), raised_);
   }
 
   void note_unknown(const Instr& instr) {
@@ -86,6 +94,7 @@ class NestReplay {
     const Signature signature = signature_of(instr);
     unknown_ |= possible(instr.op, signature);
     has_unknown_poles_ |= meant(instr.op, signature, flag_overflow) == flag_divide;
+    floors_unknown_ |= instr.op == Op::FloorDivide && is_float(signature.out);
     if (orders_floats(instr.op, signature.in[0]))
       orders_unknown_ = true;
     else
@@ -102,7 +111,10 @@ class NestReplay {
       if (is_seen && has_unknown_poles_) rest |= flag_divide;
     }
     // A NaN that was compared may have been there before: sums and products hardly make one.
-    if (rest & flag_invalid && ((orders_unknown_ && !errs_easily_) || !holds(Op::Isnan)))
+    // An infinity that was rounded down is invalid besides.
+    const bool is_rounded = floors_unknown_ && rest & flag_overflow && holds(Op::Isinf);
+    if (rest & flag_invalid && !is_rounded &&
+        ((orders_unknown_ && !errs_easily_) || !holds(Op::Isnan)))
       rest &= ~flag_invalid;
     return rest & unknown_;
   }
@@ -117,11 +129,32 @@ class NestReplay {
   // Whether one of the arrays' elements is of this kind.
   bool holds(Op kind) const {
     for (std::size_t k = 0; k < body_.operands.size(); ++k)
-      if (has_element(kind, call_.arrays[k], body_.operands[k].dtype)) return true;
+      if (call_.arrays[k].data && has_element(kind, call_.arrays[k], body_.operands[k].dtype))
+        return true;
     return false;
   }
 
   // ---- instructions -----------------------------------------------------------------------------
+
+  // The last axis fastest.
+  End points(std::span<const std::int64_t> extents) {
+    if (std::ranges::find(extents, 0) != extents.end()) return End::Reached;
+    for (ValueId k = 0; at(k) < rank_; ++k)
+      value(k) = {Scalar::of(DType::Int64, std::int64_t{0}), true};
+    for (;;) {
+      for (std::size_t k = 0; k < locals_.size(); ++k)
+        locals_[k] = {.scalar = {.dtype = body_.locals[k]}, .is_known = true};
+      if (const End end = block(body_.code); end != End::Reached) return end;
+      std::size_t axis = rank_;
+      for (; axis > 0; --axis) {
+        const auto id = static_cast<ValueId>(axis - 1);
+        const std::int64_t next = integer(id) + 1, extent = extents[axis - 1];
+        value(id).scalar = Scalar::of(DType::Int64, next < extent ? next : 0);
+        if (next < extent) break;
+      }
+      if (axis == 0) return End::Reached;
+    }
+  }
 
   End block(const Block& instructions) {
     for (const Instr& instr : instructions)
@@ -149,7 +182,7 @@ class NestReplay {
         load(instr);
         return End::Reached;
       case InstrKind::Store: {
-        if (!rereads_) return End::Reached;
+        if (!rereads_ || !call_.arrays[at(instr.address.operand)].data) return End::Reached;
         const std::byte* address = address_of(instr);
         if (!address) return End::Unknown;
         stored_[address] = value(instr.args[0]);
@@ -214,22 +247,27 @@ class NestReplay {
     explained_ |= raised;
     clear_float_flags();
     if (!may_warn(instr.op, signature.in[0])) return End::Reached;
-    return find(
-        flags_from_values(instr.op, signature, 1, {in, at(inputs)}, result.scalar.bytes, raised));
+    unsigned flags =
+        flags_from_values(instr.op, signature, 1, {in, at(inputs)}, result.scalar.bytes, raised);
+    // C's pow, which NumPy's scalars have, takes a zero to minus infinity without a word.
+    if (instr.op == Op::Power && is_of(Op::Isinf, instr.args[1])) flags &= ~flag_divide;
+    return find(flags);
+  }
+
+  bool is_of(Op kind, ValueId id) const {
+    std::uint8_t answer = 0;
+    void* args[2] = {&answer, const_cast<std::byte*>(values_[at(id)].scalar.bytes)};
+    if (is_float(type(id))) frit::loop(kind, type(id))(args, 1, 0);
+    return answer != 0;
   }
 
   // The run may have taken it for invalid, even where a single comparison doesn't.
   bool orders_nan(const Instr& instr) const {
     if (!rereads_ || !(raised_ & flag_invalid) || !orders_floats(instr.op, type(instr.args[0])))
       return false;
-    for (int k = 0; k < info(instr.op).inputs; ++k) {
-      const Number& x = values_[at(instr.args[k])];
-      std::uint8_t is_nan = 0;
-      void* args[2] = {&is_nan, const_cast<std::byte*>(x.scalar.bytes)};
-      if (is_float(type(instr.args[k]))) frit::loop(Op::Isnan, type(instr.args[k]))(args, 1, 0);
-      if (is_nan) return true;
-    }
-    return false;
+    const auto first = std::begin(instr.args);
+    return std::any_of(first, first + info(instr.op).inputs,
+                       [&](ValueId id) { return is_of(Op::Isnan, id); });
   }
 
   End cast(const Instr& instr) {
@@ -270,6 +308,7 @@ class NestReplay {
   void load(const Instr& instr) {
     Number& result = value(instr.result);
     result = {.scalar = {.dtype = type(instr.result)}, .is_known = false};
+    if (!call_.arrays[at(instr.address.operand)].data) return;
     const std::byte* address = address_of(instr);
     if (!address) return;
     if (!is_overwritten_[at(instr.address.operand)]) {
@@ -283,6 +322,7 @@ class NestReplay {
   }
 
   const Kernel& body_;
+  const std::size_t rank_;
   const NestCall& call_;
   const unsigned raised_;
   std::int64_t left_;  // instructions
@@ -297,15 +337,29 @@ class NestReplay {
   bool overflows_falsely_ = false;
   // Ops on unknown values.
   bool has_unknown_poles_ = false, orders_unknown_ = false, errs_easily_ = false;
+  bool floors_unknown_ = false;
 };
 
 }  // namespace
 
-JudgedFlags judged_flags(const Routine& routine, const NestCall& call, unsigned raised,
-                         std::int64_t most) {
-  JudgedFlags judged = NestReplay(routine, call, raised & flags_of_interest, most).run();
-  judged.flags |= raised & ~flags_of_interest;
-  return judged;
+FlagJudge::FlagJudge(const Kernel& body) {
+  for_each_instr(body.code, [&](const Instr& instr) {
+    if (instr.kind != InstrKind::Apply) return;
+    const DType dtype = body.values[at(instr.args[0])];
+    compares_floats_ |= orders_floats(instr.op, dtype);
+    has_formulas_ |= raises_flags_of_its_own(instr.op, dtype);
+  });
+}
+
+// Formulas raise flags on their way, and machines take it for invalid to order a NaN.
+unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> extents,
+                          const NestCall& call, unsigned raised) {
+  constexpr std::int64_t least = 1 << 12;
+  if (!has_formulas_ && !(compares_floats_ && raised & flag_invalid)) return raised;
+  const JudgedFlags judged =
+      NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);
+  if (judged.in_vain) most_ = std::max(most_ / 4, least);
+  return judged.flags | (raised & ~flags_of_interest);
 }
 
 }  // namespace frit

@@ -1,20 +1,30 @@
 // nest_replay.h: which of the flags that a nest has raised NumPy would have raised.
 #pragma once
 
-#include "engine/nest_run.h"
+#include <cstdint>
+#include <span>
+
+#include "engine/nest_memory.h"
+#include "ir/routine.h"
 
 namespace frit {
 
-// Behind a run: the nest is gone through again in its order, one op after the other, and values
-// decide (float_flags.h). Nothing is stored. What followed from elements that the run has written
-// over isn't known any more: flags that nothing else explains are put down to ops on such values,
-// where these may raise them and the arrays bear it out. So are those of what comes after `most`
-// instructions.
-struct JudgedFlags {
-  unsigned flags = 0;
-  bool in_vain = false;  // values have told nothing, or not all
+// Of one routine, behind its runs: the nest is gone through again in its order, one op after the
+// other, and values decide (float_flags.h). Nothing is stored. What followed from elements that the
+// run has written over, or of arrays without memory, isn't known any more: flags that nothing else
+// explains are put down to ops on such values, where these may raise them and the arrays bear it
+// out. So are those of what comes after so many instructions: fewer where that was in vain.
+class FlagJudge {
+ public:
+  explicit FlagJudge(const Kernel& body);
+  // extents: of the routine's parallel axes.
+  unsigned judge(const Routine& routine, std::span<const std::int64_t> extents,
+                 const NestCall& call, unsigned raised);
+
+ private:
+  bool compares_floats_ = false;
+  bool has_formulas_ = false;  // which raise flags of their own
+  std::int64_t most_ = 1 << 20;
 };
-JudgedFlags judged_flags(const Routine& routine, const NestCall& call, unsigned raised,
-                         std::int64_t most);
 
 }  // namespace frit

@@ -6,12 +6,10 @@
 #include <cstring>
 
 #include "backend/stop.h"
-#include "engine/float_flags.h"
 #include "engine/launch.h"
 #include "engine/matrix_product.h"
 #include "engine/memory.h"
 #include "engine/nest_chunks.h"
-#include "engine/nest_replay.h"
 #include "engine/pool.h"
 #include "frit/version.h"
 #include "ir/disk_store.h"
@@ -124,15 +122,11 @@ struct LoopNest::Variant {
   Program* last = nullptr;
 };
 
-LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)) {
+LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routine_.body) {
   const Kernel& body = routine_.body;
   std::vector<const Instr*> definitions(body.values.size());
   for_each_instr(body.code, [&](const Instr& instr) {
     if (instr.result != no_value) definitions[at(instr.result)] = &instr;
-    if (instr.kind != InstrKind::Apply) return;
-    const DType dtype = body.values[at(instr.args[0])];
-    compares_floats_ |= orders_floats(instr.op, dtype);
-    has_formulas_ |= raises_flags_of_its_own(instr.op, dtype);
   });
   const auto is_argument = [&](ValueId id) {
     return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
@@ -803,13 +797,8 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call) {
   return NestRun<Program>(found, call, tuning).run();
 }
 
-// Formulas raise flags on their way, and machines take it for invalid to order a NaN.
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
-  constexpr std::int64_t least_judged = 1 << 12;
-  if (!has_formulas_ && !(compares_floats_ && raised & flag_invalid)) return raised;
-  const JudgedFlags judged = judged_flags(routine_, call, raised, most_judged_);
-  if (judged.in_vain) most_judged_ = std::max(most_judged_ / 4, least_judged);
-  return judged.flags;
+  return judge_.judge(routine_, {}, call, raised);
 }
 
 }  // namespace frit

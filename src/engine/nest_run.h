@@ -10,16 +10,11 @@
 
 #include "engine/engine.h"
 #include "engine/nest_memory.h"
+#include "engine/nest_replay.h"
 #include "schedule/nest_points.h"
 #include "schedule/nest_program.h"
 
 namespace frit {
-
-struct NestCall {
-  std::span<const NestArgument> arrays;  // one a parameter, of its dtype
-  std::span<const std::int64_t> integers;
-  std::span<const Scalar> scalars;
-};
 
 // A Routine of rank 0 with all that was found out about it. Used under the engine's lock, when
 // nothing is pending for the memory of a call.
@@ -64,10 +59,7 @@ class LoopNest {
   Program& find_program(Variant& variant, const NestCall& call);
 
   Routine routine_;
-  bool compares_floats_ = false;
-  bool has_formulas_ = false;  // which raise flags of their own
-  // Instructions: the less, the more often it was in vain.
-  std::int64_t most_judged_ = 1 << 20;
+  FlagJudge judge_;
   std::vector<std::int32_t> literal_;   // integers that indices are multiplied by
   std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
   std::vector<std::unique_ptr<Variant>> variants_;

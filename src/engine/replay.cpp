@@ -69,9 +69,28 @@ bool repeat_constant(const Node& node, std::size_t input, std::int64_t n,
   return true;
 }
 
+// Which flags a node's op may still be found to have raised.
+unsigned open_flags(const Node& node, unsigned raised, unsigned found) {
+  if (node.kind != NodeKind::Elementwise || !is_candidate(node)) return 0;
+  // Of complex numbers even silent ops are judged.
+  if (!is_float(node.signature.out)) return possible(node.op, node.signature) & ~found;
+  return could_mean(node.op, node.signature, raised) & ~found;
+}
+
+bool converts(const Node& node) {
+  bool may = conversion_may_warn(node.signature.out, node.out.dtype);
+  for (std::size_t k = 0; k < node.inputs; ++k) {
+    const Access& a = node.in[k];
+    if (!a.base && a.offset == iota_input) continue;
+    may |= conversion_may_warn(a.base ? a.dtype : node.constants[a.offset].dtype,
+                               node.signature.in[k]);
+  }
+  return may && node.float_checks != 0;
+}
+
 // Runs an elementwise node on dense inputs in the types that its op works in: what it stores, and
-// its flags.
-void replay_op(const Node& node, std::span<const std::byte* const> in, std::int64_t n,
+// its flags, if any of them is open.
+void replay_op(const Node& node, std::span<const std::byte* const> in, std::int64_t n, bool is_open,
                std::vector<std::byte>& out, unsigned& flags) {
   out.resize(static_cast<std::size_t>(n * size_of(node.signature.out)));
   void* args[1 + max_inputs] = {out.data()};
@@ -81,7 +100,7 @@ void replay_op(const Node& node, std::span<const std::byte* const> in, std::int6
     std::memcpy(out.data(), in[0], out.size());
   else
     loop(node.op, node.signature)(args, n, 0);
-  const bool may = may_warn(node.op, node.signature.in[0]);
+  const bool may = is_open && may_warn(node.op, node.signature.in[0]);
   if (const unsigned raised = may ? raised_flags(node.op, node.signature, out.data(), n) : 0)
     flags |= flags_from_values(node.op, node.signature, n, in, out.data(), raised);
   out = cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
@@ -92,9 +111,14 @@ bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
  public:
-  Replay(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
+  Replay(const std::vector<const Node*>& nodes, const std::vector<bool>& intact, unsigned raised,
          std::vector<Found>& found)
-      : nodes_(nodes), intact_(intact), found_(found), made_(nodes.size()) {}
+      : nodes_(nodes),
+        intact_(intact),
+        raised_(raised),
+        found_(found),
+        made_(nodes.size()),
+        wanted_(nodes.size()) {}
 
   void run() {
     std::span<const std::int64_t> space;
@@ -109,17 +133,29 @@ class Replay {
     const std::int64_t extent = space.empty() ? 1 : space[axis];
     const std::int64_t rows =
         std::max<std::int64_t>(1, chunk_elements / std::max<std::int64_t>(1, total / extent));
-    for (std::int64_t begin = 0; begin < extent; begin += rows)
+    for (std::int64_t begin = 0; begin < extent && find_wanted(); begin += rows)
       chunk(space, static_cast<std::int64_t>(axis), begin, std::min(extent, begin + rows));
   }
 
  private:
+  // What can still tell something, and what that reads. False: nothing can.
+  bool find_wanted() {
+    for (std::size_t k = 0; k < nodes_.size(); ++k)
+      wanted_[k] = converts(*nodes_[k]) || open_flags(*nodes_[k], raised_, found_[k].op) != 0;
+    for (std::size_t k = nodes_.size(); k-- > 0;)
+      for (std::size_t j = 0; wanted_[k] && j < nodes_[k]->inputs; ++j)
+        for (std::size_t maker = 0; maker < k; ++maker)
+          if (nodes_[k]->in[j].base && same_access(nodes_[maker]->out, nodes_[k]->in[j]))
+            wanted_[maker] = true;
+    return std::ranges::find(wanted_, true) != wanted_.end();
+  }
+
   void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,
              std::int64_t end) {
     const std::int64_t n = points(space, axis, begin, end);
     for (Made& made : made_) made.is_there = false;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      if (!intact_[k]) continue;
+      if (!intact_[k] || !wanted_[k]) continue;
       const Node& node = *nodes_[k];
       node_ = k;
       const auto mine = domain(node);
@@ -135,7 +171,8 @@ class Replay {
       for (std::size_t j = 0; j < node.inputs && known; ++j)
         known = (in[j] = input(node, j, axis, begin, end, n)) != nullptr;
       if (!known) continue;
-      replay_op(node, {in, node.inputs}, n, made_[k].data, found_[k].op);
+      const bool is_open = open_flags(node, raised_, found_[k].op) != 0;
+      replay_op(node, {in, node.inputs}, n, is_open, made_[k].data, found_[k].op);
       made_[k].is_there = true;
     }
   }
@@ -163,6 +200,8 @@ class Replay {
         return dense.data();
       }
     if (!a.base->data) return nullptr;
+    if (a.dtype == type && axis == 0 && a.layout->c_contiguous() && !a.layout->shape().empty())
+      return a.base->data + a.offset + begin * a.layout->strides()[0];
     pack_part(a, axis, begin, end, dense);
     dense = cast(std::move(dense), a.dtype, type, n, flags);
     return dense.data();
@@ -176,8 +215,10 @@ class Replay {
 
   const std::vector<const Node*>& nodes_;
   const std::vector<bool>& intact_;
+  const unsigned raised_;  // by all of them
   std::vector<Found>& found_;
   std::vector<Made> made_;
+  std::vector<bool> wanted_;
   std::vector<std::byte> inputs_[max_inputs];
   std::size_t node_ = 0;  // the one being replayed
 };
@@ -227,7 +268,7 @@ class WholeReplay {
       if (!read(node, j, n, in[j])) return false;
       data[j] = in[j].data();
     }
-    replay_op(node, {data, node.inputs}, n, result, found_[node_].op);
+    replay_op(node, {data, node.inputs}, n, true, result, found_[node_].op);
     unpack(memory_of(node.out), *node.out.layout, result.data());
     return true;
   }
@@ -343,8 +384,8 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
 }
 
 void replay_in_chunks(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
-                      std::vector<Found>& found) {
-  Replay(nodes, intact, found).run();
+                      unsigned raised, std::vector<Found>& found) {
+  Replay(nodes, intact, raised, found).run();
 }
 
 bool replay_whole(const std::vector<const Node*>& nodes, const LaunchStep& launch,

@@ -19,9 +19,10 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
                                const std::vector<Base*>& slots);
 
 // The intact elementwise nodes of the largest iteration space, in chunks; found[k] collects the
-// flags of nodes[k].
+// flags of nodes[k]. Those that can explain nothing more of the flags that all of them have raised
+// are left out.
 void replay_in_chunks(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
-                      std::vector<Found>& found);
+                      unsigned raised, std::vector<Found>& found);
 
 // All nodes, one after the other as NumPy would run them, in memory of their own: what a reduction
 // gives others is known only then. False, with nothing found: nothing follows a reduction, the

@@ -10,7 +10,7 @@ constexpr char code[2] = {};
 constexpr std::int64_t most_held = 48 << 20;
 constexpr std::size_t most_nodes = 128;
 
-SourcePosition place(int instruction) { return {&code[0], instruction, nullptr}; }
+SourcePosition place(int instruction) { return {.code = &code[0], .instruction = instruction}; }
 
 // A loop of elementwise rounds, ten nodes each: how many run together is what it is asked for.
 struct Loop {

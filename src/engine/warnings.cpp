@@ -5,12 +5,14 @@
 // invalid, infinity out of finite numbers is a division by zero or an overflow. Conversions count
 // too: of values that no integer holds, or no smaller float. A replay needs an op's inputs: where
 // the launch has overwritten them, what the other ops don't explain is put down to the last such op
-// that may raise it.
+// that may raise it. Users' kernels are judged by nest_replay.h.
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "engine/engine.h"
 #include "engine/float_flags.h"
+#include "engine/nest_replay.h"
 #include "engine/pool.h"
 #include "engine/replay.h"
 
@@ -28,6 +30,47 @@ unsigned shown(const std::vector<const Node*>& members, std::size_t k, unsigned 
   return node.kind == NodeKind::Elementwise && is_last ? shown(node.op, node.out, flags) : flags;
 }
 
+FlagJudge& judge_of(const Routine& routine) {
+  static std::unordered_map<std::uint64_t, FlagJudge> judges;  // under the engine's lock
+  constexpr std::size_t most = 256;
+  if (judges.size() >= most && !judges.contains(routine.id)) judges.clear();
+  return judges.try_emplace(routine.id, routine.body).first->second;
+}
+
+// Does the memory still hold what the k-th node met there, but for what it wrote itself?
+bool is_unchanged(const Base* base, const std::vector<const Node*>& members, std::size_t k,
+                  std::span<const Base* const> shadowed) {
+  // Shadowed memory is as it was before the launch.
+  const bool is_old = std::ranges::find(shadowed, base) != shadowed.end();
+  bool changed = !base->data;
+  for (std::size_t j = is_old ? 0 : k + 1; j < (is_old ? k : members.size()); ++j)
+    for_each_access(*members[j], [&](const Access& a, bool w) { changed |= w && a.base == base; });
+  return !changed;
+}
+
+// Those of the flags that a user's kernel is to be warned of.
+unsigned judged(const std::vector<const Node*>& members, std::size_t k,
+                std::span<const Base* const> shadowed, unsigned flags) {
+  const CallSite& site = *members[k]->site;
+  const RoutineUse& use = *site.routine;
+  std::vector<NestArgument> arrays;
+  for (const RoutineParameter& p : use.parameters)
+    arrays.push_back({.shape = p.layout->shape(), .strides = p.layout->strides()});
+  const auto place = [&](const std::vector<RoutineUse::Touched>& touched,
+                         const std::vector<Access>& accesses) {
+    for (std::size_t t = 0; t < touched.size(); ++t) {
+      const Instr& instr = *use.accesses[static_cast<std::size_t>(touched[t].access)].instr;
+      const auto parameter = static_cast<std::size_t>(instr.address.operand);
+      if (is_unchanged(accesses[t].base, members, k, shadowed))
+        arrays[parameter].data = accesses[t].base->data + use.parameters[parameter].offset;
+    }
+  };
+  place(use.inputs, site.inputs);
+  place(use.outputs, site.outputs);
+  return judge_of(*use.routine)
+      .judge(*use.routine, use.domain->shape(), {arrays, use.integers, site.scalars}, flags);
+}
+
 }  // namespace
 
 void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t checks, unsigned flags,
@@ -37,13 +80,22 @@ void Engine::note_float_flags(Op op, SourcePosition position, std::uint8_t check
     for (const FloatWarning& w : float_warnings)
       if (w.error == error && w.source.code == position.code &&
           w.source.instruction == position.instruction && w.source.ufunc == position.ufunc &&
-          (w.op == op || position.ufunc))
+          w.source.step == position.step && (w.op == op || position.ufunc))
         return;
     float_warnings.push_back({error, op, position, reduction});
   };
   note(flag_divide, FloatError::DivideByZero);
   note(flag_overflow, FloatError::Overflow);
   note(flag_invalid, FloatError::Invalid);
+}
+
+// A line that has recorded a step several times warns as often. The parts of a composite ufunc warn
+// once.
+SourcePosition Engine::source_of(const Node& node) const {
+  SourcePosition at = node.source;
+  const auto number = static_cast<std::uint64_t>(&node - nodes_.data());
+  if (!at.ufunc) at.step = static_cast<std::uint32_t>(segment_ << 12 | number);
+  return at;
 }
 
 void Engine::note_conversion(Op op, DType from, DType to, const void* in, const void* out,
@@ -53,26 +105,27 @@ void Engine::note_conversion(Op op, DType from, DType to, const void* in, const 
 
 void Engine::note_small(Op op, const Signature& signature, void* const* args, std::int64_t n,
                         unsigned splat, unsigned flags) {
-  const auto bytes_of = [&](int k, DType dtype) {
-    const auto* data = static_cast<const std::byte*>(args[k]);
+  const auto repeated = [&](const std::byte* one, DType dtype) {
     const auto item = static_cast<std::size_t>(size_of(dtype));
-    const bool single = k > 0 && (splat >> (k - 1) & 1) != 0;
     std::vector<std::byte> result(static_cast<std::size_t>(n) * item);
-    if (!single && n > 0) std::memcpy(result.data(), data, result.size());
-    for (std::size_t at = 0; single && at < result.size(); at += item)
-      std::memcpy(result.data() + at, data, item);
+    for (std::size_t at = 0; at < result.size(); at += item)
+      std::memcpy(result.data() + at, one, item);
     return result;
   };
-  std::vector<std::vector<std::byte>> in;
-  std::vector<const std::byte*> data;
+  std::vector<std::byte> singles[max_inputs];
+  const std::byte* in[max_inputs];
+  const auto inputs = static_cast<std::size_t>(info(op).inputs);
   bool intact = true;
-  for (int k = 1; k <= info(op).inputs; ++k) {
-    intact &= args[k] != args[0];
-    data.push_back(in.emplace_back(bytes_of(k, signature.in[k - 1])).data());
+  for (std::size_t k = 0; k < inputs; ++k) {
+    in[k] = static_cast<const std::byte*>(args[1 + k]);
+    intact &= args[1 + k] != args[0];
+    if ((splat >> k & 1) == 0) continue;
+    singles[k] = repeated(in[k], signature.in[k]);
+    in[k] = singles[k].data();
   }
-  const std::vector<std::byte> out = bytes_of(0, signature.out);
-  flags = intact ? flags_from_values(op, signature, n, data, out.data(), flags)
-                 : shown(op, signature.out, out.data(), n, meant(op, signature, flags));
+  const auto* out = static_cast<const std::byte*>(args[0]);
+  flags = intact ? flags_from_values(op, signature, n, {in, inputs}, out, flags)
+                 : shown(op, signature.out, out, n, meant(op, signature, flags));
   note_float_flags(op, source, settings.float_checks, flags);
 }
 
@@ -90,33 +143,43 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     // Each node has said what it raised.
   } else {
     const std::vector<bool> intact = intact_nodes(members, step.launch, slots_);
-    replay_in_chunks(members, intact, found);
+    replay_in_chunks(members, intact, flags, found);
     for (std::size_t k = 0; k < members.size(); ++k)
       flags &= ~(explained(*members[k], found[k].op) | found[k].inputs);
-    // What no replayed op explains belongs to those that could not be, or to the first user's
-    // kernel, or the last reduction.
-    std::size_t taker = members.size();
+    // What no replayed op explains belongs to those that could not be, to users' kernels, or to the
+    // last reduction.
+    const unsigned unexplained = flags;
+    std::size_t last_reduction = members.size();
     for (std::size_t k = members.size(); k-- > 0;) {
       const Node& node = *members[k];
       if (!is_candidate(node)) continue;
       if (!intact[k]) found[k].op = shown(members, k, claimed(node, flags));
-      if (node.kind == NodeKind::Routine ||
-          (node.kind == NodeKind::Reduce && taker == members.size() &&
-           may_warn(node.op, node.signature.in[0])))
-        taker = k;
+      if (node.kind == NodeKind::Reduce && last_reduction == members.size() &&
+          may_warn(node.op, node.signature.in[0]))
+        last_reduction = k;
     }
-    if (taker < members.size()) {
-      const Node& node = *members[taker];
-      found[taker].op |= node.kind == NodeKind::Reduce ? credible(node.out, flags) : flags;
+    std::vector<const Base*> shadowed;
+    for (const auto& shadow : step.launch.shadows) shadowed.push_back(slots_[shadow.slot]);
+    bool has_kernels = false;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      if (members[k]->kind != NodeKind::Routine || !is_candidate(*members[k])) continue;
+      has_kernels = true;
+      found[k].op = judged(members, k, shadowed, unexplained);
+      flags &= ~(found[k].op | (found[k].op & flag_divide ? flag_overflow : 0));
+    }
+    if (last_reduction < members.size()) {
+      const Access& out = members[last_reduction]->out;
+      found[last_reduction].op |= has_kernels ? shown(Op::Copy, out, flags) : credible(out, flags);
     }
   }
   for (std::size_t k = 0; k < members.size(); ++k) {
     const Node& node = *members[k];
     const bool reduction = node.kind == NodeKind::Reduce;
-    note_float_flags(node.op, node.source, node.float_checks, found[k].op, reduction);
+    const SourcePosition at = source_of(node);
+    note_float_flags(node.op, at, node.float_checks, found[k].op, reduction);
     // NumPy converts few elements in a step of its own, more of them inside the op's loop.
     const bool inside = reduction || node.out.layout->size() > converted_apart;
-    note_float_flags(inside ? node.op : Op::Copy, node.source, node.float_checks, found[k].inputs,
+    note_float_flags(inside ? node.op : Op::Copy, at, node.float_checks, found[k].inputs,
                      reduction);
   }
 }

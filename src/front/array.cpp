@@ -382,7 +382,7 @@ bool is_small_and_ready(const Array& a, std::int64_t times) {
 void note_look() { Engine::get().foresight.note_look(); }
 
 void set_source(const void* code, std::int32_t instruction, const char* ufunc) {
-  Engine::get().source = {code, instruction, ufunc};
+  Engine::get().source = {.code = code, .instruction = instruction, .ufunc = ufunc};
 }
 
 // ---- settings and figures -----------------------------------------------------------------------

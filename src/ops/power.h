@@ -311,13 +311,15 @@ F with_limits_of_power(F x, F y, F value) {
   bool one = size == 1, zero = x == 0;
   bool nan = is_nan(x) | is_nan(y);
 
-  // 0, infinity and infinite exponents give 0 or infinity; 0 to a negative power must raise a flag.
+  // 0, infinity and infinite exponents give 0 or infinity.
   bool limit = zero | is_infinite(x) | is_infinite(y);
   using Int = typename Format<F>::Int;
   bool above_one = (Int)bits_of(size) > (Int)bits_of((F)1);
   bool grows = above_one != sign_bit(y);
-  bool pole = zero & grows & is_finite(y) & (y != 0);
-  F limit_value = pick(grows, pick(pole, overflow_if(pole, x), infinity_of<F>()), (F)0);
+  // 0 to a negative power divides by zero: 1 / 0 here, elsewhere by x's digits (see overflow_if).
+  bool pole = zero & grows & !nan & (y != 0);
+  F inverse = (F)1 / digits_behind(pole, (typename Format<F>::Bits)0, x);
+  F limit_value = pick(grows, pick(pole, inverse, infinity_of<F>()), (F)0);
   F magnitude = pick(one, (F)1, pick(limit, limit_value, value));
   // A negative number to a fraction.
   bool invalid = sign_bit(x) & !zero & !is_infinite(x) & !whole & !nan;

@@ -154,12 +154,15 @@ bool filters_may_raise(PyObject* filters) {
   return false;
 }
 
-// No RuntimeWarning is told, so that nobody needs to know which there would be.
+// No RuntimeWarning is told, so that nobody needs to know which there would be. Filters that ignore
+// some warnings (as NumPy's own, of sizes of types) may come first.
 bool filters_ignore_all(PyObject* filters) {
   for (Py_ssize_t k = 0; PyList_Check(filters) && k < PyList_GET_SIZE(filters); ++k) {
     const std::optional<Filter> filter = filter_at(filters, k);
     if (!filter) return false;
-    if (filter->covers_ours()) return filter->acts_as("ignore") && filter->is_for_all();
+    if (!filter->covers_ours()) continue;
+    if (!filter->acts_as("ignore")) return false;
+    if (filter->is_for_all()) return true;
   }
   return false;
 }

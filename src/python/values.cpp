@@ -66,7 +66,7 @@ std::string_view name_of(const FloatWarning& warning) {
 
 bool is_of_one_call(const FloatWarning& a, const FloatWarning& b) {
   return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
-         name_of(a) == name_of(b);
+         a.source.step == b.source.step && name_of(a) == name_of(b);
 }
 
 // The registry in which `warnings` notes what it has shown of this file.

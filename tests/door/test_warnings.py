@@ -133,6 +133,10 @@ STATEMENTS = [
     "c = np.full(n, 1 + 2j)[1:]; c /= even[1:]",
     "c = np.full(n, 1 + 2j)[1:]; c /= 1j * even[1:]",
     "c = np.full(n, 1e300j)[1:]; c /= one[1:] + 1e-300j",
+    # what errs in another way at the end
+    "np.log(-one * (np.arange(n) < n - 1)) * np.sqrt(-one)",
+    "(one - 2) ** 0.5 + 1 / (np.arange(n) < n - 1)",
+    "np.sqrt(-one) * (huge * (np.arange(n) == n - 1)) * huge",
     # only what is chosen warns
     "np.divide(one, even, out=np.zeros(n), where=even)",
     "np.divide(one, even, out=one, where=even)",
@@ -184,6 +188,14 @@ STATEMENTS = [
     "np.logaddexp(x, one)",
     "np.logaddexp2(f4, x)",
     "np.nextafter(one, x)",
+    "np.power(zero, -np.inf)",
+    "np.power(f4, np.float32(-np.inf))",
+    "np.logaddexp(1.7 * long, -1.7 * long)",
+    "np.logaddexp2(f4 + 3e38, f4 - 3e38)",
+    "np.reciprocal(np.full(n, complex(0, np.nan)))",
+    "np.reciprocal(np.full(n, complex(1.7e308, 1.7e308)))",
+    "np.sign(np.full(n, complex(1.7e308, 1.7e308)))",
+    "np.spacing(np.full(n, np.nan, 'f2'))",
     "divmod(f4 + 1, 1e300)",
     "(1 + f2) // np.float16(6e-8)",
     # reductions and scans
@@ -239,6 +251,19 @@ IN_PLACE = [
     "f2[...] = x; np.exp2(f2, out=f2)",
     "f2[...] = x; np.sin(f2, out=f2)",
     "f2 -= 1; np.log2(f2, out=f2)",
+    "zero **= -1.0",
+    "np.power(zero, -one, out=zero)",
+    "np.power(zero, -one, out=one)",
+    "f4 **= np.float32(-2)",
+    "np.float_power(zero, -one, out=zero)",
+    "huge **= 2 * one",
+    "huge[0] = 0; huge **= -one",
+    "x **= one",
+    "np.logaddexp(long * 1.7, -1.7 * one * 1e308, out=one)",
+    "long *= 1.7; np.logaddexp(long, -long, out=long)",
+    "c = np.full(n, 1.7e308 + 0j); np.sqrt(c, out=c)",
+    "c = np.zeros(n, 'D'); np.sign(c, out=c)",
+    "c = np.full(n, 1e-300j); c **= 1e300 + 1e300j",
 ]
 
 
@@ -343,3 +368,50 @@ def test_a_kernels_warnings_are_its_operations(statement, n, python, file):
         return {line.partition("Warning: ")[2] for line in errors if "Warning: " in line}
 
     assert told("-m", "frit") == told()
+
+
+@pytest.mark.parametrize("n", [50, 20_000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = y + np.log(x) * 0.5; y = y + 1 / x",
+        "y = y + np.sqrt(x - 1) * np.sqrt(x - 1)",
+        "y = y + (x + 1e200 * 1e200).sum() * np.sqrt(x - 1) + (x - 1e300).prod()",
+        "y[1:-1] = y[2:] + np.sqrt(y[:-2] - 9)",
+    ],
+)
+def test_a_line_warns_as_often_as_it_runs(line, n, python, file):
+    program = f"""
+    import warnings
+    import numpy as np
+    warnings.simplefilter("always")
+    x = np.zeros({n})
+    y = np.ones({n})
+    for k in range(3):
+        {line}
+    print(y[:3])
+    """
+    path = file("program.py", program)
+
+    def told(*words):
+        errors = python(*words, path).stderr.splitlines()
+        return sorted(line.partition("Warning: ")[2] for line in errors if "Warning: " in line)
+
+    assert told("-m", "frit") == told()
+
+
+@pytest.mark.parametrize("message", ["", "numpy.dtype size changed"])
+def test_what_filters_ignore_throughout_waits_even_where_warnings_are_recorded(message):
+    import frit
+    import frit.numpy as np
+
+    x = np.zeros(50_000)
+    frit.eval()
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("ignore", message)
+        y = np.log(x) + 1
+        assert str(frit.explain(y)).startswith("pending: 2 operations")
+        warnings.filterwarnings("always", "divide")
+        y = np.log(x) + 1
+        assert str(frit.explain(y)).startswith("evaluated")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import math
 import warnings
@@ -24,14 +25,14 @@ def tier(request):
     _core.set_tier("automatic")
 
 
-def loop_over(statement):
+def loop_over(statement, result="s"):
     """f(a, b, out), whose loop is the statement."""
     text = f"""
 def f(a, b, out):
     s = 0.0
     for i in range(len(a)):
         {statement}
-    return s
+    return {result}
 """
     name = f"<{statement}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
@@ -54,7 +55,7 @@ def compare(statement, dtype, pairs):
         a, b, out = np.full((3, 50), 0.75, dtype)
         with np.errstate(over="ignore"):
             a[37], b[37] = x, y
-        expected = told(function, a.copy(), b, out.copy())
+        expected = told(function, a.copy(), b.copy(), out.copy())
         assert told(parallel, a, b, out) == expected, (statement, x, y)
     assert sum(site.calls for site in parallel.__frit__.sites) == len(pairs), statement
 
@@ -74,6 +75,44 @@ def test_formulas_warn_as_numpy_does(tier, dtype, statement):
 def test_what_was_computed_in_place_is_told_by_what_is_left(tier, dtype):
     for term in UNARY:
         compare(f"a[i] = {term}", dtype, [(x, 1.0) for x in SPECIAL])
+    finite = [x for x in SPECIAL if math.isfinite(x)]
+    for target in "ab":
+        compare(f"{target}[i] = a[i] ** b[i]", dtype, [(x, -1.5) for x in finite])
+    compare("a[i] //= b[i]", dtype, [(1e300, 1e-300), (1.0, 0.0), (-1.5, 0.5)])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nests_that_wait_warn_as_others_do(tier, dtype):
+    import frit.numpy
+
+    for term in [*UNARY, *BINARY, "np.log(a[i]) * b[i]", "max(a[i], b[i]) + 1"]:
+        function = loop_over(f"out[i] = {term}", "")
+        parallel = parallelize(function)
+        for x, y in itertools.product(SPECIAL, SPECIAL if "b[i]" in term else [1.0]):
+            few = np.full((3, 2), 0.75, dtype)
+            with np.errstate(over="ignore"):
+                few[0, 0], few[1, 0] = x, y
+            arrays = [frit.numpy.array(np.repeat(row, 4096)) for row in few]
+            assert told(parallel, *arrays) == told(function, *few), (term, x, y)
+        assert sum(site.calls for site in parallel.__frit__.sites), term
+
+
+def test_a_nest_that_waits_is_judged_beside_what_it_fuses_with(tier):
+    import frit.numpy
+
+    nest = parallelize(loop_over("out[i] = np.log(a[i])", ""))
+
+    def program(module, function, n):
+        a, out = module.zeros(n), module.empty(n)
+        b = a - 1.0
+        function(b * b - 1.0, b, out)
+        total = (module.sqrt(out) * module.exp(b)).sum()
+        return float(total)
+
+    plain = (
+        nest.__wrapped__ if hasattr(nest, "__wrapped__") else loop_over("out[i] = np.log(a[i])", "")
+    )
+    assert told(program, frit.numpy, nest, 8192) == told(program, np, plain, 4)
 
 
 def test_nans_of_arrays_that_are_stored_to_are_no_error(tier):
