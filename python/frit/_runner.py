@@ -116,7 +116,7 @@ def _finish() -> None:
     """Does the work that others may see: memory that is not ours."""
     core = sys.modules.get("frit._core")
     if core is not None:
-        core.eval()
+        core.finish()
 
 
 def _as_plain_python(start: Callable[[], None]) -> None:

@@ -259,3 +259,18 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 other.join()
 """
     assert run(tmp_path, text)[:2] == (0, "11\n")
+
+
+def test_the_end_of_the_program_waits_for_no_nest_of_a_daemon_thread(tmp_path):
+    text = f"""{SETUP}{NESTS["rows and columns"]}{A}
+import sys, threading
+other = threading.Thread(target=work, args=(a,), daemon=True)
+other.start()
+def is_in_nest():
+    frame = sys._current_frames()[other.ident]
+    return frame.f_globals["__name__"] == "frit.loops.site" and frame.f_code.co_name == "run"
+while not is_in_nest():
+    time.sleep(0.01)
+sys.exit("done")
+"""
+    assert run(tmp_path, text) == (1, "", "done\n")
