@@ -116,7 +116,7 @@ def _finish() -> None:
     """Does the work that others may see: memory that is not ours."""
     core = sys.modules.get("frit._core")
     if core is not None:
-        core.eval()
+        core.finish()
 
 
 def _as_plain_python(start: Callable[[], None]) -> None:
@@ -174,7 +174,7 @@ def _file(request: Request) -> None:
     path = request.what
     sys.argv = [path, *request.arguments]
     if os.path.isdir(path) or _is_archive(path):
-        sys.path[:1] = [path]
+        sys.path[:1] = [_absolute(path)]
         runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
         return
     _look_first_in(os.path.dirname(os.path.realpath(path)))
@@ -183,15 +183,22 @@ def _file(request: Request) -> None:
             text = source.read()
     except OSError as error:
         print(
-            f"{sys.executable}: can't open file {os.path.abspath(path)!r}: "
+            f"{sys.executable}: can't open file {_absolute(path)!r}: "
             f"[Errno {error.errno}] {error.strerror}",
             file=sys.stderr,
         )
         raise SystemExit(2) from None
-    path = os.path.abspath(path)
+    path = _absolute(path)
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     module = _fresh_main(__file__=path, __cached__=None, __loader__=loader)
     _execute(text, path, module)
+
+
+def _absolute(path: str) -> str:
+    """As Python does: `..` stays, for behind a link to a folder it leads elsewhere."""
+    if os.path.isabs(path):
+        return path
+    return os.getcwd() if path == "." else os.path.join(os.getcwd(), path)
 
 
 def _is_archive(path: str) -> bool:

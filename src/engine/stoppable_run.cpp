@@ -1,6 +1,8 @@
 // stoppable_run.cpp: who may be asked to stop, and when.
 #include "engine/stoppable_run.h"
 
+#include <atomic>
+
 #include "backend/stop.h"
 #include "engine/engine.h"
 
@@ -41,6 +43,39 @@ bool StoppableRun::may_begin() {
   const std::scoped_lock lock(mutex_);
   if (!is_unwanted_) stage_ = Stage::Runs;
   return !is_unwanted_;
+}
+
+namespace {
+
+std::atomic<bool> is_over = false, is_elsewhere = false;
+struct Elsewhere {
+  Elsewhere() { is_elsewhere = true; }
+  ~Elsewhere() { is_elsewhere = false; }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+};
+
+}  // namespace
+
+bool run_elsewhere(const std::function<void()>& work) {
+  const std::scoped_lock engine(Engine::lock());
+  if (is_over) return false;
+  const Elsewhere here;  // one at a time has the lock
+  try {
+    work();
+  } catch (const Stopped&) {
+    return false;
+  }
+  return true;
+}
+
+bool is_running_elsewhere() { return is_elsewhere; }
+
+void end_runs_elsewhere() {
+  is_over = true;
+  stop_flag = true;
+  const std::scoped_lock engine(Engine::lock());  // it has ended
+  stop_flag = false;
 }
 
 }  // namespace frit

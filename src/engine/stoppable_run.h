@@ -39,4 +39,11 @@ class StoppableRun {
   std::thread thread_;  // the last: it uses the others
 };
 
+// Runs it in this thread, which is not the main one. false: the process ends, and stopped it.
+bool run_elsewhere(const std::function<void()>& work);
+// Does such a run last? It may be endless, and began when nothing was pending.
+bool is_running_elsewhere();
+// At exit: stops it, and lets none begin.
+void end_runs_elsewhere();
+
 }  // namespace frit

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/memory.h"
+#include "engine/stoppable_run.h"
 #include "ir/disk_store.h"
 #include "python/fallback.h"
 #include "python/flat.h"
@@ -128,6 +129,8 @@ void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle flo
 
 // At exit: memory that others own gets its last writes, then the compiler and the threads stop.
 void shut_down() {
+  if (is_running_elsewhere()) nb::set_leak_warnings(false);  // that thread keeps its nest
+  end_runs_elsewhere();
   translated([] { evaluate_all(); });
   forget_kernels();
   Engine::get().shutdown();
@@ -185,6 +188,12 @@ void add_engine(nb::module_& m) {
   m.def(
       "has_pending", [] { return !is_in_stoppable() && has_pending(); },
       "Whether anything is recorded and not computed, that could be computed now.");
+  m.def(
+      "finish",
+      [] {
+        if (!is_running_elsewhere()) translated([] { evaluate_all(); });
+      },
+      "Computes what is pending, when the program has ended but for its threads.");
   m.def(
       "explain", [](nb::handle) { return explain(); }, "array"_a = nb::none());
   m.def(

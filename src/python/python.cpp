@@ -13,15 +13,15 @@
 
 namespace frit::python {
 
-namespace {
-
-// While the interpreter is finalising, Python ends a daemon thread that asks for the GIL by
-// unwinding its stack by force, which C++ frames cannot take part in: the thread waits here for the
-// process to end, as it does from Python 3.14 on.
-[[noreturn]] void wait_for_the_end_of_the_process() noexcept {
+void wait_for_the_end_of_the_process() noexcept {
   for (;;) pause();
 }
 
+namespace {
+
+// While the interpreter is finalising, Python ends a daemon thread that asks for the GIL by
+// unwinding its stack by force, which C++ frames cannot take part in: the thread waits for the
+// process to end, as it does from Python 3.14 on.
 struct HeldWhenUnwound {
   bool armed = true;
   ~HeldWhenUnwound() {

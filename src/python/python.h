@@ -124,6 +124,8 @@ struct Arguments {
 void sort_arguments(const Arguments& arguments, std::span<const char* const> names,
                     std::size_t most_positional, std::span<PyObject*> slots);
 
+[[noreturn]] void wait_for_the_end_of_the_process() noexcept;
+
 // Releases the GIL while it lives, and takes it again.
 class WithoutGil {
  public:

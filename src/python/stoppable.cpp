@@ -53,8 +53,8 @@ void run_stoppable(const std::function<void()>& work) {
   }
   if (!run) {
     const WithoutGil released;
-    const Locked lock(Engine::lock());
-    return work();
+    if (run_elsewhere(work)) return;
+    wait_for_the_end_of_the_process();  // nobody may see how far it got
   }
   const Waiting waiting;
   for (bool has_ended = false; !has_ended;) {

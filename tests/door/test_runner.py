@@ -16,8 +16,11 @@ def test_a_script_sees_what_plain_python_shows_it(python, file):
     path = file("folder/program.py", FACTS)
     plain = python(path, "a", "--report", "-m")
     assert python("-m", "frit", path, "a", "--report", "-m").stdout == plain.stdout
-    relative = "folder/program.py"
-    assert python("-m", "frit", relative).stdout == python(relative).stdout
+    elsewhere = file("elsewhere/program.py", FACTS).parent
+    (elsewhere / "deep").mkdir()
+    (path.parent / "link").symlink_to(elsewhere / "deep")
+    for relative in ("folder/program.py", "./folder/program.py", "folder/link/../program.py"):
+        assert python("-m", "frit", relative).stdout == python(relative).stdout
 
 
 def test_a_command_sees_what_plain_python_shows_it(python):
@@ -58,6 +61,9 @@ def test_folders_and_archives_run(python, file, tmp_path):
     file("app/__main__.py", "import numpy, helper; print(numpy.__name__, helper.np.__name__)\n")
     file("app/helper.py", "import numpy as np\n")
     assert python("-m", "frit", "app").stdout == "frit.numpy frit.numpy\n"
+    file("__main__.py", FACTS)
+    for folder in (".", "./", "app/..", tmp_path):
+        assert python("-m", "frit", folder).stdout == python(folder).stdout
     with zipfile.ZipFile(tmp_path / "app.zip", "w") as archive:
         archive.write(tmp_path / "app/__main__.py", "__main__.py")
         archive.write(tmp_path / "app/helper.py", "helper.py")
@@ -101,9 +107,10 @@ def test_an_interrupt_ends_by_signal(python, file):
 
 
 def test_a_missing_program_is_named_as_plain_python_does(python):
-    plain = python("nothing.py", check=False)
-    frit = python("-m", "frit", "nothing.py", check=False)
-    assert (frit.returncode, frit.stderr) == (plain.returncode, plain.stderr)
+    for name in ("nothing.py", "./nothing.py", "../nothing.py"):
+        plain = python(name, check=False)
+        frit = python("-m", "frit", name, check=False)
+        assert (frit.returncode, frit.stderr) == (plain.returncode, plain.stderr)
 
 
 def test_bad_options_are_refused(python):

@@ -230,3 +230,47 @@ def test_an_alarm_in_the_middle_of_a_translation_is_not_lost(monkeypatch):
         assert a.tolist() == [2.0] * 5
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_fork_waits_for_another_threads_translation(tmp_path):
+    """In the child that thread is gone, and what it was importing would stay locked."""
+    text = f"""{SETUP}{NESTS["rows and columns"]}{A}
+import gc, sys, threading
+import frit.loops.nest as nest
+translate, has_begun, forks = nest.translate, threading.Event(), threading.Event()
+has_ended = False
+def slowly(inputs):
+    global has_ended
+    has_begun.set()
+    forks.wait()
+    made = translate(inputs)
+    has_ended = True
+    return made
+nest.translate = slowly
+os.register_at_fork(before=forks.set)
+other = threading.Thread(target=work, args=(a.copy(), 3))
+other.start()
+has_begun.wait()
+child = os.fork()
+if child == 0:
+    work(a, 3)
+    os._exit(10 * has_ended + gc.isenabled())
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+other.join()
+"""
+    assert run(tmp_path, text)[:2] == (0, "11\n")
+
+
+def test_the_end_of_the_program_waits_for_no_nest_of_a_daemon_thread(tmp_path):
+    text = f"""{SETUP}{NESTS["rows and columns"]}{A}
+import sys, threading
+other = threading.Thread(target=work, args=(a,), daemon=True)
+other.start()
+def is_in_nest():
+    frame = sys._current_frames()[other.ident]
+    return frame.f_globals["__name__"] == "frit.loops.site" and frame.f_code.co_name == "run"
+while not is_in_nest():
+    time.sleep(0.01)
+sys.exit("done")
+"""
+    assert run(tmp_path, text) == (1, "", "done\n")

@@ -228,7 +228,8 @@ class Place:
             return self.not_now("the program has not imported NumPy")
         binding = self.binding
         if binding is None:
-            binding = self.binding = Binding(self, passed, space, core)
+            with without_collections():
+                binding = self.binding = Binding(self, passed, space, core)
         values = binding.values_of(passed, space)
         if values is None:
             return None, 0

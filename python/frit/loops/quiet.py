@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import warnings
+from _thread import RLock
 from collections.abc import Iterator
 
 _ALL = ("ignore", None, Warning, None, 0)
+
+# A fork waits for another thread's translation: that thread is gone in the child, where the modules
+# that it was importing would stay locked, and collections disabled.
+_is_translating = RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_is_translating.acquire,
+        after_in_parent=_is_translating.release,
+        after_in_child=_is_translating.release,
+    )
 
 
 @contextlib.contextmanager
@@ -31,10 +43,11 @@ def without_collections() -> Iterator[None]:
 
     Each would count towards the next collection, which goes through all of NumPy's modules.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    with _is_translating:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if was_enabled:
+                gc.enable()
