@@ -27,7 +27,7 @@ constexpr int spins_at_first = 2000, spins_between_yields = 50;
 constexpr std::chrono::microseconds linger(1000);
 constexpr std::int64_t most_parts = 0xFFFF;
 constexpr std::int64_t few_parts = 4;
-constexpr std::chrono::microseconds soon(200), suspended(200), wake_pays(100);
+constexpr std::chrono::microseconds soon(200), suspended(200), wake_pays(40);
 constexpr int least_penalty = 16, most_penalty = 512;
 constexpr std::chrono::seconds longest_alone(5);
 
