@@ -156,18 +156,6 @@ def test_memory_errors_have_numpys_words():
         assert type(seen.value).__module__.startswith("numpy.")
 
 
-@pytest.mark.parametrize("dtype", ["u1", "f8", "c16"])
-@pytest.mark.parametrize("bits", [47, 58, 59, 62])
-@pytest.mark.parametrize("make", ["empty", "zeros", "ones"])
-def test_memory_is_refused_where_it_is_asked_for(make, bits, dtype):
-    import frit.numpy as np
-
-    with pytest.raises((MemoryError, ValueError)) as expected:
-        getattr(numpy, make)(1 << bits, dtype)
-    with pytest.raises(expected.type, match=re.escape(str(expected.value))):
-        getattr(np, make)(1 << bits, dtype)
-
-
 def test_an_array_larger_than_memory_is_a_memory_error_when_asked_for(process):
     process("""
         import frit.numpy as np
