@@ -132,6 +132,7 @@ def test_control_c_ends_the_program(tmp_path):
     nest = NESTS["rows and columns"]
     text = f"""{SETUP}{nest}{A}
 import threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
 work(a)
 """
