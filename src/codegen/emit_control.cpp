@@ -74,10 +74,10 @@ bool has_loops(const Block& block) {
   });
 }
 
-}  // namespace
-
-// Of loops without loops in them.
+// Of loops without loops in them: so seldom, they look whether to stop.
 constexpr std::int64_t rounds_between_looks = 1024;
+
+}  // namespace
 
 // Nothing is done but to end: what is computed by then may be no index.
 void Emitter::stop_if_asked() {

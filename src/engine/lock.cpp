@@ -85,10 +85,11 @@ void EngineLock::lock_among_others(const void* me) {
     // Not taken within the wait: who asks for Python's lock at its end may never get it, where the
     // interpreter has ended, and nobody else would get this one.
     const auto is_free = [&] { return owner_.load(std::memory_order_relaxed) == nullptr; };
-    for (const void* nobody = nullptr;
-         !is_free() || !owner_.compare_exchange_strong(nobody, me, std::memory_order_acquire);
-         nobody = nullptr)
-      wait_until(is_free);
+    const auto is_taken = [&] {
+      const void* nobody = nullptr;
+      return is_free() && owner_.compare_exchange_strong(nobody, me, std::memory_order_acquire);
+    };
+    while (!is_taken()) wait_until(is_free);
     if (!is_shared_.load(std::memory_order_relaxed)) [[unlikely]]
       settle_favour(me);
   }

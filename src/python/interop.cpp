@@ -47,16 +47,7 @@ void keep(ExportObject& self, const Array& array) {
 
 std::byte* begin(ExportObject& self, const Array& array) {
   note_look();
-  if (is_idle(array)) {  // as begin_export, where nothing is to be computed
-    const Locked lock(Engine::lock());
-    Base* const base = array.base();
-    base->stamp = 0;
-    ++base->exports;
-    Engine::get().retain_handle(base);
-    keep(self, array);
-    return base->data + array.offset();
-  }
-  if (!has_pending()) {
+  if (is_idle(array) || !has_pending()) {
     const Locked lock(Engine::lock());
     std::byte* data = begin_export(array);
     keep(self, array);

@@ -172,6 +172,13 @@ class Sweep {
   std::vector<bool> needed_;
 };
 
+bool takes_long(const NestProgram& program) {
+  const auto& loops = program.judged.nest->loops;
+  const bool has_whiles = std::ranges::any_of(loops, &NestLoop::is_while);
+  return program.plan.cost * (has_whiles ? nest_cost::rounds_of_while : 1) >
+         nest_cost::stoppable_run;
+}
+
 }  // namespace
 
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
@@ -183,17 +190,6 @@ std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
   const std::int64_t unit = std::min(launch.shortest_chunk, chunk_of_lanes);
   return std::max(launch.shortest_chunk, (even + unit - 1) / unit * unit);
 }
-
-namespace {
-
-bool takes_long(const NestProgram& program) {
-  const auto& loops = program.judged.nest->loops;
-  const bool has_whiles = std::ranges::any_of(loops, &NestLoop::is_while);
-  return program.plan.cost * (has_whiles ? nest_cost::rounds_of_while : 1) >
-         nest_cost::stoppable_run;
-}
-
-}  // namespace
 
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts) {
   auto program = std::make_shared<NestProgram>();

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "backend/interp/machine.h"
-#include "backend/stop.h"
 
 namespace frit::interp {
 
@@ -107,7 +106,7 @@ void Machine::while_lanes(const Step& step, std::int32_t first) {
   Lane* const homes = lanes_in(branch.homes);
   std::optional<Packing> packing;
   for (;;) {
-    if (program_.may_stop) stop_if_asked();
+    look_for_stop();
     execute(first, step.middle);
     const std::uint8_t* const condition = conditions(step.in[0]);
     const std::int64_t count = count_true(condition, lanes_);

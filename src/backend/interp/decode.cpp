@@ -32,6 +32,7 @@ class Decoder {
         local_registers_(kernel.locals.size(), no_register) {}
 
   Program run() {
+    program_.may_stop = kernel_.may_stop;
     program_.operands = kernel_.operands;
     program_.integers = kernel_.integers;
     program_.scalars = static_cast<std::int32_t>(kernel_.scalars.size());
@@ -542,10 +543,6 @@ class Decoder {
 
 }  // namespace
 
-Program decode(const Kernel& kernel) {
-  Program program = Decoder(kernel).run();
-  program.may_stop = kernel.may_stop;
-  return program;
-}
+Program decode(const Kernel& kernel) { return Decoder(kernel).run(); }
 
 }  // namespace frit::interp

@@ -4,7 +4,6 @@
 #include "backend/interp/addresses.h"
 #include "backend/interp/machine.h"
 #include "backend/interp/program.h"
-#include "backend/stop.h"
 
 namespace frit {
 namespace {

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "backend/interp/machine.h"
-#include "backend/stop.h"
 
 namespace frit::interp {
 
@@ -190,7 +189,7 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
     moving[k] = {memory[0], memory[1] - memory[0]};
   }
   for (std::int64_t index = begin; index < end; ++index) {
-    if (program_.may_stop) stop_if_asked();
+    look_for_stop();
     std::memcpy(reg(detail.index), &index, sizeof index);
     for (std::int32_t k = 0; k < count; ++k) {
       const Step& s = steps[first + 1 + k];
@@ -212,7 +211,7 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
   if (detail.reduction_count == 0) {
     if (short_rows(step, detail, first, begin, end)) return;
     for (std::int64_t index = begin; index < end; ++index) {
-      if (program_.may_stop) stop_if_asked();
+      look_for_stop();
       std::memcpy(reg(detail.index), &index, sizeof index);
       execute(first, step.end);
     }
@@ -258,7 +257,7 @@ void Machine::reduce_leaf(const Reducing& loop, std::int64_t begin, std::int64_t
   const std::int64_t width = loop.has_tree() ? loop.accumulators() : 1;
   const std::int64_t turns = n < width ? 0 : n - n % width;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (program_.may_stop) stop_if_asked();
+    look_for_stop();
     const std::int64_t index = begin + i;
     std::memcpy(reg(loop.detail.index), &index, sizeof index);
     execute(loop.first_step, loop.step.end);

@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "backend/stop.h"
 #include "ir/per_thread.h"
 
 namespace frit::interp {
@@ -129,7 +128,7 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
         break;
       case StepKind::While:
         for (;;) {
-          if (program_.may_stop) stop_if_asked();
+          look_for_stop();
           execute(k + 1, step.middle);
           if (!*conditions(step.in[0])) break;
           execute(step.middle, step.end);

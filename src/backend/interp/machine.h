@@ -7,6 +7,7 @@
 #include "backend/interp/arena.h"
 #include "backend/interp/lanes.h"
 #include "backend/interp/program.h"
+#include "backend/stop.h"
 
 namespace frit::interp {
 
@@ -76,6 +77,11 @@ class Machine {
   }
   std::int64_t width_of(const ReductionDetail& reduction) const {
     return reduction.value_varies ? lanes_ : 1;
+  }
+
+  // Throws Stopped where somebody asks for it.
+  void look_for_stop() const {
+    if (program_.may_stop) stop_if_asked();
   }
 
   // Registers.

@@ -122,6 +122,7 @@ struct LoopDetail {
 };
 
 struct Program {
+  bool may_stop = false;  // as of the Kernel
   std::vector<Step> steps;
   std::vector<Access> accesses;
   std::vector<Term> terms;  // Term::index is a register
@@ -139,7 +140,6 @@ struct Program {
   std::vector<std::int32_t> frame_offsets;
   std::int32_t lanes = 0;  // of a full block
   std::int32_t frame_bytes = 0;
-  bool may_stop = false;             // as of the Kernel
   std::int32_t temporary_bytes = 0;  // of each of the three blocks behind the frame; 0: not needed
 };
 
