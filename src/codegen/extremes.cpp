@@ -22,7 +22,9 @@ bool is_order(const Value* condition, const Value* x, const Value* y) {
          (predicate == FCmpInst::FCMP_OGT || predicate == FCmpInst::FCMP_OLT);
 }
 
-// Undoes `first | second ? x : y` for `first ? x : (second ? x : y)`.
+// Undoes `first | second ? x : y` for `first ? x : (second ? x : y)`, or, where the first asks for
+// NaN, `is a number ? (second ? x : y) : x`: only what is computed under a mask costs no blend, not
+// what was there before.
 void split(SelectInst& choice) {
   Value *first = nullptr, *second = nullptr;
   Value *x = choice.getTrueValue(), *y = choice.getFalseValue();
@@ -31,8 +33,17 @@ void split(SelectInst& choice) {
     return;
   if (!is_order(second, x, y)) std::swap(first, second);
   if (!is_order(second, x, y)) return;
-  choice.setCondition(first);
-  choice.setFalseValue(IRBuilder<>(&choice).CreateSelect(second, x, y));
+  IRBuilder<> builder(&choice);
+  Value* const extreme = builder.CreateSelect(second, x, y);
+  const auto* const test = dyn_cast<FCmpInst>(first);
+  if (test && test->getPredicate() == FCmpInst::FCMP_UNO) {
+    choice.setCondition(builder.CreateFCmpORD(test->getOperand(0), test->getOperand(1)));
+    choice.setTrueValue(extreme);
+    choice.setFalseValue(x);
+  } else {
+    choice.setCondition(first);
+    choice.setFalseValue(extreme);
+  }
 }
 
 }  // namespace
