@@ -8,9 +8,11 @@
 
 namespace frit::nest_cost {
 
-// A memory access or a plain op, and a function: one by one, and in lanes.
-inline constexpr double in_order = 0.35, in_lanes = 0.08;
-inline constexpr double function_in_order = 6, function_in_lanes = 1.5;
+// A memory access, a plain op and a function: one by one, and in lanes.
+struct Rates {
+  double access, op, function;
+};
+inline constexpr Rates in_order = {0.35, 0.35, 6}, in_lanes = {0.1, 0.04, 1.5};
 
 inline constexpr double small_nest = 4e3;   // below it, all is one launch
 inline constexpr double launch_pays = 6e3;  // work that a launch of its own must have

@@ -33,10 +33,10 @@ double Planner::cost_of(const Block& block) const {
 double Planner::cost_of(const Instr& instr) const {
   switch (instr.kind) {
     case InstrKind::Apply:
-      return has(instr.op, Costly) ? nest_cost::function_in_order : nest_cost::in_order;
+      return has(instr.op, Costly) ? nest_cost::in_order.function : nest_cost::in_order.op;
     case InstrKind::Load:
     case InstrKind::Store:
-      return nest_cost::in_order;
+      return nest_cost::in_order.access;
     case InstrKind::Loop:
     case InstrKind::While:
       return rounds_of(loop_of(instr)) * (cost_of(instr.body) + cost_of(instr.other));
@@ -55,7 +55,7 @@ double Planner::cost_of(const Instr& instr) const {
 
 double Planner::cost_of(std::int32_t loop, const Statements& statements) const {
   double cost = 0;
-  for (const Instr* s : statements) cost += cost_of(*s) + nest_cost::in_order;
+  for (const Instr* s : statements) cost += cost_of(*s) + nest_cost::in_order.op;
   return cost * rounds_of(loop);
 }
 

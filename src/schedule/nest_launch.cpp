@@ -112,7 +112,8 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
   if (node.grain == Grain::Wave) {
     add_cost(node, {});
   } else {
-    add_values_cost(node, node.grain == Grain::Lane, {});
+    if (node.grain == Grain::Lane) lanes_ = node.instr;
+    add_values_cost(node, {});
     for (const PlanNode& n : node.body) add_cost(n, {});
   }
   launch_.shortest_chunk = facts_.shortest_chunk;
@@ -487,13 +488,17 @@ bool LaunchWriter::streams(const Instr& instr) const {
   if (instr.kind == InstrKind::Load ? !facts_.is_far : !facts_.is_large) return false;
   const NestAccess& access = nest_.accesses[at(instr.number)];
   const bool is_alone = std::ranges::count(nest_.accesses, access.array, &NestAccess::array) == 1;
-  const auto is_in_index = [&](std::int32_t loop) {
-    return std::ranges::any_of(access.indices, [&](const Affine& index) {
-      return std::ranges::any_of(
-          index.terms, [&](const auto& term) { return term.first == nest_.loop(loop).index(); });
-    });
+  const auto moves_with = [&](std::int32_t loop) {
+    return uses_index(access, *nest_.loop(loop).instr);
   };
-  return is_alone && std::ranges::all_of(nest_.path_to(access.loop), is_in_index);
+  return is_alone && std::ranges::all_of(nest_.path_to(access.loop), moves_with);
+}
+
+bool LaunchWriter::uses_index(const NestAccess& access, const Instr& loop) {
+  return std::ranges::any_of(access.indices, [&](const Affine& index) {
+    return std::ranges::any_of(index.terms,
+                               [&](const auto& term) { return term.first == loop.result; });
+  });
 }
 
 void LaunchWriter::emit(const PlanNode& node) {
@@ -532,22 +537,44 @@ void LaunchWriter::emit(const PlanNode& node) {
 }
 
 // Of a statement, or of the values that are computed in a loop's blocks.
-void LaunchWriter::add_values_cost(const PlanNode& node, bool lanes,
-                                   const std::vector<std::pair<const Instr*, double>>& loops) {
-  const double each = lanes ? nest_cost::in_lanes : nest_cost::in_order;
-  const double function = lanes ? nest_cost::function_in_lanes : nest_cost::function_in_order;
-  double weight = node.loop < 0 ? each : 0;
+void LaunchWriter::add_values_cost(const PlanNode& node, const Rounds& loops) {
+  const nest_cost::Rates& rates = lanes_ ? nest_cost::in_lanes : nest_cost::in_order;
+  const Instr* const innermost = loops.empty() ? launch_.loop : loops.back().first;
+  const Instr* const moving = lanes_ ? lanes_ : innermost;
+  double weight = 0;
+  if (node.loop < 0 && node.instr)
+    weight += node.instr->kind == InstrKind::Store ? rates.access : rates.op;
   for (const Block* block : node.blocks)
     for (const Instr& instr : *block) {
-      if (instr.kind == InstrKind::Apply) weight += has(instr.op, Costly) ? function : each;
-      if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) weight += each;
+      if (instr.kind == InstrKind::Apply && !is_index(instr.result))
+        weight += has(instr.op, Costly) ? rates.function : rates.op;
+      if (instr.kind == InstrKind::Load && varies(instr, moving)) weight += rates.access;
     }
   if (weight > 0) launch_.cost.push_back({weight, loops});
 }
 
-void LaunchWriter::add_cost(const PlanNode& node,
-                            std::vector<std::pair<const Instr*, double>> loops) {
-  const bool lanes = node.run == LoopRun::Vector || node.skew > 0 || in_lanes_;
+// A sum of indices: an instruction's address has room for it.
+bool LaunchWriter::is_index(ValueId id) const {
+  return body_.values[at(id)] == DType::Int64 && nest_.forms[at(id)] != Affine{0, {{id, 1}}};
+}
+
+// May a load's element be another one in the loop's next iteration, or hold another number?
+bool LaunchWriter::varies(const Instr& load, const Instr* loop) const {
+  const NestAccess& access = nest_.accesses[at(load.number)];
+  const auto is_known = [&](ValueId id) {
+    return at(id) < nest_.definitions.size() &&
+           (!inside_[at(id)] || nest_.definitions[at(id)]->kind == InstrKind::Loop);
+  };
+  const auto is_fixed = [&](const Affine& index) {
+    return std::ranges::all_of(index.terms, [&](const auto& term) { return is_known(term.first); });
+  };
+  return !loop || nest_.written[at(access.array)] || uses_index(access, *loop) ||
+         !std::ranges::all_of(access.indices, is_fixed);
+}
+
+void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
+  const Instr* const around = lanes_;
+  if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
   if (node.loop >= 0) {
     const double rounds = at(node.loop) < facts_.rounds.size() ? facts_.rounds[at(node.loop)] : 64;
     loops.emplace_back(node.instr, rounds);
@@ -557,11 +584,10 @@ void LaunchWriter::add_cost(const PlanNode& node,
       loops.emplace_back(nest_.loop(node.skewed).instr, more);
     }
   }
-  add_values_cost(node, lanes || launch_.grain == PlanNode::Grain::Lane, loops);
-  const bool around = std::exchange(in_lanes_, lanes);
+  add_values_cost(node, loops);
   for (const PlanNode& n : node.body) add_cost(n, loops);
   for (const PlanNode& n : node.other) add_cost(n, loops);
-  in_lanes_ = around;
+  lanes_ = around;
 }
 
 }  // namespace frit

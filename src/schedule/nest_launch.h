@@ -89,6 +89,7 @@ class LaunchWriter {
   void need(ValueId id, std::vector<bool>& needed) const;
   void emit_value(const Instr& instr);
   bool streams(const Instr& instr) const;
+  static bool uses_index(const NestAccess& access, const Instr& loop);
   void emit(const PlanNode& node);
 
   // ---- loops ------------------------------------------------------------------------------------
@@ -124,9 +125,11 @@ class LaunchWriter {
   void emit_wavefront(const PlanNode& node);
 
   // ---- cost -------------------------------------------------------------------------------------
-  void add_cost(const PlanNode& node, std::vector<std::pair<const Instr*, double>> loops);
-  void add_values_cost(const PlanNode& node, bool lanes,
-                       const std::vector<std::pair<const Instr*, double>>& loops);
+  using Rounds = std::vector<std::pair<const Instr*, double>>;  // of the loops around
+  void add_cost(const PlanNode& node, Rounds loops);
+  void add_values_cost(const PlanNode& node, const Rounds& loops);
+  bool is_index(ValueId id) const;
+  bool varies(const Instr& load, const Instr* loop) const;
   const JudgedNest& judged_;
   const Nest& nest_;
   const Kernel& body_;
@@ -144,7 +147,7 @@ class LaunchWriter {
   ValueId chunk_ = no_value;         // the number of the chunk, or of the tile of a wavefront
   std::int32_t lanes_loop_ = -1;     // the loop whose iterations are lanes now
   std::int32_t lanes_partner_ = -1;  // a wavefront's other loop
-  bool in_lanes_ = false;
+  const Instr* lanes_ = nullptr;     // what add_cost counts is in lanes of this loop
 };
 
 }  // namespace frit
