@@ -190,6 +190,16 @@ void deallocate(std::byte* data, std::int64_t bytes) {
   trim(s);
 }
 
+bool may_be_had(std::int64_t bytes) {
+  constexpr std::int64_t not_asked = std::int64_t{1} << 30;
+  if (bytes <= not_asked) return true;
+  const auto length = static_cast<std::size_t>(bytes);
+  void* p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return false;
+  munmap(p, length);
+  return true;
+}
+
 void release_cached() {
   State& s = state();
   for (FreeList& list : s.small)

@@ -30,6 +30,8 @@ struct Figures {
 // under the engine's lock.
 std::byte* allocate(std::int64_t bytes);
 void deallocate(std::byte* data, std::int64_t bytes);  // bytes as allocated
+// Whether the machine would give so many now; nothing is taken. (Without the lock, too.)
+bool may_be_had(std::int64_t bytes);
 void release_cached();
 Figures figures();
 void reset_peak();

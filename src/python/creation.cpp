@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/memory.h"
 #include "python/functions.h"
 #include "python/interop.h"
 #include "python/methods.h"
@@ -36,7 +37,16 @@ Made read_made(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* devi
   return made;
 }
 
+// Programs look for a MemoryError where they ask for an array by its size, not where it is filled.
+void need_memory(std::span<const std::int64_t> shape, DType dtype) {
+  std::int64_t bytes = size_of(dtype);
+  for (std::int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return;  // refused as a shape
+  if (!memory::may_be_had(bytes)) throw OutOfMemory({shape.begin(), shape.end()}, dtype);
+}
+
 Array empty_made(const Made& made) {
+  need_memory(made.shape, made.dtype);
   if (made.order == 'C' || made.shape.size() < 2) return empty(made.shape, made.dtype);
   Shape strides;
   std::int64_t stride = size_of(made.dtype);
@@ -48,6 +58,7 @@ Array empty_made(const Made& made) {
 }
 
 Array filled(const Made& made, const Scalar& value) {
+  need_memory(made.shape, made.dtype);
   if (made.order == 'C' || made.shape.size() < 2) return full(made.shape, value);
   const Array array = empty_made(made);
   assign(array, Argument(value));
@@ -87,8 +98,10 @@ std::optional<Row> only_row(const Arguments& arguments) {
   if (!is_row || !PyLong_CheckExact(arguments.values[0])) return std::nullopt;
   const std::int64_t extent = integer_operand(arguments.values[0]);
   if (extent < 0) return std::nullopt;
-  return Row{extent,
-             requested_dtype(has_dtype ? arguments.values[1] : nullptr).value_or(DType::Float64)};
+  const DType dtype =
+      requested_dtype(has_dtype ? arguments.values[1] : nullptr).value_or(DType::Float64);
+  need_memory({&extent, 1}, dtype);
+  return Row{extent, dtype};
 }
 
 struct Empty {
@@ -214,7 +227,9 @@ struct Arange {
     void* operands[3] = {step.bytes, const_cast<std::byte*>(second.bytes),
                          const_cast<std::byte*>(first.bytes)};
     loop(Op::Subtract, first.dtype)(operands, 1, 0);
-    return frit::arange(first, step, std::max<std::int64_t>(static_cast<std::int64_t>(length), 0));
+    const std::int64_t extent = std::max<std::int64_t>(static_cast<std::int64_t>(length), 0);
+    need_memory({&extent, 1}, first.dtype);
+    return frit::arange(first, step, extent);
   }
 
   static Array integers(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {

@@ -156,6 +156,30 @@ def test_memory_errors_have_numpys_words():
         assert type(seen.value).__module__.startswith("numpy.")
 
 
+@pytest.mark.parametrize("dtype", ["u1", "f8", "c16"])
+@pytest.mark.parametrize("bits", [47, 58, 59, 62])
+@pytest.mark.parametrize("shape", [lambda n: n, lambda n: (2, n // 2), lambda n: (n, 3)])
+@pytest.mark.parametrize("make", ["empty", "zeros", "ones", "full"])
+def test_memory_is_refused_where_it_is_asked_for(make, shape, bits, dtype):
+    import frit.numpy as np
+
+    value = {"fill_value": 1} if make == "full" else {}
+    with pytest.raises((MemoryError, ValueError)) as expected:
+        getattr(numpy, make)(shape(1 << bits), dtype=dtype, **value)
+    with pytest.raises(expected.type, match=re.escape(str(expected.value))):
+        getattr(np, make)(shape(1 << bits), dtype=dtype, **value)
+
+
+@pytest.mark.parametrize("stop", [1 << 44, 1 << 52, 1e13])
+def test_ranges_that_no_memory_holds_are_refused_where_they_are_asked_for(stop):
+    import frit.numpy as np
+
+    with pytest.raises(MemoryError) as expected:
+        numpy.arange(stop)
+    with pytest.raises(MemoryError, match=re.escape(str(expected.value))):
+        np.arange(stop)
+
+
 def test_an_array_larger_than_memory_is_a_memory_error_when_asked_for(process):
     process("""
         import frit.numpy as np
