@@ -106,7 +106,9 @@ struct LoopNest::Program {
   std::shared_ptr<const NestProgram> program;
   std::vector<std::shared_ptr<KernelCode>> code;  // one a launch
   std::optional<NestPoints> points;
-  // Kept from run to run: registers, locals, and the arguments of a launch.
+  // Kept from run to run: registers, locals, and the arguments of a launch. is_fixed: the values
+  // that only integers decide are in the registers, for those of the latest call.
+  bool is_fixed = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
@@ -232,6 +234,7 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   if (!is_alike) {
     latest_ = nullptr;
     latest_ = &find_program(variant, call);
+    latest_->is_fixed = false;
   }
   std::swap(facts_, latest_facts_);
   return *latest_;
@@ -366,7 +369,10 @@ class NestRun {
 
   unsigned run() {
     clear_float_flags();
-    steps(program_.steps);
+    const std::span<const NestStep> all = program_.steps;
+    if (!state_.is_fixed) steps(all.first(program_.fixed));
+    state_.is_fixed = true;
+    steps(all.subspan(program_.fixed));
     stop_if_asked();
     return flags_ | float_flags();
   }
@@ -374,7 +380,7 @@ class NestRun {
  private:
   Scalar& value(ValueId id) { return state_.registers[at(id)]; }
 
-  void steps(const std::vector<NestStep>& list) {
+  void steps(std::span<const NestStep> list) {
     for (const NestStep& s : list) step(s);
   }
 

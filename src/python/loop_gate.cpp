@@ -85,6 +85,7 @@ struct Gate {
   // The oldest first; all want variables of the module to be what they were (known), or none.
   std::vector<std::shared_ptr<const Remembered>> remembered{};
   Ref known{}, absent{};
+  std::string asked{};            // the signature of the latest call
   std::int64_t runs = 0;          // without Python
   LoopPace::Choice choice{};      // the latest
   bool is_chosen = false;         // and nobody has asked for it yet
@@ -95,7 +96,7 @@ struct Gate {
   int depth = 0;           // of calls in that loop, and itself
   int calls_inside = 0;
 
-  std::shared_ptr<const Remembered> like(PyObject* const* passed, std::size_t count) const {
+  std::shared_ptr<const Remembered> like(PyObject* const* passed, std::size_t count) {
     if (remembered.empty()) return nullptr;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(known.get()); ++k) {
       PyObject* pair = PyTuple_GET_ITEM(known.get(), k);
@@ -104,9 +105,9 @@ struct Gate {
     }
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(absent.get()); ++k)
       if (PyDict_Contains(space.get(), PyTuple_GET_ITEM(absent.get(), k)) != 0) return nullptr;
-    std::string now;
-    if (!append_signature(passed, count, now)) return nullptr;
-    const auto found = find(now);
+    asked.clear();
+    if (!append_signature(passed, count, asked)) return nullptr;
+    const auto found = find(asked);
     return found != remembered.end() ? *found : nullptr;
   }
   std::vector<std::shared_ptr<const Remembered>>::const_iterator find(

@@ -227,6 +227,7 @@ class Call {
 
  private:
   void take_number(std::size_t k, PyObject* value) {
+    if (PyArray_CheckExact(value) || is_array(value)) return;
     if (PyLong_CheckExact(value)) {
       integers_[k] = small_integer(value).value_or(0);
     } else if (PyFloat_CheckExact(value)) {

@@ -172,6 +172,27 @@ class Sweep {
   std::vector<bool> needed_;
 };
 
+// Moves the steps to the front that compute the same for the same integers, and counts them.
+void fix_integers(NestProgram& program) {
+  const std::vector<DType>& dtypes = program.judged.nest->routine.body.values;
+  std::vector<bool> is_fixed(dtypes.size());
+  const auto find = [&](const NestStep& step) {
+    if (step.kind != NestStep::Kind::Compute) return false;
+    const Instr& instr = *step.instr;
+    const auto is_ready = [&](ValueId id) { return id == no_value || is_fixed[at(id)]; };
+    const bool is_sum =
+        instr.kind == InstrKind::Apply && dtypes[at(instr.result)] == DType::Int64 &&
+        (instr.op == Op::Add || instr.op == Op::Subtract || instr.op == Op::Multiply ||
+         instr.op == Op::Minimum || instr.op == Op::Maximum);
+    const bool found = instr.kind == InstrKind::Constant || instr.kind == InstrKind::IntegerArg ||
+                       (is_sum && std::ranges::all_of(instr.args, is_ready));
+    if (found) is_fixed[at(instr.result)] = true;
+    return found;
+  };
+  const auto rest = std::stable_partition(program.steps.begin(), program.steps.end(), find);
+  program.fixed = static_cast<std::size_t>(rest - program.steps.begin());
+}
+
 bool takes_long(const NestProgram& program) {
   const auto& loops = program.judged.nest->loops;
   const bool has_whiles = std::ranges::any_of(loops, &NestLoop::is_while);
@@ -197,6 +218,7 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   program->plan = plan_nest(program->judged, facts);
   ProgramWriter(*program, facts).run();
   Sweep(*program).run();
+  fix_integers(*program);
   if (takes_long(*program)) {
     program->may_stop = true;
     for (NestLaunch& l : program->launches) {

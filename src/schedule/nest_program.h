@@ -104,6 +104,7 @@ struct NestStep {
 struct NestProgram {
   JudgedNest judged;
   std::vector<NestStep> steps;
+  std::size_t fixed = 0;  // steps at the front that follow from a call's integers alone
   std::vector<NestLaunch> launches;
   NestPlan plan;
   bool may_stop = false;  // so are its kernels
