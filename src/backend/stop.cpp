@@ -1,8 +1,8 @@
-// stop.cpp: the flag.
+// stop.cpp: the byte that launches read.
 #include "backend/stop.h"
 
 namespace frit {
 
-std::atomic<bool> stop_flag{false};
+std::atomic<StopState> stop_state{StopState::Unasked};
 
 }  // namespace frit

@@ -5,14 +5,20 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace frit {
 
-// Compiled code reads it as a byte. An inline variable would be one in each library.
-extern std::atomic<bool> stop_flag;
-static_assert(sizeof stop_flag == 1 && std::atomic<bool>::is_always_lock_free);
+// Heard: a signal's handler may ask, in any thread, until it is heard no more.
+enum class StopState : std::uint8_t { Unasked, Heard, Asked };
 
-inline bool is_asked_to_stop() { return stop_flag.load(std::memory_order_relaxed); }
+// Compiled code reads it as a byte. An inline variable would be one in each library.
+extern std::atomic<StopState> stop_state;
+static_assert(sizeof stop_state == 1 && std::atomic<StopState>::is_always_lock_free);
+
+inline bool is_asked_to_stop() {
+  return stop_state.load(std::memory_order_relaxed) == StopState::Asked;
+}
 
 // Thrown where somebody is asked to.
 struct Stopped {};

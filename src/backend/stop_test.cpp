@@ -130,23 +130,23 @@ TEST(Stop, ends_launches_that_never_would) {
       EXPECT_EQ(run(*executable, 2500), std::vector<std::int64_t>(lanes, 2505));
       std::thread other([] {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        stop_flag = true;
+        stop_state = StopState::Asked;
       });
       run(*executable, endless);
       other.join();
-      stop_flag = false;
+      stop_state = StopState::Unasked;
       EXPECT_EQ(run(*executable, 3), std::vector<std::int64_t>(lanes, 8));
     }
 }
 
 TEST(Stop, is_not_for_launches_of_other_kernels) {
-  stop_flag = true;
+  stop_state = StopState::Asked;
   for (const Shape& shape : shapes())
     for (const auto& [tier, executable] : executables(kernel_of(shape, false))) {
       SCOPED_TRACE(tier + " " + shape.name);
       EXPECT_EQ(run(*executable, 7), std::vector<std::int64_t>(lanes, 12));
     }
-  stop_flag = false;
+  stop_state = StopState::Unasked;
 }
 
 }  // namespace

@@ -28,11 +28,12 @@ struct Code {
   bool is_improvable = false;  // more effort would make it faster
 };
 
-// outside: the flag that asks to stop (a byte; backend/stop.h), then the call-outs' loops in order.
+// outside: the byte that may ask to stop (backend/stop.h), then the call-outs' loops in order.
 using Entry = void (*)(void* const* pointers, const std::int64_t* integers, const Scalar* scalars,
                        std::int64_t begin, std::int64_t end, std::byte* scratch,
                        const void* const* outside);
 inline constexpr unsigned outside_stop = 0, outside_loops = 1;
+inline constexpr std::uint8_t asked_to_stop = 2;  // the byte; any other asks for nothing
 
 // Used by one thread at a time.
 class Jit {

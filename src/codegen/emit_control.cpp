@@ -4,6 +4,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 
+#include "codegen/code.h"
 #include "codegen/emitter.h"
 #include "ir/error.h"
 
@@ -90,7 +91,8 @@ void Emitter::stop_if_asked() {
   asked->setAlignment(Align(1));
   asked->setAtomic(AtomicOrdering::Monotonic);
   BasicBlock* next = new_block("next");
-  builder_.CreateCondBr(builder_.CreateIsNull(asked), next, stopped_);
+  Value* ends = builder_.CreateICmpEQ(asked, builder_.getInt8(asked_to_stop));
+  builder_.CreateCondBr(ends, stopped_, next);
   builder_.SetInsertPoint(next);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backend/stop.h"
+#include "engine/interrupts.h"
 #include "engine/launch.h"
 #include "engine/matrix_product.h"
 #include "engine/memory.h"
@@ -134,6 +135,7 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routi
     return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
   };
   for_each_instr(body.code, [&](const Instr& instr) {
+    if (instr.kind == InstrKind::While) may_be_endless_ = true;
     if (instr.kind == InstrKind::Loop && is_argument(instr.args[1]))
       add_once(if_small_, definitions[at(instr.args[1])]->number);
     const bool scales =
@@ -309,7 +311,7 @@ bool LoopNest::may_have_points() const { return has_points_.value_or(true); }
 
 std::optional<LoopNest::Points> LoopNest::points_for(const NestCall& call) {
   const std::optional<NestPoints>& points = program(call).points;
-  if (!points || latest_->program->may_stop) return std::nullopt;
+  if (!points || latest_->program->takes_long) return std::nullopt;
   std::optional<std::vector<std::int64_t>> extents = points->extents(call.integers);
   if (!extents) return std::nullopt;
   return Points{points->routine, std::move(*extents)};
@@ -797,10 +799,17 @@ unsigned LoopNest::run(const NestCall& call) {
   return NestRun<Program>(program(call), call, tuning).run();
 }
 
-std::optional<unsigned> LoopNest::run_if_short(const NestCall& call) {
+std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_heard) {
   Program& found = program(call);
-  if (found.program->may_stop) return std::nullopt;
-  return NestRun<Program>(found, call, tuning).run();
+  if (found.program->takes_long) return std::nullopt;
+  NestRun<Program> run(found, call, tuning);
+  if (!is_heard || !found.program->has_whiles) return run.run();
+  const InterruptsHeard heard;
+  try {
+    return run.run();
+  } catch (const Stopped&) {
+    throw Interrupted();
+  }
 }
 
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {

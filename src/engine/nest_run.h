@@ -27,8 +27,11 @@ class LoopNest {
   // status flags (pool.h) that were raised. Throws only before anything is written.
   unsigned run(const NestCall& call);
   // The same, but nullopt, and nothing is done, where the run may take so long that somebody may
-  // want to stop it (backend/stop.h): then run throws Stopped.
-  std::optional<unsigned> run_if_short(const NestCall& call);
+  // want to stop it (backend/stop.h): then run throws Stopped. is_heard: Ctrl-C ends it, if it goes
+  // on and on all the same; then this throws Interrupted.
+  std::optional<unsigned> run_if_short(const NestCall& call, bool is_heard);
+  // Are there loops of which nobody knows how often they go round?
+  bool may_be_endless() const { return may_be_endless_; }
   // Behind a run, for whoever tells somebody: those of its flags that NumPy would have raised.
   unsigned judged(const NestCall& call, unsigned raised);
   // What run would do: for explain. Of the arrays' memory only its addresses are used.
@@ -62,6 +65,7 @@ class LoopNest {
   FlagJudge judge_;
   std::vector<std::int32_t> literal_;   // integers that indices are multiplied by
   std::vector<std::int32_t> if_small_;  // integers that are a loop's bound
+  bool may_be_endless_ = false;
   std::vector<std::unique_ptr<Variant>> variants_;
   Variant* last_variant_ = nullptr;
   std::optional<bool> has_points_;              // a program; none: no program was made yet

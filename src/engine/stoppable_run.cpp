@@ -16,7 +16,7 @@ bool StoppableRun::has_ended_after(std::chrono::milliseconds time) {
 void StoppableRun::stop() {
   std::unique_lock lock(mutex_);
   is_unwanted_ = true;
-  if (stage_ == Stage::Runs) stop_flag = true;
+  if (stage_ == Stage::Runs) stop_state = StopState::Asked;
   news_.wait(lock, [this] { return stage_ == Stage::Ended; });
 }
 
@@ -34,7 +34,7 @@ void StoppableRun::run(const std::function<void()>& work) {
     }
   }
   const std::scoped_lock lock(mutex_);
-  stop_flag = false;
+  stop_state = StopState::Unasked;
   stage_ = Stage::Ended;
   news_.notify_one();
 }
@@ -73,9 +73,9 @@ bool is_running_elsewhere() { return is_elsewhere; }
 
 void end_runs_elsewhere() {
   is_over = true;
-  stop_flag = true;
+  stop_state = StopState::Asked;
   const std::scoped_lock engine(Engine::lock());  // it has ended
-  stop_flag = false;
+  stop_state = StopState::Unasked;
 }
 
 }  // namespace frit

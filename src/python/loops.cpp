@@ -3,6 +3,7 @@
 // A nest takes *values*: arrays and numbers, in the order the translator numbered them. loop_key
 // says what they are; a nest is only run with values of the key that it was written for, after the
 // translator's guard has found every index to be inside of its array.
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 
 #include "engine/index_range.h"
+#include "engine/interrupts.h"
 #include "engine/nest_run.h"
 #include "engine/pool.h"
 #include "front/common.h"
@@ -412,11 +414,14 @@ class Nest {
 
   unsigned run_now(const Call& call) {
     std::optional<unsigned> flags;
-    {
+    const bool is_heard = nest_->may_be_endless() && control_c_raises_here();
+    try {
       std::optional<WithoutGil> released;
       if (call.is_long()) released.emplace();
       const Locked lock(Engine::lock());
-      flags = nest_->run_if_short(call.call());
+      flags = nest_->run_if_short(call.call(), is_heard);
+    } catch (const Interrupted&) {
+      raise_for_control_c();
     }
     if (flags) return *flags;
     run_stoppable([&] { flags = nest_->run(call.call()); });
@@ -487,6 +492,8 @@ void add_loops(PyObject* module_object) {
               return nb::steal(self.run(values_of(values), warns).release());
             } catch (const PythonError&) {
               throw nb::python_error();
+            } catch (const abi::__forced_unwind&) {  // a daemon thread's, at the end of the program
+              wait_for_the_end_of_the_process();
             }
           },
           "values"_a, "warns"_a = true)

@@ -127,9 +127,13 @@ void set_hooks(nb::handle functions, nb::handle namespace_module, nb::handle flo
   if (!float_handler.is_none()) set_float_handler(float_handler.ptr());
 }
 
+bool has_other_threads() {
+  return PyThreadState_Next(PyInterpreterState_ThreadHead(PyInterpreterState_Get())) != nullptr;
+}
+
 // At exit: memory that others own gets its last writes, then the compiler and the threads stop.
 void shut_down() {
-  if (is_running_elsewhere()) nb::set_leak_warnings(false);  // that thread keeps its nest
+  if (has_other_threads()) nb::set_leak_warnings(false);  // daemons keep what they have
   end_runs_elsewhere();
   translated([] { evaluate_all(); });
   forget_kernels();

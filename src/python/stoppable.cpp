@@ -14,11 +14,18 @@ namespace {
 
 constexpr std::chrono::milliseconds between_looks(20);
 
+// Held for ever.
+PyObject* item_of(const char* module, const char* name) {
+  const Ref found = checked(PyImport_ImportModule(module));
+  return checked(PyObject_GetAttrString(found.get(), name)).release();
+}
+
 // Python has no public function that tells.
 bool is_main_thread() {
-  const Ref threading = checked(PyImport_ImportModule("threading"));
-  const Ref main = checked(PyObject_CallMethod(threading.get(), "main_thread", nullptr));
-  const Ref ident = checked(PyObject_GetAttrString(main.get(), "ident"));
+  static PyObject* const main_thread = item_of("threading", "main_thread");
+  static PyObject* const name = checked(PyUnicode_InternFromString("ident")).release();
+  const Ref main = checked(PyObject_CallNoArgs(main_thread));
+  const Ref ident = checked(PyObject_GetAttr(main.get(), name));
   return PyLong_AsUnsignedLong(ident.get()) == PyThread_get_thread_ident();
 }
 
@@ -33,6 +40,19 @@ struct Waiting {
 }  // namespace
 
 bool is_in_stoppable() { return waiting_here > 0; }
+
+bool control_c_raises_here() {
+  static PyObject* const getsignal = item_of("_signal", "getsignal");
+  static PyObject* const interrupt = item_of("_signal", "SIGINT");
+  static PyObject* const raising = item_of("_signal", "default_int_handler");
+  const Ref handler = checked(PyObject_CallOneArg(getsignal, interrupt));
+  return handler.get() == raising && is_main_thread();
+}
+
+void raise_for_control_c() {
+  if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw PythonError();
+}
 
 void let_others_run_while_waiting() {
   EngineLock::set_waiter([](void (*wait)(void*), void* context) {

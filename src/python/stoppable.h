@@ -13,6 +13,10 @@ void run_stoppable(const std::function<void()>& work);
 // for its end.
 bool is_in_stoppable();
 
+// Is this the thread that Ctrl-C ends by a KeyboardInterrupt, and nothing else, as Python starts?
+bool control_c_raises_here();
+[[noreturn]] void raise_for_control_c();
+
 // Whoever waits for long, for the engine's lock, lets other threads of Python run.
 void let_others_run_while_waiting();
 

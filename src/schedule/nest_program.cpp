@@ -193,13 +193,6 @@ void fix_integers(NestProgram& program) {
   program.fixed = static_cast<std::size_t>(rest - program.steps.begin());
 }
 
-bool takes_long(const NestProgram& program) {
-  const auto& loops = program.judged.nest->loops;
-  const bool has_whiles = std::ranges::any_of(loops, &NestLoop::is_while);
-  return program.plan.cost * (has_whiles ? nest_cost::rounds_of_while : 1) >
-         nest_cost::stoppable_run;
-}
-
 }  // namespace
 
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
@@ -219,8 +212,10 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   ProgramWriter(*program, facts).run();
   Sweep(*program).run();
   fix_integers(*program);
-  if (takes_long(*program)) {
-    program->may_stop = true;
+  program->has_whiles = std::ranges::any_of(program->judged.nest->loops, &NestLoop::is_while);
+  const double rounds = program->has_whiles ? nest_cost::rounds_of_while : 1;
+  program->takes_long = program->plan.cost * rounds > nest_cost::stoppable_run;
+  if (program->takes_long || program->has_whiles) {
     for (NestLaunch& l : program->launches) {
       Kernel kernel = *l.kernel;
       kernel.may_stop = true;

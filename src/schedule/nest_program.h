@@ -107,7 +107,9 @@ struct NestProgram {
   std::size_t fixed = 0;  // steps at the front that follow from a call's integers alone
   std::vector<NestLaunch> launches;
   NestPlan plan;
-  bool may_stop = false;  // so are its kernels
+  // If one is true, its kernels may stop.
+  bool takes_long = false;  // as far as can be guessed
+  bool has_whiles = false;
 };
 
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts);

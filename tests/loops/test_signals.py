@@ -142,6 +142,88 @@ work(a)
     assert 'program.py", line' in err
 
 
+# Guessed to be short: nobody knows how often a While goes round.
+WHILE = """
+import subprocess
+
+def interrupt(seconds):
+    words = f"sleep {seconds}; kill -INT {os.getpid()}"  # no thread of ours: the nest has the GIL
+    return subprocess.Popen(["sh", "-c", words])
+
+def work(a, most):
+    for i in range(a.shape[0]):
+        count = 0
+        x = a[i]
+        while count < most:
+            x = x * 0.5 + i
+            count += 1
+        a[i] = x
+"""
+
+
+@pytest.mark.parametrize("tier", ["automatic", "interpreter", "compiled"])
+@pytest.mark.parametrize("n", [1, 50])
+def test_control_c_ends_a_nest_that_was_to_be_short(n, tier, tmp_path):
+    text = f"""{SETUP}{WHILE}
+signal.signal(signal.SIGINT, signal.default_int_handler)
+a = np.ones({n})
+for trial in range(3):
+    work(a, 5)
+    interrupt(0.4)
+    try:
+        work(a, 10**15)
+    except KeyboardInterrupt:
+        print(len(a))
+"""
+    assert run(tmp_path, text, tier) == (0, f"{n}\n" * 3, "")
+
+
+def test_control_c_that_raises_nothing_stops_nothing(tmp_path):
+    text = f"""{SETUP}{WHILE}
+calls = []
+signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
+a, b = np.ones(10), np.ones(10)
+work(a, 5)
+child = interrupt(0.1)
+start = time.perf_counter()
+for k in range(1000):
+    if time.perf_counter() > start + 0.5:
+        break
+    work(a, 10**6)
+child.wait()
+for j in range(k):
+    work(b, 10**6)
+work(b, 5)
+print(calls == [signal.SIGINT], np.array_equal(a, b))
+"""
+    assert run(tmp_path, text)[:2] == (0, "True True\n")
+
+
+def test_control_c_is_the_main_threads(tmp_path):
+    text = f"""{SETUP}{WHILE}
+import threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+a, b = np.ones(10), np.ones(10)
+work(a, 5)
+def works(c):
+    for k in range(20):
+        work(c, 10**6)
+other = threading.Thread(target=works, args=(a,))
+try:
+    child = interrupt(0.05)
+    other.start()
+    while True:
+        time.sleep(0.01)
+except KeyboardInterrupt:
+    print("main")
+other.join()
+work(b, 5)
+works(b)
+print(np.array_equal(a, b))
+"""
+    assert run(tmp_path, text)[:2] == (0, "main\nTrue\n")
+
+
 def test_handlers_run_meanwhile(tmp_path):
     """One that raises nothing changes nothing; time goes by for it."""
     text = f"""{SETUP}{NESTS["rows and columns"]}{A}
@@ -269,7 +351,7 @@ other = threading.Thread(target=work, args=(a,), daemon=True)
 other.start()
 def is_in_nest():
     frame = sys._current_frames()[other.ident]
-    return frame.f_globals["__name__"] == "frit.loops.site" and frame.f_code.co_name == "run"
+    return frame.f_globals.get("__name__") == "frit.loops.site" and frame.f_code.co_name == "run"
 while not is_in_nest():
     time.sleep(0.01)
 sys.exit("done")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -20,6 +21,9 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_is_translating.release,
         after_in_child=_is_translating.release,
     )
+# So does the end of the program, behind which none begins: Python ends daemon threads by unwinding
+# their stacks, in which the translator's C++ can't take part.
+atexit.register(_is_translating.acquire)
 
 
 @contextlib.contextmanager

@@ -46,7 +46,8 @@ class CompiledKernel final : public Executable {
     check(code.entry < code.bytes.size(), "compiled code has its entry inside");
     entry_ = reinterpret_cast<codegen::Entry>(reinterpret_cast<std::uintptr_t>(pages_.begin()) +
                                               code.entry);
-    outside_.push_back(&stop_flag);
+    static_assert(static_cast<std::uint8_t>(StopState::Asked) == codegen::asked_to_stop);
+    outside_.push_back(&stop_state);
     for (const codegen::CallOut& call_out : code.call_outs) {
       outside_.push_back(reinterpret_cast<const void*>(loop(call_out.op, call_out.in)));
       check(outside_.back() != nullptr, "what compiled code calls exists");
