@@ -333,12 +333,24 @@ std::optional<Array> take_dense(const Array& a, const Array& indices, int axis) 
   std::int64_t outer = 1, row = size_of(a.dtype());
   for (const std::int64_t count : before) outer *= count;
   for (const std::int64_t count : behind) row *= count;
-  for_parts(outer, n * row / size_of(a.dtype()), [&](std::int64_t begin, std::int64_t end) {
+  const int item = size_of(a.dtype());
+  if (row == item && n < outer) {  // a few columns
+    for_parts(outer, n, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t rows[1] = {end - begin}, steps[1] = {extent * row}, into[1] = {n * row};
+      for (std::int64_t k = 0; k < n; ++k) {
+        std::byte* column = const_cast<std::byte*>(data) + position_of(numbers[k], extent) * row;
+        copy_elements({to + (begin * n + k) * row, into}, {column + begin * extent * row, steps},
+                      rows, item);
+      }
+    });
+    return out;
+  }
+  for_parts(outer, n * row / item, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       std::byte* into = to + k * n * row;
       const std::byte* from = data + k * extent * row;
-      if (row == size_of(a.dtype()))
-        with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
+      if (row == item)
+        with_unit(item, [&]<class Unit>(Unit) {
           auto* const units = reinterpret_cast<Unit*>(into);
           if (below)
             take_below(units, from, numbers, n);

@@ -30,7 +30,7 @@ void end(ExportObject& self) {
   if (!self.array) return;
   const Locked lock(Engine::lock());
   --self.array.base()->exports;
-  self.array = Array();
+  const Array ended = std::move(self.array);
 }
 
 void dealloc_export(PyObject* object) {
@@ -42,20 +42,25 @@ void dealloc_export(PyObject* object) {
 // Takes over the hold on the base that begin_export gave.
 void keep(ExportObject& self, const Array& array) {
   array.layout()->retain();
-  self.array = Array(array.base(), array.layout(), array.offset(), array.dtype());
+  new (&self.array) Array(array.base(), array.layout(), array.offset(), array.dtype());
 }
 
 std::byte* begin(ExportObject& self, const Array& array) {
-  note_look();
-  if (is_idle(array) || !has_pending()) {
+  Engine::get().foresight.note_look();
+  if (is_idle(array)) {  // begin_export, of which nothing but this is left
     const Locked lock(Engine::lock());
-    std::byte* data = begin_export(array);
+    Base& base = *array.base();
+    base.stamp = 0;
+    ++base.exports;
+    ++base.handles;
     keep(self, array);
-    return data;
+    return base.data + array.offset();
   }
   std::byte* data = nullptr;
-  {
+  if (has_pending()) {
     WithoutGil released;
+    data = begin_export(array);
+  } else {
     data = begin_export(array);
   }
   const Locked lock(Engine::lock());
@@ -313,7 +318,7 @@ void give_back(Ref real) {
 }
 
 Ref real_array(ArrayObject& object) {
-  return real_array(object.array, !object.read_only && object.array.writable());
+  return real_array(object.array, !object.read_only && object.array.base()->writable);
 }
 
 std::optional<Array> wrap_ndarray(PyObject* ndarray) {

@@ -245,3 +245,22 @@ def test_place(dtype):
                 return x
 
             same(program, x, numpy.arange(x.size).reshape(shape) % 3 > 0)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 9])
+def test_copies_of_many_short_rows(dtype, columns):
+    for rows in (0, 1, 3, 255, 256, 257, 700):
+        x = numbers(dtype, (rows, columns))
+        same(lambda m, a: m.repeat(a, 2, axis=0), x)
+        same(lambda m, a: m.repeat(a, 3, axis=1), x)
+        same(lambda m, a: m.tile(a, (2, 3)), x)
+        same(lambda m, a: m.array(a[::-1, ::2], order="C"), x)
+        same(lambda m, a: a.T[::-1].copy("C"), x)
+        same(lambda m, a: m.broadcast_to(a, (2, *a.shape)).copy("F"), x)
+        if rows:
+            same(lambda m, a: a.reshape(rows, 1, columns)[:, :, :2].copy(), x)
+        for index in ([0], [columns - 1, -1], [columns], [-columns - 1], []):
+            index = numpy.array(index, int)
+            same(lambda m, a, i: m.take(a, i, axis=1), x, index)
+            same(lambda m, a, i: m.take(m.array([a, a]), i, axis=2), x, index)
