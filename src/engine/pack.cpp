@@ -185,12 +185,13 @@ void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape
   for (std::int64_t left = row.extent; left > 0; left -= most) {
     extents[count - 1] = std::min(left, most);
     Strided into = to, out_of = from;
-    walk_rows({extents, count},
-              [&] { copy_items(into.data, row.to, out_of.data, row.from, extents[count - 1], item); },
-              [&](std::size_t axis, std::int64_t steps) {
-                into.data += steps * axes[axis].to;
-                out_of.data += steps * axes[axis].from;
-              });
+    walk_rows(
+        {extents, count},
+        [&] { copy_items(into.data, row.to, out_of.data, row.from, extents[count - 1], item); },
+        [&](std::size_t axis, std::int64_t steps) {
+          into.data += steps * axes[axis].to;
+          out_of.data += steps * axes[axis].from;
+        });
     to.data += most * row.to;
     from.data += most * row.from;
   }

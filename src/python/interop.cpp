@@ -278,6 +278,26 @@ Array adopt(PyObject* ndarray, DType dtype) {
               g.shape, g.strides, dtype);
 }
 
+// The array that this is a view of, where nobody else can reach either.
+PyObject* private_whole(PyObject* ndarray, int others) {
+  PyObject* whole = PyArray_BASE(ndarray_of(ndarray));
+  const bool is_alone = whole && Py_REFCNT(ndarray) <= 1 + others && PyArray_CheckExact(whole) &&
+                        is_private(whole, 0) && PyArray_IS_C_CONTIGUOUS(ndarray_of(whole));
+  return is_alone ? whole : nullptr;
+}
+
+// Null: the whole is not native.
+PyObject* view_of_private(PyArrayObject* array, DType dtype, PyObject* whole) {
+  const std::optional<DType> held = dtype_of(PyArray_DESCR(ndarray_of(whole)));
+  if (!is_wrappable(ndarray_of(whole), held) || PyArray_SIZE(array) == 0) return nullptr;
+  const Ref owner = Ref::steal(new_array(adopt(whole, *held)));
+  const Range range{static_cast<std::byte*>(PyArray_DATA(ndarray_of(whole))), 0};
+  PyObject* view = new_array(window_at(array_of(owner.get()).array, range, array, dtype));
+  set_viewed(array_of(view), array_of(owner.get()));
+  array_of(view).read_only = !PyArray_ISWRITEABLE(array);
+  return view;
+}
+
 }  // namespace
 
 Ref real_array(const Array& array, bool writable) {
@@ -340,6 +360,8 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
   if (!is_wrappable(array, dtype)) return ndarray.release();
   if (is_private(ndarray.get(), others)) return new_array(adopt(ndarray.get(), *dtype));
+  if (PyObject* whole = private_whole(ndarray.get(), others))
+    if (PyObject* view = view_of_private(array, *dtype, whole)) return view;
   const std::optional<Array> wrapped = wrap_ndarray(ndarray.get());
   PyObject* object = new_array(*wrapped);
   ArrayObject& made = array_of(object);
