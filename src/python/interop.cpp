@@ -266,8 +266,12 @@ Array adopt(PyObject* ndarray, DType dtype) {
   const Geometry g = geometry_of(array);
   // To copy a few bytes costs less than to keep the object.
   constexpr npy_intp few_bytes = 4096;
-  if (PyArray_NBYTES(array) <= few_bytes && PyArray_IS_C_CONTIGUOUS(array))
-    return copy_of(PyArray_DATA(array), g.shape, dtype);
+  if (PyArray_NBYTES(array) <= few_bytes && PyArray_IS_C_CONTIGUOUS(array)) {
+    Array copied = copy_of(PyArray_DATA(array), g.shape, dtype);
+    // Of one element, an axis may have any stride.
+    const bool is_row = g.shape.size() > 1 && PyArray_IS_F_CONTIGUOUS(array);
+    return is_row ? window(copied, g.shape, g.strides, 0, dtype) : copied;
+  }
   const Range range = range_of(array);
   return wrap({.data = PyArray_DATA(array),
                .memory = range.low,

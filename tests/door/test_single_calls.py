@@ -345,3 +345,10 @@ def test_a_view_of_memory_that_numpy_made_and_nobody_else_holds(size):
     same(lambda m, a: m.argwhere(a), x)
     same(lambda m, a: m.unique(a.reshape(-1, 1), return_inverse=True), x)
     same(lambda m, a: m.argwhere(a) + 1, x[:0])
+
+
+def test_strides_of_axes_of_one_element():
+    for shape in ((1, 5), (5, 1), (1, 1), (3, 5), (90, 90), (1, 9000)):
+        for order in "CF":
+            theirs, ours = (m.eye(*shape, order=order) for m in (numpy, np))
+            assert ours.strides == theirs.strides and ours.tobytes() == theirs.tobytes()
