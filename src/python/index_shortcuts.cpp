@@ -75,12 +75,13 @@ struct Choose {
       return left_to_numpy();
     const std::byte* from[most];
     for (std::size_t k = 0; k < choices.size(); ++k) from[k] = elements(*choices[k]);
+    Array result = empty(places->shape(), choices[0]->dtype());
+    std::byte* const to = memory_of(result);
+    // From here on no other thread runs, which might change what is checked.
     const auto* which = elements<std::uint64_t>(*places);
     const std::span<const std::uint64_t> all(which, static_cast<std::size_t>(places->size()));
     if (std::ranges::any_of(all, [&](std::uint64_t k) { return k >= choices.size(); }))
       return left_to_numpy();
-    Array result = empty(places->shape(), choices[0]->dtype());
-    std::byte* const to = memory_of(result);
     with_unit(size_of(result.dtype()), [&]<class Unit>(Unit) {
       auto* const chosen = reinterpret_cast<Unit*>(to);
       for (std::size_t k = 0; k < all.size(); ++k)
