@@ -2,6 +2,7 @@
 #include "engine/pack.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -40,6 +41,10 @@ void copy_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
 struct Pair {
   std::uint64_t parts[2];
 };
+struct Quad {
+  std::uint64_t parts[4];
+};
+constexpr std::int64_t largest_unit = sizeof(Quad);
 
 // One element over and over, n > 0 times.
 template <class Unit>
@@ -77,6 +82,8 @@ void copy_items(std::byte* to, std::int64_t to_stride, const std::byte* from,
       return copy_units<std::uint64_t>(to, to_stride, from, from_stride, n);
     case 16:
       return copy_units<Pair>(to, to_stride, from, from_stride, n);
+    case largest_unit:
+      return copy_units<Quad>(to, to_stride, from, from_stride, n);
   }
 }
 
@@ -158,20 +165,36 @@ void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape
       axes[merged++] = axis;
   }
   count = merged;
-  // Of short rows there are many.
-  constexpr std::int64_t short_row = 8;
-  if (count > 1 && axes[count - 1].extent < short_row &&
-      axes[count - 2].extent > axes[count - 1].extent)
-    std::swap(axes[count - 1], axes[count - 2]);
+  // A few elements in a row move as one.
+  const Axis last = axes[count - 1];
+  const auto run = static_cast<std::uint64_t>(last.extent * item);
+  if (count > 1 && last.to == item && last.from == item && run <= largest_unit &&
+      std::has_single_bit(run)) {
+    item = static_cast<int>(run);
+    --count;
+  }
+  // Of short rows there are many: instead, long ones in parts that stay in the nearest cache.
+  constexpr std::int64_t short_row = 8, part = 256;
+  const bool has_short_rows = count > 1 && axes[count - 1].extent < short_row &&
+                              axes[count - 2].extent > axes[count - 1].extent;
+  if (has_short_rows) std::swap(axes[count - 1], axes[count - 2]);
+  const Axis& row = axes[count - 1];
   std::int64_t extents[max_dimensions];
   for (std::size_t k = 0; k < count; ++k) extents[k] = axes[k].extent;
-  const Axis& row = axes[count - 1];
-  walk_rows(
-      {extents, count}, [&] { copy_items(to.data, row.to, from.data, row.from, row.extent, item); },
-      [&](std::size_t axis, std::int64_t steps) {
-        to.data += steps * axes[axis].to;
-        from.data += steps * axes[axis].from;
-      });
+  const std::int64_t most = has_short_rows ? part : row.extent;
+  for (std::int64_t left = row.extent; left > 0; left -= most) {
+    extents[count - 1] = std::min(left, most);
+    Strided into = to, out_of = from;
+    walk_rows(
+        {extents, count},
+        [&] { copy_items(into.data, row.to, out_of.data, row.from, extents[count - 1], item); },
+        [&](std::size_t axis, std::int64_t steps) {
+          into.data += steps * axes[axis].to;
+          out_of.data += steps * axes[axis].from;
+        });
+    to.data += most * row.to;
+    from.data += most * row.from;
+  }
 }
 
 }  // namespace frit

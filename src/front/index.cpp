@@ -78,10 +78,20 @@ constexpr std::int64_t checked_together = 512;  // indices that are still in L1 
 template <class Index>
 bool all_below(const Index* asked, std::int64_t n, std::int64_t extent) {
   using Bits = std::make_unsigned_t<Index>;
+  typedef Bits Lanes __attribute__((vector_size(64)));
+  constexpr auto lanes = static_cast<std::int64_t>(sizeof(Lanes) / sizeof(Bits));
   const auto last =
       static_cast<Bits>(std::min<std::int64_t>(extent - 1, std::numeric_limits<Index>::max()));
+  Lanes all = {};
+  std::int64_t k = 0;
+  for (; k + lanes <= n; k += lanes) {
+    Lanes some;
+    std::memcpy(&some, asked + k, sizeof some);
+    all |= some | (last - some);
+  }
   Bits any = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
+  for (std::int64_t lane = 0; lane < lanes; ++lane) any = static_cast<Bits>(any | all[lane]);
+  for (; k < n; ++k) {
     const auto i = static_cast<Bits>(asked[k]);
     any = static_cast<Bits>(any | i | (last - i));
   }
@@ -174,7 +184,17 @@ template <class Index, class Unit>
 void take_below(Unit* __restrict out, const std::byte* __restrict data,
                 const Index* __restrict asked, std::int64_t n) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(Unit));
-  for (std::int64_t k = 0; k < n; ++k) std::memcpy(out + k, data + asked[k] * size, sizeof(Unit));
+  const auto move = [&](std::int64_t k) {
+    std::memcpy(out + k, data + asked[k] * size, sizeof(Unit));
+  };
+  std::int64_t k = 0;
+  for (; k + 4 <= n; k += 4) {
+    move(k);
+    move(k + 1);
+    move(k + 2);
+    move(k + 3);
+  }
+  for (; k < n; ++k) move(k);
 }
 template <class Index, class Unit>
 bool take_checked(Unit* __restrict out, const std::byte* __restrict data,
@@ -333,12 +353,24 @@ std::optional<Array> take_dense(const Array& a, const Array& indices, int axis) 
   std::int64_t outer = 1, row = size_of(a.dtype());
   for (const std::int64_t count : before) outer *= count;
   for (const std::int64_t count : behind) row *= count;
-  for_parts(outer, n * row / size_of(a.dtype()), [&](std::int64_t begin, std::int64_t end) {
+  const int item = size_of(a.dtype());
+  if (row == item && n < outer) {  // a few columns
+    for_parts(outer, n, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t rows[1] = {end - begin}, steps[1] = {extent * row}, into[1] = {n * row};
+      for (std::int64_t k = 0; k < n; ++k) {
+        std::byte* column = const_cast<std::byte*>(data) + position_of(numbers[k], extent) * row;
+        copy_elements({to + (begin * n + k) * row, into}, {column + begin * extent * row, steps},
+                      rows, item);
+      }
+    });
+    return out;
+  }
+  for_parts(outer, n * row / item, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       std::byte* into = to + k * n * row;
       const std::byte* from = data + k * extent * row;
-      if (row == size_of(a.dtype()))
-        with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
+      if (row == item)
+        with_unit(item, [&]<class Unit>(Unit) {
           auto* const units = reinterpret_cast<Unit*>(into);
           if (below)
             take_below(units, from, numbers, n);

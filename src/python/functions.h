@@ -20,6 +20,7 @@ std::vector<PyMethodDef> joining_shortcuts();
 std::vector<PyMethodDef> plain_shortcuts();
 std::vector<PyMethodDef> linear_shortcuts();
 std::vector<PyMethodDef> matrix_shortcuts();
+std::vector<PyMethodDef> index_shortcuts();
 
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.

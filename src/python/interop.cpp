@@ -30,7 +30,7 @@ void end(ExportObject& self) {
   if (!self.array) return;
   const Locked lock(Engine::lock());
   --self.array.base()->exports;
-  self.array = Array();
+  const Array ended = std::move(self.array);
 }
 
 void dealloc_export(PyObject* object) {
@@ -42,20 +42,25 @@ void dealloc_export(PyObject* object) {
 // Takes over the hold on the base that begin_export gave.
 void keep(ExportObject& self, const Array& array) {
   array.layout()->retain();
-  self.array = Array(array.base(), array.layout(), array.offset(), array.dtype());
+  new (&self.array) Array(array.base(), array.layout(), array.offset(), array.dtype());
 }
 
 std::byte* begin(ExportObject& self, const Array& array) {
-  note_look();
-  if (is_idle(array) || !has_pending()) {
+  Engine::get().foresight.note_look();
+  if (is_idle(array)) {  // begin_export, of which nothing but this is left
     const Locked lock(Engine::lock());
-    std::byte* data = begin_export(array);
+    Base& base = *array.base();
+    base.stamp = 0;
+    ++base.exports;
+    ++base.handles;
     keep(self, array);
-    return data;
+    return base.data + array.offset();
   }
   std::byte* data = nullptr;
-  {
+  if (has_pending()) {
     WithoutGil released;
+    data = begin_export(array);
+  } else {
     data = begin_export(array);
   }
   const Locked lock(Engine::lock());
@@ -261,8 +266,12 @@ Array adopt(PyObject* ndarray, DType dtype) {
   const Geometry g = geometry_of(array);
   // To copy a few bytes costs less than to keep the object.
   constexpr npy_intp few_bytes = 4096;
-  if (PyArray_NBYTES(array) <= few_bytes && PyArray_IS_C_CONTIGUOUS(array))
-    return copy_of(PyArray_DATA(array), g.shape, dtype);
+  if (PyArray_NBYTES(array) <= few_bytes && PyArray_IS_C_CONTIGUOUS(array)) {
+    Array copied = copy_of(PyArray_DATA(array), g.shape, dtype);
+    // Of one element, an axis may have any stride.
+    const bool is_row = g.shape.size() > 1 && PyArray_IS_F_CONTIGUOUS(array);
+    return is_row ? window(copied, g.shape, g.strides, 0, dtype) : copied;
+  }
   const Range range = range_of(array);
   return wrap({.data = PyArray_DATA(array),
                .memory = range.low,
@@ -271,6 +280,26 @@ Array adopt(PyObject* ndarray, DType dtype) {
                .release = release_owner,
                .adopted = true},
               g.shape, g.strides, dtype);
+}
+
+// The array that this is a view of, where nobody else can reach either.
+PyObject* private_whole(PyObject* ndarray, int others) {
+  PyObject* whole = PyArray_BASE(ndarray_of(ndarray));
+  const bool is_alone = whole && Py_REFCNT(ndarray) <= 1 + others && PyArray_CheckExact(whole) &&
+                        is_private(whole, 0) && PyArray_IS_C_CONTIGUOUS(ndarray_of(whole));
+  return is_alone ? whole : nullptr;
+}
+
+// Null: the whole is not native.
+PyObject* view_of_private(PyArrayObject* array, DType dtype, PyObject* whole) {
+  const std::optional<DType> held = dtype_of(PyArray_DESCR(ndarray_of(whole)));
+  if (!is_wrappable(ndarray_of(whole), held) || PyArray_SIZE(array) == 0) return nullptr;
+  const Ref owner = Ref::steal(new_array(adopt(whole, *held)));
+  const Range range{static_cast<std::byte*>(PyArray_DATA(ndarray_of(whole))), 0};
+  PyObject* view = new_array(window_at(array_of(owner.get()).array, range, array, dtype));
+  set_viewed(array_of(view), array_of(owner.get()));
+  array_of(view).read_only = !PyArray_ISWRITEABLE(array);
+  return view;
 }
 
 }  // namespace
@@ -313,7 +342,7 @@ void give_back(Ref real) {
 }
 
 Ref real_array(ArrayObject& object) {
-  return real_array(object.array, !object.read_only && object.array.writable());
+  return real_array(object.array, !object.read_only && object.array.base()->writable);
 }
 
 std::optional<Array> wrap_ndarray(PyObject* ndarray) {
@@ -335,6 +364,8 @@ PyObject* object_of_ndarray(Ref ndarray, int others) {
   const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
   if (!is_wrappable(array, dtype)) return ndarray.release();
   if (is_private(ndarray.get(), others)) return new_array(adopt(ndarray.get(), *dtype));
+  if (PyObject* whole = private_whole(ndarray.get(), others))
+    if (PyObject* view = view_of_private(array, *dtype, whole)) return view;
   const std::optional<Array> wrapped = wrap_ndarray(ndarray.get());
   PyObject* object = new_array(*wrapped);
   ArrayObject& made = array_of(object);

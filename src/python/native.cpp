@@ -116,13 +116,14 @@ Kind kind_of_all(const Arguments& arguments) {
 
 // Goes through the operands of a call as long as they are small.
 struct Smallness {
-  std::int64_t times;   // as for is_small_and_ready
+  std::int64_t times;   // so many times what is computed at once counts as small
   bool limits_product;  // tiny: so many elements are also the limit of what they make together
   std::int64_t product = 1;
 
   bool fits(const Array& a) {
     constexpr std::int64_t most = 1024;
-    if (!is_small_and_ready(a, times)) return false;
+    const std::int64_t bytes = a.layout()->size() * size_of(a.dtype());
+    if (bytes > times * Engine::get().settings.immediate_bytes || !is_ready(a)) return false;
     if (!limits_product) return true;
     product *= std::max<std::int64_t>(a.size(), 1);
     return product <= most;

@@ -245,3 +245,110 @@ def test_place(dtype):
                 return x
 
             same(program, x, numpy.arange(x.size).reshape(shape) % 3 > 0)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 9])
+def test_copies_of_many_short_rows(dtype, columns):
+    for rows in (0, 1, 3, 255, 256, 257, 700):
+        x = numbers(dtype, (rows, columns))
+        same(lambda m, a: m.repeat(a, 2, axis=0), x)
+        same(lambda m, a: m.repeat(a, 3, axis=1), x)
+        same(lambda m, a: m.tile(a, (2, 3)), x)
+        same(lambda m, a: m.array(a[::-1, ::2], order="C"), x)
+        same(lambda m, a: a.T[::-1].copy("C"), x)
+        same(lambda m, a: m.broadcast_to(a, (2, *a.shape)).copy("F"), x)
+        if rows:
+            same(lambda m, a: a.reshape(rows, 1, columns)[:, :, :2].copy(), x)
+        for index in ([0], [columns - 1, -1], [columns], [-columns - 1], []):
+            index = numpy.array(index, int)
+            same(lambda m, a, i: m.take(a, i, axis=1), x, index)
+            same(lambda m, a, i: m.take(m.array([a, a]), i, axis=2), x, index)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_choices(dtype):
+    for shape in ((), (0,), (1,), (7,), (3, 4), (300,)):
+        x = numbers(dtype, shape)
+        y = x[::-1] if shape else x + x
+        for kind in ("i8", "i4", "?"):
+            places = numpy.random.default_rng(1).integers(0, 2, shape).astype(kind)
+            same(lambda m, k, a, b: m.choose(k, (a, b)), places, x, y)
+            same(lambda m, k, a, b: m.choose(k, [a, b, a]), places, x, y.copy())
+            same(lambda m, k, a, b: k.choose((a, b)), places, x, y)
+            same(lambda m, k, a, b: m.choose(k, (a, 2)), places, x, y)
+            same(lambda m, k, a: m.choose(k, a), places, x)
+        same(lambda m, k, a, b: m.choose(k, (a, b)), places.astype("i8") + 1, x, y)
+        same(lambda m, k, a, b: m.choose(k, (a, b)), places.astype("i8") - 1, x, y)
+        same(lambda m, k, a, b: m.choose(k, (a, b), mode="wrap"), places.astype("i8") - 7, x, y)
+        same(
+            lambda m, k, a, b: m.choose(k, (a, b)), places.astype("i8"), x.real, y.real.astype("f8")
+        )
+    same(lambda m, k, a: m.choose(k, ()), numpy.arange(3), numpy.arange(3))
+
+
+def test_indices_of_flat_and_of_many_axes():
+    flat = numpy.array([0, 5, 23, 1, 22, 0, 7])
+    wide = (2**40, 2**40)
+    for extents in ((24,), (4, 6), (2, 3, 4), [4, 6], 24, (numpy.int64(4), 6), (0, 5), wide):
+        table = flat[:6].reshape(2, 3)
+        for places in (flat, flat[:0], flat[::2], table, flat[1], flat.astype("i4")):
+            same(lambda m, i, e=extents: m.unravel_index(i, e), places)
+            same(lambda m, i, e=extents: m.unravel_index(i, e, order="F"), places)
+        for wrong in (flat + 2, flat - 1, flat * 1.5, -flat * 2**62):
+            same(lambda m, i, e=extents: m.unravel_index(i, e), wrong)
+    rows, columns = flat % 4, flat % 6
+    for i, j in (
+        (rows, columns),
+        (rows[:0], columns[:0]),
+        (rows[::2], columns[::2]),
+        (rows.reshape(7, 1), columns.reshape(7, 1)),
+        (rows.reshape(7, 1), columns),
+        (rows.astype("i4"), columns),
+        (rows - 1, columns),
+        (rows, columns + 1),
+        (rows * 2**61, columns * 2**61),
+        (rows[0], columns[0]),
+    ):
+        same(lambda m, i, j: m.ravel_multi_index((i, j), (4, 6)), i, j)
+        same(lambda m, i, j: m.ravel_multi_index([i, j], (4, 6)), i, j)
+        same(lambda m, i, j: m.ravel_multi_index((i, j), (4, 6), mode="clip"), i, j)
+        same(lambda m, i, j: m.ravel_multi_index((i, j, i), (4, 6)), i, j)
+        same(lambda m, i, j: m.ravel_multi_index((i, j), wide), i, j)
+        same(lambda m, i, j: m.ravel_multi_index((i, j), (0, 6)), i, j)
+    theirs, ours = (m.unravel_index(m.array(flat), (4, 6)) for m in (numpy, np))
+    assert [x.strides for x in ours] == [x.strides for x in theirs]
+    assert ours[0].base is ours[1].base and ours[0].base.shape == (7, 2)
+    ours[0][0] = 9
+    assert ours[0].base[0, 0] == 9 and ours[1][0] == theirs[1][0]
+
+
+def test_arrays_of_one_shape_are_broadcast_to_themselves():
+    x, y = np.ones(3), np.zeros((3, 1))
+    assert all(a is b for a, b in zip(np.broadcast_arrays(x, x, x), (x, x, x), strict=True))
+    same(lambda m, a, b: m.broadcast_arrays(a, b), numpy.ones(3), numpy.zeros((3, 1)))
+    same(lambda m, a, b: m.broadcast_arrays(a, b), numpy.ones(3), numpy.zeros(4))
+    same(lambda m, a, b: m.broadcast_arrays(a, b, subok=True), numpy.ones(3), numpy.zeros(3))
+    assert np.broadcast_arrays(x, y)[0].shape == (3, 3) and np.broadcast_arrays() == ()
+
+
+@pytest.mark.parametrize("size", [3, 2000])
+def test_a_view_of_memory_that_numpy_made_and_nobody_else_holds(size):
+    x = numpy.arange(size) % 3
+    for module in (numpy, np):
+        places = module.argwhere(module.array(x))
+        base = places.base
+        assert base is not None and base.base is None and base.size == places.size
+        places[0] = -5
+        assert base.reshape(-1)[0] == -5 or places.size == 0
+        assert places.flags.writeable and not places.flags.owndata
+    same(lambda m, a: m.argwhere(a), x)
+    same(lambda m, a: m.unique(a.reshape(-1, 1), return_inverse=True), x)
+    same(lambda m, a: m.argwhere(a) + 1, x[:0])
+
+
+def test_strides_of_axes_of_one_element():
+    for shape in ((1, 5), (5, 1), (1, 1), (3, 5), (90, 90), (1, 9000)):
+        for order in "CF":
+            theirs, ours = (m.eye(*shape, order=order) for m in (numpy, np))
+            assert ours.strides == theirs.strides and ours.tobytes() == theirs.tobytes()

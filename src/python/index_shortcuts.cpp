@@ -1,0 +1,183 @@
+// index_shortcuts.cpp: shortcuts of functions that turn indices into indices, or choose by them.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "front/parts.h"
+#include "python/functions.h"
+#include "python/methods.h"
+#include "python/operands.h"
+
+namespace frit::python {
+namespace {
+
+PyObject* left_to_numpy() { return Py_NewRef(Py_NotImplemented); }
+
+// An array with elements that lie in C order.
+const Array* dense_array(PyObject* object) {
+  if (!is_array(object)) return nullptr;
+  const Array& array = array_of(object).array;
+  return array.c_contiguous() && array.ndim() > 0 && array.size() > 0 ? &array : nullptr;
+}
+const Array* dense_places(PyObject* object) {
+  const Array* array = dense_array(object);
+  return array && array->dtype() == DType::Int64 ? array : nullptr;
+}
+
+// Those of a list or tuple that are dense and all like the first in shape and dtype; else none.
+std::vector<const Array*> like_arrays(PyObject* sequence) {
+  if (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence)) return {};
+  std::vector<const Array*> arrays;
+  for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(sequence); ++k) {
+    const Array* array = dense_array(PySequence_Fast_GET_ITEM(sequence, k));
+    if (!array || (k > 0 && (array->dtype() != arrays[0]->dtype() ||
+                             !std::ranges::equal(array->shape(), arrays[0]->shape()))))
+      return {};
+    arrays.push_back(array);
+  }
+  return arrays;
+}
+
+template <class T = std::byte>
+const T* elements(const Array& array) {
+  return reinterpret_cast<const T*>(evaluate(array));
+}
+std::byte* memory_of(const Array& fresh) {
+  eval(fresh);
+  return fresh.base()->data;
+}
+
+// The extents of a tuple, none of them 0, and how many elements they make; else none.
+std::optional<std::pair<Shape, std::int64_t>> extents_of(PyObject* tuple) {
+  if (!PyTuple_CheckExact(tuple) || PyTuple_GET_SIZE(tuple) == 0) return std::nullopt;
+  Shape extents;
+  std::int64_t size = 1;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tuple); ++k) {
+    const std::optional<std::int64_t> extent = word_of(PyTuple_GET_ITEM(tuple, k));
+    if (!extent || *extent <= 0 || __builtin_mul_overflow(size, *extent, &size))
+      return std::nullopt;
+    extents.push_back(*extent);
+  }
+  if (extents.size() >= static_cast<std::size_t>(max_dimensions)) return std::nullopt;
+  return std::pair{std::move(extents), size};
+}
+
+// choose(a, choices), all of one shape.
+struct Choose {
+  static constexpr const char* name = "choose";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional != 1 || arguments.names) return left_to_numpy();
+    const Array* places = dense_places(self);
+    const std::vector<const Array*> choices = like_arrays(arguments.values[0]);
+    constexpr std::size_t most = 32;  // NumPy has a limit as well
+    if (!places || choices.empty() || choices.size() > most ||
+        !std::ranges::equal(places->shape(), choices[0]->shape()))
+      return left_to_numpy();
+    const std::byte* from[most];
+    for (std::size_t k = 0; k < choices.size(); ++k) from[k] = elements(*choices[k]);
+    Array result = empty(places->shape(), choices[0]->dtype());
+    std::byte* const to = memory_of(result);
+    // From here on no other thread runs, which might change what is checked.
+    const auto* which = elements<std::uint64_t>(*places);
+    const std::span<const std::uint64_t> all(which, static_cast<std::size_t>(places->size()));
+    if (std::ranges::any_of(all, [&](std::uint64_t k) { return k >= choices.size(); }))
+      return left_to_numpy();
+    with_unit(size_of(result.dtype()), [&]<class Unit>(Unit) {
+      auto* const chosen = reinterpret_cast<Unit*>(to);
+      for (std::size_t k = 0; k < all.size(); ++k)
+        std::memcpy(chosen + k, from[all[k]] + k * sizeof(Unit), sizeof(Unit));
+    });
+    return new_array(std::move(result));
+  }
+};
+
+// unravel_index(indices, shape): columns of one array, as NumPy gives them.
+struct UnravelIndex {
+  static constexpr const char* name = "unravel_index";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array* places = dense_places(self);
+    if (!places || arguments.positional != 1 || arguments.names) return left_to_numpy();
+    const auto extents = extents_of(arguments.values[0]);
+    if (!extents || places->ndim() >= max_dimensions) return left_to_numpy();
+    const auto& [shape, size] = *extents;
+    const auto count = static_cast<std::int64_t>(shape.size());
+    const auto* flat = elements<std::int64_t>(*places);
+    Shape whole_shape(places->shape().begin(), places->shape().end());
+    whole_shape.push_back(count);
+    Array whole = empty(whole_shape, DType::Int64);
+    auto* row = reinterpret_cast<std::int64_t*>(memory_of(whole));
+    for (const std::int64_t* const end = flat + places->size(); flat < end; ++flat, row += count) {
+      std::int64_t rest = *flat;
+      if (rest < 0 || rest >= size) return left_to_numpy();
+      for (std::size_t k = shape.size(); k-- > 0; rest /= shape[k]) row[k] = rest % shape[k];
+    }
+    const Ref owner = Ref::steal(new_array(whole));
+    const auto axes = static_cast<std::size_t>(places->ndim());
+    Ref columns = checked(PyTuple_New(count));
+    for (std::int64_t k = 0; k < count; ++k)
+      PyTuple_SET_ITEM(
+          columns.get(), k,
+          new_view(window(whole, places->shape(), whole.strides().first(axes),
+                          k * static_cast<std::int64_t>(sizeof(std::int64_t)), DType::Int64),
+                   array_of(owner.get())));
+    return columns.release();
+  }
+};
+
+// ravel_multi_index(multi_index, dims) of arrays of one shape.
+PyObject* ravel_multi_index(PyObject*, PyObject* const* values, Py_ssize_t positional,
+                            PyObject* names) {
+  if (positional != 2 || names) return left_to_numpy();
+  return shortcut({&address_of<ravel_multi_index>, {values, positional, names}}, [&] {
+    const std::vector<const Array*> indices = like_arrays(values[0]);
+    const auto extents = extents_of(values[1]);
+    if (indices.empty() || indices[0]->dtype() != DType::Int64 || !extents ||
+        extents->first.size() != indices.size() || !PyTuple_CheckExact(values[0]))
+      return left_to_numpy();
+    Array result = full(indices[0]->shape(), Scalar::of(DType::Int64, std::int64_t{0}));
+    auto* const sums = reinterpret_cast<std::uint64_t*>(memory_of(result));  // may wrap
+    std::int64_t step = extents->second;
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+      const std::int64_t extent = extents->first[k];
+      step /= extent;
+      const auto* index = elements<std::int64_t>(*indices[k]);
+      bool inside = true;
+      for (std::int64_t i = 0; i < result.size(); ++i) {
+        inside &= index[i] >= 0 && index[i] < extent;
+        sums[i] += static_cast<std::uint64_t>(index[i]) * static_cast<std::uint64_t>(step);
+      }
+      if (!inside) return left_to_numpy();
+    }
+    return new_array(std::move(result));
+  });
+}
+
+// broadcast_arrays(*arrays) of one shape: the arrays themselves.
+struct BroadcastArrays {
+  static constexpr const char* name = "broadcast_arrays";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.names) return left_to_numpy();
+    const auto shape = array_of(self).array.shape();
+    Ref arrays = checked(PyTuple_New(arguments.positional + 1));
+    PyTuple_SET_ITEM(arrays.get(), 0, Py_NewRef(self));
+    for (Py_ssize_t k = 0; k < arguments.positional; ++k) {
+      PyObject* const other = arguments.values[k];
+      if (!is_array(other) || !std::ranges::equal(array_of(other).array.shape(), shape))
+        return left_to_numpy();
+      PyTuple_SET_ITEM(arrays.get(), k + 1, Py_NewRef(other));
+    }
+    return arrays.release();
+  }
+};
+
+}  // namespace
+
+std::vector<PyMethodDef> index_shortcuts() {
+  return {shortcut_row<Choose>(),
+          shortcut_row<UnravelIndex>(),
+          shortcut_row<BroadcastArrays>(),
+          {"ravel_multi_index", as_c_function(ravel_multi_index), METH_FASTCALL | METH_KEYWORDS,
+           nullptr}};
+}
+
+}  // namespace frit::python
