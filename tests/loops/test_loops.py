@@ -73,6 +73,23 @@ def prefix(a):
         a[i] += a[i - 1]
 
 
+def running_maximum(a, b):
+    most = a[0]
+    for i in range(len(a)):
+        most = max(most, a[i])
+        b[i] = most
+    return most
+
+
+def last_minimum_is_read(a, b):
+    least = a[0]
+    for i in range(len(a)):
+        least = a[i] if a[i] < least else least
+        if least < 0:
+            b[i] += 1
+    return least
+
+
 def shifted(a, b):
     for i in range(len(b)):
         a[i] = b[i] + 1
@@ -106,6 +123,8 @@ NUMBERS = np.arange(40.0)
     [
         (two_stores, (NUMBERS.copy(), NUMBERS + 0.5, -NUMBERS)),
         (prefix, (NUMBERS.copy(),)),
+        (running_maximum, (np.sin(NUMBERS), NUMBERS.copy())),
+        (last_minimum_is_read, (np.cos(NUMBERS), NUMBERS.copy())),
         (shifted, (NUMBERS[1:], NUMBERS[:-1])),
         (shifted, (NUMBERS[:-1], NUMBERS[1:])),
         (shifted, (NUMBERS[::-1], NUMBERS)),
