@@ -149,7 +149,7 @@ def read_beside_the_sum(a, b, c, n, m):
 
 
 def write_behind_the_sum(a, b, c, n, m):
-    for v in range(n):
+    for _ in range(n):
         for j in range(m):
             c[0] += b[j]
         c[0] *= 2
