@@ -260,7 +260,9 @@ class LocalAnalysis {
         !is_comparison(select->args[0], loop, c) ||
         nest_.definitions[at(c.read)]->number != write.number)
       return;
-    if (select->args[1] != c.operand || select->args[2] != c.read || uses_[at(c.read)] != 2) return;
+    if (select->args[1] != c.operand || select->args[2] != c.read || uses_[at(c.read)] != 2 ||
+        uses_[at(select->result)] != 1)
+      return;
     found_.extremes.push_back({.local = write.number,
                                .compare = c.compare,
                                .branch = &write,

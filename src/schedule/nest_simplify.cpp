@@ -327,15 +327,17 @@ class ElementPromotion {
   void run() { block(routine_.body.code); }
 
  private:
+  using Loops = std::vector<const Instr*>;  // those around it, the outermost first
   struct Uses {
     std::vector<const Instr*> accesses;
-    // A store that each iteration comes to, if these loops in it run at all.
+    std::vector<Loops> around;  // by access
+    // A store that each iteration comes to, if these loops in it run at all: they are the fewest.
     const Instr* certain = nullptr;
-    std::vector<const Instr*> loops;
+    Loops loops;
   };
   struct Place {
     bool certain = true;
-    std::vector<const Instr*> loops;
+    Loops loops;
   };
   struct Kept {
     Address element;
@@ -366,7 +368,7 @@ class ElementPromotion {
     collect(loop.body, {}, uses, inside);
     for (std::size_t p = 0; p < uses.size(); ++p) {
       if (!uses[p].certain || !is_alone(static_cast<std::int32_t>(p), uses)) continue;
-      if (!all_same_or_apart(uses[p], inside)) continue;
+      if (!all_same_or_apart(uses[p], inside) || !all_stand_in_its_loops(uses[p])) continue;
       Kept k{.element = uses[p].certain->address,
              .local = static_cast<std::int32_t>(routine_.body.locals.size()),
              .ranges = {{loop.args[0], loop.args[1]}}};
@@ -392,7 +394,9 @@ class ElementPromotion {
       if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) {
         Uses& u = uses[at(instr.address.operand)];
         u.accesses.push_back(&instr);
-        if (instr.kind == InstrKind::Store && place.certain && !u.certain) {
+        u.around.push_back(place.loops);
+        if (instr.kind == InstrKind::Store && place.certain &&
+            (!u.certain || place.loops.size() < u.loops.size())) {
           u.certain = &instr;
           u.loops = place.loops;
         }
@@ -435,6 +439,18 @@ class ElementPromotion {
     return std::all_of(uses.accesses.begin(), uses.accesses.end(), [&](const Instr* a) {
       return is_of(*a, element) || (a->kind == InstrKind::Load && is_apart(a->address, element));
     });
+  }
+
+  // Where a loop around the store does not run, nothing else may read or write the element.
+  static bool all_stand_in_its_loops(const Uses& uses) {
+    const Loops& outer = uses.loops;
+    for (std::size_t k = 0; k < uses.accesses.size(); ++k) {
+      const Loops& own = uses.around[k];
+      if (is_of(*uses.accesses[k], uses.certain->address) &&
+          std::mismatch(outer.begin(), outer.end(), own.begin(), own.end()).first != outer.end())
+        return false;
+    }
+    return true;
   }
 
   bool is_apart(const Address& x, const Address& y) const {

@@ -103,11 +103,16 @@ class Sinker {
     const Group& group = groups_[g];
     if (group.kind != GroupKind::Map && group.kind != GroupKind::Fold) return false;
     if (group.in_order || group.buffered || (group.ordered && group.tree.size() > 1)) return false;
-    if (has_boxes(group) && !may_be_cut(segment_, group, moved)) return false;
+    if (!bears_its_parts(group, moved)) return false;
     if (std::ranges::find(group.shadowed, moved.out.base->slot) != group.shadowed.end())
       return false;
     return std::ranges::equal(domain(moved), group.extents) &&
            group.members.size() + most_together <= most_members && operands(g) < most_operands;
+  }
+
+  // Where the group's space is cut into parts.
+  bool bears_its_parts(const Group& group, const Node& moved) const {
+    return !has_boxes(group) || may_be_cut(segment_, group, moved);
   }
 
   std::size_t operands(std::uint32_t g) const {
@@ -155,6 +160,7 @@ class Sinker {
     const std::vector<Member>& members = groups_[from_].members;
     const auto found = std::ranges::find(members, maker, &Member::node);
     if (found == members.end() || !may_move(*found) || moved_.size() == most_together) return false;
+    if (!bears_its_parts(groups_[to_], node(maker))) return false;
     moved_.push_back(maker);
     return true;
   }

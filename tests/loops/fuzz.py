@@ -201,6 +201,22 @@ class Program:
             else:
                 self.line(depth, f"{name} {self.pick('+=', '+=', '-=')} {self.value(1)}")
             self.reads = ["s", "t"]
+        elif kind < 0.58:
+            # Carried by the loop, and read in it.
+            name = self.pick("s", "t")
+            chosen = f"{self.pick('max', 'min')}({name}, {self.element()})"
+            self.line(depth, f"{name} = {chosen}")
+            self.line(depth, f"{self.element()} {self.pick('=', '+=')} {name}")
+        elif kind < 0.60:
+            # One element, of which a loop inside adds up more.
+            one, i = self.pick("a[0]", "c[k]", "m[0, 0]"), "ijlp"[len(self.loops)]
+            lines = [f"{one} += {self.value(1)}", f"{self.element()} = {one}", f"{one} *= 2"]
+            for line in self.pick(lines[:1], lines[1:2], lines[:2]):
+                self.line(depth, line)
+            self.line(depth, f"for {i} in range({self.pick('k', 'n', '0')}):")
+            self.line(depth + 1, f"{one} += {self.pick('b', 'c')}[{i}]")
+            if self.chance(0.3):
+                self.line(depth, lines[2])
         elif kind < 0.78:
             self.line(depth, f"{self.element()} = {self.value(2)}")
         else:

@@ -73,6 +73,23 @@ def prefix(a):
         a[i] += a[i - 1]
 
 
+def running_maximum(a, b):
+    most = a[0]
+    for i in range(len(a)):
+        most = max(most, a[i])
+        b[i] = most
+    return most
+
+
+def last_minimum_is_read(a, b):
+    least = a[0]
+    for i in range(len(a)):
+        least = a[i] if a[i] < least else least
+        if least < 0:
+            b[i] += 1
+    return least
+
+
 def shifted(a, b):
     for i in range(len(b)):
         a[i] = b[i] + 1
@@ -106,6 +123,8 @@ NUMBERS = np.arange(40.0)
     [
         (two_stores, (NUMBERS.copy(), NUMBERS + 0.5, -NUMBERS)),
         (prefix, (NUMBERS.copy(),)),
+        (running_maximum, (np.sin(NUMBERS), NUMBERS.copy())),
+        (last_minimum_is_read, (np.cos(NUMBERS), NUMBERS.copy())),
         (shifted, (NUMBERS[1:], NUMBERS[:-1])),
         (shifted, (NUMBERS[:-1], NUMBERS[1:])),
         (shifted, (NUMBERS[::-1], NUMBERS)),
@@ -120,6 +139,38 @@ def test_what_other_tools_get_wrong(function, given):
 
 def test_a_loop_without_rounds_leaves_its_variables():
     check(last_value, np.zeros(0))  # UnboundLocalError: i
+
+
+def read_beside_the_sum(a, b, c, n, m):
+    for v in range(n):
+        a[v] = c[0]
+        for j in range(m):
+            c[0] += b[j]
+
+
+def write_behind_the_sum(a, b, c, n, m):
+    for _ in range(n):
+        for j in range(m):
+            c[0] += b[j]
+        c[0] *= 2
+
+
+def write_under_a_condition(a, b, c, n, m):
+    for v in range(n):
+        if a[v] > 2:
+            c[0] = a[v]
+        for j in range(m):
+            for k in range(m - 1):
+                c[0] += b[k]
+            b[j] += c[0]
+
+
+@pytest.mark.parametrize(
+    "function", [read_beside_the_sum, write_behind_the_sum, write_under_a_condition]
+)
+@pytest.mark.parametrize("m", [0, 1, 3])
+def test_an_element_is_its_own_beside_loops_without_rounds(function, m):
+    check(function, np.arange(6.0), np.arange(1.0, 4), np.array([5.0, 7.0]), 6, m, compiled=True)
 
 
 def test_an_index_outside_raises_where_python_does():

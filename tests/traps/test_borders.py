@@ -116,7 +116,15 @@ def temporaries_on_both_sides(np, p):
     return q
 
 
+def counted_before_and_behind(np, p):
+    x, y = np.arange(N) * 3.0, np.arange(N) * 0.5
+    x[:-1] += y[1:] * p[1:]
+    x[2:] -= y[:-2]
+    return (x + y) * p
+
+
 PROGRAMS = [
+    (counted_before_and_behind, line),
     (neighbour_of_what_is_written, line),
     (read_before_it_is_written, line),
     (backwards, line),
