@@ -1,25 +1,17 @@
-// index_range.cpp: in blocks that are in the cache for the second look.
+// index_range.cpp: in pieces, one look at each.
 #include "engine/index_range.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "engine/pool.h"
+#include "ops/loops.h"
 
 namespace frit {
 namespace {
 
 // What a thread takes at once; less where the threads are awake.
 constexpr std::int64_t elements_of_piece = 1 << 16, elements_awake = 1 << 13;
-constexpr std::int64_t bytes_of_block = 16 << 10;
-
-std::int64_t extreme(Op op, DType dtype, const std::byte* data, std::int64_t count) {
-  std::int64_t found = 0, wide = 0;
-  reduce_loop(op, dtype)(&found, data, count);
-  void* args[2] = {&wide, &found};
-  cast_loop(dtype, DType::Int64)(args, 1, 0);
-  return wide;
-}
 
 Range joined(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
@@ -33,17 +25,9 @@ struct Pieces {
   void find(std::int64_t piece) {
     const std::int64_t begin = piece * elements;
     const std::int64_t end = std::min(count, begin + elements);
-    const std::int64_t block = bytes_of_block / size_of(dtype);
-    Range all{INT64_MAX, INT64_MIN};
-    for (std::int64_t k = begin; k < end; k += block) {
-      const std::byte* from = data + k * size_of(dtype);
-      const std::int64_t n = std::min(block, end - k);
-      const std::int64_t low = extreme(Op::Minimum, dtype, from, n);
-      const std::int64_t high = extreme(Op::Maximum, dtype, from, n);
-      // An unsigned number that leaves int64 comes out below 0, and is to stay the least.
-      all = joined(all, {std::min(low, high), high});
-    }
-    found[static_cast<std::size_t>(piece)] = all;
+    const Extremes all = range_loop(dtype)(data + begin * size_of(dtype), end - begin);
+    // An unsigned number that leaves int64 comes out below 0, and is to stay the least.
+    found[static_cast<std::size_t>(piece)] = {std::min(all.least, all.greatest), all.greatest};
   }
 };
 

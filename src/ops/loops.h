@@ -18,6 +18,13 @@ UpdateLoop update_loop(Op op, DType dtype);
 using ExtremeLoop = std::int64_t (*)(const void* in, std::int64_t n);
 ExtremeLoop extreme_loop(Op op, DType dtype);
 
+// The least and the greatest of n > 0 integers. What leaves int64 comes out below 0.
+struct Extremes {
+  std::int64_t least, greatest;
+};
+using RangeLoop = Extremes (*)(const void* in, std::int64_t n);
+RangeLoop range_loop(DType dtype);
+
 // How many of n bytes are not 0.
 using CountLoop = std::int64_t (*)(const void* in, std::int64_t n);
 CountLoop count_true_loop();
@@ -29,6 +36,7 @@ struct LoopTable {
   ScanLoop scans[op_count][dtype_count] = {};
   UpdateLoop updates[op_count][dtype_count] = {};
   ExtremeLoop greatest[dtype_count] = {}, least[dtype_count] = {};
+  RangeLoop ranges[dtype_count] = {};
   CountLoop count_true = nullptr;
 };
 

@@ -306,6 +306,17 @@ int64 find_bool(const void* in, int64 n) {
   return 0;
 }
 
+template <DType d>
+Extremes range_of(const void* in, int64 n) {
+  const auto* data = (const Element<d>*)in;
+  Element<d> least = data[0], greatest = data[0];
+  for (int64 i = 1; i < n; ++i) {
+    least = data[i] < least ? data[i] : least;
+    greatest = data[i] > greatest ? data[i] : greatest;
+  }
+  return {(int64)least, (int64)greatest};
+}
+
 int64 count_true(const void* in, int64 n) {
   constexpr int64 lanes = 64;
   using Bytes = uint8 __attribute__((ext_vector_type(lanes)));
@@ -352,6 +363,7 @@ template <DType d>
 void fill_extremes(LoopTable& table) {
   table.greatest[(int)d] = extreme_loop_of<Op::Maximum, d>;
   table.least[(int)d] = extreme_loop_of<Op::Minimum, d>;
+  if constexpr (!float_type(d) && !complex_type(d)) table.ranges[(int)d] = range_of<d>;
 }
 template <Op op>
 void fill_row(LoopTable& table) {

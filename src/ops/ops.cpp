@@ -437,6 +437,7 @@ UpdateLoop update_loop(Op op, DType dtype) {
   return best_loops().updates[static_cast<int>(op)][static_cast<int>(dtype)];
 }
 
+RangeLoop range_loop(DType dtype) { return best_loops().ranges[static_cast<int>(dtype)]; }
 CountLoop count_true_loop() { return best_loops().count_true; }
 ExtremeLoop extreme_loop(Op op, DType dtype) {
   const LoopTable& loops = best_loops();
