@@ -40,4 +40,13 @@ std::string_view cpu_level() {
   return level;
 }
 
+bool has_strong_prefetcher() {
+#if defined(__x86_64__)
+  static const bool is_amds = __builtin_cpu_is("amd");
+  return is_amds;
+#else
+  return false;
+#endif
+}
+
 }  // namespace frit

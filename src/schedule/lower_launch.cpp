@@ -79,14 +79,20 @@ bool Body::streams(const Window& w) {
          std::find(loaded_.begin(), loaded_.end(), w.slot) == loaded_.end();
 }
 
-// From far away, ahead of all other windows on it.
+// From far away, ahead of all other windows on it. Plain: there are none, and the body is short
+// enough for the processor to look beyond it.
 bool Body::is_fetched_ahead(const Window& w) {
-  if (!may_stream_ || !in_memory(w.slot) || traffic().touched <= fetched_from) return false;
-  return std::ranges::all_of(group_.members, [&](const Member& m) {
-    return std::ranges::all_of(m.in, [&](const Window& other) {
-      return other.slot != w.slot || other.offset <= w.offset;
-    });
-  });
+  constexpr std::size_t long_body = 12;  // operations
+  if (!may_stream_ || !in_memory(w.slot)) return false;
+  bool is_plain = group_.members.size() < long_body;
+  for (const Member& m : group_.members)
+    for (const Window& other : m.in) {
+      if (other.slot != w.slot || other.offset == w.offset) continue;
+      if (other.offset > w.offset) return false;
+      is_plain = false;
+    }
+  const std::int64_t touched = traffic().touched;
+  return frit::is_fetched_ahead(touched > fetched_from, touched > streaming_from, is_plain);
 }
 
 void Body::finish_launch() {

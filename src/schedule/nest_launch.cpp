@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ir/error.h"
+#include "schedule/caches.h"
 #include "schedule/nest_cost.h"
 
 namespace frit {
@@ -483,10 +484,15 @@ void LaunchWriter::emit_value(const Instr& instr) {
   }
 }
 
-// Does it pass once over an array that is not in the cache, and that nothing else loads or stores?
+// Does it pass over an array that is not in the cache, and that nothing else loads or stores?
 bool LaunchWriter::streams(const Instr& instr) const {
-  if (instr.kind == InstrKind::Load ? !facts_.is_far : !facts_.is_large) return false;
   const NestAccess& access = nest_.accesses[at(instr.number)];
+  // An element that several rounds load, as those of an image that is convolved, is not plain.
+  const bool is_plain = std::ranges::all_of(
+      access.indices, [](const Affine& index) { return index.terms.size() < 2; });
+  if (instr.kind == InstrKind::Load ? !is_fetched_ahead(facts_.is_far, facts_.is_large, is_plain)
+                                    : !facts_.is_large)
+    return false;
   const bool is_alone = std::ranges::count(nest_.accesses, access.array, &NestAccess::array) == 1;
   const auto moves_with = [&](std::int32_t loop) {
     return uses_index(access, *nest_.loop(loop).instr);
