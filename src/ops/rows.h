@@ -302,7 +302,9 @@ constexpr bool has_part = !__is_same(decltype(part_of<op, part>(Arguments()...))
 inline half narrowed(double x) {
   float nearest = (float)x;
   double back = nearest;
-  uint32 towards_zero = bits_of(nearest) - (absolute(back) > absolute(x));
+  // As integers: a comparison of floats would raise invalid on NaN.
+  bool is_above = ((int64)bits_of(absolute(back)) > (int64)bits_of(absolute(x))) & !is_nan(x);
+  uint32 towards_zero = bits_of(nearest) - is_above;
   half result = (half)from_bits<float>(towards_zero | (back != x));
   bool overflows = is_infinite((float)result) & is_finite(x);
   float infinite = copy_sign(overflow_if(overflows, nearest), nearest);

@@ -251,6 +251,8 @@ IN_PLACE = [
     "f2[...] = x; np.exp2(f2, out=f2)",
     "f2[...] = x; np.sin(f2, out=f2)",
     "f2 -= 1; np.log2(f2, out=f2)",
+    "f2[...] = x; f2 += one",
+    "f2[...] = 70000 * one; f2 *= one",
     "zero **= -1.0",
     "np.power(zero, -one, out=zero)",
     "np.power(zero, -one, out=one)",
