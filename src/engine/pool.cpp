@@ -170,15 +170,17 @@ struct ThreadPool::Shared {
     if (sleeping.load() != 0) launches.notify_all();
   }
   // A CPU that sleeps may pass for a busy one, in virtual machines: Linux then puts a thread that
-  // is woken behind the caller, on the caller's CPU, and it runs milliseconds later.
-  void keep_free(int cpu) {
+  // is woken behind the caller, on the caller's CPU, and it runs milliseconds later. False: the
+  // workers are kept off it already, or may not run elsewhere.
+  bool keep_free(int cpu) {
     cpu_set_t others;
-    if (cpu == kept_free || sched_getaffinity(0, sizeof others, &others) != 0) return;
+    if (cpu == kept_free || sched_getaffinity(0, sizeof others, &others) != 0) return false;
     CPU_CLR(cpu, &others);
-    if (CPU_COUNT(&others) == 0) return;
+    if (CPU_COUNT(&others) == 0) return false;
     for (std::thread& worker : workers)
       pthread_setaffinity_np(worker.native_handle(), sizeof others, &others);
     kept_free = cpu;
+    return true;
   }
 };
 
@@ -256,9 +258,10 @@ void ThreadPool::note_short(std::chrono::nanoseconds work) {
 
 // Waiting for longer than all the work took means that somebody else has the other CPUs: a thread
 // of ours was suspended with a part in its hands. Then launches run alone for a while, longer each
-// time.
+// time. Unless it was the caller that came onto a worker's CPU: then the workers leave it.
 void ThreadPool::judge(std::chrono::nanoseconds worked, std::chrono::nanoseconds waited) {
   if (waited > worked + suspended) {
+    if (shared_->keep_free(sched_getcpu())) return;
     const std::chrono::nanoseconds alone = penalty_ * waited;
     alone_until_ = last_launch_ + std::min<std::chrono::nanoseconds>(alone, longest_alone);
     penalty_ = std::min(penalty_ * 2, most_penalty);
