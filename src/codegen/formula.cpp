@@ -12,6 +12,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "ir/error.h"
 #include "ops/ops.h"
@@ -112,6 +113,8 @@ class Widening {
   // anything.
   Value* float_to_integer(Value* x, Type* to) {
     const unsigned bits = to->getScalarSizeInBits();
+    if (const Intrinsic::ID instruction = truncation_to(bits, x->getType()))
+      return convert_by(instruction, x);
     // Frozen: AVX-512 would convert under the mask of what fits, and raise no flag for the rest.
     Value* converted = builder_.CreateFreeze(builder_.CreateFPToSI(x, to));
     const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
@@ -121,6 +124,25 @@ class Widening {
     Value* fits = builder_.CreateFCmpOLT(size, ConstantFP::get(x->getType(), limit));
     Value* smallest = ConstantInt::get(to, APInt::getSignedMinValue(bits));
     return builder_.CreateSelect(fits, converted, smallest);
+  }
+  // x86's instruction for one number: of a choice that a branch may make, the conversion would move
+  // behind the branch, and raise no flag for what does not fit. None: there is no such instruction.
+  Intrinsic::ID truncation_to(unsigned bits, Type* from) const {
+    if (!builder_.GetInsertBlock()->getModule()->getTargetTriple().isX86() ||
+        (bits != 32 && bits != 64))
+      return Intrinsic::not_intrinsic;
+    if (from->isDoubleTy())
+      return bits == 64 ? Intrinsic::x86_sse2_cvttsd2si64 : Intrinsic::x86_sse2_cvttsd2si;
+    if (from->isFloatTy())
+      return bits == 64 ? Intrinsic::x86_sse_cvttss2si64 : Intrinsic::x86_sse_cvttss2si;
+    return Intrinsic::not_intrinsic;
+  }
+  Value* convert_by(Intrinsic::ID instruction, Value* x) {
+    constexpr unsigned bits_of_register = 128;
+    auto* vector =
+        FixedVectorType::get(x->getType(), bits_of_register / x->getType()->getScalarSizeInBits());
+    Value* lane = builder_.CreateInsertElement(PoisonValue::get(vector), x, std::uint64_t{0});
+    return builder_.CreateIntrinsic(instruction, {}, {lane});
   }
   // A formula's only vectors are its tables.
   Value* look_up(ExtractElementInst& in, bool uniform) {

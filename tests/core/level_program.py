@@ -104,3 +104,17 @@ column = np.array(random.randint(0, n, int(begin[n])))
 total = pk.parallel_reduce(n, rows, begin=begin, column=column, value=column * 0.5, x=x)
 seen.update(numpy.float64(total).tobytes())
 print(seen.hexdigest())
+
+# What does not fit is told wherever it stands: the first and last elements may go one by one.
+many = 20_001
+for place in (0, 1, many // 2, many - 1):
+    number, whole = np.zeros(many), np.zeros(many + 1, "int64")
+    number[place] = numpy.nan
+    numpy.asarray(number)
+    try:
+        with numpy.errstate(invalid="raise"):
+            whole[1:] = number
+            numpy.asarray(whole)
+    except FloatingPointError:
+        continue
+    raise AssertionError(f"no error of the conversion at {place}")
