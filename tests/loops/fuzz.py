@@ -207,7 +207,7 @@ class Program:
             chosen = f"{self.pick('max', 'min')}({name}, {self.element()})"
             self.line(depth, f"{name} = {chosen}")
             self.line(depth, f"{self.element()} {self.pick('=', '+=')} {name}")
-        elif kind < 0.60:
+        elif kind < 0.60 and len(self.loops) < 4:
             # One element, of which a loop inside adds up more.
             one, i = self.pick("a[0]", "c[k]", "m[0, 0]"), "ijlp"[len(self.loops)]
             lines = [f"{one} += {self.value(1)}", f"{self.element()} = {one}", f"{one} *= 2"]
