@@ -206,8 +206,8 @@ ValueId Body::resolve(const Member& m, int input) {
   const Window& w = m.in[static_cast<std::size_t>(input)];
   if (w.slot == no_slot) {
     if (w.offset != iota_input) return scalar(m, static_cast<int>(w.offset));
-    check(!nest_.empty(), "an index has an axis");
-    return nest_.back()->index;
+    // An axis of one element may be left out.
+    return nest_.empty() ? writer_.constant_int(0) : nest_.back()->index;
   }
   return value_of(w);
 }

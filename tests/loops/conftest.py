@@ -3,6 +3,7 @@
 import pytest
 from tests.door.conftest import file, frit, python
 
+from frit import _core
 from frit.loops import place
 
 __all__ = ["file", "frit", "python"]
@@ -12,3 +13,19 @@ __all__ = ["file", "frit", "python"]
 def nothing_is_too_short(monkeypatch):
     """Decorated nests run compiled, however small the arrays of a test are."""
     monkeypatch.setattr(place, "SHORT", -1.0)
+
+
+@pytest.fixture
+def tuning(monkeypatch):
+    """While this list has numbers, nests that are made run as large ones do (run_as_large)."""
+    numbers = []
+    nest_of = _core.LoopNest
+
+    def made(kernel, results):
+        nest = nest_of(kernel, results)
+        if numbers:
+            nest.run_as_large(*numbers)
+        return nest
+
+    monkeypatch.setattr(_core, "LoopNest", made)
+    return numbers

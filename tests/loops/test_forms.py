@@ -1406,6 +1406,35 @@ def test_a_constant_that_does_not_fit_its_element(least):
     assert reasons == ["-2 does not fit its element"]
 
 
+def no_numbers(a, out):
+    for i in range(len(a)):
+        if a[i] > 2:
+            out[i] = math.inf
+        elif a[i] > 1:
+            out[i] = math.nan
+
+
+def test_constants_that_no_integer_holds():
+    check(no_numbers, np.linspace(0, 3, 9), np.zeros(9), compiled=True)
+    check(no_numbers, np.linspace(0, 1, 9), np.zeros(9, np.int32), compiled=False)
+    called = frit.parallelize(no_numbers)
+    with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+        called(np.linspace(0, 3, 9), np.zeros(9, np.int32))
+    reasons = [r.reason for site in called.__frit__.sites for r in site.refused.values()]
+    assert reasons == ["inf does not fit its element"]
+
+
+def truncated(a, out):
+    for i in range(len(a)):
+        out[i] = math.trunc(a[i]) + math.trunc(i + 0.5)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "?"])
+def test_numbers_that_trunc_does_not_know(dtype):
+    """NumPy's other numbers have no __trunc__, which floor() and ceil() do without."""
+    check(truncated, np.zeros(9, dtype), np.zeros(9), compiled=dtype == "f8")
+
+
 def few_numbers(a, b, k):
     n = 0
     for i in range(a.shape[0]):

@@ -126,6 +126,9 @@ def test_functions_of_a_module_run_compiled(eager):
         "x = [1, 2]\nfor i in range(5): x[i] = 0",
         "x = np.ones(2)\nfor i in range(5): x[i] = 0",
         "for i in range(0): pass\nprint(i)",
+        # More rounds than len() counts.
+        "x = np.ones(2)\nfor i in range(10**20): x[i] = 0",
+        "x = np.ones(2)\nk = 2**40\nfor i in range(k * k): x[i] = 0",
         "s = 0.0\nx = np.ones(4)\nfor i in range(4):\n s += 1 / (2.0 - i) + x[i]",
     ],
 )

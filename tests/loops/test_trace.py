@@ -460,3 +460,9 @@ def test_random_programs_do_what_numpy_and_python_do():
                     f"seed {seed}, call {call}\n{steps.source}\n{found}\n{expected}"
                 )
     assert waited > PROGRAMS // 8
+
+
+@pytest.mark.parametrize("n", [1, 2, 100])
+def test_indices_are_summed_up_however_many_there_are(n):
+    assert (np.arange(n) * 0.5).sum() == (numpy.arange(n) * 0.5).sum()
+    assert (np.arange(n) + np.ones((3, n))).max() == n

@@ -183,6 +183,8 @@ class Calls:
             return self.absolute(node, values[0])
         if function is builtins.float and len(values) == 1:
             return self.to_float(node, values[0])
+        if function is math.trunc and not all(v.is_python or v.kind == "d" for v in values):
+            raise Refused(node, "a call of trunc() with a number that does not know it")
         if function in _WHOLE and len(values) == 1:
             return self.whole_part(node, values[0], _WHOLE[function])
         arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1

@@ -81,6 +81,8 @@ class Expressions:
             raise Refused(None, "a complex number where a real one is wanted")
         if value.id is None:
             literal = value.literal
+            if dtype in INTEGERS and literal - literal != 0:  # NaN or infinity
+                raise Refused(None, f"{literal} does not fit its element")
             plain: Any = int(literal) if dtype in INTEGERS else literal
             if dtype in FLOATS:
                 plain = float(literal)

@@ -191,7 +191,7 @@ class Place:
 
     def rest(self, rounds: Any) -> Any:
         """Runs the nest, if it can, but for its last rounds: what is left of the range."""
-        if type(rounds) is not range or len(rounds) < 2:
+        if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
             return rounds
         found, left = self.start((), rounds, sys._getframe(1))
         return rounds if found is None else rounds[-left:]
@@ -256,7 +256,7 @@ class Place:
         left = 0
         if self.is_peeled and rounds is not None:
             left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
-            if not 0 < left < len(rounds):
+            if left == 0 or not rounds[left:]:
                 return self.not_now("its last rounds leave loops in it out")
         self.told = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
