@@ -143,6 +143,20 @@ def test_the_last_bit_is_numpys(program, tier, same):
     same(results[1], results[0], program)
 
 
+@pytest.mark.parametrize(
+    "program",
+    ["np.roll(x, 1)", "np.roll(x, 1, 0)", "np.tile(x, 2)", "x[:, [0, 2]]", "x[[0, 2]]"],
+)
+def test_results_own_their_memory_where_numpys_do(program):
+    import frit.numpy
+
+    def owner(np):
+        result = eval(program, {"np": np, "x": np.array(numpy.arange(12.0).reshape(3, 4))})
+        return result.flags.owndata, result.base is None
+
+    assert owner(frit.numpy) == owner(numpy)
+
+
 # Of 256 KiB; `p` and `q` have names, what is computed from them has none.
 PRODUCTS = [
     "p * q",
@@ -165,6 +179,11 @@ PRODUCTS = [
     "p.reshape(128, 128) * np.fft.fft2(q.reshape(128, 128))",
     "p[:-1] * np.conj(q[:-1])",
     "np.multiply(p, np.conj(q))",
+    "p * np.roll(q, 1)",
+    "p.reshape(2, -1) * np.roll(q.reshape(2, -1), 1, 1)",
+    "p * np.tile(q[:8192], 2)",
+    "p.reshape(128, -1) * q.reshape(128, -1)[:, np.arange(128)]",
+    "p.reshape(128, -1) * q.reshape(128, -1)[np.arange(128)]",
     "p.reshape(2, -1) * np.conj(q[:8192])",
 ]
 
