@@ -247,7 +247,9 @@ class Engine {
   void run_call(const Node& node);
   void copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to);
   SourcePosition source_of(const Node& node) const;  // of one that runs, for warnings
-  void diagnose(const Step& step, const CachedPlan& cached, unsigned flags);
+  // temporaries: the plan's, as pointers
+  void diagnose(const Step& step, const CachedPlan& cached, std::span<std::byte* const> temporaries,
+                unsigned flags);
 
   static std::atomic<Engine*> engine_;
   static EngineLock lock_;

@@ -410,7 +410,8 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
                     .scratch_bytes = launch.scratch_bytes,
                     .cost = launch.cost});
   if (flags & flags_of_interest)
-    diagnose(step, running.cached, flags);  // the shadowed bases still hold the old values
+    // The shadowed bases still hold the old values.
+    diagnose(step, running.cached, running.temporaries, flags);
   for (const ShadowMemory& s : shadows) {
     Base* base = running.slots[s.slot];
     release_memory(base);
@@ -428,6 +429,9 @@ void Engine::run_combine(const Step& step, Running& running) {
     op(args, 1, 0);
   };
   Scalar total = running.scalar(c.initial);
+  const Node& node = running.nodes[c.initial.node];
+  const bool is_checked = node.float_checks != 0 && may_warn(c.op, c.dtype);
+  if (is_checked) clear_float_flags();
   if (c.tree_extent > 0) {
     // Walks the tree as split_tree did; a finished left half waits on the stack.
     struct Half {
@@ -461,8 +465,12 @@ void Engine::run_combine(const Step& step, Running& running) {
     for (std::int64_t k = 0; k < c.count; ++k)
       apply_to(total.bytes, partials + static_cast<std::size_t>(k) * item);
   }
+  unsigned flags = is_checked ? float_flags() & flags_of_interest : 0;
   void* args[2] = {running.pointer(c.out.slot) + c.out.offset, total.bytes};
   cast_loop(c.dtype, c.out_dtype)(args, 1, 0);
+  if (is_checked && is_float(c.out_dtype)) flags = float_flags() & flags_of_interest;
+  if (flags != 0)
+    note_float_flags(node.op, source_of(node), node.float_checks, credible(node.out, flags), true);
 }
 
 void Engine::run_call(const Node& node) {

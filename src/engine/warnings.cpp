@@ -21,13 +21,27 @@ namespace {
 
 std::uint8_t bit(FloatError error) { return static_cast<std::uint8_t>(error); }
 
+// Does the memory that the k-th node wrote still hold that?
+bool is_last_to_write(const std::vector<const Node*>& members, std::size_t k) {
+  return std::none_of(members.begin() + static_cast<std::ptrdiff_t>(k) + 1, members.end(),
+                      [&](const Node* later) { return later->out.base == members[k]->out.base; });
+}
+
 // Those of the flags that what a node has written shows, where nothing was written over it.
 unsigned shown(const std::vector<const Node*>& members, std::size_t k, unsigned flags) {
   const Node& node = *members[k];
-  const bool is_last =
-      std::none_of(members.begin() + static_cast<std::ptrdiff_t>(k) + 1, members.end(),
-                   [&](const Node* later) { return later->out.base == node.out.base; });
-  return node.kind == NodeKind::Elementwise && is_last ? shown(node.op, node.out, flags) : flags;
+  const bool tells = node.kind == NodeKind::Elementwise && is_last_to_write(members, k);
+  return tells ? shown(node.op, node.out, flags) : flags;
+}
+
+// May the machine have taken a NaN for invalid here, where NumPy doesn't? It compares NaNs: those of
+// an operand, or the one that fmax begins with.
+bool takes_nans_for_invalid(const std::vector<const Node*>& members) {
+  return std::ranges::any_of(members, [](const Node* node) {
+    if (node->kind != NodeKind::Elementwise && node->kind != NodeKind::Reduce) return false;
+    const DType dtype = node->signature.in[0];
+    return orders_floats(node->op, dtype) || raises_flags_of_its_own(node->op, dtype);
+  });
 }
 
 FlagJudge& judge_of(const Routine& routine) {
@@ -35,6 +49,19 @@ FlagJudge& judge_of(const Routine& routine) {
   constexpr std::size_t most = 256;
   if (judges.size() >= most && !judges.contains(routine.id)) judges.clear();
   return judges.try_emplace(routine.id, routine.body).first->second;
+}
+
+// The step that puts the parts of a reduction together; null: its launch makes all of it.
+const CombineStep* combination_of(const Plan& plan, std::uint32_t node) {
+  for (const Step& step : plan.steps)
+    if (step.kind == StepKind::Combine && step.combine.initial.node == node) return &step.combine;
+  return nullptr;
+}
+
+// Those of the flags that the parts show: what is invalid leaves a NaN in a sum or a product, what
+// overflows an infinity or a NaN.
+unsigned shown_by(const CombineStep& parts, const std::byte* partials, unsigned flags) {
+  return shown(Op::Copy, parts.dtype, partials, parts.count, flags);
 }
 
 // Does the memory still hold what the k-th node met there, but for what it wrote itself?
@@ -129,7 +156,8 @@ void Engine::note_small(Op op, const Signature& signature, void* const* args, st
   note_float_flags(op, source, settings.float_checks, flags);
 }
 
-void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags) {
+void Engine::diagnose(const Step& step, const CachedPlan& cached,
+                      std::span<std::byte* const> temporaries, unsigned flags) {
   flags &= flags_of_interest;
   std::vector<const Node*> members;
   std::size_t candidates = 0;
@@ -155,7 +183,7 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
       if (!is_candidate(node)) continue;
       if (!intact[k]) found[k].op = shown(members, k, claimed(node, flags));
       if (node.kind == NodeKind::Reduce && last_reduction == members.size() &&
-          may_warn(node.op, node.signature.in[0]))
+          possible(node.op, node.signature) != 0)
         last_reduction = k;
     }
     std::vector<const Base*> shadowed;
@@ -169,7 +197,18 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached, unsigned flags
     }
     if (last_reduction < members.size()) {
       const Access& out = members[last_reduction]->out;
-      found[last_reduction].op |= has_kernels ? shown(Op::Copy, out, flags) : credible(out, flags);
+      const std::uint32_t index = cached.plan->groups[step.group].nodes[last_reduction];
+      const CombineStep* parts = combination_of(*cached.plan, index);
+      const bool tells = !parts && is_last_to_write(members, last_reduction);
+      const unsigned seen =
+          parts   ? shown_by(*parts, temporaries[parts->partials - slots_.size()], flags)
+          : tells ? shown(Op::Copy, out, flags)
+                  : flags;
+      if (has_kernels || out.dtype == DType::Float16)  // whose conversions raise flags at random
+        flags = seen;
+      else if (takes_nans_for_invalid(members))
+        flags &= ~flag_invalid | seen;
+      found[last_reduction].op |= flags;
     }
   }
   for (std::size_t k = 0; k < members.size(); ++k) {

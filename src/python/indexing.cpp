@@ -224,14 +224,17 @@ Array reversed_axes_gather(const IndexKey& key) {
   return reversed_axes(gather(key.basic, turned));
 }
 
-Array gathered(const IndexKey& key) {
-  if (is_fortran_ordered(key)) return reversed_axes_gather(key);
+PyObject* gathered(const IndexKey& key) {
+  if (is_fortran_ordered(key)) return new_array(reversed_axes_gather(key));
   const Array result =
       taken_in_memory_order(key.basic, key.arrays.size(),
                             [&](const Array& source) { return gather(source, key.arrays); });
-  if (key.front_axes == 0) return result;
+  if (key.front_axes == 0) return new_array(result);
   const int rest = key.basic.ndim() - static_cast<int>(key.arrays.size());
-  return transpose(result, moved_axes(result.ndim(), result.ndim() - rest, key.front_axes));
+  const Ref whole = Ref::steal(new_array(result));
+  return new_view(
+      transpose(result, moved_axes(result.ndim(), result.ndim() - rest, key.front_axes)),
+      array_of(whole.get()));
 }
 
 // The indices, where the key is an array of them and of nothing else, into a vector; else null.
@@ -253,7 +256,7 @@ PyObject* get_native(PyObject* self, PyObject* key) {
                                            [&](const Array& a) { return compress(a, *mask); }));
   }
   const IndexKey read = read_key(array, key);
-  if (!read.arrays.empty()) return new_array(gathered(read));
+  if (!read.arrays.empty()) return gathered(read);
   if (read.is_scalar) return make_scalar(evaluate(read.basic), array.dtype());
   if (read.copies) return new_array(copy(read.basic, 'K'));
   return new_view(read.basic, array_of(self));

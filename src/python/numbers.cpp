@@ -1,6 +1,9 @@
 // numbers.cpp: the number slots. `array + array` or `+ number` runs no Python, makes no tuple.
 #include "python/numbers.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "python/fallback.h"
 #include "python/float_state.h"
 #include "python/numpy_api.h"
@@ -203,9 +206,48 @@ PyObject* binary_at_once(Op op, PyObject* left, PyObject* right) {
   return nullptr;
 }
 
+// Nobody holds it but the expression that it stands in.
+bool is_temporary(PyObject* object) {
+#if PY_VERSION_HEX >= 0x030E0000
+  return PyUnstable_Object_IsUniqueReferencedTemporary(object) != 0;
+#else
+  return Py_REFCNT(object) == 1;
+#endif
+}
+
+// Whether NumPy, given such an array, would write the product over it (temp_elide.c).
+bool takes_product(PyObject* object, PyObject* other) {
+  constexpr std::int64_t least_bytes = 256 * 1024;
+  if (!is_array(object)) return false;
+  const ArrayObject& fields = array_of(object);
+  const Array& array = fields.array;
+  if (!is_complex(array.dtype()) || array.size() * size_of(array.dtype()) < least_bytes ||
+      !is_temporary(object) || fields.owner || fields.read_only || array.base()->foreign)
+    return false;
+  Operand beside;
+  if (!is_ours(other) && !is_plain_scalar(other)) return false;
+  if (!read_operand(other, beside)) return false;
+  const Argument& y = beside.argument;
+  return can_cast(y.array ? y.array->dtype() : y.scalar.dtype, array.dtype(), Casting::Safe) &&
+         (!y.array || y.array->ndim() == 0 || std::ranges::equal(y.array->shape(), array.shape()));
+}
+
+// Over its right operand it writes right * left. That is seen in the last bits of a product of
+// complex numbers, which is made by fused multiply-adds.
+bool is_turned_round(PyObject* left, PyObject* right) {
+  try {
+    return takes_product(right, left) && !takes_product(left, right);
+  } catch (...) {  // an operand that the path to NumPy will see again
+    PyErr_Clear();
+    return false;
+  }
+}
+
 template <Slot slot>
 PyObject* binary(PyObject* left, PyObject* right) {
   note_source();
+  if constexpr (slot == Slot::Multiply)
+    if (is_turned_round(left, right)) std::swap(left, right);
   if constexpr (slot != Slot::Power && slot != Slot::Matmul && slot != Slot::Divmod) {
     if (underflow_is_told() || may_be_refused(row(slot).name))
       return binary_general(slot, left, right);

@@ -108,8 +108,9 @@ struct Roll {
       return new_array(roll(array, *by, axis_operand(axis, array.ndim())));
     }
     const std::int64_t flat[1] = {array.size()};
-    const Array rolled = roll(*reshape_window(array, flat), *by, 0);
-    return new_array(*reshape_window(rolled, array.shape()));
+    const Ref rolled = Ref::steal(new_array(roll(*reshape_window(array, flat), *by, 0)));
+    ArrayObject& whole = array_of(rolled.get());
+    return new_view(*reshape_window(whole.array, array.shape()), whole);
   }
 
  private:
@@ -195,7 +196,9 @@ struct Tile {
       folded.push_back(reps[k] * extents[k]);
     }
     const Array tiles = window(array, shape, strides, array.offset(), array.dtype());
-    return new_array(reshaped(copy(tiles, 'C'), folded, 'C').array);
+    const Ref copied = Ref::steal(new_array(copy(tiles, 'C')));
+    ArrayObject& whole = array_of(copied.get());
+    return new_view(reshaped(whole.array, folded, 'C').array, whole);
   }
 };
 

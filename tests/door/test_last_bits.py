@@ -143,6 +143,67 @@ def test_the_last_bit_is_numpys(program, tier, same):
     same(results[1], results[0], program)
 
 
+@pytest.mark.parametrize(
+    "program",
+    ["np.roll(x, 1)", "np.roll(x, 1, 0)", "np.tile(x, 2)", "x[:, [0, 2]]", "x[[0, 2]]"],
+)
+def test_results_own_their_memory_where_numpys_do(program):
+    import frit.numpy
+
+    def owner(np):
+        result = eval(program, {"np": np, "x": np.array(numpy.arange(12.0).reshape(3, 4))})
+        return result.flags.owndata, result.base is None
+
+    assert owner(frit.numpy) == owner(numpy)
+
+
+# Of 256 KiB; `p` and `q` have names, what is computed from them has none.
+PRODUCTS = [
+    "p * q",
+    "p * np.conj(q)",
+    "np.conj(q) * p",
+    "np.conj(p) * np.conj(q)",
+    "p * (q + 1) * (p - 1)",
+    "p * q[::-1]",
+    "p * np.conj(q)[::-1]",
+    "p * (q + 1).reshape(128, 128).ravel()",
+    "p[:1] * np.conj(q)",
+    "p[3] * np.conj(q)",
+    "p[3:4].sum() * np.conj(q)",
+    "(0.3 + 0.7j) * np.conj(q)",
+    "p.real.copy() * np.conj(q)",
+    "(p.real + 1) * np.conj(q)",
+    "p * np.conj(q).astype('F')",
+    "p.astype('F') * np.conj(q)",
+    "p * np.fft.fft(q)",
+    "p.reshape(128, 128) * np.fft.fft2(q.reshape(128, 128))",
+    "p[:-1] * np.conj(q[:-1])",
+    "np.multiply(p, np.conj(q))",
+    "p * np.roll(q, 1)",
+    "p.reshape(2, -1) * np.roll(q.reshape(2, -1), 1, 1)",
+    "p * np.tile(q[:8192], 2)",
+    "p.reshape(128, -1) * q.reshape(128, -1)[:, np.arange(128)]",
+    "p.reshape(128, -1) * q.reshape(128, -1)[np.arange(128)]",
+    "p.reshape(2, -1) * np.conj(q[:8192])",
+]
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_products_of_complex_numbers_are_turned_round_where_numpy_does(product, tier, same):
+    import frit.numpy
+
+    results = []
+    for module in (numpy, frit.numpy):
+        scope = {"np": module}
+        exec(
+            "r = np.random.RandomState(3)\n"
+            "p, q = (np.array(r.randn(16384) + 1j * r.randn(16384)) for _ in range(2))",
+            scope,
+        )
+        results.append(eval(product, scope))
+    same(results[1], results[0], product)
+
+
 @pytest.mark.parametrize("method", ["ravel()", "ravel('F')", "ravel('A')", "reshape(-1)"])
 @pytest.mark.parametrize("window", ["", "[::-1]", "[::2]", ".T", "[:, ::-1]", "[:1]", "[:0]"])
 def test_flattening_shares_memory_where_numpy_does(method, window):

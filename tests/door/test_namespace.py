@@ -30,6 +30,13 @@ def test_every_public_name_is_there():
     assert np.__version__ == numpy.__version__
 
 
+def test_a_name_that_a_program_adds_is_among_the_names():
+    np.of_the_program = 1
+    assert set(dir(np)) - set(dir(numpy)) == {"of_the_program"}
+    del np.of_the_program
+    assert dir(np) == dir(numpy)
+
+
 @pytest.mark.parametrize("name", SUBMODULES)
 def test_every_submodule_is_there_with_all_names(name):
     ours = importlib.import_module(f"frit.numpy.{name}")

@@ -373,6 +373,54 @@ def test_a_kernels_warnings_are_its_operations(statement, n, python, file):
     assert set(told(python, "-m", "frit", path)) == set(told(python, path))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a = y.sum(); b = np.fmin.reduce(x)",
+        "a = y.mean(); b = np.nanmax(y)",
+        "a = (y * 2).prod(); b = np.fmax.reduce(y)",
+        "a = y.sum(); b = np.sign(x).max()",
+        "a = (x > 0.5).sum() + y.sum(); b = np.fmax(x, y).max()",
+        "a = (x > 0.5).sum(); b = (x * y < y).any()",
+        "a = np.where(x > 0.5, 1, 2).sum(); b = (np.fmax(x, 2) > y).sum()",
+        "y[7], y[n // 2] = np.inf, -np.inf; a = y.sum(); b = np.fmin.reduce(x)",
+    ],
+)
+def test_a_sum_is_not_blamed_for_the_nans_that_an_extreme_beside_it_compares(line, python, file):
+    program = f"""
+    import numpy as np
+    n = 50_000
+    x, y = np.linspace(0, 1, n), np.linspace(1, 2, n)
+    x[5] = np.nan
+    {line}
+    print(a, b)
+    """
+    path = file("program.py", program)
+    assert told(python, "-m", "frit", path) == told(python, path)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "D", "f2"])
+@pytest.mark.parametrize("far", [2, 60_000, 99_999])
+@pytest.mark.parametrize("kind", ["invalid", "overflow"])
+def test_what_happens_between_the_parts_of_a_sum_is_told(kind, far, dtype, python, file):
+    program = f"""
+    import numpy as np
+    x = np.ones(100_000, {dtype!r})
+    large = np.inf if {kind!r} == "invalid" else np.finfo(x.dtype).max
+    x[1], x[{far}] = large, -large if {kind!r} == "invalid" else large
+    print(x.sum())
+    print(np.add.reduce(x[3:]))
+    try:
+        with np.errstate(all="raise"):
+            print(x.sum())
+    except FloatingPointError as error:
+        print(error)
+    """
+    path = file("program.py", program)
+    assert told(python, "-m", "frit", path) == told(python, path)
+    assert python("-m", "frit", path).stdout == python(path).stdout
+
+
 @pytest.mark.parametrize("n", [50, 20_000])
 @pytest.mark.parametrize(
     "line",

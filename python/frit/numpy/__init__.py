@@ -27,7 +27,8 @@ enabled = os.environ.get("FRIT", "1") != "0"
 
 
 def __dir__() -> list[str]:
-    return dir(numpy)
+    added = (name for name in globals().keys() - _own_names if not name.startswith("_"))
+    return sorted({*dir(numpy), *added})
 
 
 if enabled:
@@ -70,3 +71,5 @@ if enabled:
 
     _touch.touch(_sys.modules[__name__])
     _adapt_libraries()
+
+_own_names = frozenset(globals())  # others are the program's
