@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "front/dense.h"
 #include "front/parts.h"
 #include "python/functions.h"
 #include "python/methods.h"
@@ -170,12 +171,51 @@ struct BroadcastArrays {
   }
 };
 
+// The axis of take_along_axis and put_along_axis; nothing for None.
+std::optional<int> axis_of(PyObject* axis, int ndim) {
+  if (axis == Py_None || ndim == 0) return std::nullopt;
+  return axis ? axis_operand(axis, ndim) : ndim - 1;
+}
+
+// take_along_axis(arr, indices, axis=-1).
+struct TakeAlongAxis {
+  static constexpr const char* name = "take_along_axis";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [places, axis] = named(arguments, {"indices", "axis"});
+    const Array& array = array_of(self).array;
+    const std::optional<int> along = axis_of(axis, array.ndim());
+    if (!along || !places || !is_array(places)) return left_to_numpy();
+    std::optional<Array> taken = take_per_line(array, array_of(places).array, *along);
+    return taken ? new_array(*std::move(taken)) : left_to_numpy();
+  }
+};
+
+// put_along_axis(arr, indices, values, axis).
+struct PutAlongAxis {
+  static constexpr const char* name = "put_along_axis";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [places, values, axis] = named(arguments, {"indices", "values", "axis"});
+    const Array& array = array_of(self).array;
+    const std::optional<int> along = axis_of(axis, array.ndim());
+    if (!along || !axis || !places || !values || !is_array(places)) return left_to_numpy();
+    check_writable(array_of(self));
+    const std::optional<Scalar> number =
+        is_array(values) || is_scalar(values) ? std::nullopt : element_value(values, array.dtype());
+    if (!number && !is_array(values)) return left_to_numpy();
+    const Argument value = number ? Argument(*number) : Argument(array_of(values).array);
+    return put_per_line(array, array_of(places).array, *along, value) ? Py_NewRef(Py_None)
+                                                                      : left_to_numpy();
+  }
+};
+
 }  // namespace
 
 std::vector<PyMethodDef> index_shortcuts() {
   return {shortcut_row<Choose>(),
           shortcut_row<UnravelIndex>(),
           shortcut_row<BroadcastArrays>(),
+          shortcut_row<TakeAlongAxis>(),
+          shortcut_row<PutAlongAxis>(),
           {"ravel_multi_index", as_c_function(ravel_multi_index), METH_FASTCALL | METH_KEYWORDS,
            nullptr}};
 }

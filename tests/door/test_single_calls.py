@@ -352,3 +352,30 @@ def test_strides_of_axes_of_one_element():
         for order in "CF":
             theirs, ours = (m.eye(*shape, order=order) for m in (numpy, np))
             assert ours.strides == theirs.strides and ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_along_an_axis(dtype):
+    generator = numpy.random.default_rng(5)
+    for shape, axis in (((7,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 4), 1), ((2, 1, 4), -1)):
+        x = numbers(dtype, shape)
+        extent = shape[axis]
+        for count in (0, 1, extent, 9):
+            lines = list(shape)
+            lines[axis] = count
+            below = generator.integers(0, extent, lines)
+            for places in (below, below - extent, below + (count > 1), below.astype("i4")):
+                same(lambda m, a, i: m.take_along_axis(a, i, axis), x, places)  # noqa: B023
+
+                def put(m, a, i, v):
+                    m.put_along_axis(a, i, v, axis)  # noqa: B023
+                    return a
+
+                for value in (numbers(dtype, lines), numbers(dtype, (1,)), numpy.array(2)):
+                    same(put, x, places, value)
+                same(lambda m, a, i: put(m, a, i, 3), x, places)  # noqa: B023
+                same(lambda m, a, i: put(m, a.T, i.T, 3), x, places)  # noqa: B023
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        np.put_along_axis(fixed, np.array([0]), 1.0, 0)
