@@ -379,3 +379,58 @@ def test_elements_along_an_axis(dtype):
     fixed.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         np.put_along_axis(fixed, np.array([0]), 1.0, 0)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_parts_of_an_array(order):
+    sections = [0, 1, 2, 3, [], [1], [2, 1], [-1, 9], (1, 2), numpy.array([1, 2]), [1.0], None]
+    for shape in SHAPES:
+        x = numbers("i8", shape)
+        for given in sections:
+            for name in ("split", "array_split"):
+                for axis in (0, 1, -1, 2):
+                    same(
+                        lambda m, a: tuple(getattr(m, name)(ORDERS[order](a), given, axis)),  # noqa: B023
+                        x,
+                    )
+            for name in ("vsplit", "hsplit", "dsplit"):
+                same(lambda m, a: tuple(getattr(m, name)(ORDERS[order](a), given)), x)  # noqa: B023
+    a = np.arange(6)
+    first, _ = np.split(a, 2)
+    first[0] = 9
+    assert a[0] == 9 and first.base is a
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_elements_left_out(order):
+    masks = [numpy.arange(7) % 2 == 0, numpy.zeros(7, bool), numpy.ones(3, bool)]
+    which = [0, -1, 6, 7, True, 2.0, slice(1, 3), slice(None, None, -2), slice(5, 1), slice(0, 9)]
+    which += [[], [1], [0, 0, -1], [1, 99], [[1, 2]], (1, 2), numpy.array([2, -7]), *masks]
+    for shape in [*SHAPES, (2, 7, 3)]:
+        x = numbers("f4", shape)
+        for each in which:
+            for axis in (None, 0, 1, -1):
+
+                def call(m, a):
+                    obj = m.array(each) if isinstance(each, numpy.ndarray) else each  # noqa: B023
+                    return m.delete(ORDERS[order](a), obj, axis)  # noqa: B023
+
+                same(call, x)
+    many = numpy.arange(100_000)
+    same(lambda m, a: m.delete(a, [5, -1, 70_000]), many)
+    same(lambda m, a: m.delete(a, m.arange(0, 100_000, 3)), many)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_and_places_by_a_condition(dtype):
+    for shape in SHAPES:
+        x = numbers(dtype, shape)
+        same(lambda m, a: m.argwhere(a), x)
+        for order in ORDERS.values():
+            same(lambda m, a: (m.iscomplex(order(a)), m.isreal(order(a))), x)  # noqa: B023
+        for condition in (x != 0, x.reshape(-1) != 0, x, numpy.array([True, False, True])):
+            same(lambda m, c, a: m.extract(c, a), condition, x)
+            for axis in (None, 0, 1):
+                same(lambda m, c, a: m.compress(c, a, axis), condition, x)  # noqa: B023
+                same(lambda m, c, a: a.compress(c, axis=axis), condition, x)  # noqa: B023
+            same(lambda m, c, a: a.compress(c, out=m.zeros(2, a.dtype)), condition, x)
