@@ -198,6 +198,21 @@ void scan(void* out, const void* in, void* carry, int64 n) {
   sum.store(carry, 0);
 }
 
+// Most complex elements leave a running extreme as it is: one comparison tells.
+template <Op op, DType d>
+requires(complex_type(d) &&
+         (op == Op::Maximum || op == Op::Minimum)) void scan(void* out, const void* in, void* carry,
+                                                             int64 n) {
+  Number<d> extreme = Number<d>::load(carry, 0);
+  for (int64 i = 0; i < n; ++i) {
+    const Number<d> x = Number<d>::load(in, i);
+    const bool is_behind = op == Op::Maximum ? x.re < extreme.re : x.re > extreme.re;
+    if (!is_behind || x.im != x.im) extreme = combined<op, d>(extreme, x);
+    extreme.store(out, i);
+  }
+  extreme.store(carry, 0);
+}
+
 template <Op op, DType d>
 void update(void* elements, int64 extent, int64 stride, const int64* indices, const void* values,
             int64 step, int64 n) {

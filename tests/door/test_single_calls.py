@@ -434,3 +434,38 @@ def test_elements_and_places_by_a_condition(dtype):
                 same(lambda m, c, a: m.compress(c, a, axis), condition, x)  # noqa: B023
                 same(lambda m, c, a: a.compress(c, axis=axis), condition, x)  # noqa: B023
             same(lambda m, c, a: a.compress(c, out=m.zeros(2, a.dtype)), condition, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_counts(dtype):
+    for shape in ((0,), (1,), (40,), (3000,), (3, 4)):
+        x = abs(numbers("i8", shape)).astype(dtype)
+        same(lambda m, a: m.bincount(a), x)
+        same(lambda m, a: m.bincount(a[::2], minlength=12), x)
+        same(lambda m, a: m.bincount(a, None, -1), x)
+        for weights in map(numbers, DTYPES, [shape] * len(DTYPES)):
+            same(lambda m, a, w: m.bincount(a, w), x, weights)
+    same(lambda m, a: m.bincount(a), numpy.array([1, -1, 3]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_order_by_several_keys(dtype):
+    for n in (1, 7, 40, 900):
+        x, y = numbers(dtype, (n,)), numbers("i8", (n,)) % 3
+        same(lambda m, a, b: m.lexsort((a, b)), x, y)
+        same(lambda m, a, b: m.lexsort([b, a, b]), x, y)
+        same(lambda m, a, b: m.lexsort((a[::2], b[::2])), x, y)
+        same(lambda m, a, b: m.lexsort((a, b[1:])), x, y)
+    same(lambda m, a: m.lexsort(a), numbers(dtype, (3, 4)))
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_running_extremes_of_complex_numbers(dtype):
+    x = numbers(dtype, (600,)) + numpy.array(1j).astype(dtype) * numbers("i4", (600,))
+    for part in (x, x[4:], x[4:].reshape(4, 149)):
+        part = part.copy()
+        if part.ndim == 1:
+            part[300:302] = 9 + 1j * numpy.nan, numpy.nan + 1j
+        for axis in range(part.ndim):
+            same(lambda m, a: m.maximum.accumulate(a, axis), part)  # noqa: B023
+            same(lambda m, a: m.minimum.accumulate(a, axis), part)  # noqa: B023
