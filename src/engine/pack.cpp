@@ -50,6 +50,10 @@ constexpr std::int64_t largest_unit = sizeof(Quad);
 template <class Unit>
 void fill_row(std::byte* to, const std::byte* element, std::int64_t n) {
   constexpr std::int64_t block = 64;
+  if (std::memcmp(element, element + 1, sizeof(Unit) - 1) == 0) {  // of equal bytes
+    std::memset(to, std::to_integer<int>(*element), static_cast<std::size_t>(n) * sizeof(Unit));
+    return;
+  }
   std::byte pattern[block];
   for (std::int64_t k = 0; k < block; k += static_cast<std::int64_t>(sizeof(Unit)))
     std::memcpy(pattern + k, element, sizeof(Unit));

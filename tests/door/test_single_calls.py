@@ -469,3 +469,52 @@ def test_running_extremes_of_complex_numbers(dtype):
         for axis in range(part.ndim):
             same(lambda m, a: m.maximum.accumulate(a, axis), part)  # noqa: B023
             same(lambda m, a: m.minimum.accumulate(a, axis), part)  # noqa: B023
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_elements_that_move_within_their_array(dtype):
+    keys = [
+        (slice(1, None), slice(None, -1)),
+        (slice(None, -1), slice(1, None)),
+        (slice(None), slice(None, None, -1)),
+        (slice(None, 3), slice(-3, None)),
+        (slice(None, None, 2), slice(1, None, 2)),
+        (0, -1),
+        ((slice(None), 0), (slice(None), -1)),
+        ((slice(None), slice(1, None)), (slice(None), slice(None, -1))),
+        (slice(None), 0),
+    ]
+    for shape in ((6,), (6, 6), (300, 4), (30_000,)):
+        for to, source in keys:
+
+            def move(m, a):
+                a[to] = a[source]  # noqa: B023
+                return a
+
+            same(move, numbers(dtype, shape))
+    x = np.arange(1_000_000)  # a shift of many
+    x[1:] = x[:-1]
+    assert x[0] == 0 and (x[1:] == numpy.arange(999_999)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_number_everywhere(dtype):
+    for number in (0, 1, 257, -1, 2.5):
+        for n in (1, 7, 70, 3000):
+
+            def fill(m, a):
+                a[...] = number  # noqa: B023
+                return a
+
+            same(fill, numpy.zeros(n, dtype))
+            same(lambda m, a: m.full_like(a, number), numpy.zeros((n, 2), dtype))  # noqa: B023
+            same(lambda m, a: m.full_like(a.T, number, "f4"), numpy.zeros((n, 2), dtype))  # noqa: B023
+    for shape in ((), (0,), (2, 3), (1, 2, 3, 4, 5), (True, 2), (-1, 2), (2.0,), [2, 3]):
+        same(lambda m: m.zeros(shape, dtype))  # noqa: B023
+        same(lambda m: m.ones(shape, dtype=dtype))  # noqa: B023
+        same(lambda m: m.empty(shape).shape)  # noqa: B023
+
+
+def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
+    x = np.ones((3, 4), order="F")
+    assert x.imag.strides == x.strides and not x.imag.flags.writeable
