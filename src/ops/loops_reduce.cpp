@@ -321,6 +321,39 @@ int64 find_bool(const void* in, int64 n) {
   return 0;
 }
 
+// Places are counted in numbers as wide as the elements, where those are wide.
+template <Op op, DType d>
+void find_extremes_of_columns(const void* in, int64 n, int64 stride, int64 count, int64* places) {
+  using T = Element<d>;
+  using Place = __type_pack_element<sizeof(T) == 8, int32, int64>;
+  constexpr int64 block = 256;
+  T extremes[block];
+  Place best[block];
+  for (int64 first = 0; first < count; first += block) {
+    const int64 width = count - first < block ? count - first : block;
+    const auto row_of = [&](int64 k) { return (const T*)((const char*)in + k * stride) + first; };
+    // Any byte of a bool but 0 is true.
+    const auto load = [](T x) { return d == DType::Bool ? (T)(x != 0) : x; };
+    for (int64 j = 0; j < width; ++j) {
+      extremes[j] = load(row_of(0)[j]);
+      best[j] = 0;
+    }
+    for (int64 k = 1; k < n; ++k) {
+      const T* row = row_of(k);
+#pragma clang loop vectorize(assume_safety)
+      for (int64 j = 0; j < width; ++j) {
+        const T x = load(row[j]), extreme = extremes[j];
+        // What comes behind a NaN is no better; what is no number is better than any.
+        const bool better =
+            (extreme == extreme) & !(op == Op::Maximum ? x <= extreme : x >= extreme);
+        extremes[j] = better ? x : extreme;
+        best[j] = better ? (Place)k : best[j];
+      }
+    }
+    for (int64 j = 0; j < width; ++j) places[first + j] = best[j];
+  }
+}
+
 int64 count_true(const void* in, int64 n) {
   constexpr int64 lanes = 64;
   using Bytes = uint8 __attribute__((ext_vector_type(lanes)));
@@ -365,6 +398,10 @@ template <Op op>
 constexpr ExtremeLoop extreme_loop_of<op, DType::Bool> = find_bool<op>;
 template <DType d>
 void fill_extremes(LoopTable& table) {
+  if constexpr (!complex_type(d) && d != DType::Float16) {
+    table.greatest_columns[(int)d] = find_extremes_of_columns<Op::Maximum, d>;
+    table.least_columns[(int)d] = find_extremes_of_columns<Op::Minimum, d>;
+  }
   table.greatest[(int)d] = extreme_loop_of<Op::Maximum, d>;
   table.least[(int)d] = extreme_loop_of<Op::Minimum, d>;
 }

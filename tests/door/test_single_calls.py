@@ -518,3 +518,15 @@ def test_one_number_everywhere(dtype):
 def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
     x = np.ones((3, 4), order="F")
     assert x.imag.strides == x.strides and not x.imag.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_places_of_extremes_along_the_first_of_many_columns(dtype):
+    for shape in ((1, 16), (40, 16), (40, 300), (3, 50, 20), (2, 3, 17), (70, 1000)):
+        x = numbers(dtype, shape)
+        for axis in range(len(shape)):
+            for order in ORDERS.values():
+                same(lambda m, a: (order(a).argmax(axis), order(a).argmin(axis)), x)  # noqa: B023
+        if x.dtype.kind in "fc":
+            x[..., 1] = numpy.nan
+            same(lambda m, a: (a.argmax(-2), a.argmin(-2)), x)
