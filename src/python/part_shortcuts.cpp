@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/pack.h"
 #include "python/array_type.h"
 #include "python/functions.h"
 #include "python/methods.h"
@@ -43,13 +44,15 @@ std::optional<std::vector<std::int64_t>> numbers_of(PyObject* object) {
 
 // ---- split --------------------------------------------------------------------------------------
 
+enum class Lengths : std::uint8_t { Any, Equal };  // of parts that are given by their number
+
 // Where the parts begin and the last one ends; nothing where NumPy should judge.
 std::optional<std::vector<std::int64_t>> borders_of(PyObject* sections, std::int64_t extent,
-                                                    bool must_be_equal) {
+                                                    Lengths lengths) {
   std::vector<std::int64_t> borders = {0};
   if (const std::optional<std::int64_t> count = word_of(sections)) {
     constexpr std::int64_t most = 1 << 20;
-    if (*count <= 0 || *count > most || (must_be_equal && extent % *count != 0))
+    if (*count <= 0 || *count > most || (lengths == Lengths::Equal && extent % *count != 0))
       return std::nullopt;
     for (std::int64_t k = 0; k < *count; ++k)
       borders.push_back(borders.back() + extent / *count + (k < extent % *count));
@@ -62,11 +65,11 @@ std::optional<std::vector<std::int64_t>> borders_of(PyObject* sections, std::int
   return borders;
 }
 
-PyObject* parts_along(PyObject* self, PyObject* sections, int axis, bool must_be_equal) {
+PyObject* parts_along(PyObject* self, PyObject* sections, int axis, Lengths lengths) {
   const Array& array = array_behind(self);
   const auto along = static_cast<std::size_t>(axis);
   const std::int64_t extent = array.shape()[along];
-  const auto borders = borders_of(sections, extent, must_be_equal);
+  const auto borders = borders_of(sections, extent, lengths);
   if (!borders) return left_to_numpy();
   Shape shape(array.shape().begin(), array.shape().end());
   const auto count = static_cast<Py_ssize_t>(borders->size()) - 1;
@@ -84,14 +87,14 @@ PyObject* parts_along(PyObject* self, PyObject* sections, int axis, bool must_be
 }
 
 // array_split and split(ary, indices_or_sections, axis=0).
-template <bool must_be_equal>
+template <Lengths lengths>
 struct Split {
-  static constexpr const char* name = must_be_equal ? "split" : "array_split";
+  static constexpr const char* name = lengths == Lengths::Equal ? "split" : "array_split";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [sections, axis] = named(arguments, {"indices_or_sections", "axis"});
     const int ndim = array_behind(self).ndim();
     if (!sections || ndim == 0) return left_to_numpy();
-    return parts_along(self, sections, axis ? axis_operand(axis, ndim) : 0, must_be_equal);
+    return parts_along(self, sections, axis ? axis_operand(axis, ndim) : 0, lengths);
   }
 };
 // vsplit, hsplit and dsplit(ary, indices_or_sections).
@@ -105,7 +108,7 @@ struct SplitAlong {
     const bool is_flat = axis == 1 && ndim == 1;
     if (!sections || ndim == 0 || (!is_flat && ndim < std::max(axis + 1, 2)))
       return left_to_numpy();
-    return parts_along(self, sections, is_flat ? 0 : axis, true);
+    return parts_along(self, sections, is_flat ? 0 : axis, Lengths::Equal);
   }
 };
 
@@ -278,11 +281,12 @@ struct ArgWhere {
     if (shape[1] == 0) return left_to_numpy();
     Array whole = empty(shape, DType::Int64);
     eval(whole);  // its memory
-    auto* to = reinterpret_cast<std::int64_t*>(whole.base()->data);
+    std::byte* to = whole.base()->data;
+    constexpr std::int64_t item = sizeof(std::int64_t);
     for (const Array& each : indices) {
-      const std::byte* from = evaluate(each);
-      for (std::int64_t k = 0; k < shape[1]; ++k, from += each.strides()[0])
-        std::memcpy(to++, from, sizeof(std::int64_t));
+      auto* const from = const_cast<std::byte*>(evaluate(each));
+      copy_elements({to, {&item, 1}}, {from, each.strides()}, {&shape[1], 1}, item);
+      to += shape[1] * item;
     }
     const Ref owner = Ref::steal(new_array(whole));
     return new_view(transpose(whole, std::vector<int>{1, 0}), array_of(owner.get()));
@@ -294,10 +298,15 @@ struct ArgWhere {
 PyMethodDef compress_method() { return method_row<CompressMethod>(); }
 
 std::vector<PyMethodDef> part_shortcuts() {
-  return {
-      shortcut_row<Split<true>>(),   shortcut_row<Split<false>>(),  shortcut_row<SplitAlong<0>>(),
-      shortcut_row<SplitAlong<1>>(), shortcut_row<SplitAlong<2>>(), shortcut_row<Delete>(),
-      shortcut_row<Extract>(),       shortcut_row<Compress>(),      shortcut_row<ArgWhere>()};
+  return {shortcut_row<Split<Lengths::Equal>>(),
+          shortcut_row<Split<Lengths::Any>>(),
+          shortcut_row<SplitAlong<0>>(),
+          shortcut_row<SplitAlong<1>>(),
+          shortcut_row<SplitAlong<2>>(),
+          shortcut_row<Delete>(),
+          shortcut_row<Extract>(),
+          shortcut_row<Compress>(),
+          shortcut_row<ArgWhere>()};
 }
 
 }  // namespace frit::python

@@ -530,3 +530,28 @@ def test_places_of_extremes_along_the_first_of_many_columns(dtype):
         if x.dtype.kind in "fc":
             x[..., 1] = numpy.nan
             same(lambda m, a: (a.argmax(-2), a.argmin(-2)), x)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i4", "f8", "c16"])
+def test_arrays_joined_along_any_axis(dtype):
+    for shape in ((3,), (3, 4), (200, 3), (2, 3, 4), (120, 150)):
+        x = numbers(dtype, shape)
+        for order in ORDERS.values():
+            same(lambda m, a: m.dstack((order(a), order(a))), x)  # noqa: B023
+            same(lambda m, a: m.dstack([a, m.array(2.0)]), x)
+            for axis in range(len(shape)):
+
+                def join(m, a):
+                    b = order(a)  # noqa: B023
+                    joined = m.concatenate((b, b[..., ::-1], b), axis)  # noqa: B023
+                    return joined, numpy.array(joined.strides)
+
+                same(join, x)
+                same(lambda m, a: m.repeat(order(a), 2, axis), x)  # noqa: B023
+                same(lambda m, a: m.stack((order(a), order(a)), axis=axis), x)  # noqa: B023
+
+
+def test_named_tuples_of_results():
+    given = np.linalg.eig(np.array([[2.0, 1.0], [0.0, 3.0]]))
+    assert type(given).__name__ == "EigResult"
+    assert type(given.eigenvalues) is np.ndarray and given.eigenvectors is given[1]
