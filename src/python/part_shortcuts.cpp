@@ -112,7 +112,7 @@ struct SplitAlong {
   }
 };
 
-// ---- delete -------------------------------------------------------------------------------------
+// ---- delete and insert --------------------------------------------------------------------------
 
 // Elements of an axis that are left out.
 struct Gap {
@@ -225,6 +225,35 @@ struct Delete {
   }
 };
 
+// insert(arr, obj, values, axis=None) of one number at one place of a dense vector.
+struct Insert {
+  static constexpr const char* name = "insert";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [place, value, along] = named(arguments, {"obj", "values", "axis"});
+    const Array& whole = array_behind(self);
+    if (!place || !value || !is_dense(whole) || is_array(value) || is_scalar(value))
+      return left_to_numpy();
+    const bool has_axis = along && along != Py_None;
+    if (has_axis && (whole.ndim() != 1 || axis_operand(along, 1) != 0)) return left_to_numpy();
+    constexpr std::int64_t times = 64;
+    const std::optional<std::int64_t> number = word_of(place);
+    const std::optional<Scalar> element = element_value(value, whole.dtype());
+    const std::int64_t n = whole.size(), shape[] = {n + 1};
+    if (!number || *number < -n || *number > n || !element || !is_small_and_ready(whole, times))
+      return left_to_numpy();
+    Array result = empty(shape, whole.dtype());
+    eval(result);  // its memory
+    const auto item = static_cast<std::size_t>(size_of(whole.dtype()));
+    const auto before = static_cast<std::size_t>(*number < 0 ? *number + n : *number) * item;
+    const std::byte* const from = evaluate(whole);
+    std::byte* const to = result.base()->data;
+    std::memcpy(to, from, before);
+    std::memcpy(to + before, element->bytes, item);
+    std::memcpy(to + before + item, from + before, static_cast<std::size_t>(n) * item - before);
+    return new_array(std::move(result));
+  }
+};
+
 // ---- what a condition leaves --------------------------------------------------------------------
 
 // The elements, in C order, for which as many conditions are true; nothing of others.
@@ -304,6 +333,7 @@ std::vector<PyMethodDef> part_shortcuts() {
           shortcut_row<SplitAlong<1>>(),
           shortcut_row<SplitAlong<2>>(),
           shortcut_row<Delete>(),
+          shortcut_row<Insert>(),
           shortcut_row<Extract>(),
           shortcut_row<Compress>(),
           shortcut_row<ArgWhere>()};

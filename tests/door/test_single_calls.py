@@ -555,3 +555,44 @@ def test_named_tuples_of_results():
     given = np.linalg.eig(np.array([[2.0, 1.0], [0.0, 3.0]]))
     assert type(given).__name__ == "EigResult"
     assert type(given.eigenvalues) is np.ndarray and given.eigenvectors is given[1]
+
+
+def test_closeness_of_numbers():
+    values = [0.0, -0.0, 1.0, 1 + 1e-9, 1.00001, 1e-8, 1e-9, -1.0, 1e308, -1e308, 5e-324]
+    values += [numpy.nan, numpy.inf, -numpy.inf]
+    pairs = numpy.array([(x, y) for x in values for y in values])
+    options = [{}, {"rtol": 0}, {"atol": 0.0}, {"rtol": 1e300}, {"rtol": numpy.float64(0.1)}]
+    options += [
+        {"equal_nan": True},
+        {"atol": numpy.inf},
+        {"rtol": numpy.nan},
+        {"atol": -1, "rtol": 1},
+    ]
+    tame = pairs[numpy.abs(pairs).max(axis=1) < 10]
+    for given in options:
+        for name in ("isclose", "allclose"):
+
+            def call(m, a, b):
+                return getattr(m, name)(a, b, **given)  # noqa: B023
+
+            for both in (pairs, tame, tame[:1], tame[:0]):
+                same(call, both[:, 0], both[:, 1])
+                same(lambda m, a, b: call(m, a.copy(), b.copy()), both[:, 0], both[:, 1])  # noqa: B023
+                same(lambda m, a: call(m, a.copy(), a.copy()), both[:, 0])  # noqa: B023
+            for number in (1, 1.0, True, 2**60, 1j, numpy.float64(1.0), [1.0], numpy.nan):
+                same(lambda m, a: call(m, a.copy(), number), tame[:, 0])  # noqa: B023
+    with numpy.errstate(all="raise"):
+        same(lambda m, a: m.allclose(a[0].copy(), a[1].copy()), pairs.T)
+        same(lambda m, a: m.isclose(a[0].copy(), a[1].copy()), tame.T)
+    many = numpy.linspace(0, 1, 100_000)
+    assert np.allclose(np.array(many), np.array(many)) is True
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_number_put_in(dtype):
+    for shape in ((0,), (1,), (7,), (3, 4)):
+        x = numbers(dtype, shape)
+        for place in (0, 1, -1, 7, 8, -9, True, [1], 1.0, slice(0, 2)):
+            for value in (0, 2.5, -1, 300, 1j, True, numpy.nan, numpy.float32(1.5), [1], [1, 2]):
+                same(lambda m, a: m.insert(a, place, value), x)  # noqa: B023
+                same(lambda m, a: m.insert(a[::2], place, value, axis=0), x)  # noqa: B023
