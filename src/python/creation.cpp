@@ -85,8 +85,8 @@ Made read_plain(const Arguments& arguments) {
   return read_made(shape, dtype, order, device, like);
 }
 
-// What f(shape), f(shape, dtype) and f(shape, dtype=dtype) ask for, with few axes: the common calls,
-// which need no Shape.
+// What f(shape), f(shape, dtype) and f(shape, dtype=dtype) ask for, with few axes: the common
+// calls, which need no Shape.
 struct Plain {
   static constexpr std::size_t most = 4;
   std::array<std::int64_t, most> extents;
