@@ -50,6 +50,10 @@ constexpr std::int64_t largest_unit = sizeof(Quad);
 template <class Unit>
 void fill_row(std::byte* to, const std::byte* element, std::int64_t n) {
   constexpr std::int64_t block = 64;
+  if (std::memcmp(element, element + 1, sizeof(Unit) - 1) == 0) {  // of equal bytes
+    std::memset(to, std::to_integer<int>(*element), static_cast<std::size_t>(n) * sizeof(Unit));
+    return;
+  }
   std::byte pattern[block];
   for (std::int64_t k = 0; k < block; k += static_cast<std::int64_t>(sizeof(Unit)))
     std::memcpy(pattern + k, element, sizeof(Unit));
@@ -173,11 +177,15 @@ void copy_elements(Strided to, Strided from, std::span<const std::int64_t> shape
     item = static_cast<int>(run);
     --count;
   }
-  // Of short rows there are many: instead, long ones in parts that stay in the nearest cache.
-  constexpr std::int64_t short_row = 8, part = 256;
-  const bool has_short_rows = count > 1 && axes[count - 1].extent < short_row &&
-                              axes[count - 2].extent > axes[count - 1].extent;
-  if (has_short_rows) std::swap(axes[count - 1], axes[count - 2]);
+  // Of short rows there are many: instead, long ones in parts that stay in the nearest cache, along
+  // an axis within which few elements lie.
+  constexpr std::int64_t short_row = 8, few = 16, part = 256;
+  std::size_t longest = count - 1;
+  std::int64_t within = axes[longest].extent;
+  for (std::size_t k = longest; k-- > 0 && within < few; within *= axes[k].extent)
+    if (axes[k].extent > axes[longest].extent) longest = k;
+  const bool has_short_rows = axes[count - 1].extent < short_row && longest != count - 1;
+  if (has_short_rows) std::swap(axes[count - 1], axes[longest]);
   const Axis& row = axes[count - 1];
   std::int64_t extents[max_dimensions];
   for (std::size_t k = 0; k < count; ++k) extents[k] = axes[k].extent;

@@ -1,8 +1,11 @@
 // copies.cpp: assignments, conversions, and arrays made of numbers.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "engine/pack.h"
 #include "engine/small.h"
@@ -52,6 +55,46 @@ void assign(const Array& target, const Argument& value, const Array* where) {
 
 namespace {
 
+// A window on memory: its first element, and its steps.
+struct Steps {
+  std::int64_t first;
+  std::span<const std::int64_t> strides;
+};
+
+// Do two windows of one memory have no element in common? It may say no where they have none.
+bool are_apart(std::span<const std::int64_t> shape, const Steps& one, const Steps& two, int item) {
+  // Lines beside one another.
+  if (shape.size() == 1 && one.strides[0] == two.strides[0]) {
+    const std::int64_t step = std::abs(one.strides[0]);
+    const std::int64_t shift = step == 0 ? 0 : std::abs(one.first - two.first) % step;
+    if (shift >= item && shift + item <= step) return true;
+  }
+  const auto range = [&](const Steps& window) {
+    std::int64_t low = window.first, high = window.first + item;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      (window.strides[k] < 0 ? low : high) += (shape[k] - 1) * window.strides[k];
+    return std::pair(low, high);
+  };
+  const auto [low, high] = range(one);
+  const auto [other_low, other_high] = range(two);
+  return std::ranges::find(shape, 0) == shape.end() && (high <= other_low || other_high <= low);
+}
+
+// All are read before the first is written.
+void move_elements(const Strided& to, const Strided& from, std::span<const std::int64_t> shape,
+                   std::int64_t item) {
+  if (shape.size() == 1 && to.strides[0] == item && from.strides[0] == item) {
+    std::memmove(to.data, from.data, static_cast<std::size_t>(shape[0] * item));
+    return;
+  }
+  std::int64_t strides[max_dimensions], bytes = item;
+  for (std::size_t k = shape.size(); k-- > 0; bytes *= shape[k]) strides[k] = bytes;
+  const auto kept = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+  const Strided dense{kept.get(), {strides, shape.size()}};
+  copy_elements(dense, from, shape, static_cast<int>(item));
+  copy_elements(to, dense, shape, static_cast<int>(item));
+}
+
 // Copies the bytes where there are few and nothing has to be waited for; false: nothing is done.
 bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, Strided target,
                 const Argument& value) {
@@ -63,8 +106,13 @@ bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, St
     // Memory of others may be ours, given out before.
     const bool may_be_shared = (owner->foreign && (base->foreign || base->exports > 0)) ||
                                (base->foreign && owner->exports > 0);
-    if (source.dtype() != dtype || owner == base || may_be_shared ||
-        !Engine::get().is_ready(owner) || !broadcasts_to(source.shape(), shape))
+    // `x[1:] += y` ends by assigning the window to itself.
+    if (owner == base && source.dtype() == dtype && owner->data + source.offset() == target.data &&
+        std::ranges::equal(source.shape(), shape) &&
+        std::ranges::equal(source.strides(), target.strides))
+      return true;
+    if (source.dtype() != dtype || may_be_shared || !Engine::get().is_ready(owner) ||
+        !broadcasts_to(source.shape(), shape))
       return false;
     from = owner->data + source.offset();
     extents = source.shape();
@@ -77,10 +125,25 @@ bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, St
   std::fill_n(strides, lead, 0);
   for (std::size_t k = 0; k < extents.size(); ++k)
     strides[lead + k] = extents[k] == 1 ? 0 : steps[k];
+  const Strided source{const_cast<std::byte*>(from), {strides, shape.size()}};
+  const bool may_overlap = value.array && value.array->base() == base &&
+                           !are_apart(shape, {target.data - base->data, target.strides},
+                                      {value.array->offset(), source.strides}, size_of(dtype));
   base->stamp = 0;
-  copy_elements(target, {const_cast<std::byte*>(from), {strides, shape.size()}}, shape,
-                size_of(dtype));
+  if (may_overlap)
+    move_elements(target, source, shape, size_of(dtype));
+  else
+    copy_elements(target, source, shape, size_of(dtype));
   return true;
+}
+
+// Dense elements of a vector to other places of it: recorded, they would go to new memory and back.
+bool is_shift(const Base* base, std::span<const std::int64_t> shape,
+              std::span<const std::int64_t> strides, const Argument& value) {
+  const Array& source = *value.array;
+  const int item = size_of(source.dtype());
+  return source.base() == base && shape.size() == 1 && strides[0] == item && source.ndim() == 1 &&
+         source.strides()[0] == item && source.shape()[0] == shape[0];
 }
 
 }  // namespace
@@ -101,7 +164,8 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
     std::int64_t bytes = item;  // no more than the base has: the elements are distinct
     for (std::int64_t extent : shape) bytes *= extent;
     // Many elements of one number rather wait for what is done with them.
-    is_now = bytes <= engine.settings.immediate_bytes * (value.array ? 8 : 2);
+    const std::int64_t times = !value.array ? 2 : is_shift(base, shape, strides, value) ? 1024 : 8;
+    is_now = bytes <= engine.settings.immediate_bytes * times;
   }
   if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
     ++engine.statistics.immediate;

@@ -12,6 +12,7 @@
 #include "front/common.h"
 #include "front/dense.h"
 #include "front/parts.h"
+#include "front/positions.h"
 #include "ops/loops.h"
 
 namespace frit {
@@ -63,40 +64,7 @@ auto with_index_type(DType dtype, Visit&& visit) {
   throw IndexError("arrays used as indices must be of integer (or boolean) type");
 }
 
-// Indices below 0 count from the end.
-std::int64_t position_of(std::int64_t index, std::int64_t extent) {
-  return index + (index >> 63 & extent);
-}
-bool is_inside(std::int64_t position, std::int64_t extent) {
-  return static_cast<std::uint64_t>(position) < static_cast<std::uint64_t>(extent);
-}
-
 constexpr std::int64_t checked_together = 512;  // indices that are still in L1 when they are used
-
-// Is each of them one of 0 .. extent - 1? By the sign bits of differences, for which every machine
-// has vectors.
-template <class Index>
-bool all_below(const Index* asked, std::int64_t n, std::int64_t extent) {
-  using Bits = std::make_unsigned_t<Index>;
-  typedef Bits Lanes __attribute__((vector_size(64)));
-  constexpr auto lanes = static_cast<std::int64_t>(sizeof(Lanes) / sizeof(Bits));
-  const auto last =
-      static_cast<Bits>(std::min<std::int64_t>(extent - 1, std::numeric_limits<Index>::max()));
-  Lanes all = {};
-  std::int64_t k = 0;
-  for (; k + lanes <= n; k += lanes) {
-    Lanes some;
-    std::memcpy(&some, asked + k, sizeof some);
-    all |= some | (last - some);
-  }
-  Bits any = 0;
-  for (std::int64_t lane = 0; lane < lanes; ++lane) any = static_cast<Bits>(any | all[lane]);
-  for (; k < n; ++k) {
-    const auto i = static_cast<Bits>(asked[k]);
-    any = static_cast<Bits>(any | i | (last - i));
-  }
-  return any >> (8 * sizeof(Bits) - 1) == 0;
-}
 
 // Adds what each index comes to in bytes; the first of several sets it.
 template <class Index, bool is_first>
@@ -315,12 +283,6 @@ Array gather(const Array& a, std::span<const Array> indices) {
 
 namespace {
 
-bool all_inside(const std::int64_t* asked, std::int64_t n, std::int64_t extent) {
-  bool inside = true;
-  for (std::int64_t k = 0; k < n; ++k) inside &= is_inside(position_of(asked[k], extent), extent);
-  return inside;
-}
-
 // Rows of any size; all indices lie inside.
 void take_rows(std::byte* out, const std::byte* data, std::span<const std::int64_t> asked,
                std::int64_t extent, std::int64_t row) {
@@ -337,6 +299,7 @@ bool is_dense_int64(const Array& a) { return a.dtype() == DType::Int64 && a.c_co
 std::optional<Array> take_dense(const Array& a, const Array& indices, int axis) {
   Locked lock(Engine::lock());
   if (!a.c_contiguous() || a.size() == 0 || !is_dense_int64(indices)) return std::nullopt;
+  if (a.ndim() == 1) return take_from_vector(a, indices);
   const auto along = static_cast<std::size_t>(axis);
   const auto before = a.shape().first(along), behind = a.shape().subspan(along + 1);
   const std::int64_t n = indices.size(), extent = a.shape()[along];

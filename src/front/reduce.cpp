@@ -407,84 +407,17 @@ Array accumulate(Op op, const Array& a, int axis, std::optional<DType> dtype, co
 
 namespace {
 
-// Of `count` columns of n elements, which lie side by side, the rows of the first extremes. Any
-// byte of a bool but 0 is true.
-template <class T, bool is_bool>
-void extremes_of_columns(const std::byte* data, std::int64_t n, std::int64_t stride,
-                         std::int64_t count, Extreme which, std::int64_t* places) {
-  constexpr std::int64_t block = 256;
-  T extremes[block], row[block];
-  std::int32_t best[block];
-  const auto is_nan = [](T x) { return x != x; };
-  for (std::int64_t first = 0; first < count; first += block) {
-    const std::int64_t width = std::min(block, count - first);
-    const auto load = [&](T* to, std::int64_t k) {
-      std::memcpy(to, data + k * stride + first * static_cast<std::int64_t>(sizeof(T)),
-                  static_cast<std::size_t>(width) * sizeof(T));
-      if (is_bool)
-        for (std::int64_t j = 0; j < width; ++j) to[j] = to[j] != T{};
-    };
-    const auto update = [&](std::int32_t k, auto&& beyond) {
-      for (std::int64_t j = 0; j < width; ++j) {
-        const bool better = beyond(row[j], extremes[j]) | (is_nan(row[j]) & !is_nan(extremes[j]));
-        extremes[j] = better ? row[j] : extremes[j];
-        best[j] = better ? k : best[j];
-      }
-    };
-    load(extremes, 0);
-    std::fill_n(best, width, 0);
-    for (std::int32_t k = 1; k < n; ++k) {
-      load(row, k);
-      if (which == Extreme::Max)
-        update(k, [](T x, T y) { return x > y; });
-      else
-        update(k, [](T x, T y) { return x < y; });
-    }
-    std::copy_n(best, width, places + first);
-  }
-}
+Op op_of(Extreme which) { return which == Extreme::Max ? Op::Maximum : Op::Minimum; }
 
-// visit(T()) with the C++ type of elements that C++ compares; false of others.
-template <class Visit>
-bool with_ordered_type(DType dtype, Visit&& visit) {
-  switch (dtype) {
-    case DType::Bool:
-    case DType::UInt8:
-      visit(std::uint8_t{});
-      return true;
-    case DType::Int8:
-      visit(std::int8_t{});
-      return true;
-    case DType::Int16:
-      visit(std::int16_t{});
-      return true;
-    case DType::Int32:
-      visit(std::int32_t{});
-      return true;
-    case DType::Int64:
-      visit(std::int64_t{});
-      return true;
-    case DType::UInt16:
-      visit(std::uint16_t{});
-      return true;
-    case DType::UInt32:
-      visit(std::uint32_t{});
-      return true;
-    case DType::UInt64:
-      visit(std::uint64_t{});
-      return true;
-    case DType::Float32:
-      visit(float{});
-      return true;
-    case DType::Float64:
-      visit(double{});
-      return true;
-    case DType::Float16:
-    case DType::Complex64:
-    case DType::Complex128:
-      return false;
-  }
-  return false;
+// The loop for lanes along an axis in front of the last one, beside which enough others lie; or
+// none.
+ExtremeColumnsLoop columns_loop(Extreme which, const Layout& in, DType dtype, int axis) {
+  constexpr std::int64_t least_columns = 16, most_rows = std::int64_t{1} << 31;
+  const auto along = static_cast<std::size_t>(axis);
+  const bool has_columns = along + 2 == in.shape().size() && in.shape()[along] < most_rows &&
+                           in.shape().back() >= least_columns &&
+                           in.strides().back() == size_of(dtype);
+  return has_columns ? extreme_columns_loop(op_of(which), dtype) : nullptr;
 }
 
 class ExtremeCall final : public Call {
@@ -496,9 +429,9 @@ class ExtremeCall final : public Call {
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], stride = in_->strides()[along];
     const int item = size_of(dtype_);
-    if (runs_on_columns() && run_on_columns(pointers)) return;
-    const ExtremeLoop loop =
-        extreme_loop(which_ == Extreme::Max ? Op::Maximum : Op::Minimum, dtype_);
+    if (const ExtremeColumnsLoop find = columns_loop(which_, *in_, dtype_, axis_))
+      return run_on_columns(pointers, find);
+    const ExtremeLoop loop = extreme_loop(op_of(which_), dtype_);
     std::vector<std::byte> dense(stride == item ? 0 : static_cast<std::size_t>(n * item));
     std::vector<std::int64_t> shape(in_->shape().begin(), in_->shape().end()),
         strides(in_->strides().begin(), in_->strides().end());
@@ -516,29 +449,18 @@ class ExtremeCall final : public Call {
   }
 
  private:
-  // Short ones beside one another, the axis in front of the last?
-  bool runs_on_columns() const {
-    constexpr std::int64_t least_columns = 16, longest = 32;
-    const auto along = static_cast<std::size_t>(axis_);
-    return along + 2 == in_->shape().size() && in_->shape()[along] <= longest &&
-           in_->shape().back() >= least_columns && in_->strides().back() == size_of(dtype_);
-  }
-  bool run_on_columns(std::span<std::byte* const> pointers) const {
+  void run_on_columns(std::span<std::byte* const> pointers, ExtremeColumnsLoop find) const {
     const auto along = static_cast<std::size_t>(axis_);
     const std::int64_t n = in_->shape()[along], columns = in_->shape().back();
     auto* places = reinterpret_cast<std::int64_t*>(pointers[0]);
     const std::byte* in = pointers[1];
-    return with_ordered_type(dtype_, [&]<class T>(T) {
-      walk_rows(
-          in_->shape().first(along + 1),
-          [&] {
-            const auto find = dtype_ == DType::Bool ? extremes_of_columns<T, true>
-                                                    : extremes_of_columns<T, false>;
-            find(in, n, in_->strides()[along], columns, which_, places);
-            places += columns;
-          },
-          [&](std::size_t axis, std::int64_t steps) { in += steps * in_->strides()[axis]; });
-    });
+    walk_rows(
+        in_->shape().first(along + 1),
+        [&] {
+          find(in, n, in_->strides()[along], columns, places);
+          places += columns;
+        },
+        [&](std::size_t axis, std::int64_t steps) { in += steps * in_->strides()[axis]; });
   }
 
   Extreme which_;
@@ -575,7 +497,8 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
       else if (keepdims)
         shape.push_back(1);
     }
-    if (in.strides()[*axis] != size_of(in.dtype()) && in.shape()[*axis] >= least_copied) {
+    if (in.strides()[*axis] != size_of(in.dtype()) && in.shape()[*axis] >= least_copied &&
+        !columns_loop(which, *in.layout(), in.dtype(), *axis)) {
       std::vector<int> order(static_cast<std::size_t>(in.ndim()));
       std::iota(order.begin(), order.end(), 0);
       std::rotate(order.begin() + along, order.begin() + along + 1, order.end());

@@ -18,6 +18,12 @@ UpdateLoop update_loop(Op op, DType dtype);
 using ExtremeLoop = std::int64_t (*)(const void* in, std::int64_t n);
 ExtremeLoop extreme_loop(Op op, DType dtype);
 
+// The same of `count` columns that lie side by side: `stride` bytes from row to row of n > 0, below
+// 2^31. None where it is no better than the loop above.
+using ExtremeColumnsLoop = void (*)(const void* in, std::int64_t n, std::int64_t stride,
+                                    std::int64_t count, std::int64_t* places);
+ExtremeColumnsLoop extreme_columns_loop(Op op, DType dtype);
+
 // The least and the greatest of n > 0 integers. What leaves int64 comes out below 0.
 struct Extremes {
   std::int64_t least, greatest;
@@ -37,6 +43,7 @@ struct LoopTable {
   UpdateLoop updates[op_count][dtype_count] = {};
   ExtremeLoop greatest[dtype_count] = {}, least[dtype_count] = {};
   RangeLoop ranges[dtype_count] = {};
+  ExtremeColumnsLoop greatest_columns[dtype_count] = {}, least_columns[dtype_count] = {};
   CountLoop count_true = nullptr;
 };
 

@@ -198,6 +198,21 @@ void scan(void* out, const void* in, void* carry, int64 n) {
   sum.store(carry, 0);
 }
 
+// Most complex elements leave a running extreme as it is: one comparison tells.
+template <Op op, DType d>
+requires(complex_type(d) &&
+         (op == Op::Maximum || op == Op::Minimum)) void scan(void* out, const void* in, void* carry,
+                                                             int64 n) {
+  Number<d> extreme = Number<d>::load(carry, 0);
+  for (int64 i = 0; i < n; ++i) {
+    const Number<d> x = Number<d>::load(in, i);
+    const bool is_behind = op == Op::Maximum ? x.re < extreme.re : x.re > extreme.re;
+    if (!is_behind || x.im != x.im) extreme = combined<op, d>(extreme, x);
+    extreme.store(out, i);
+  }
+  extreme.store(carry, 0);
+}
+
 template <Op op, DType d>
 void update(void* elements, int64 extent, int64 stride, const int64* indices, const void* values,
             int64 step, int64 n) {
@@ -317,6 +332,39 @@ Extremes range_of(const void* in, int64 n) {
   return {(int64)least, (int64)greatest};
 }
 
+// Places are counted in numbers as wide as the elements, where those are wide.
+template <Op op, DType d>
+void find_extremes_of_columns(const void* in, int64 n, int64 stride, int64 count, int64* places) {
+  using T = Element<d>;
+  using Place = __type_pack_element<sizeof(T) == 8, int32, int64>;
+  constexpr int64 block = 256;
+  T extremes[block];
+  Place best[block];
+  for (int64 first = 0; first < count; first += block) {
+    const int64 width = count - first < block ? count - first : block;
+    const auto row_of = [&](int64 k) { return (const T*)((const char*)in + k * stride) + first; };
+    // Any byte of a bool but 0 is true.
+    const auto load = [](T x) { return d == DType::Bool ? (T)(x != 0) : x; };
+    for (int64 j = 0; j < width; ++j) {
+      extremes[j] = load(row_of(0)[j]);
+      best[j] = 0;
+    }
+    for (int64 k = 1; k < n; ++k) {
+      const T* row = row_of(k);
+#pragma clang loop vectorize(assume_safety)
+      for (int64 j = 0; j < width; ++j) {
+        const T x = load(row[j]), extreme = extremes[j];
+        // What comes behind a NaN is no better; what is no number is better than any.
+        const bool better =
+            (extreme == extreme) & !(op == Op::Maximum ? x <= extreme : x >= extreme);
+        extremes[j] = better ? x : extreme;
+        best[j] = better ? (Place)k : best[j];
+      }
+    }
+    for (int64 j = 0; j < width; ++j) places[first + j] = best[j];
+  }
+}
+
 int64 count_true(const void* in, int64 n) {
   constexpr int64 lanes = 64;
   using Bytes = uint8 __attribute__((ext_vector_type(lanes)));
@@ -361,6 +409,10 @@ template <Op op>
 constexpr ExtremeLoop extreme_loop_of<op, DType::Bool> = find_bool<op>;
 template <DType d>
 void fill_extremes(LoopTable& table) {
+  if constexpr (!complex_type(d) && d != DType::Float16) {
+    table.greatest_columns[(int)d] = find_extremes_of_columns<Op::Maximum, d>;
+    table.least_columns[(int)d] = find_extremes_of_columns<Op::Minimum, d>;
+  }
   table.greatest[(int)d] = extreme_loop_of<Op::Maximum, d>;
   table.least[(int)d] = extreme_loop_of<Op::Minimum, d>;
   if constexpr (!float_type(d) && !complex_type(d)) table.ranges[(int)d] = range_of<d>;

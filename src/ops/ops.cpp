@@ -443,6 +443,11 @@ ExtremeLoop extreme_loop(Op op, DType dtype) {
   const LoopTable& loops = best_loops();
   return (op == Op::Maximum ? loops.greatest : loops.least)[static_cast<int>(dtype)];
 }
+ExtremeColumnsLoop extreme_columns_loop(Op op, DType dtype) {
+  const LoopTable& loops = best_loops();
+  return (op == Op::Maximum ? loops.greatest_columns
+                            : loops.least_columns)[static_cast<int>(dtype)];
+}
 
 std::int64_t pairwise_split(DType dtype, std::int64_t n) {
   constexpr std::int64_t leaf = 128;

@@ -145,7 +145,10 @@ PyObject* imaginary_part(PyObject* self, void*) {
   return guarded([&] {
     const Array& array = array_behind(self);
     if (is_complex(array.dtype())) return new_view(part_of_complex(array, true), array_of(self));
-    PyObject* zeros = new_array(full(array.shape(), Scalar{.dtype = array.dtype()}));
+    const Scalar zero{.dtype = array.dtype()};
+    PyObject* zeros = new_array(array.f_contiguous() && !array.c_contiguous()
+                                    ? reversed_axes(full(reversed_axes(array).shape(), zero))
+                                    : full(array.shape(), zero));
     array_of(zeros).read_only = true;
     return zeros;
   });

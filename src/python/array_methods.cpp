@@ -765,6 +765,7 @@ std::vector<PyMethodDef> array_methods() {
           method_row<Squeeze>(),
           method_row<AsType>(),
           method_row<Copy>(),
+          compress_method(),
           method_row<Fill>(),
           method_row<Item>(),
           method_row<View>(),

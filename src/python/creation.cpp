@@ -1,5 +1,6 @@
 // creation.cpp: array, asarray, empty, zeros, ones, full, arange.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/memory.h"
@@ -84,47 +85,60 @@ Made read_plain(const Arguments& arguments) {
   return read_made(shape, dtype, order, device, like);
 }
 
-// What f(n), f(n, dtype) and f(n, dtype=dtype) ask for: the common calls, which need no Shape.
-struct Row {
-  std::int64_t extent;
+// What f(shape), f(shape, dtype) and f(shape, dtype=dtype) ask for, with few axes: the common
+// calls, which need no Shape.
+struct Plain {
+  static constexpr std::size_t most = 4;
+  std::array<std::int64_t, most> extents;
+  std::size_t axes;
   DType dtype;
+  std::span<const std::int64_t> shape() const { return {extents.data(), axes}; }
 };
-std::optional<Row> only_row(const Arguments& arguments) {
+std::optional<Plain> only_shape(const Arguments& arguments) {
   static PyObject* const name = PyUnicode_InternFromString("dtype");
   const bool has_dtype = arguments.positional + arguments.keywords() == 2;
-  const bool is_row = arguments.keywords() == 0 ? arguments.positional == 1 || has_dtype
-                                                : has_dtype && arguments.positional == 1 &&
-                                                      PyTuple_GET_ITEM(arguments.names, 0) == name;
-  if (!is_row || !PyLong_CheckExact(arguments.values[0])) return std::nullopt;
-  const std::int64_t extent = integer_operand(arguments.values[0]);
-  if (extent < 0) return std::nullopt;
-  const DType dtype =
-      requested_dtype(has_dtype ? arguments.values[1] : nullptr).value_or(DType::Float64);
-  need_memory({&extent, 1}, dtype);
-  return Row{extent, dtype};
+  const bool is_plain =
+      arguments.keywords() == 0
+          ? arguments.positional == 1 || has_dtype
+          : has_dtype && arguments.positional == 1 && PyTuple_GET_ITEM(arguments.names, 0) == name;
+  if (!is_plain) return std::nullopt;
+  Plain plain;
+  PyObject* const given = arguments.values[0];
+  const bool has_many = PyTuple_CheckExact(given);
+  plain.axes = has_many ? static_cast<std::size_t>(PyTuple_GET_SIZE(given)) : 1;
+  if (plain.axes > Plain::most) return std::nullopt;
+  for (std::size_t k = 0; k < plain.axes; ++k) {
+    const std::optional<std::int64_t> extent =
+        word_of(has_many ? PyTuple_GET_ITEM(given, static_cast<Py_ssize_t>(k)) : given);
+    if (!extent || *extent < 0) return std::nullopt;
+    plain.extents[k] = *extent;
+  }
+  plain.dtype = requested_dtype(has_dtype ? arguments.values[1] : nullptr).value_or(DType::Float64);
+  need_memory(plain.shape(), plain.dtype);
+  return plain;
 }
 
 struct Empty {
   static constexpr const char* name = "empty";
   static PyObject* run(const Arguments& arguments) {
-    if (const std::optional<Row> row = only_row(arguments))
-      return new_array(empty({&row->extent, 1}, row->dtype));
+    if (const std::optional<Plain> plain = only_shape(arguments))
+      return new_array(empty(plain->shape(), plain->dtype));
     return new_array(empty_made(read_plain(arguments)));
   }
 };
 struct Zeros {
   static constexpr const char* name = "zeros";
   static PyObject* run(const Arguments& arguments) {
-    if (const std::optional<Row> row = only_row(arguments))
-      return new_array(full({&row->extent, 1}, Scalar{.dtype = row->dtype}));
+    if (const std::optional<Plain> plain = only_shape(arguments))
+      return new_array(full(plain->shape(), Scalar{.dtype = plain->dtype}));
     return new_array(zeros_made(read_plain(arguments)));
   }
 };
 struct Ones {
   static constexpr const char* name = "ones";
   static PyObject* run(const Arguments& arguments) {
-    if (const std::optional<Row> row = only_row(arguments))
-      return new_array(full({&row->extent, 1}, number(1, row->dtype)));
+    if (const std::optional<Plain> plain = only_shape(arguments))
+      return new_array(full(plain->shape(), number(1, plain->dtype)));
     return new_array(ones_made(read_plain(arguments)));
   }
 };
@@ -179,6 +193,21 @@ PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObje
 template <Array (*make)(const Made&)>
 PyMethodDef like_row(const char* name) {
   return {name, as_c_function(like<make>), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+// full_like(array, number, dtype=None).
+PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional < 2 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
+  return shortcut({&address_of<full_like>, {values, positional, names}}, [&] {
+    const Array& prototype = array_of(values[0]).array;
+    const auto [value, dtype] = named({values + 1, positional - 1, names}, {"fill_value", "dtype"});
+    const DType type = requested_dtype(dtype).value_or(prototype.dtype());
+    const bool is_number = !is_array(value) && !is_scalar(value);
+    const std::optional<Scalar> element = is_number ? element_value(value, type) : std::nullopt;
+    if (!element || !prototype.c_contiguous()) return Py_NewRef(Py_NotImplemented);
+    const auto shape = prototype.shape();
+    return new_array(filled({{shape.begin(), shape.end()}, type, 'C'}, *element));
+  });
 }
 
 // arange, for numbers whose result is int64 or float64, as NumPy computes length and elements.
@@ -458,8 +487,10 @@ PyObject* own(PyObject*, PyObject* object) {
 }  // namespace
 
 std::vector<PyMethodDef> creation_shortcuts() {
-  return {like_row<empty_made>("empty_like"), like_row<zeros_made>("zeros_like"),
-          like_row<ones_made>("ones_like")};
+  return {like_row<empty_made>("empty_like"),
+          like_row<zeros_made>("zeros_like"),
+          like_row<ones_made>("ones_like"),
+          {"full_like", as_c_function(full_like), METH_FASTCALL | METH_KEYWORDS, nullptr}};
 }
 
 std::vector<PyMethodDef> creation_functions() {

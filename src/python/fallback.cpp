@@ -97,6 +97,7 @@ void refuse_if_asked(const char* name, const char* reason) {
 constexpr int deepest = 16;
 
 bool may_hold_ours(PyObject* object) {
+  if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return false;  // as most items are
   return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) ||
          Py_IS_TYPE(object, flat_type) || PyType_Check(object) || PyTuple_CheckExact(object) ||
          PyList_CheckExact(object) || PyDict_CheckExact(object);

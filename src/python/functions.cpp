@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/pack.h"
 #include "front/dense.h"
 #include "python/array_type.h"
 #include "python/interop.h"
@@ -191,6 +192,26 @@ struct Concatenate {
     return result;
   }
 
+  // Few elements of the result's type, which are there, moved at once; else false.
+  static bool join_now(const Array& result, const std::vector<Array>& parts, std::size_t axis) {
+    constexpr std::int64_t most_bytes = 1 << 20;
+    const int item = size_of(result.dtype());
+    if (result.size() == 0 || result.size() * item > most_bytes ||
+        !std::ranges::all_of(parts, [&](const Array& part) {
+          return part.dtype() == result.dtype() && is_small_and_ready(part, moved_times);
+        }))
+      return false;
+    eval(result);  // its memory
+    std::byte* to = result.base()->data;
+    for (const Array& part : parts) {
+      if (part.size() > 0)
+        copy_elements({to, result.strides()}, {part.base()->data + part.offset(), part.strides()},
+                      part.shape(), item);
+      to += part.shape()[axis] * result.strides()[axis];
+    }
+    return true;
+  }
+
   static Array joined(const std::vector<Array>& parts, std::size_t axis,
                       std::optional<DType> wanted) {
     const Shape shape = joined_shape(parts, axis);
@@ -209,7 +230,7 @@ struct Concatenate {
       stride *= std::max<std::int64_t>(shape[order[k]], 1);
     }
     const Array result = empty_strided(shape, strides, dtype);
-    join_into(result, parts, axis);
+    if (!join_now(result, parts, axis)) join_into(result, parts, axis);
     return result;
   }
 };
@@ -304,6 +325,17 @@ struct ColumnStack {
     for (Array& part : parts)
       while (part.ndim() < 2) part = with_new_axis(part, static_cast<std::size_t>(part.ndim()));
     return Concatenate::joined(parts, 1, std::nullopt);
+  }
+};
+struct DepthStack {
+  static Array run(const Arguments& arguments) {
+    const auto [sequence] = named(arguments, {"tup"});
+    std::vector<Array> parts = parts_of(sequence);
+    for (Array& part : parts) {
+      while (part.ndim() < 2) part = with_new_axis(part, 0);
+      if (part.ndim() == 2) part = with_new_axis(part, 2);
+    }
+    return Concatenate::joined(parts, 2, std::nullopt);
   }
 };
 struct Append {
@@ -466,8 +498,11 @@ Array stacked_arrays(PyObject* sequence) {
 }
 
 std::vector<PyMethodDef> joining_shortcuts() {
-  return {join_row<Stack>("stack"), join_row<VerticalStack>("vstack"),
-          join_row<HorizontalStack>("hstack"), join_row<ColumnStack>("column_stack"),
+  return {join_row<Stack>("stack"),
+          join_row<VerticalStack>("vstack"),
+          join_row<HorizontalStack>("hstack"),
+          join_row<ColumnStack>("column_stack"),
+          join_row<DepthStack>("dstack"),
           join_row<Append>("append")};
 }
 

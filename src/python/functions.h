@@ -21,6 +21,9 @@ std::vector<PyMethodDef> plain_shortcuts();
 std::vector<PyMethodDef> linear_shortcuts();
 std::vector<PyMethodDef> matrix_shortcuts();
 std::vector<PyMethodDef> index_shortcuts();
+std::vector<PyMethodDef> part_shortcuts();
+std::vector<PyMethodDef> close_shortcuts();
+PyMethodDef compress_method();
 
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.

@@ -3,7 +3,9 @@
 #include <cstring>
 #include <vector>
 
+#include "front/dense.h"
 #include "front/parts.h"
+#include "front/positions.h"
 #include "python/functions.h"
 #include "python/methods.h"
 #include "python/operands.h"
@@ -124,6 +126,21 @@ struct UnravelIndex {
   }
 };
 
+// sums[i] += index[i] * step by the ready-made loops; it may wrap.
+void add_steps(std::byte* sums, const std::int64_t* index, std::int64_t n, std::int64_t step) {
+  constexpr std::int64_t part = 512;
+  constexpr unsigned by_number = 1 << 1;
+  const Loop multiply = loop(Op::Multiply, DType::UInt64), add = loop(Op::Add, DType::UInt64);
+  std::int64_t products[part];
+  for (std::int64_t k = 0; k < n; k += part, sums += sizeof products) {
+    const std::int64_t count = std::min(part, n - k);
+    void* product[3] = {products, const_cast<std::int64_t*>(index + k), &step};
+    multiply(product, count, by_number);
+    void* sum[3] = {sums, sums, products};
+    add(sum, count, 0);
+  }
+}
+
 // ravel_multi_index(multi_index, dims) of arrays of one shape.
 PyObject* ravel_multi_index(PyObject*, PyObject* const* values, Py_ssize_t positional,
                             PyObject* names) {
@@ -134,19 +151,15 @@ PyObject* ravel_multi_index(PyObject*, PyObject* const* values, Py_ssize_t posit
     if (indices.empty() || indices[0]->dtype() != DType::Int64 || !extents ||
         extents->first.size() != indices.size() || !PyTuple_CheckExact(values[0]))
       return left_to_numpy();
-    Array result = full(indices[0]->shape(), Scalar::of(DType::Int64, std::int64_t{0}));
-    auto* const sums = reinterpret_cast<std::uint64_t*>(memory_of(result));  // may wrap
+    Array result = empty(indices[0]->shape(), DType::Int64);
+    std::byte* const sums = memory_of(result);
+    std::memset(sums, 0, static_cast<std::size_t>(result.size()) * sizeof(std::int64_t));
     std::int64_t step = extents->second;
     for (std::size_t k = 0; k < indices.size(); ++k) {
-      const std::int64_t extent = extents->first[k];
-      step /= extent;
-      const auto* index = elements<std::int64_t>(*indices[k]);
-      bool inside = true;
-      for (std::int64_t i = 0; i < result.size(); ++i) {
-        inside &= index[i] >= 0 && index[i] < extent;
-        sums[i] += static_cast<std::uint64_t>(index[i]) * static_cast<std::uint64_t>(step);
-      }
-      if (!inside) return left_to_numpy();
+      step /= extents->first[k];
+      const std::int64_t* const index = elements<std::int64_t>(*indices[k]);
+      if (!all_below(index, result.size(), extents->first[k])) return left_to_numpy();
+      add_steps(sums, index, result.size(), step);
     }
     return new_array(std::move(result));
   });
@@ -170,12 +183,51 @@ struct BroadcastArrays {
   }
 };
 
+// The axis of take_along_axis and put_along_axis; nothing for None.
+std::optional<int> axis_of(PyObject* axis, int ndim) {
+  if (axis == Py_None || ndim == 0) return std::nullopt;
+  return axis ? axis_operand(axis, ndim) : ndim - 1;
+}
+
+// take_along_axis(arr, indices, axis=-1).
+struct TakeAlongAxis {
+  static constexpr const char* name = "take_along_axis";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [places, axis] = named(arguments, {"indices", "axis"});
+    const Array& array = array_of(self).array;
+    const std::optional<int> along = axis_of(axis, array.ndim());
+    if (!along || !places || !is_array(places)) return left_to_numpy();
+    std::optional<Array> taken = take_per_line(array, array_of(places).array, *along);
+    return taken ? new_array(*std::move(taken)) : left_to_numpy();
+  }
+};
+
+// put_along_axis(arr, indices, values, axis).
+struct PutAlongAxis {
+  static constexpr const char* name = "put_along_axis";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [places, values, axis] = named(arguments, {"indices", "values", "axis"});
+    const Array& array = array_of(self).array;
+    const std::optional<int> along = axis_of(axis, array.ndim());
+    if (!along || !axis || !places || !values || !is_array(places)) return left_to_numpy();
+    check_writable(array_of(self));
+    const std::optional<Scalar> number =
+        is_array(values) || is_scalar(values) ? std::nullopt : element_value(values, array.dtype());
+    if (!number && !is_array(values)) return left_to_numpy();
+    const Argument value = number ? Argument(*number) : Argument(array_of(values).array);
+    return put_per_line(array, array_of(places).array, *along, value) ? Py_NewRef(Py_None)
+                                                                      : left_to_numpy();
+  }
+};
+
 }  // namespace
 
 std::vector<PyMethodDef> index_shortcuts() {
   return {shortcut_row<Choose>(),
           shortcut_row<UnravelIndex>(),
           shortcut_row<BroadcastArrays>(),
+          shortcut_row<TakeAlongAxis>(),
+          shortcut_row<PutAlongAxis>(),
           {"ravel_multi_index", as_c_function(ravel_multi_index), METH_FASTCALL | METH_KEYWORDS,
            nullptr}};
 }

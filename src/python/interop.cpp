@@ -392,17 +392,20 @@ PyObject* object_of_tuple(Ref tuple) {
   const Py_ssize_t n = PyTuple_GET_SIZE(tuple.get());
   for (Py_ssize_t k = 0; k < n; ++k) any |= holds_arrays(PyTuple_GET_ITEM(tuple.get(), k));
   if (!any) return tuple.release();
-  Ref items = checked(PyTuple_New(n));
-  const bool mine = Py_REFCNT(tuple.get()) == 1 && PyTuple_CheckExact(tuple.get());
-  for (Py_ssize_t k = 0; k < n; ++k) {
-    Ref item = Ref::borrow(PyTuple_GET_ITEM(tuple.get(), k));
-    if (mine) {
-      // The tuple gives its items up, so that fresh arrays are seen to be private.
-      Py_DECREF(item.get());
+  if (Py_REFCNT(tuple.get()) == 1) {  // nobody else sees its items change, and each is only its own
+    for (Py_ssize_t k = 0; k < n; ++k) {
+      Ref item = Ref::steal(PyTuple_GET_ITEM(tuple.get(), k));
       PyTuple_SET_ITEM(tuple.get(), k, Py_NewRef(Py_None));
+      PyObject* ours = object_of_result(std::move(item));
+      Py_DECREF(PyTuple_GET_ITEM(tuple.get(), k));
+      PyTuple_SET_ITEM(tuple.get(), k, ours);
     }
-    PyTuple_SET_ITEM(items.get(), k, object_of_result(std::move(item)));
+    return tuple.release();
   }
+  Ref items = checked(PyTuple_New(n));
+  for (Py_ssize_t k = 0; k < n; ++k)
+    PyTuple_SET_ITEM(items.get(), k,
+                     object_of_result(Ref::borrow(PyTuple_GET_ITEM(tuple.get(), k))));
   if (PyTuple_CheckExact(tuple.get())) return items.release();
   return checked(PyObject_CallObject(as_object(Py_TYPE(tuple.get())), items.get())).release();
 }

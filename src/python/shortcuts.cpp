@@ -1,5 +1,6 @@
 // shortcuts.cpp: functions that NumPy writes in Python, for the plain case in one step; sorting.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "front/dense.h"
@@ -211,6 +212,28 @@ struct AsksForComplex {
   }
 };
 
+// iscomplex(x) and isreal(x): whether imaginary parts are other than 0, or are 0.
+template <Op op>
+struct ComparesImaginary {
+  static constexpr const char* name = op == Op::NotEqual ? "iscomplex" : "isreal";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    refuse_options(arguments);
+    const Array& array = array_behind(self);
+    if (array.ndim() == 0) return Py_NewRef(Py_NotImplemented);
+    if (!is_complex(array.dtype())) {
+      if (!array.c_contiguous()) return Py_NewRef(Py_NotImplemented);
+      const auto same = static_cast<std::uint8_t>(op == Op::Equal);
+      return new_array(full(array.shape(), Scalar::of(DType::Bool, same)));
+    }
+    const DType part = array.dtype() == DType::Complex64 ? DType::Float32 : DType::Float64;
+    const Array imaginary =
+        window(array, array.shape(), array.strides(), array.offset() + size_of(part), part);
+    note_ufunc(info(op).numpy_name.data());
+    return new_array(apply(
+        op, {imaginary, Argument(cast_scalar(Scalar::of(DType::Bool, std::uint8_t{0}), part))}));
+  }
+};
+
 // fix(x), which NumPy puts together from ceil and floor.
 struct Fix {
   static constexpr const char* name = "fix";
@@ -260,48 +283,59 @@ struct Correlation {
   }
 };
 
-// bincount(x, weights=None, minlength=0) of int64 elements that lie side by side.
+// bincount(x, weights=None, minlength=0) of vectors whose elements int64, or float64, holds.
 struct BinCount {
   static constexpr const char* name = "bincount";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     constexpr std::int64_t longest = 1 << 24;
-    const auto [weights, least] = named(arguments, {"weights", "minlength"});
-    const Array& array = array_behind(self);
+    const auto [given, least] = named(arguments, {"weights", "minlength"});
     const std::optional<std::int64_t> wanted = least ? word_of(least) : 0;
-    if (!wanted || *wanted < 0 || array.size() == 0 || !is_row(array, DType::Int64))
+    const std::optional<Array> x = row_of(array_behind(self), DType::Int64);
+    if (!wanted || *wanted < 0 || *wanted > longest || !x || x->size() == 0)
       return Py_NewRef(Py_NotImplemented);
-    const auto* x = reinterpret_cast<const std::int64_t*>(evaluate(array));
-    const std::span<const std::int64_t> places(x, static_cast<std::size_t>(array.size()));
-    std::int64_t lowest = places[0], highest = places[0];
-    for (const std::int64_t place : places) {
-      lowest = std::min(lowest, place);
-      highest = std::max(highest, place);
-    }
-    const std::int64_t length = std::max(highest < longest ? highest + 1 : highest, *wanted);
-    if (lowest < 0 || length > longest) return Py_NewRef(Py_NotImplemented);
-    if (!weights || weights == Py_None)
-      return counted<std::int64_t>(places, length, [](std::size_t) { return 1; });
-    if (!is_array(weights) || !is_row(array_behind(weights), DType::Float64) ||
-        array_behind(weights).size() != array.size())
+    const bool is_weighted = given && given != Py_None;
+    std::optional<Array> weights;
+    if (is_weighted && is_array(given)) weights = row_of(array_behind(given), DType::Float64);
+    if (is_weighted && (!weights || weights->size() != x->size()))
       return Py_NewRef(Py_NotImplemented);
-    const auto* weight = reinterpret_cast<const double*>(evaluate(array_behind(weights)));
-    return counted<double>(places, length, [&](std::size_t k) { return weight[k]; });
+    const std::byte* const weight = weights ? evaluate(*weights) : nullptr;
+    const std::byte* const places = evaluate(*x);
+    const std::uint64_t highest = highest_of(places, x->size());
+    if (highest >= static_cast<std::uint64_t>(longest)) return Py_NewRef(Py_NotImplemented);
+    const std::int64_t length = std::max(static_cast<std::int64_t>(highest) + 1, *wanted);
+    Array result = empty({&length, 1}, weights ? DType::Float64 : DType::Int64);
+    eval(result);  // its memory
+    // Another thread may have changed them while this one waited for the engine.
+    if (highest_of(places, x->size()) != highest) return Py_NewRef(Py_NotImplemented);
+    std::byte* const sums = result.base()->data;
+    std::memset(sums, 0, static_cast<std::size_t>(length) * sizeof(std::int64_t));
+    const auto* const first = reinterpret_cast<const std::int64_t*>(places);
+    if (weights)
+      add_up(
+          reinterpret_cast<double*>(sums), first, x->size(),
+          [values = reinterpret_cast<const double*>(weight)](std::int64_t k) { return values[k]; });
+    else
+      add_up(reinterpret_cast<std::int64_t*>(sums), first, x->size(),
+             [](std::int64_t) { return 1; });
+    return new_array(std::move(result));
   }
 
  private:
-  static bool is_row(const Array& array, DType dtype) {
-    return array.dtype() == dtype && array.ndim() == 1 && array.c_contiguous();
+  static std::optional<Array> row_of(const Array& array, DType dtype) {
+    if (array.ndim() != 1 || !can_cast(array.dtype(), dtype, Casting::Safe)) return std::nullopt;
+    if (array.dtype() != dtype) return astype(array, dtype);
+    return array.c_contiguous() ? array : copy(array, 'C');
+  }
+  // What is negative counts as large.
+  static std::uint64_t highest_of(const std::byte* places, std::int64_t n) {
+    std::uint64_t highest = 0;
+    reduce_loop(Op::Maximum, DType::UInt64)(&highest, places, n);
+    return highest;
   }
   template <class T, class Weight>
-  static PyObject* counted(std::span<const std::int64_t> places, std::int64_t length,
-                           Weight&& weight) {
-    constexpr DType dtype = std::is_integral_v<T> ? DType::Int64 : DType::Float64;
-    Array result = empty({&length, 1}, dtype);
-    eval(result);  // its memory
-    T* sums = reinterpret_cast<T*>(result.base()->data);
-    std::fill_n(sums, length, T{0});
-    for (std::size_t k = 0; k < places.size(); ++k) sums[places[k]] += weight(k);
-    return new_array(std::move(result));
+  static void add_up(T* __restrict sums, const std::int64_t* __restrict places, std::int64_t n,
+                     Weight weight) {
+    for (std::int64_t k = 0; k < n; ++k) sums[places[k]] += weight(k);
   }
 };
 
@@ -530,6 +564,35 @@ std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind) {
 
 namespace {
 
+// lexsort(keys) of arrays that lie side by side: by one key after the other, as NumPy sorts them.
+PyObject* lexsort(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional != 1 || names || (!PyTuple_CheckExact(values[0]) && !PyList_CheckExact(values[0])))
+    return Py_NewRef(Py_NotImplemented);
+  return shortcut({&address_of<lexsort>, {values, positional, names}}, [&] {
+    std::vector<const Array*> keys;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values[0]); ++k) {
+      PyObject* const key = PySequence_Fast_GET_ITEM(values[0], k);
+      if (!is_array(key) || array_behind(key).ndim() != 1 || !are_rows(array_behind(key)) ||
+          (k > 0 && array_behind(key).size() != keys[0]->size()))
+        return Py_NewRef(Py_NotImplemented);
+      keys.push_back(&array_behind(key));
+    }
+    if (keys.empty()) return Py_NewRef(Py_NotImplemented);
+    Array places = empty(keys[0]->shape(), DType::Int64);
+    eval(places);  // its memory
+    auto* const first = reinterpret_cast<npy_intp*>(places.base()->data);
+    std::iota(first, first + places.size(), 0);
+    for (const Array* key : keys) {
+      PyArray_ArgSortFunc* const sort =
+          PyDataType_GetArrFuncs(descriptor_of(key->dtype()))->argsort[NPY_STABLESORT];
+      if (!sort) return Py_NewRef(Py_NotImplemented);
+      if (sort(key->base()->data + key->offset(), first, key->size(), nullptr) < 0)
+        throw PythonError{};
+    }
+    return new_array(std::move(places));
+  });
+}
+
 // result_type of one or two arrays.
 PyObject* result_type(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   constexpr Py_ssize_t most = 2;
@@ -561,6 +624,7 @@ std::vector<PyMethodDef> plain_shortcuts() {
   return {row("result_type", result_type),
           row("may_share_memory", may_share),
           row("shares_memory", may_share),
+          row("lexsort", lexsort),
           shortcut_row<AtLeast1D>(),
           shortcut_row<AtLeast2D>(),
           shortcut_row<Flip>(),
@@ -577,6 +641,8 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<Norm>(),
           shortcut_row<AsksForComplex<true>>(),
           shortcut_row<AsksForComplex<false>>(),
+          shortcut_row<ComparesImaginary<Op::NotEqual>>(),
+          shortcut_row<ComparesImaginary<Op::Equal>>(),
           shortcut_row<Fix>(),
           shortcut_row<BinCount>(),
           shortcut_row<Correlation<true>>(),

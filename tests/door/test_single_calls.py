@@ -352,3 +352,247 @@ def test_strides_of_axes_of_one_element():
         for order in "CF":
             theirs, ours = (m.eye(*shape, order=order) for m in (numpy, np))
             assert ours.strides == theirs.strides and ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_along_an_axis(dtype):
+    generator = numpy.random.default_rng(5)
+    for shape, axis in (((7,), 0), ((3, 4), 0), ((3, 4), 1), ((2, 3, 4), 1), ((2, 1, 4), -1)):
+        x = numbers(dtype, shape)
+        extent = shape[axis]
+        for count in (0, 1, extent, 9):
+            lines = list(shape)
+            lines[axis] = count
+            below = generator.integers(0, extent, lines)
+            for places in (below, below - extent, below + (count > 1), below.astype("i4")):
+                same(lambda m, a, i: m.take_along_axis(a, i, axis), x, places)  # noqa: B023
+
+                def put(m, a, i, v):
+                    m.put_along_axis(a, i, v, axis)  # noqa: B023
+                    return a
+
+                for value in (numbers(dtype, lines), numbers(dtype, (1,)), numpy.array(2)):
+                    same(put, x, places, value)
+                same(lambda m, a, i: put(m, a, i, 3), x, places)  # noqa: B023
+                same(lambda m, a, i: put(m, a.T, i.T, 3), x, places)  # noqa: B023
+    fixed = np.zeros(3)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        np.put_along_axis(fixed, np.array([0]), 1.0, 0)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_parts_of_an_array(order):
+    sections = [0, 1, 2, 3, [], [1], [2, 1], [-1, 9], (1, 2), numpy.array([1, 2]), [1.0], None]
+    for shape in SHAPES:
+        x = numbers("i8", shape)
+        for given in sections:
+            for name in ("split", "array_split"):
+                for axis in (0, 1, -1, 2):
+                    same(
+                        lambda m, a: tuple(getattr(m, name)(ORDERS[order](a), given, axis)),  # noqa: B023
+                        x,
+                    )
+            for name in ("vsplit", "hsplit", "dsplit"):
+                same(lambda m, a: tuple(getattr(m, name)(ORDERS[order](a), given)), x)  # noqa: B023
+    a = np.arange(6)
+    first, _ = np.split(a, 2)
+    first[0] = 9
+    assert a[0] == 9 and first.base is a
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_elements_left_out(order):
+    masks = [numpy.arange(7) % 2 == 0, numpy.zeros(7, bool), numpy.ones(3, bool)]
+    which = [0, -1, 6, 7, True, 2.0, slice(1, 3), slice(None, None, -2), slice(5, 1), slice(0, 9)]
+    which += [[], [1], [0, 0, -1], [1, 99], [[1, 2]], (1, 2), numpy.array([2, -7]), *masks]
+    for shape in [*SHAPES, (2, 7, 3)]:
+        x = numbers("f4", shape)
+        for each in which:
+            for axis in (None, 0, 1, -1):
+
+                def call(m, a):
+                    obj = m.array(each) if isinstance(each, numpy.ndarray) else each  # noqa: B023
+                    return m.delete(ORDERS[order](a), obj, axis)  # noqa: B023
+
+                same(call, x)
+    many = numpy.arange(100_000)
+    same(lambda m, a: m.delete(a, [5, -1, 70_000]), many)
+    same(lambda m, a: m.delete(a, m.arange(0, 100_000, 3)), many)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_and_places_by_a_condition(dtype):
+    for shape in SHAPES:
+        x = numbers(dtype, shape)
+        same(lambda m, a: m.argwhere(a), x)
+        for order in ORDERS.values():
+            same(lambda m, a: (m.iscomplex(order(a)), m.isreal(order(a))), x)  # noqa: B023
+        for condition in (x != 0, x.reshape(-1) != 0, x, numpy.array([True, False, True])):
+            same(lambda m, c, a: m.extract(c, a), condition, x)
+            for axis in (None, 0, 1):
+                same(lambda m, c, a: m.compress(c, a, axis), condition, x)  # noqa: B023
+                same(lambda m, c, a: a.compress(c, axis=axis), condition, x)  # noqa: B023
+            same(lambda m, c, a: a.compress(c, out=m.zeros(2, a.dtype)), condition, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_counts(dtype):
+    for shape in ((0,), (1,), (40,), (3000,), (3, 4)):
+        x = abs(numbers("i8", shape)).astype(dtype)
+        same(lambda m, a: m.bincount(a), x)
+        same(lambda m, a: m.bincount(a[::2], minlength=12), x)
+        same(lambda m, a: m.bincount(a, None, -1), x)
+        for weights in map(numbers, DTYPES, [shape] * len(DTYPES)):
+            same(lambda m, a, w: m.bincount(a, w), x, weights)
+    same(lambda m, a: m.bincount(a), numpy.array([1, -1, 3]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_order_by_several_keys(dtype):
+    for n in (1, 7, 40, 900):
+        x, y = numbers(dtype, (n,)), numbers("i8", (n,)) % 3
+        same(lambda m, a, b: m.lexsort((a, b)), x, y)
+        same(lambda m, a, b: m.lexsort([b, a, b]), x, y)
+        same(lambda m, a, b: m.lexsort((a[::2], b[::2])), x, y)
+        same(lambda m, a, b: m.lexsort((a, b[1:])), x, y)
+    same(lambda m, a: m.lexsort(a), numbers(dtype, (3, 4)))
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_running_extremes_of_complex_numbers(dtype):
+    x = numbers(dtype, (600,)) + numpy.array(1j).astype(dtype) * numbers("i4", (600,))
+    for part in (x, x[4:], x[4:].reshape(4, 149)):
+        part = part.copy()
+        if part.ndim == 1:
+            part[300:302] = 9 + 1j * numpy.nan, numpy.nan + 1j
+        for axis in range(part.ndim):
+            same(lambda m, a: m.maximum.accumulate(a, axis), part)  # noqa: B023
+            same(lambda m, a: m.minimum.accumulate(a, axis), part)  # noqa: B023
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_elements_that_move_within_their_array(dtype):
+    keys = [
+        (slice(1, None), slice(None, -1)),
+        (slice(None, -1), slice(1, None)),
+        (slice(None), slice(None, None, -1)),
+        (slice(None, 3), slice(-3, None)),
+        (slice(None, None, 2), slice(1, None, 2)),
+        (0, -1),
+        ((slice(None), 0), (slice(None), -1)),
+        ((slice(None), slice(1, None)), (slice(None), slice(None, -1))),
+        (slice(None), 0),
+    ]
+    for shape in ((6,), (6, 6), (300, 4), (30_000,)):
+        for to, source in keys:
+
+            def move(m, a):
+                a[to] = a[source]  # noqa: B023
+                return a
+
+            same(move, numbers(dtype, shape))
+    x = np.arange(1_000_000)  # a shift of many
+    x[1:] = x[:-1]
+    assert x[0] == 0 and (x[1:] == numpy.arange(999_999)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_number_everywhere(dtype):
+    for number in (0, 1, 257, -1, 2.5):
+        for n in (1, 7, 70, 3000):
+
+            def fill(m, a):
+                a[...] = number  # noqa: B023
+                return a
+
+            same(fill, numpy.zeros(n, dtype))
+            same(lambda m, a: m.full_like(a, number), numpy.zeros((n, 2), dtype))  # noqa: B023
+            same(lambda m, a: m.full_like(a.T, number, "f4"), numpy.zeros((n, 2), dtype))  # noqa: B023
+    for shape in ((), (0,), (2, 3), (1, 2, 3, 4, 5), (True, 2), (-1, 2), (2.0,), [2, 3]):
+        same(lambda m: m.zeros(shape, dtype))  # noqa: B023
+        same(lambda m: m.ones(shape, dtype=dtype))  # noqa: B023
+        same(lambda m: m.empty(shape).shape)  # noqa: B023
+
+
+def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
+    x = np.ones((3, 4), order="F")
+    assert x.imag.strides == x.strides and not x.imag.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_places_of_extremes_along_the_first_of_many_columns(dtype):
+    for shape in ((1, 16), (40, 16), (40, 300), (3, 50, 20), (2, 3, 17), (70, 1000)):
+        x = numbers(dtype, shape)
+        for axis in range(len(shape)):
+            for order in ORDERS.values():
+                same(lambda m, a: (order(a).argmax(axis), order(a).argmin(axis)), x)  # noqa: B023
+        if x.dtype.kind in "fc":
+            x[..., 1] = numpy.nan
+            same(lambda m, a: (a.argmax(-2), a.argmin(-2)), x)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i4", "f8", "c16"])
+def test_arrays_joined_along_any_axis(dtype):
+    for shape in ((3,), (3, 4), (200, 3), (2, 3, 4), (120, 150)):
+        x = numbers(dtype, shape)
+        for order in ORDERS.values():
+            same(lambda m, a: m.dstack((order(a), order(a))), x)  # noqa: B023
+            same(lambda m, a: m.dstack([a, m.array(2.0)]), x)
+            for axis in range(len(shape)):
+
+                def join(m, a):
+                    b = order(a)  # noqa: B023
+                    joined = m.concatenate((b, b[..., ::-1], b), axis)  # noqa: B023
+                    return joined, numpy.array(joined.strides)
+
+                same(join, x)
+                same(lambda m, a: m.repeat(order(a), 2, axis), x)  # noqa: B023
+                same(lambda m, a: m.stack((order(a), order(a)), axis=axis), x)  # noqa: B023
+
+
+def test_named_tuples_of_results():
+    given = np.linalg.eig(np.array([[2.0, 1.0], [0.0, 3.0]]))
+    assert type(given).__name__ == "EigResult"
+    assert type(given.eigenvalues) is np.ndarray and given.eigenvectors is given[1]
+
+
+def test_closeness_of_numbers():
+    values = [0.0, -0.0, 1.0, 1 + 1e-9, 1.00001, 1e-8, 1e-9, -1.0, 1e308, -1e308, 5e-324]
+    values += [numpy.nan, numpy.inf, -numpy.inf]
+    pairs = numpy.array([(x, y) for x in values for y in values])
+    options = [{}, {"rtol": 0}, {"atol": 0.0}, {"rtol": 1e300}, {"rtol": numpy.float64(0.1)}]
+    options += [
+        {"equal_nan": True},
+        {"atol": numpy.inf},
+        {"rtol": numpy.nan},
+        {"atol": -1, "rtol": 1},
+    ]
+    tame = pairs[numpy.abs(pairs).max(axis=1) < 10]
+    for given in options:
+        for name in ("isclose", "allclose"):
+
+            def call(m, a, b):
+                return getattr(m, name)(a, b, **given)  # noqa: B023
+
+            for both in (pairs, tame, tame[:1], tame[:0]):
+                same(call, both[:, 0], both[:, 1])
+                same(lambda m, a, b: call(m, a.copy(), b.copy()), both[:, 0], both[:, 1])  # noqa: B023
+                same(lambda m, a: call(m, a.copy(), a.copy()), both[:, 0])  # noqa: B023
+            for number in (1, 1.0, True, 2**60, 1j, numpy.float64(1.0), [1.0], numpy.nan):
+                same(lambda m, a: call(m, a.copy(), number), tame[:, 0])  # noqa: B023
+    with numpy.errstate(all="raise"):
+        same(lambda m, a: m.allclose(a[0].copy(), a[1].copy()), pairs.T)
+        same(lambda m, a: m.isclose(a[0].copy(), a[1].copy()), tame.T)
+    many = numpy.linspace(0, 1, 100_000)
+    assert np.allclose(np.array(many), np.array(many)) is True
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_number_put_in(dtype):
+    for shape in ((0,), (1,), (7,), (3, 4)):
+        x = numbers(dtype, shape)
+        for place in (0, 1, -1, 7, 8, -9, True, [1], 1.0, slice(0, 2)):
+            for value in (0, 2.5, -1, 300, 1j, True, numpy.nan, numpy.float32(1.5), [1], [1, 2]):
+                same(lambda m, a: m.insert(a, place, value), x)  # noqa: B023
+                same(lambda m, a: m.insert(a[::2], place, value, axis=0), x)  # noqa: B023
