@@ -34,8 +34,8 @@ unsigned shown(const std::vector<const Node*>& members, std::size_t k, unsigned 
   return tells ? shown(node.op, node.out, flags) : flags;
 }
 
-// May the machine have taken a NaN for invalid here, where NumPy doesn't? It compares NaNs: those of
-// an operand, or the one that fmax begins with.
+// May the machine have taken a NaN for invalid here, where NumPy doesn't? It compares NaNs: those
+// of an operand, or the one that fmax begins with.
 bool takes_nans_for_invalid(const std::vector<const Node*>& members) {
   return std::ranges::any_of(members, [](const Node* node) {
     if (node->kind != NodeKind::Elementwise && node->kind != NodeKind::Reduce) return false;
