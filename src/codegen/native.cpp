@@ -148,7 +148,7 @@ Native::Native() {
   machine_.has_fast_gather =
       machine_.is_x86 && !are_gathers_slowed() &&
       target_->getMCSubtargetInfo()->checkFeatures("+fast-gather,-prefer-no-gather");
-  machine_.has_slow_divider = machine_.has_avx512 && !sys::getHostCPUName().starts_with("znver");
+  machine_.has_slow_divider = machine_.has_avx512 && !is_amds_processor();
   optimizer_ = std::make_unique<Optimizer>(*target_);
   generator_ = std::make_unique<Generator>(*target_);
 }

@@ -1,15 +1,14 @@
 // copies.cpp: assignments, conversions, and arrays made of numbers.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <utility>
 
 #include "engine/pack.h"
 #include "engine/small.h"
 #include "front/common.h"
+#include "schedule/dependence.h"
 
 namespace frit {
 
@@ -54,31 +53,6 @@ void assign(const Array& target, const Argument& value, const Array* where) {
 }
 
 namespace {
-
-// A window on memory: its first element, and its steps.
-struct Steps {
-  std::int64_t first;
-  std::span<const std::int64_t> strides;
-};
-
-// Do two windows of one memory have no element in common? It may say no where they have none.
-bool are_apart(std::span<const std::int64_t> shape, const Steps& one, const Steps& two, int item) {
-  // Lines beside one another.
-  if (shape.size() == 1 && one.strides[0] == two.strides[0]) {
-    const std::int64_t step = std::abs(one.strides[0]);
-    const std::int64_t shift = step == 0 ? 0 : std::abs(one.first - two.first) % step;
-    if (shift >= item && shift + item <= step) return true;
-  }
-  const auto range = [&](const Steps& window) {
-    std::int64_t low = window.first, high = window.first + item;
-    for (std::size_t k = 0; k < shape.size(); ++k)
-      (window.strides[k] < 0 ? low : high) += (shape[k] - 1) * window.strides[k];
-    return std::pair(low, high);
-  };
-  const auto [low, high] = range(one);
-  const auto [other_low, other_high] = range(two);
-  return std::ranges::find(shape, 0) == shape.end() && (high <= other_low || other_high <= low);
-}
 
 // All are read before the first is written.
 void move_elements(const Strided& to, const Strided& from, std::span<const std::int64_t> shape,
@@ -126,9 +100,11 @@ bool assign_now(Base* base, DType dtype, std::span<const std::int64_t> shape, St
   for (std::size_t k = 0; k < extents.size(); ++k)
     strides[lead + k] = extents[k] == 1 ? 0 : steps[k];
   const Strided source{const_cast<std::byte*>(from), {strides, shape.size()}};
-  const bool may_overlap = value.array && value.array->base() == base &&
-                           !are_apart(shape, {target.data - base->data, target.strides},
-                                      {value.array->offset(), source.strides}, size_of(dtype));
+  const bool may_overlap = value.array && value.array->base() == base && [&] {
+    const auto window = LayoutRef::adopt(make_layout(shape, target.strides, size_of(dtype)));
+    return boxes_meet(target.data - base->data, *window, value.array->offset(),
+                      *value.array->layout());
+  }();
   base->stamp = 0;
   if (may_overlap)
     move_elements(target, source, shape, size_of(dtype));

@@ -40,10 +40,10 @@ std::string_view cpu_level() {
   return level;
 }
 
-bool has_strong_prefetcher() {
+bool is_amds_processor() {
 #if defined(__x86_64__)
-  static const bool is_amds = __builtin_cpu_is("amd");
-  return is_amds;
+  static const bool found = __builtin_cpu_is("amd");
+  return found;
 #else
   return false;
 #endif

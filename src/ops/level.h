@@ -19,7 +19,7 @@ bool has_level(std::string_view level);
 // machines do is tried on this one.
 std::string_view cpu_level();
 
-// Does the processor fetch plain streams ahead so well that instructions for it only cost? (AMD's.)
-bool has_strong_prefetcher();
+// Some costs go by the maker, whatever the instruction set.
+bool is_amds_processor();
 
 }  // namespace frit

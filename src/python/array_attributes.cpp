@@ -24,8 +24,6 @@ PyObject* tuple_of(std::span<const std::int64_t> values) {
   return Py_NewRef(tuple.get());
 }
 
-const Array& array_behind(PyObject* object) { return array_of(object).array; }
-
 PyObject* shape(PyObject* self, void*) {
   return guarded([&] { return tuple_of(array_behind(self).shape()); });
 }

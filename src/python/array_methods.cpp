@@ -19,7 +19,6 @@
 namespace frit::python {
 namespace {
 
-const Array& array_behind(PyObject* self) { return array_of(self).array; }
 bool is_given(PyObject* object) { return object && object != Py_None; }
 
 // f(1, 2, 3) or f((1, 2, 3)); one None counts as nothing given.
@@ -467,7 +466,7 @@ struct Take {
     if (!is_integer(index.dtype())) throw Unfit{"take by other than integers"};
     if (is_given(axis))
       return new_result(take_along(array, index, axis_operand(axis, array.ndim())));
-    return new_result(take_along(reshaped(array, {array.size()}, 'C').array, index, 0));
+    return new_result(take_along(raveled(array), index, 0));
   }
 };
 
@@ -484,7 +483,7 @@ struct Repeat {
     if (is_given(axis))
       along = axis_operand(axis, source.ndim());
     else
-      source = reshaped(source, {source.size()}, 'C').array;
+      source = raveled(source);
     // Each element as a run of `count`: one more axis with stride 0, copied and folded into its
     // neighbour.
     const auto at = static_cast<std::ptrdiff_t>(along) + 1;
@@ -503,7 +502,7 @@ struct Repeat {
     const bool is_flat = !is_given(axis) || array.ndim() == 1;
     if (is_given(axis)) axis_operand(axis, array.ndim());
     if (is_flat) {
-      const Array flat = reshaped(array, {array.size()}, 'C').array;
+      const Array flat = raveled(array);
       if (std::optional<Array> repeated = repeat_dense(flat, array_behind(counts)))
         return new_array(*std::move(repeated));
     }
@@ -723,7 +722,7 @@ struct PartitionFunction {
   static constexpr const char* name = "partition";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [kth, axis] = named(arguments, {"kth", "axis"});
-    if (!kth || axis == Py_None) return Py_NewRef(Py_NotImplemented);
+    if (!kth || axis == Py_None) return left_to_numpy();
     Ref copied = Ref::steal(new_array(copy(array_behind(self), 'K')));
     const Ref none = Ref::steal(OnReal<&partition_name>::run(copied.get(), arguments));
     return copied.release();
@@ -733,7 +732,7 @@ struct ArgPartitionFunction {
   static constexpr const char* name = "argpartition";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [kth, axis] = named(arguments, {"kth", "axis"});
-    return kth ? OnReal<&argpartition_name>::run(self, arguments) : Py_NewRef(Py_NotImplemented);
+    return kth ? OnReal<&argpartition_name>::run(self, arguments) : left_to_numpy();
   }
 };
 

@@ -25,5 +25,9 @@ struct Reshaped {
   bool is_view;
 };
 Reshaped reshaped(const Array& array, Shape shape, char order);
+// The elements in C order, as a vector.
+inline Array raveled(const Array& array) {
+  return array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
+}
 
 }  // namespace frit::python

@@ -10,8 +10,6 @@
 namespace frit::python {
 namespace {
 
-PyObject* left_to_numpy() { return Py_NewRef(Py_NotImplemented); }
-
 struct Tolerance {
   double relative = 1e-5, absolute = 1e-8;
   bool equal_nan = false;
@@ -95,8 +93,7 @@ struct IsClose {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     return compared(self, arguments, [self](const Comparison& comparison) {
       Array result = empty(array_of(self).array.shape(), DType::Bool);
-      eval(result);  // its memory
-      auto* const close = reinterpret_cast<bool*>(result.base()->data);
+      auto* const close = reinterpret_cast<bool*>(memory_of(result));
       const bool is_quiet = comparison.for_each([=](std::int64_t k, bool is) { close[k] = is; });
       return is_quiet ? new_array(std::move(result)) : left_to_numpy();
     });

@@ -180,7 +180,7 @@ struct Full {
 // empty_like(array, dtype=None) and its like, of arrays in C order.
 template <Array (*make)(const Made&)>
 PyObject* like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
-  if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
+  if (positional == 0 || !is_array(values[0])) return left_to_numpy();
   return shortcut({&address_of<like<make>>, {values, positional, names}}, [&] {
     const Array& prototype = array_of(values[0]).array;
     const auto [dtype] = named({values + 1, positional - 1, names}, {"dtype"});
@@ -197,14 +197,14 @@ PyMethodDef like_row(const char* name) {
 
 // full_like(array, number, dtype=None).
 PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
-  if (positional < 2 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
+  if (positional < 2 || !is_array(values[0])) return left_to_numpy();
   return shortcut({&address_of<full_like>, {values, positional, names}}, [&] {
     const Array& prototype = array_of(values[0]).array;
     const auto [value, dtype] = named({values + 1, positional - 1, names}, {"fill_value", "dtype"});
     const DType type = requested_dtype(dtype).value_or(prototype.dtype());
     const bool is_number = !is_array(value) && !is_scalar(value);
     const std::optional<Scalar> element = is_number ? element_value(value, type) : std::nullopt;
-    if (!element || !prototype.c_contiguous()) return Py_NewRef(Py_NotImplemented);
+    if (!element || !prototype.c_contiguous()) return left_to_numpy();
     const auto shape = prototype.shape();
     return new_array(filled({{shape.begin(), shape.end()}, type, 'C'}, *element));
   });

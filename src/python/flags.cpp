@@ -102,13 +102,13 @@ PyObject* value_of(const ArrayObject& object, Flag flag) {
   return nullptr;
 }
 
-const ArrayObject& array_behind(PyObject* flags) {
+const ArrayObject& array_of_flags(PyObject* flags) {
   return array_of(reinterpret_cast<FlagsObject*>(flags)->array);
 }
 
 PyObject* get_flag(PyObject* self, void* flag) {
   return guarded([&] {
-    return value_of(array_behind(self), static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
+    return value_of(array_of_flags(self), static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
   });
 }
 
@@ -170,7 +170,7 @@ PyObject* get_key(PyObject* self, PyObject* key) {
   return guarded([&] {
     const std::optional<Flag> flag = flag_of_key(key);
     if (!flag) raise(PyExc_KeyError, "Unknown flag");
-    return value_of(array_behind(self), *flag);
+    return value_of(array_of_flags(self), *flag);
   });
 }
 
@@ -183,7 +183,7 @@ int set_key(PyObject* self, PyObject* key, PyObject* value) {
 }
 
 PyObject* represent(PyObject* self) {
-  const int mask = mask_of(array_behind(self));
+  const int mask = mask_of(array_of_flags(self));
   const auto word = [&](int bit) { return (mask & bit) != 0 ? "True" : "False"; };
   return PyUnicode_FromFormat(
       "  C_CONTIGUOUS : %s\n  F_CONTIGUOUS : %s\n  OWNDATA : %s\n  WRITEABLE : %s\n  ALIGNED : "
@@ -195,7 +195,7 @@ PyObject* represent(PyObject* self) {
 PyObject* compare(PyObject* self, PyObject* other, int comparison) {
   if ((comparison != Py_EQ && comparison != Py_NE) || !Py_IS_TYPE(other, flags_type))
     return Py_NewRef(Py_NotImplemented);
-  const bool equal = mask_of(array_behind(self)) == mask_of(array_behind(other));
+  const bool equal = mask_of(array_of_flags(self)) == mask_of(array_of_flags(other));
   return PyBool_FromLong(equal == (comparison == Py_EQ));
 }
 

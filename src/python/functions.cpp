@@ -105,7 +105,7 @@ struct Concatenate {
       parts.push_back(array_operand(part));
     }
     if (flat)
-      for (Array& part : parts) part = reshaped(part, {part.size()}, 'C').array;
+      for (Array& part : parts) part = raveled(part);
     const int ndim = parts[0].ndim();
     if (ndim == 0) throw Unfit{"zero-dimensional arrays cannot be concatenated"};
     const auto axis =
@@ -182,8 +182,7 @@ struct Concatenate {
         return std::nullopt;
     }
     Array result = empty(shape, dtype);
-    eval(result);  // its memory
-    std::byte* to = result.base()->data;
+    std::byte* to = memory_of(result);
     for (const Array& part : parts) {
       const auto length = static_cast<std::size_t>(part.size() * size_of(dtype));
       std::memcpy(to, part.base()->data + part.offset(), length);
@@ -201,8 +200,7 @@ struct Concatenate {
           return part.dtype() == result.dtype() && is_small_and_ready(part, moved_times);
         }))
       return false;
-    eval(result);  // its memory
-    std::byte* to = result.base()->data;
+    std::byte* to = memory_of(result);
     for (const Array& part : parts) {
       if (part.size() > 0)
         copy_elements({to, result.strides()}, {part.base()->data + part.offset(), part.strides()},
@@ -347,7 +345,7 @@ struct Append {
       const int place = axis_operand(axis, parts[0].ndim());
       return Concatenate::joined(parts, static_cast<std::size_t>(place), std::nullopt);
     }
-    for (Array& part : parts) part = reshaped(part, {part.size()}, 'C').array;
+    for (Array& part : parts) part = raveled(part);
     return Concatenate::joined(parts, 0, std::nullopt);
   }
 };

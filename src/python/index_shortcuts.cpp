@@ -13,8 +13,6 @@
 namespace frit::python {
 namespace {
 
-PyObject* left_to_numpy() { return Py_NewRef(Py_NotImplemented); }
-
 // An array with elements that lie in C order.
 const Array* dense_array(PyObject* object) {
   if (!is_array(object)) return nullptr;
@@ -43,10 +41,6 @@ std::vector<const Array*> like_arrays(PyObject* sequence) {
 template <class T = std::byte>
 const T* elements(const Array& array) {
   return reinterpret_cast<const T*>(evaluate(array));
-}
-std::byte* memory_of(const Array& fresh) {
-  eval(fresh);
-  return fresh.base()->data;
 }
 
 // The extents of a tuple, none of them 0, and how many elements they make; else none.

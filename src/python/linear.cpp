@@ -101,8 +101,7 @@ struct Result {
 
   explicit Result(std::initializer_list<std::int64_t> shape)
       : array(empty({shape.begin(), shape.size()}, DType::Float64)) {
-    eval(array);  // its memory
-    data = reinterpret_cast<char*>(array.base()->data);
+    data = reinterpret_cast<char*>(memory_of(array));
   }
   PyObject* object() { return new_array(std::move(array)); }
 };

@@ -98,13 +98,12 @@ struct Triangle {
     const auto [given] = named(arguments, {"k"});
     const Array& array = array_of(self).array;
     if (array.ndim() < 2 || !array.c_contiguous() || !is_small_and_ready(array, moved_times))
-      return Py_NewRef(Py_NotImplemented);
+      return left_to_numpy();
     const std::int64_t rows = array.shape()[array.shape().size() - 2],
                        columns = array.shape().back(), item = size_of(array.dtype());
     const std::int64_t shift = std::clamp(given ? word_operand(given) : 0, -rows, columns);
     Array result = empty(array.shape(), array.dtype());
-    eval(result);  // its memory
-    std::byte* to = result.base()->data;
+    std::byte* to = memory_of(result);
     const std::byte* from = array.base()->data + array.offset();
     for (const std::byte* end = to + result.base()->bytes; to < end;)
       for (std::int64_t row = 0; row < rows; ++row, to += columns * item, from += columns * item) {

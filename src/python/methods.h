@@ -50,6 +50,8 @@ constexpr char address_of = 0;
 
 // A shortcut is a function of NumPy's name for the plain case: arrays of ours and few options. It
 // answers NotImplemented in all others: Native then calls the function itself.
+inline PyObject* left_to_numpy() { return Py_NewRef(Py_NotImplemented); }
+
 template <class Run>
 PyObject* shortcut(const CallOf& call, Run&& run) {
   note_source();
@@ -60,14 +62,14 @@ PyObject* shortcut(const CallOf& call, Run&& run) {
         settle_warnings();
         return result.release();
       },
-      [](const char*) { return Py_NewRef(Py_NotImplemented); });
+      [](const char*) { return left_to_numpy(); });
 }
 
 // A method, where NumPy's function takes the same after the array.
 template <class Method>
 PyObject* method_shortcut(PyObject*, PyObject* const* values, Py_ssize_t positional,
                           PyObject* names) {
-  if (positional == 0 || !is_array(values[0])) return Py_NewRef(Py_NotImplemented);
+  if (positional == 0 || !is_array(values[0])) return left_to_numpy();
   return shortcut({&address_of<method_shortcut<Method>>, {values, positional, names}}, [&] {
     return Method::run(values[0], {values + 1, positional - 1, names});
   });

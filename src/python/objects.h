@@ -70,6 +70,13 @@ inline bool is_idle(const Array& array) {
          base->data != nullptr;
 }
 
+inline const Array& array_behind(PyObject* object) { return array_of(object).array; }
+
+// The memory of an array that was just made, for its elements to be written to.
+inline std::byte* memory_of(const Array& fresh) {
+  eval(fresh);
+  return fresh.base()->data;
+}
 // Computes the array's elements (without the GIL if that may take long), and warns of what went
 // wrong.
 const std::byte* evaluate(const Array& array);

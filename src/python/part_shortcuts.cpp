@@ -12,14 +12,7 @@
 namespace frit::python {
 namespace {
 
-PyObject* left_to_numpy() { return Py_NewRef(Py_NotImplemented); }
-
-const Array& array_behind(PyObject* self) { return array_of(self).array; }
-
 bool is_dense(const Array& array) { return array.c_contiguous() && array.ndim() > 0; }
-Array flat(const Array& array) {
-  return array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
-}
 
 // The numbers of a list or tuple of ints, or of a dense vector of int64; else nothing.
 std::optional<std::vector<std::int64_t>> numbers_of(PyObject* object) {
@@ -131,8 +124,7 @@ Array without(const Array& array, std::size_t axis, const std::vector<Gap>& gaps
   for (const Gap& gap : gaps) shape[axis] -= gap.end - gap.begin;
   Array result = empty(shape, array.dtype());
   const std::byte* from = evaluate(array);
-  eval(result);  // its memory
-  std::byte* to = result.base()->data;
+  std::byte* to = memory_of(result);
   const auto move = [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t bytes = (end - begin) * row;
     std::memcpy(to, from + begin * row, static_cast<std::size_t>(bytes));
@@ -158,7 +150,7 @@ struct Delete {
     const Array& whole = array_behind(self);
     if (!which || !is_dense(whole) || whole.size() == 0) return left_to_numpy();
     const bool has_axis = along && along != Py_None;
-    const Array array = has_axis ? whole : flat(whole);
+    const Array array = has_axis ? whole : raveled(whole);
     const int axis = has_axis ? axis_operand(along, array.ndim()) : 0;
     const std::int64_t extent = array.shape()[static_cast<std::size_t>(axis)];
     std::optional<std::vector<Gap>> gaps;
@@ -242,11 +234,10 @@ struct Insert {
     if (!number || *number < -n || *number > n || !element || !is_small_and_ready(whole, times))
       return left_to_numpy();
     Array result = empty(shape, whole.dtype());
-    eval(result);  // its memory
     const auto item = static_cast<std::size_t>(size_of(whole.dtype()));
     const auto before = static_cast<std::size_t>(*number < 0 ? *number + n : *number) * item;
     const std::byte* const from = evaluate(whole);
-    std::byte* const to = result.base()->data;
+    std::byte* const to = memory_of(result);
     std::memcpy(to, from, before);
     std::memcpy(to + before, element->bytes, item);
     std::memcpy(to + before + item, from + before, static_cast<std::size_t>(n) * item - before);
@@ -263,7 +254,7 @@ PyObject* elements_where(PyObject* condition, PyObject* object) {
   if (mask.dtype() != DType::Bool || !is_dense(mask) || !is_dense(array) ||
       mask.size() != array.size())
     return left_to_numpy();
-  return new_array(compress(flat(array), flat(mask)));
+  return new_array(compress(raveled(array), raveled(mask)));
 }
 
 // extract(condition, arr).
@@ -309,8 +300,7 @@ struct ArgWhere {
     const std::int64_t shape[] = {std::ssize(indices), indices[0].size()};
     if (shape[1] == 0) return left_to_numpy();
     Array whole = empty(shape, DType::Int64);
-    eval(whole);  // its memory
-    std::byte* to = whole.base()->data;
+    std::byte* to = memory_of(whole);
     constexpr std::int64_t item = sizeof(std::int64_t);
     for (const Array& each : indices) {
       auto* const from = const_cast<std::byte*>(evaluate(each));

@@ -250,10 +250,9 @@ PyObject* small_arg_extremes(Extreme which, const Array& array) {
   if (!has_few_in_order(array)) return nullptr;
   const std::span<const std::int64_t> shape = array.shape();
   Array places = empty(shape.first(shape.size() - 1), DType::Int64);
-  eval(places);  // its memory
   PyArray_ArgFunc* const find = numpys_arg_extreme(which, array.dtype());
   std::byte* row = array.base()->data + array.offset();
-  auto* place = reinterpret_cast<npy_intp*>(places.base()->data);
+  auto* place = reinterpret_cast<npy_intp*>(memory_of(places));
   for (const npy_intp* end = place + places.size(); place < end; ++place) {
     find(row, shape.back(), place, nullptr);
     row += shape.back() * size_of(array.dtype());
@@ -300,7 +299,7 @@ PyObject* scan(PyObject* self, const Arguments& arguments) {
   if (is_given(axis))
     along = axis_operand(axis, array.ndim());
   else
-    source = reshaped(array, {array.size()}, 'C').array;
+    source = raveled(array);
   if (!target) return new_array(accumulate(op, source, along, wanted));
   const Array to = target_operand(target);
   accumulate(op, source, along, wanted, &to);

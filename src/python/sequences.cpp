@@ -131,8 +131,7 @@ std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> wan
   const DType dtype = wanted.value_or(dtype_of_kinds(kinds));
   // Of several kinds, NumPy finds a type for all and converts to the one that is asked for.
   Array array = empty(shape, dtype);
-  eval(array);  // its memory
-  std::byte* to = array.base()->data;
+  std::byte* to = memory_of(array);
   if (!write_all(object, ndim, dtype, to)) return std::nullopt;
   return array;
 }

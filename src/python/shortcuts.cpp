@@ -13,8 +13,6 @@
 namespace frit::python {
 namespace {
 
-const Array& array_behind(PyObject* self) { return array_of(self).array; }
-
 void refuse_options(const Arguments& arguments) {
   if (arguments.positional + arguments.keywords() > 0) throw Unfit{"options"};
 }
@@ -90,7 +88,7 @@ struct FlatNonzero {
     refuse_options(arguments);
     const Array& array = array_behind(self);
     evaluate(array);
-    const Array flat = array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
+    const Array flat = raveled(array);
     return new_array(nonzero(flat)[0]);
   }
 };
@@ -186,7 +184,7 @@ struct Tile {
     steps.insert(steps.begin(), axes - extents.size(), 0);
     extents.insert(extents.begin(), axes - extents.size(), 1);
     if (std::ranges::all_of(reps, [](std::int64_t n) { return n == 1; }))
-      return Py_NewRef(Py_NotImplemented);  // a copy, in the order of `a`
+      return left_to_numpy();  // a copy, in the order of `a`
     Shape shape, strides, folded;
     std::int64_t bytes = size_of(array.dtype());
     for (std::size_t k = 0; k < axes; ++k) {
@@ -219,9 +217,9 @@ struct ComparesImaginary {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     refuse_options(arguments);
     const Array& array = array_behind(self);
-    if (array.ndim() == 0) return Py_NewRef(Py_NotImplemented);
+    if (array.ndim() == 0) return left_to_numpy();
     if (!is_complex(array.dtype())) {
-      if (!array.c_contiguous()) return Py_NewRef(Py_NotImplemented);
+      if (!array.c_contiguous()) return left_to_numpy();
       const auto same = static_cast<std::uint8_t>(op == Op::Equal);
       return new_array(full(array.shape(), Scalar::of(DType::Bool, same)));
     }
@@ -253,7 +251,7 @@ struct Correlation {
     const auto [other, given] = named(arguments, {"v", "mode"});
     const std::optional<int> mode = mode_of(given);
     if (!mode || !other || !is_array(other) || !is_vector(self) || !is_vector(other))
-      return Py_NewRef(Py_NotImplemented);
+      return left_to_numpy();
     const bool swaps = is_convolution && array_behind(other).size() > array_behind(self).size();
     PyObject* const longer = swaps ? other : self;
     const Ref flipped =
@@ -292,22 +290,21 @@ struct BinCount {
     const std::optional<std::int64_t> wanted = least ? word_of(least) : 0;
     const std::optional<Array> x = row_of(array_behind(self), DType::Int64);
     if (!wanted || *wanted < 0 || *wanted > longest || !x || x->size() == 0)
-      return Py_NewRef(Py_NotImplemented);
+      return left_to_numpy();
     const bool is_weighted = given && given != Py_None;
     std::optional<Array> weights;
     if (is_weighted && is_array(given)) weights = row_of(array_behind(given), DType::Float64);
     if (is_weighted && (!weights || weights->size() != x->size()))
-      return Py_NewRef(Py_NotImplemented);
+      return left_to_numpy();
     const std::byte* const weight = weights ? evaluate(*weights) : nullptr;
     const std::byte* const places = evaluate(*x);
     const std::uint64_t highest = highest_of(places, x->size());
-    if (highest >= static_cast<std::uint64_t>(longest)) return Py_NewRef(Py_NotImplemented);
+    if (highest >= static_cast<std::uint64_t>(longest)) return left_to_numpy();
     const std::int64_t length = std::max(static_cast<std::int64_t>(highest) + 1, *wanted);
     Array result = empty({&length, 1}, weights ? DType::Float64 : DType::Int64);
-    eval(result);  // its memory
+    std::byte* const sums = memory_of(result);
     // Another thread may have changed them while this one waited for the engine.
-    if (highest_of(places, x->size()) != highest) return Py_NewRef(Py_NotImplemented);
-    std::byte* const sums = result.base()->data;
+    if (highest_of(places, x->size()) != highest) return left_to_numpy();
     std::memset(sums, 0, static_cast<std::size_t>(length) * sizeof(std::int64_t));
     const auto* const first = reinterpret_cast<const std::int64_t*>(places);
     if (weights)
@@ -374,7 +371,7 @@ struct PeakToPeak {
     const Array& array = array_behind(self);
     if (is_bool(array.dtype()) || array.ndim() == 0 || array.size() == 0 ||
         !is_small_and_ready(array, cached))
-      return Py_NewRef(Py_NotImplemented);
+      return left_to_numpy();
     const Axes axes = axes_operand(along, array.ndim());
     const ReduceOptions options{.axes = axes.axes, .all_axes = axes.all};
     const auto extreme = [&](Op op) {
@@ -394,8 +391,8 @@ struct FlatDiff {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     refuse_options(arguments);
     const Array& array = array_behind(self);
-    if (is_bool(array.dtype())) return Py_NewRef(Py_NotImplemented);  // refused by NumPy
-    return new_array(differences(reshaped(array, {array.size()}, 'C').array, 0, Op::Subtract));
+    if (is_bool(array.dtype())) return left_to_numpy();  // refused by NumPy
+    return new_array(differences(raveled(array), 0, Op::Subtract));
   }
 };
 
@@ -435,10 +432,7 @@ struct Vdot {
     const Array &left = array_behind(self), &right = other_array(arguments);
     if (is_bool(left.dtype()) && left.ndim() == 1 && right.ndim() == 1)
       return dot_product(left, arguments.values[0], nullptr);
-    const auto flat = [](const Array& x) {
-      return x.ndim() == 1 ? x : reshaped(x, {x.size()}, 'C').array;
-    };
-    const Array a = flat(left), b = flat(right);
+    const Array a = raveled(left), b = raveled(right);
     if (a.size() != b.size()) throw Unfit{"vectors of different lengths"};
     return new_result(vdot(a, b));
   }
@@ -457,10 +451,10 @@ struct Norm {
     const bool all = !axis || axis == Py_None;
     const bool keeps = flag_operand(keep, false);
     if (!real || (power != 1 && power != 2) || (!all && !PyLong_CheckExact(axis)))
-      return Py_NewRef(Py_NotImplemented);
+      return left_to_numpy();
     if (all && power == 2 && !keeps && (array.ndim() == 1 || !order || order == Py_None))
       return of_all(array);
-    if (all && array.ndim() != 1) return Py_NewRef(Py_NotImplemented);
+    if (all && array.ndim() != 1) return left_to_numpy();
     const int axes[1] = {all ? 0 : axis_operand(axis, array.ndim())};
     const ReduceOptions options{.axes = axes, .all_axes = false, .keepdims = keeps};
     if (power == 1) return new_result(reduce(Op::Add, apply(Op::Absolute, {array}), options));
@@ -474,8 +468,8 @@ struct Norm {
     return PyLong_CheckExact(object) ? PyLong_AsLongAndOverflow(object, &overflow) : -1;
   }
   static PyObject* of_all(const Array& array) {
-    if (array.ndim() != 1 && !array.c_contiguous()) return Py_NewRef(Py_NotImplemented);
-    const Array flat = array.ndim() == 1 ? array : reshaped(array, {array.size()}, 'C').array;
+    if (array.ndim() != 1 && !array.c_contiguous()) return left_to_numpy();
+    const Array flat = raveled(array);
     note_ufunc("dot");
     return new_result(apply(Op::Sqrt, {dot(flat, flat)}));
   }
@@ -528,7 +522,7 @@ struct SortFunction {
       sorted = sort_rows(array, *way);
     else if (way && array.ndim() == 2 && is_first_axis(axis))
       sorted = sorted_columns(array, *way);
-    return sorted ? new_array(*std::move(sorted)) : Py_NewRef(Py_NotImplemented);
+    return sorted ? new_array(*std::move(sorted)) : left_to_numpy();
   }
 
  private:
@@ -551,9 +545,8 @@ std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind) {
   PyArray_ArgSortFunc* const sort = functions->argsort[kind];
   if (!sort || !are_rows(array)) return std::nullopt;
   Array places = empty(array.shape(), DType::Int64);
-  eval(places);  // its memory
   const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
-  auto* first = reinterpret_cast<npy_intp*>(places.base()->data);
+  auto* first = reinterpret_cast<npy_intp*>(memory_of(places));
   std::byte* row = array.base()->data + array.offset();
   for (const npy_intp* end = first + array.size(); first < end; first += length, row += row_bytes) {
     std::iota(first, first + length, 0);
@@ -567,25 +560,24 @@ namespace {
 // lexsort(keys) of arrays that lie side by side: by one key after the other, as NumPy sorts them.
 PyObject* lexsort(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   if (positional != 1 || names || (!PyTuple_CheckExact(values[0]) && !PyList_CheckExact(values[0])))
-    return Py_NewRef(Py_NotImplemented);
+    return left_to_numpy();
   return shortcut({&address_of<lexsort>, {values, positional, names}}, [&] {
     std::vector<const Array*> keys;
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values[0]); ++k) {
       PyObject* const key = PySequence_Fast_GET_ITEM(values[0], k);
       if (!is_array(key) || array_behind(key).ndim() != 1 || !are_rows(array_behind(key)) ||
           (k > 0 && array_behind(key).size() != keys[0]->size()))
-        return Py_NewRef(Py_NotImplemented);
+        return left_to_numpy();
       keys.push_back(&array_behind(key));
     }
-    if (keys.empty()) return Py_NewRef(Py_NotImplemented);
+    if (keys.empty()) return left_to_numpy();
     Array places = empty(keys[0]->shape(), DType::Int64);
-    eval(places);  // its memory
-    auto* const first = reinterpret_cast<npy_intp*>(places.base()->data);
+    auto* const first = reinterpret_cast<npy_intp*>(memory_of(places));
     std::iota(first, first + places.size(), 0);
     for (const Array* key : keys) {
       PyArray_ArgSortFunc* const sort =
           PyDataType_GetArrFuncs(descriptor_of(key->dtype()))->argsort[NPY_STABLESORT];
-      if (!sort) return Py_NewRef(Py_NotImplemented);
+      if (!sort) return left_to_numpy();
       if (sort(key->base()->data + key->offset(), first, key->size(), nullptr) < 0)
         throw PythonError{};
     }
@@ -598,7 +590,7 @@ PyObject* result_type(PyObject*, PyObject* const* values, Py_ssize_t positional,
   constexpr Py_ssize_t most = 2;
   if (names || positional < 1 || positional > most || !is_array(values[0]) ||
       !is_array(values[positional - 1]))
-    return Py_NewRef(Py_NotImplemented);
+    return left_to_numpy();
   const DType first = array_behind(values[0]).dtype();
   const DType both = positional == 1 ? first : promote(first, array_behind(values[1]).dtype());
   return Py_NewRef(as_object(descriptor_of(both)));
@@ -607,7 +599,7 @@ PyObject* result_type(PyObject*, PyObject* const* values, Py_ssize_t positional,
 // Arrays of several bases share nothing, unless the memory comes from outside.
 PyObject* may_share(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   if (names || positional != 2 || !is_array(values[0]) || !is_array(values[1]))
-    return Py_NewRef(Py_NotImplemented);
+    return left_to_numpy();
   const Base* one = array_behind(values[0]).base();
   const Base* two = array_behind(values[1]).base();
   return Py_NewRef(one == two || one->foreign || two->foreign ? Py_NotImplemented : Py_False);

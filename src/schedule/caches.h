@@ -13,9 +13,10 @@ inline constexpr std::int64_t streaming_from = 24 << 20;
 inline constexpr std::int64_t fetched_from = 200 << 10;
 
 // Is what a launch loads fetched ahead by instructions? is_far: it touches more than fetched_from;
-// is_large: than streaming_from; is_plain: the processor's own prefetching finds its way.
+// is_large: than streaming_from; is_plain: the processor's own prefetching finds its way, which
+// AMD's do so well that the instructions only cost.
 inline bool is_fetched_ahead(bool is_far, bool is_large, bool is_plain) {
-  return has_strong_prefetcher() ? is_large && !is_plain : is_far;
+  return is_amds_processor() ? is_large && !is_plain : is_far;
 }
 
 }  // namespace frit
