@@ -1,4 +1,4 @@
-// nest_chunks.cpp: both run over pieces of the arrays, on all threads.
+// nest_chunks.cpp: in pieces of the array, on all threads.
 #include "engine/nest_chunks.h"
 
 #include <algorithm>
@@ -17,30 +17,6 @@ struct Pieces {
   std::int64_t elements;  // to cut in pieces
   std::int64_t length;    // of one of them
 };
-
-template <void (*piece)(const ChunkCopies&, std::int64_t begin, std::int64_t end)>
-unsigned run_pieces(const ChunkCopies& copies, std::int64_t elements) {
-  ThreadPool& pool = ThreadPool::get();
-  const std::int64_t length = pool.is_awake() ? elements_awake : elements_of_piece;
-  Pieces pieces{copies, elements, length};
-  return pool.run((elements + length - 1) / length,
-                  [](void* context, std::int64_t k) {
-                    const auto& all = *static_cast<const Pieces*>(context);
-                    const std::int64_t begin = k * all.length;
-                    piece(all.copies, begin, std::min(all.elements, begin + all.length));
-                  },
-                  &pieces);
-}
-
-void fill_piece(const ChunkCopies& c, std::int64_t begin, std::int64_t end) {
-  const auto item = static_cast<std::size_t>(size_of(c.identity.dtype));
-  std::byte* to = c.data + begin * size_of(c.identity.dtype);
-  const auto bytes = static_cast<std::size_t>(end - begin) * item;
-  std::memcpy(to, c.identity.bytes, item);
-  // What is filled already is copied behind itself.
-  for (std::size_t done = item; done < bytes; done *= 2)
-    std::memcpy(to + done, to, std::min(done, bytes - done));
-}
 
 // Elements of one row, which are in a row of each copy too.
 void combine_run(const ChunkCopies& c, std::int64_t begin, std::int64_t end, std::byte* to,
@@ -83,12 +59,17 @@ std::int64_t ChunkCopies::elements() const {
   return n;
 }
 
-void fill(const ChunkCopies& copies) {
-  run_pieces<fill_piece>(copies, copies.count * copies.elements());
-}
-
 unsigned combine(const ChunkCopies& copies) {
-  return run_pieces<combine_piece>(copies, copies.elements());
+  ThreadPool& pool = ThreadPool::get();
+  const std::int64_t elements = copies.elements();
+  Pieces pieces{copies, elements, pool.is_awake() ? elements_awake : elements_of_piece};
+  return pool.run((elements + pieces.length - 1) / pieces.length,
+                  [](void* context, std::int64_t k) {
+                    const auto& all = *static_cast<const Pieces*>(context);
+                    const std::int64_t begin = k * all.length;
+                    combine_piece(all.copies, begin, std::min(all.elements, begin + all.length));
+                  },
+                  &pieces);
 }
 
 }  // namespace frit

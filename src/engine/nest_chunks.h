@@ -1,4 +1,4 @@
-// nest_chunks.h: a launch's own copies of an array, one a chunk: made, and put together behind it.
+// nest_chunks.h: a launch's own copies of an array, one a chunk: put together behind it.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,6 @@ struct ChunkCopies {
   std::int64_t bytes() const { return count * elements() * size_of(identity.dtype); }
 };
 
-// All elements are the identity.
-void fill(const ChunkCopies& copies);
 // array = op(array, copy), one copy after the other. Returns the floating-point flags it raised.
 unsigned combine(const ChunkCopies& copies);
 

@@ -85,15 +85,19 @@ void make_rough(const NestKernel& kernel, Arrays& arrays) {
       }
 }
 
+LoopNest::Tuning as_large(std::int64_t arrays) {
+  return {.assumed_rounds = 20000, .shortest_chunk = 8, .array_share = 0, .most_arrays = arrays};
+}
+
 class NestKernelsTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(NestKernelsTest, gives_what_it_gives_in_order) {
   Locked lock(Engine::lock());
   for (const std::int64_t n : {1, 2, 5, 40, 70}) {
     const NestKernel kernel = NestKernels::make(GetParam(), n, 3);
-    for (const bool as_large : {false, true}) {
+    for (const std::int64_t arrays : {0, 2, 8}) {
       LoopNest nest(kernel.routine);
-      if (as_large) nest.tuning = {.assumed_rounds = 20000, .shortest_chunk = 8, .array_share = 0};
+      if (arrays > 0) nest.tuning = as_large(arrays);
       Arrays expected(kernel), given(kernel);
       NestWalk(kernel.routine, expected.walk, kernel.integers, kernel.scalars).run();
       const NestCall call{given.call, kernel.integers, kernel.scalars};
@@ -122,20 +126,22 @@ TEST_P(NestKernelsTest, gives_the_same_bits_in_all_tiers_and_for_all_numbers_of_
   const NestKernel kernel = NestKernels::make(GetParam(), 50, 2);
   const Tier tier_before = Engine::get().settings.tier;
   const int threads_before = ThreadPool::get().threads();
-  std::vector<std::vector<std::int64_t>> first;
-  for (const Tier tier : {Tier::Interpreter, Tier::Compiled})
-    for (const int threads : {1, 2, 3, 7}) {
-      Engine::get().settings.tier = tier;
-      ThreadPool::get().set_threads(threads);
-      LoopNest nest(kernel.routine);
-      nest.tuning = {.assumed_rounds = 20000, .shortest_chunk = 8, .array_share = 0};
-      Arrays given(kernel);
-      make_rough(kernel, given);
-      nest.run({given.call, kernel.integers, kernel.scalars});
-      if (first.empty()) first = given.words;
-      EXPECT_TRUE(first == given.words)
-          << "tier " << static_cast<int>(tier) << ", threads " << threads;
-    }
+  for (const std::int64_t arrays : {2, 8}) {
+    std::vector<std::vector<std::int64_t>> first;
+    for (const Tier tier : {Tier::Interpreter, Tier::Compiled})
+      for (const int threads : {1, 2, 3, 7}) {
+        Engine::get().settings.tier = tier;
+        ThreadPool::get().set_threads(threads);
+        LoopNest nest(kernel.routine);
+        nest.tuning = as_large(arrays);
+        Arrays given(kernel);
+        make_rough(kernel, given);
+        nest.run({given.call, kernel.integers, kernel.scalars});
+        if (first.empty()) first = given.words;
+        EXPECT_TRUE(first == given.words) << "tier " << static_cast<int>(tier) << ", threads "
+                                          << threads << ", arrays " << arrays;
+      }
+  }
   Engine::get().settings.tier = tier_before;
   ThreadPool::get().set_threads(threads_before);
 }

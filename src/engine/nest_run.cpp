@@ -115,7 +115,12 @@ struct LoopNest::Program {
   std::vector<Scalar> scalars;
   std::vector<void*> pointers;
   std::vector<std::vector<std::byte>> partials;  // by local: the chunks' sums
-  std::vector<std::byte*> arrays;                // by parameter: the chunks' own
+  struct Arrays {
+    std::byte* first = nullptr;
+    std::int64_t step = 0;      // bytes, from one chunk's to the next
+    std::int64_t in_place = 0;  // elements that the first chunk has already
+  };
+  std::vector<Arrays> arrays;  // by parameter: the chunks' own
 };
 
 struct LoopNest::Variant {
@@ -590,8 +595,13 @@ class NestRun {
       return launch(l.in_order);
     }
     for (std::size_t k = 0; k < own.size(); ++k) {
-      fill(own[k]);
-      state_.arrays[at(l.arrays[k].parameter)] = own[k].data;
+      const ChunkCopies& c = own[k];
+      const std::int64_t bytes = c.elements() * size_of(c.identity.dtype);
+      auto& arrays = state_.arrays[at(l.arrays[k].parameter)];
+      if (c.count == r.extent)
+        arrays = {c.data, bytes, 0};
+      else
+        arrays = {c.array.data, c.data - c.array.data, c.elements()};
     }
     launch(number, l, r);
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
@@ -698,8 +708,14 @@ class NestRun {
         case IntegerKind::PartialStride:
           n = bytes_behind(i.number, i.axis + 1);
           break;
-        case IntegerKind::PartialBytes:
-          n = bytes_behind(i.number, 0);
+        case IntegerKind::PartialStep:
+          n = state_.arrays[at(i.number)].step;
+          break;
+        case IntegerKind::PartialElements:
+          n = bytes_behind(i.number, 0) / size_of(array_type(i.number));
+          break;
+        case IntegerKind::PartialInPlace:
+          n = state_.arrays[at(i.number)].in_place;
           break;
       }
       state_.integers.push_back(n);
@@ -719,7 +735,7 @@ class NestRun {
           state_.pointers.push_back(state_.partials[at(p.number)].data());
           break;
         case PointerKind::PartialArray:
-          state_.pointers.push_back(state_.arrays[at(p.number)]);
+          state_.pointers.push_back(state_.arrays[at(p.number)].first);
           break;
       }
   }
@@ -738,11 +754,15 @@ class NestRun {
   }
 
   // How many, where each has arrays of its own, which it must be worth to fill and to add up. That
-  // follows from sizes alone, since it decides the order of sums.
+  // follows from sizes and strides alone, since it decides the order of sums. An even number, for
+  // the threads that there mostly are.
   std::int64_t chunks_with_arrays(const NestLaunch& l, const Range& r) const {
-    constexpr double most = 8;
     std::int64_t elements = 0;
-    for (const ChunkArray& a : l.arrays) elements += copies_of(a, r).elements();
+    bool is_dense = true;
+    for (const ChunkArray& a : l.arrays) {
+      elements += copies_of(a, r).elements();
+      is_dense = is_dense && lies_as_copies_do(a.parameter);
+    }
     double work = 0;
     for (const NestLaunch::Cost& c : l.cost) {
       double product = c.weight;
@@ -752,14 +772,24 @@ class NestRun {
     // A round's work, counted in simple ones.
     const double rounds = static_cast<double>(r.extent) * std::max(1.0, work);
     const double share = static_cast<double>(elements * tuning_.array_share);
-    return static_cast<std::int64_t>(rounds < most * share ? rounds / share : most);
+    const double most = static_cast<double>(tuning_.most_arrays);
+    const auto chunks = static_cast<std::int64_t>(rounds < most * share ? rounds / share : most);
+    if (chunks >= 2) return chunks / 2 * 2;
+    return is_dense && rounds >= share / 4 ? 2 : 1;
   }
 
+  // The first of two chunks takes the array itself.
   ChunkCopies copies_of(const ChunkArray& a, const Range& r) const {
     return {.array = call_.arrays[at(a.parameter)],
             .identity = a.identity,
             .op = a.op,
-            .count = r.extent};
+            .count = r.extent == 2 && lies_as_copies_do(a.parameter) ? 1 : r.extent};
+  }
+  bool lies_as_copies_do(std::int32_t parameter) const {
+    const auto strides = call_.arrays[at(parameter)].strides;
+    for (std::size_t k = 0; k < strides.size(); ++k)
+      if (strides[k] != bytes_behind(parameter, static_cast<std::int32_t>(k) + 1)) return false;
+    return true;
   }
 
   void combine(const ChunkReduction& reduction, const Range& r) {

@@ -50,6 +50,7 @@ class LoopNest {
     double assumed_rounds = 0;  // of each loop; 0: as they are
     std::int64_t shortest_chunk = PlanFacts().shortest_chunk;
     std::int64_t array_share = 8;  // rounds that an element of a chunk's own array must be worth
+    std::int64_t most_arrays = 8;  // chunks that have such arrays
     std::int64_t wave_tile = 0;    // iterations of a wavefront's tile, each way; 0: as they fit
   } tuning;
 

@@ -37,8 +37,11 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
     LoopNest nest(random.routine());
     const bool as_large = seed % 3 != 0;
     if (as_large)
-      nest.tuning = {
-          .assumed_rounds = 20000, .shortest_chunk = 2, .array_share = 0, .wave_tile = 2};
+      nest.tuning = {.assumed_rounds = 20000,
+                     .shortest_chunk = 2,
+                     .array_share = 0,
+                     .most_arrays = seed % 2 == 0 ? 2 : 8,
+                     .wave_tile = 2};
     for (std::uint64_t call = 0; call < 2; ++call) {
       testing::Random numbers{seed * 16 + call};
       std::vector<std::int64_t> integers;

@@ -306,9 +306,13 @@ class Nest {
   }
 
   // chunk, tile: rounds of the shortest chunk, and of a wavefront's tile each way (0: as they fit).
-  void run_as_large(double rounds, std::int64_t chunk, std::int64_t tile) {
-    nest_->tuning = {
-        .assumed_rounds = rounds, .shortest_chunk = chunk, .array_share = 0, .wave_tile = tile};
+  // arrays: the chunks that have arrays of their own.
+  void run_as_large(double rounds, std::int64_t chunk, std::int64_t tile, std::int64_t arrays) {
+    nest_->tuning = {.assumed_rounds = rounds,
+                     .shortest_chunk = chunk,
+                     .array_share = 0,
+                     .most_arrays = arrays,
+                     .wave_tile = tile};
   }
 
   // A tuple: the status flags of floating point that were raised, then the results.
@@ -505,7 +509,7 @@ void add_loops(PyObject* module_object) {
           "values"_a, "warns"_a = true)
       .def("verdicts", &Nest::verdicts)
       .def(
-          "run_as_large", &Nest::run_as_large, "rounds"_a, "chunk"_a, "tile"_a,
+          "run_as_large", &Nest::run_as_large, "rounds"_a, "chunk"_a, "tile"_a, "arrays"_a,
           "Before the first run, for tests: it is planned as one whose loops have so many rounds.");
   m.def("loop_key", loop_key, "values"_a,
         "What the values are, as a string; None: a nest does not take them.");

@@ -236,7 +236,7 @@ Address LaunchWriter::address(const Instr& instr, bool writes) {
   Address made;
   if (own) {
     made.operand = operand({NestLaunch::Pointer::Kind::PartialArray, parameter}, dtype, writes);
-    made.terms.push_back({chunk_, integer_number({Kind::PartialBytes, parameter})});
+    made.terms.push_back({chunk_, integer_number({Kind::PartialStep, parameter})});
   } else {
     made.operand = operand({NestLaunch::Pointer::Kind::Parameter, parameter}, dtype, writes);
   }
@@ -335,6 +335,7 @@ void LaunchWriter::chunk(const PlanNode& node, ValueId round) {
       launch_.reductions.push_back(std::move(*reduction));
   }
   add_arrays(node);
+  fill_arrays();
   for (const ChunkReduction& r : launch_.reductions) {
     writer_.write_local(local(at(r.local)), writer_.constant(r.identity));
     for (std::int32_t c : r.companions)
@@ -399,6 +400,25 @@ void LaunchWriter::add_arrays(const PlanNode& node) {
     const DType dtype = body_.operands[at(store.array)].dtype;
     if (!known)
       launch_.arrays.push_back({store.array, combining(u.op), start_of(combining(u.op), dtype)});
+  }
+}
+
+void LaunchWriter::fill_arrays() {
+  const ValueId one = writer_.constant_int(1);
+  for (const ChunkArray& a : launch_.arrays) {
+    const ValueId elements = integer({Kind::PartialElements, a.parameter});
+    const ValueId in_place = integer({Kind::PartialInPlace, a.parameter});
+    // All but the first chunk begin at 0.
+    const ValueId missing = int_apply(Op::Subtract, one, chunk_);
+    const ValueId begin =
+        int_apply(Op::Maximum, writer_.constant_int(0), int_apply(Op::Multiply, in_place, missing));
+    const std::int32_t step = integer_number({Kind::PartialStep, a.parameter});
+    const std::int32_t to =
+        operand({NestLaunch::Pointer::Kind::PartialArray, a.parameter}, a.identity.dtype, true);
+    const ValueId element = writer_.open_loop(begin, elements, true);
+    writer_.store({.operand = to, .terms = {{chunk_, step}, {element, unit_stride}}},
+                  writer_.constant(a.identity));
+    writer_.close_loop();
   }
 }
 

@@ -77,6 +77,8 @@ class LaunchWriter {
   bool is_inside(const PlanNode& node, const Instr* instr) const;
   static bool contains(const Block& block, const Instr* wanted);
   void add_arrays(const PlanNode& node);
+  // Each chunk its own, on the thread that goes on to use it.
+  void fill_arrays();
   // Is there a dependence that the loop carries, and only between updates?
   bool is_reduced(std::int32_t loop, std::int32_t array) const;
 

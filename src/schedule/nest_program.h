@@ -40,15 +40,17 @@ struct NestLaunch {
 
   struct Integer {
     enum class Kind : std::uint8_t {
-      Value,          // register `number`
-      Stride,         // of parameter `number`, axis `axis`, in bytes
-      Begin,          // first iteration of the launched loop
-      End,            // behind the last one
-      Chunk,          // iterations a chunk or tile
-      Wave,           // where the first tile of the launch begins along a wavefront
-      WaveLength,     // of a tile along it
-      PartialStride,  // of a chunk's own array for parameter `number`
-      PartialBytes,   // all of it
+      Value,            // register `number`
+      Stride,           // of parameter `number`, axis `axis`, in bytes
+      Begin,            // first iteration of the launched loop
+      End,              // behind the last one
+      Chunk,            // iterations a chunk or tile
+      Wave,             // where the first tile of the launch begins along a wavefront
+      WaveLength,       // of a tile along it
+      PartialStride,    // of a chunk's own array for parameter `number`
+      PartialStep,      // from one chunk's to the next one's
+      PartialElements,  // of one of them
+      PartialInPlace,   // the same, if the first chunk takes the parameter itself; else 0
     } kind{};
     std::int32_t number = -1, axis = -1;
     bool operator==(const Integer&) const = default;

@@ -46,7 +46,8 @@ def test_random_loops_do_what_python_does(kind, monkeypatch, tuning):
         program = kind(seed)
         # Sums of few floats in a row as those of many, too.
         monkeypatch.setattr(rows, "LEAF", 128 if seed % 2 else -1)
-        tuning[:] = [2_000.0, 1 + seed % 3, seed % 4] if seed % 3 == 0 else []
+        is_large = seed % 3 == 0
+        tuning[:] = [2_000.0, 1 + seed % 3, seed % 4, 2 + 6 * (seed % 2)] if is_large else []
         plain = program.function()
         parallel = frit.parallelize(program.function())
         arguments: dict[str, object] = {}

@@ -294,7 +294,7 @@ def test_random_nests_do_what_python_does(eager, tuning):
         file = f"<nest {seed}>"
         plain = of_function(function_of(writer.text, file))
         ours = [frit.parallelize(function_of(writer.text, file)) for _ in range(2)]
-        large = [20_000.0, 1 + seed % 3, seed % 4]
+        large = [20_000.0, 1 + seed % 3, seed % 4, 2 + 6 * (seed % 2)]
         for call, n in enumerate((8, 1 + seed % 7, 18)):
             given = arguments(writer, 4 * seed + call, n)
             expected = outcome(plain, given)
