@@ -199,13 +199,14 @@ void Engine::eval_before_last() {
 
 // So many nodes have run, since a loop's next round begins with this one.
 void Engine::note_round(const Node& next, std::size_t nodes) {
-  Rounds::Trace trace{.nodes = nodes};
+  Rounds::Trace trace{.nodes = nodes, .temporaries = last_plan_->most_temporary};
   for (const Step& step : last_plan_->steps) {
     trace.memory += step.launch.memory_cost();
     trace.work += step.launch.cost - step.launch.memory_cost();
     trace.bytes += step.launch.bytes;
   }
-  if (!rounds_.note(begin_of(next), trace, settings.step_nodes)) return;
+  const Rounds::Limits limits{.nodes = settings.step_nodes, .held = settings.held_bytes};
+  if (!rounds_.note(begin_of(next), trace, limits)) return;
   std::vector<Compiler::Slot> awaited;
   for (const Step& step : last_plan_->steps)
     if (step.kind == StepKind::Launch && settings.tier == Tier::Automatic) {

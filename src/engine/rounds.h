@@ -2,9 +2,10 @@
 //
 // A round with some ms of work runs when the next one begins (engine.cpp, begins_anew). Where it
 // does little with the memory that it passes over (`x = r * x * (1 - x)`), several rounds in one
-// kernel pass over it once. So a loop that has run for a while is tried: once, for nothing is
-// gained where a round needs its neighbours' results, or reads other memory each time. And only
-// when that kernel is compiled do rounds wait for one another.
+// kernel pass over it once. So a loop that has run for a while is tried: with two rounds, for
+// nothing is gained where a round needs its neighbours' results, or reads other memory each time,
+// and the kernel of a trial is interpreted; then with all. And only when that kernel is compiled do
+// rounds wait for one another.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,12 @@ class Rounds {
     std::int64_t bytes = 0;  // that it moved
     double memory = 0;       // ns that this takes,
     double work = 0;         // and all else
+    // The most bytes that it had at a time for what nobody sees: each round needs so much.
+    std::int64_t temporaries = 0;
+  };
+  struct Limits {
+    std::size_t nodes;
+    std::int64_t held;  // bytes
   };
 
   // The loop's next round begins, with much to do before it: is it recorded too? held: the bytes
@@ -50,20 +57,22 @@ class Rounds {
   void start_trace() { passed_ = 0; }
 
   // Whether such a trace is the better one: then await() is told what it waits for.
-  bool note(Begin begin, const Trace& trace, std::size_t most_nodes) {
+  bool note(Begin begin, const Trace& trace, Limits limits) {
     Place& place = place_of(begin);
     const double bytes = static_cast<double>(trace.bytes) / static_cast<double>(trace.nodes);
     if (place.stage == Stage::Watched) {
       place.seen += trace.memory + trace.work;
       if (place.seen < worth) return false;
-      place.together = place.most = most_together(trace, most_nodes);
+      place.most = most_together(trace, limits);
+      place.together = std::min(2, place.most);
       place.bytes_a_node = bytes;
       place.stage = place.most > 1 ? Stage::Tried : Stage::Settled;
     } else if (place.stage == Stage::Tried) {
-      place.together = 1;
       const bool gains = bytes < enough_less * place.bytes_a_node;
-      place.stage = gains ? Stage::Chosen : Stage::Settled;
-      return gains;
+      const bool was_all = place.together == place.most;
+      place.together = gains && !was_all ? place.most : 1;
+      place.stage = !gains ? Stage::Settled : was_all ? Stage::Chosen : Stage::Tried;
+      return gains && was_all;
     }
     return false;
   }
@@ -91,10 +100,12 @@ class Rounds {
   };
 
   // Beyond that, what is left of the memory's time is less than half of the work's.
-  static int most_together(const Trace& trace, std::size_t most_nodes) {
+  static int most_together(const Trace& trace, Limits limits) {
     const double by_work = 2 * trace.memory / std::max(trace.work, 1.0);
-    const auto by_nodes = static_cast<double>(most_nodes / trace.nodes);
-    return std::max(1, static_cast<int>(std::min({by_work, by_nodes, most_rounds})));
+    const auto by_nodes = static_cast<double>(limits.nodes / trace.nodes);
+    const double by_memory =
+        static_cast<double>(limits.held) / std::max(static_cast<double>(trace.temporaries), 1.0);
+    return std::max(1, static_cast<int>(std::min({by_work, by_nodes, by_memory, most_rounds})));
   }
   static bool is_ready(const Place& place) {
     return std::ranges::all_of(place.awaited, [](const Compiler::Slot& slot) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char code[2] = {};
 constexpr std::int64_t most_held = 48 << 20;
-constexpr std::size_t most_nodes = 128;
+constexpr Rounds::Limits limits{.nodes = 128, .held = most_held};
 
 SourcePosition place(int instruction) { return {.code = &code[0], .instruction = instruction}; }
 
@@ -19,6 +19,7 @@ struct Loop {
   double memory = 2e6, work = 1e6;  // ns of a round
   bool passes_once = true;          // the memory, however many rounds there are
   std::int64_t held = 0;            // by a round
+  std::int64_t temporaries = 0;     // of one
   Compiler::Slot code = std::make_shared<std::atomic<const Executable*>>(nullptr);
 
   // Of one trace: its rounds.
@@ -30,8 +31,9 @@ struct Loop {
     const Rounds::Trace trace{.nodes = static_cast<std::size_t>(10 * count),
                               .bytes = static_cast<std::int64_t>(5e7 * passes),
                               .memory = memory * passes,
-                              .work = work * count};
-    if (rounds.note(begin, trace, most_nodes)) rounds.await(begin, {code});
+                              .work = work * count,
+                              .temporaries = temporaries * count};
+    if (rounds.note(begin, trace, limits)) rounds.await(begin, {code});
     return count;
   }
   int after(int traces) {
@@ -45,7 +47,8 @@ struct Loop {
 TEST(Rounds, wait_for_one_another_when_their_kernel_is_compiled) {
   Loop loop;
   EXPECT_EQ(loop.after(20), 1);
-  EXPECT_EQ(loop.trace(), 4);  // the trial
+  EXPECT_EQ(loop.trace(), 2);  // the trials
+  EXPECT_EQ(loop.trace(), 4);
   EXPECT_EQ(loop.after(10), 1);
   loop.compile();
   EXPECT_EQ(loop.after(10), 4);
@@ -55,7 +58,7 @@ TEST(Rounds, do_not_wait_where_memory_is_passed_as_often) {
   Loop loop{.passes_once = false};
   loop.compile();
   EXPECT_EQ(loop.after(20), 1);
-  EXPECT_EQ(loop.trace(), 4);
+  EXPECT_EQ(loop.trace(), 2);
   EXPECT_EQ(loop.after(1000), 1);
 }
 
@@ -73,6 +76,15 @@ TEST(Rounds, are_few_where_they_are_long_or_hold_much) {
   holds.compile();
   EXPECT_EQ(holds.after(1000), 5);
   EXPECT_EQ(holds.after(10), 5);
+  Loop needs{.work = 1e4, .temporaries = 15 << 20};
+  needs.compile();
+  EXPECT_EQ(needs.after(1000), 3);
+}
+
+TEST(Rounds, that_need_much_memory_each_are_not_tried) {
+  Loop loop{.temporaries = 30 << 20};
+  loop.compile();
+  for (int k = 0; k < 1000; ++k) EXPECT_EQ(loop.trace(), 1);
 }
 
 TEST(Rounds, are_told_apart_by_their_places_and_sizes) {

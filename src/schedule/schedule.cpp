@@ -62,17 +62,25 @@ void place_memory(const Segment& segment, Plan& plan) {
       if (first[slot] == never) first[slot] = k;
       last[slot] = k;
     }
+  std::vector<std::int64_t> more(plan.steps.size() + 1);  // bytes of those before each step
   for (std::uint32_t slot = 0; slot < first.size(); ++slot) {
     const bool temporary = slot >= own;
     if (first[slot] == never) {
       if (!temporary && !segment.slots[slot].has_data) ++plan.contracted;
       continue;
     }
-    if (temporary || !segment.slots[slot].has_data)
-      plan.steps[first[slot]].allocate.push_back(slot);
-    if (temporary || (!segment.slots[slot].alive && !segment.slots[slot].pinned))
-      plan.steps[last[slot]].deallocate.push_back(slot);
+    const bool comes = temporary || !segment.slots[slot].has_data;
+    const bool goes = temporary || (!segment.slots[slot].alive && !segment.slots[slot].pinned);
+    if (comes) plan.steps[first[slot]].allocate.push_back(slot);
+    if (goes) plan.steps[last[slot]].deallocate.push_back(slot);
+    if (!comes || !goes) continue;
+    const std::int64_t bytes = temporary ? plan.temporaries[slot - own] : segment.slots[slot].bytes;
+    more[first[slot]] += bytes;
+    more[last[slot] + 1] -= bytes;
   }
+  std::int64_t now = 0;
+  for (const std::int64_t bytes : more)
+    plan.most_temporary = std::max(plan.most_temporary, now += bytes);
 }
 
 // What a program that keeps nothing in between must move: each base that existed read once, each

@@ -135,6 +135,7 @@ struct Plan {
   std::int64_t bytes_moved = 0;         // by all launches
   std::int64_t bytes_least = 0;         // each base read once and written once
   std::int64_t contracted = 0;          // bases that got no memory
+  std::int64_t most_temporary = 0;      // bytes of what comes and goes with the plan, at a time
 };
 
 std::shared_ptr<const Plan> make_plan(const Segment& segment);

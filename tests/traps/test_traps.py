@@ -657,6 +657,22 @@ def test_means_of_many_large_inputs_hold_few_of_them(process):
     assert with_frit <= with_numpy + 24
 
 
+@pytest.mark.unsanitized
+def test_rounds_with_large_temporaries_do_not_wait_for_one_another(tier):
+    import frit.numpy as np
+    from frit import _core
+
+    n = 3_000_000
+    _core.reset_statistics()
+    before = _core.statistics()["bytes_live"]
+    means = []
+    for k in range(40):
+        big = np.arange(n, dtype=np.float64).reshape(-1, 100) + k
+        means.append(big.mean(axis=0))
+    assert [float(m[0]) for m in means] == [(n - 100) / 2 + k for k in range(40)]
+    assert _core.statistics()["bytes_peak"] - before <= 4 * big.nbytes
+
+
 # ---- clocks --------------------------------------------------------------------------------------
 
 
