@@ -9,6 +9,7 @@
 #include "engine/pool.h"
 #include "engine/small.h"
 #include "front/common.h"
+#include "front/parts.h"
 #include "ir/hash.h"
 #include "ir/kernel.h"
 #include "ir/neutral.h"
@@ -426,41 +427,75 @@ class ExtremeCall final : public Call {
       : which_(which), dtype_(dtype), in_(std::move(in)), axis_(axis) {}
   std::string_view name() const override { return which_ == Extreme::Max ? "argmax" : "argmin"; }
   void run(std::span<std::byte* const> pointers) const override {
+    const std::span<const std::int64_t> shape = in_->shape();
     const auto along = static_cast<std::size_t>(axis_);
-    const std::int64_t n = in_->shape()[along], stride = in_->strides()[along];
+    const std::int64_t lanes = in_->size() / shape[along];
+    auto* const places = reinterpret_cast<std::int64_t*>(pointers[0]);
+    if (lanes == 1 && in_->strides()[along] == size_of(dtype_)) {
+      *places = place_in_row(pointers[1], shape[along]);
+      return;
+    }
+    // Parts of the first axis with several lanes.
+    std::size_t cut = 0;
+    while (cut + 1 < shape.size() && (cut == along || shape[cut] == 1)) ++cut;
+    if (cut == along) return run_on({shape.begin(), shape.end()}, pointers[1], places);
+    for_parts(shape[cut], in_->size() / shape[cut], [&](std::int64_t begin, std::int64_t end) {
+      Shape part(shape.begin(), shape.end());
+      part[cut] = end - begin;
+      run_on(std::move(part), pointers[1] + begin * in_->strides()[cut],
+             places + begin * (lanes / shape[cut]));
+    });
+  }
+
+ private:
+  using Shape = std::vector<std::int64_t>;
+
+  std::int64_t place_in_row(const std::byte* row, std::int64_t n) const {
+    constexpr std::int64_t least = 1 << 15;  // elements of a piece
+    const ExtremeLoop find = extreme_loop(op_of(which_), dtype_);
+    const std::int64_t item = size_of(dtype_),
+                       pieces = std::min<std::int64_t>(n / least, 4 * ThreadPool::get().threads());
+    if (pieces < 2) return find(row, n);
+    std::vector<std::int64_t> found(static_cast<std::size_t>(pieces));
+    std::vector<std::byte> elements(static_cast<std::size_t>(pieces * item));
+    for_parts(pieces, n / pieces, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t k = first; k < last; ++k) {
+        const std::int64_t begin = n * k / pieces, end = n * (k + 1) / pieces;
+        const std::int64_t place = begin + find(row + begin * item, end - begin);
+        found[static_cast<std::size_t>(k)] = place;
+        std::memcpy(elements.data() + k * item, row + place * item, static_cast<std::size_t>(item));
+      }
+    });
+    return found[static_cast<std::size_t>(find(elements.data(), pieces))];
+  }
+
+  void run_on(Shape shape, const std::byte* in, std::int64_t* place) const {
+    const auto along = static_cast<std::size_t>(axis_);
+    const std::int64_t n = shape[along], stride = in_->strides()[along];
     const int item = size_of(dtype_);
-    if (const ExtremeColumnsLoop find = columns_loop(which_, *in_, dtype_, axis_))
-      return run_on_columns(pointers, find);
-    const ExtremeLoop loop = extreme_loop(op_of(which_), dtype_);
+    if (const ExtremeColumnsLoop find = columns_loop(which_, *in_, dtype_, axis_)) {
+      const std::int64_t columns = shape.back();
+      shape.resize(along + 1);
+      return walk_rows(
+          shape,
+          [&] {
+            find(in, n, stride, columns, place);
+            place += columns;
+          },
+          [&](std::size_t axis, std::int64_t steps) { in += steps * in_->strides()[axis]; });
+    }
+    const ExtremeLoop find = extreme_loop(op_of(which_), dtype_);
     std::vector<std::byte> dense(stride == item ? 0 : static_cast<std::size_t>(n * item));
-    std::vector<std::int64_t> shape(in_->shape().begin(), in_->shape().end()),
-        strides(in_->strides().begin(), in_->strides().end());
+    Shape strides(in_->strides().begin(), in_->strides().end());
     std::rotate(shape.begin() + axis_, shape.begin() + axis_ + 1, shape.end());
     std::rotate(strides.begin() + axis_, strides.begin() + axis_ + 1, strides.end());
-    const std::byte* in = pointers[1];
-    auto* place = reinterpret_cast<std::int64_t*>(pointers[0]);
     walk_rows(
         shape,
         [&] {
           if (stride != item) copy_strided(dense.data(), item, in, stride, n, item);
-          *place++ = loop(stride != item ? dense.data() : in, n);
+          *place++ = find(stride != item ? dense.data() : in, n);
         },
         [&](std::size_t axis, std::int64_t steps) { in += steps * strides[axis]; });
-  }
-
- private:
-  void run_on_columns(std::span<std::byte* const> pointers, ExtremeColumnsLoop find) const {
-    const auto along = static_cast<std::size_t>(axis_);
-    const std::int64_t n = in_->shape()[along], columns = in_->shape().back();
-    auto* places = reinterpret_cast<std::int64_t*>(pointers[0]);
-    const std::byte* in = pointers[1];
-    walk_rows(
-        in_->shape().first(along + 1),
-        [&] {
-          find(in, n, in_->strides()[along], columns, places);
-          places += columns;
-        },
-        [&](std::size_t axis, std::int64_t steps) { in += steps * in_->strides()[axis]; });
   }
 
   Extreme which_;

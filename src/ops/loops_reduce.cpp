@@ -96,6 +96,15 @@ Vector<d, n> load_vector(const Element<d>* in) {
   return __builtin_convertvector(loaded, Vector<d, n>);
 }
 
+// A bit for each element of a comparison's result.
+template <int n>
+using Bits = __type_pack_element<n == 64 ? 2 : n == 32, uint8, uint32, uint64>;
+template <int n, class Comparison>
+Bits<n> bits_of_each(Comparison comparison) {
+  using Truth = bool __attribute__((ext_vector_type(n)));
+  return __builtin_bit_cast(Bits<n>, __builtin_convertvector(comparison, Truth));
+}
+
 // The extremes of what may be vectors.
 template <Op op, DType d, class V>
 V extremes_of(V x, V y) {
@@ -112,10 +121,55 @@ Wide<d> extreme_of(Vector<d, n> v) {
   else
     return extreme_of<op, d, n / 2>(extremes_of<op, d, Vector<d, n / 2>>(v.lo, v.hi));
 }
+
+// Of numbers alone an extreme takes one instruction. That a NaN stays takes two more: so where
+// there is much to do it is only looked, at two vectors at once, whether there is one.
+template <DType d>
+constexpr bool may_be_numbers = d == DType::Float32 || d == DType::Float64;
+template <Op op, class V>
+V extremes_of_numbers(V x, V y) {
+  if constexpr (op == Op::Maximum || op == Op::Fmax)
+    return x > y ? x : y;
+  else
+    return x < y ? x : y;
+}
+template <class V>
+struct NanSeen {
+  V seen = 0;  // NaN where there was one
+  void look(V x, V y) { seen = ((x != x) | (y != y)) ? (V)__builtin_nan("") : seen; }
+};
+
+// Running extremes of every so many-th element; nothing where one is NaN.
+template <Op op, DType d, int lanes>
+bool reduce_numbers(void* out, const Element<d>* data, int64 n) {
+  using V = Vector<d, lanes>;
+  V extremes = load_vector<d, lanes>(data);
+  NanSeen<V> nan;
+  int64 i = lanes;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const V x = load_vector<d, lanes>(data + i), y = load_vector<d, lanes>(data + i + lanes);
+    nan.look(x, y);
+    extremes = extremes_of_numbers<op>(extremes_of_numbers<op>(extremes, x), y);
+  }
+  const V first = load_vector<d, lanes>(data), last = load_vector<d, lanes>(data + n - lanes);
+  nan.look(first, last);
+  if (i + lanes <= n) {
+    const V x = load_vector<d, lanes>(data + i);
+    nan.look(x, x);
+    extremes = extremes_of_numbers<op>(extremes, x);
+  }
+  if (bits_of_each<lanes>(nan.seen != nan.seen) != 0) return false;
+  extremes = extremes_of_numbers<op>(extremes, last);
+  *(Element<d>*)out = (Element<d>)extreme_of<op, d, lanes>(extremes);
+  return true;
+}
+
 // Running extremes of every so many-th element. It does no harm to take an element twice.
 template <Op op, DType d, int lanes>
 void reduce_side_by_side(void* out, const void* in, int64 n) {
   const auto* data = (const Element<d>*)in;
+  if constexpr (may_be_numbers<d>)
+    if (n >= 4 * lanes && reduce_numbers<op, d, lanes>(out, data, n)) return;
   Vector<d, lanes> extremes = load_vector<d, lanes>(data);
   for (int64 i = lanes; i + lanes <= n; i += lanes)
     extremes = extremes_of<op, d>(extremes, load_vector<d, lanes>(data + i));
@@ -224,31 +278,39 @@ void update(void* elements, int64 extent, int64 stride, const int64* indices, co
   }
 }
 
-// A bit for each element of a comparison's result.
-template <int n>
-using Bits = __type_pack_element<n == 64, uint8, uint64>;
-template <int n, class Comparison>
-Bits<n> bits_of_each(Comparison comparison) {
-  using Truth = bool __attribute__((ext_vector_type(n)));
-  return __builtin_bit_cast(Bits<n>, __builtin_convertvector(comparison, Truth));
-}
-
 // The first of the blocks with an element beyond all before it, or with a NaN; then the element.
 template <Op op, DType d, int lanes>
 int64 extreme_place(const Element<d>* data, int64 n) {
-  constexpr int64 block = (lanes >= 64 ? 8 : 4) * lanes;
+  constexpr int64 large = (lanes >= 32 ? 64 : 4) * lanes, small = 4 * lanes;
   Wide<d> extreme = extreme_of<op, d, lanes>(load_vector<d, lanes>(data));
   int64 at = 0;
   const auto look_at = [&](int64 first, int64 length) {
-    Vector<d, lanes> found = load_vector<d, lanes>(data + first), best = extreme;
-    for (int64 k = lanes; k < length; k += lanes)
-      found = extremes_of<op, d>(found, load_vector<d, lanes>(data + first + k));
+    const auto vector_at = [=](int64 k) { return load_vector<d, lanes>(data + first + k); };
+    Vector<d, lanes> found = vector_at(0), best = extreme;
+    for (int64 k = lanes; k < length; k += lanes) found = extremes_of<op, d>(found, vector_at(k));
     if (bits_of_each<lanes>(op == Op::Maximum ? !(found <= best) : !(found >= best)) == 0) return;
     extreme = extreme_of<op, d, lanes>(found);
     at = first;
   };
+  // The same, of an even number of vectors.
+  const auto look_at_block = [&](int64 first, int64 length) {
+    if constexpr (may_be_numbers<d>) {
+      const auto vector_at = [=](int64 k) { return load_vector<d, lanes>(data + first + k); };
+      Vector<d, lanes> found = vector_at(0), best = extreme;
+      NanSeen<Vector<d, lanes>> nan;
+      for (int64 k = 0; k < length; k += 2 * lanes) {
+        const auto x = vector_at(k), y = vector_at(k + lanes);
+        nan.look(x, y);
+        found = extremes_of_numbers<op>(extremes_of_numbers<op>(found, x), y);
+      }
+      const auto beyond = op == Op::Maximum ? found > best : found < best;
+      if (bits_of_each<lanes>(beyond | (nan.seen != nan.seen)) == 0) return;
+    }
+    look_at(first, length);
+  };
   int64 k = lanes;
-  for (; k + block <= n && extreme == extreme; k += block) look_at(k, block);
+  for (; k + large <= n && extreme == extreme; k += large) look_at_block(k, large);
+  for (; k + small <= n && extreme == extreme; k += small) look_at_block(k, small);
   for (; k + lanes <= n && extreme == extreme; k += lanes) look_at(k, lanes);
   if (extreme == extreme) look_at(n - lanes, lanes);
   for (;; at += lanes) {
@@ -260,7 +322,7 @@ int64 extreme_place(const Element<d>* data, int64 n) {
 }
 template <Op op, DType d>
 int64 find_extreme(const void* in, int64 n) {
-  constexpr int few = 8, many = 64;
+  constexpr int few = 8, many = sizeof(Wide<d>) == 8 ? 32 : 64;
   const auto* data = (const Element<d>*)in;
   if (n >= 2 * many) return extreme_place<op, d, many>(data, n);
   if (n >= few) return extreme_place<op, d, few>(data, n);

@@ -40,6 +40,23 @@ def same(expected, found):
     [(1,), (7,), (8,), (9,), (127,), (129,), (5000,), (40, 8), (40, 17), (20, 300), (4, 5, 6)],
 )
 def test_the_first_extreme_of_each_lane_is_found(kind, shape):
+    check_extremes(kind, shape)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(150_001,), (300, 400), (2, 300, 200), (1, 3, 50_000)])
+def test_the_first_extreme_is_found_by_several_threads(kind, shape):
+    import frit
+
+    threads = frit.get_num_threads()
+    frit.set_num_threads(3)
+    try:
+        check_extremes(kind, shape)
+    finally:
+        frit.set_num_threads(threads)
+
+
+def check_extremes(kind, shape):
     import frit.numpy as np
 
     for turn in range(5):
