@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::int64_t column_block = 512;  // elements of an accumulator row
 constexpr std::int64_t few_columns = 4;     // columns that have a local each
+// Rows that are added in one pass over the accumulators, if the body is short: they are loaded and
+// stored as many times less, and as many rows are on their way from memory.
+constexpr std::int64_t rows_at_once = 4;
+constexpr std::size_t short_body = 8;  // members
 
 class ColumnsBody final : public ReducingBody {
  public:
@@ -54,19 +58,49 @@ class ColumnsBody final : public ReducingBody {
       for (std::size_t k = 0; k < rows.size(); ++k)
         writer_.store(in_row(k), scalar(*accumulators[k].member, 0));
     });
-    for (Axis& axis : serial) open(axis, false);
-    over_columns([&] {
-      point(0, accumulators);
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        const ValueId before = writer_.load(in_row(k));
-        const ValueId after = writer_.apply(node_of(*accumulators[k].member).op,
-                                            writer_.type_of(before), before, accumulators[k].value);
-        writer_.store(in_row(k), after);
+    // One pass over the accumulators adds the rows of these numbers.
+    const auto add_rows = [&](std::initializer_list<ValueId> numbers) {
+      over_columns([&] {
+        std::vector<ValueId> sums;
+        for (const ValueId number : numbers) {
+          if (!serial.empty()) serial.back().index = number;
+          point(0, accumulators);
+          if (sums.empty())
+            for (std::size_t k = 0; k < rows.size(); ++k) sums.push_back(writer_.load(in_row(k)));
+          for (std::size_t k = 0; k < rows.size(); ++k)
+            sums[k] = writer_.apply(node_of(*accumulators[k].member).op, writer_.type_of(sums[k]),
+                                    sums[k], accumulators[k].value);
+          flush(full_);
+          full_.clear();
+        }
+        for (std::size_t k = 0; k < rows.size(); ++k) writer_.store(in_row(k), sums[k]);
+      });
+    };
+    for (std::size_t k = 0; k + 1 < serial.size(); ++k) open(serial[k], false);
+    if (serial.empty()) {
+      add_rows({no_value});
+    } else {
+      Axis& last = serial.back();
+      const std::int64_t together =
+          group_.members.size() <= short_body ? last.extent / rows_at_once * rows_at_once : 0;
+      const auto plus = [&](ValueId x, std::int64_t y) {
+        return writer_.apply(Op::Add, DType::Int64, x, writer_.constant_int(y));
+      };
+      nest_.push_back(&last);
+      if (together > 0) {
+        const ValueId four = writer_.open_loop(writer_.constant_int(0),
+                                               integer_value(together / rows_at_once), false);
+        const ValueId first =
+            writer_.apply(Op::Multiply, DType::Int64, four, writer_.constant_int(rows_at_once));
+        add_rows({first, plus(first, 1), plus(first, 2), plus(first, 3)});
+        writer_.close_loop();
       }
-      flush(full_);
-      full_.clear();
-    });
-    for (std::size_t k = 0; k < serial.size(); ++k) close();
+      add_rows({writer_.open_loop(integer_value(together), integer_value(last.extent), false)});
+      writer_.close_loop();
+      nest_.pop_back();
+      share_cost(together > 0 ? rows_at_once + 1 : 1);
+    }
+    for (std::size_t k = 0; k + 1 < serial.size(); ++k) close();
     over_columns([&] {
       for (std::size_t k = 0; k < rows.size(); ++k) {
         const Member& m = *accumulators[k].member;
