@@ -108,7 +108,8 @@ const ArrayObject& array_of_flags(PyObject* flags) {
 
 PyObject* get_flag(PyObject* self, void* flag) {
   return guarded([&] {
-    return value_of(array_of_flags(self), static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
+    return value_of(array_of_flags(self),
+                    static_cast<Flag>(reinterpret_cast<std::uintptr_t>(flag)));
   });
 }
 

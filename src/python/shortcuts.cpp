@@ -289,13 +289,11 @@ struct BinCount {
     const auto [given, least] = named(arguments, {"weights", "minlength"});
     const std::optional<std::int64_t> wanted = least ? word_of(least) : 0;
     const std::optional<Array> x = row_of(array_behind(self), DType::Int64);
-    if (!wanted || *wanted < 0 || *wanted > longest || !x || x->size() == 0)
-      return left_to_numpy();
+    if (!wanted || *wanted < 0 || *wanted > longest || !x || x->size() == 0) return left_to_numpy();
     const bool is_weighted = given && given != Py_None;
     std::optional<Array> weights;
     if (is_weighted && is_array(given)) weights = row_of(array_behind(given), DType::Float64);
-    if (is_weighted && (!weights || weights->size() != x->size()))
-      return left_to_numpy();
+    if (is_weighted && (!weights || weights->size() != x->size())) return left_to_numpy();
     const std::byte* const weight = weights ? evaluate(*weights) : nullptr;
     const std::byte* const places = evaluate(*x);
     const std::uint64_t highest = highest_of(places, x->size());
