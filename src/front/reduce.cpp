@@ -50,7 +50,7 @@ struct ReducedShape {
 // NumPy lays the result out in the order of the input's axes.
 ReducedShape make_reduced_shape(const Layout& in, std::uint64_t mask, bool keepdims, int item) {
   const auto n = static_cast<std::size_t>(in.ndim());
-  std::vector<std::int64_t> over(n), input(n);
+  std::vector<std::int64_t> over(n), kept(n), input(n);
   for (std::size_t k = 0; k < n; ++k) input[k] = in.shape()[k] == 1 ? 0 : in.strides()[k];
   std::vector<int> order(n);
   const std::span<const std::int64_t> view = input;
@@ -58,6 +58,7 @@ ReducedShape make_reduced_shape(const Layout& in, std::uint64_t mask, bool keepd
   std::int64_t stride = item;
   for (std::size_t k = n; k-- > 0;) {
     const auto axis = static_cast<std::size_t>(order[k]);
+    kept[axis] = stride;
     if (mask >> axis & 1) continue;
     over[axis] = stride;
     stride *= std::max<std::int64_t>(in.shape()[axis], 1);
@@ -67,7 +68,7 @@ ReducedShape make_reduced_shape(const Layout& in, std::uint64_t mask, bool keepd
     const bool reduced = (mask >> k & 1) != 0;
     if (reduced && !keepdims) continue;
     shape.push_back(reduced ? 1 : in.shape()[k]);
-    strides.push_back(over[k]);
+    strides.push_back(kept[k]);
   }
   return {LayoutRef::adopt(make_layout(shape, strides, item)),
           LayoutRef::adopt(make_layout(in.shape(), over, item))};

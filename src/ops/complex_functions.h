@@ -149,6 +149,8 @@ Parts<F> complex_power_whole(F x_re, F x_im, F y_re, F y_im) {
     F nan = invalid_if(true, y_re);  // of digits that no optimiser knows
     return {nan, nan};
   }
+  // NumPy compares an exponent without imaginary part with whole numbers.
+  if (y_im == 0 && is_nan(y_re)) return {invalid_if(true, y_re), y_re};
   int n = y_im == 0 && y_re > -100 && y_re < 100 ? (int)y_re : 0;
   if (n == 0 || (F)n != y_re)
     return parts_of_number<F>(ComplexRange<F>::power(number_of(x_re, x_im), number_of(y_re, y_im)));

@@ -44,15 +44,63 @@ PyObject* view_as(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject
   });
 }
 
+// A method for classes that a program makes.
+Ref method_of(PyMethodDef& row) {
+  const Ref function = checked(PyCFunction_New(&row, nullptr));
+  return checked(PyInstanceMethod_New(function.get()));
+}
+
+constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
+PyMethodDef view_row = {"view", as_c_function(view_as), fast, nullptr};
+
 // The namespace of a class statement, with our `view` if it has none.
 Ref with_view(PyObject* names) {
-  static PyMethodDef row = {"view", as_c_function(view_as), METH_FASTCALL | METH_KEYWORDS, nullptr};
   Ref all = checked(PyDict_Copy(names));
-  if (PyDict_GetItemString(all.get(), row.ml_name)) return all;
-  const Ref function = checked(PyCFunction_New(&row, nullptr));
-  const Ref method = checked(PyInstanceMethod_New(function.get()));
-  checked_status(PyDict_SetItemString(all.get(), row.ml_name, method.get()));
+  if (PyDict_GetItemString(all.get(), view_row.ml_name)) return all;
+  checked_status(PyDict_SetItemString(all.get(), view_row.ml_name, method_of(view_row).get()));
   return all;
+}
+
+// Arrays that nobody else has: none that was given as out=, which is handed on as it is.
+bool is_new(PyObject* result) {
+  if (Py_REFCNT(result) > 1) return false;
+  if (!PyTuple_CheckExact(result)) return PyArray_CheckExact(result);
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(result); ++k)
+    if (Py_REFCNT(PyTuple_GET_ITEM(result, k)) > 1) return false;
+  return true;
+}
+
+// What super().__array_ufunc__ and super().__array_function__ are in such a class. The real
+// ndarray's refuse arrays of ours, which np.asarray(self) gives, as operands that have their own
+// say.
+template <const char* const* name>
+PyObject* call_protocol(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  return guarded([&] {
+    Ref result =
+        Ref::steal(call_with_real_arguments(ndarray_method(*name), {values, count, names}));
+    return is_new(result.get()) ? object_of_result(std::move(result)) : result.release();
+  });
+}
+constexpr const char* array_ufunc_name = "__array_ufunc__";
+constexpr const char* array_function_name = "__array_function__";
+
+// The class between one with such methods of its own and the real ndarray, for its super(); null:
+// it has none. (NumPy takes whatever is not the very method of ndarray for one that decides
+// otherwise.)
+Ref class_behind(PyObject* names) {
+  static PyMethodDef rows[] = {
+      view_row,
+      {array_ufunc_name, as_c_function(call_protocol<&array_ufunc_name>), fast, nullptr},
+      {array_function_name, as_c_function(call_protocol<&array_function_name>), fast, nullptr}};
+  Ref methods;
+  for (PyMethodDef& row : rows) {
+    if (!PyDict_GetItemString(names, row.ml_name)) continue;
+    if (!methods)
+      methods = checked(Py_BuildValue("{s:s,s:()}", "__module__", "numpy", "__slots__"));
+    checked_status(PyDict_SetItemString(methods.get(), row.ml_name, method_of(row).get()));
+  }
+  if (!methods) return methods;
+  return checked(PyObject_CallFunction(as_object(&PyType_Type), "s()O", "ndarray", methods.get()));
 }
 
 PyObject* call_unbound(PyObject* object, PyObject* const* values, std::size_t count,
@@ -166,15 +214,18 @@ PyObject* new_class(PyTypeObject* metatype, PyObject* arguments, PyObject* keywo
     if (PyTuple_GET_SIZE(arguments) != 3 || !PyTuple_Check(PyTuple_GET_ITEM(arguments, 1)))
       return PyType_Type.tp_new(metatype, arguments, keywords);
     PyObject* bases = PyTuple_GET_ITEM(arguments, 1);
-    const Ref real_bases = checked(PyTuple_New(PyTuple_GET_SIZE(bases)));
+    const Ref between = class_behind(PyTuple_GET_ITEM(arguments, 2));
+    const Ref list = checked(PyList_New(0));
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k) {
       PyObject* base = PyTuple_GET_ITEM(bases, k);
-      PyTuple_SET_ITEM(real_bases.get(), k,
-                       Py_NewRef(base == as_object(array_type) ? numpy.ndarray : base));
+      const bool is_ours = base == as_object(array_type);
+      if (is_ours && between) checked_status(PyList_Append(list.get(), between.get()));
+      checked_status(PyList_Append(list.get(), is_ours ? numpy.ndarray : base));
     }
+    const Ref real_bases = checked(PyList_AsTuple(list.get()));
     // The metaclass that the real bases ask for.
     PyTypeObject* winner = &PyType_Type;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(bases); ++k) {
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(real_bases.get()); ++k) {
       PyTypeObject* candidate = Py_TYPE(PyTuple_GET_ITEM(real_bases.get(), k));
       if (PyType_IsSubtype(candidate, winner)) winner = candidate;
     }

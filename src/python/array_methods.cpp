@@ -519,8 +519,10 @@ struct Nonzero {
     evaluate(array);
     std::vector<Array> indices = nonzero(array);
     const Ref tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(indices.size())));
+    const Ref table = table_of(indices);
     for (std::size_t k = 0; k < indices.size(); ++k)
-      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k), new_array(std::move(indices[k])));
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(k),
+                       new_view(std::move(indices[k]), array_of(table.get())));
     return Py_NewRef(tuple.get());
   }
 };
@@ -737,6 +739,12 @@ struct ArgPartitionFunction {
 };
 
 }  // namespace
+
+Ref table_of(const std::vector<Array>& indices) {
+  const std::int64_t shape[2] = {indices[0].size(), std::ssize(indices)},
+                     strides[2] = {8 * shape[1], 8};
+  return Ref::steal(new_array(window(indices[0], shape, strides, 0, DType::Int64)));
+}
 
 std::vector<PyMethodDef> array_shortcuts() {
   return {shortcut_row<PartitionFunction>(),

@@ -35,6 +35,9 @@ std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind);
 // The elements shifted from the main diagonal of two axes, along a new last one.
 Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::size_t two);
 
+// The table whose columns these results of nonzero() are: what NumPy shows as their .base.
+Ref table_of(const std::vector<Array>& indices);
+
 // left.dot(other, out); out may be null. A new reference.
 PyObject* dot_product(const Array& left, PyObject* other, PyObject* out);
 

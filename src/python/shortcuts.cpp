@@ -89,7 +89,8 @@ struct FlatNonzero {
     const Array& array = array_behind(self);
     evaluate(array);
     const Array flat = raveled(array);
-    return new_array(nonzero(flat)[0]);
+    const std::vector<Array> indices = nonzero(flat);
+    return new_view(indices[0], array_of(table_of(indices).get()));
   }
 };
 

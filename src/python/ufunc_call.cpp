@@ -38,6 +38,7 @@ Options read_options(const Arguments& arguments) {
   sort_arguments({arguments.values + arguments.positional, 0, arguments.names}, names, 0, slots);
   auto [out, where, dtype, casting, order, subok, signature, sig] = slots;
   if (order && order_operand(order, 'K') != 'K') throw Unfit{"order="};
+  if (subok && !PyBool_Check(subok)) throw Unfit{"subok="};
   if ((signature && signature != Py_None) || (sig && sig != Py_None)) throw Unfit{"signature="};
   return {out, where, dtype, casting};
 }

@@ -604,6 +604,39 @@ def test_a_subclass_hands_its_data_to_the_ufunc_of_its_base():
     assert _core.ufuncs["sin"](x).tolist() == (2 * numpy.sin(numpy.arange(3.0))).tolist()
 
 
+def test_a_subclass_hands_arrays_of_ours_to_the_methods_of_its_base():
+    class Plain(_core.Array):
+        def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+            inputs, out = ([plain(x) for x in given] for given in (inputs, out or ()))
+            if out:
+                kwargs["out"] = tuple(out)
+            return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+
+        def __array_function__(self, function, types, arguments, keywords):
+            arguments = tuple([plain(x) for x in each] for each in arguments)
+            return super().__array_function__(function, types, arguments, keywords)
+
+        def view(self, *words):
+            return super().view(*words)
+
+    def plain(x):
+        return ours(numpy.asarray(x)) if isinstance(x, Plain) else x
+
+    class Further(Plain):
+        def __array_ufunc__(self, *words, **kwargs):
+            return super().__array_ufunc__(*words, **kwargs)
+
+    for kind in (Plain, Further):
+        x = ours(numpy.arange(3.0)).view(kind)
+        for result in (x + 1, 1 + x, ours(numpy.ones(3)) + x, _core.ufuncs["add"](x, 1)):
+            assert type(result) is _core.Array and result.tolist() == [1.0, 2.0, 3.0]
+        assert type(x.sum()) is numpy.float64
+        assert numpy.concatenate([x, x]).tolist() == [0, 1, 2, 0, 1, 2]
+        out = ours(numpy.zeros(3))
+        assert _core.ufuncs["add"](x, x, out=out) is out and out.tolist() == [0.0, 2.0, 4.0]
+        assert isinstance(x.view(_core.Array), _core.Array) and type(x.view("u1")) is kind
+
+
 def test_a_method_that_is_replaced_in_the_class_is_another_from_then_on():
     x, before = ours(numpy.arange(3.0)), _core.Array.__dict__["cumsum"]
     for _ in range(3):

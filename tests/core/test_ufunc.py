@@ -27,6 +27,7 @@ NATIVE_ARGUMENTS = [
     "u(x, k, casting='safe')",
     "u(x, y, order='F')",
     "u(x, y, subok=False)",
+    "u(x, y, subok=1)",
     "u(x)",
     "u()",
     "u(x, y, nonsense=1)",

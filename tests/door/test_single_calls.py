@@ -343,6 +343,15 @@ def test_a_view_of_memory_that_numpy_made_and_nobody_else_holds(size):
         assert base.reshape(-1)[0] == -5 or places.size == 0
         assert places.flags.writeable and not places.flags.owndata
     same(lambda m, a: m.argwhere(a), x)
+
+    def bases(m, a):
+        made = (*a.nonzero(), *m.nonzero(a.reshape(1, -1)), m.flatnonzero(a), m.nonzero(a[:0])[0])
+        made += (m.linspace(0, 1, size), m.linspace(1, 1, 3), m.linspace(0, 1, 1))
+        made += tuple(m.linspace(0, 9, size, dtype=kind) for kind in ("f4", "i8", float))
+        sizes = [e.base if e.base is None else e.base.size for e in made]
+        return sizes, [(e.flags.owndata, e.strides) for e in made]
+
+    assert bases(np, np.array(x)) == bases(numpy, x)
     same(lambda m, a: m.unique(a.reshape(-1, 1), return_inverse=True), x)
     same(lambda m, a: m.argwhere(a) + 1, x[:0])
 
@@ -352,6 +361,26 @@ def test_strides_of_axes_of_one_element():
         for order in "CF":
             theirs, ours = (m.eye(*shape, order=order) for m in (numpy, np))
             assert ours.strides == theirs.strides and ours.tobytes() == theirs.tobytes()
+
+    def sight(m, kind, call):
+        x = m.arange(24.0)
+        x = {"C": x.reshape(4, 6), "F": x.reshape(4, 6).T, "3d": x.reshape(2, 3, 4).T}[kind]
+        made = eval(call, {"np": m, "x": x})
+        return made.shape, made.strides, made.__array_interface__["strides"], made.tolist()
+
+    for call in (
+        "np.expand_dims(x, 0)",
+        "np.expand_dims(x[::2], (1, -1))",
+        "np.expand_dims(x.sum(), 0)",
+        "x[:, None]",
+        "x.sum(0, keepdims=True)",
+        "x.max(-1, keepdims=True)",
+        "x.min(keepdims=True)",
+        "np.add.reduce(x[1:], (0, 1), keepdims=True)",
+        "x - x.max(1, keepdims=True)",
+    ):
+        for kind in ("C", "F", "3d"):
+            assert sight(np, kind, call) == sight(numpy, kind, call), (call, kind)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

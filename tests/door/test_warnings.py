@@ -343,6 +343,26 @@ def test_complex_divisions_warn_as_numpys_steps_do(divisor, dtype, n, tier):
         assert warned(frit.numpy, number) == warned(numpy, number), number
 
 
+@pytest.mark.parametrize("form", ["x ** y", "x ** y[0]", "np.power(x, y, out=x)"])
+@pytest.mark.parametrize("n", [1, 5000])
+@pytest.mark.parametrize("dtype", ["F", "D"])
+def test_a_complex_power_that_is_no_number_is_compared(dtype, n, form, tier):
+    import frit.numpy
+
+    def warned(np, number, exponent):
+        x, y = (np.array(numpy.full(n, value).astype(dtype)) for value in (number, exponent))
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            result = str(eval(form, {"np": np, "x": x, "y": y})[0])
+        return result, [str(w.message) for w in seen]
+
+    nan = numpy.nan
+    for number in (2, 1j, nan, complex(nan, 1), 0, numpy.inf):
+        for exponent in (nan, complex(nan, 1), complex(1, nan), complex(nan, nan)):
+            expected = warned(numpy, number, exponent)
+            assert warned(frit.numpy, number, exponent) == expected, (number, exponent)
+
+
 def told(python, *words):
     """The texts of a program's warnings."""
     errors = python(*words).stderr.splitlines()

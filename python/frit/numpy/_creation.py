@@ -263,6 +263,8 @@ def linspace(
     if kind.kind in "iu":
         y = _floor(y)
     y = y.astype(kind, copy=False)
+    if kind == numpy.float64 and pieces > 0:
+        y = y.view()  # as NumPy's, which is one of a column
     return (y, numpy.float64(step) if pieces > 0 else step) if retstep else y
 
 

@@ -61,7 +61,8 @@ def expand_dims(a: Any, axis: Any) -> Any:
     places = {operator.index(place) % ndim for place in axes if -ndim <= place < ndim}
     if len(places) != len(axes):
         raise Unfit("an axis is out of bounds or repeated")
-    return array[tuple(None if place in places else slice(None) for place in range(ndim))]
+    extents = iter(array.shape)
+    return array.reshape(tuple(1 if place in places else next(extents) for place in range(ndim)))
 
 
 @native
