@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
-from typing import Any
 
 from frit.translate.record import field, record
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
 
 # Seconds as Python: less is left alone, as a compiled call costs as much.
 SHORT = 3e-6
@@ -39,6 +42,8 @@ class Traits:
 
 
 def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
+    import ast
+
     from frit.loops.attributes import uses_of
     from frit.loops.hopeless import callees_of
     from frit.loops.names import nodes_in
