@@ -1,7 +1,8 @@
-"""_blas.py: loads NumPy so that the idle threads of its OpenBLAS leave the cores to others."""
+"""_blas.py: loads NumPy, without idle threads of its OpenBLAS and searches for garbage."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -14,10 +15,27 @@ _CYCLES = "18"
 
 def load_numpy() -> None:
     """Imports NumPy, if nobody has; the variable that OpenBLAS reads then is the user's if set."""
-    if "numpy" in sys.modules or _TIMEOUT in os.environ:
+    if "numpy" in sys.modules:
         return
-    os.environ[_TIMEOUT] = _CYCLES
+    is_ours = _TIMEOUT not in os.environ
     try:
-        import numpy  # noqa: F401
+        if is_ours:
+            os.environ[_TIMEOUT] = _CYCLES
+        _import_without_search()
     finally:
-        del os.environ[_TIMEOUT]
+        if is_ours:
+            os.environ.pop(_TIMEOUT, None)
+
+
+def _import_without_search() -> None:
+    """All that an import makes stays; to look through it for garbage took 3 ms of 85."""
+    if not gc.isenabled() or gc.get_freeze_count():
+        import numpy  # noqa: F401
+    else:
+        gc.disable()
+        try:
+            import numpy  # noqa: F401
+        finally:
+            gc.freeze()  # the one way to make objects old without looking at them
+            gc.unfreeze()
+            gc.enable()

@@ -407,3 +407,31 @@ def test_pickles_made_under_frit_are_read_without_it(python, file):
     print(d["r"].random() == numpy.random.default_rng(1).random())
     """
     assert python("-c", textwrap.dedent(code)).stdout == "True [1, 2, 3] True\nTrue\n"
+
+
+@pytest.mark.parametrize("collector", ["enable", "disable", "freeze"])
+def test_the_import_leaves_the_garbage_collector_and_the_environment_as_they_were(frit, collector):
+    program = f"""
+        import gc, os
+        gc.{collector}()
+        def state():
+            return gc.isenabled(), gc.get_freeze_count() > 0, dict(os.environ)
+        before = state()
+        import numpy
+        print(numpy.__name__, state() == before)
+        """
+    assert frit(program) == "frit.numpy True\n"
+
+
+def test_numpy_is_imported_without_searches_for_garbage(python, file):
+    path = file(
+        "program.py",
+        """
+        import gc
+        searches = []
+        gc.callbacks.append(lambda phase, facts: searches.append(phase))
+        import numpy
+        print(len(searches))
+        """,
+    )
+    assert int(python("-m", "frit", path).stdout) < int(python(path).stdout) / 2

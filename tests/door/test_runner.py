@@ -212,3 +212,30 @@ def test_tracebacks_show_no_frames_of_ours(python, file):
 def test_warnings_of_empty_means_are_numpys(python, file):
     path = file("program.py", "import numpy as np\nnp.mean([])\nnp.std(np.ones((0, 3)), axis=0)\n")
     assert python("-m", "frit", path).stderr == python(path).stderr
+
+
+def test_calls_cost_the_same_at_every_depth(python, file):
+    """Where a chunk of Python's stack ends, each call maps memory: a page fault a call."""
+    path = file(
+        "program.py",
+        """
+        import resource
+
+        def leaf():
+            pass
+
+        def deep(left):
+            if left:
+                deep(left - 1)
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            for _ in range(500):
+                leaf()
+            faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+        faults = []
+        deep(800)
+        print(max(faults) < 250)
+        """,
+    )
+    for words in ([path], ["-m", "program"], ["-c", path.read_text()], ["-"]):
+        assert python("-m", "frit", *words, input=path.read_text()).stdout == "True\n"

@@ -735,7 +735,7 @@ def test_a_notebooks_shell(python):
 PROGRAM = """
 import numpy as np
 import helper
-n = 300
+n = 500
 a = np.zeros((n, n))
 b = np.arange(n * 1.0)
 total = 0.0
@@ -784,7 +784,8 @@ import numpy as np
 from tests.loops import kernels
 if "frit" in sys.modules:
     from frit.loops import place
-    place.WORTH = 0.5e-3  # so that the loops need not run for long before
+    # So that the loops need not run for long before.
+    place.WORTH, place.FIRST_WORTH = 0.5e-3, 3.0
 SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
 SIZES |= {{"heat_3d": (8, 40), "gemver": (120, 110)}}
 for name, f in kernels.KERNELS.items():
@@ -811,6 +812,14 @@ def test_the_report_counts_nests(python, file):
     file("helper.py", HELPER)
     done = python("-m", "frit", "--report", file("program.py", PROGRAM))
     assert "loops      2 nests ran compiled, 0 as Python" in done.stderr
+
+
+def test_the_first_nest_of_a_process_has_to_be_worth_the_loading_of_llvm(python, file, tmp_path):
+    file("helper.py", HELPER)
+    program = file("program.py", PROGRAM.replace("n = 500", "n = 320"))
+    done = python("-m", "frit", "--report", program, FRIT_CACHE_DIR=str(tmp_path / "none"))
+    assert done.stdout == python(program).stdout
+    assert "nests ran compiled" not in done.stderr
 
 
 def test_the_traceback_names_the_line(python, file):

@@ -285,14 +285,31 @@ def scaled(x, y, n):
 """
 
 
-def test_programs_keep_their_modules(tmp_path):
-    (tmp_path / "main.py").write_text(PROGRAM)
-    (tmp_path / "part.py").write_text(PART)
+def outputs_of_runs(tmp_path, runs):
+    """What main.py prints."""
     settings = os.environ | {"FRIT_CACHE_DIR": str(tmp_path / "cache")}
     for name in ("FRIT_CACHE", "FRIT_LOOPS"):
         settings.pop(name, None)
     words = [sys.executable, "-m", "frit", "main.py"]
-    for _ in range(2):
+    for _ in range(runs):
         done = subprocess.run(words, cwd=tmp_path, env=settings, capture_output=True, text=True)
-        assert (done.stdout, done.stderr) == ("159600.0\n", "")
+        assert done.stderr == ""
+        yield done.stdout
+
+
+def test_programs_keep_their_modules(tmp_path):
+    (tmp_path / "main.py").write_text(PROGRAM)
+    (tmp_path / "part.py").write_text(PART)
+    assert [*outputs_of_runs(tmp_path, 2)] == ["159600.0\n"] * 2
     assert len([*(tmp_path / "cache" / "nests").iterdir()]) == 1
+
+
+def test_a_kept_program_starts_without_what_reads_texts(tmp_path):
+    (tmp_path / "main.py").write_text(f"""
+import sys
+print(*sorted({{"ast", "pickle", "typing", "frit.loops.place"}} & sys.modules.keys()))
+{MODULE}
+""")
+    first, second = outputs_of_runs(tmp_path, 2)
+    assert first == "ast frit.loops.place pickle typing\n"
+    assert second == "frit.loops.place\n"

@@ -12,17 +12,19 @@ the Python it is. frit.explain(saxpy) says which, and why.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeVar
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 __all__ = ["Parallelized", "parallelize", "state_of"]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Parallelized:
@@ -82,6 +84,8 @@ class Parallelized:
 
     def made_anew(self, cells: set[str]) -> types.CodeType:
         """The function's code, in which places are numbers."""
+        import ast
+
         from frit.loops.codes import compiled_function
         from frit.loops.names import copied, owner_of
         from frit.loops.rewrite import Rewriter, Scope

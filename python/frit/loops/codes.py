@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Iterator
 
 from frit.loops.place import Place, originals
 from frit.loops.quiet import without_warnings
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
 
 KEY = "frit nest"  # (KEY, n) stands for place n until it is there
 _FUTURE = 0x1000000  # annotations; the others are always on
@@ -47,6 +50,8 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def compiled_function(code: types.CodeType, node: ast.FunctionDef) -> types.CodeType:
     """The rewritten function's; code: the one that Python compiles it to."""
+    import ast
+
     node.decorator_list = []
     body: list[ast.stmt] = [node]
     if code.co_freevars:

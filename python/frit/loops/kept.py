@@ -9,20 +9,24 @@ from __future__ import annotations
 import functools
 import marshal
 import os
-import pickle
 import types
-from typing import Any
 
 from frit import _kept
 from frit.loops.codes import codes_in, with_places
 from frit.loops.place import Origin, Place
 from frit.loops.traits import as_row, from_row
 
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def content_of(
     made: types.CodeType, places: list[Place], original: types.CodeType, others: Any = ()
 ) -> Any:
     """made: the code, in which places are numbers; others: what is kept with the loops."""
+    import pickle
+
     if not places:
         return ()
     numbers = {id(place): number for number, place in enumerate(places)}
@@ -71,6 +75,8 @@ class Kept:
     def trees(self) -> tuple[list[Any], Any]:
         """The loops, and what was kept with them."""
         if self.read is None:
+            import pickle
+
             self.read = pickle.loads(self.pickled)
             self.pickled = b""
         return self.read

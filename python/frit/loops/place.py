@@ -6,7 +6,6 @@ a program without arrays never does.
 
 from __future__ import annotations
 
-import ast
 import atexit
 import builtins
 import functools
@@ -15,13 +14,16 @@ import time
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from frit import _activity, _kept
 from frit.loops.quiet import without_collections
 from frit.loops.traits import FIRST_WORTH, KEPT_WORTH, SHORT, WORTH, Guess, Traits, traits_of
 
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
+    import ast
+    from typing import Any
+
     from frit.loops.attributes import Attributes
     from frit.loops.peel import Peel
     from frit.loops.site import Plan, Site
@@ -617,6 +619,8 @@ def _is_watched() -> bool:
 
 def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later."""
+    import ast
+
     from frit.loops.names import assigned_names, needed_names
 
     # The last rounds are Python's only where every round is run, and nothing is run behind them.

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
-from typing import Any
 
 from frit.translate.record import field, record
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
 
 # Seconds as Python: less is left alone, as a compiled call costs as much.
 SHORT = 3e-6
 # Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
-# translation takes; and as many times that before the first of a process, which loads modules.
-WORTH, FIRST_WORTH = 10e-3, 3.0
+# translation takes; and as many times that before the first of a process, which loads modules and
+# mostly LLVM: some 55 ms of CPU time.
+WORTH, FIRST_WORTH = 10e-3, 6.0
 KEPT_WORTH = 1e-3  # the same for a nest that an earlier process has translated
 # What is done to a stack of numbers (loop_guess.h says what), and with what.
 Step = tuple[str, float]
@@ -39,6 +43,8 @@ class Traits:
 
 
 def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
+    import ast
+
     from frit.loops.attributes import uses_of
     from frit.loops.hopeless import callees_of
     from frit.loops.names import nodes_in

@@ -9,9 +9,11 @@ a program with a loop needs no more than the source.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
+    from typing import Any
+
     from frit.translate.environment import Environment
     from frit.translate.errors import Restart, TranslationError
     from frit.translate.rules import CRules

@@ -7,12 +7,12 @@ these are dataclasses.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     from dataclasses import astuple as values_of
     from dataclasses import dataclass as record
     from dataclasses import field, replace
+    from typing import Any
 else:
 
     class _Field:
