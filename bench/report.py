@@ -26,12 +26,14 @@ class Table:
     """The records, by what was measured."""
 
     def __init__(self, records: list[dict]) -> None:
-        self.warm, self.speedup, self.cold = {}, {}, {}
+        self.warm, self.speedup, self.cold, self.streams = {}, {}, {}, {}
         for r in records:
             if "seconds" in r:
                 key = r["threads"], r["dtype"], r["workload"], r["n"]
                 self.warm.setdefault(key, {}).setdefault(r["system"], r["seconds"])
                 self.speedup.setdefault(key, {}).setdefault(r["system"], r["speedup"])
+            elif "rate" in r:
+                self.streams.setdefault((r["threads"], r["workload"]), []).append(r["rate"])
             elif "first" in r:
                 self.cold.setdefault((r["workload"], r["n"]), {})[r["system"]] = r
         self.wrong = [r for r in records if "wrong" in r or "failure" in r]
@@ -147,21 +149,24 @@ def cold_section(table: Table) -> str:
     return text + grid(["workload", "n", *names], rows)
 
 
-def bandwidth_section(table: Table, stream: dict) -> str:
-    """For workloads that memory bounds: bytes that must move, over time, over the stream's rate."""
+def bandwidth_section(table: Table) -> str:
+    """For workloads that memory bounds: bytes that must move, over time, over the stream's rate.
+
+    The latter is the median of those that were measured between the workload's own turns.
+    """
     rows = []
     for key, times in table.warm.items():
         threads, dtype, workload, n = key
         must_move = BY_NAME[workload].must_move
         if must_move is None or n != BY_NAME[workload].largest:
             continue
-        rates = {int(count): max(rate.values()) for count, rate in stream.items()}
+        rate = statistics.median(table.streams[threads, workload])
         gigabytes = must_move * n * (8 if dtype == "float64" else 4) / 1e9
         shares = [
-            f"{gigabytes / times[name] / rates[threads]:.0%}" if name in times else ""
+            f"{gigabytes / times[name] / rate:.0%}" if name in times else ""
             for name in ["numpy", *table.systems]
         ]
-        rows.append([workload, dtype, str(threads), f"{rates[threads]:.1f}", *shares])
+        rows.append([workload, dtype, str(threads), f"{rate:.1f}", *shares])
     heading = ["workload", "dtype", "threads", "stream GB/s", "numpy", *table.systems]
     return grid(heading, rows) if rows else "Not measured: no largest size.\n"
 
@@ -179,7 +184,7 @@ def markdown(about: dict, records: list[dict]) -> str:
         f"## Slower than NumPy (below {NEVER_BELOW} warm, above {COLD_LIMIT} of its first call)\n",
         slow_section(table) if "frit" in table.systems else "No right result of Frit was timed.\n",
         "## Share of the memory bandwidth, counting only bytes that must move\n",
-        bandwidth_section(table, about["stream"]),
+        bandwidth_section(table),
     ]
     for threads in table.threads:
         for dtype in dict.fromkeys(key[1] for key in table.warm):

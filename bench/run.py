@@ -24,8 +24,8 @@ from pathlib import Path
 
 import peers
 import report
-import stream
-from workloads import SMALL_SIZES, WORKLOADS
+from stream import Stream
+from workloads import BY_NAME, SMALL_SIZES, WORKLOADS
 
 HERE = Path(__file__).resolve().parent
 MEASURE = str(HERE / "measure.py")
@@ -59,9 +59,18 @@ def measure(kind: str, threads: int, **lists: list[str]) -> list[dict]:
 
 def measure_warm(options: argparse.Namespace) -> list[dict]:
     records = []
+    stream = Stream()
+
+    def note_stream() -> None:
+        """The memory's rate changes with the neighbours' work: it takes its turns too."""
+        if "largest" in options.sizes and BY_NAME[workload].must_move is not None:
+            rate = max(stream.rates(threads).values())
+            records.append(dict(kind="stream", workload=workload, threads=threads, rate=rate))
+
     for threads in options.threads:
         for workload in options.workloads:
             print(f"warm, {threads} thread(s): {workload}", file=sys.stderr, flush=True)
+            note_stream()
             for name in options.systems[1:]:
                 if name == "frit" or peers.offers(name, workload):
                     records += measure(
@@ -73,6 +82,7 @@ def measure_warm(options: argparse.Namespace) -> list[dict]:
                         dtypes=options.dtypes,
                         budget=["0.05" if options.quick else "0.25"],
                     )
+                    note_stream()
     return records
 
 
@@ -166,7 +176,6 @@ def main() -> int:
         cpus=os.cpu_count(),
         python=platform.python_version(),
         versions={name: version(name) for name in options.systems},
-        stream=stream.measure(options.threads),
     )
     records = measure_warm(options)
     if not options.no_cold:

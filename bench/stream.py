@@ -89,24 +89,25 @@ int main(int count, char **arguments) {
 """
 
 
-def measure(thread_counts: list[int]) -> dict[int, dict[str, float]]:
-    """GB/s by thread count: {"plain": ..., "streaming": ...}."""
-    compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")))
-    with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder, "triad.c"), Path(folder, "triad")
-        source.write_text(PROGRAM)
-        flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread"]
-        subprocess.run([compiler, *flags, str(source), "-o", str(program)], check=True)
+class Stream:
+    """The program, compiled."""
 
-        def rate(threads: int, streaming: int) -> float:
-            command = [str(program), str(threads), str(streaming)]
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        source, self.program = Path(self.folder.name, "triad.c"), Path(self.folder.name, "triad")
+        source.write_text(PROGRAM)
+        compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")))
+        flags = ["-O3", "-march=native", "-ffp-contract=off", "-pthread"]
+        subprocess.run([compiler, *flags, str(source), "-o", str(self.program)], check=True)
+
+    def rates(self, threads: int) -> dict[str, float]:
+        """GB/s, with either kind of stores."""
+
+        def rate(streaming: int) -> float:
+            command = [str(self.program), str(threads), str(streaming)]
             return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-        return {t: dict(plain=rate(t, 0), streaming=rate(t, 1)) for t in thread_counts}
-
-
-def best(rates: dict[str, float]) -> float:
-    return max(rates.values())
+        return dict(plain=rate(0), streaming=rate(1))
 
 
 def main() -> None:
@@ -114,8 +115,10 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     options = parser.parse_args()
     print(f"reproduce: {Path(sys.executable).name} {' '.join(sys.argv)}")
-    for threads, rates in measure([int(text) for text in options.threads.split(",")]).items():
-        print(threads, "thread(s), GB/s:", json.dumps({k: round(v, 1) for k, v in rates.items()}))
+    stream = Stream()
+    for threads in map(int, options.threads.split(",")):
+        rates = {kind: round(rate, 1) for kind, rate in stream.rates(threads).items()}
+        print(threads, "thread(s), GB/s:", json.dumps(rates))
 
 
 if __name__ == "__main__":
