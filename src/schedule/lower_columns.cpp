@@ -24,89 +24,34 @@ class ColumnsBody final : public ReducingBody {
       if (is_reduced(axis)) serial.push_back({.members = {axis}, .extent = extent_of(axis)});
     if (!group_.ordered) serial = reduced_axes();
     if (kept.size() > 1 && kept.back().extent <= few_columns) return short_columns(kept, serial);
-    Axis column = kept.back();
+    column_ = kept.back();
     kept.pop_back();
-    const std::int64_t blocks = (column.extent + column_block - 1) / column_block;
+    const std::int64_t blocks = (column_.extent + column_block - 1) / column_block;
     Axis block{.members = {}, .extent = blocks};
     kept.push_back(block);
     open_flat(kept);
     const ValueId size = writer_.constant_int(column_block);
-    const ValueId begin = writer_.apply(Op::Multiply, DType::Int64, kept.back().index, size);
-    const ValueId bound = writer_.apply(Op::Add, DType::Int64, begin, size);
-    const ValueId end =
-        writer_.apply(Op::Minimum, DType::Int64, bound, integer_value(column.extent));
+    begin_ = writer_.apply(Op::Multiply, DType::Int64, kept.back().index, size);
+    const ValueId bound = plus(begin_, size);
+    end_ = writer_.apply(Op::Minimum, DType::Int64, bound, integer_value(column_.extent));
     nest_.pop_back();  // the block itself is no axis of any window
-    std::vector<Accumulator> accumulators = accumulators_of(0);
-    std::vector<std::int32_t> rows, shifts;
-    for (const Accumulator& a : accumulators) {
+    accumulators_ = accumulators_of(0);
+    for (const Accumulator& a : accumulators_) {
       const DType type = type_of_reduction(*a.member);
-      rows.push_back(scratch(type, column_block));
-      shifts.push_back(add_integer(-size_of(type)));
+      rows_.push_back(scratch(type, column_block));
+      shifts_.push_back(add_integer(-size_of(type)));
     }
-    const auto in_row = [&](std::size_t k) {
-      return Address{.operand = rows[k],
-                     .terms = {{column.index, unit_stride}, {begin, shifts[k]}}};
-    };
-    const auto over_columns = [&](auto&& write) {
-      column.lanes = true;
-      column.index = writer_.open_loop(begin, end, true);
-      nest_.push_back(&column);
-      write();
-      close();
-    };
     over_columns([&] {
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        writer_.store(in_row(k), scalar(*accumulators[k].member, 0));
+      for (std::size_t k = 0; k < rows_.size(); ++k)
+        writer_.store(sum_at(k), scalar(*accumulators_[k].member, 0));
     });
-    // One pass over the accumulators adds the rows of these numbers.
-    const auto add_rows = [&](std::initializer_list<ValueId> numbers) {
-      over_columns([&] {
-        std::vector<ValueId> sums;
-        for (const ValueId number : numbers) {
-          if (!serial.empty()) serial.back().index = number;
-          point(0, accumulators);
-          if (sums.empty())
-            for (std::size_t k = 0; k < rows.size(); ++k) sums.push_back(writer_.load(in_row(k)));
-          for (std::size_t k = 0; k < rows.size(); ++k)
-            sums[k] = writer_.apply(node_of(*accumulators[k].member).op, writer_.type_of(sums[k]),
-                                    sums[k], accumulators[k].value);
-          flush(full_);
-          full_.clear();
-        }
-        for (std::size_t k = 0; k < rows.size(); ++k) writer_.store(in_row(k), sums[k]);
-      });
-    };
-    for (std::size_t k = 0; k + 1 < serial.size(); ++k) open(serial[k], false);
-    if (serial.empty()) {
-      add_rows({no_value});
-    } else {
-      Axis& last = serial.back();
-      const std::int64_t together =
-          group_.members.size() <= short_body ? last.extent / rows_at_once * rows_at_once : 0;
-      const auto plus = [&](ValueId x, std::int64_t y) {
-        return writer_.apply(Op::Add, DType::Int64, x, writer_.constant_int(y));
-      };
-      nest_.push_back(&last);
-      if (together > 0) {
-        const ValueId four = writer_.open_loop(writer_.constant_int(0),
-                                               integer_value(together / rows_at_once), false);
-        const ValueId first =
-            writer_.apply(Op::Multiply, DType::Int64, four, writer_.constant_int(rows_at_once));
-        add_rows({first, plus(first, 1), plus(first, 2), plus(first, 3)});
-        writer_.close_loop();
-      }
-      add_rows({writer_.open_loop(integer_value(together), integer_value(last.extent), false)});
-      writer_.close_loop();
-      nest_.pop_back();
-      share_cost(together > 0 ? rows_at_once + 1 : 1);
-    }
-    for (std::size_t k = 0; k + 1 < serial.size(); ++k) close();
+    add_all(serial);
     over_columns([&] {
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        const Member& m = *accumulators[k].member;
+      for (std::size_t k = 0; k < rows_.size(); ++k) {
+        const Member& m = *accumulators_[k].member;
         if (stored(m.out.slot))
           writer_.store(address(m.out, MemoryAccess::Write),
-                        writer_.cast(writer_.load(in_row(k)), m.out.dtype));
+                        writer_.cast(writer_.load(sum_at(k)), m.out.dtype));
       }
     });
     writer_.close_loop();
@@ -115,6 +60,64 @@ class ColumnsBody final : public ReducingBody {
   }
 
  private:
+  ValueId plus(ValueId x, ValueId y) { return writer_.apply(Op::Add, DType::Int64, x, y); }
+  Address sum_at(std::size_t k) const {
+    return {.operand = rows_[k], .terms = {{column_.index, unit_stride}, {begin_, shifts_[k]}}};
+  }
+  template <class Write>
+  void over_columns(Write&& write) {
+    column_.lanes = true;
+    column_.index = writer_.open_loop(begin_, end_, true);
+    nest_.push_back(&column_);
+    write();
+    close();
+  }
+
+  // Every row to the sums of the block's columns, in order.
+  void add_all(std::vector<Axis>& serial) {
+    if (serial.empty()) return add_rows(nullptr, {no_value});
+    Axis& last = serial.back();
+    for (std::size_t k = 0; k + 1 < serial.size(); ++k) open(serial[k], false);
+    nest_.push_back(&last);
+    const std::int64_t together =
+        group_.members.size() <= short_body ? last.extent / rows_at_once * rows_at_once : 0;
+    if (together > 0) {
+      const ValueId four =
+          writer_.open_loop(writer_.constant_int(0), integer_value(together / rows_at_once), false);
+      std::vector<ValueId> numbers{
+          writer_.apply(Op::Multiply, DType::Int64, four, writer_.constant_int(rows_at_once))};
+      for (std::int64_t k = 1; k < rows_at_once; ++k)
+        numbers.push_back(plus(numbers[0], writer_.constant_int(k)));
+      add_rows(&last, numbers);
+      writer_.close_loop();
+    }
+    add_rows(&last,
+             {writer_.open_loop(integer_value(together), integer_value(last.extent), false)});
+    writer_.close_loop();
+    nest_.pop_back();
+    share_cost(together > 0 ? rows_at_once + 1 : 1);
+    for (std::size_t k = 0; k + 1 < serial.size(); ++k) close();
+  }
+
+  // One pass over the sums adds the rows with these numbers of an axis; null: there is one row.
+  void add_rows(Axis* axis, const std::vector<ValueId>& numbers) {
+    over_columns([&] {
+      std::vector<ValueId> sums;
+      for (const ValueId number : numbers) {
+        if (axis) axis->index = number;
+        point(0, accumulators_);
+        if (sums.empty())
+          for (std::size_t k = 0; k < rows_.size(); ++k) sums.push_back(writer_.load(sum_at(k)));
+        for (std::size_t k = 0; k < rows_.size(); ++k)
+          sums[k] = writer_.apply(node_of(*accumulators_[k].member).op, writer_.type_of(sums[k]),
+                                  sums[k], accumulators_[k].value);
+        flush(full_);
+        full_.clear();
+      }
+      for (std::size_t k = 0; k < rows_.size(); ++k) writer_.store(sum_at(k), sums[k]);
+    });
+  }
+
   // A few columns (the coordinates of points): lanes run along the longest other axis, and each
   // column has its own local.
   void short_columns(std::vector<Axis>& kept, std::vector<Axis>& serial) {
@@ -156,6 +159,11 @@ class ColumnsBody final : public ReducingBody {
     close_lanes(outer);
     finish_launch();
   }
+
+  Axis column_;
+  ValueId begin_ = no_value, end_ = no_value;  // of the block's columns
+  std::vector<Accumulator> accumulators_;
+  std::vector<std::int32_t> rows_, shifts_;  // of each: scratch memory, and its address's stride
 };
 
 }  // namespace
