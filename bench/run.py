@@ -63,7 +63,9 @@ def measure_warm(options: argparse.Namespace) -> list[dict]:
 
     def note_stream() -> None:
         """The memory's rate changes with the neighbours' work: it takes its turns too."""
-        if "largest" in options.sizes and BY_NAME[workload].must_move is not None:
+        known = BY_NAME[workload]
+        has_largest = {"largest", str(known.largest)} & set(options.sizes)
+        if has_largest and known.must_move is not None:
             rate = max(stream.rates(threads).values())
             records.append(dict(kind="stream", workload=workload, threads=threads, rate=rate))
 

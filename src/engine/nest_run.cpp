@@ -15,6 +15,7 @@
 #include "frit/version.h"
 #include "ir/disk_store.h"
 #include "ir/error.h"
+#include "ir/layout.h"
 #include "ir/library.h"
 #include "schedule/caches.h"
 
@@ -786,10 +787,8 @@ class NestRun {
             .count = r.extent == 2 && lies_as_copies_do(a.parameter) ? 1 : r.extent};
   }
   bool lies_as_copies_do(std::int32_t parameter) const {
-    const auto strides = call_.arrays[at(parameter)].strides;
-    for (std::size_t k = 0; k < strides.size(); ++k)
-      if (strides[k] != bytes_behind(parameter, static_cast<std::int32_t>(k) + 1)) return false;
-    return true;
+    const NestArgument& array = call_.arrays[at(parameter)];
+    return is_contiguous(array.shape, array.strides, size_of(array_type(parameter)));
   }
 
   void combine(const ChunkReduction& reduction, const Range& r) {

@@ -54,7 +54,8 @@ std::int64_t size_of_shape(std::span<const std::int64_t> shape, int item_size) {
   return empty ? 0 : size;
 }
 
-// Axes of extent 1 have no say; an empty window is contiguous both ways.
+}  // namespace
+
 bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
                    int item_size, bool fortran) {
   std::int64_t expected = item_size;
@@ -69,8 +70,6 @@ bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int
   }
   return true;
 }
-
-}  // namespace
 
 struct LayoutTable {
   struct Hash {

@@ -55,6 +55,10 @@ const Layout* make_layout(std::span<const std::int64_t> shape,
                           std::span<const std::int64_t> strides, int item_size);
 const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size);
 
+// In C order, or in Fortran's. Axes of extent 1 have no say; an empty window is so both ways.
+bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides,
+                   int item_size, bool fortran = false);
+
 // Do all indices lead to one element?
 inline bool is_one_element(const Layout& layout) {
   for (const std::int64_t stride : layout.strides())

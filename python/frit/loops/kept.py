@@ -25,10 +25,10 @@ def content_of(
     made: types.CodeType, places: list[Place], original: types.CodeType, others: Any = ()
 ) -> Any:
     """made: the code, in which places are numbers; others: what is kept with the loops."""
-    import pickle
-
     if not places:
         return ()
+    import pickle
+
     numbers = {id(place): number for number, place in enumerate(places)}
     codes = {id(code): number for number, code in enumerate(_all_codes(original))}
     rows = []
