@@ -209,8 +209,8 @@ std::int64_t pairwise_split(DType dtype, std::int64_t n);
 
 // LLVM bitcode (built by clang from the op table) of one straight-line function a formula: no
 // branches, calls to LLVM intrinsics only, no memory. Complex types: two functions, suffix "_re"
-// and "_im", each taking (x_re, x_im, y_re, y_im, ..). Bool is i8 with value 0 or 1, in and out.
-// float16 is `half`.
+// and "_im", each taking (x_re, x_im, y_re, y_im, ..). Bool is i8: 0 or 1 where it was computed;
+// what comes from memory may be any byte, and is true where it is not 0. float16 is `half`.
 std::span<const char> formula_bitcode();
 // A complex op whose result is real or bool (equal, absolute) has one function, without suffix.
 // Select takes (bool, y.., z..). Ldexp's second argument is i64.

@@ -155,13 +155,23 @@ T widened(T x) {
 }
 inline float widened(half x) { return x; }
 
+// The byte of a bool in memory may be any: what is not 0 is true. Where it is copied it stays as it
+// is.
+template <Op op>
+constexpr bool moves_only = op == Op::Copy || op == Op::Select;
+
 // The formula's own result, not yet of the output's type; void where the row has no formula for the
 // type.
 template <Op op, DType d, class X, class Y, class Z>
 auto formula_of(X x, Y y, Z z) {
   using F = Formula<op>;
   if constexpr (d == DType::Bool) {
-    if constexpr (requires { F::boolean(x, y, z); }) return F::boolean(x, y, z);
+    if constexpr (requires { F::boolean(x, y, z); }) {
+      if constexpr (moves_only<op>)
+        return F::boolean(x, y, z);
+      else
+        return F::boolean(x != 0, y != 0, z != 0);
+    }
   } else if constexpr (signed_type(d)) {
     if constexpr (requires { F::signed_integer(x, y, z); }) return F::signed_integer(x, y, z);
   } else if constexpr (unsigned_type(d)) {
@@ -317,6 +327,8 @@ Element<to> converted(Element<from> x) {
   using To = Element<to>;
   if constexpr (to == DType::Bool)
     return x != 0;
+  else if constexpr (from == DType::Bool)
+    return (To)(x != 0);
   else if constexpr (to == DType::Float16 && from == DType::Float64)
     return narrowed(x);
   else if constexpr (!float_type(from) || float_type(to))

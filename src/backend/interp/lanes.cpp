@@ -81,7 +81,7 @@ void fill(std::byte* to, const std::byte* from, std::int64_t n, int size) {
 
 std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n) {
   std::int64_t count = 0;
-  for (std::int64_t k = 0; k < n; ++k) count += conditions[k];
+  for (std::int64_t k = 0; k < n; ++k) count += conditions[k] != 0;
   return count;
 }
 
@@ -89,7 +89,7 @@ void split(const std::uint8_t* conditions, std::int64_t n, Lane* chosen, Lane* r
   std::int64_t taken = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     chosen[taken] = rest[k - taken] = static_cast<Lane>(k);
-    taken += conditions[k];
+    taken += conditions[k] != 0;
   }
 }
 

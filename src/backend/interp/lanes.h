@@ -38,7 +38,7 @@ void fill(std::byte* to, const std::byte* from, std::int64_t n, int size);
 
 using Lane = std::int32_t;
 
-// How many of n conditions hold. Conditions are 0 or 1.
+// How many of n conditions hold: those that are not 0.
 std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n);
 // Lists the lanes whose condition holds, and the others. Both lists need room for n.
 void split(const std::uint8_t* conditions, std::int64_t n, Lane* chosen, Lane* rest);

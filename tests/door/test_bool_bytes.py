@@ -1,0 +1,120 @@
+"""test_bool_bytes.py: bool arrays on other memory, where any byte but 0 is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import frit
+import frit.loops
+import frit.numpy
+from frit import _core
+
+RANDOM = numpy.random.default_rng(9)
+SIZES = (1, 7, 64, 1000, 50_021)
+PROGRAMS = [
+    "x + y",
+    "x * y",
+    "x ^ y",
+    "~x",
+    "x == y",
+    "x < y",
+    "x >= True",
+    "np.logical_not(x)",
+    "np.logical_xor(x, y)",
+    "np.maximum(x, y)",
+    "np.fmin(x, y)",
+    "x + 1",
+    "x * 2.5",
+    "x / 2",
+    "np.sqrt(x)",
+    "x << 1",
+    "x.astype(np.uint8)",
+    "x.astype(np.float32) + y.astype(np.complex64)",
+    "x.sum()",
+    "x[::3].sum(dtype=np.int8)",
+    "x.mean()",
+    "x.any(), x.all(), x.max(), x.min(), x.argmax(), x.argmin()",
+    "np.cumsum(x)",
+    "np.logical_xor.reduce(x)",
+    "np.count_nonzero(x), np.flatnonzero(x)",
+    "w[x], w[x & ~y].sum()",
+    "np.where(x, w, -w)",
+    "np.add(w, 1, where=x, out=np.zeros(len(w)))",
+    "np.sum(w, where=y)",
+    "put(x)",
+    "np.bincount(x), np.dot(x, w), np.unique(x)",
+    "np.concatenate([x, np.arange(3)])",
+    "x.tolist()[:9], bool(x[0]), x[0] + 1, str(x)",
+]
+
+
+def true_bytes(n: int) -> Any:
+    numbers = RANDOM.integers(1, 256, n).astype(numpy.uint8)
+    numbers[RANDOM.random(n) < 0.4] = 0
+    return numbers
+
+
+def meaning(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return [meaning(part) for part in result]
+    if not hasattr(result, "dtype"):
+        return result
+    array = numpy.asarray(result)  # truth is compared, not its byte
+    return array.dtype, array.shape, (array != 0 if array.dtype == bool else array).tolist()
+
+
+def run(program: str, np: Any, x: Any, y: Any) -> Any:
+    def put(mask: Any) -> Any:
+        w[mask] = w[mask] * 2 + 1
+        return w
+
+    w = np.arange(x.size) * 0.25
+    return meaning(eval(program, {"np": np, "x": x, "y": y, "w": w, "put": put}))
+
+
+@pytest.fixture(params=["automatic", "interpreter", "compiled"], autouse=True)
+def tier(request: pytest.FixtureRequest) -> Iterator[None]:
+    _core.set_tier(request.param)
+    yield
+    _core.set_tier("automatic")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_any_byte_but_zero_is_true(program: str) -> None:
+    for n in SIZES:
+        x, y = true_bytes(n), true_bytes(n)
+        expected = run(program, numpy, x.view(bool), y.view(bool))
+        ours = (frit.numpy.array(part).view(bool) for part in (x, y))
+        assert run(program, frit.numpy, *ours) == expected
+        foreign = (frit.numpy.frombuffer(part.tobytes(), dtype=bool) for part in (x, y))
+        assert run(program, frit.numpy, *foreign) == expected
+
+
+def test_a_loop_takes_any_byte_but_zero_for_true() -> None:
+    def count(x: Any, y: Any, w: Any, out: Any) -> Any:
+        found, total, last = 0, 0.0, -1
+        for i in range(len(x)):
+            if x[i]:
+                found += 1
+                last = i
+            if not x[i] and y[i]:
+                total += w[i]
+            out[i] = x[i] & y[i]
+            w[i] += x[i]
+            k = 0
+            while x[i] and k < 3:
+                k += 1
+            w[i] += k
+        return found, total, last
+
+    for n in (5, 20_011):
+        x, y = true_bytes(n).view(bool), true_bytes(n).view(bool)
+        results = []
+        for function in (count, frit.parallelize(count)):
+            w, out = numpy.arange(n) * 0.5, numpy.zeros(n, dtype=bool)
+            results.append((function(x, y, w, out), w.tolist(), out.tolist()))
+        assert results[0] == results[1]
