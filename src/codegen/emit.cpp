@@ -88,6 +88,10 @@ constexpr unsigned flat_body = 64;
 // does less is faster without lanes, which also wait for the one with the most rounds.
 constexpr unsigned costs_a_gather = 4;
 
+// What to ask whether a load is of a whole vector takes, with all that hangs on it.
+constexpr unsigned costs_a_load = 16;
+constexpr unsigned most_loads_of_chain = 11;  // in several registers each they would fill them all
+
 // Walks a vector loop for what decides the number of lanes, and which Ifs have no branch.
 class LaneSurvey {
  public:
@@ -254,9 +258,12 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop, machine_);
   flat_.insert(survey.flat.begin(), survey.flat.end());
   unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
-  const bool is_chain = !survey.branches && survey.cost > light_body;
+  loads_much_ = survey.cost <= costs_a_load * survey.loads;
+  const bool is_chain =
+      !survey.branches && survey.cost > light_body && survey.loads <= most_loads_of_chain;
   // One body for full and partial vectors asks at each load which of them it is.
-  const bool is_long = survey.straight && is_chain && survey.cost > light_body + 2 * survey.loads;
+  const bool is_long =
+      survey.straight && !survey.branches && survey.cost > light_body + 2 * survey.loads;
   // Part of a long row: an accumulator waits for itself, and what is left over hardly counts.
   const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
                        !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);

@@ -22,6 +22,13 @@ void Emitter::if_then(Value* condition, const std::function<void()>& then) {
 
 void Emitter::if_then_else(Value* condition, const std::function<void()>& then,
                            const std::function<void()>& otherwise) {
+  if (const auto* known = dyn_cast<ConstantInt>(condition)) {
+    if (known->isOne())
+      then();
+    else if (otherwise)
+      otherwise();
+    return;
+  }
   BasicBlock* yes = new_block("then");
   BasicBlock* no = otherwise ? new_block("else") : nullptr;
   BasicBlock* after = new_block("after");
@@ -179,6 +186,10 @@ void Emitter::vector_loop(const Instr& instr, Value* begin, Value* end) {
   Accumulators& accumulators = *frame().accumulators;
   if (alone_) return single_part(instr, begin, end);
   const std::vector<const Instr*> stores = streaming_stores(instr);
+  // Of several rows side by side none is worth to be aligned.
+  if (loads_much_ && stores.empty() && accumulators.empty() &&
+      (once_ || unit_stores(instr).size() > 1))
+    return whole_and_partial(instr, begin, end);
   if (once_) return partial_loop(instr, begin, end, stores);
   if (accumulators.empty())
     if (const auto aligning = stores.empty() ? unit_stores(instr) : stores; !aligning.empty())
@@ -237,6 +248,18 @@ void Emitter::short_part(const Instr& instr, Value* begin, Value* end) {
 }
 
 // ---- one body for all ---------------------------------------------------------------------------
+
+// Or two, where to ask at each access would take as long as what is computed.
+void Emitter::whole_and_partial(const Instr& instr, Value* begin, Value* end) {
+  Value* middle = builder_.CreateAdd(begin, whole_vectors(begin, end));
+  vector_part(instr, begin, middle, nullptr);
+  if_then(builder_.CreateICmpSLT(middle, end), [&] {
+    count_ = builder_.CreateSub(end, middle);
+    is_full_ = builder_.getFalse();
+    body(instr, middle, vector_lanes_);
+    count_ = is_full_ = nullptr;
+  });
+}
 
 void Emitter::partial_loop(const Instr& instr, Value* begin, Value* end,
                            ArrayRef<const Instr*> stores) {

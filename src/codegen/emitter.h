@@ -139,6 +139,7 @@ class Emitter {
   void serial_loop(const Instr& instr, Value* begin, Value* end);
   void vector_loop(const Instr& instr, Value* begin, Value* end);
   void vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned);
+  void whole_and_partial(const Instr& instr, Value* begin, Value* end);
   void partial_loop(const Instr& instr, Value* begin, Value* end,
                     llvm::ArrayRef<const Instr*> stores);
   void partial_part(const Instr& instr, Value* begin, Value* end, Value* first_count);
@@ -286,9 +287,10 @@ class Emitter {
   Value* aligned_ =
       nullptr;         // whether streaming Stores are possible, where that is asked at each of them
   bool once_ = false;  // the vector loop emitted now has one body for all
-  bool alone_ = false;      // it runs one by one
-  bool streaming_ = false;  // streaming Stores are emitted as such now
-  bool streamed_ = false;   // any was
+  bool loads_much_ = false;  // it has hardly more to compute than to load
+  bool alone_ = false;       // it runs one by one
+  bool streaming_ = false;   // streaming Stores are emitted as such now
+  bool streamed_ = false;    // any was
   std::vector<Frame> frames_;
   std::vector<Emitted> values_;
   std::vector<Value*> operand_pointers_;

@@ -23,6 +23,7 @@ KernelWriter::KernelWriter() {
   open_.reserve(4);
   known_.reserve(16);
   levels_.reserve(32);
+  sums_.reserve(32);
   integer_values_.reserve(16);
   kernel_.values.reserve(32);
   kernel_.operands.reserve(8);
@@ -69,9 +70,11 @@ std::int32_t KernelWriter::local(DType dtype) {
 }
 
 ValueId KernelWriter::new_value(DType dtype, std::size_t level) {
+  const auto value = static_cast<ValueId>(kernel_.values.size());
   kernel_.values.push_back(dtype);
   levels_.push_back(level);
-  return static_cast<ValueId>(kernel_.values.size() - 1);
+  sums_.push_back({value, 0});
+  return value;
 }
 
 ValueId KernelWriter::pure(Instr instr, DType type, std::size_t level) {
@@ -101,10 +104,34 @@ ValueId KernelWriter::constant(const Scalar& value) {
   Instr instr;
   instr.kind = InstrKind::Constant;
   instr.constant = value;
-  return pure(std::move(instr), value.dtype, 0);
+  const ValueId result = pure(std::move(instr), value.dtype, 0);
+  if (value.dtype == DType::Int64)
+    sums_[static_cast<std::size_t>(result)] = {no_value, value.as<std::uint64_t>()};
+  return result;
+}
+
+ValueId KernelWriter::sum(Op op, ValueId a, ValueId b) {
+  const Sum x = sums_[static_cast<std::size_t>(a)], y = sums_[static_cast<std::size_t>(b)];
+  if (x.base != no_value && y.base != no_value) return no_value;
+  if (op == Op::Subtract && y.base != no_value) return no_value;
+  const std::uint64_t literal = op == Op::Add ? x.literal + y.literal : x.literal - y.literal;
+  const ValueId base = x.base != no_value ? x.base : y.base;
+  if (base != no_value && literal == 0) return base;
+  const ValueId number = constant_int(static_cast<std::int64_t>(literal));
+  if (base == no_value) return number;
+  Instr instr;
+  instr.kind = InstrKind::Apply;
+  instr.op = Op::Add;
+  instr.args[0] = std::min(base, number);
+  instr.args[1] = std::max(base, number);
+  const ValueId result = pure(std::move(instr), DType::Int64, level_of(base));
+  sums_[static_cast<std::size_t>(result)] = {base, literal};
+  return result;
 }
 
 ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c) {
+  if (result == DType::Int64 && (op == Op::Add || op == Op::Subtract))
+    if (const ValueId known = sum(op, a, b); known != no_value) return known;
   Instr instr;
   instr.kind = InstrKind::Apply;
   instr.op = op;

@@ -23,7 +23,7 @@ class KernelWriter {
   std::int32_t local(DType dtype);
 
   // ---- values: pure instructions stand as far out as their arguments allow, and once; those that
-  // easily raise a floating-point error not outside of a condition ----
+  // easily raise a floating-point error not outside of a condition. (i + 1) - 1 of int64 is i ----
   ValueId constant(const Scalar& value);
   ValueId constant_int(std::int64_t value) { return constant(Scalar::of(DType::Int64, value)); }
   ValueId apply(Op op, DType result, ValueId a, ValueId b = no_value, ValueId c = no_value);
@@ -65,7 +65,14 @@ class KernelWriter {
     std::size_t level;
     ValueId result;
   };
+  // What an int64 is the sum of: a value, or none, and a literal.
+  struct Sum {
+    ValueId base = no_value;
+    std::uint64_t literal = 0;  // wraps
+  };
   ValueId new_value(DType dtype, std::size_t level);
+  // A sum with a literal as a base plus one literal; no_value: it is none.
+  ValueId sum(Op op, ValueId a, ValueId b);
   std::size_t level_of(ValueId value) const { return levels_[static_cast<std::size_t>(value)]; }
   ValueId pure(Instr instr, DType type, std::size_t level);
   ValueId load_at(std::size_t level, Address address, bool streaming);
@@ -81,6 +88,7 @@ class KernelWriter {
   std::vector<Block> blocks_;        // blocks_[0] is the root
   std::vector<Open> open_;           // open_[k] owns blocks_[k + 1]
   std::vector<std::size_t> levels_;  // of each value: the depth of the block that defines it
+  std::vector<Sum> sums_;            // by value
   std::vector<Known> known_;
   std::vector<ValueId> integer_values_;
 };

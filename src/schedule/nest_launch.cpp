@@ -95,6 +95,8 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
     const ValueId length = integer({Kind::Chunk}), end = integer({Kind::End});
     const ValueId low = int_apply(Op::Add, begin, int_apply(Op::Multiply, round, length));
     ranges_[node.loop] = {low, int_apply(Op::Minimum, int_apply(Op::Add, low, length), end)};
+    if (node.grain == Grain::Tile && node.body[0].together > 1)
+      launch_.tile_length = node.body[0].together;
   } else {
     values_[at(node.instr->result)] = int_apply(Op::Add, begin, round);
   }
@@ -438,7 +440,7 @@ void LaunchWriter::emit_in_order(const std::vector<PlanNode>& nodes) {
 }
 
 void LaunchWriter::emit_blocks(const std::vector<const Block*>& blocks,
-                               const std::vector<PlanNode>& nodes) {
+                               const std::vector<PlanNode>& nodes, const PlanNode* skipped) {
   if (blocks.empty()) return emit_in_order(nodes);
   std::vector<bool> needed(body_.values.size());
   for (const PlanNode& n : nodes) need(n, needed);
@@ -448,7 +450,7 @@ void LaunchWriter::emit_blocks(const std::vector<const Block*>& blocks,
       if (is_value && needed[at(instr.result)]) emit_value(instr);
       if (is_value) continue;
       for (const PlanNode& n : nodes)
-        if (n.instr == &instr) emit(n);
+        if (n.instr == &instr && &n != skipped) emit(n);
     }
 }
 
@@ -485,7 +487,7 @@ void LaunchWriter::emit_value(const Instr& instr) {
       made = writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]);
       return;
     case InstrKind::Load:
-      made = writer_.load_here(address(instr, false), streams(instr));
+      made = load(instr);
       return;
     case InstrKind::ReadLocal:
       made = writes_[at(instr.number)] ? writer_.read_local(local(at(instr.number)))
@@ -502,6 +504,15 @@ void LaunchWriter::emit_value(const Instr& instr) {
     case InstrKind::While:
       return;
   }
+}
+
+ValueId LaunchWriter::load(const Instr& instr) {
+  const Address from = address(instr, false);
+  if (!group_) return writer_.load_here(from, streams(instr));
+  const auto known = std::ranges::find(group_->loaded, from, &Loaded::address);
+  if (known != group_->loaded.end()) return known->value;
+  group_->loaded.push_back({from, writer_.load_here(from, streams(instr))});
+  return group_->loaded.back().value;
 }
 
 // Does it pass over an array that is not in the cache, and that nothing else loads or stores?
@@ -532,6 +543,10 @@ void LaunchWriter::emit(const PlanNode& node) {
   const Instr& instr = *node.instr;
   switch (instr.kind) {
     case InstrKind::Store:
+      if (group_) {
+        group_->waiting.push_back({&instr, address(instr, true), value(instr.args[0])});
+        return;
+      }
       return writer_.store(address(instr, true), value(instr.args[0]), streams(instr));
     case InstrKind::WriteLocal:
       return writer_.write_local(local(at(instr.number)), value(instr.args[0]));

@@ -86,10 +86,13 @@ class LaunchWriter {
   // Nodes of which several may stand for one instruction, with no values between them.
   void emit_in_order(const std::vector<PlanNode>& nodes);
   // The values and statements of the blocks, as they stand in the text.
-  void emit_blocks(const std::vector<const Block*>& blocks, const std::vector<PlanNode>& nodes);
+  // but for node `skipped`.
+  void emit_blocks(const std::vector<const Block*>& blocks, const std::vector<PlanNode>& nodes,
+                   const PlanNode* skipped = nullptr);
   void need(const PlanNode& node, std::vector<bool>& needed) const;
   void need(ValueId id, std::vector<bool>& needed) const;
   void emit_value(const Instr& instr);
+  ValueId load(const Instr& instr);
   bool streams(const Instr& instr) const;
   static bool uses_index(const NestAccess& access, const Instr& loop);
   void emit(const PlanNode& node);
@@ -102,11 +105,11 @@ class LaunchWriter {
   void emit_loop_of_lanes(const PlanNode& node, ValueId begin, ValueId end);
   // May the value differ between the lanes?
   bool differs(ValueId id) const;
-  static std::size_t length_of(const std::vector<const Block*>& blocks);
-  std::optional<std::pair<std::int64_t, std::int64_t>> literal_bounds(const PlanNode& node) const;
-  std::size_t length_when_unrolled(const PlanNode& node) const;
   bool unrolls(const PlanNode& node) const;
   void emit_unrolled(const PlanNode& node);
+  // Groups of rounds in one vector loop each, and what is left over one by one.
+  void emit_together(const PlanNode& node);
+  void emit_group(const PlanNode& node, ValueId first);
 
   // ---- lanes ------------------------------------------------------------------------------------
   struct LaneSum {
@@ -150,6 +153,21 @@ class LaunchWriter {
   std::int32_t lanes_loop_ = -1;     // the loop whose iterations are lanes now
   std::int32_t lanes_partner_ = -1;  // a wavefront's other loop
   const Instr* lanes_ = nullptr;     // what add_cost counts is in lanes of this loop
+  // Of rounds side by side: what they load, and what they are to store behind all loads.
+  struct Loaded {
+    Address address;
+    ValueId value;
+  };
+  struct Waiting {
+    const Instr* store;
+    Address address;
+    ValueId value;
+  };
+  struct Group {
+    std::vector<Loaded> loaded;
+    std::vector<Waiting> waiting;
+  };
+  Group* group_ = nullptr;
 };
 
 }  // namespace frit

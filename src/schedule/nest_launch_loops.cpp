@@ -7,9 +7,6 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t most_unrolled = 8;      // rounds,
-constexpr std::size_t longest_unrolled = 160;  // and instructions when it is done
-
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
 }  // namespace
@@ -54,6 +51,7 @@ void LaunchWriter::emit_loop(const PlanNode& node) {
   const auto [begin, end] = range_of(node);
   if (node.run == LoopRun::Vector) return emit_vector(node, begin, end);
   if (unrolls(node)) return emit_unrolled(node);
+  if (node.together > 1) return emit_together(node);
   if (lanes_loop_ >= 0 && (differs(node.instr->args[0]) || differs(node.instr->args[1])))
     return emit_loop_of_lanes(node, begin, end);
   values_[at(node.instr->result)] = writer_.open_loop(begin, end, false);
@@ -87,48 +85,68 @@ bool LaunchWriter::differs(ValueId id) const {
                      [&](const Term& t) { return differs(t.index); });
 }
 
-std::size_t LaunchWriter::length_of(const std::vector<const Block*>& blocks) {
-  std::size_t n = 0;
-  for (const Block* block : blocks)
-    for (const Instr& instr : *block) n += 1 + length_of({&instr.body, &instr.other});
-  return n;
-}
-
-std::optional<std::pair<std::int64_t, std::int64_t>> LaunchWriter::literal_bounds(
-    const PlanNode& node) const {
-  const Affine &begin = nest_.forms[at(node.instr->args[0])],
-               &end = nest_.forms[at(node.instr->args[1])];
-  if (!begin.terms.empty() || !end.terms.empty()) return std::nullopt;
-  return std::pair{begin.constant, end.constant};
-}
-
-std::size_t LaunchWriter::length_when_unrolled(const PlanNode& node) const {
-  std::size_t n = length_of(node.blocks);
-  for (const PlanNode& inner : node.body)
-    if (inner.loop >= 0 && unrolls(inner)) {
-      const auto bounds = literal_bounds(inner);
-      n += length_when_unrolled(inner) *
-           static_cast<std::size_t>(std::max<std::int64_t>(0, bounds->second - bounds->first));
-    }
-  return n;
-}
-
 bool LaunchWriter::unrolls(const PlanNode& node) const {
-  if (node.run != LoopRun::Serial || node.instr->kind != InstrKind::Loop || node.skew ||
-      !node.parts.empty() || ranges_.contains(node.loop) || lanes_loop_ < 0)
-    return false;
-  const auto bounds = literal_bounds(node);
-  if (!bounds || bounds->second - bounds->first > most_unrolled) return false;
-  const auto rounds = std::max<std::int64_t>(0, bounds->second - bounds->first);
-  return length_when_unrolled(node) * static_cast<std::size_t>(rounds) <= longest_unrolled;
+  return lanes_loop_ >= 0 && !ranges_.contains(node.loop) && unrolls_in_lanes(nest_, node);
 }
 
 void LaunchWriter::emit_unrolled(const PlanNode& node) {
-  const auto bounds = literal_bounds(node);
+  const auto bounds = literal_bounds(nest_, node);
   for (std::int64_t i = bounds->first; i < bounds->second; ++i) {
     values_[at(node.instr->result)] = writer_.constant_int(i);
     emit_loop_body(node);
   }
+}
+
+void LaunchWriter::emit_together(const PlanNode& node) {
+  const auto [begin, end] = range_of(node);
+  const ValueId zero = writer_.constant_int(0), step = writer_.constant_int(node.together);
+  const ValueId rounds = int_apply(Op::Maximum, zero, int_apply(Op::Subtract, end, begin));
+  const ValueId groups = int_apply(Op::FloorDivide, rounds, step);
+  const auto behind = [&](ValueId group) {
+    return int_apply(Op::Add, begin, int_apply(Op::Multiply, group, step));
+  };
+  const ValueId group = writer_.open_loop(zero, groups, false);
+  emit_group(node, behind(group));
+  writer_.close_loop();
+  values_[at(node.instr->result)] = writer_.open_loop(behind(groups), end, false);
+  emit_loop_body(node);
+  writer_.close_loop();
+}
+
+void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
+  const std::vector<ValueId> values_outside = values_;
+  const std::vector<std::int32_t> locals_outside = locals_;
+  const PlanNode& inner = node.body.back();
+  // What is a row's own.
+  std::vector<std::vector<ValueId>> values;
+  std::vector<std::vector<std::int32_t>> locals;
+  for (std::int64_t row = 0; row < node.together; ++row) {
+    values_ = values_outside;
+    locals_ = locals_outside;
+    renew_private(node);
+    values_[at(node.instr->result)] = int_apply(Op::Add, first, writer_.constant_int(row));
+    emit_blocks(node.blocks, node.body, &inner);
+    values.push_back(values_);
+    locals.push_back(locals_);
+  }
+  const std::int32_t around = std::exchange(lanes_loop_, inner.loop);
+  const auto [begin, end] = range_of(inner);
+  const ValueId index = writer_.open_loop(begin, end, true);
+  Group group;
+  group_ = &group;
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    values_ = std::move(values[row]);
+    locals_ = std::move(locals[row]);
+    renew_private(inner);
+    values_[at(inner.instr->result)] = index;
+    emit_loop_body(inner);
+  }
+  group_ = nullptr;
+  for (const Waiting& w : group.waiting) writer_.store(w.address, w.value, streams(*w.store));
+  writer_.close_loop();
+  lanes_loop_ = around;
+  values_ = values_outside;
+  locals_ = locals_outside;
 }
 
 void LaunchWriter::emit_vector(const PlanNode& node, ValueId begin, ValueId end) {

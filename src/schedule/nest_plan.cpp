@@ -162,6 +162,16 @@ PlanNode Planner::parallel(std::int32_t loop, const Statements& statements,
   const bool lanes = is_best_in_lanes(loop, statements);
   if (lanes) n.grain = PlanNode::Grain::Lane;
   n.body = kernel_statements(statements, lanes);
+  if (lanes) return n;
+  const std::int64_t together = rows_together(loop, statements, n.body);
+  if (together == 1) return n;
+  PlanNode rows = node(*n.instr);
+  rows.in_tile = true;
+  rows.together = together;
+  rows.body = std::move(n.body);
+  n.grain = PlanNode::Grain::Tile;
+  n.blocks.clear();
+  n.body = {std::move(rows)};
   return n;
 }
 
@@ -427,6 +437,7 @@ std::vector<PlanNode> Planner::kernel_loop(std::int32_t loop, const Statements& 
       if (auto wave = wavefront(loop, statements)) return {std::move(*wave)};
   }
   n.body = kernel_statements(statements, in_lanes);
+  if (!in_lanes && parts.empty()) n.together = rows_together(loop, statements, n.body);
   return {std::move(n)};
 }
 
@@ -537,6 +548,7 @@ void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
       if (n.run == LoopRun::Parallel) text += grains[static_cast<std::size_t>(n.grain)];
       for (const LoopPart& part : n.parts) text += sides[static_cast<std::size_t>(part.side)];
       if (n.skew) text += " by " + std::to_string(n.skew);
+      if (n.together > 1) text += " " + std::to_string(n.together) + " together";
     }
     text += "\n";
     print(n.body, depth + 1, text);

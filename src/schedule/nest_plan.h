@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "schedule/nest_product.h"
@@ -43,6 +45,9 @@ struct PlanNode {
   // node in it that says in_tile; or a tile of a wavefront.
   enum class Grain : std::uint8_t { One, Lane, Chunk, Tile, Wave } grain = Grain::One;
   bool in_tile = false;  // the iterations of the tile around it
+  // Serial, with assignments and one Vector loop in it: so many iterations run through that loop
+  // side by side.
+  std::int64_t together = 1;
   std::vector<LoopPart> parts = {};
   // > 0: a wavefront over this loop i and the loop j in it: w = skew * i + j runs in order, and
   // for each w the iterations (i, w - skew * i) run as lanes. Nothing depends on a later i or an
@@ -71,6 +76,12 @@ struct NestPlan {
   double cost = 0;  // estimated nanoseconds of the nest in order
 };
 NestPlan plan_nest(const JudgedNest& judged, const PlanFacts& facts);
+
+// Of a loop in lanes, whose bounds are the same for all of them: is it written out round by round?
+bool unrolls_in_lanes(const Nest& nest, const PlanNode& node);
+// The first round of a loop and what is behind its last, if they are known.
+std::optional<std::pair<std::int64_t, std::int64_t>> literal_bounds(const Nest& nest,
+                                                                    const PlanNode& node);
 
 // "parallel v2\n  vector v4\n    store 3" for tests and explain.
 std::string print(const NestPlan& plan);

@@ -106,6 +106,10 @@ class Planner {
   std::vector<PlanNode> kernel_pieces(std::int32_t loop, const Statements& statements,
                                       const Status& status);
 
+  // How many rounds of a loop, whose nodes are `body`, run side by side.
+  std::int64_t rows_together(std::int32_t loop, const Statements& statements,
+                             const std::vector<PlanNode>& body) const;
+
   // ---- lanes ------------------------------------------------------------------------------------
   bool may_have_lanes(std::int32_t loop, const Statements& statements, const Status& status) const;
   // Is there a loop in it whose sums are a tree? Its own iterations are the lanes, then.

@@ -10,8 +10,6 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t tile_length = 512;
-
 std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
 class ProgramWriter {
@@ -196,7 +194,7 @@ void fix_integers(NestProgram& program) {
 }  // namespace
 
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
-  if (launch.grain == PlanNode::Grain::Tile) return tile_length;
+  if (launch.grain == PlanNode::Grain::Tile) return launch.tile_length;
   constexpr std::int64_t most_chunks = 64, most_terms = 1 << 16;
   if (launch.adds_in_order && rounds <= most_terms) return 1;
   const std::int64_t even = (rounds + most_chunks - 1) / most_chunks;

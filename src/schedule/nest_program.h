@@ -79,7 +79,8 @@ struct NestLaunch {
   std::vector<LoopPart> parts;
   PlanNode::Grain grain = PlanNode::Grain::One;
   std::int64_t shortest_chunk = 1;
-  bool adds_in_order = false;  // a round makes one term of each sum
+  std::int64_t tile_length = 512;  // rounds of a Tile
+  bool adds_in_order = false;      // a round makes one term of each sum
   // Grain::Wave: the loop j of w = skew * i + j. It takes many launches, a diagonal of tiles each.
   const Instr* across = nullptr;
   std::int64_t skew = 0;

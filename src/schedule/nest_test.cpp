@@ -336,6 +336,42 @@ TEST(NestPlan, a_sum_of_rows_runs_in_tiles_of_columns) {
   EXPECT_EQ(plan(m), "parallel v3 tiles\n  serial v2\n    vector v3\n      store 2\n");
 }
 
+// b[i, j] = a[i - 1, j] + a[i, j] + a[i + 1, j], and perhaps c[i, j] = a[i, j] behind it.
+std::string plan_of_column_stencil(bool loads_behind) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2),
+            c = m.array(DType::Float64, 2), n = m.integer();
+  const ValueId zero = m.literal(0), one = m.literal(1), end = m.arg(n);
+  m.loop(one, end, [&](ValueId i) {
+    m.loop(zero, end, [&](ValueId j) {
+      const ValueId above = m.load(a, {m.plus(i, m.literal(-1)), j}), here = m.load(a, {i, j}),
+                    below = m.load(a, {m.plus(i, one), j});
+      m.store(b, {i, j}, m.plus(m.plus(above, here), below));
+      if (loads_behind) m.store(c, {i, j}, m.load(a, {i, j}));
+    });
+  });
+  return plan(m);
+}
+
+TEST(NestPlan, rows_that_share_what_they_load_run_together) {
+  EXPECT_EQ(plan_of_column_stencil(false),
+            "parallel v3 tiles\n  serial v3 4 together\n    vector v4\n      store 3\n");
+}
+
+TEST(NestPlan, rows_that_load_behind_a_store_do_not_run_together) {
+  EXPECT_EQ(plan_of_column_stencil(true).find("together"), std::string::npos);
+}
+
+TEST(NestPlan, rows_without_a_shared_load_do_not_run_together) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2), n = m.integer();
+  const ValueId zero = m.literal(0), end = m.arg(n);
+  m.loop(zero, end, [&](ValueId i) {
+    m.loop(zero, end, [&](ValueId j) { m.store(b, {i, j}, m.load(a, {i, j})); });
+  });
+  EXPECT_EQ(plan(m).find("together"), std::string::npos);
+}
+
 TEST(NestPlan, a_sum_runs_in_chunks_of_lanes) {
   NestMaker m;
   const int a = m.array(DType::Float64, 1), out = m.array(DType::Float64, 1), n = m.integer(),
