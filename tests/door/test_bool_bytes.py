@@ -11,6 +11,7 @@ import pytest
 import frit
 import frit.loops
 import frit.numpy
+import frit.pykokkos as pk
 from frit import _core
 
 RANDOM = numpy.random.default_rng(9)
@@ -118,3 +119,52 @@ def test_a_loop_takes_any_byte_but_zero_for_true() -> None:
             w, out = numpy.arange(n) * 0.5, numpy.zeros(n, dtype=bool)
             results.append((function(x, y, w, out), w.tolist(), out.tolist()))
         assert results[0] == results[1]
+
+
+def copy(x: Any, y: Any) -> None:
+    for i in range(len(x)):
+        y[i] = x[i]
+
+
+def move_and_swap(x: Any, y: Any) -> None:
+    for i in range(1, len(x)):
+        moved = x[i] if i % 3 else y[i]
+        y[i], x[i - 1] = moved, y[i - 1]
+
+
+def choose(x: Any, y: Any) -> None:
+    for i in range(len(x)):
+        if y[i]:
+            y[i] = x[len(x) - 1 - i]
+        y[0] = x[i]
+
+
+def copy_rows(x: Any, y: Any) -> None:
+    for i in range(len(x) // 2):
+        y[i:] = x[: len(x) - i]
+
+
+@pytest.mark.parametrize("door", [numpy, frit.numpy])
+@pytest.mark.parametrize("function", [copy, move_and_swap, choose, copy_rows])
+def test_a_loop_stores_elements_as_0_and_1_and_rows_as_they_are(function: Any, door: Any) -> None:
+    for n in (7, 5_000) if function is not copy_rows else (7, 300):
+        data = true_bytes(n), true_bytes(n)
+        expected = [part.copy() for part in data]
+        function(*(part.view(bool) for part in expected))
+        ours = [door.array(part) for part in data]
+        frit.parallelize(function)(*(part.view(bool) for part in ours))
+        assert [part.tolist() for part in ours] == [part.tolist() for part in expected]
+
+
+@pytest.mark.parametrize("door", [numpy, frit.numpy])
+def test_a_kernel_stores_elements_as_0_and_1(door: Any) -> None:
+    for n in (7, 5_000):
+        data = true_bytes(n)
+        out = door.zeros(n, dtype=numpy.uint8)
+        pk.parallel_for(n, copied, x=door.array(data).view(bool), y=out.view(bool))
+        assert out.tolist() == (data != 0).tolist()
+
+
+@pk.workunit
+def copied(i: Any, x: Any, y: Any) -> None:
+    y[i] = x[i]

@@ -50,6 +50,7 @@ class Expressions:
 
     arrays: dict[str, View]
     complex_binary: Any
+    computed_truths: set[int]
     condition: Any
     doubtful_binary: Any
     doubtful_unary: Any
@@ -100,6 +101,8 @@ class Expressions:
             raise Refused(None, f"{op} of these types")
         if op in _MAY_OVERFLOW and kind in INTEGERS:
             self.numpy_integers = True
+        if kind in ("?", "bool"):
+            self.computed_truths.add(id)
         return Value(kind, id)
 
     def literal(self, node: ast.AST, value: Any) -> Value:

@@ -42,6 +42,7 @@ class Views:
     is_loose: Any
     require_value: Any
     shown: Any
+    computed_truths: set[int]
 
     def extent(self, array: ArrayName, axis: int) -> Value:
         form = self.forms.of_text(f"e{array.number}_{axis}")
@@ -235,7 +236,16 @@ class Views:
             least, most = LIMITS[value.kind]
             if least < low or most > high:
                 self.fail_outside_of(value, low, high)
+        if view.array.dtype == "?" == value.dtype:
+            value = self.as_0_or_1(value)
         self.store_cast(node, view, value)
+
+    def as_0_or_1(self, value: Value) -> Value:
+        """A bool as NumPy's scalars have it: an element that it came from may be any byte."""
+        if value.id is None or value.id in self.computed_truths:
+            return value
+        no = self.writer.constant(False, "?")
+        return Value(value.kind, self.writer.apply("NotEqual", [value.id, no]))
 
     def store_cast(self, node: ast.AST, view: View, value: Value) -> None:
         """The same, of an element of a row: integers wrap."""

@@ -120,7 +120,10 @@ class Core:
     def store(self, node: ast.AST, part: ViewPart, value: Any) -> None:
         self.effects = True
         self.stored.add(part.parameter)
-        number = self.convert(self.number(value, node), part.dtype)
+        given = self.number(value, node)
+        number = self.convert(given, part.dtype)
+        if part.dtype == "?" == given.dtype:  # an element that it came from may be any byte
+            number = self.apply("NotEqual", number, self.constant(False, "?"))
         self.writer.store(part.parameter, self.indices(part), number.id, self.line)
 
     def indices(self, part: ViewPart) -> list[int]:
