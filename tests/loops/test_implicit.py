@@ -858,6 +858,40 @@ def test_warnings_of_the_text_come_once(python, file):
         assert python("-W", "always", "-m", "frit", path, **always).stderr == plain.stderr
 
 
+def test_warnings_of_the_text_do_not_come_again_with_a_method_of_its_own(python, file):
+    path = file(
+        "program.py",
+        """
+        import numpy as np
+
+        class Boids:
+            def __init__(self):
+                self.velocities = np.ones((4, 2))
+
+            def limit(self, velocity):
+                if velocity[0] > 8:
+                    velocity[0] = 8
+
+            def limit_all(self):
+                for velocity in self.velocities:
+                    self.limit(velocity)
+
+            def press(self, button):
+                return button is 1 or "\\d"
+
+        boids = Boids()
+        for i in range(30):
+            boids.velocities *= 1.1
+            boids.limit_all()
+        print(boids.velocities)
+        """,
+    )
+    plain = python("-W", "always", path)
+    assert plain.stderr.count("Warning: ") == 2
+    ours = python("-W", "always", "-m", "frit", path)
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+
+
 def test_a_program_without_numpy_never_loads_it(python):
     code = (
         "import sys\ns = 0\nfor i in range(100000):\n    s += i\nprint(s, 'numpy' in sys.modules)"

@@ -43,7 +43,7 @@ class Parallelized:
         return self.run(*args, **kwargs)
 
     def prepare(self) -> None:
-        from frit.loops.quiet import without_collections
+        from frit._quiet import without_collections
         from frit.translate.errors import TranslationError
 
         if self.run != self.first:

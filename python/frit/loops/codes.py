@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator
 
+from frit._quiet import without_warnings
 from frit.loops.place import Place, originals
-from frit.loops.quiet import without_warnings
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:

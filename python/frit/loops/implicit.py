@@ -17,8 +17,8 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+from frit._quiet import without_collections, without_warnings
 from frit.loops.names import nodes_in
-from frit.loops.quiet import without_collections, without_warnings
 
 _FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
 _FOR_BYTES = re.compile(_FOR.pattern.encode(), re.MULTILINE)

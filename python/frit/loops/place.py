@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 
 from frit import _activity, _kept
-from frit.loops.quiet import without_collections
+from frit._quiet import without_collections
 from frit.loops.traits import FIRST_WORTH, KEPT_WORTH, SHORT, WORTH, Guess, Traits, traits_of
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from frit import _core
+from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
-from frit.loops.quiet import without_collections
 from frit.loops.translation import Inputs, Translation
 from frit.translate.record import replace
 

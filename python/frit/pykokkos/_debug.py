@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy
 
+from frit._quiet import without_warnings
 from frit.pykokkos import _decorators, _hierarchy, _kernels, _policies
 from frit.pykokkos._reducers import Extremes, Reducer
 from frit.pykokkos._views import ViewType
@@ -86,7 +87,8 @@ def _giving_back(function: types.FunctionType, names: list[str]) -> types.Functi
         decorator_list=[],
     )
     module = ast.fix_missing_locations(ast.Module([around], []))
-    code = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
+    with without_warnings():
+        code = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
     outer = next(c for c in code.co_consts if isinstance(c, types.CodeType))
     inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType))
     cells = dict(zip(free, function.__closure__ or (), strict=True))

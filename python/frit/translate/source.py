@@ -14,6 +14,7 @@ import sys
 import types
 from typing import Any
 
+from frit._quiet import without_warnings
 from frit.translate.errors import TranslationError
 from frit.translate.record import record
 
@@ -124,8 +125,9 @@ def _alone(
     imports = f"import {','.join(imported)}" if imported and first > 1 else ""
     text = imports + "\n" * (first - 1) + "".join(lines[first - 1 : end])
     try:
-        tree = ast.parse(text)
-        found = compile(tree, code.co_filename, "exec", dont_inherit=True)
+        with without_warnings():
+            tree = ast.parse(text)
+            found = compile(tree, code.co_filename, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return None
     node = tree.body[-1]
@@ -145,8 +147,9 @@ class _File:
     def read(self, name: str, text: str) -> None:
         self.name, self.text, self.nodes, self.codes = name, text, {}, {}
         try:
-            tree = ast.parse(text)
-            module = compile(text, name, "exec", dont_inherit=True)
+            with without_warnings():
+                tree = ast.parse(text)
+                module = compile(text, name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError):
             return
         for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""quiet.py: a text is read and compiled a second time: without warnings or garbage collections."""
+"""_quiet.py: a text is read and compiled a second time: without warnings or garbage collections."""
 
 from __future__ import annotations
 
