@@ -60,9 +60,8 @@ def real_of(value: Any) -> Any:
 
 
 def _numba() -> None:
-    """Functions that numba compiles see real NumPy; compiled functions take and give our arrays."""
+    """Functions that numba compiles see real NumPy."""
     from numba.core import bytecode, dispatcher
-    from numba.core.dispatcher import Dispatcher
     from numba.core.interpreter import Interpreter
 
     def real_globals(name: str) -> None:
@@ -86,22 +85,15 @@ def _numba() -> None:
 
     for module in (bytecode, dispatcher):
         replace(module, "get_code_object", get_code_object)
-    replace(Dispatcher, "__call__", _taking_ours(Dispatcher.__call__))
 
 
-def _taking_ours(original: Callable[..., Any]) -> Callable[..., Any]:
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        core = sys.modules.get("frit._core")
-        if core is None:
-            return original(self, *args, **kwargs)
-        real_args = core.to_numpy_deep(args)
-        real_kwargs = core.to_numpy_deep(kwargs) if kwargs else kwargs
-        result = original(self, *real_args, **real_kwargs)
-        if real_args is args and real_kwargs is kwargs:
-            return result
-        return core.wrap_result(result)
+def _numba_dispatcher() -> None:
+    """Compiled functions take and give our arrays."""
+    from numba.core.dispatcher import Dispatcher
 
-    return __call__
+    from frit import _core
+
+    replace(Dispatcher, "__call__", _core.taking_ours(Dispatcher))
 
 
 def _cloudpickle(name: str) -> None:
@@ -455,6 +447,7 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "h5py": _h5py,
     "joblib": _joblib,
     "netCDF4": _netcdf4,
+    "numba.core.dispatcher": _numba_dispatcher,
     "pandas": _pandas,
     "pint": _pint,
     "polars": _polars,

@@ -88,6 +88,9 @@ def own(x: Any, /) -> Any:
 def wrap_result(x: Any, /) -> Any:
     """Ours for a result of NumPy, inside tuples, lists and dicts as well."""
 
+def taking_ours(kind: type, /) -> Any:
+    """A __call__ for a library's type: arguments of ours become real, and then its results ours."""
+
 def call_numpy(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """One call by NumPy, counted as a fallback under this name."""
 

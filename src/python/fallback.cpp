@@ -365,6 +365,27 @@ PyObject* call_with_real_arguments(PyObject* function, const Arguments& argument
   return checked(result.release()).release();
 }
 
+bool may_hold_any_of_ours(PyObject* values, PyObject* keywords) {
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(values); ++k)
+    if (may_hold_ours(PyTuple_GET_ITEM(values, k))) return true;
+  return keywords && may_hold_ours(keywords);
+}
+
+PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObject* keywords) {
+  Ref result;
+  {
+    Stand stand;
+    PyObject* real_values = stand.real(values);
+    PyObject* real_keywords = keywords ? stand.real(keywords) : nullptr;
+    result = Ref::steal(slot(callee, real_values, real_keywords));
+    if (!result) return nullptr;
+    if (real_values != values || real_keywords != keywords)
+      result = Ref::steal(ours_of_result(std::move(result), stand));
+  }
+  drain_released();
+  return result.release();
+}
+
 void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(function)); }
 
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,

@@ -5,6 +5,7 @@
 
 #include "python/fallback.h"
 #include "python/numpy_api.h"
+#include "python/source.h"
 
 namespace frit::python {
 namespace {
@@ -147,6 +148,32 @@ PyObject* documentation(PyObject* object, void*) {
   return PyObject_GetAttrString(fallback_of(object).function, "__doc__");
 }
 
+// ---- calls of another library's objects ---------------------------------------------------------
+
+ternaryfunc compiled_call = nullptr;  // numba's
+
+// The tp_call of compiled functions. They take less time than an adapter in Python would.
+PyObject* call_compiled(PyObject* callee, PyObject* values, PyObject* keywords) {
+  if (!may_hold_any_of_ours(values, keywords)) return compiled_call(callee, values, keywords);
+  note_source();
+  return guarded(
+      [&] { return checked(call_slot(compiled_call, callee, values, keywords)).release(); });
+}
+
+// taking_ours(type): a __call__ for it. As it is a slot's descriptor, the type that gets it calls
+// the slot, with no look-up.
+PyObject* taking_ours(PyObject*, PyObject* object) {
+  return guarded([&]() -> PyObject* {
+    const Ref call = checked(PyObject_GetAttrString(object, "__call__"));
+    if (!PyType_Check(object) || !Py_IS_TYPE(call.get(), &PyWrapperDescr_Type))
+      raise(PyExc_TypeError, "taking_ours: %R is no type with a __call__ in C", object);
+    auto* const type = reinterpret_cast<PyTypeObject*>(object);
+    const auto& slot = *reinterpret_cast<PyWrapperDescrObject*>(call.get());
+    compiled_call = reinterpret_cast<ternaryfunc>(slot.d_wrapped);
+    return PyDescr_NewWrapper(type, slot.d_base, reinterpret_cast<void*>(call_compiled));
+  });
+}
+
 // ---- properties ---------------------------------------------------------------------------------
 
 PyObject* get_property(PyObject* object, PyObject* instance, PyObject*) {
@@ -240,6 +267,9 @@ void make_fallback_types(PyObject* module) {
   property_type =
       reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
   checked_status(PyModule_AddObjectRef(module, "Fallback", as_object(fallback_type)));
+  static PyMethodDef functions[] = {{"taking_ours", taking_ours, METH_O, nullptr},
+                                    {nullptr, nullptr, 0, nullptr}};
+  checked_status(PyModule_AddFunctions(module, functions));
 }
 
 }  // namespace frit::python

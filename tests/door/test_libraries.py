@@ -224,6 +224,35 @@ def test_numba_functions_see_real_numpy_and_take_our_arrays(frit):
     ]
 
 
+def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_are(frit):
+    pytest.importorskip("numba")
+    program = """
+    import sys
+    import traceback
+    import numpy as np
+    from numba import njit
+
+    @njit
+    def same(a, b=1.0):
+        if b > 2.0:
+            raise ValueError("no")
+        return a
+
+    x = np.arange(4.0) * 2
+    print(same(x) is x, same(a=x, b=2.0) is x, same((x, 3.0))[0] is x, type(same(x.sum())))
+    calls = []
+    sys.setprofile(lambda frame, event, _: calls.append((frame.f_code.co_name, event)))
+    same(0.5)
+    sys.setprofile(None)
+    print([name for name, event in calls if event == "call"])
+    try:
+        same(x, 3.0)
+    except ValueError as error:
+        print(len(traceback.extract_tb(error.__traceback__)))
+    """
+    assert frit(program) == "True True True <class 'float'>\n['same']\n2\n"
+
+
 def test_numba_works_as_before_after_uninstall(python, file):
     pytest.importorskip("numba")
     path = file(
