@@ -258,7 +258,7 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   const LaneSurvey survey(kernel_, variance_, formulas_, vector_loop, machine_);
   flat_.insert(survey.flat.begin(), survey.flat.end());
   unsigned lanes = machine_.vector_bytes / static_cast<unsigned>(survey.widest);
-  loads_much_ = survey.cost <= costs_a_load * survey.loads;
+  loads_much_ = survey.straight && survey.cost <= costs_a_load * survey.loads;
   const bool is_chain =
       !survey.branches && survey.cost > light_body && survey.loads <= most_loads_of_chain;
   // One body for full and partial vectors asks at each load which of them it is.

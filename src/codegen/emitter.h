@@ -287,7 +287,7 @@ class Emitter {
   Value* aligned_ =
       nullptr;         // whether streaming Stores are possible, where that is asked at each of them
   bool once_ = false;  // the vector loop emitted now has one body for all
-  bool loads_much_ = false;  // it has hardly more to compute than to load
+  bool loads_much_ = false;  // it is straight, with hardly more to compute than to load
   bool alone_ = false;       // it runs one by one
   bool streaming_ = false;   // streaming Stores are emitted as such now
   bool streamed_ = false;    // any was
