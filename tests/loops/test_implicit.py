@@ -785,7 +785,7 @@ from tests.loops import kernels
 if "frit" in sys.modules:
     from frit.loops import place
     # So that the loops need not run for long before.
-    place.WORTH, place.FIRST_WORTH = 0.5e-3, 3.0
+    place.WORTH, place.FIRST_WORTH = 0.05e-3, 3.0
 SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
 SIZES |= {{"heat_3d": (8, 40), "gemver": (120, 110)}}
 for name, f in kernels.KERNELS.items():
