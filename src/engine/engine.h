@@ -205,6 +205,7 @@ class Engine {
   void drop_access(const Access& access, bool is_write);
   void start_trace();
   void tidy();
+  void take_zeros();
   bool begins_anew(const Node& node);
   void note_round(const Node& next, std::size_t nodes);
   void eval_before_last();

@@ -82,6 +82,8 @@ void Engine::eval() {
     tidy();
     if (nodes_.empty()) return;
   }
+  take_zeros();
+  if (nodes_.empty()) return;
   Lookup found = find_plan();
   foresight.note_plan(found.plan != nullptr);
   if (!found.plan && runs_eagerly(found.hash)) {
@@ -292,6 +294,59 @@ void Engine::tidy() {
   std::ranges::move(rest, std::back_inserter(calls));
   nodes_ = std::move(calls);
   finish_nodes(dropped);
+}
+
+namespace {
+
+// The step that makes all of new memory zeros, in any order of its elements.
+bool makes_zeros(const Node& node) {
+  if (node.kind != NodeKind::Elementwise || node.op != Op::Copy || node.in[0].base ||
+      node.in[0].offset == iota_input)
+    return false;
+  const Base& base = *node.out.base;
+  const Layout& layout = *node.out.layout;
+  const Scalar& value = node.constants[node.in[0].offset];
+  return !base.data && base.handles > 0 && (layout.c_contiguous() || layout.f_contiguous()) &&
+         layout.size() * size_of(node.out.dtype) == base.bytes &&
+         std::ranges::all_of(value.bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace
+
+// Zeros of which this trace writes little take pages which the system gives as zeros when they are
+// touched: nobody has to fill them, and an array may be larger than the memory. What is written all
+// over is left to fusion.
+void Engine::take_zeros() {
+  if (std::ranges::none_of(nodes_, makes_zeros)) return;
+  number_bases();
+  std::vector<std::int64_t> first(slots_.size(), -1);  // node
+  std::vector<std::int64_t> most(slots_.size());       // bytes that another one writes
+  for (std::size_t k = 0; k < nodes_.size(); ++k) {
+    const Node& node = nodes_[k];
+    const auto points = node.kind == NodeKind::Routine ? node.out.layout->size()
+                                                       : std::numeric_limits<std::int64_t>::max();
+    for_each_access(node, [&](const Access& a, bool is_write) {
+      if (first[a.base->slot] < 0)
+        first[a.base->slot] = static_cast<std::int64_t>(k);
+      else if (is_write)
+        most[a.base->slot] =
+            std::max(most[a.base->slot], std::min(points, a.layout->size()) * size_of(a.dtype));
+    });
+  }
+  std::vector<bool> taken(nodes_.size(), false);
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    Base& base = *slots_[slot];
+    const auto k = static_cast<std::size_t>(first[slot]);
+    if (!makes_zeros(nodes_[k]) || nodes_[k].out.base != &base || most[slot] > base.bytes / 2)
+      continue;
+    try {
+      base.data = memory::allocate_zeros(base.bytes);
+    } catch (const std::bad_alloc&) {
+      refuse(base);
+    }
+    taken[k] = base.data != nullptr;
+  }
+  if (std::ranges::find(taken, true) != taken.end()) finish_nodes(taken);
 }
 
 // ---- steps --------------------------------------------------------------------------------------

@@ -1,4 +1,8 @@
 // memory.cpp: size classes for small buffers, cached mappings with huge pages for large ones.
+//
+// A block that began as zeros takes no memory where nobody has touched it, and may be larger than
+// the machine. It counts as live for what of it is found in memory, which is looked at before
+// anything is given back because of what lives.
 #include "engine/memory.h"
 
 #include <sys/mman.h>
@@ -18,6 +22,8 @@ constexpr std::int64_t huge_page = 2 << 20;
 constexpr int classes = 48;
 // Cached bytes never lift the process above its own peak by more than this.
 constexpr std::int64_t cache_allowance = 40 << 20;
+// Bytes: zeros from here on are pages of their own.
+constexpr std::int64_t least_zeros = 1 << 20;
 
 // Small classes: four a power of two, from 64 bytes.
 int class_of(std::int64_t bytes) {
@@ -64,9 +70,16 @@ class FreeList {
   int count_ = 0;
 };
 
+struct Zeros {
+  std::int64_t size;
+  std::int64_t touched = 0;  // when it was looked at; counted as live
+};
+
 struct State {
   std::array<FreeList, classes> small;
   std::multimap<std::int64_t, std::byte*> large;
+  std::map<std::byte*, Zeros> zeros;  // that are not known to be touched all over
+  std::byte* looked_at = nullptr;     // the latest of them
   Figures figures;
   std::int64_t fail_countdown = 0;
 };
@@ -114,9 +127,51 @@ std::byte* map_pages(std::int64_t bytes) {
 
 void unmap(std::byte* data, std::int64_t bytes) { munmap(data, static_cast<std::size_t>(bytes)); }
 
-// Gives back cached mappings until live + cached stays within the allowance over the peak.
-void trim(State& s) {
-  while (!s.large.empty() && s.figures.live + s.figures.cached > s.figures.peak + cache_allowance) {
+void add_live(State& s, std::int64_t bytes) {
+  s.figures.live += bytes;
+  s.figures.peak = std::max(s.figures.peak, s.figures.live);
+}
+
+// How much of a mapping is in memory, by samples.
+std::int64_t touched_bytes(const std::byte* data, std::int64_t size) {
+  constexpr std::int64_t samples = 32, page = 4096;
+  std::int64_t touched = 0;
+  for (std::int64_t k = 0; k < samples; ++k) {
+    unsigned char is_there = 0;
+    const std::byte* at = data + size / samples * k / page * page;
+    mincore(const_cast<std::byte*>(at), 1, &is_there);
+    touched += is_there & 1;
+  }
+  return touched == samples ? size : size / samples * touched;
+}
+
+// Those that are touched all over are blocks as any other. Returns the next one.
+auto look_at(State& s, std::map<std::byte*, Zeros>::iterator block) {
+  Zeros& zeros = block->second;
+  const std::int64_t touched = touched_bytes(block->first, zeros.size);
+  add_live(s, touched - zeros.touched);
+  zeros.touched = touched;
+  return touched == zeros.size ? s.zeros.erase(block) : std::next(block);
+}
+
+void look_at_some_zeros(State& s) {
+  for (int k = 0; k < 4 && !s.zeros.empty(); ++k) {
+    auto next = s.zeros.upper_bound(s.looked_at);
+    if (next == s.zeros.end()) next = s.zeros.begin();
+    s.looked_at = next->first;
+    look_at(s, next);
+  }
+}
+
+// Gives back cached mappings until those and `live` are within the allowance over the peak.
+void make_room(State& s, std::int64_t more) {
+  const auto is_too_much = [&] {
+    const std::int64_t live = s.figures.live + more;
+    return !s.large.empty() &&
+           live + s.figures.cached > std::max(s.figures.peak, live) + cache_allowance;
+  };
+  if (is_too_much()) look_at_some_zeros(s);
+  while (is_too_much()) {
     auto last = std::prev(s.large.end());
     s.figures.cached -= last->first;
     unmap(last->second, last->first);
@@ -134,24 +189,20 @@ std::byte* allocate_large(State& s, std::int64_t size) {
     s.figures.cached -= size;
     return data;
   }
-  // Make room first, so that cached and new pages are not held at the same time beyond the
-  // allowance.
-  while (!s.large.empty() &&
-         s.figures.live + size + s.figures.cached >
-             std::max(s.figures.peak, s.figures.live + size) + cache_allowance) {
-    auto last = std::prev(s.large.end());
-    s.figures.cached -= last->first;
-    unmap(last->second, last->first);
-    s.large.erase(last);
-  }
+  // First, so that cached and new pages are not held at the same time beyond the allowance.
+  make_room(s, size);
   return map_pages(size);
+}
+
+void fail_if_asked(State& s) {
+  if (s.fail_countdown > 0 && --s.fail_countdown == 0) throw std::bad_alloc();
 }
 
 }  // namespace
 
 std::byte* allocate(std::int64_t bytes) {
   State& s = state();
-  if (s.fail_countdown > 0 && --s.fail_countdown == 0) throw std::bad_alloc();
+  fail_if_asked(s);
   std::byte* data;
   std::int64_t size;
   if (bytes <= small_limit) {
@@ -166,8 +217,18 @@ std::byte* allocate(std::int64_t bytes) {
     size = mapped_bytes(bytes);
     data = allocate_large(s, size);
   }
-  s.figures.live += size;
-  if (s.figures.live > s.figures.peak) s.figures.peak = s.figures.live;
+  add_live(s, size);
+  return data;
+}
+
+std::byte* allocate_zeros(std::int64_t bytes) {
+  State& s = state();
+  const std::int64_t size = mapped_bytes(bytes);
+  if (bytes < least_zeros || s.large.contains(size)) return nullptr;
+  fail_if_asked(s);
+  make_room(s, size);
+  std::byte* data = map_pages(size);
+  s.zeros.emplace(data, Zeros{.size = size});
   return data;
 }
 
@@ -184,10 +245,20 @@ void deallocate(std::byte* data, std::int64_t bytes) {
     return;
   }
   const std::int64_t size = mapped_bytes(bytes);
-  s.figures.live -= size;
+  std::int64_t live = size;
+  if (const auto zeros = s.zeros.find(data); zeros != s.zeros.end()) {
+    look_at(s, zeros);
+    if (const auto left = s.zeros.find(data); left != s.zeros.end()) {
+      live = left->second.touched;
+      s.zeros.erase(left);
+    }
+  }
+  s.figures.live -= live;
+  // To fill what is hardly there would cost more memory than a new one.
+  if (live < size / 2) return unmap(data, size);
   s.figures.cached += size;
   s.large.emplace(size, data);
-  trim(s);
+  make_room(s, 0);
 }
 
 bool may_be_had(std::int64_t bytes) {

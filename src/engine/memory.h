@@ -29,6 +29,9 @@ struct Figures {
 // At least `bytes` bytes, 64-byte aligned, contents undefined; throws std::bad_alloc. All calls
 // under the engine's lock.
 std::byte* allocate(std::int64_t bytes);
+// The same, all of them 0, of pages that take no memory before they are touched. Null: a block that
+// was freed would do, or it isn't worth it.
+std::byte* allocate_zeros(std::int64_t bytes);
 void deallocate(std::byte* data, std::int64_t bytes);  // bytes as allocated
 // Whether the machine would give so many now; nothing is taken. (Without the lock, too.)
 bool may_be_had(std::int64_t bytes);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace frit {
@@ -29,6 +30,33 @@ TEST(Memory, a_large_block_that_was_freed_last_comes_first) {
   EXPECT_EQ(memory::allocate(bytes), first);
   memory::deallocate(first, bytes);
   memory::deallocate(last, bytes);
+}
+
+TEST(Memory, zeros_are_live_as_far_as_they_are_touched) {
+  constexpr std::int64_t bytes = (64 << 20) + 12345;
+  memory::release_cached();
+  const std::int64_t before = memory::figures().live;
+  std::byte* const zeros = memory::allocate_zeros(bytes);
+  ASSERT_NE(zeros, nullptr);
+  EXPECT_EQ(memory::figures().live, before);
+  EXPECT_EQ(zeros[0], std::byte{0});
+  EXPECT_EQ(zeros[bytes - 1], std::byte{0});
+  memory::deallocate(zeros, bytes);
+  EXPECT_EQ(memory::figures().live, before);
+  EXPECT_EQ(memory::figures().cached, 0) << "what is hardly there is not kept";
+
+  std::byte* const filled = memory::allocate_zeros(bytes);
+  std::fill(filled, filled + bytes, std::byte{1});
+  memory::deallocate(filled, bytes);
+  EXPECT_EQ(memory::figures().live, before);
+  EXPECT_GE(memory::figures().peak, before + bytes);
+  EXPECT_GE(memory::figures().cached, bytes);
+  EXPECT_EQ(memory::allocate_zeros(bytes), nullptr) << "the block that was freed serves";
+  memory::release_cached();
+}
+
+TEST(Memory, small_zeros_are_not_worth_pages_of_their_own) {
+  EXPECT_EQ(memory::allocate_zeros(1000), nullptr);
 }
 
 }  // namespace

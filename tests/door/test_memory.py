@@ -33,3 +33,57 @@ def test_ndarrays_are_let_go_behind_their_use(expression):
     frit.eval()
     # The last one may be held until something else is looked at.
     assert sum(ref() is not None for ref in held) <= 1
+
+
+def private_mebibytes():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024
+
+
+@pytest.mark.parametrize(
+    "zeros",
+    [
+        "np.zeros((8000, 8000))", "np.zeros((8000, 8000), order='F')", "np.zeros((16000, 16000), np.int16)",
+        "np.zeros_like(np.empty((8000, 8000)))", "np.zeros((8000, 8000)).T", "np.zeros((4000, 4000), complex)",
+    ],
+)  # fmt: skip
+def test_zeros_take_memory_where_they_are_touched(zeros):
+    before = private_mebibytes()
+    x = eval(zeros)
+    x[17, 5] = 1
+    x[3:9, 7:70] += 2
+    assert x[17, 5] == 1 and x[3, 7] == 2 and x[2, 7] == 0 and x[-1, -1] == 0
+    x[40, :10] = 3
+    assert x[40:42, :20].sum() == 30
+    assert private_mebibytes() < before + 128
+
+
+def test_zeros_that_are_hardly_touched_hold_nothing_when_they_are_gone():
+    for _ in range(20):
+        before = private_mebibytes()
+        x = np.zeros((8000, 8000))
+        x[::1000, 0] = 1
+        assert x[0, 0] == 1
+        del x
+        assert private_mebibytes() < before + 64
+
+
+WRITES = [
+    "x[5] = 1", "x[:, 3] = 2", "x[1:-1, 1:-1] += 1", "x[::2] = x[1::2] + 1", "x += 1", "x[:] = 4", "x.T[3] = 1",
+    "x[2:4] = x[3:5] + 1", "x *= -1", "y = x + 1", "y = x[::-1]; y[0] = 7", "x[x == 0] = 2", "np.add(x, 1, out=x)",
+    "x.fill(3)", "x[0, 0] = 5", "x.flat[7] = 2", "y = x.sum(0)", "x[-1] = np.arange(x.shape[1])", "x[3:] -= x[:-3] + 1",
+    "y = np.asarray(x); y[1, 1] = 9", "x[[1, 2, 1]] = 3", "np.add.at(x, ([1, 1], [2, 2]), 1)", "x = x.copy(); x[1] = 1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", WRITES)
+@pytest.mark.parametrize("second", WRITES[:12])
+def test_large_zeros_hold_what_is_written(first, second):
+    def run(np):
+        space = {"np": np, "x": np.zeros((700, 300))}
+        exec(f"{first}\n{second}", space)
+        x = space["x"]
+        return x, np.signbit(x), x.sum(), space.get("y", 0)
+
+    for own, expected in zip(run(np), run(numpy), strict=True):
+        numpy.testing.assert_array_equal(numpy.asarray(own), expected, strict=True)
