@@ -113,6 +113,8 @@ Array full(std::span<const std::int64_t> shape, const Scalar& value);  // of val
 Array copy_of(const void* elements, std::span<const std::int64_t> shape, DType dtype);
 Array arange(const Scalar& start, const Scalar& step,
              std::int64_t n);  // start + i * step, in start.dtype (as NumPy fills)
+// i * step + first, and `last` at the end: n float64, recorded as one step of a kernel.
+Array linspace(double first, double step, double last, std::int64_t n);
 
 // Memory that somebody else owns: every access to it is immediate. `release(owner)` is called,
 // without the engine's lock and not before drain_released() is called, once nobody needs the memory
@@ -280,9 +282,9 @@ struct SourcePosition {
   std::int32_t instruction = 0;
   std::uint32_t step = 0;  // which of the steps that this instruction has recorded; 0: none waits
   const char* ufunc = nullptr;  // what warnings call the op, where that is not its own name
+  // Where the door itself stands, in a function of many steps: a number for it; 0: nowhere.
+  std::uint32_t inner = 0;
 };
-// In parts, which stay in registers.
-void set_source(const void* code, std::int32_t instruction, const char* ufunc = nullptr);
 // For the door: a value that was there already was read. (Evaluating tells the engine by itself.)
 void note_look();
 

@@ -60,6 +60,8 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any
 ) -> Array: ...
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array: ...
+def linspace(first: float, step: float, last: float, n: int) -> Array:
+    """i * step + first for i below n, and `last` at the end: float64."""
 def where(condition: Any, x: Any = ..., y: Any = ..., /) -> Any: ...
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None: ...
 def concatenate(
@@ -159,6 +161,12 @@ def let_float_errors_come_late() -> None:
 
 def set_immediate_bytes(n: int) -> int:
     """Results of up to n bytes are computed at once where their inputs are ready.
+
+    Gives back what it was.
+    """
+
+def set_postponed_bytes(n: int) -> int:
+    """What is made of numbers alone is stored when it is read twice, from n bytes on.
 
     Gives back what it was.
     """

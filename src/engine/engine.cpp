@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::size_t most_free_bases = 4096;  // as many as nodes may wait
 
-// Two nodes of one source line that do the same: where a loop's next round begins.
+// Two nodes of one source line, and one line of ours, that do the same: a loop's next round begins.
 bool same_step(const Node& a, const Node& b) {
   return a.source.code == b.source.code && a.source.instruction == b.source.instruction &&
-         a.op == b.op && a.kind == b.kind && a.out.layout == b.out.layout &&
-         a.source.code != nullptr;
+         a.source.inner == b.source.inner && a.op == b.op && a.kind == b.kind &&
+         a.out.layout == b.out.layout && a.source.code != nullptr;
 }
 
 Rounds::Begin begin_of(const Node& node) {
@@ -135,6 +135,7 @@ void Engine::free_unseen(Base* base) {
 void Engine::start_trace() {
   pending_cost_ = 0;
   anchor_ = 0;
+  waiting_ = 0;
   rounds_.start_trace();
   has_selections_ = false;
   twins_.clear();
@@ -173,9 +174,9 @@ void Engine::commit() {
 
 // Should what was recorded before this last node run now?
 bool Engine::begins_anew(const Node& node) {
-  if (nodes_.size() == 1) return false;
+  if (newly_recorded() <= 1) return false;
   const bool are_many = nodes_.size() > settings.step_nodes;
-  if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, nodes_.front()))
+  if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, first_recorded()))
     return are_many || !rounds_.waits(begin_of(node), held_, settings.held_bytes);
   if (are_many) {
     // What came before a loop is no beginning of its rounds: they are counted from here. Only where
@@ -190,7 +191,7 @@ bool Engine::begins_anew(const Node& node) {
 void Engine::eval_before_last() {
   Node last = std::move(nodes_.back());
   nodes_.pop_back();
-  const bool is_round = same_step(last, nodes_.front());
+  const bool is_round = newly_recorded() > 0 && same_step(last, first_recorded());
   const std::size_t nodes = nodes_.size();
   eval();
   if (is_round && last_plan_) note_round(last, nodes);

@@ -76,6 +76,8 @@ struct Settings {
   std::uint8_t float_checks = 0;
   // Results up to here are computed at once when their inputs are ready.
   std::int64_t immediate_bytes = 16 << 10;
+  // What is made of numbers alone, from so many bytes on, may be computed twice (postpone.cpp).
+  std::int64_t postponed_bytes = 4 << 20;
   std::int64_t held_bytes = 48 << 20;  // memory that only pending nodes keep alive
   std::size_t most_nodes = 4096;
   std::string dump;  // FRIT_DUMP
@@ -129,7 +131,8 @@ class Engine {
   // The same of an elementwise node with so many inputs, whose arrays all have one layout.
   template <std::size_t inputs>
   void commit_plain(Node& node);
-  void eval();
+  // All that is pending; wanted: only that needs memory (others may wait for another one's reader).
+  void eval(const Base* wanted = nullptr);
   // The nodes of a kernel's launch, its own and its reductions', are evaluated together.
   void begin_launch() { launching_ = true; }
   void end_launch() {
@@ -138,9 +141,15 @@ class Engine {
   }
   // Evaluates if a pending node writes (or, for_write, touches) the base.
   void settle(Base* base, bool for_write);
+  // Evaluates if a pending node writes the base, for the base alone.
+  void need(const Base* base) {
+    if (base->pending_writes > 0) eval(base);
+  }
   // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
   std::uint64_t stamp(Base* base);
-  bool has_pending() const { return !nodes_.empty(); }
+  // What was postponed has run once: it is no work that somebody waits for, but in no memory.
+  bool has_pending() const { return newly_recorded() > 0; }
+  bool has_nodes() const { return !nodes_.empty(); }
   std::span<const Node> pending_nodes() const { return nodes_; }
   // An x[mask] is pending (front/selection.h): what nobody needs of it is dropped before the trace
   // is looked up, since how many elements it has changes from round to round.
@@ -206,6 +215,12 @@ class Engine {
   void start_trace();
   void tidy();
   void take_zeros();
+  void postpone(const Base& wanted);
+  void keep_postponed(std::vector<bool>& finished);
+  void end_postponing();
+  // What no run has seen yet.
+  std::size_t newly_recorded() const { return nodes_.size() - waiting_; }
+  const Node& first_recorded() const { return nodes_[waiting_]; }
   bool begins_anew(const Node& node);
   void note_round(const Node& next, std::size_t nodes);
   void eval_before_last();
@@ -237,7 +252,7 @@ class Engine {
   void dump(const CachedPlan& cached);
   void dump(const Kernel& kernel) const;
   void run(CachedPlan& cached);
-  void finish_nodes(const std::vector<bool>& done);
+  void finish_nodes(std::vector<bool> done);
   void release_memory(Base* base);
   void destroy(Base* base);
   void free_unseen(Base* base);  // behind its last use
@@ -268,6 +283,8 @@ class Engine {
   Rounds rounds_;
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;
+  std::size_t waiting_ = 0;  // nodes at the front that were postponed
+  bool has_postponed_ = false;
   bool has_selections_ = false;
   std::vector<std::pair<std::size_t, std::size_t>> twins_;
   bool running_ = false;

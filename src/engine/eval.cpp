@@ -63,7 +63,7 @@ struct Engine::Running {
   }
 };
 
-void Engine::eval() {
+void Engine::eval(const Base* wanted) {
   if (nodes_.empty() || running_) return;
   running_ = true;
   due_ = false;
@@ -73,6 +73,7 @@ void Engine::eval() {
     std::chrono::steady_clock::time_point start;
     ~Done() {
       engine.running_ = false;
+      engine.end_postponing();  // where an error came before the run
       ++engine.statistics.evals;
       engine.statistics.eval_seconds += seconds_since(start);
     }
@@ -84,6 +85,7 @@ void Engine::eval() {
   }
   take_zeros();
   if (nodes_.empty()) return;
+  if (wanted && wanted->pending_writes > 0) postpone(*wanted);
   Lookup found = find_plan();
   foresight.note_plan(found.plan != nullptr);
   if (!found.plan && runs_eagerly(found.hash)) {
@@ -240,7 +242,9 @@ inline void Engine::drop_access(const Access& access, bool is_write) {
 
 // Takes the finished nodes out of the trace. What is left, after an error, stays pending in its
 // order.
-void Engine::finish_nodes(const std::vector<bool>& finished) {
+void Engine::finish_nodes(std::vector<bool> finished) {
+  const bool are_finished = std::ranges::find(finished, false) == finished.end();
+  if (has_postponed_) keep_postponed(finished);
   std::vector<Node> done, rest;
   bool all = std::all_of(finished.begin(), finished.end(), [](bool f) { return f; });
   if (all) {
@@ -258,9 +262,10 @@ void Engine::finish_nodes(const std::vector<bool>& finished) {
     nodes_.swap(done);  // keeps its capacity
   }
   for (Node& node : rest) {
-    pending_cost_ += pending_cost_of(node);
+    if (!are_finished) pending_cost_ += pending_cost_of(node);
     nodes_.push_back(std::move(node));
   }
+  if (are_finished) waiting_ = nodes_.size();
 }
 
 // Drops what nobody needs, and moves calls that wait for nothing to the front: between other nodes

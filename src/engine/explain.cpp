@@ -172,7 +172,7 @@ std::string Engine::explain(bool dot) {
   std::vector<std::string> names;
   if (last_nodes_)
     for (const NodeLabel& node : *last_nodes_) names.push_back(node.text());
-  const bool pending = !nodes_.empty();
+  const bool pending = newly_recorded() > 0;
   if (!pending && !plan && !names.empty())
     return explain_eager(without_repeats(names), names.size(), dot);
   if (pending) {
@@ -183,7 +183,11 @@ std::string Engine::explain(bool dot) {
   }
   if (!plan) return dot ? "digraph frit {}\n" : "nothing was evaluated yet\n";
   if (dot) return draw(*plan, names);
-  return (pending ? "pending: " : "evaluated: ") + describe(*plan, names);
+  std::string s = (pending ? "pending: " : "evaluated: ") + describe(*plan, names);
+  if (waiting_ > 0)
+    s += std::to_string(waiting_) +
+         " operations wait: what they make of numbers alone is stored when it is read again\n";
+  return s;
 }
 
 }  // namespace frit

@@ -307,7 +307,7 @@ void eval(const Array& a) {
   note_look();
   check_array(a);
   Locked lock(Engine::lock());
-  Engine::get().settle(a.base(), false);
+  Engine::get().need(a.base());
   allocate_for(a);
 }
 
@@ -380,10 +380,6 @@ bool is_small_and_ready(const Array& a, std::int64_t times) {
 }
 
 void note_look() { Engine::get().foresight.note_look(); }
-
-void set_source(const void* code, std::int32_t instruction, const char* ufunc) {
-  Engine::get().source = {.code = code, .instruction = instruction, .ufunc = ufunc};
-}
 
 // ---- settings and figures -----------------------------------------------------------------------
 

@@ -298,4 +298,25 @@ Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   return out;
 }
 
+Array linspace(double first, double step, double last, std::int64_t n) {
+  Locked lock(Engine::lock());
+  const std::int64_t shape[1] = {n};
+  constexpr DType real = DType::Float64, whole = DType::Int64;
+  const Access index{nullptr, nullptr, iota_input, whole}, number{nullptr, nullptr, 0, real};
+  const auto record = [&](Op op, const Signature& types, std::initializer_list<Access> inputs,
+                          const Scalar& constant) {
+    Array out = empty(shape, types.out);
+    record_elementwise(op, types, access_of(out), {inputs.begin(), inputs.size()}, {&constant, 1});
+    return out;
+  };
+  const Array scaled =
+      record(Op::Multiply, {{real, real, real}, real}, {index, number}, Scalar::of(real, step));
+  const Array moved = record(Op::Add, {{real, real, real}, real}, {access_of(scaled), number},
+                             Scalar::of(real, first));
+  const Array is_last = record(Op::Equal, {{whole, whole, whole}, DType::Bool},
+                               {index, {nullptr, nullptr, 0, whole}}, Scalar::of(whole, n - 1));
+  return record(Op::Select, {{DType::Bool, real, real}, real},
+                {access_of(is_last), number, access_of(moved)}, Scalar::of(real, last));
+}
+
 }  // namespace frit

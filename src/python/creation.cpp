@@ -211,6 +211,18 @@ PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t positional, P
 }
 
 // arange, for numbers whose result is int64 or float64, as NumPy computes length and elements.
+// linspace(first, step, last, n): what is behind NumPy's function of that name.
+struct Linspace {
+  static constexpr const char* name = "linspace";
+  static PyObject* run(const Arguments& arguments) {
+    const auto [first, step, last, n] = named(arguments, {"first", "step", "last", "n"}, 4);
+    const std::int64_t extent = integer_operand(n);
+    need_memory({&extent, 1}, DType::Float64);
+    return new_array(frit::linspace(PyFloat_AsDouble(first), PyFloat_AsDouble(step),
+                                    PyFloat_AsDouble(last), extent));
+  }
+};
+
 struct Arange {
   static constexpr const char* name = "arange";
 
@@ -499,6 +511,7 @@ std::vector<PyMethodDef> creation_functions() {
           function_row<Ones>(),
           function_row<Full>(),
           function_row<Arange>(),
+          function_row<Linspace>(),
           function_row<ArrayFunction>(),
           function_row<AsArray<&asarray_name>>(),
           function_row<AsArray<&asanyarray_name>>(),

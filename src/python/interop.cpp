@@ -57,7 +57,7 @@ std::byte* begin(ExportObject& self, const Array& array) {
     return base.data + array.offset();
   }
   std::byte* data = nullptr;
-  if (has_pending()) {
+  if (has_pending() || is_pending(array)) {
     WithoutGil released;
     data = begin_export(array);
   } else {

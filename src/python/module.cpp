@@ -135,7 +135,7 @@ bool has_other_threads() {
 void shut_down() {
   if (has_other_threads()) nb::set_leak_warnings(false);  // daemons keep what they have
   end_runs_elsewhere();
-  translated([] { evaluate_all(); });
+  if (has_pending()) translated([] { evaluate_all(); });
   forget_kernels();
   Engine::get().shutdown();
 }
@@ -196,7 +196,7 @@ void add_engine(nb::module_& m) {
   m.def(
       "finish",
       [] {
-        if (!is_running_elsewhere()) translated([] { evaluate_all(); });
+        if (!is_running_elsewhere() && has_pending()) translated([] { evaluate_all(); });
       },
       "Computes what is pending, when the program has ended but for its threads.");
   m.def(
@@ -243,6 +243,15 @@ void add_test_hooks(nb::module_& m) {
       "n"_a,
       "Results of up to n bytes are computed at once where their inputs are ready. Gives back what "
       "it was.");
+  m.def(
+      "set_postponed_bytes",
+      [](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        return std::exchange(Engine::get().settings.postponed_bytes, n);
+      },
+      "n"_a,
+      "What is made of numbers alone is stored when it is read twice, from n bytes on. Gives back "
+      "what it was.");
   m.def("kernel_folder", &store_folder_from_environment,
         "Where compiled kernels are kept; empty: nowhere.");
   m.def(

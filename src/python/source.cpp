@@ -90,6 +90,12 @@ bool is_user_code(PyCodeObject* code) {
   return true;
 }
 
+// Of a line of our own, for SourcePosition::inner.
+std::uint32_t number_of(SourcePosition at) {
+  const auto code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at.code) >> 4);
+  return (code * 31 + static_cast<std::uint32_t>(at.instruction)) | 1;
+}
+
 #ifdef FRIT_READS_FRAMES
 
 SourcePosition position_in(const _PyInterpreterFrame* frame) {
@@ -97,10 +103,16 @@ SourcePosition position_in(const _PyInterpreterFrame* frame) {
 }
 
 [[gnu::noinline]] SourcePosition search_frames(const _PyInterpreterFrame* frame) {
-  for (; frame; frame = frame->previous)
-    if (!_PyFrame_IsIncomplete(const_cast<_PyInterpreterFrame*>(frame)) &&
-        is_user_code(frame->f_code))
-      return position_in(frame);
+  std::uint32_t inner = 0;
+  for (; frame; frame = frame->previous) {
+    if (_PyFrame_IsIncomplete(const_cast<_PyInterpreterFrame*>(frame))) continue;
+    SourcePosition at = position_in(frame);
+    if (is_user_code(frame->f_code)) {
+      at.inner = inner;
+      return at;
+    }
+    if (inner == 0) inner = number_of(at);
+  }
   return {};
 }
 
@@ -119,15 +131,18 @@ int line_of(PyCodeObject* code, std::int32_t instruction) {
 #else
 
 SourcePosition find_source() {
+  std::uint32_t inner = 0;
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame) {
     const Ref code = Ref::steal(as_object(PyFrame_GetCode(frame)));
     auto* object = reinterpret_cast<PyCodeObject*>(code.get());
+    SourcePosition at{object, PyFrame_GetLineNumber(frame)};
     if (is_user_code(object)) {
-      const SourcePosition position{object, PyFrame_GetLineNumber(frame)};
+      at.inner = inner;
       Py_DECREF(as_object(frame));
-      return position;
+      return at;
     }
+    if (inner == 0) inner = number_of(at);
     PyFrameObject* outer = PyFrame_GetBack(frame);
     Py_DECREF(as_object(frame));
     frame = outer;
@@ -143,8 +158,9 @@ int line_of(PyCodeObject*, std::int32_t line) { return line; }
 
 void note_ufunc(const char* name) {
   know_float_state();
-  const SourcePosition at = find_source();
-  set_source(at.code, at.instruction, name);
+  SourcePosition at = find_source();
+  at.ufunc = name;
+  Engine::get().source = at;
 }
 
 SourcePosition current_source() { return find_source(); }

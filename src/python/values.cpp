@@ -160,7 +160,11 @@ const std::byte* evaluate(const Array& array) {
 
 void evaluate_all() {
   note_look();
-  if (has_pending()) {
+  const auto has_nodes = [] {
+    const std::scoped_lock lock(Engine::lock());
+    return Engine::get().has_nodes();
+  };
+  if (has_nodes()) {
     WithoutGil released;
     eval();
   }

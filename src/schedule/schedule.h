@@ -22,7 +22,7 @@ namespace frit {
 // What the planner knows of the base with number `slot` in this segment.
 struct SlotState {
   std::int64_t bytes = 0;
-  bool alive = false;     // somebody can see it after the segment
+  bool alive = false;     // somebody can see it after the segment, and it is to be stored
   bool has_data = false;  // it holds values from before the segment
   bool pinned = false;    // exported or foreign: its memory may not move
   // Memory of the segment alone.
@@ -31,7 +31,7 @@ struct SlotState {
 inline SlotState state_of(const Base& base) {
   const bool varies = !base.data && base.extra && base.extra->most_bytes != 0;
   return {.bytes = varies ? base.extra->most_bytes : base.bytes,
-          .alive = base.handles > 0,
+          .alive = base.handles > 0 && !base.is_postponed,
           .has_data = base.data != nullptr,
           .pinned = base.exports > 0 || base.foreign};
 }

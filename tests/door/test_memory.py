@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 
 import numpy
@@ -87,3 +88,52 @@ def test_large_zeros_hold_what_is_written(first, second):
 
     for own, expected in zip(run(np), run(numpy), strict=True):
         numpy.testing.assert_array_equal(numpy.asarray(own), expected, strict=True)
+
+
+def live_mebibytes():
+    return frit._core.statistics()["bytes_live"] / 2**20
+
+
+@pytest.fixture
+def late_errors():
+    with numpy.errstate(), np.errstate():
+        frit._core.let_float_errors_come_late()
+        yield
+    frit._core.forget_float_state()
+
+
+def test_what_numbers_make_is_stored_when_it_is_read_twice(late_errors):
+    n = 2_000_000
+    frit.eval()
+    before = live_mebibytes()
+    x = np.linspace(0.0, 1.0, n)
+    y = x * 0.5
+    expected = numpy.linspace(0.0, 1.0, n)
+    assert float((x + y).sum()) == (expected + expected * 0.5).sum()
+    assert live_mebibytes() < before + 1
+    z = np.exp(y)  # costs more than to store it
+    assert float(z.max()) == numpy.exp(expected * 0.5).max()
+    assert before + 45 < live_mebibytes() < before + 48, "x and y, read again, and z"
+    x[5] = 7
+    assert float(x.sum()) != expected.sum()
+    assert x.tolist() == [*expected[:5], 7, *expected[6:]]
+
+
+def test_rounds_that_make_their_own_points_do_not_store_them(late_errors):
+    frit.eval()
+    before, most = live_mebibytes(), 0.0
+    for k in range(1, 8):
+        x = np.linspace(0.0, k, 2_000_000)
+        assert float((x * x).max()) == k * k
+        time.perf_counter()
+        most = max(most, live_mebibytes())
+    assert most < before + 1
+    assert x[-1] == 7
+
+
+def test_linspace_is_one_kernel(late_errors):
+    x = np.linspace(0.0, 1.0, 20_000_000)
+    assert float(x.sum()) == 1e7
+    explained = str(frit.explain(x))
+    assert explained.count("\nkernel ") == 1
+    assert "operations wait: what they make of numbers alone" in explained

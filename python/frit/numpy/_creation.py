@@ -249,17 +249,20 @@ def linspace(
     # The arithmetic is NumPy's own, step by step: its last digits are part of the result.
     first, last = float(start), float(stop)
     delta = last - first
-    y = _core.arange(0.0, float(num))
     step = delta / pieces if pieces > 0 else numpy.nan
-    if pieces <= 0:
-        y = y * delta
-    elif step == 0:
-        y = y / pieces * delta
+    if num > _FEW and step != 0:
+        y = _core.linspace(first, step, last if endpoint else first + (num - 1) * step, num)
     else:
-        y = y * step
-    y += first
-    if endpoint and num > 1:
-        y[-1] = last
+        y = _core.arange(0.0, float(num))
+        if pieces <= 0:
+            y = y * delta
+        elif step == 0:
+            y = y / pieces * delta
+        else:
+            y = y * step
+        y += first
+        if endpoint and num > 1:
+            y[-1] = last
     if kind.kind in "iu":
         y = _floor(y)
     y = y.astype(kind, copy=False)
