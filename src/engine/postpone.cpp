@@ -1,4 +1,4 @@
-// postpone.cpp: large arrays that are made of numbers alone are not stored before they are read twice.
+// postpone.cpp: large arrays that are made of numbers are not stored before they are read twice.
 //
 // `x = np.linspace(0, 1, n)` costs less to make than to load. Where a program asks for `f(x).sum()`,
 // x is computed in the registers of that kernel, and the steps that make it stay in the trace,
@@ -94,8 +94,8 @@ void Engine::postpone(const Base& wanted) {
   }
 }
 
-// The steps that make what was postponed are not finished. What of it had to be in memory for a while
-// is not kept: of several writes only those are done that somebody read.
+// The steps that make what was postponed are not finished. What of it had to be in memory for a
+// while is not kept: of several writes only those are done that somebody read.
 void Engine::keep_postponed(std::vector<bool>& finished) {
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     Node& node = nodes_[k];

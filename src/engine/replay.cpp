@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <ranges>
 #include <unordered_map>
 
@@ -57,16 +58,23 @@ void fill_with(std::vector<std::byte>& dense, const std::vector<std::byte>& one,
   }
 }
 
-// n elements of a number in the type that the op works in; false for an index along an axis.
-bool repeat_constant(const Node& node, std::size_t input, std::int64_t n,
-                     std::vector<std::byte>& dense, unsigned& flags) {
+// n elements, from the `begin`th on, of a number or of the index along the only axis, in the type that
+// the op works in.
+void fill_input(const Node& node, std::size_t input, std::int64_t begin, std::int64_t n,
+                std::vector<std::byte>& dense, unsigned& flags) {
   const Access& a = node.in[input];
-  if (a.offset == iota_input) return false;
+  const DType type = node.signature.in[input];
+  if (a.offset == iota_input) {
+    std::vector<std::byte> index(static_cast<std::size_t>(n) * sizeof(std::int64_t));
+    auto* const first = reinterpret_cast<std::int64_t*>(index.data());
+    std::iota(first, first + n, begin);
+    dense = cast(std::move(index), DType::Int64, type, n, flags);
+    return;
+  }
   const Scalar& value = node.constants[a.offset];
-  const std::vector<std::byte> one = cast({value.bytes, value.bytes + size_of(value.dtype)},
-                                          value.dtype, node.signature.in[input], 1, flags);
-  fill_with(dense, one, n);
-  return true;
+  fill_with(dense,
+            cast({value.bytes, value.bytes + size_of(value.dtype)}, value.dtype, type, 1, flags),
+            n);
 }
 
 // Which flags a node's op may still be found to have raised.
@@ -192,7 +200,10 @@ class Replay {
     const DType type = node.signature.in[j];
     unsigned& flags = found_[node_].inputs;
     std::vector<std::byte>& dense = inputs_[j];
-    if (!a.base) return repeat_constant(node, j, n, dense, flags) ? dense.data() : nullptr;
+    if (!a.base) {
+      fill_input(node, j, begin, n, dense, flags);
+      return dense.data();
+    }
     for (std::size_t k = node_; k-- > 0;)
       if (made_[k].is_there && same_access(nodes_[k]->out, a)) {
         if (a.dtype == type) return made_[k].data.data();
@@ -334,7 +345,10 @@ class WholeReplay {
   bool read(const Node& node, std::size_t j, std::int64_t n, Bytes& dense) {
     const Access& a = node.in[j];
     unsigned& flags = found_[node_].inputs;
-    if (!a.base) return repeat_constant(node, j, n, dense, flags);
+    if (!a.base) {
+      fill_input(node, j, 0, n, dense, flags);
+      return true;
+    }
     const auto made = written_.find(a.base);
     const std::byte* data = made == written_.end() ? a.base->data : made->second.data();
     if (!data || (made == written_.end() && is_overwritten(a.base))) return false;

@@ -38,6 +38,12 @@ STATEMENTS = [
     "(one * 2e19).astype('u8')",
     "(one * -1e19).astype('u8')",
     "huge.astype('f4')",
+    # what is made of numbers alone
+    "np.arange(n) * 1e308 * 10",
+    "1.0 / np.arange(n)",
+    "np.log(np.arange(n) - 1.0).sum()",
+    "(np.linspace(0, 1e308, n) * 1e3).max()",
+    "(np.arange(n) * 1e19).astype('i4')",
     "huge.astype('f2')",
     "huge.astype('F')",
     "complex_huge.astype('F')",
