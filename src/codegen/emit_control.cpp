@@ -146,6 +146,8 @@ void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
           builder_.CreateSelect(active, numbers_, Constant::getNullValue(numbers_->getType()));
     }
     define(instr, affine(index, int64(1)));
+    if (!count_)
+      for (const Fetch& what : instr.fetches) fetch(instr, what, index);
   } else {
     Emitted number{.level = level()};
     number.part[0].scalar = index;

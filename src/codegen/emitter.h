@@ -211,6 +211,8 @@ class Emitter {
   bool gathers(DType dtype) const;
   Emitted load_gathered(DType dtype, const Place& place);
   void prefetch(DType dtype, const Place& from);
+  void prefetch(Value* first, unsigned bytes, bool for_stores);
+  void fetch(const Instr& loop, const Fetch& what, Value* index);
   Emitted load_full(DType dtype, Place& place);
   Emitted load_partial(DType dtype, Place& place);
   void store_partial(Emitted& value, DType dtype, const Place& place, bool streaming);

@@ -184,13 +184,21 @@ class Serializer {
       std::memcpy(words, instr.constant.bytes, sizeof words);
       for (std::int32_t word : words) add(word);
     }
-    count(instr.address.terms.size());
-    for (const Term& term : instr.address.terms) add(term.index, term.stride);
+    terms(instr.address);
     count(instr.reductions.size());
     for (const Reduction& reduction : instr.reductions)
       add(static_cast<std::int32_t>(reduction.op), reduction.value, reduction.local);
+    count(instr.fetches.size());
+    for (const Fetch& fetch : instr.fetches) {
+      add(fetch.elements, fetch.for_stores ? 1 : 0, fetch.address.operand);
+      terms(fetch.address);
+    }
     block(instr.body);
     block(instr.other);
+  }
+  void terms(const Address& address) {
+    count(address.terms.size());
+    for (const Term& term : address.terms) add(term.index, term.stride);
   }
 
   std::vector<std::int32_t> words_;

@@ -94,6 +94,15 @@ struct Reduction {
   bool operator==(const Reduction&) const = default;
 };
 
+// What the rounds of a vector loop bring into the cache for the loops behind: from `address` on,
+// which has indices from outside of the loop alone, so many elements a round. It may lie anywhere.
+struct Fetch {
+  Address address;
+  std::int32_t elements = 0;
+  bool for_stores = false;
+  bool operator==(const Fetch&) const = default;
+};
+
 struct Instr;
 using Block = std::vector<Instr>;
 
@@ -110,6 +119,7 @@ struct Instr {
   Scalar constant;                    // Constant
   Address address;                    // Load, Store
   std::vector<Reduction> reductions;  // Loop
+  std::vector<Fetch> fetches;         // vector Loop, not the parallel one
   Block body;                         // Loop, If, While
   Block other;                        // If: else; While: the condition
   bool operator==(const Instr&) const = default;

@@ -64,19 +64,30 @@ class Deserializer {
     const bool is_constant = instr.kind == InstrKind::Constant;
     is_valid(!(is_constant || instr.kind == InstrKind::Cast) || instr.result != no_value);
     if (is_constant) constant(instr);
-    instr.address.terms.resize(reader_.count());
-    for (Term& term : instr.address.terms) {
-      term.index = value();
-      term.stride = reader_.word();
-    }
+    terms(instr.address);
     instr.reductions.resize(reader_.count());
     for (Reduction& reduction : instr.reductions) {
       reduction.op = static_cast<Op>(reader_.number(0, op_count));
       reduction.value = value();
       reduction.local = reader_.word();
     }
+    instr.fetches.resize(reader_.count());
+    for (Fetch& fetch : instr.fetches) {
+      fetch.elements = reader_.word();
+      fetch.for_stores = reader_.number(0, 2) != 0;
+      fetch.address.operand = reader_.word();
+      terms(fetch.address);
+    }
     instr.body = block(depth + 1);
     instr.other = block(depth + 1);
+  }
+
+  void terms(Address& address) {
+    address.terms.resize(reader_.count());
+    for (Term& term : address.terms) {
+      term.index = value();
+      term.stride = reader_.word();
+    }
   }
 
   void constant(Instr& instr) {

@@ -138,6 +138,12 @@ class Verifier {
     if (!instr.parallel)
       for (int k = 0; k < 2; ++k)
         check(type_of(instr.args[k]) == DType::Int64, "the bounds of a loop are Int64");
+    check(instr.fetches.empty() || (instr.vector && !instr.parallel),
+          "only a vector loop inside of another one fetches");
+    for (const Fetch& fetch : instr.fetches) {
+      check(fetch.elements > 0, "a fetch goes forward");
+      address(fetch.address);
+    }
     const std::size_t mark = scope_.size();
     define(instr, DType::Int64);
     for (const Instr& inner : instr.body)
