@@ -140,6 +140,7 @@ class Emitter {
   void vector_loop(const Instr& instr, Value* begin, Value* end);
   void vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned);
   void whole_and_partial(const Instr& instr, Value* begin, Value* end);
+  void overlapping_part(const Instr& instr, Value* begin, Value* end, Value* last);
   void partial_loop(const Instr& instr, Value* begin, Value* end,
                     llvm::ArrayRef<const Instr*> stores);
   void partial_part(const Instr& instr, Value* begin, Value* end, Value* first_count);

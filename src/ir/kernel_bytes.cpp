@@ -48,7 +48,7 @@ class Deserializer {
   }
 
   void instruction(Instr& instr, int depth) {
-    const std::int32_t head = reader_.number(0, std::int64_t{16} << 24);
+    const std::int32_t head = reader_.number(0, std::int64_t{32} << 24);
     const int kind = head & 0xff, op = head >> 8 & 0xff, flags = head >> 24;
     is_valid(kind <= static_cast<int>(InstrKind::While) && op < op_count);
     instr.kind = static_cast<InstrKind>(kind);
@@ -57,6 +57,7 @@ class Deserializer {
     instr.vector = (flags & 2) != 0;
     instr.streaming = (flags & 4) != 0;
     instr.tree = (flags & 8) != 0;
+    instr.repeats = (flags & 16) != 0;
     instr.result = value();
     for (ValueId& argument : instr.args) argument = value();
     instr.number = reader_.word();

@@ -109,7 +109,8 @@ class Printer {
 
   void loop(const Instr& instr, int depth) {
     out_ << (instr.parallel ? "parallel " : "") << (instr.vector ? "vector " : "")
-         << (instr.tree ? "tree " : "") << "loop v" << instr.result;
+         << (instr.repeats ? "repeating " : "") << (instr.tree ? "tree " : "") << "loop v"
+         << instr.result;
     if (!instr.parallel) out_ << " in v" << instr.args[0] << "..v" << instr.args[1];
     out_ << '\n';
     for (const Fetch& fetch : instr.fetches) {

@@ -61,6 +61,18 @@ TEST(KernelVerify, only_a_vector_loop_in_the_parallel_one_fetches_from_what_is_d
             "frit: internal error: only a vector loop inside of another one fetches");
 }
 
+TEST(KernelVerify, a_loop_with_reductions_does_not_repeat) {
+  Kernel kernel = row_kernel();
+  Instr& rows = kernel.code[4].body[1];
+  rows.repeats = true;
+  EXPECT_EQ(refusal(kernel),
+            "frit: internal error: only a vector loop inside of another one, without reductions, "
+            "repeats");
+  rows.reductions.clear();
+  EXPECT_EQ(refusal(kernel), "accepted");
+  EXPECT_NE(print(kernel).find("repeating loop v5"), std::string::npos) << print(kernel);
+}
+
 TEST(KernelPrint, shows_one_instruction_a_line_and_nesting_by_indentation) {
   EXPECT_EQ(print(row_kernel()),
             "kernel x0 float64, x1 float64 written, s0 float64, n0 int64, n1 int64, n2 int64, l0 "
@@ -126,6 +138,7 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   expect_changed([](Kernel& k) { k.code[3].constant = Scalar::of(DType::Float64, 0.25); });
   expect_changed([](Kernel& k) { k.code[4].vector = true; });
   expect_changed([](Kernel& k) { k.code[4].tree = true; });
+  expect_changed([](Kernel& k) { k.code[4].repeats = true; });
   expect_changed([](Kernel& k) { k.code[4].body[1].reductions[0].op = Op::Multiply; });
   expect_changed(
       [](Kernel& k) { k.code[4].body[1].body[0].address.terms[1].stride = unit_stride; });

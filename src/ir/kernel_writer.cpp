@@ -263,6 +263,8 @@ void KernelWriter::close_loop(std::vector<Reduction> reductions) {
 
 void KernelWriter::fetch(Fetch what) { open_.back().instr.fetches.push_back(std::move(what)); }
 
+void KernelWriter::allow_repeats() { open_.back().instr.repeats = true; }
+
 void KernelWriter::open_if(ValueId condition) {
   Open open;
   open.instr.kind = InstrKind::If;

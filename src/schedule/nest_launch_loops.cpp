@@ -134,6 +134,7 @@ void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
   const ValueId index = writer_.open_loop(begin, end, true);
   if (!facts_.is_large)
     fetch_next_group(node, int_apply(Op::Add, first, writer_.constant_int(node.together)), begin);
+  if (stores_apart(inner.loop)) writer_.allow_repeats();
   Group group;
   group_ = &group;
   for (std::size_t row = 0; row < values.size(); ++row) {
@@ -149,6 +150,20 @@ void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
   lanes_loop_ = around;
   values_ = values_outside;
   locals_ = locals_outside;
+}
+
+bool LaunchWriter::stores_apart(std::int32_t loop) const {
+  std::vector<bool> loaded(body_.operands.size()), stored(body_.operands.size());
+  for (const NestAccess& access : nest_.accesses) {
+    const auto path = nest_.path_to(access.loop);
+    if (access.instr && std::ranges::find(path, loop) != path.end())
+      (access.is_store() ? stored : loaded)[at(access.array)] = true;
+  }
+  for (const auto& [a, b] : nest_.facts.mixed)
+    if (stored[at(nest_.array_of(a))] || stored[at(nest_.array_of(b))]) return false;
+  for (std::size_t array = 0; array < stored.size(); ++array)
+    if (stored[array] && loaded[array]) return false;
+  return true;
 }
 
 void LaunchWriter::fetch_next_group(const PlanNode& node, ValueId next, ValueId begin) {

@@ -383,6 +383,27 @@ TEST(NestLaunch, what_the_next_rows_load_and_store_is_fetched_while_the_ones_bef
             std::string::npos);
 }
 
+// a[i, j] = 2 * a[i, j] + b[i - 1, j] + b[i, j] + b[i + 1, j] must not run twice.
+TEST(NestLaunch, rows_that_load_what_they_store_do_not_repeat) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2), n = m.integer();
+  const ValueId zero = m.literal(0), one = m.literal(1), end = m.arg(n);
+  m.loop(one, end, [&](ValueId i) {
+    m.loop(zero, end, [&](ValueId j) {
+      const ValueId own = m.load(a, {i, j}), above = m.load(b, {m.plus(i, m.literal(-1)), j}),
+                    here = m.load(b, {i, j}), below = m.load(b, {m.plus(i, one), j});
+      m.store(a, {i, j}, m.plus(m.plus(own, own), m.plus(m.plus(above, here), below)));
+    });
+  });
+  const auto text_of = [](const Routine& routine, std::vector<std::int64_t> ranks) {
+    return print(*lowered(routine, ranks)->launches.at(0).kernel);
+  };
+  const std::string in_place = text_of(m.routine(), {2, 2});
+  EXPECT_NE(in_place.find("fetch"), std::string::npos) << in_place;
+  EXPECT_EQ(in_place.find("repeating"), std::string::npos) << in_place;
+  EXPECT_NE(text_of(column_stencil(false), {2, 2, 2}).find("repeating"), std::string::npos);
+}
+
 TEST(NestPlan, rows_that_load_behind_a_store_do_not_run_together) {
   EXPECT_EQ(plan_of_column_stencil(true).find("together"), std::string::npos);
 }
