@@ -146,6 +146,8 @@ void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
           builder_.CreateSelect(active, numbers_, Constant::getNullValue(numbers_->getType()));
     }
     define(instr, affine(index, int64(1)));
+    if (!count_)
+      for (const Fetch& what : instr.fetches) fetch(instr, what, index);
   } else {
     Emitted number{.level = level()};
     number.part[0].scalar = index;
@@ -251,13 +253,32 @@ void Emitter::short_part(const Instr& instr, Value* begin, Value* end) {
 
 // Or two, where to ask at each access would take as long as what is computed.
 void Emitter::whole_and_partial(const Instr& instr, Value* begin, Value* end) {
+  const auto emit_partial = [&](Value* from) {
+    count_ = builder_.CreateSub(end, from);
+    is_full_ = builder_.getFalse();
+    body(instr, from, vector_lanes_);
+    count_ = is_full_ = nullptr;
+  };
+  if (instr.repeats) {
+    Value* last = builder_.CreateSub(end, int64(vector_lanes_));
+    return if_then_else(
+        builder_.CreateICmpSLE(begin, last), [&] { overlapping_part(instr, begin, end, last); },
+        [&] { emit_partial(begin); });
+  }
   Value* middle = builder_.CreateAdd(begin, whole_vectors(begin, end));
   vector_part(instr, begin, middle, nullptr);
-  if_then(builder_.CreateICmpSLT(middle, end), [&] {
-    count_ = builder_.CreateSub(end, middle);
-    is_full_ = builder_.getFalse();
-    body(instr, middle, vector_lanes_);
-    count_ = is_full_ = nullptr;
+  if_then(builder_.CreateICmpSLT(middle, end), [&] { emit_partial(middle); });
+}
+
+// Whole vectors alone: the last one, from `last` on, repeats what the one before has done already.
+// Under a mask it would take as long as three.
+void Emitter::overlapping_part(const Instr& instr, Value* begin, Value* end, Value* last) {
+  const std::int64_t lanes = vector_lanes_;
+  Value* count = builder_.CreateAdd(builder_.CreateSub(end, begin), int64(lanes - 1));
+  Value* behind = builder_.CreateAdd(begin, builder_.CreateAnd(count, int64(-lanes)));
+  counted(begin, behind, vector_lanes_, [&](Value* index) {
+    Value* is_last = builder_.CreateICmpSLT(last, index);
+    body(instr, builder_.CreateSelect(is_last, last, index), vector_lanes_);
   });
 }
 

@@ -204,14 +204,30 @@ void Emitter::load(const Instr& instr) {
 // The processor fetches ahead by itself, but within a page only, and a long body leaves it no room
 // to look beyond: the chain of 20 operations took 1.3 times as long (schedule/caches.h).
 void Emitter::prefetch(DType dtype, const Place& from) {
-  constexpr unsigned ahead = 4096, line = 64, reading = 0, kept = 3, data = 1;
-  const unsigned bytes = lanes_ * static_cast<unsigned>(size_of(dtype));
+  constexpr unsigned ahead = 4096;
+  prefetch(builder_.CreateConstGEP1_64(builder_.getInt8Ty(), from.pointer, ahead),
+           lanes_ * static_cast<unsigned>(size_of(dtype)), false);
+}
+
+void Emitter::prefetch(Value* first, unsigned bytes, bool for_stores) {
+  constexpr unsigned line = 64, kept = 3, data = 1;
   for (unsigned k = 0; k < bytes; k += line) {
-    Value* place = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), from.pointer, ahead + k);
-    builder_.CreateIntrinsic(
-        Intrinsic::prefetch, {place->getType()},
-        {place, builder_.getInt32(reading), builder_.getInt32(kept), builder_.getInt32(data)});
+    Value* place = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), first, k);
+    builder_.CreateIntrinsic(Intrinsic::prefetch, {place->getType()},
+                             {place, builder_.getInt32(for_stores ? 1 : 0), builder_.getInt32(kept),
+                              builder_.getInt32(data)});
   }
+}
+
+// In the rounds of the loop from `index` on: their share, one line after another.
+void Emitter::fetch(const Instr& loop, const Fetch& what, Value* index) {
+  Value* first = operand_pointers_[static_cast<std::size_t>(what.address.operand)];
+  at_preheader([&] { first = add_uniform_terms(what.address, true, first); });
+  const DType dtype = kernel_.operands[static_cast<std::size_t>(what.address.operand)].dtype;
+  const std::int64_t bytes = what.elements * size_of(dtype);
+  Value* round = builder_.CreateSub(index, value(loop.args[0]).part[0].scalar);
+  prefetch(builder_.CreatePtrAdd(first, builder_.CreateMul(round, int64(bytes))),
+           lanes_ * static_cast<unsigned>(bytes), what.for_stores);
 }
 
 Emitted Emitter::load_full(DType dtype, Place& from) {

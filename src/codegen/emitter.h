@@ -140,6 +140,7 @@ class Emitter {
   void vector_loop(const Instr& instr, Value* begin, Value* end);
   void vector_part(const Instr& instr, Value* begin, Value* end, Value* aligned);
   void whole_and_partial(const Instr& instr, Value* begin, Value* end);
+  void overlapping_part(const Instr& instr, Value* begin, Value* end, Value* last);
   void partial_loop(const Instr& instr, Value* begin, Value* end,
                     llvm::ArrayRef<const Instr*> stores);
   void partial_part(const Instr& instr, Value* begin, Value* end, Value* first_count);
@@ -211,6 +212,8 @@ class Emitter {
   bool gathers(DType dtype) const;
   Emitted load_gathered(DType dtype, const Place& place);
   void prefetch(DType dtype, const Place& from);
+  void prefetch(Value* first, unsigned bytes, bool for_stores);
+  void fetch(const Instr& loop, const Fetch& what, Value* index);
   Emitted load_full(DType dtype, Place& place);
   Emitted load_partial(DType dtype, Place& place);
   void store_partial(Emitted& value, DType dtype, const Place& place, bool streaming);

@@ -175,7 +175,7 @@ class Serializer {
   }
   void instruction(const Instr& instr) {
     const int flags = (instr.parallel ? 1 : 0) | (instr.vector ? 2 : 0) |
-                      (instr.streaming ? 4 : 0) | (instr.tree ? 8 : 0);
+                      (instr.streaming ? 4 : 0) | (instr.tree ? 8 : 0) | (instr.repeats ? 16 : 0);
     add(static_cast<int>(instr.kind) | static_cast<int>(instr.op) << 8 | flags << 24, instr.result,
         instr.args[0], instr.args[1], instr.args[2], instr.number, instr.address.operand);
     if (instr.kind == InstrKind::Constant) {
@@ -184,13 +184,21 @@ class Serializer {
       std::memcpy(words, instr.constant.bytes, sizeof words);
       for (std::int32_t word : words) add(word);
     }
-    count(instr.address.terms.size());
-    for (const Term& term : instr.address.terms) add(term.index, term.stride);
+    terms(instr.address);
     count(instr.reductions.size());
     for (const Reduction& reduction : instr.reductions)
       add(static_cast<std::int32_t>(reduction.op), reduction.value, reduction.local);
+    count(instr.fetches.size());
+    for (const Fetch& fetch : instr.fetches) {
+      add(fetch.elements, fetch.for_stores ? 1 : 0, fetch.address.operand);
+      terms(fetch.address);
+    }
     block(instr.body);
     block(instr.other);
+  }
+  void terms(const Address& address) {
+    count(address.terms.size());
+    for (const Term& term : address.terms) add(term.index, term.stride);
   }
 
   std::vector<std::int32_t> words_;

@@ -31,6 +31,8 @@
 // mask of lanes. A loop inside a vector loop has uniform bounds. A loop that is neither runs in
 // order. A loop may be both parallel and vector; a loop with reductions is not parallel.
 //
+// Fetches of a vector loop change nothing: they say what loops behind it go on with.
+//
 // Reductions of a loop {op, value, local}: `value` is defined in the body; after the last iteration
 //   local = op(local, R), R = all values reduced in NumPy's order for an inner loop of this extent:
 // float and complex Add: the pairwise tree (pairwise_split); what reduces_in_any_order: any order.
@@ -94,6 +96,15 @@ struct Reduction {
   bool operator==(const Reduction&) const = default;
 };
 
+// What the rounds of a vector loop bring into the cache for the loops behind: from `address` on,
+// which has indices from outside of the loop alone, so many elements a round. It may lie anywhere.
+struct Fetch {
+  Address address;
+  std::int32_t elements = 0;
+  bool for_stores = false;
+  bool operator==(const Fetch&) const = default;
+};
+
 struct Instr;
 using Block = std::vector<Instr>;
 
@@ -104,12 +115,14 @@ struct Instr {
   bool vector = false;     // Loop
   bool streaming = false;  // Load, Store: of what the cache doesn't hold, and not soon again
   bool tree = false;       // Loop of a Routine: its float sums are NumPy's pairwise tree
+  bool repeats = false;    // vector Loop: an iteration may run twice, as it reads nothing it writes
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local
   Scalar constant;                    // Constant
   Address address;                    // Load, Store
   std::vector<Reduction> reductions;  // Loop
+  std::vector<Fetch> fetches;         // vector Loop, not the parallel one
   Block body;                         // Loop, If, While
   Block other;                        // If: else; While: the condition
   bool operator==(const Instr&) const = default;

@@ -48,7 +48,7 @@ class Deserializer {
   }
 
   void instruction(Instr& instr, int depth) {
-    const std::int32_t head = reader_.number(0, std::int64_t{16} << 24);
+    const std::int32_t head = reader_.number(0, std::int64_t{32} << 24);
     const int kind = head & 0xff, op = head >> 8 & 0xff, flags = head >> 24;
     is_valid(kind <= static_cast<int>(InstrKind::While) && op < op_count);
     instr.kind = static_cast<InstrKind>(kind);
@@ -57,6 +57,7 @@ class Deserializer {
     instr.vector = (flags & 2) != 0;
     instr.streaming = (flags & 4) != 0;
     instr.tree = (flags & 8) != 0;
+    instr.repeats = (flags & 16) != 0;
     instr.result = value();
     for (ValueId& argument : instr.args) argument = value();
     instr.number = reader_.word();
@@ -64,19 +65,30 @@ class Deserializer {
     const bool is_constant = instr.kind == InstrKind::Constant;
     is_valid(!(is_constant || instr.kind == InstrKind::Cast) || instr.result != no_value);
     if (is_constant) constant(instr);
-    instr.address.terms.resize(reader_.count());
-    for (Term& term : instr.address.terms) {
-      term.index = value();
-      term.stride = reader_.word();
-    }
+    terms(instr.address);
     instr.reductions.resize(reader_.count());
     for (Reduction& reduction : instr.reductions) {
       reduction.op = static_cast<Op>(reader_.number(0, op_count));
       reduction.value = value();
       reduction.local = reader_.word();
     }
+    instr.fetches.resize(reader_.count());
+    for (Fetch& fetch : instr.fetches) {
+      fetch.elements = reader_.word();
+      fetch.for_stores = reader_.number(0, 2) != 0;
+      fetch.address.operand = reader_.word();
+      terms(fetch.address);
+    }
     instr.body = block(depth + 1);
     instr.other = block(depth + 1);
+  }
+
+  void terms(Address& address) {
+    address.terms.resize(reader_.count());
+    for (Term& term : address.terms) {
+      term.index = value();
+      term.stride = reader_.word();
+    }
   }
 
   void constant(Instr& instr) {

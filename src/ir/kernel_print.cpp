@@ -109,9 +109,15 @@ class Printer {
 
   void loop(const Instr& instr, int depth) {
     out_ << (instr.parallel ? "parallel " : "") << (instr.vector ? "vector " : "")
-         << (instr.tree ? "tree " : "") << "loop v" << instr.result;
+         << (instr.repeats ? "repeating " : "") << (instr.tree ? "tree " : "") << "loop v"
+         << instr.result;
     if (!instr.parallel) out_ << " in v" << instr.args[0] << "..v" << instr.args[1];
     out_ << '\n';
+    for (const Fetch& fetch : instr.fetches) {
+      line(depth + 1) << "fetch ";
+      address(fetch.address);
+      out_ << " by " << fetch.elements << (fetch.for_stores ? " for stores\n" : "\n");
+    }
     block(instr.body, depth + 1);
     for (const Reduction& reduction : instr.reductions)
       line(depth) << "reduce l" << reduction.local << " by " << info(reduction.op).name << " of v"

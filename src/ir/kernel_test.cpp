@@ -44,6 +44,35 @@ Kernel row_kernel() {
   return make.kernel();
 }
 
+TEST(KernelVerify, only_a_vector_loop_in_the_parallel_one_fetches_from_what_is_defined_outside) {
+  Kernel kernel = row_kernel();
+  Instr& parallel = kernel.code[4];
+  Fetch fetch{.address = {.operand = 0, .terms = {{parallel.result, 1}}}, .elements = 4};
+  parallel.body[1].fetches = {fetch};
+  EXPECT_EQ(refusal(kernel), "accepted");
+  EXPECT_NE(print(kernel).find("  vector loop v5 in v0..v1\n    fetch x0[v4*n1] by 4\n"),
+            std::string::npos)
+      << print(kernel);
+  parallel.body[1].fetches[0].address.terms[0].index = parallel.body[1].result;
+  EXPECT_EQ(refusal(kernel), "frit: internal error: a value is used where it is visible");
+  parallel.body[1].fetches.clear();
+  parallel.fetches = {fetch};
+  EXPECT_EQ(refusal(kernel),
+            "frit: internal error: only a vector loop inside of another one fetches");
+}
+
+TEST(KernelVerify, a_loop_with_reductions_does_not_repeat) {
+  Kernel kernel = row_kernel();
+  Instr& rows = kernel.code[4].body[1];
+  rows.repeats = true;
+  EXPECT_EQ(refusal(kernel),
+            "frit: internal error: only a vector loop inside of another one, without reductions, "
+            "repeats");
+  rows.reductions.clear();
+  EXPECT_EQ(refusal(kernel), "accepted");
+  EXPECT_NE(print(kernel).find("repeating loop v5"), std::string::npos) << print(kernel);
+}
+
 TEST(KernelPrint, shows_one_instruction_a_line_and_nesting_by_indentation) {
   EXPECT_EQ(print(row_kernel()),
             "kernel x0 float64, x1 float64 written, s0 float64, n0 int64, n1 int64, n2 int64, l0 "
@@ -109,11 +138,14 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   expect_changed([](Kernel& k) { k.code[3].constant = Scalar::of(DType::Float64, 0.25); });
   expect_changed([](Kernel& k) { k.code[4].vector = true; });
   expect_changed([](Kernel& k) { k.code[4].tree = true; });
+  expect_changed([](Kernel& k) { k.code[4].repeats = true; });
   expect_changed([](Kernel& k) { k.code[4].body[1].reductions[0].op = Op::Multiply; });
   expect_changed(
       [](Kernel& k) { k.code[4].body[1].body[0].address.terms[1].stride = unit_stride; });
   expect_changed([](Kernel& k) { k.code[4].body[1].body[0].address.terms.pop_back(); });
   expect_changed([](Kernel& k) { k.code[4].body[1].body[1].op = Op::Multiply; });
+  expect_changed(
+      [](Kernel& k) { k.code[4].body[1].fetches.push_back({.address = {}, .elements = 1}); });
   expect_changed([](Kernel& k) { k.code[4].body[3].streaming = true; });
   expect_changed([](Kernel& k) { std::swap(k.code[4].body[2], k.code[4].body[3]); });
 }

@@ -138,6 +138,15 @@ class Verifier {
     if (!instr.parallel)
       for (int k = 0; k < 2; ++k)
         check(type_of(instr.args[k]) == DType::Int64, "the bounds of a loop are Int64");
+    const bool is_inner_vector = instr.vector && !instr.parallel;
+    check(is_inner_vector || instr.fetches.empty(),
+          "only a vector loop inside of another one fetches");
+    check(!instr.repeats || (is_inner_vector && instr.reductions.empty()),
+          "only a vector loop inside of another one, without reductions, repeats");
+    for (const Fetch& fetch : instr.fetches) {
+      check(fetch.elements > 0, "a fetch goes forward");
+      address(fetch.address);
+    }
     const std::size_t mark = scope_.size();
     define(instr, DType::Int64);
     for (const Instr& inner : instr.body)

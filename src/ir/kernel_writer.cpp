@@ -261,6 +261,10 @@ void KernelWriter::close_loop(std::vector<Reduction> reductions) {
   blocks_.back().push_back(std::move(loop));
 }
 
+void KernelWriter::fetch(Fetch what) { open_.back().instr.fetches.push_back(std::move(what)); }
+
+void KernelWriter::allow_repeats() { open_.back().instr.repeats = true; }
+
 void KernelWriter::open_if(ValueId condition) {
   Open open;
   open.instr.kind = InstrKind::If;

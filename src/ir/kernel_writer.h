@@ -43,6 +43,8 @@ class KernelWriter {
   ValueId open_parallel(bool vector);
   ValueId open_loop(ValueId begin, ValueId end, bool vector);
   void close_loop(std::vector<Reduction> reductions = {});
+  void fetch(Fetch what);  // in the rounds of the innermost loop
+  void allow_repeats();    // of the innermost loop
   void open_if(ValueId condition);
   void open_else();
   void close_if();

@@ -93,7 +93,7 @@ class RoutineVerifier {
   }
 
   void loop(const Instr& instr) {
-    check(!instr.parallel && !instr.vector && instr.reductions.empty(),
+    check(!instr.parallel && !instr.vector && instr.reductions.empty() && instr.fetches.empty(),
           "a routine's loops are plain");
     for (int k = 0; k < 2; ++k)
       check(type_of(instr.args[k]) == DType::Int64, "the bounds of a loop are Int64");

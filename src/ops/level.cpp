@@ -40,6 +40,14 @@ std::string_view cpu_level() {
   return level;
 }
 
+bool has_many_registers() {
+#if defined(__aarch64__)
+  return true;
+#else
+  return cpu_level() == "v4";
+#endif
+}
+
 bool is_amds_processor() {
 #if defined(__x86_64__)
   static const bool found = __builtin_cpu_is("amd");

@@ -19,6 +19,9 @@ bool has_level(std::string_view level);
 // machines do is tried on this one.
 std::string_view cpu_level();
 
+// Registers for vectors: 32 with AVX-512 and on ARM, else 16.
+bool has_many_registers();
+
 // Some costs go by the maker, whatever the instruction set.
 bool is_amds_processor();
 

@@ -110,6 +110,12 @@ class LaunchWriter {
   // Groups of rounds in one vector loop each, and what is left over one by one.
   void emit_together(const PlanNode& node);
   void emit_group(const PlanNode& node, ValueId first);
+  // While a group runs, what the next one loads and stores comes into the cache.
+  // Does what the loop stores stand in arrays that nothing in it loads?
+  bool stores_apart(std::int32_t loop) const;
+  void fetch_next_group(const PlanNode& node, ValueId next, ValueId begin);
+  void fetch(const RowElement& element, const PlanNode& node, std::pair<ValueId, ValueId> place,
+             bool for_stores);
 
   // ---- lanes ------------------------------------------------------------------------------------
   struct LaneSum {

@@ -132,6 +132,9 @@ void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
   const std::int32_t around = std::exchange(lanes_loop_, inner.loop);
   const auto [begin, end] = range_of(inner);
   const ValueId index = writer_.open_loop(begin, end, true);
+  if (!facts_.is_large)
+    fetch_next_group(node, int_apply(Op::Add, first, writer_.constant_int(node.together)), begin);
+  if (stores_apart(inner.loop)) writer_.allow_repeats();
   Group group;
   group_ = &group;
   for (std::size_t row = 0; row < values.size(); ++row) {
@@ -147,6 +150,54 @@ void LaunchWriter::emit_group(const PlanNode& node, ValueId first) {
   lanes_loop_ = around;
   values_ = values_outside;
   locals_ = locals_outside;
+}
+
+bool LaunchWriter::stores_apart(std::int32_t loop) const {
+  std::vector<bool> loaded(body_.operands.size()), stored(body_.operands.size());
+  for (const NestAccess& access : nest_.accesses) {
+    const auto path = nest_.path_to(access.loop);
+    if (access.instr && std::ranges::find(path, loop) != path.end())
+      (access.is_store() ? stored : loaded)[at(access.array)] = true;
+  }
+  for (const auto& [a, b] : nest_.facts.mixed)
+    if (stored[at(nest_.array_of(a))] || stored[at(nest_.array_of(b))]) return false;
+  for (std::size_t array = 0; array < stored.size(); ++array)
+    if (stored[array] && loaded[array]) return false;
+  return true;
+}
+
+void LaunchWriter::fetch_next_group(const PlanNode& node, ValueId next, ValueId begin) {
+  const RowEnds ends = ends_of_rows(nest_, node);
+  for (const RowElement& load : ends.loads) fetch(load, node, {next, begin}, false);
+  for (const RowElement& store : ends.stores) fetch(store, node, {next, begin}, true);
+}
+
+// All rows of a group, one behind another: so the processor finds its way, and goes ahead.
+void LaunchWriter::fetch(const RowElement& element, const PlanNode& node,
+                         std::pair<ValueId, ValueId> place, bool for_stores) {
+  const std::int32_t parameter = element.parameter;
+  const auto rank = static_cast<std::int32_t>(element.indices.size());
+  if (facts_.unit_axes[at(parameter)] != rank - 1) return;
+  const ValueId row = node.instr->result, lane = node.body.back().instr->result;
+  std::vector<ValueId> indices;
+  for (const Affine& form : element.indices) {
+    ValueId index = writer_.constant_int(form.constant);
+    for (const auto& [id, coefficient] : form.terms) {
+      const bool is_known = !inside_[at(id)] || id == row || id == lane;
+      if (!is_known && values_[at(id)] == no_value) return;
+      ValueId term = id == row ? place.first : id == lane ? place.second : value(id);
+      if (coefficient != 1) term = int_apply(Op::Multiply, term, writer_.constant_int(coefficient));
+      index = int_apply(Op::Add, index, term);
+    }
+    indices.push_back(index);
+  }
+  const DType dtype = body_.operands[at(parameter)].dtype;
+  Address from{operand({NestLaunch::Pointer::Kind::Parameter, parameter}, dtype, false), {}};
+  for (std::int32_t axis = 0; axis < rank; ++axis)
+    from.terms.push_back(
+        {indices[at(axis)],
+         axis + 1 == rank ? unit_stride : integer_number({Kind::Stride, parameter, axis})});
+  writer_.fetch({std::move(from), static_cast<std::int32_t>(node.together), for_stores});
 }
 
 void LaunchWriter::emit_vector(const PlanNode& node, ValueId begin, ValueId end) {

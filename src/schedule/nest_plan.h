@@ -83,6 +83,18 @@ bool unrolls_in_lanes(const Nest& nest, const PlanNode& node);
 std::optional<std::pair<std::int64_t, std::int64_t>> literal_bounds(const Nest& nest,
                                                                     const PlanNode& node);
 
+// An element in the first of some rows side by side (rounds of a loop, with a vector loop in each).
+struct RowElement {
+  std::int32_t parameter = -1;
+  std::vector<Affine> indices;
+};
+// Those that lie farthest, of each array that the rows load from, or store to, one row behind
+// another: with the next rows these meet elements that no row has met.
+struct RowEnds {
+  std::vector<RowElement> loads, stores;
+};
+RowEnds ends_of_rows(const Nest& nest, const PlanNode& rows);
+
 // "parallel v2\n  vector v4\n    store 3" for tests and explain.
 std::string print(const NestPlan& plan);
 // By loop: does it run as part of a wavefront?

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "ops/level.h"
 #include "schedule/nest_planner.h"
 
 namespace frit {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::int64_t most_unrolled = 8;      // rounds,
 constexpr std::size_t longest_unrolled = 160;  // and instructions when it is done
 constexpr std::size_t longest_rows = 480;      // the same, of all rows
-constexpr double least_shared = 0.25;          // of the loads, that more rows must make needless
+constexpr double least_shared = 0.2;           // of the loads, that more rows must make needless
 constexpr double fewest_groups = 8;            // that threads share
 // Elements. The processor fetches ahead along a row: of memory that is in no cache, few rows of
 // fewer are faster.
@@ -63,18 +64,25 @@ bool unrolls_in_lanes(const Nest& nest, const PlanNode& node) {
 
 namespace {
 
-// The elements that a vector loop loads in one round, of several rows.
-class RowLoads {
+// The elements that a vector loop loads and stores in one round, of one row or several.
+class RowElements {
  public:
-  RowLoads(const Nest& nest, std::int32_t rows, const PlanNode& vector)
+  RowElements(const Nest& nest, std::int32_t rows, const PlanNode& vector)
       : nest_(nest), loop_(rows), row_(nest.loop(rows).index()), lane_(vector.instr->result) {
     collect(vector);
   }
 
-  std::size_t count(std::int64_t rows) const {
-    std::set<Load> different;
+  std::size_t count_loads(std::int64_t rows) const {
+    const auto is_less = [](const RowElement& x, const RowElement& y) {
+      if (x.parameter != y.parameter) return x.parameter < y.parameter;
+      return std::ranges::lexicographical_compare(
+          x.indices, y.indices, [](const Affine& a, const Affine& b) {
+            return std::tie(a.constant, a.terms) < std::tie(b.constant, b.terms);
+          });
+    };
+    std::set<RowElement, decltype(is_less)> different(is_less);
     for (std::int64_t r = 0; r < rows; ++r)
-      for (Load load : loads_) {
+      for (RowElement load : loads_) {
         for (Affine& index : load.indices)
           for (const auto& [value, coefficient] : index.terms)
             if (value == row_) index.constant += coefficient * r;
@@ -85,23 +93,13 @@ class RowLoads {
   // Is none at a place that is computed?
   bool are_known() const { return are_known_; }
 
- private:
-  struct Load {
-    std::int32_t parameter;
-    std::vector<Affine> indices;
-    bool operator<(const Load& other) const {
-      if (parameter != other.parameter) return parameter < other.parameter;
-      return std::ranges::lexicographical_compare(
-          indices, other.indices, [](const Affine& a, const Affine& b) {
-            return std::tie(a.constant, a.terms) < std::tie(b.constant, b.terms);
-          });
-    }
-  };
+  RowEnds ends() const { return {ends_of(loads_), ends_of(stores_)}; }
 
+ private:
   void collect(const PlanNode& node) {
     for (const Block* block : node.blocks)
       for (const Instr& instr : *block)
-        if (instr.kind == InstrKind::Load) add(instr);
+        if (instr.kind == InstrKind::Load || instr.kind == InstrKind::Store) add(instr);
     for (const PlanNode& inner : node.body) {
       if (inner.loop < 0) continue;
       const auto bounds = literal_bounds(nest_, inner);
@@ -113,10 +111,11 @@ class RowLoads {
     }
   }
   void add(const Instr& instr) {
-    const NestAccess& access = nest_.accesses[at(instr.number)];
-    Load load{instr.address.operand, access.indices};
-    bool moves = false;
-    for (Affine& index : load.indices) {
+    RowElement element{instr.address.operand, {}};
+    for (const Term& term : instr.address.terms)
+      element.indices.push_back(nest_.forms[at(term.index)]);
+    bool moves = false, is_known = true;
+    for (Affine& index : element.indices) {
       for (const auto& [value, round] : unrolled_)
         std::erase_if(index.terms, [&](const auto& term) {
           if (term.first != value) return false;
@@ -125,19 +124,56 @@ class RowLoads {
         });
       for (const auto& [value, coefficient] : index.terms) {
         moves |= value == lane_;
-        const bool is_index = value == row_ || value == lane_;
-        if (!is_index && (at(value) >= nest_.definitions.size() || nest_.is_inside(value, loop_)))
-          are_known_ = false;
+        is_known &= is_index(value) ||
+                    (at(value) < nest_.definitions.size() && !nest_.is_inside(value, loop_));
       }
     }
-    if (moves) loads_.push_back(std::move(load));
+    if (instr.kind == InstrKind::Load) are_known_ &= is_known;
+    if (moves && is_known)
+      (instr.kind == InstrKind::Load ? loads_ : stores_).push_back(std::move(element));
+  }
+  bool is_index(ValueId value) const { return value == row_ || value == lane_; }
+
+  // Of each array, and of elements that only literals tell apart, the last one.
+  std::vector<RowElement> ends_of(const std::vector<RowElement>& elements) const {
+    std::vector<RowElement> ends;
+    for (const RowElement& element : elements) {
+      if (!goes_on_with_rows(element)) continue;
+      const auto known = std::ranges::find_if(
+          ends, [&](const RowElement& end) { return is_beside(element, end); });
+      if (known == ends.end())
+        ends.push_back(element);
+      else if (std::ranges::lexicographical_compare(known->indices, element.indices, {},
+                                                    &Affine::constant, &Affine::constant))
+        *known = element;
+    }
+    return ends;
+  }
+  // Is one index the row's, and the last one the lane's?
+  bool goes_on_with_rows(const RowElement& element) const {
+    const auto moves = [](const Affine& index, ValueId by) {
+      return std::ranges::count(index.terms, by, [](const auto& term) { return term.first; }) == 1;
+    };
+    for (std::size_t axis = 0; axis < element.indices.size(); ++axis) {
+      const Affine& index = element.indices[axis];
+      const bool is_last = axis + 1 == element.indices.size();
+      if (moves(index, lane_) != is_last) return false;
+      for (const auto& [value, coefficient] : index.terms)
+        if (is_index(value) && (coefficient != 1 || (value == row_) == is_last)) return false;
+    }
+    return std::ranges::any_of(element.indices,
+                               [&](const Affine& index) { return moves(index, row_); });
+  }
+  static bool is_beside(const RowElement& x, const RowElement& y) {
+    return x.parameter == y.parameter &&
+           std::ranges::equal(x.indices, y.indices, {}, &Affine::terms, &Affine::terms);
   }
 
   const Nest& nest_;
   const std::int32_t loop_;
   const ValueId row_, lane_;
   std::vector<std::pair<ValueId, std::int64_t>> unrolled_;
-  std::vector<Load> loads_;
+  std::vector<RowElement> loads_, stores_;
   bool are_known_ = true;
 };
 
@@ -160,6 +196,10 @@ bool is_straight(const Nest& nest, const PlanNode& node, bool may_store) {
 
 }  // namespace
 
+RowEnds ends_of_rows(const Nest& nest, const PlanNode& rows) {
+  return RowElements(nest, rows.loop, rows.body.back()).ends();
+}
+
 std::int64_t Planner::rows_together(std::int32_t loop, const Statements& statements,
                                     const std::vector<PlanNode>& body) const {
   if (statements.empty() || body.size() != statements.size()) return 1;
@@ -178,15 +218,15 @@ std::int64_t Planner::rows_together(std::int32_t loop, const Statements& stateme
   if (!is_plain(rows) || !is_plain(lanes) || !has_fixed_bounds(vector.loop, loop) ||
       !is_straight(nest_, vector, true))
     return 1;
-  const RowLoads loads(nest_, loop, vector);
-  const auto one = static_cast<double>(loads.count(1));
-  if (!loads.are_known()) return 1;
+  const RowElements elements(nest_, loop, vector);
+  const auto one = static_cast<double>(elements.count_loads(1));
+  if (!elements.are_known()) return 1;
   for (std::int64_t together : {4, 2}) {
-    const double most = (1 - least_shared) * one * static_cast<double>(together);
-    if (together == 4 && rounds_of(vector.loop) < long_row) continue;
+    const double all = one * static_cast<double>(together);
+    if (together == 4 && (rounds_of(vector.loop) < long_row || !has_many_registers())) continue;
     if (rounds_of(loop) >= fewest_groups * static_cast<double>(together) &&
         length_when_unrolled(nest_, vector) * static_cast<std::size_t>(together) <= longest_rows &&
-        static_cast<double>(loads.count(together)) <= most)
+        all - static_cast<double>(elements.count_loads(together)) >= least_shared * all)
       return together;
   }
   return 1;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ops/level.h"
 #include "schedule/nest_program.h"
 #include "schedule/testing_nest_kernels.h"
 
@@ -227,16 +228,20 @@ TEST(Nest, jacobi_over_time_is_parallel_inside) {
 
 // ---- plans --------------------------------------------------------------------------------------
 
-std::string plan(const Routine& routine, const std::vector<std::int64_t>& ranks_like) {
+std::shared_ptr<const NestProgram> lowered(const Routine& routine,
+                                           const std::vector<std::int64_t>& ranks_like,
+                                           PlanFacts facts = {}) {
   const auto nest = analyse_nest(routine);
   ConditionBits bits;
   const std::vector<std::int64_t> integers(static_cast<std::size_t>(routine.body.integers), 1000);
   evaluate_conditions(*nest, integers, bits);
-  PlanFacts facts;
   facts.rounds.assign(nest->loops.size(), 1000);
   for (std::int64_t rank : ranks_like)
     facts.unit_axes.push_back(static_cast<std::int32_t>(rank) - 1);
-  return print(lower_nest(judge(nest, bits), facts)->plan);
+  return lower_nest(judge(nest, bits), facts);
+}
+std::string plan(const Routine& routine, const std::vector<std::int64_t>& ranks_like) {
+  return print(lowered(routine, ranks_like)->plan);
 }
 std::string plan(const NestMaker& m) {
   const Routine routine = m.routine();
@@ -337,7 +342,7 @@ TEST(NestPlan, a_sum_of_rows_runs_in_tiles_of_columns) {
 }
 
 // b[i, j] = a[i - 1, j] + a[i, j] + a[i + 1, j], and perhaps c[i, j] = a[i, j] behind it.
-std::string plan_of_column_stencil(bool loads_behind) {
+Routine column_stencil(bool loads_behind) {
   NestMaker m;
   const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2),
             c = m.array(DType::Float64, 2), n = m.integer();
@@ -350,12 +355,53 @@ std::string plan_of_column_stencil(bool loads_behind) {
       if (loads_behind) m.store(c, {i, j}, m.load(a, {i, j}));
     });
   });
-  return plan(m);
+  return m.routine();
+}
+std::string plan_of_column_stencil(bool loads_behind) {
+  return plan(column_stencil(loads_behind), {2, 2, 2});
 }
 
 TEST(NestPlan, rows_that_share_what_they_load_run_together) {
+  const std::string rows = has_many_registers() ? "4" : "2";
   EXPECT_EQ(plan_of_column_stencil(false),
-            "parallel v3 tiles\n  serial v3 4 together\n    vector v4\n      store 3\n");
+            "parallel v3 tiles\n  serial v3 " + rows + " together\n    vector v4\n      store 3\n");
+}
+
+// Of a: the row below the last one of the group, and those behind it. Of b: the group's own.
+TEST(NestLaunch, what_the_next_rows_load_and_store_is_fetched_while_the_ones_before_run) {
+  const auto kernel_of = [](const PlanFacts& facts) {
+    const auto program = lowered(column_stencil(false), {2, 2, 2}, facts);
+    return print(*program->launches.at(0).kernel);
+  };
+  const std::string kernel = kernel_of({}), rows = has_many_registers() ? "4" : "2";
+  const std::size_t found = kernel.find("fetch x0[");
+  ASSERT_NE(found, std::string::npos) << kernel;
+  EXPECT_NE(kernel.find(" by " + rows + "\n", found), std::string::npos) << kernel;
+  EXPECT_NE(kernel.find(" by " + rows + " for stores\n", found), std::string::npos) << kernel;
+  EXPECT_EQ(kernel.find("fetch", kernel.find("fetch", found + 1) + 1), std::string::npos) << kernel;
+  EXPECT_EQ(kernel_of({.unit_axes = {}, .rounds = {}, .is_large = true}).find("fetch"),
+            std::string::npos);
+}
+
+// a[i, j] = 2 * a[i, j] + b[i - 1, j] + b[i, j] + b[i + 1, j] must not run twice.
+TEST(NestLaunch, rows_that_load_what_they_store_do_not_repeat) {
+  NestMaker m;
+  const int a = m.array(DType::Float64, 2), b = m.array(DType::Float64, 2), n = m.integer();
+  const ValueId zero = m.literal(0), one = m.literal(1), end = m.arg(n);
+  m.loop(one, end, [&](ValueId i) {
+    m.loop(zero, end, [&](ValueId j) {
+      const ValueId own = m.load(a, {i, j}), above = m.load(b, {m.plus(i, m.literal(-1)), j}),
+                    here = m.load(b, {i, j}), below = m.load(b, {m.plus(i, one), j});
+      m.store(a, {i, j}, m.plus(m.plus(own, own), m.plus(m.plus(above, here), below)));
+    });
+  });
+  const auto text_of = [](const Routine& routine, std::vector<std::int64_t> ranks) {
+    return print(*lowered(routine, ranks)->launches.at(0).kernel);
+  };
+  const std::string in_place = text_of(m.routine(), {2, 2});
+  EXPECT_NE(in_place.find("fetch"), std::string::npos) << in_place;
+  EXPECT_EQ(in_place.find("repeating"), std::string::npos) << in_place;
+  EXPECT_NE(text_of(column_stencil(false), {2, 2, 2}).find("repeating"), std::string::npos);
 }
 
 TEST(NestPlan, rows_that_load_behind_a_store_do_not_run_together) {
