@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
+import traceback
 import types
 
 import numpy as np
@@ -122,9 +123,13 @@ def tree_sum(a, depth):
     total = 0.0
     for k in range(len(a)):
         if depth > 0 and k == 1:
-            total += tree_sum(a, depth - 1)
+            total += branch_sum(a, depth - 1)
         total += a[k]
     return total
+
+
+def branch_sum(a, depth):
+    return tree_sum(a, depth)  # a loop that calls its own function is known to stay Python
 
 
 def divided(a):
@@ -155,7 +160,7 @@ def test_a_loop_that_is_timed_does_what_it_did(monkeypatch, function, arguments)
         try:
             return repr(f(*given)), repr(given)
         except (IndexError, ZeroDivisionError) as error:
-            return repr(error), repr(given), error.__traceback__.tb_next.tb_next.tb_lineno
+            return repr(error), repr(given), traceback.extract_tb(error.__traceback__)[-1].lineno
 
     def plain(*given):
         return function(*given)
@@ -165,8 +170,7 @@ def test_a_loop_that_is_timed_does_what_it_did(monkeypatch, function, arguments)
     monkeypatch.setitem(globals(), function.__name__, parallel)
     for _ in range(200):
         got = outcome(parallel)
-        assert got[:2] == expected[:2]
-        assert len(got) == len(expected)
+        assert got == expected
     for one in parallel.__frit__.places:
         assert one.why in ("it is too short", "it has not run yet")
 
@@ -197,7 +201,7 @@ def test_a_tracer_sees_the_lines_of_the_text(monkeypatch, function, arguments):
             sys.settrace(None)
         return seen
 
-    assert lines_of(parallel.__frit__.run) == lines_of(function)
+    assert lines_of(parallel) == lines_of(function)
 
 
 def test_a_call_like_the_latest_sees_what_has_changed(monkeypatch):
