@@ -80,6 +80,15 @@ def test_a_guess_knows_the_rounds(series, passed, expected):
     assert found == (pytest.approx(expected) if expected is not None else None)
 
 
+def test_a_guess_is_made_anew_where_what_it_reads_has_changed():
+    gate = gate_of("for i in range(n):\n for j in range(len(a)):\n  a[j] = 0", ["n", "a"])
+    own, one = work.ROUND, price_of_a_round()
+    for n, size in ((3, 4), (3, 4), (3, 5), (2, 5), (0, 5), (2.0, 5), (2, 5), (2, 1)):
+        expected = None if isinstance(n, float) else n * (own + size * one) * NANOSECOND
+        found = gate.guess(n, np.zeros(size))
+        assert found == (None if expected is None else pytest.approx(expected))
+
+
 def test_a_guess_of_a_triangle_takes_the_middle():
     gate = gate_of("for i in range(n):\n for j in range(i):\n  a[j] = 0", ["n", "a"])
     own = work.ROUND * NANOSECOND
