@@ -2,32 +2,25 @@
 #include "engine/loop_pace.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 namespace frit {
 namespace {
 
-constexpr double compiled_at_least = 1.5e-6;           // what no compiled call takes less than
+constexpr double compiled_at_least = 0.4e-6;           // what no compiled call takes less than
 constexpr double first_tried_for = 4, tried_for = 32;  // a try costs that much less than was spent
 constexpr double most_tried = 1e-3;  // no longer call is run as Python to see what it takes
-constexpr double long_call = 20e-6;  // timing it costs nothing
-constexpr std::uint32_t few = 8;     // calls; of more, one in as many is timed,
-constexpr std::uint32_t many = 64;   // of short ones one in these
+constexpr double long_call = 20e-6;  // timing it costs nothing, and little of it is a cold start
+constexpr double long_start = 100e-6;
+constexpr std::uint32_t few = 8;               // calls are timed; then
+constexpr std::uint32_t some = 16, many = 64;  // one in these, of short ones in those
 
 bool translator_is_loaded = false;
 std::uint64_t news_of_all = 0;
 
-std::uint8_t class_of(std::optional<double> guess) {
-  constexpr int last = 47;
-  if (!guess) return 0;
-  const auto nanoseconds = static_cast<std::uint64_t>(std::clamp(*guess * 1e9, 2.0, 1e18));
-  return static_cast<std::uint8_t>(
-      std::min(static_cast<int>(std::bit_width(nanoseconds)) - 1, last));
-}
-
 // What a machine does besides only adds, so a mean follows what is less at once.
 void follow(double& mean, std::uint32_t& count, double seconds) {
-  if (count == 0)
+  if (count == 0 || (count < few && seconds < mean))
     mean = seconds;
   else if (seconds < mean)
     mean += (seconds - mean) / 2;
@@ -50,11 +43,8 @@ double LoopPace::python_of(const Class& own, std::optional<double> guess) const 
   return guess ? *guess * measured_to_guess_ : limits_.worth / 2;
 }
 
-bool LoopPace::skips(double guess) {
-  Class& own = classes_[class_of(guess)];
-  if (own.skips == 0) return false;
-  --own.skips;
-  return true;
+double LoopPace::compiled_of(const Class& own) const {
+  return own.compileds > 1 ? own.compiled : std::max(limits_.shortest, least_compiled_);
 }
 
 LoopPace::Choice LoopPace::choose(std::optional<double> guess) {
@@ -66,19 +56,22 @@ LoopPace::Choice LoopPace::choose(std::optional<double> guess) {
     choice.verdict = before_translation(python, guess || own.pythons > 0);
   else if (!is_compiled(own, python))
     choice.verdict = python < limits_.shortest ? Verdict::Short : Verdict::Slower;
-  if (choice.verdict == Verdict::Compiled) return choice;
-  own.python_since += python;
-  if (own.pythons < few || python > long_call) {
-    choice.is_timed = true;
-  } else if (choice.verdict == Verdict::Short) {
-    choice.is_timed = true;
-    choice.stands_for = many;
-    own.skips = many - 1;
-    own.python_since += own.skips * python;
-  } else {
-    choice.is_timed = ++own.calls % few == 0;
-    choice.stands_for = few;
+  const bool is_compiled = choice.verdict == Verdict::Compiled;
+  const Kind kind = is_compiled ? Kind::Compiled : Kind::Python;
+  choice.is_cold = std::exchange(own.latest, kind) != kind;
+  if (is_compiled) {
+    const bool is_settled = own.compileds >= few && own.compiled < std::min(python, long_call);
+    choice.is_timed = !is_settled || ++own.calls % few == 0;
+    if (!choice.is_timed) own.compiled_since += own.compiled;
+    return choice;
   }
+  choice.is_timed = true;
+  const bool is_a_try = is_translated_ && python > compiled_of(own);
+  if (own.pythons >= few && python <= long_call && !is_a_try) {
+    choice.stands_for = choice.verdict == Verdict::Short ? many : some;
+    own.skips = choice.stands_for - 1;
+  }
+  own.python_since += choice.stands_for * python;
   return choice;
 }
 
@@ -91,23 +84,34 @@ LoopPace::Verdict LoopPace::before_translation(double python, bool is_known) con
 
 bool LoopPace::is_compiled(Class& own, double python) const {
   if (limits_.shortest < 0) return true;
-  const double compiled = own.compileds > 1 ? own.compiled : limits_.shortest;
+  if (std::exchange(own.is_again, false)) return own.latest == Kind::Compiled;
+  const double compiled = compiled_of(own);
   if (python <= compiled) {
-    const double cost = std::max(compiled, python);
-    if (python < compiled_at_least || own.python_since < tried_for * cost) return false;
+    const bool is_short = compiled <= long_call;
+    const double wait = tried_for * compiled * (is_short ? 2 : 1);
+    if (python < compiled_at_least || own.python_since < wait) return false;
     own.python_since = 0;
+    own.is_again = is_short;
     return true;
   }
   // The first try shows what the guess is worth. Then: the larger the difference, the less often.
-  const double wait =
-      own.pythons == 0 ? first_tried_for * python : tried_for * python * (python / compiled);
+  const bool is_short = python <= long_call;
+  double wait = tried_for * python * (python / compiled);
+  if (own.pythons == 0)
+    wait = is_short ? 0 : first_tried_for * python;
+  else if (is_short)
+    wait *= 2;
   if (python > most_tried || own.compiled_since < wait) return true;
   own.compiled_since = 0;
+  own.is_again = is_short;
   return false;
 }
 
 void LoopPace::note_python(const Choice& choice, double seconds) {
   Class& own = classes_[choice.number];
+  const bool is_known = own.pythons > 0 || choice.guess;
+  if (choice.is_cold && is_known && seconds > choice.expected && seconds < long_start) return;
+  if (is_translated_ && own.pythons == 0 && seconds <= long_call) own.is_again = true;
   follow(own.python, own.pythons, seconds);
   if (choice.guess && *choice.guess > 0) {
     const double ratio = seconds / *choice.guess;
@@ -125,13 +129,19 @@ void LoopPace::note_compiled(const Choice& choice, double seconds) {
   own.compiled_since += seconds;
   if (own.compileds == 0) {
     own.compileds = 1;
+    if (seconds <= most_tried) own.is_again = true;
     ++news_of_all;
-  } else if (own.compileds == 1) {
+    return;
+  }
+  const bool is_less = own.compileds == 1 || seconds < own.compiled;
+  if (choice.is_cold && !is_less) return;
+  if (own.compileds == 1) {
     own.compiled = seconds;
     own.compileds = 2;
   } else {
     follow(own.compiled, own.compileds, seconds);
   }
+  least_compiled_ = least_compiled_ == 0 ? seconds : std::min(least_compiled_, seconds);
 }
 
 }  // namespace frit

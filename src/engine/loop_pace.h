@@ -3,10 +3,13 @@
 // A guess knows how long a loop's range is, not how soon it is left, nor what a compiled call takes
 // beside its work (a guard that reads an index array, copies of what is written). So calls are
 // timed, as Python and compiled, in classes of like guesses; whichever took less is done. The other
-// one is tried again when it would cost little beside what was spent since.
+// one is tried again when it would cost little beside what was spent since: a short one twice, for
+// the first call of a kind finds neither its code nor its memory in the caches.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -25,7 +28,8 @@ class LoopPace {
   };
   struct Choice {
     Verdict verdict = Verdict::Compiled;
-    bool is_timed = false;         // as Python
+    bool is_timed = false;
+    bool is_cold = false;          // behind calls of the other kind, or none: it takes longer
     std::uint32_t stands_for = 1;  // calls, with its time
     std::uint8_t number = 0;
     std::optional<double> guess;
@@ -34,9 +38,14 @@ class LoopPace {
 
   explicit LoopPace(const Limits& limits) : limits_(limits) {}
 
-  // Whether a call with this guess is one of the many that are as short as the latest of its class
-  // was: neither asked for nor timed.
-  bool skips(double guess);
+  // Whether a call with this guess is one of the many that stay Python as the latest of its class
+  // did: neither asked for nor timed.
+  bool skips(std::optional<double> guess) {
+    Class& own = classes_[class_of(guess)];
+    if (own.skips == 0) return false;
+    --own.skips;
+    return true;
+  }
   // guess: seconds as Python, nullopt where nobody knows.
   Choice choose(std::optional<double> guess);
   void note_python(const Choice& choice, double seconds);
@@ -49,21 +58,33 @@ class LoopPace {
   static std::uint64_t news();
 
  private:
+  enum class Kind : std::uint8_t { None, Python, Compiled };
   // Of calls with like guesses: seconds, and how much was spent on each kind since the other was
   // tried.
   struct Class {
     double python = 0, compiled = 0;
     double python_since = 0, compiled_since = 0;
     std::uint32_t pythons = 0, compileds = 0, calls = 0, skips = 0;
+    Kind latest = Kind::None;
+    bool is_again = false;  // the next one is of its kind
   };
 
+  static std::uint8_t class_of(std::optional<double> guess) {
+    constexpr int last = 47;
+    if (!guess) return 0;
+    const auto nanoseconds = static_cast<std::uint64_t>(std::clamp(*guess * 1e9, 2.0, 1e18));
+    return static_cast<std::uint8_t>(
+        std::min(static_cast<int>(std::bit_width(nanoseconds)) - 1, last));
+  }
   double python_of(const Class& own, std::optional<double> guess) const;
+  double compiled_of(const Class& own) const;
   Verdict before_translation(double python, bool is_known) const;
   bool is_compiled(Class& own, double python) const;
 
   Limits limits_;
   double owed_ = 0;
   double measured_to_guess_ = 1;
+  double least_compiled_ = 0;  // of any class
   bool is_measured_ = false, is_translated_ = false;
   std::array<Class, 48> classes_{};
 };

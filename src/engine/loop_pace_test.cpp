@@ -18,10 +18,11 @@ LoopPace pace(double shortest, bool is_eager) {
 int compiled_of(LoopPace& loop, int calls, double guess, double python, double compiled) {
   int count = 0;
   for (int k = 0; k < calls; ++k) {
+    if (loop.skips(guess)) continue;
     const LoopPace::Choice choice = loop.choose(guess);
     if (choice.verdict == Verdict::Compiled) {
       loop.set_translated();
-      loop.note_compiled(choice, compiled);
+      if (choice.is_timed) loop.note_compiled(choice, compiled);
       ++count;
     } else if (choice.is_timed) {
       loop.note_python(choice, python);
@@ -63,6 +64,44 @@ TEST(LoopPace, short_calls_that_become_long_are_found_by_their_times) {
   EXPECT_LT(calls, 2'500);
 }
 
+TEST(LoopPace, a_cold_start_does_not_make_a_short_call_long) {
+  LoopPace loop = pace(1 * us, true);
+  const LoopPace::Choice first = loop.choose(0.2 * us);
+  EXPECT_EQ(first.verdict, Verdict::Short);
+  loop.note_python(first, 30 * us);
+  EXPECT_EQ(compiled_of(loop, 10'000, 0.2 * us, 0.3 * us, 0.6 * us), 0);
+  // A guess that is far too low is found out.
+  LoopPace other = pace(1 * us, true);
+  other.note_python(other.choose(0.2 * us), 9 * us);
+  EXPECT_EQ(other.choose(0.2 * us).verdict, Verdict::Short);
+  other.note_python(other.choose(0.2 * us), 8 * us);
+  EXPECT_EQ(other.choose(0.2 * us).verdict, Verdict::Compiled);
+}
+
+TEST(LoopPace, a_short_call_is_tried_twice_for_the_first_is_cold) {
+  LoopPace loop = pace(1 * us, true);
+  bool was_compiled = false;
+  const auto call = [&](double python, double compiled, double cold) {
+    if (loop.skips(5 * us)) return was_compiled = false;
+    const LoopPace::Choice choice = loop.choose(5 * us);
+    const bool is_compiled = choice.verdict == Verdict::Compiled;
+    const double start = is_compiled != was_compiled ? cold : 0;
+    if (is_compiled) {
+      loop.set_translated();
+      if (choice.is_timed) loop.note_compiled(choice, compiled + start);
+    } else if (choice.is_timed) {
+      loop.note_python(choice, python + start);
+    }
+    return was_compiled = is_compiled;
+  };
+  for (int k = 0; k < 2'000; ++k) call(2 * us, 4 * us, 3 * us);
+  EXPECT_FALSE(call(2 * us, 4 * us, 3 * us) && call(2 * us, 4 * us, 3 * us) &&
+               call(2 * us, 4 * us, 3 * us));
+  int compiled = 0;
+  for (int k = 0; k < 2'000; ++k) compiled += call(2 * us, 1 * us, 3 * us);
+  EXPECT_GT(compiled, 1'700);
+}
+
 TEST(LoopPace, a_loop_that_nobody_asked_for_is_translated_when_python_has_lost_enough) {
   LoopPace loop = pace(3 * us, false);
   EXPECT_EQ(loop.choose(100 * us).verdict, Verdict::Soon);
@@ -100,7 +139,7 @@ TEST(LoopPace, a_loop_that_changes_is_measured_again) {
 TEST(LoopPace, sizes_are_judged_by_themselves) {
   LoopPace loop = pace(3 * us, true);
   compiled_of(loop, 1'000, 6 * us, 6 * us, 9 * us);
-  EXPECT_NE(loop.choose(6 * us).verdict, Verdict::Compiled);
+  EXPECT_LT(compiled_of(loop, 1'000, 6 * us, 6 * us, 9 * us), 40);
   EXPECT_EQ(loop.choose(600 * us).verdict, Verdict::Compiled);
 }
 

@@ -32,6 +32,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr double timing = 60e-9;  // seconds that it adds to a loop's time
+
 // A plan that runs without Python, where errors of floats stop nothing.
 struct Direct {
   Ref nest{};     // null: there is none
@@ -140,7 +142,7 @@ struct Gate {
     std::erase(remembered, one);
     return {};
   }
-  std::optional<double> seconds(PyObject* const* passed, std::size_t count) const {
+  std::optional<double> seconds(PyObject* const* passed, std::size_t count) {
     if (!guess.is_known()) return std::nullopt;
     const std::optional<double> nanoseconds = guess.value(passed, count, space.get());
     if (!nanoseconds) return std::nullopt;
@@ -165,7 +167,7 @@ struct Gate {
     if (running.verdict == Verdict::Compiled) {
       if (news == LoopPace::news()) pace.note_compiled(running, seconds);
     } else
-      pace.note_python(running, seconds);
+      pace.note_python(running, std::max(seconds - timing, 0.0));
   }
 };
 
@@ -196,13 +198,17 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
     Gate& gate = gate_of(object);
     const std::optional<double> seconds = gate.seconds(passed, count);
-    const bool is_as_told = gate.depth == 0 && gate.told == Verdict::Short;
-    if (is_as_told && seconds && gate.pace.skips(*seconds)) Py_RETURN_NONE;
+    const bool is_as_told = gate.depth == 0 && is_alike(gate.told, Verdict::Short);
+    if (is_as_told && gate.pace.skips(seconds)) Py_RETURN_NONE;
     const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
-    double begin = choice.verdict == Verdict::Compiled ? now() : 0;
-    if (const auto one = begin != 0 ? gate.like(passed, count) : nullptr) {
+    const bool is_compiled = choice.verdict == Verdict::Compiled;
+    const double begin = is_compiled && choice.is_timed ? now() : 0;
+    const auto note = [&] {
+      if (begin != 0) gate.pace.note_compiled(choice, now() - begin);
+    };
+    if (const auto one = is_compiled ? gate.like(passed, count) : nullptr) {
       if (Ref found = gate.run(one, passed, count)) {
-        gate.pace.note_compiled(choice, now() - begin);
+        note();
         return found.release();
       }
     }
@@ -214,13 +220,13 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
       // Where the place had another reason it is to tell it again.
       if (std::exchange(gate.is_chosen, false)) gate.told.reset();
       if (found.get() != Py_None) {
-        gate.pace.note_compiled(choice, now() - begin);
+        note();
         return found.release();
       }
     }
-    if (choice.is_timed || choice.verdict == Verdict::Compiled || gate.depth > 0) {
-      gate.begin(begin != 0 ? begin : now(), choice);
+    if (choice.is_timed || gate.depth > 0) {
       set_clock(gate, object);
+      gate.begin(begin != 0 ? begin : now(), choice);
     }
     Py_RETURN_NONE;
   });

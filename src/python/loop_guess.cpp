@@ -1,7 +1,7 @@
 // loop_guess.cpp: see loop_guess.h.
 #include "python/loop_guess.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 #include "python/kernels.h"
@@ -10,8 +10,6 @@
 
 namespace frit::python {
 namespace {
-
-constexpr std::size_t deepest = 32;  // stacks; a deeper nest has no guess
 
 std::optional<double> integer_of(PyObject* value) {
   if (!PyLong_CheckExact(value)) {
@@ -118,6 +116,7 @@ LoopGuess::LoopGuess(PyObject* steps, PyObject* inputs) {
     check(!is_read || (number >= 0 && number < static_cast<double>(PyList_Size(inputs))),
           "a guess reads its inputs");
     const Kind other = word[0] == 'c' ? Kind::Constant : Kind::Operation;
+    if (is_read) number = static_cast<double>(number_of(word[0], static_cast<std::size_t>(number)));
     steps_.push_back({is_read ? Kind::Read : other, word[0], number});
   }
   for (Py_ssize_t k = 0; k < PyList_Size(inputs); ++k) {
@@ -134,8 +133,19 @@ LoopGuess::LoopGuess(PyObject* steps, PyObject* inputs) {
     inputs_.push_back(std::move(input));
   }
   if (PyErr_Occurred()) throw PythonError{};
-  is_plain_ = steps_.size() == 4 && steps_[0].kind == Kind::Read && steps_[1].word == 'l' &&
-              steps_[2].kind == Kind::Constant && steps_[3].word == '*';
+  for (Read& read : reads_) {
+    const Input& input = inputs_[read.input];
+    if (!input.name && input.attributes.empty()) read.passed = input.number;
+  }
+  if (reads_.size() > most) steps_.clear();
+}
+
+std::size_t LoopGuess::number_of(char word, std::size_t input) {
+  const auto is_same = [&](const Read& read) { return read.word == word && read.input == input; };
+  const auto found = std::ranges::find_if(reads_, is_same);
+  const auto number = static_cast<std::size_t>(found - reads_.begin());
+  if (found == reads_.end()) reads_.push_back({.word = word, .input = input});
+  return number;
 }
 
 Ref LoopGuess::find(const Input& input, PyObject* const* passed, std::size_t count,
@@ -151,41 +161,58 @@ Ref LoopGuess::find(const Input& input, PyObject* const* passed, std::size_t cou
   return value;
 }
 
-std::optional<double> LoopGuess::read(const Step& step, PyObject* const* passed, std::size_t count,
-                                      PyObject* space) const {
-  const Input& input = inputs_[static_cast<std::size_t>(step.number)];
-  const auto number_of = [&](PyObject* value) {
-    return step.word == 'v' ? integer_of(value) : extent_of(value, step.word);
+std::optional<double> LoopGuess::find_number(const Read& read, PyObject* const* passed,
+                                             std::size_t count, PyObject* space) const {
+  const auto of = [&](PyObject* value) {
+    return read.word == 'v' ? integer_of(value) : extent_of(value, read.word);
   };
-  if (!input.name && input.attributes.empty() && input.number < count)
-    return number_of(passed[input.number]);
-  const Ref value = find(input, passed, count, space);
+  if (read.passed < count) return of(passed[read.passed]);
+  const Ref value = find(inputs_[read.input], passed, count, space);
   if (!value) return std::nullopt;
-  return number_of(value.get());
+  return of(value.get());
+}
+
+// What most calls read, and most are short: an extent of an array that they are given.
+inline std::optional<double> LoopGuess::extent_passed(const Read& read, PyObject* const* passed,
+                                                      std::size_t count) {
+  const int axis = read.word - '0';
+  if (read.passed >= count || axis < 0 || axis > 7) return std::nullopt;
+  if (!PyArray_CheckExact(passed[read.passed])) return std::nullopt;
+  PyArrayObject* array = reinterpret_cast<PyArrayObject*>(passed[read.passed]);
+  if (axis >= PyArray_NDIM(array)) return std::nullopt;
+  return static_cast<double>(PyArray_DIM(array, axis));
 }
 
 std::optional<double> LoopGuess::value(PyObject* const* passed, std::size_t count,
-                                       PyObject* space) const {
-  if (is_plain_) {
-    const std::optional<double> rounds = read(steps_[0], passed, count, space);
-    if (!rounds) return std::nullopt;
-    return std::max(*rounds, 0.0) * steps_[2].number;
+                                       PyObject* space) {
+  bool is_known = known_value_.has_value();
+  for (std::size_t k = 0; k < reads_.size(); ++k) {
+    const Read& read = reads_[k];
+    double& known = known_[k];
+    std::optional<double> found = extent_passed(read, passed, count);
+    if (!found) found = find_number(read, passed, count, space);
+    if (!found) {
+      known_value_.reset();
+      return std::nullopt;
+    }
+    is_known = is_known && known == *found;
+    known = *found;
   }
-  std::array<double, deepest> stack;
+  if (!is_known) known_value_ = compute(known_);
+  return known_value_;
+}
+
+std::optional<double> LoopGuess::compute(const Numbers& numbers) const {
+  Numbers stack;
   std::size_t depth = 0;
   for (const Step& step : steps_) {
     if (step.kind == Kind::Operation) {
       apply(step.word, stack.data(), depth);
       continue;
     }
-    if (depth == deepest) return std::nullopt;
-    double number = step.number;
-    if (step.kind == Kind::Read) {
-      const std::optional<double> found = read(step, passed, count, space);
-      if (!found) return std::nullopt;
-      number = *found;
-    }
-    stack[depth++] = number;
+    if (depth == most) return std::nullopt;
+    const bool is_read = step.kind == Kind::Read;
+    stack[depth++] = is_read ? numbers[static_cast<std::size_t>(step.number)] : step.number;
   }
   if (depth != 1 || !std::isfinite(stack[0])) return std::nullopt;
   return stack[0];

@@ -1,6 +1,7 @@
 // loop_guess.h: a small program of a nest's bounds: about what the nest takes as Python.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -21,14 +22,19 @@ class LoopGuess {
   LoopGuess(PyObject* steps, PyObject* inputs);
   bool is_known() const { return !steps_.empty(); }
   // Nanoseconds; nullopt: something is no int or array. Sets no error, runs no code of a program.
-  std::optional<double> value(PyObject* const* passed, std::size_t count, PyObject* space) const;
+  std::optional<double> value(PyObject* const* passed, std::size_t count, PyObject* space);
 
  private:
   enum class Kind : std::uint8_t { Constant, Read, Operation };
   struct Step {
     Kind kind;
     char word;
-    double number;
+    double number;  // of a read: which
+  };
+  struct Read {
+    char word;
+    std::size_t input;
+    std::size_t passed = not_passed;  // the number of what is passed, where that is all
   };
   struct Input {
     std::size_t number = 0;  // of what is passed, where there is no name
@@ -38,12 +44,24 @@ class LoopGuess {
   // Borrowed or held; null: there is none.
   static Ref find(const Input& input, PyObject* const* passed, std::size_t count, PyObject* space);
 
-  std::optional<double> read(const Step& step, PyObject* const* passed, std::size_t count,
-                             PyObject* space) const;
+  static constexpr std::size_t most =
+      32;  // reads, and numbers on the stack; else there is no guess
+  static constexpr std::size_t not_passed = ~std::size_t{0};
+  using Numbers = std::array<double, most>;
+
+  std::size_t number_of(char word, std::size_t input);
+  std::optional<double> find_number(const Read& read, PyObject* const* passed, std::size_t count,
+                                    PyObject* space) const;
+  static std::optional<double> extent_passed(const Read& read, PyObject* const* passed,
+                                             std::size_t count);
+  std::optional<double> compute(const Numbers& numbers) const;
 
   std::vector<Step> steps_;
-  bool is_plain_ = false;  // a read, l, c, *: as of most loops
   std::vector<Input> inputs_;
+  std::vector<Read> reads_;  // each once
+  // What the latest call has read, and its value: most calls are like the one before.
+  Numbers known_{};
+  std::optional<double> known_value_;
 };
 
 // An attribute that is read without running any code of a class: of the object's own; of its type

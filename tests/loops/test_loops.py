@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import math
+import traceback
 import types
 import warnings
 import weakref
@@ -299,6 +300,45 @@ def test_functions_and_methods_keep_what_they_are():
     assert holder.method(a, by=2.0) is holder
     assert np.array_equal(a, NUMBERS + 2)
     assert Holder.method.__doc__ == "Doc."
+
+
+def test_a_decorated_function_has_only_its_own_frame():
+    """From its second call on: another one would double what a short call takes."""
+    step = 1
+
+    @frit.parallelize
+    def f(a, n=3, *, by=2):
+        for i in range(0, n, step):
+            a[i] += by
+        return a
+
+    assert np.array_equal(f(np.zeros(4)), [2, 2, 2, 0])
+    for a in (np.zeros(2), [0] * 2):
+        with pytest.raises(IndexError) as caught:
+            f(a, by=3)
+        frames = [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)]
+        assert frames == [frames[0], "f"]
+        assert list(a) == [3, 3]
+    with pytest.raises(TypeError, match=r"f\(\) missing 1 required positional argument: 'a'"):
+        f()
+
+
+@pytest.mark.parametrize("calls", [0, 2])
+def test_a_pickled_function_works_elsewhere(calls):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    step = 2
+
+    @frit.parallelize
+    def f(a):
+        for i in range(0, len(a), step):
+            a[i] = 1
+        return a
+
+    for _ in range(calls):
+        f(np.zeros(4))
+    copied = cloudpickle.loads(cloudpickle.dumps(f))
+    for _ in range(2):
+        assert np.array_equal(copied(np.zeros(4)), [1, 0, 1, 0])
 
 
 def test_closures_are_read_at_the_call():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
+import traceback
 import types
 
 import numpy as np
@@ -79,6 +80,15 @@ def test_a_guess_knows_the_rounds(series, passed, expected):
     assert found == (pytest.approx(expected) if expected is not None else None)
 
 
+def test_a_guess_is_made_anew_where_what_it_reads_has_changed():
+    gate = gate_of("for i in range(n):\n for j in range(len(a)):\n  a[j] = 0", ["n", "a"])
+    own, one = work.ROUND, price_of_a_round()
+    for n, size in ((3, 4), (3, 4), (3, 5), (2, 5), (0, 5), (2.0, 5), (2, 5), (2, 1)):
+        expected = None if isinstance(n, float) else n * (own + size * one) * NANOSECOND
+        found = gate.guess(n, np.zeros(size))
+        assert found == (None if expected is None else pytest.approx(expected))
+
+
 def test_a_guess_of_a_triangle_takes_the_middle():
     gate = gate_of("for i in range(n):\n for j in range(i):\n  a[j] = 0", ["n", "a"])
     own = work.ROUND * NANOSECOND
@@ -122,9 +132,13 @@ def tree_sum(a, depth):
     total = 0.0
     for k in range(len(a)):
         if depth > 0 and k == 1:
-            total += tree_sum(a, depth - 1)
+            total += branch_sum(a, depth - 1)
         total += a[k]
     return total
+
+
+def branch_sum(a, depth):
+    return tree_sum(a, depth)  # a loop that calls its own function is known to stay Python
 
 
 def divided(a):
@@ -155,7 +169,7 @@ def test_a_loop_that_is_timed_does_what_it_did(monkeypatch, function, arguments)
         try:
             return repr(f(*given)), repr(given)
         except (IndexError, ZeroDivisionError) as error:
-            return repr(error), repr(given), error.__traceback__.tb_next.tb_next.tb_lineno
+            return repr(error), repr(given), traceback.extract_tb(error.__traceback__)[-1].lineno
 
     def plain(*given):
         return function(*given)
@@ -165,8 +179,7 @@ def test_a_loop_that_is_timed_does_what_it_did(monkeypatch, function, arguments)
     monkeypatch.setitem(globals(), function.__name__, parallel)
     for _ in range(200):
         got = outcome(parallel)
-        assert got[:2] == expected[:2]
-        assert len(got) == len(expected)
+        assert got == expected
     for one in parallel.__frit__.places:
         assert one.why in ("it is too short", "it has not run yet")
 
@@ -197,7 +210,7 @@ def test_a_tracer_sees_the_lines_of_the_text(monkeypatch, function, arguments):
             sys.settrace(None)
         return seen
 
-    assert lines_of(parallel.__frit__.run) == lines_of(function)
+    assert lines_of(parallel) == lines_of(function)
 
 
 def test_a_call_like_the_latest_sees_what_has_changed(monkeypatch):

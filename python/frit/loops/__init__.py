@@ -28,11 +28,17 @@ __all__ = ["Parallelized", "parallelize", "state_of"]
 
 
 class Parallelized:
-    """What is known of a decorated function."""
+    """What is known of a decorated function.
+
+    shown: what the program has instead. It gets the rewritten code at its first call, if that has
+    the same closure: one that called the rewritten function would double what a short call takes.
+    """
 
     def __init__(self, function: types.FunctionType) -> None:
         self.function = function
         self.run: Callable[..., Any] = self.first
+        # Its code holds this object, and is not seen by the collector.
+        self.shown: Callable[[], types.FunctionType | None] = lambda: None
         self.code = function.__code__
         self.places: list[Any] = []
         self.get_refused: Callable[[], list[Any]] = list
@@ -50,12 +56,21 @@ class Parallelized:
             return
         try:
             with without_collections():
-                self.run = self.rewritten()
+                self.run_from_now_on(self.rewritten())
         except TranslationError as error:
-            self.run = self.function
+            self.run_from_now_on(self.function)
             self.reason = str(error)
 
-    def rewritten(self) -> Callable[..., Any]:
+    def __reduce__(self) -> Any:
+        return Parallelized, (self.function,)
+
+    def run_from_now_on(self, function: types.FunctionType) -> None:
+        self.run, shown = function, self.shown()
+        names = self.function.__code__.co_freevars
+        if shown is not None and function.__code__.co_freevars == names:
+            shown.__code__ = function.__code__
+
+    def rewritten(self) -> types.FunctionType:
         from frit import _kept
         from frit.loops import kept
         from frit.loops.codes import function_with, with_places
@@ -121,7 +136,7 @@ class Parallelized:
 
     def note_hopeless(self) -> None:
         if not any(place.on for place in self.places):
-            self.run = self.function
+            self.run_from_now_on(self.function)
 
 
 def filled_cells(function: types.FunctionType) -> set[str]:
@@ -145,13 +160,25 @@ def parallelize(function: Function) -> Function:
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"parallelize: needs a Python function, got {type(function).__name__}")
     state = Parallelized(function)
+    constants = [state if value == _STATE else value for value in _until_called.__code__.co_consts]
+    code = _until_called.__code__.replace(
+        co_consts=tuple(constants), co_freevars=function.__code__.co_freevars
+    )
+    shown = types.FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    shown.__kwdefaults__ = function.__kwdefaults__
+    functools.update_wrapper(shown, function)
+    shown.__frit__ = state  # type: ignore[attr-defined]
+    state.shown = weakref.ref(shown)
+    return shown  # type: ignore[return-value]
 
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return state.run(*args, **kwargs)
 
-    call.__frit__ = state  # type: ignore[attr-defined]
-    return call  # type: ignore[return-value]
+_STATE = "state"
+
+
+def _until_called(*args: Any, **kwargs: Any) -> Any:
+    return "state".run(*args, **kwargs)  # type: ignore[attr-defined]
 
 
 def state_of(function: Any) -> Parallelized | None:

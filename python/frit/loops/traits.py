@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Seconds as Python: less is left alone, as a compiled call costs as much.
-SHORT = 3e-6
+SHORT = 1e-6
 # Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
 # translation takes; and as many times that before the first of a process, which loads modules and
 # mostly LLVM: some 55 ms of CPU time.
