@@ -86,11 +86,8 @@ def adapted(name: str, value: Any) -> Any:
 def _indexed(name: str, value: Any) -> Any:
     """np.r_, np.c_, np.mgrid, np.ogrid: `[]` by NumPy, the result ours."""
     kind = type(value)
-
-    def __getitem__(self: Any, key: Any) -> Any:
-        return _fallback.call(name, kind.__getitem__, self, key)
-
-    names = {"__getitem__": __getitem__, "__doc__": kind.__doc__, "__slots__": ()}
+    getitem = _core.Fallback(name, kind.__getitem__, method=True)
+    names = {"__getitem__": getitem, "__doc__": kind.__doc__, "__slots__": ()}
     return type(kind.__name__, (kind,), names)()
 
 

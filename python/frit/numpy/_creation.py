@@ -9,8 +9,7 @@ from typing import Any
 import numpy
 
 from frit import _core
-from frit.numpy import _fallback
-from frit.numpy._native import Array, Unfit, creator, native
+from frit.numpy._native import Array, Unfit, native
 from frit.numpy._transplant import transplant
 
 _ORDERS = ("K", "C", "A", "F", "k", "c", "a", "f")
@@ -171,15 +170,6 @@ def full_like(
     result = _like(a, dtype, order, subok, shape, device)
     _core.copyto(result, fill_value, "unsafe")
     return result
-
-
-@creator
-def frombuffer(
-    buffer: Any, dtype: Any = None, count: int = -1, offset: int = 0, *, like: Any = None
-) -> Any:
-    _on_cpu(None, like)
-    own_dtype(dtype)
-    return _fallback.run(numpy.frombuffer, buffer, dtype, count, offset)
 
 
 @native

@@ -99,8 +99,8 @@ OWN = frozenset(
 # As above where no operand is an array; an array is no news for the report.
 UNCOUNTED_NAMES = frozenset(
     """
-    array2string array_repr array_str common_type isfortran isscalar iterable load loadtxt
-    genfromtxt fromfile fromstring fromregex may_share_memory min_scalar_type save
+    array2string array_repr array_str common_type frombuffer isfortran isscalar iterable load
+    loadtxt genfromtxt fromfile fromstring fromregex may_share_memory min_scalar_type save
     savetxt savez savez_compressed shares_memory
     """.split()
 )
