@@ -18,7 +18,7 @@ DIRECT = frozenset(
 # Made of our operations by running NumPy's own Python code (see _transplant.py).
 TRANSPLANTED = frozenset(
     """
-    logspace geomspace meshgrid indices vander tri tril triu diag diagflat
+    logspace geomspace indices vander tri tril triu diag diagflat
     moveaxis rollaxis atleast_1d atleast_2d atleast_3d vstack hstack dstack
     column_stack split array_split hsplit vsplit dsplit unstack tile roll flip fliplr flipud rot90
     pad append
