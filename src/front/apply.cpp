@@ -336,9 +336,7 @@ inline Plain<n> read_plain(std::span<const Argument, n> arguments, const Signatu
     if (own && (!layout || layout->size() == 1)) layout = own;
     return own != nullptr;  // an empty handle
   });
-  if (!are_arrays || !layout || !layout->c_contiguous() || layout->size() == 0 ||
-      layout->item_size() != size_of(signature.out))
-    return plain;
+  if (!are_arrays || !layout || !layout->c_contiguous() || layout->size() == 0) return plain;
   static Scalar rooms[max_constants];
   std::size_t numbers = 0;
   const bool is_plain = all_of<n>([&](auto k) {
@@ -407,12 +405,13 @@ template <std::size_t n>
       engine.note_small(op, resolution.signature, args, plain.layout->size(), splat, flags);
 }
 
-// Is it computed at once? Memory of somebody else's can't wait: for so many bytes a loop takes less
-// time than a launch.
+// Memory of somebody else's can't wait: for so many bytes a loop takes less time than a launch.
+constexpr std::int64_t most_foreign_bytes = 512 << 10;
+
+// Is it computed at once?
 template <std::size_t n>
 inline bool runs_at_once(Engine& engine, Op op, std::span<const Argument, n> arguments,
-                         const Plain<n>& plain, const Base& out) {
-  constexpr std::int64_t most_foreign_bytes = 512 << 10;
+                         const Plain<n>& plain, const Base& out, std::int64_t bytes) {
   if (out.pending != 0) return false;
   bool is_foreign = out.foreign, are_ready = true;
   each<n>([&](auto k) {
@@ -421,7 +420,6 @@ inline bool runs_at_once(Engine& engine, Op op, std::span<const Argument, n> arg
     is_foreign |= base.foreign;
     are_ready &= engine.is_ready(&base);
   });
-  const std::int64_t bytes = plain.layout->size() * plain.layout->item_size();
   const bool is_small = engine.computes_at_once(op, bytes);
   return are_ready && (is_small || (is_foreign && bytes <= most_foreign_bytes));
 }
@@ -449,6 +447,22 @@ inline void record_plain(Engine& engine, Op op, const Signature& signature,
   engine.commit_plain<n>(node);
 }
 
+// Results of another size than the operands', as those of comparisons: where they are computed at
+// once whatever follows, else nothing.
+template <std::size_t n>
+[[gnu::noinline]] Array apply_resized(Engine& engine, Op op, std::span<const Argument, n> arguments,
+                                      const Resolution& resolution, const Plain<n>& plain,
+                                      Else otherwise) {
+  const DType type = resolution.signature.out;
+  const std::int64_t bytes = plain.layout->size() * size_of(type);
+  const std::int64_t most = otherwise == Else::Record ? Foresight::least_bytes : most_foreign_bytes;
+  if (plain.layout->size() * std::max(plain.layout->item_size(), size_of(type)) > most) return {};
+  Array out = fresh(LayoutRef::adopt(make_contiguous(plain.layout->shape(), size_of(type))), type);
+  if (!runs_at_once(engine, op, arguments, plain, *out.base(), bytes)) return {};
+  compute_plain(op, resolution, arguments, plain, out);
+  return out;
+}
+
 // The common case. Small: computed; large: recorded. Nothing, where anything is out of the
 // ordinary.
 template <std::size_t n>
@@ -460,8 +474,11 @@ inline Array apply_plain(Op op, std::span<const Argument, n> arguments,
   if (!plain.layout ||
       (target && !is_plain_target(*target, arguments, plain, op, resolution.signature)))
     return {};
+  if (plain.layout->item_size() != size_of(resolution.signature.out)) [[unlikely]]
+    return apply_resized(engine, op, arguments, resolution, plain, otherwise);
   Array out = target ? *target : fresh_plain(*plain.layout, resolution.signature.out);
-  if (runs_at_once(engine, op, arguments, plain, *out.base()))
+  const std::int64_t bytes = plain.layout->size() * plain.layout->item_size();
+  if (runs_at_once(engine, op, arguments, plain, *out.base(), bytes))
     compute_plain(op, resolution, arguments, plain, out);
   else if (otherwise == Else::Nothing)
     return {};

@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include <array>
+#include <cstring>
 #include <memory>
 
 #include "python/fallback.h"
@@ -154,20 +155,58 @@ void make_rows_type() {
 
 // ---- the buffer protocol: NumPy answers for the real array on our memory ------------------------
 
+// What a buffer of ours holds.
+struct Lent {
+  Ref holder;        // of memory that is lent at once
+  Py_buffer real{};  // NumPy's answer; its obj is null where there is none
+};
+
+// Of each dtype, as NumPy has told it.
+std::array<const char*, dtype_count> formats;
+
+// All that a reader may ask for, as NumPy itself does wherever it makes an array of an object: of
+// an array that is dense the answer is known.
+bool is_lent_at_once(const Array& array, int flags) {
+  const Layout& layout = *array.layout();
+  return flags == PyBUF_FULL_RO && formats[static_cast<std::size_t>(array.dtype())] &&
+         layout.contiguous() == &layout && layout.ndim() > 0 && layout.size() > 0;
+}
+
+void lend(ArrayObject& object, Py_buffer& view, Ref& holder) {
+  const Array& array = object.array;
+  view.buf = export_memory(array, holder);
+  const Layout& layout = *array.layout();  // the holder holds it
+  view.itemsize = layout.item_size();
+  view.len = layout.size() * layout.item_size();
+  view.readonly = object.read_only || !array.base()->writable;
+  view.ndim = layout.ndim();
+  view.format = const_cast<char*>(formats[static_cast<std::size_t>(array.dtype())]);
+  view.shape = const_cast<Py_ssize_t*>(layout.shape().data());
+  view.strides = const_cast<Py_ssize_t*>(layout.strides().data());
+  view.suboffsets = nullptr;
+}
+
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded_status([&] {
-    auto real = std::make_unique<Py_buffer>();
-    checked_status(PyObject_GetBuffer(real_array(array_of(object)).get(), real.get(), flags));
-    *view = *real;
+    ArrayObject& self = array_of(object);
+    auto lent = std::make_unique<Lent>();
+    if (is_lent_at_once(self.array, flags)) {
+      lend(self, *view, lent->holder);
+    } else {
+      checked_status(PyObject_GetBuffer(real_array(self).get(), &lent->real, flags));
+      *view = lent->real;
+      const char*& format = formats[static_cast<std::size_t>(self.array.dtype())];
+      if (view->format && !format) format = strdup(view->format);
+    }
     view->obj = Py_NewRef(object);  // memoryview(x).obj is x
-    view->internal = real.release();
+    view->internal = lent.release();
   });
 }
 
 void release_buffer(PyObject*, Py_buffer* view) {
-  const std::unique_ptr<Py_buffer> real(static_cast<Py_buffer*>(view->internal));
-  PyBuffer_Release(real.get());
+  const std::unique_ptr<Lent> lent(static_cast<Lent*>(view->internal));
+  if (lent->real.obj) PyBuffer_Release(&lent->real);
 }
 
 // ---- attributes and methods that are not ours come from ndarray ---------------------------------

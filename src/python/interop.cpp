@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <unordered_map>
 
 #include "front/common.h"
@@ -84,6 +85,12 @@ struct Spare {
 constexpr std::size_t spare_ranks = 4;
 std::array<Spare, spare_ranks> spares;
 
+Ref new_export() {
+  Ref object = checked(export_type->tp_alloc(export_type, 0));
+  new (&export_of(object.get()).array) Array();
+  return object;
+}
+
 PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
   PyArray_Descr* descriptor = descriptor_of(DType::Float64);
   Py_INCREF(as_object(descriptor));
@@ -91,9 +98,7 @@ PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
   static std::int64_t no_memory;
   Ref real = checked(PyArray_NewFromDescr(&PyArray_Type, descriptor, ndim, shape, nullptr,
                                           &no_memory, 0, nullptr));
-  Ref base = checked(export_type->tp_alloc(export_type, 0));
-  new (&export_of(base.get()).array) Array();
-  checked_status(PyArray_SetBaseObject(ndarray_of(real.get()), base.release()));
+  checked_status(PyArray_SetBaseObject(ndarray_of(real.get()), new_export().release()));
   return real.release();
 }
 
@@ -266,11 +271,15 @@ Array adopt(PyObject* ndarray, DType dtype) {
   const Geometry g = geometry_of(array);
   // To copy a few bytes costs less than to keep the object.
   constexpr npy_intp few_bytes = 4096;
-  if (PyArray_NBYTES(array) <= few_bytes && PyArray_IS_C_CONTIGUOUS(array)) {
-    Array copied = copy_of(PyArray_DATA(array), g.shape, dtype);
-    // Of one element, an axis may have any stride.
-    const bool is_row = g.shape.size() > 1 && PyArray_IS_F_CONTIGUOUS(array);
-    return is_row ? window(copied, g.shape, g.strides, 0, dtype) : copied;
+  const npy_intp bytes = PyArray_NBYTES(array);
+  const bool is_dense = PyArray_IS_C_CONTIGUOUS(array), is_column = PyArray_IS_F_CONTIGUOUS(array);
+  if (bytes <= few_bytes && is_dense && (g.shape.size() == 1 || !is_column))
+    return copy_of(PyArray_DATA(array), g.shape, dtype);
+  if (bytes <= few_bytes && (is_dense || is_column)) {
+    // With its own strides: of one element, an axis may have any.
+    Array copied = empty_strided(g.shape, g.strides, dtype);
+    std::memcpy(memory_of(copied), PyArray_DATA(array), static_cast<std::size_t>(bytes));
+    return copied;
   }
   const Range range = range_of(array);
   return wrap({.data = PyArray_DATA(array),
@@ -339,6 +348,13 @@ void give_back(Ref real) {
   if (!is_ours_alone || ndim >= spare_ranks || spares[ndim].count == Spare::most) return;
   end(export_of(fields.base));
   spares[ndim].ndarrays[spares[ndim].count++] = real.release();
+}
+
+std::byte* export_memory(const Array& array, Ref& holder) {
+  holder = new_export();
+  std::byte* const data = begin(export_of(holder.get()), array);
+  settle_warnings();
+  return data;
 }
 
 Ref real_array(ArrayObject& object) {

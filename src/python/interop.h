@@ -15,6 +15,9 @@ Ref real_array(const Array& array, bool writable);
 // object serves the next one.
 void give_back(Ref real);
 
+// The array's memory, and in `holder` an object: the export lasts as long as it.
+std::byte* export_memory(const Array& array, Ref& holder);
+
 // A window on an exact ndarray's memory: one of ours again if that is where it came from, else
 // foreign memory, of which two overlapping ndarrays share one base. nullopt: its dtype is not ours.
 std::optional<Array> wrap_ndarray(PyObject* ndarray);

@@ -13,6 +13,7 @@
 #include "python/functions.h"
 #include "python/kernels.h"
 #include "python/native.h"
+#include "python/numbers.h"
 #include "python/numpy_api.h"
 #include "python/objects.h"
 #include "python/protocols.h"
@@ -277,6 +278,10 @@ void add_door(nb::module_& m) {
       "mode"_a, "error_class"_a = nb::none(), "warning_class"_a = nb::none());
   m.def("forget_float_state", forget_float_state,
         "NumPy's errstate or the warning filters may have changed in this thread.");
+  m.def("watch_ndarray_operators", watch_ndarray_operators,
+        "NumPy's arrays know Frit's as right operands of their operators from now on.");
+  m.def("unwatch_ndarray_operators", unwatch_ndarray_operators,
+        "Undoes watch_ndarray_operators().");
   m.def("set_hooks", set_hooks, nb::kw_only(), "functions"_a = nb::none(),
         "namespace"_a = nb::none(), "float_handler"_a = nb::none(), "stand_in"_a = nb::none());
   m.def(

@@ -14,6 +14,10 @@ void add_inplace_slots(std::vector<PyType_Slot>& slots);
 
 PyObject* rich_compare(PyObject* left, PyObject* right, int comparison);
 
+// From now on NumPy's arrays know ours as right operands (ndarray_operators.cpp); and no more.
+void watch_ndarray_operators();
+void unwatch_ndarray_operators();
+
 // power: refuses integers to a negative power (which needs the exponents' values), and computes the
 // few exponents that NumPy's loop treats apart as NumPy does. Throws Unfit.
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options = {});

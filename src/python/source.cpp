@@ -56,9 +56,12 @@ bool lies_in_package(PyCodeObject* code) {
 const void* last_user_code = nullptr;
 // Codes of packages met last, each at a place of its own: the table divides at each look.
 std::array<const void*, 64> package_codes;
+// The last innermost code that was found to be no library's.
+const void* last_program_code = nullptr;
 
 void forget_recent_codes() {
   last_user_code = nullptr;
+  last_program_code = nullptr;
   package_codes.fill(nullptr);
 }
 
@@ -124,6 +127,14 @@ inline SourcePosition find_source() {
   return search_frames(frame);
 }
 
+// The innermost of Python's, borrowed; null: none runs.
+PyCodeObject* innermost_code() {
+  const _PyInterpreterFrame* frame = PyThreadState_GET()->cframe->current_frame;
+  while (frame && _PyFrame_IsIncomplete(const_cast<_PyInterpreterFrame*>(frame)))
+    frame = frame->previous;
+  return frame ? frame->f_code : nullptr;
+}
+
 int line_of(PyCodeObject* code, std::int32_t instruction) {
   return PyCode_Addr2Line(code, instruction * static_cast<int>(sizeof(_Py_CODEUNIT)));
 }
@@ -148,6 +159,14 @@ SourcePosition find_source() {
     frame = outer;
   }
   return {};
+}
+
+PyCodeObject* innermost_code() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!frame) return nullptr;
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  Py_DECREF(code);  // the frame holds it
+  return code;
 }
 
 int line_of(PyCodeObject*, std::int32_t line) { return line; }
@@ -182,17 +201,16 @@ SourceLine resolve_source(SourcePosition position) {
 }
 
 bool is_called_by_library() {
-  PyFrameObject* frame = PyEval_GetFrame();
-  if (!frame) return false;
-  PyCodeObject* code = PyFrame_GetCode(frame);
+  PyCodeObject* code = innermost_code();
+  if (!code || code == last_program_code) return false;
+  if (is_package_code(code)) return false;
   const char* name = PyUnicode_AsUTF8(code->co_filename);
   if (!name) PyErr_Clear();
   const std::string_view file(name ? name : "");
-  const bool installed =
-      file.find("/site-packages/") != file.npos || file.find("/dist-packages/") != file.npos;
-  const bool library = installed && !lies_in_package(code);
-  Py_DECREF(code);
-  return library;
+  if (file.find("/site-packages/") != file.npos || file.find("/dist-packages/") != file.npos)
+    return true;
+  last_program_code = code;  // which the table of codes holds
+  return false;
 }
 
 void set_package_folders(std::vector<std::string> folders) {

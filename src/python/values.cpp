@@ -129,6 +129,8 @@ void set_float_handler(PyObject* handler) { Py_XSETREF(float_handler, Py_NewRef(
 void issue_float_warnings() {
   // An error that the caller is about to report comes first.
   if (PyErr_Occurred()) return;
+  // Then nobody needs to know the state, which NumPy's functions change all the time.
+  if (!has_pending() && !has_float_warnings()) return;
   know_float_state();
   if (float_errors_are_immediate && has_pending()) eval();
   const std::vector<FloatWarning> warnings = take_float_warnings();

@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 
 import collections
+import itertools
 import textwrap
 
 import numpy
@@ -304,3 +305,113 @@ def test_kernels_of_a_loops_rounds_are_told_once(python):
     assert "pending: 52 operations in 22 kernels; moves " in out
     assert out.count("multiply float64(298, 298)") == 2, out  # the first, and one for the others
     assert "\nkernels 5 to 20: kernels 3 to 4 again, 8 times\n" in out
+
+
+def test_joined_vectors_and_grids_are_numpys():
+    reals = [numpy.arange(4.0), -numpy.arange(4.0), numpy.arange(3), numpy.arange(0.0)]
+    reals += [numpy.arange(4.0)[::-1], numpy.arange(6.0).reshape(2, 3), numpy.float64(2.0)]
+    ours = [np.array(real) for real in reals]
+    ours[4] = np.arange(4.0)[::-1]
+    calls = [
+        lambda m, x, y: m.r_[x, y],
+        lambda m, x, y: m.c_[x, y],
+        lambda m, x, y: m.r_[x, 1.0, y],
+        lambda m, x, y: m.r_["0,2", x, y],
+        lambda m, x, y: m.r_[x],
+        lambda m, x, y: m.c_[x],
+        lambda m, x, y: m.meshgrid(x, y),
+        lambda m, x, y: m.meshgrid(x, y, indexing="ij"),
+        lambda m, x, y: m.meshgrid(x, y, sparse=True),
+        lambda m, x, y: m.meshgrid(x, y, copy=False),
+        lambda m, x, y: m.meshgrid(x, y, indexing="yx"),
+        lambda m, x, y: m.meshgrid(x, y, x),
+        lambda m, x, y: m.meshgrid(x),
+    ]
+    for call in calls:
+        for i, j in itertools.product(range(len(reals)), repeat=2):
+            theirs, mine = (
+                answer(call, numpy, reals[i], reals[j]),
+                answer(call, np, ours[i], ours[j]),
+            )
+            assert mine == theirs, (i, j)
+
+
+def answer(call, module, x, y):
+    """What the call gives, with how it lies in memory, or raises."""
+    try:
+        result = call(module, x, y)
+    except Exception as error:
+        return type(error), str(error)
+    parts = result if isinstance(result, tuple) else (result,)
+    reals = [numpy.asarray(part) for part in parts]
+    said = [(r.dtype, r.shape, r.size and r.strides, r.tobytes(), r.flags.writeable) for r in reals]
+    return type(result) is tuple, said, all(isinstance(part, module.ndarray) for part in parts)
+
+
+def test_readers_of_buffers_see_what_numpy_shows():
+    for dtype in "?bBhHiIlLefdFD":
+        for shape in ((5,), (2, 3), (1,), (1, 3), (3, 1), (0,), (), (2, 0, 3)):
+            real = numpy.ones(shape, dtype)
+            for of in (
+                lambda a: a,
+                lambda a: a.T,
+                lambda a: a[..., None],
+                lambda a: a[None][..., ::-1],
+            ):
+                theirs, ours = of(real), of(np.array(real))
+                for _ in range(2):  # the format is known the second time
+                    view, seen = memoryview(theirs), memoryview(ours)
+                    for name in ("format", "itemsize", "nbytes", "ndim", "shape", "strides"):
+                        assert getattr(seen, name) == getattr(view, name), (dtype, shape, name)
+                    for name in ("readonly", "c_contiguous", "f_contiguous", "contiguous"):
+                        assert getattr(seen, name) == getattr(view, name), (dtype, shape, name)
+                    assert seen.tobytes() == view.tobytes() and seen.obj is ours
+    x = np.arange(4.0)
+    view = memoryview(x)
+    x += 1.0
+    view[0] = 9.0
+    assert x.tolist() == [9.0, 2.0, 3.0, 4.0] and view.tolist() == x.tolist()
+    part = memoryview(x[1:3])
+    del x
+    assert part.tolist() == [2.0, 3.0]
+    fixed = np.arange(3.0)
+    fixed.flags.writeable = False
+    assert memoryview(fixed).readonly
+
+
+def test_calls_of_ufuncs_of_others_are_counted_by_their_names():
+    total = np.frompyfunc(lambda a, b: a + b, 2, 1)
+    frit.report(reset=True)
+    x = np.arange(3.0)
+    assert total(x, x).tolist() == [0.0, 2.0, 4.0] and total.reduce(x) == 3.0
+    names = {site[0] for site in frit._core.fallbacks()}
+    assert "<lambda> (vectorized)" in names
+
+
+def test_small_results_lie_in_memory_as_numpys_do():
+    real = numpy.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 2]])
+    calls = [
+        lambda m, x: m.linalg.eig(x),
+        lambda m, x: m.linalg.eigh(x),
+        lambda m, x: m.linalg.svd(x),
+        lambda m, x: m.linalg.qr(x),
+        lambda m, x: m.linalg.lstsq(x, x[:, :1], rcond=None)[0],
+        lambda m, x: m.einsum("ij->ji", x),
+        lambda m, x: m.einsum("ij,jk->ki", x, x),
+        lambda m, x: m.sort_complex(x[:, :1]),
+        lambda m, x: m.require(x, "f4", "F"),
+        lambda m, x: m.require(x[:2], "i8", "F"),
+    ]
+    for call in calls:
+        theirs, ours = call(numpy, real), call(np, np.array(real))
+        if not isinstance(theirs, tuple):
+            theirs, ours = (theirs,), (ours,)
+        for one, two in zip(theirs, ours, strict=True):
+            assert type(two) is np.ndarray
+            assert (one.dtype, one.shape, one.strides) == (two.dtype, two.shape, two.strides)
+            assert one.tobytes() == numpy.asarray(two).tobytes()
+            for flag in ("c_contiguous", "f_contiguous", "writeable", "aligned"):
+                assert getattr(one.flags, flag) == getattr(two.flags, flag)
+            if one.flags.writeable:
+                two += 1
+                assert (numpy.asarray(two) == one + 1).all()

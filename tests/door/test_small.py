@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy
 import pytest
 
@@ -336,6 +338,69 @@ def test_numpy_scalars_and_ndarrays_on_the_left(operator):
     with pytest.raises(ValueError) as theirs:
         real[:3] + real
     assert str(ours.value) == str(theirs.value)
+
+
+LEFT_OPERATORS = ["+", "-", "*", "/", "//", "%", "&", "|", "^", "<", "<=", "==", "!=", ">", ">="]
+
+
+def outcome(operator, left, right):
+    """What an operation gives or raises, and the warnings that it gives, with their lines."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            result = eval(f"left {operator} right", {"left": left, "right": right})
+            result = numpy.array(result)
+            if result.dtype.kind in "fc":
+                result[numpy.isnan(result)] = numpy.nan  # of which the sign is nobody's
+        except Exception as error:
+            result = error
+    said = [(w.category, str(w.message), w.filename, w.lineno) for w in told]
+    if isinstance(result, Exception):
+        return type(result), str(result).replace("frit.numpy", "numpy"), said
+    elements = repr(result.tolist()) if result.dtype.hasobject else result.tobytes()
+    return result.dtype, result.shape, elements, said
+
+
+@pytest.mark.parametrize("operator", LEFT_OPERATORS)
+@pytest.mark.parametrize("dtype", [*DTYPES, "O", "U1", "M8[s]"])
+def test_every_ndarray_on_the_left_of_our_arrays(dtype, operator):
+    for n, shape in ((5, (5,)), (6, (2, 3)), (1, (1,)), (1, ()), (0, (0,))):
+        if dtype in ("O", "U1", "M8[s]"):
+            left = numpy.arange(n).astype(dtype).reshape(shape)
+        else:
+            left = values(dtype, n).reshape(shape)
+        for other in DTYPES:
+            right = values(other, n, seed=1).reshape(shape)
+            for real in (left, left[::-1] if shape and shape[0] == 5 else left.T):
+                expected = outcome(operator, real, right)
+                assert outcome(operator, real, np.array(right)) == expected, (other, shape)
+
+
+def test_ndarrays_methods_and_subclasses_do_as_before_beside_our_arrays():
+    class Sub(numpy.ndarray):
+        pass
+
+    real = numpy.arange(1.0, 6.0)
+    x = np.array(real)
+    assert type(real.__mul__(x)) is np.ndarray and type(real.__lt__(x)) is np.ndarray
+    sub = real.view(Sub)
+    assert type(sub * x) is type(sub * real) is Sub and type(sub < x) is Sub
+    same((sub * x).view(numpy.ndarray), real * real)
+    kept = real.copy()
+    kept *= x
+    assert type(kept) is numpy.ndarray
+    same(kept, real * real)
+    # A view of memory of ours, and what is pending there.
+    y = np.arange(5.0)
+    view = numpy.asarray(y)
+    y += 1.0
+    same(view * y, (real * real))
+    with numpy.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        real / np.zeros(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            real / np.zeros(5)
 
 
 def test_types_and_sharing():

@@ -13,6 +13,7 @@ from numpy.lib import _index_tricks_impl
 
 from frit import _adapters, _core
 from frit.numpy import _fallback, _pickles
+from frit.numpy._native import Array
 
 _INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_grid)
 
@@ -86,12 +87,30 @@ def adapted(name: str, value: Any) -> Any:
 def _indexed(name: str, value: Any) -> Any:
     """np.r_, np.c_, np.mgrid, np.ogrid: `[]` by NumPy, the result ours."""
     kind = type(value)
+    getitem: Any = _core.Fallback(name, kind.__getitem__, method=True)
+    join = {"r_": "concatenate", "c_": "column_stack"}.get(name)
+    if join:
+        getitem = _joining(join, getitem)
+    names = {"__getitem__": getitem, "__doc__": kind.__doc__, "__slots__": ()}
+    return type(kind.__name__, (kind,), names)()
+
+
+def _joining(name: str, numpys: Callable[..., Any]) -> Callable[..., Any]:
+    """np.r_[x, y] or np.c_[x, y], which of vectors alike is the function of this name."""
+    import frit.numpy
+
+    join = getattr(frit.numpy, name)
 
     def __getitem__(self: Any, key: Any) -> Any:
-        return _fallback.call(name, kind.__getitem__, self, key)
+        if type(key) is tuple and key and type(key[0]) is Array and key[0].ndim == 1:
+            layout, dtype = key[0].shape, key[0].dtype
+            for each in key:
+                if type(each) is not Array or each.shape != layout or each.dtype is not dtype:
+                    return numpys(self, key)
+            return join(key)
+        return numpys(self, key)
 
-    names = {"__getitem__": __getitem__, "__doc__": kind.__doc__, "__slots__": ()}
-    return type(kind.__name__, (kind,), names)()
+    return __getitem__
 
 
 def _is_polynomial(kind: type) -> bool:

@@ -71,13 +71,15 @@ def fill(names: dict[str, Any]) -> None:
 
 
 def watch() -> None:
-    """Sees changes of the floating-point state and readings of clocks from now on."""
+    """Sees changes of the floating-point state, clocks that are read, and NumPy's operators."""
     _state.watch()
     _clock.watch()
+    _core.watch_ndarray_operators()
 
 
 def unwatch() -> None:
     """Undoes watch()."""
+    _core.unwatch_ndarray_operators()
     _clock.unwatch()
     _state.unwatch()
 

@@ -18,7 +18,7 @@ DIRECT = frozenset(
 # Made of our operations by running NumPy's own Python code (see _transplant.py).
 TRANSPLANTED = frozenset(
     """
-    logspace geomspace meshgrid indices vander tri tril triu diag diagflat
+    logspace geomspace indices vander tri tril triu diag diagflat
     moveaxis rollaxis atleast_1d atleast_2d atleast_3d vstack hstack dstack
     column_stack split array_split hsplit vsplit dsplit unstack tile roll flip fliplr flipud rot90
     pad append
@@ -99,8 +99,8 @@ OWN = frozenset(
 # As above where no operand is an array; an array is no news for the report.
 UNCOUNTED_NAMES = frozenset(
     """
-    array2string array_repr array_str common_type isfortran isscalar iterable load loadtxt
-    genfromtxt fromfile fromstring fromregex may_share_memory min_scalar_type save
+    array2string array_repr array_str common_type frombuffer isfortran isscalar iterable load
+    loadtxt genfromtxt fromfile fromstring fromregex may_share_memory min_scalar_type save
     savetxt savez savez_compressed shares_memory
     """.split()
 )
