@@ -133,7 +133,9 @@ CachedPlan& Engine::new_plan(std::uint64_t hash) {
         cached->layouts.emplace_back(a.layout);
     });
   const std::vector<SlotState> states = slot_states();
-  cached->plan = make_plan(segment(states));
+  Segment pending = segment(states);
+  pending.threads = ThreadPool::get().threads();
+  cached->plan = make_plan(pending);
   cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
     cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);

@@ -139,9 +139,10 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
   if (is_now) {
     std::int64_t bytes = item;  // no more than the base has: the elements are distinct
     for (std::int64_t extent : shape) bytes *= extent;
-    // Many elements of one number rather wait for what is done with them.
+    // Many elements of one number rather wait for what is done with them, if anything was.
     const std::int64_t times = !value.array ? 2 : is_shift(base, shape, strides, value) ? 1024 : 8;
-    is_now = bytes <= engine.settings.immediate_bytes * times;
+    is_now = bytes <= engine.settings.immediate_bytes * times ||
+             (!value.array && engine.computes_at_once(Op::Copy, bytes));
   }
   if (is_now && assign_now(base, a.dtype(), shape, {base->data + byte_offset, strides}, value)) {
     ++engine.statistics.immediate;
@@ -286,10 +287,17 @@ Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   const DType dtype = start.dtype;
   if (n <= Engine::get().settings.immediate_bytes / size_of(dtype))
     return small_arange(start, step, n);
-  const Array scaled = empty(shape, dtype);
   const Access index{nullptr, nullptr, iota_input, DType::Int64};
   const Access first{nullptr, nullptr, 0, dtype};
   const Signature types{{dtype, dtype, dtype}, dtype};
+  if (Scalar one = cast_scalar(Scalar::of(DType::Int64, std::int64_t{1}), dtype);
+      std::memcmp(step.bytes, one.bytes, static_cast<std::size_t>(size_of(dtype))) == 0) {
+    const Array out = empty(shape, dtype);
+    const Access sums[2] = {first, index};
+    record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
+    return out;
+  }
+  const Array scaled = empty(shape, dtype);
   const Access products[2] = {index, first};
   record_elementwise(Op::Multiply, types, access_of(scaled), products, {&step, 1});
   const Array out = empty(shape, dtype);

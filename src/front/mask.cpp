@@ -414,7 +414,7 @@ std::vector<Array> nonzero(const Array& a) {
       a.ndim(), [&](std::int64_t begin, std::int64_t end, std::int64_t before, std::int64_t count) {
         std::int64_t* row = rows + before * a.ndim();
         if (places && axes == 1) {
-          places(row, mask.bytes() + begin, end - begin, begin);
+          places(row, mask.bytes() + begin, end - begin, begin, count);
           return;
         }
         const std::int64_t* stop = row + count * a.ndim();
@@ -468,8 +468,13 @@ std::int64_t count_nonzero(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
   constexpr std::int64_t few = 1 << 19;  // not worth a launch
-  if (a.c_contiguous() && a.size() <= few && Engine::get().is_ready(a.base()))
-    return count_dense(a.base()->data + a.offset(), a.size(), a.dtype());
+  if (a.c_contiguous() && Engine::get().is_ready(a.base())) {
+    if (a.dtype() == DType::Bool) {
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(a.base()->data + a.offset());
+      return MaskBlocks(bytes, a.size()).count();
+    }
+    if (a.size() <= few) return count_dense(a.base()->data + a.offset(), a.size(), a.dtype());
+  }
   const Array mask = a.dtype() == DType::Bool ? a : astype(a, DType::Bool);
   return item(reduce(Op::Add, mask, {.dtype = DType::Int64})).as<std::int64_t>();
 }

@@ -202,5 +202,25 @@ TEST(PackLoops, move_what_is_true_and_nothing_else) {
   check_pack_loops<std::int64_t>();
 }
 
+TEST(PackLoops, write_the_places_of_what_is_true_and_nothing_behind_them) {
+  const PlacesLoop places = places_loop();
+  if (!places) GTEST_SKIP() << "no instructions for it";
+  for (std::size_t n = 0; n < 200; ++n)
+    for (unsigned seed = 1; seed < 8; ++seed) {
+      std::vector<std::uint8_t> mask(n + 1, 1);
+      std::vector<std::int64_t> expected;
+      for (std::size_t k = 0; k < n; ++k) {
+        mask[k] = static_cast<std::uint8_t>((k * seed * 7919) % 7 < seed - 1 ? (k % 255) + 1 : 0);
+        if (mask[k]) expected.push_back(static_cast<std::int64_t>(k) + 1000);
+      }
+      const auto count = static_cast<std::int64_t>(expected.size());
+      std::vector<std::int64_t> found(n + 9, -7);
+      EXPECT_EQ(places(found.data(), mask.data(), static_cast<std::int64_t>(n), 1000, count),
+                count);
+      expected.resize(found.size(), -7);
+      EXPECT_EQ(found, expected);
+    }
+}
+
 }  // namespace
 }  // namespace frit

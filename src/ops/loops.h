@@ -37,6 +37,7 @@ CountLoop count_true_loop();
 
 struct LoopTable {
   Loop elementwise[op_count][dtype_count] = {};
+  ChainLoops chains[op_count][dtype_count] = {};
   Loop casts[dtype_count][dtype_count] = {};
   ReduceLoop reductions[op_count][dtype_count] = {};
   ScanLoop scans[op_count][dtype_count] = {};

@@ -298,6 +298,84 @@ void elementwise_loop(void* const* args, int64 n, unsigned splat) {
   }
 }
 
+// ---- chains ---------------------------------------------------------------------------------------
+
+// What rows are added up with. As plain formulas alone are, bytes are all a chain takes.
+template <Op op, DType d>
+constexpr bool is_chained = [] {
+  using F = Formula<op>;
+  constexpr bool of_same = F::rule == TypeRule::Same || d == DType::Bool;
+  if constexpr (F::inputs != 2 || !of_same || complex_type(d) || d == DType::Float16)
+    return false;
+  else
+    return (F::flags & (Commutative | Reorderable)) != 0 && (F::flags & Costly) == 0 &&
+           has_formula<op, d> && !has_rare<op, d> && !may_overflow<op, d>;
+}();
+
+template <Op op, DType d>
+void chain(void* out, const void* first, const void* const* rows, int64 n) {
+  using T = Element<d>;
+  auto* to = (T*)out;
+  const T *w = (const T*)first, *x0 = (const T*)rows[0], *x1 = (const T*)rows[1],
+          *x2 = (const T*)rows[2], *x3 = (const T*)rows[3];
+  const auto next = [](T w, T x) { return value_of<op, d>(w, x, x); };
+  FRIT_VECTORIZE
+  for (int64 i = 0; i < n; ++i) to[i] = next(next(next(next(w[i], x0[i]), x1[i]), x2[i]), x3[i]);
+}
+
+// The same of rows that lie `stride` bytes apart, four after four; a few sums stay in registers.
+template <Op op, DType d, bool row_first>
+struct RowSums {
+  using T = Element<d>;
+  T* sums;
+  const char* rows;
+  int64 stride;
+
+  FRIT_ACCESS static T next(T w, T x) { return value_of<op, d>(w, x, x); }
+  FRIT_ACCESS const T* row(int64 k) const { return (const T*)(rows + k * stride); }
+  FRIT_ACCESS static T after_four(T w, T x0, T x1, T x2, T x3) {
+    return next(next(next(row_first ? next(x0, w) : next(w, x0), x1), x2), x3);
+  }
+  template <int n>
+  void few(int64 fours) const {
+    T s[n];
+    for (int j = 0; j < n; ++j) s[j] = sums[j];
+    for (int64 k = 0; k < 4 * fours; k += 4)
+      for (int j = 0; j < n; ++j)
+        s[j] = after_four(s[j], row(k)[j], row(k + 1)[j], row(k + 2)[j], row(k + 3)[j]);
+    for (int j = 0; j < n; ++j) sums[j] = s[j];
+  }
+  void many(int64 fours, int64 n) const {
+    for (int64 k = 0; k < 4 * fours; k += 4) {
+      T* w = sums;
+      const T *x0 = row(k), *x1 = row(k + 1), *x2 = row(k + 2), *x3 = row(k + 3);
+      FRIT_VECTORIZE
+      for (int64 j = 0; j < n; ++j) w[j] = after_four(w[j], x0[j], x1[j], x2[j], x3[j]);
+    }
+  }
+  void add(int64 fours, int64 n) const {
+    switch (n) {
+      case 1:
+        return few<1>(fours);
+      case 2:
+        return few<2>(fours);
+      case 3:
+        return few<3>(fours);
+      case 4:
+        return few<4>(fours);
+    }
+    many(fours, n);
+  }
+};
+template <Op op, DType d>
+void add_rows(void* sums, const void* rows, int64 stride, int64 fours, int64 n, ChainStart start) {
+  auto* to = (Element<d>*)sums;
+  if (start == ChainStart::Row)
+    RowSums<op, d, true>{to, (const char*)rows, stride}.add(fours, n);
+  else
+    RowSums<op, d, false>{to, (const char*)rows, stride}.add(fours, n);
+}
+
 // ---- casts --------------------------------------------------------------------------------------
 
 template <DType from, DType to, bool splat>
@@ -305,8 +383,14 @@ void cast(void* const* args, int64 n) {
   const auto* in = (const Element<from>*)args[1];
   auto* out = (Element<to>*)args[0];
   constexpr int64 in_step = splat ? 0 : complex_type(from) ? 2 : 1;
+  int64 begin = 0;
+  if constexpr (!complex_type(from) && sizeof(*out) == 1 && sizeof(*in) >= 4) {
+    begin = n / 32 * 32;
+    FRIT_VECTORIZE_NARROWING
+    for (int64 i = 0; i < begin; ++i) out[i] = converted<to, part_type(from)>(in[in_step * i]);
+  }
   FRIT_VECTORIZE
-  for (int64 i = 0; i < n; ++i) {
+  for (int64 i = begin; i < n; ++i) {
     Element<from> re = in[in_step * i];
     if constexpr (complex_type(to)) {
       Element<from> im = complex_type(from) ? in[in_step * i + 1] : Element<from>();
@@ -336,6 +420,8 @@ void fill_entry(LoopTable& table) {
   constexpr bool costly_row = (Formula<op>::flags & Costly) != 0;
   if constexpr (has_formula<op, d> && costly_row == (RowPart::FRIT_PART == RowPart::costly))
     table.elementwise[(int)op][(int)d] = elementwise_loop<op, d>;
+  if constexpr (RowPart::FRIT_PART == RowPart::plain && is_chained<op, d>)
+    table.chains[(int)op][(int)d] = {chain<op, d>, add_rows<op, d>};
 }
 template <Op op>
 void fill_row(LoopTable& table) {

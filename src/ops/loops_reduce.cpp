@@ -83,6 +83,27 @@ void reduce_integers(void* out, const void* in, int64 n) {
   *(Element<d>*)out = result;
 }
 
+// Of bools an or asks for a byte that is not 0, an and for one that is.
+template <Op op>
+constexpr bool is_or =
+    op == Op::LogicalOr || op == Op::BitwiseOr || op == Op::Add || op == Op::Maximum;
+template <Op op>
+constexpr bool is_and =
+    op == Op::LogicalAnd || op == Op::BitwiseAnd || op == Op::Multiply || op == Op::Minimum;
+template <Op op>
+void reduce_bools(void* out, const void* in, int64 n) {
+  constexpr int64 block = 4096;
+  const auto* data = (const uint8*)in;
+  bool found = false;
+  for (int64 begin = 0; begin < n && !found; begin += block) {
+    const int64 end = n - begin < block ? n : begin + block;
+    uint8 any = 0;
+    for (int64 i = begin; i < end; ++i) any |= is_or<op> ? data[i] : (uint8)(data[i] == 0);
+    found = any != 0;
+  }
+  *(uint8*)out = found == is_or<op>;
+}
+
 // float16 is added up in float and rounded at the end, and compared in float.
 template <DType d>
 using Wide = decltype(widened(Element<d>()));
@@ -96,9 +117,17 @@ Vector<d, n> load_vector(const Element<d>* in) {
   return __builtin_convertvector(loaded, Vector<d, n>);
 }
 
+// What a loop keeps of elements side by side: a quarter of the vector registers. With twice as much
+// as that the two things that it keeps, and what it loads, would not all find room in them.
+#if defined(__AVX512F__)
+constexpr int side_by_side = 256;
+#else
+constexpr int side_by_side = 128;
+#endif
+
 // A bit for each element of a comparison's result.
 template <int n>
-using Bits = __type_pack_element<n == 64 ? 2 : n == 32, uint8, uint32, uint64>;
+using Bits = __type_pack_element<(n >= 16) + (n >= 32) + (n >= 64), uint8, uint16, uint32, uint64>;
 template <int n, class Comparison>
 Bits<n> bits_of_each(Comparison comparison) {
   using Truth = bool __attribute__((ext_vector_type(n)));
@@ -179,7 +208,7 @@ void reduce_side_by_side(void* out, const void* in, int64 n) {
 
 template <Op op, DType d>
 void reduce_floats_any_order(void* out, const void* in, int64 n) {
-  constexpr int few = 8, many = 256 / (int)sizeof(Wide<d>);  // a few vector registers full
+  constexpr int few = 8, many = side_by_side / (int)sizeof(Wide<d>);
   if (n < few) return reduce_in_order<op, d>(out, in, n);
   if (n < 2 * many) return reduce_side_by_side<op, d, few>(out, in, n);
   reduce_side_by_side<op, d, many>(out, in, n);
@@ -281,7 +310,7 @@ void update(void* elements, int64 extent, int64 stride, const int64* indices, co
 // The first of the blocks with an element beyond all before it, or with a NaN; then the element.
 template <Op op, DType d, int lanes>
 int64 extreme_place(const Element<d>* data, int64 n) {
-  constexpr int64 large = (lanes >= 32 ? 64 : 4) * lanes, small = 4 * lanes;
+  constexpr int64 large = (lanes >= 16 ? 64 : 4) * lanes, small = 4 * lanes;
   Wide<d> extreme = extreme_of<op, d, lanes>(load_vector<d, lanes>(data));
   int64 at = 0;
   const auto look_at = [&](int64 first, int64 length) {
@@ -322,7 +351,7 @@ int64 extreme_place(const Element<d>* data, int64 n) {
 }
 template <Op op, DType d>
 int64 find_extreme(const void* in, int64 n) {
-  constexpr int few = 8, many = sizeof(Wide<d>) == 8 ? 32 : 64;
+  constexpr int fit = side_by_side / (int)sizeof(Wide<d>), few = 8, many = fit < 64 ? fit : 64;
   const auto* data = (const Element<d>*)in;
   if (n >= 2 * many) return extreme_place<op, d, many>(data, n);
   if (n >= few) return extreme_place<op, d, few>(data, n);
@@ -451,6 +480,8 @@ void fill_entry(LoopTable& table) {
     ReduceLoop& reduction = table.reductions[(int)op][(int)d];
     if constexpr (op == Op::Add && (float_type(d) || complex_type(d)))
       reduction = reduce_pairwise<d>;
+    else if constexpr (d == DType::Bool && (is_or<op> || is_and<op>))
+      reduction = reduce_bools<op>;
     else if constexpr (!float_type(d) && !complex_type(d) && !has_rare<op, d>)
       reduction = reduce_integers<op, d>;
     else if constexpr (float_type(d) && (Formula<op>::flags & Reorderable) != 0)

@@ -429,6 +429,9 @@ double harmless_input(Op op, DType in) {
 ReduceLoop reduce_loop(Op op, DType dtype) {
   return best_loops().reductions[static_cast<int>(op)][static_cast<int>(dtype)];
 }
+ChainLoops chain_loops(Op op, DType dtype) {
+  return best_loops().chains[static_cast<int>(op)][static_cast<int>(dtype)];
+}
 ScanLoop scan_loop(Op op, DType dtype) {
   return best_loops().scans[static_cast<int>(op)][static_cast<int>(dtype)];
 }

@@ -196,6 +196,18 @@ double harmless_input(Op op, DType in);
 using ReduceLoop = void (*)(void* out, const void* in, std::int64_t n);
 ReduceLoop reduce_loop(Op op, DType dtype);
 
+// What sums of rows take: op(op(op(op(first, rows[0]), rows[1]), rows[2]), rows[3]), for each of n
+// elements. What is between stays in registers, and so many rows are on their way from memory.
+inline constexpr int chain_length = 4;
+enum class ChainStart { Sum, Row };  // the op's first operand
+struct ChainLoops {
+  void (*chain)(void* out, const void* first, const void* const* rows, std::int64_t n) = nullptr;
+  // So many times four rows, which lie `stride` bytes apart, onto the sums.
+  void (*add_rows)(void* sums, const void* rows, std::int64_t stride, std::int64_t fours,
+                   std::int64_t n, ChainStart start) = nullptr;
+};
+ChainLoops chain_loops(Op op, DType dtype);  // null: of some ops only
+
 // Inclusive scan: out[i] = op(carry, in[0], .., in[i]) one after another; *carry is updated. May be
 // in place.
 using ScanLoop = void (*)(void* out, const void* in, void* carry, std::int64_t n);

@@ -1,12 +1,15 @@
-// pack_loops.cpp: by the compress and expand instructions of AVX-512.
+// pack_loops.cpp: by the compress and expand instructions of AVX-512; places by AVX2 too.
 #include "ops/pack_loops.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "ops/level.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#define FRIT_AVX2 __attribute__((target("avx2,popcnt")))
 #define FRIT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 #endif
 
@@ -104,7 +107,7 @@ FRIT_AVX512 std::int64_t unpack(void* elements, const void* dense, const std::ui
 }
 
 FRIT_AVX512 std::int64_t write_places(std::int64_t* places, const std::uint8_t* mask,
-                                      std::int64_t n, std::int64_t first) {
+                                      std::int64_t n, std::int64_t first, std::int64_t) {
   __m512i place =
       _mm512_add_epi64(_mm512_set1_epi64(first), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
   std::int64_t count = 0;
@@ -116,6 +119,56 @@ FRIT_AVX512 std::int64_t write_places(std::int64_t* places, const std::uint8_t* 
     place = _mm512_add_epi64(place, _mm512_set1_epi64(lanes<Vector8>));
   }
   return count;
+}
+
+// For each eight bits, the numbers of those that are set, a byte each.
+constexpr std::array<std::uint64_t, 256> places_of_bits = [] {
+  std::array<std::uint64_t, 256> table{};
+  for (std::size_t bits = 0; bits < table.size(); ++bits)
+    for (std::uint64_t place = 0, shift = 0; place < 8; ++place)
+      if (bits >> place & 1) {
+        table[bits] |= place << shift;
+        shift += 8;
+      }
+  return table;
+}();
+
+// Those of eight bits; under a mask where fewer than eight are left, as the memory behind them is
+// another thread's.
+FRIT_AVX2 void store_places(std::int64_t* to, std::uint64_t numbers, std::int64_t first,
+                            std::int64_t left) {
+  const __m128i bytes = _mm_cvtsi64_si128(static_cast<long long>(numbers));
+  const __m256i start = _mm256_set1_epi64x(first);
+  const __m256i low = _mm256_add_epi64(start, _mm256_cvtepu8_epi64(bytes));
+  const __m256i high = _mm256_add_epi64(start, _mm256_cvtepu8_epi64(_mm_srli_si128(bytes, 4)));
+  if (left >= 8) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 4), high);
+    return;
+  }
+  auto* const words = reinterpret_cast<long long*>(to);
+  const __m256i end = _mm256_set1_epi64x(left);
+  _mm256_maskstore_epi64(words, _mm256_cmpgt_epi64(end, _mm256_set_epi64x(3, 2, 1, 0)), low);
+  _mm256_maskstore_epi64(words + 4, _mm256_cmpgt_epi64(end, _mm256_set_epi64x(7, 6, 5, 4)), high);
+}
+
+FRIT_AVX2 std::int64_t write_places_by_table(std::int64_t* places, const std::uint8_t* mask,
+                                             std::int64_t n, std::int64_t first,
+                                             std::int64_t count) {
+  constexpr std::int64_t several = 32;
+  std::int64_t done = 0, k = 0;
+  for (; k + several <= n && done < count; k += several) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(mask + k));
+    const __m256i zeros = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
+    unsigned bits = ~static_cast<unsigned>(_mm256_movemask_epi8(zeros));
+    for (std::int64_t j = 0; bits != 0; j += 8, bits >>= 8) {
+      store_places(places + done, places_of_bits[bits & 255], first + k + j, count - done);
+      done += _mm_popcnt_u32(bits & 255);
+    }
+  }
+  for (; k < n && done < count; ++k)
+    if (mask[k]) places[done++] = first + k;
+  return done;
 }
 
 bool has_avx512() {
@@ -139,6 +192,7 @@ PackLoops pack_loops(int item_size) {
 PlacesLoop places_loop() {
 #if defined(__x86_64__)
   if (has_avx512()) return write_places;
+  if (cpu_level() == "v3") return write_places_by_table;
 #endif
   return nullptr;
 }

@@ -19,9 +19,10 @@ struct PackLoops {
 
 PackLoops pack_loops(int item_size);
 
-// Writes first, first + 1 .. for those of the n that are true; how many. Null as above.
+// Writes first, first + 1 .. for those of the n that are true, which are `count`; gives that back.
+// Null as above.
 using PlacesLoop = std::int64_t (*)(std::int64_t* places, const std::uint8_t* mask, std::int64_t n,
-                                    std::int64_t first);
+                                    std::int64_t first, std::int64_t count);
 PlacesLoop places_loop();
 
 }  // namespace frit

@@ -290,15 +290,17 @@ Pair<F> product_of(F y, Pair<F> log) {
   return {product, fused_multiply_add(y, log.low, fused_multiply_add(y, log.high, -product))};
 }
 
-// x is positive, finite and normal; the product with its logarithm has a small low part.
+// x is positive, finite and normal, or 0 and y is positive; the product with its logarithm has a
+// small low part.
 template <class F>
 bool power_is_ordinary(F x, F y) {
-  return logarithm_is_ordinary(x) &
+  return (logarithm_is_ordinary(x) | ((bits_of(x) == 0) & !sign_bit(y) & (bits_of(y) != 0))) &
          magnitude_below(y, Format<F>::digits == 24 ? (F)0x1p14 : (F)0x1p20);
 }
 template <class F>
 F power_of_ordinary(F x, F y) {
-  return power_of_two_to(product_of(y, precise_log2(LogarithmParts<F>(x))));
+  F power = power_of_two_to(product_of(y, precise_log2(LogarithmParts<F>(x))));
+  return pick(bits_of(x) == 0, (F)0, power);
 }
 
 // What powers are beside |x|^y for ordinary numbers, as C and NumPy have it.

@@ -1,5 +1,6 @@
 // lower_columns.cpp: lowers Columns: rows are added in order into a row of accumulators, by blocks.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "schedule/lower_reduce.h"
@@ -7,8 +8,10 @@
 namespace frit {
 namespace {
 
-constexpr std::int64_t column_block = 512;  // elements of an accumulator row
-constexpr std::int64_t few_columns = 4;     // columns that have a local each
+// Elements of an accumulator row. A processor fetches ahead within a page, so the longer a block's
+// part of each row the better, as long as its sums stay in the caches.
+constexpr std::int64_t shortest_block = 256, longest_block = 2048;
+constexpr std::int64_t few_columns = 4;  // columns that have a local each
 // Rows that are added in one pass over the accumulators, if the body is short: they are loaded and
 // stored as many times less, and as many rows are on their way from memory.
 constexpr std::int64_t rows_at_once = 4;
@@ -26,6 +29,7 @@ class ColumnsBody final : public ReducingBody {
     if (kept.size() > 1 && kept.back().extent <= few_columns) return short_columns(kept, serial);
     column_ = kept.back();
     kept.pop_back();
+    const std::int64_t column_block = block_for(kept, column_.extent);
     const std::int64_t blocks = (column_.extent + column_block - 1) / column_block;
     Axis block{.members = {}, .extent = blocks};
     kept.push_back(block);
@@ -60,6 +64,15 @@ class ColumnsBody final : public ReducingBody {
   }
 
  private:
+  // A block for each thread, unless the axes around give them enough to do. A power of two: few
+  // extents have kernels of their own.
+  std::int64_t block_for(const std::vector<Axis>& outer, std::int64_t columns) const {
+    std::int64_t threads = segment_.threads;
+    for (const Axis& axis : outer) threads = (threads + axis.extent - 1) / axis.extent;
+    const auto each = static_cast<std::uint64_t>((columns + threads - 1) / threads);
+    return std::clamp(static_cast<std::int64_t>(std::bit_ceil(each)), shortest_block,
+                      longest_block);
+  }
   ValueId plus(ValueId x, ValueId y) { return writer_.apply(Op::Add, DType::Int64, x, y); }
   Address sum_at(std::size_t k) const {
     return {.operand = rows_[k], .terms = {{column_.index, unit_stride}, {begin_, shifts_[k]}}};

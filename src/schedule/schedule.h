@@ -40,6 +40,7 @@ struct Segment {
   std::span<const Node> nodes;  // every base's `slot` is its index in `slots`
   std::span<const SlotState> slots;
   bool fuses = true;  // false: only a kernel and its own reductions run together
+  int threads = 1;    // that launches may be cut for: what is theirs follows, no element's value
 };
 
 // Memory of one kernel operand. Slots from Segment::slots.size() on are the plan's own temporaries.

@@ -242,6 +242,23 @@ def test_an_element_does_not_depend_on_its_neighbours(name, dtype, tier):
     assert same_bits(alone, mixed[:200])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_powers_of_zeros_are_the_same_beside_any_number(dtype, tier):
+    """To a positive power they go the shorter way, but not beside numbers that can't."""
+    values = numpy.random.default_rng(8).random(20_000).astype(dtype)
+    values[::3] = 0
+    odd = numpy.array([-0.0, numpy.nan, -1.5], dtype)
+    with numpy.errstate(all="ignore"):
+        for exponent in (0.5, 2.5, 3.0, 1e-30, 1e-300, 700.0, 0.0, -1.0, -0.0):
+            y = numpy.dtype(dtype).type(exponent)
+            alone = numpy.asarray(np.power(np.array(values), np.full(values.size, y)))
+            among = numpy.insert(values, numpy.arange(values.size), odd[0])
+            among[::2] = numpy.resize(odd, values.size)
+            mixed = numpy.asarray(np.power(np.array(among), np.full(among.size, y)))[1::2]
+            assert same_bits(alone, mixed), exponent
+            assert same_bits(alone[::3], numpy.power(values[::3], y))
+
+
 def same_bits(one: numpy.ndarray, other: numpy.ndarray) -> bool:
     """But for which NaN it is."""
     return numpy.array_equal(one, other, equal_nan=True) and bool(

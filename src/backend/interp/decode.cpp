@@ -29,6 +29,8 @@ class Decoder {
         blocks_(kernel.values.size(), no_register),
         next_dying_(kernel.values.size(), no_value),
         dying_(at(survey_.positions + 1), no_value),
+        step_numbers_(kernel.values.size(), -1),
+        is_direct_(kernel.values.size(), 0),
         local_registers_(kernel.locals.size(), no_register) {}
 
   Program run() {
@@ -173,7 +175,7 @@ class Decoder {
     if (instr.kind == InstrKind::Cast && type(instr.args[0]) == type(instr.result))
       step.kind = step.kind == StepKind::Apply ? StepKind::Copy : StepKind::CopyOnce;
     step.out = new_value(instr.result);
-    add(step);
+    step_numbers_[at(instr.result)] = add(step);
   }
   StepKind integer_kind(const Instr& instr) const {
     if (instr.kind != InstrKind::Apply || type(instr.result) != DType::Int64 ||
@@ -239,6 +241,7 @@ class Decoder {
       }
       step.out = registers_[at(id)] = frame_.direct();
       if (may_change) directs_.push_back({id, {step.out, step.spare, size(id)}});
+      is_direct_[at(id)] = step.spare == no_register;
       stream_bytes_ += size(id);
     }
     add(step);
@@ -271,8 +274,16 @@ class Decoder {
       add_hazards(step);
       if (place.in_region || !is_contiguous(instr.address, place))
         step.spare = brief_block(size(id));
+      else
+        chain(id, step);
       stream_bytes_ += size(id);
       add(step);
+      return;
+    }
+    if (is_lane_store && !is_scatter && !place.in_region && moves(id, instr.address, place)) {
+      program_.steps.back().kind = StepKind::Move;
+      program_.steps.back().detail = to;
+      stream_bytes_ += size(id);
       return;
     }
     Step step{.kind = StepKind::StoreOnce, .inputs = 1};
@@ -288,6 +299,45 @@ class Decoder {
     add_hazards(step);
     if (is_lane_store) stream_bytes_ += size(id);
     add(step);
+  }
+  // Was this just loaded, for this store alone?
+  bool moves(ValueId id, const Address& to, Place place) const {
+    const Step& load = program_.steps.back();
+    return load.kind == StepKind::Load && load.out == reg(id) && load.spare != no_register &&
+           facts(id).uses == 1 && is_contiguous(to, place) && directs_.empty();
+  }
+  // `step` applies an op to what the same op made of rows before, as sums of rows do: those that lie
+  // side by side in memory are taken together.
+  void chain(ValueId id, Step& step) {
+    const Instr& last = *facts(id).definition;
+    if (last.kind != InstrKind::Apply) return;
+    Chain chain{.loops = chain_loops(last.op, type(last.args[0]))};
+    if (!chain.loops.chain) return;
+    std::int32_t links[chain_length];
+    ValueId sum = id;
+    for (int k = chain_length - 1; k >= 0; --k) {
+      const Instr* link = facts(sum).definition;
+      if (!link || link->kind != InstrKind::Apply || link->op != last.op || facts(sum).uses != 1 ||
+          facts(sum).block != facts(id).block || !stays_in_memory(link->args[1]))
+        return;
+      chain.rows[k] = reg(link->args[1]);
+      links[k] = step_numbers_[at(sum)];
+      sum = link->args[0];
+    }
+    if (!stays_in_memory(sum)) return;
+    for (int k = chain_length - 2; k >= 0; --k) erase_step(links[k]);
+    step.kind = StepKind::ApplyChain;
+    step.in[0] = reg(sum);
+    step.detail = static_cast<std::int32_t>(program_.chains.size());
+    program_.chains.push_back(chain);
+  }
+  // Until this position: a load that copied nothing.
+  bool stays_in_memory(ValueId id) const {
+    return is_direct_[at(id)] && facts(id).next_write >= position_;
+  }
+  void erase_step(std::int32_t number) {
+    program_.steps.erase(program_.steps.begin() + number);
+    for (std::int32_t& other : step_numbers_) other -= other > number;
   }
   // A block that is free again behind this instruction.
   Register brief_block(int bytes) {
@@ -532,6 +582,8 @@ class Decoder {
   std::vector<Register> registers_;          // of values
   std::vector<Register> blocks_;             // that values own
   std::vector<ValueId> next_dying_, dying_;  // lists of values by the position of their last use
+  std::vector<std::int32_t> step_numbers_;   // of values that an Apply made
+  std::vector<char> is_direct_;              // of values: loaded, without room for a copy
   std::vector<Register> local_registers_;
   std::vector<Register> brief_;
   std::vector<Direct> directs_;

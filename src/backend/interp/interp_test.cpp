@@ -488,6 +488,107 @@ TEST(Interpreter, adds_short_rows_into_one) {
   }
 }
 
+// As sums along the first axis are lowered: the first operand is the sum, or a row.
+TEST(Interpreter, takes_four_rows_together_in_order) {
+  for (const bool row_first : {false, true}) {
+    KernelMaker make;
+    const int x = make.operand(DType::Float32), y = make.written(DType::Float32);
+    const int rows = make.integer(), columns = make.integer(), row = make.integer();
+    const ValueId zero = make.constant(std::int64_t{0}), four = make.constant(std::int64_t{4});
+    const ValueId end = make.integer_arg(rows), width = make.integer_arg(columns);
+    make.parallel([&](ValueId) {
+      make.serial_loop(zero, end, [&](ValueId i) {
+        std::vector<ValueId> numbers{make.apply(Op::Multiply, i, four)};
+        for (std::int64_t k = 1; k < 4; ++k)
+          numbers.push_back(make.apply(Op::Add, numbers[0], make.constant(k)));
+        make.vector_loop(zero, width, [&](ValueId j) {
+          ValueId sum = make.load(y, {{j}});
+          for (std::size_t k = 0; k < 4; ++k) {
+            const ValueId next = make.load(x, {{numbers[k], row}, {j}});
+            sum = k == 0 && row_first ? make.apply(Op::Maximum, next, sum)
+                                      : make.apply(Op::Maximum, sum, next);
+          }
+          make.store(y, {{j}}, sum);
+        });
+      });
+    });
+    const auto executable = compile(make);
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 64, 3000})
+      for (const std::int64_t fours : {1, 2, 7})
+        for (const bool onto_a_row : {false, true}) {
+          // Of equal numbers, as 0.0 and -0.0 are, the later operand is taken.
+          std::vector<float> a(at(4 * fours * n));
+          for (std::size_t k = 0; k < a.size(); ++k) a[k] = k * k % 7 < 3 ? -0.0f : 0.0f;
+          std::vector<float> apart(at(n), 0.0f), expected_rows = a, expected = apart;
+          float* const got = onto_a_row ? a.data() + n : apart.data();
+          float* const sums = onto_a_row ? expected_rows.data() + n : expected.data();
+          for (std::int64_t i = 0; i < 4 * fours; ++i)
+            for (std::int64_t j = 0; j < n; ++j) {
+              const float next = expected_rows[at(i * n + j)];
+              const float sum = i % 4 == 0 ? sums[j] : expected[at(j)];
+              const float kept = row_first && i % 4 == 0 ? sum : next;
+              expected[at(j)] = kept;
+              if (i % 4 == 3) sums[j] = expected[at(j)];
+            }
+          Launch().pointer(a.data()).pointer(got).integer(fours).integer(n).integer(4 * n).run(
+              *executable, 0, 1);
+          for (std::int64_t j = 0; j < n; ++j)
+            ASSERT_EQ(std::signbit(got[j]), std::signbit(sums[j])) << n << " " << fours;
+        }
+  }
+}
+
+TEST(Interpreter, copies_into_another_order) {
+  KernelMaker make;
+  const int x = make.operand(DType::Int16), y = make.written(DType::Int16);
+  const int columns = make.integer(), from_row = make.integer(), to_row = make.integer();
+  const ValueId zero = make.constant(std::int64_t{0}), width = make.integer_arg(columns);
+  make.parallel([&](ValueId i) {
+    make.vector_loop(zero, width, [&](ValueId j) {
+      make.store(y, {{i, to_row}, {j}}, make.load(x, {{j, from_row}, {i}}));
+    });
+  });
+  const auto executable = compile(make);
+  for (const auto& [m, n] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {17, 3}, {16, 8}, {50, 70}, {20, 3000}})
+    for (const bool in_place : {false, true}) {
+      const std::int64_t width_of_all = std::max(m, n);
+      std::vector<std::int16_t> a(at(width_of_all * width_of_all)), b = a;
+      for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<std::int16_t>(k);
+      std::vector<std::int16_t> expected_a = a, expected = b;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j)
+          (in_place ? expected_a : expected)[at(i * width_of_all + j)] =
+              expected_a[at(j * width_of_all + i)];
+      Launch()
+          .pointer(a.data())
+          .pointer(in_place ? a.data() : b.data())
+          .integer(n)
+          .integer(2 * width_of_all)
+          .integer(2 * width_of_all)
+          .run(*executable, 0, m);
+      ASSERT_EQ(in_place ? a : b, in_place ? expected_a : expected) << m << " x " << n;
+    }
+}
+
+// Every other one, backwards, and further apart; to memory of their own and to what they are read
+// from.
+TEST(Interpreter, brings_lanes_together) {
+  KernelMaker make;
+  const int x = make.operand(DType::Int64), y = make.written(DType::Int64);
+  const int step = make.integer();
+  make.parallel_vector([&](ValueId i) { make.store(y, {{i}}, make.load(x, {{i, step}})); });
+  const auto executable = compile(make);
+  for (const std::int64_t stride : {-3, -2, -1, 2, 3, 5}) {
+    const std::int64_t n = 2500;
+    std::vector<std::int64_t> a(at(5 * n)), b(at(n));
+    std::iota(a.begin(), a.end(), 0);
+    std::int64_t* const first = a.data() + (stride < 0 ? -stride * (n - 1) : 0);
+    Launch().pointer(first).pointer(b.data()).integer(8 * stride).run(*executable, 0, n);
+    for (std::int64_t k = 0; k < n; ++k) ASSERT_EQ(b[at(k)], first[k * stride]);
+  }
+}
+
 TEST(Interpreter, adds_rows_into_a_lane_local) {
   KernelMaker make;
   const int x = make.operand(DType::Float32), y = make.written(DType::Float32),

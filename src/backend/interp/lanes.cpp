@@ -1,6 +1,8 @@
 // lanes.cpp: the copies that lanes.h declares.
 #include "backend/interp/lanes.h"
 
+#include <algorithm>
+
 // These loops are worth vectors, which g++ makes at this level only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -54,7 +56,14 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
       [](auto tag, std::byte* to, std::int64_t to_stride, const std::byte* from,
          std::int64_t from_stride, std::int64_t n) {
         constexpr int bytes = decltype(tag)::value;
-        if (to_stride == bytes) {
+        // Every other one, and backwards, are worth vectors.
+        if (to_stride == bytes && from_stride == 2 * bytes) {
+          for (std::int64_t k = 0; k < n; ++k)
+            put<bytes>(to + k * bytes, get<bytes>(from + k * 2 * bytes));
+        } else if (to_stride == bytes && from_stride == -bytes) {
+          for (std::int64_t k = 0; k < n; ++k)
+            put<bytes>(to + k * bytes, get<bytes>(from - k * bytes));
+        } else if (to_stride == bytes) {
           for (std::int64_t k = 0; k < n; ++k)
             put<bytes>(to + k * bytes, get<bytes>(from + k * from_stride));
         } else if (from_stride == bytes) {
@@ -66,6 +75,35 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
         }
       },
       to, to_stride, from, from_stride, n);
+}
+
+void count_up(std::int64_t* to, std::int64_t first, std::int64_t n) {
+  for (std::int64_t k = 0; k < n; ++k) to[k] = first + k;
+}
+
+void turn(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+          Rows rows, int size) {
+  with_size(
+      size,
+      [](auto tag, std::byte* to, std::int64_t to_step, const std::byte* from,
+         std::int64_t from_step, Rows rows) {
+        constexpr int bytes = decltype(tag)::value;
+        constexpr std::int64_t tile = 8;  // as many lines of `from` are read, and one a row written
+        for (std::int64_t lane = 0; lane < rows.lanes; lane += tile) {
+          const std::int64_t lanes = std::min(tile, rows.lanes - lane);
+          for (std::int64_t r = 0; r < rows.count; ++r) {
+            std::byte* const row = to + r * to_step + lane * bytes;
+            const std::byte* const column = from + lane * from_step + r * bytes;
+            if (lanes == tile)
+              for (std::int64_t k = 0; k < tile; ++k)
+                put<bytes>(row + k * bytes, get<bytes>(column + k * from_step));
+            else
+              for (std::int64_t k = 0; k < lanes; ++k)
+                put<bytes>(row + k * bytes, get<bytes>(column + k * from_step));
+          }
+        }
+      },
+      to, to_step, from, from_step, rows);
 }
 
 void fill(std::byte* to, const std::byte* from, std::int64_t n, int size) {

@@ -33,6 +33,14 @@ inline void with_size(int size, Visit visit, Arguments... arguments) {
 // to[k] = from[k] for n elements, each with its own distance in bytes between elements.
 void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
                   std::int64_t from_stride, std::int64_t n, int size);
+// Rows of elements side by side, to_step apart: to[r][k] = from[k][r], whose k are from_step apart.
+struct Rows {
+  std::int64_t count, lanes;
+};
+void turn(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+          Rows rows, int size);
+// to[k] = first + k.
+void count_up(std::int64_t* to, std::int64_t first, std::int64_t n);
 // to[k] = *from.
 void fill(std::byte* to, const std::byte* from, std::int64_t n, int size);
 

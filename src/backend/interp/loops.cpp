@@ -1,5 +1,7 @@
 // loops.cpp: loops and their reductions, in the order that kernel.h defines.
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -61,7 +63,7 @@ void Machine::run_block(const Step& step, const LoopDetail& detail, std::int32_t
   lanes_ = lanes;
   if (detail.index != no_register) {
     auto* const indices = reinterpret_cast<std::int64_t*>(reg(detail.index));
-    for (std::int64_t k = 0; k < lanes; ++k) indices[k] = begin + k;
+    count_up(indices, begin, lanes);
   }
   execute(first, step.end);
 }
@@ -150,6 +152,22 @@ void Machine::add_lanes(const ReductionDetail& reduction, std::byte* carry, bool
 
 // ---- serial loops -------------------------------------------------------------------------------
 
+namespace {
+
+// The bytes between the first and the last of what two axes of elements reach.
+struct Span {
+  struct Axis {
+    std::int64_t extent, step;
+  };
+  const std::byte *low, *high;
+  Span(const std::byte* first, std::array<Axis, 2> axes, std::int64_t size)
+      : low(first), high(first + size) {
+    for (const Axis& axis : axes) (axis.step < 0 ? low : high) += (axis.extent - 1) * axis.step;
+  }
+};
+
+}  // namespace
+
 // Rows of one block each that do nothing but load, compute and store elements side by side: their
 // addresses advance by the same step from row to row, so they are computed twice, not for each row.
 bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
@@ -157,6 +175,9 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
   struct Moving {
     std::byte* memory;
     std::int64_t step;
+    // Move: what is loaded.
+    const std::byte* from;
+    std::int64_t from_step, from_stride;
   };
   constexpr std::int32_t most_steps = 8;
   const Step* const steps = program_.steps.data();
@@ -176,17 +197,29 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
   for (std::int32_t k = 0; k < count; ++k) {
     const Step& s = steps[first + 1 + k];
     if (s.kind == StepKind::Apply) continue;
-    if ((s.kind != StepKind::Load && s.kind != StepKind::ApplyStore) || s.hazard_count > 0)
+    const bool is_move = s.kind == StepKind::Move;
+    if ((s.kind != StepKind::Load && s.kind != StepKind::ApplyStore && s.kind != StepKind::Store &&
+         !is_move) ||
+        s.hazard_count > 0)
       return false;
-    std::byte* memory[2];
+    std::byte *memory[2], *from[2] = {};
+    std::int64_t from_stride = 0;
     for (std::int64_t next = 0; next < 2; ++next) {
       const std::int64_t index = begin + next;
       std::memcpy(reg(detail.index), &index, sizeof index);
-      const Place place = lane_place(s);
+      const Place place = lane_place(s, is_move ? s.detail : s.access);
       if (place.stride != s.size) return false;
       memory[next] = place.memory;
+      if (!is_move) continue;
+      const Place source = lane_place(s);
+      from[next] = source.memory;
+      from_stride = source.stride;
     }
-    moving[k] = {memory[0], memory[1] - memory[0]};
+    moving[k] = {memory[0], memory[1] - memory[0], from[0], from[1] - from[0], from_stride};
+    if (!is_move) continue;
+    const Span written(memory[0], {{{end - begin, moving[k].step}, {lanes, s.size}}}, s.size);
+    const Span read(from[0], {{{end - begin, moving[k].from_step}, {lanes, from_stride}}}, s.size);
+    if (read.low < written.high && written.low < read.high) return false;
   }
   for (std::int64_t index = begin; index < end; ++index) {
     look_for_stop();
@@ -194,12 +227,117 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
     for (std::int32_t k = 0; k < count; ++k) {
       const Step& s = steps[first + 1 + k];
       std::byte* const memory = moving[k].memory;
-      if (s.kind == StepKind::Load)
+      if (s.kind == StepKind::Load) {
         reg(s.out) = memory;
-      else
+      } else if (s.kind == StepKind::Store) {
+        copy_out({memory, s.size}, reg(s.in[0]), s.splat ? 0 : s.size, s.size);
+      } else if (s.kind == StepKind::Move) {
+        copy_strided(memory, s.size, moving[k].from, moving[k].from_stride, lanes, s.size);
+        moving[k].from += moving[k].from_step;
+      } else {
         apply(s, s.kind == StepKind::Apply ? reg(s.out) : memory);
+      }
       moving[k].memory = memory + moving[k].step;
     }
+  }
+  return true;
+}
+
+// Rows of an array onto a row of sums, four in each iteration, which differ by as much as these do
+// among one another.
+bool Machine::added_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                         std::int64_t begin, std::int64_t end) {
+  const Step* const steps = program_.steps.data();
+  const std::int32_t last = step.end - 1;
+  std::int32_t row_loop = first;
+  while (row_loop < last && (steps[row_loop].kind == StepKind::AddIntegers ||
+                             steps[row_loop].kind == StepKind::MultiplyIntegers))
+    ++row_loop;
+  // The sums and four rows are loaded.
+  if (last - row_loop != chain_length + 2 || steps[row_loop].kind != StepKind::Loop ||
+      steps[last].kind != StepKind::ApplyChain || end - begin < 2)
+    return false;
+  const LoopDetail& row = program_.loops[static_cast<std::size_t>(steps[row_loop].detail)];
+  if (!row.vector || row.parallel || row.reduction_count > 0 || row.index != no_register ||
+      row.begin == detail.index || row.end == detail.index || steps[last].hazard_count > 0)
+    return false;
+  const Chain& chain = program_.chains[static_cast<std::size_t>(steps[last].detail)];
+  for (std::int32_t k = first; k < row_loop; ++k)
+    if (steps[k].out == row.begin || steps[k].out == row.end) return false;
+  std::byte *rows[2][chain_length] = {}, *loaded[2] = {}, *sums[2] = {};
+  for (std::int64_t next = 0; next < 2; ++next) {
+    const std::int64_t index = begin + next;
+    std::memcpy(reg(detail.index), &index, sizeof index);
+    execute(first, row_loop);
+    lane_ = integer(row.begin);
+    for (std::int32_t k = row_loop + 1; k < last; ++k) {
+      if (steps[k].kind != StepKind::Load) return false;
+      const Place place = lane_place(steps[k]);
+      if (place.stride != steps[k].size) return false;
+      if (steps[k].out == steps[last].in[0]) loaded[next] = place.memory;
+      for (int r = 0; r < chain_length; ++r)
+        if (steps[k].out == chain.rows[r]) rows[next][r] = place.memory;
+    }
+    sums[next] = lane_place(steps[last]).memory;
+  }
+  const ChainStart start = loaded[0] == sums[0] ? ChainStart::Sum : ChainStart::Row;
+  if (start == ChainStart::Row)
+    for (int next = 0; next < 2; ++next) std::swap(loaded[next], rows[next][0]);
+  const std::int64_t stride = rows[0][1] - rows[0][0];
+  for (int r = 1; r < chain_length; ++r)
+    if (rows[0][r] - rows[0][r - 1] != stride) return false;
+  if (loaded[0] != sums[0] || loaded[1] != sums[0] || sums[1] != sums[0] ||
+      rows[1][0] - rows[0][0] != chain_length * stride)
+    return false;
+  const std::int64_t lanes = integer(row.end) - integer(row.begin), size = steps[last].size;
+  const Span read(rows[0][0], {{{chain_length * (end - begin), stride}, {lanes, size}}}, size);
+  if (read.low < sums[0] + lanes * size && sums[0] < read.high) return false;
+  constexpr std::int64_t at_once = 1 << 16;  // rows between two looks whether to stop
+  for (std::int64_t index = begin; index < end; index += at_once) {
+    look_for_stop();
+    chain.loops.add_rows(sums[0], rows[0][0] + (index - begin) * chain_length * stride, stride,
+                         std::min(at_once, end - index), lanes, start);
+  }
+  return true;
+}
+
+// Rows of a copy into another order: what stands side by side is neighbours of one row there, and
+// one from each row here. By tiles, of which each line of either side is used while it is near.
+bool Machine::turned_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                          std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t tile = 16;
+  const Step* const steps = program_.steps.data();
+  if (step.end - first != 2 || end - begin < tile) return false;
+  const Step &rows = steps[first], &move = steps[first + 1];
+  if (rows.kind != StepKind::Loop || move.kind != StepKind::Move) return false;
+  const LoopDetail& row = program_.loops[static_cast<std::size_t>(rows.detail)];
+  if (!row.vector || row.parallel || row.reduction_count > 0 || row.index != no_register ||
+      row.begin == detail.index || row.end == detail.index)
+    return false;
+  lane_ = integer(row.begin);
+  const std::int64_t lanes = integer(row.end) - lane_;
+  Place from[2], to[2];
+  for (std::int64_t next = 0; next < 2; ++next) {
+    const std::int64_t index = begin + next;
+    std::memcpy(reg(detail.index), &index, sizeof index);
+    from[next] = lane_place(move);
+    to[next] = lane_place(move, move.detail);
+  }
+  const std::int64_t size = move.size;
+  if (from[1].memory - from[0].memory != size || to[0].stride != size ||
+      std::abs(from[0].stride) <= size)
+    return false;
+  const std::int64_t to_step = to[1].memory - to[0].memory;
+  // Where one row writes what another one reads their order counts.
+  const std::int64_t count = end - begin;
+  const Span read(from[0].memory, {{{count, size}, {lanes, from[0].stride}}}, size);
+  const Span written(to[0].memory, {{{count, to_step}, {lanes, size}}}, size);
+  if (read.low < written.high && written.low < read.high) return false;
+  for (std::int64_t index = begin; index < end; index += tile) {
+    look_for_stop();
+    const std::int64_t now = std::min(tile, end - index);
+    turn(to[0].memory + (index - begin) * to_step, to_step, from[0].memory + (index - begin) * size,
+         from[0].stride, {now, lanes}, move.size);
   }
   return true;
 }
@@ -209,7 +347,9 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
   const std::int64_t end = detail.parallel ? end_ : integer(detail.end);
   if (begin >= end) return;
   if (detail.reduction_count == 0) {
-    if (short_rows(step, detail, first, begin, end)) return;
+    if (turned_rows(step, detail, first, begin, end) ||
+        added_rows(step, detail, first, begin, end) || short_rows(step, detail, first, begin, end))
+      return;
     for (std::int64_t index = begin; index < end; ++index) {
       look_for_stop();
       std::memcpy(reg(detail.index), &index, sizeof index);

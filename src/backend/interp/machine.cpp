@@ -1,6 +1,7 @@
 // machine.cpp: runs steps: ops and memory. Loops: loops.cpp; branches by lane: branches.cpp.
 #include "backend/interp/machine.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ir/per_thread.h"
@@ -64,6 +65,9 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
       case StepKind::ApplyStore:
         apply_store(step);
         break;
+      case StepKind::ApplyChain:
+        apply_chain(step);
+        break;
       case StepKind::ApplyOnce: {
         void* const args[4] = {reg(step.out), reg(step.in[0]), reg(step.in[1]), reg(step.in[2])};
         step.function(args, 1, 0);
@@ -91,6 +95,9 @@ void Machine::execute(std::int32_t first, std::int32_t end) {
         break;
       case StepKind::Store:
         store(step);
+        break;
+      case StepKind::Move:
+        move(step);
         break;
       case StepKind::StoreOnce: {
         std::byte* const to = uniform_address(step);
@@ -162,10 +169,20 @@ void Machine::apply_store(const Step& step) {
     copy_out(to, block, step.size, step.size);
 }
 
+void Machine::apply_chain(const Step& step) {
+  const Chain& chain = program_.chains[static_cast<std::size_t>(step.detail)];
+  const void* rows[chain_length];
+  for (int k = 0; k < chain_length; ++k) rows[k] = reg(chain.rows[k]);
+  const Place to = lane_place(step);
+  if (step.hazard_count > 0) save_overwritten(step, to, step.size);
+  chain.loops.chain(to.memory, reg(step.in[0]), rows, lanes_);
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
-Machine::Place Machine::lane_place(const Step& step) const {
-  const Access& access = program_.accesses[static_cast<std::size_t>(step.access)];
+Machine::Place Machine::lane_place(const Step& step) const { return lane_place(step, step.access); }
+Machine::Place Machine::lane_place(const Step& step, std::int32_t number) const {
+  const Access& access = program_.accesses[static_cast<std::size_t>(number)];
   const Term* const term = program_.terms.data() + access.first_term + access.uniform_terms;
   std::int64_t stride = 0;
   for (int k = 0; k < access.lane_terms; ++k) stride += stride_of(term[k], step.size);
@@ -204,6 +221,18 @@ void Machine::store(const Step& step) {
     store_lanes(to.memory, to.stride, places_, reg(step.in[0]), from_stride, lanes_, step.size);
   else
     copy_out(to, reg(step.in[0]), from_stride, step.size);
+}
+
+void Machine::move(const Step& step) {
+  const Place from = lane_place(step), to = lane_place(step, step.detail);
+  const std::byte* const last = from.memory + (lanes_ - 1) * from.stride;
+  const std::byte *const low = std::min<const std::byte*>(from.memory, last),
+                         *const high = std::max<const std::byte*>(from.memory, last) + step.size;
+  const std::int64_t bytes = lanes_ * step.size;
+  if (to.stride == step.size && (to.memory >= high || to.memory + bytes <= low))
+    return copy_strided(to.memory, step.size, from.memory, from.stride, lanes_, step.size);
+  copy_strided(reg(step.spare), step.size, from.memory, from.stride, lanes_, step.size);
+  copy_out(to, reg(step.spare), step.size, step.size);
 }
 
 void Machine::save_overwritten(const Step& step, const Place& to, int size) {

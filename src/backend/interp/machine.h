@@ -33,8 +33,10 @@ class Machine {
   // machine.cpp
   void apply(const Step& step, std::byte* out);
   void apply_store(const Step& step);
+  void apply_chain(const Step& step);
   void load(const Step& step);
   void store(const Step& step);
+  void move(const Step& step);
   void gather(const Step& step);
   void scatter(const Step& step);
   void copy_out(const Place& to, const std::byte* from, std::int64_t from_stride, int size);
@@ -57,6 +59,10 @@ class Machine {
   void loop(const Step& step, std::int32_t first);
   void vector_loop(const Step& step, const LoopDetail& detail, std::int32_t first);
   void serial_loop(const Step& step, const LoopDetail& detail, std::int32_t first);
+  bool added_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                  std::int64_t begin, std::int64_t end);
+  bool turned_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                   std::int64_t begin, std::int64_t end);
   bool short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
                   std::int64_t begin, std::int64_t end);
   void run_block(const Step& step, const LoopDetail& detail, std::int32_t first, std::int64_t begin,
@@ -106,6 +112,7 @@ class Machine {
     return address;
   }
   Place lane_place(const Step& step) const;
+  Place lane_place(const Step& step, std::int32_t access) const;
   std::uint8_t* conditions(Register number) { return reinterpret_cast<std::uint8_t*>(reg(number)); }
   Lane* lanes_in(Register number) { return reinterpret_cast<Lane*>(reg(number)); }
   bool is_own(const std::byte* memory) const { return memory >= frame_ && memory < frame_end_; }

@@ -20,6 +20,7 @@ enum class StepKind : std::uint8_t {
   Apply,       // out = function(in...), for all lanes
   ApplyStore,  // the same, straight to memory
   ApplyWrite,  // the same, straight to a local
+  ApplyChain,  // one op on in[0] and the rows of a Chain, one after another, straight to memory
   ApplyOnce,   // the same, for uniform values
   AddIntegers,
   SubtractIntegers,
@@ -28,6 +29,7 @@ enum class StepKind : std::uint8_t {
   LoadOnce,
   Gather,
   Store,
+  Move,  // Load and Store of the same lanes, which lie apart there and side by side here
   StoreOnce,
   Scatter,
   Copy,
@@ -48,12 +50,14 @@ struct Step {
   Register out = no_register;
   Register in[3] = {0, 0, 0};
   Register spare = no_register;  // a block of the frame for what can't be direct
-  std::int32_t access = -1;      // Load, Store ..: number of the Access
+  std::int32_t access = -1;      // Load, Store, Move ..: number of the Access
   std::int32_t hazards = 0;      // Store ..: first Hazard, and how many
   std::int32_t hazard_count = 0;
-  std::int32_t detail = -1;  // Loop, IfLanes, WhileLanes: number of the LoopDetail or LaneBranch
-  std::int32_t middle = 0;   // If: first step of else; While: first step of the body
-  std::int32_t end = 0;      // Loop, If, While: the first step behind it
+  // Loop, IfLanes, WhileLanes, ApplyChain, Move: number of the LoopDetail, LaneBranch, Chain, or
+  // the Access of the store
+  std::int32_t detail = -1;
+  std::int32_t middle = 0;  // If: first step of else; While: first step of the body
+  std::int32_t end = 0;     // Loop, If, While: the first step behind it
   frit::Loop function = nullptr;
 };
 
@@ -94,6 +98,12 @@ struct LaneBranch {
   Register homes = no_register;  // While: for each packed lane, its number outside
 };
 
+// What an ApplyChain takes besides in[0], all direct.
+struct Chain {
+  Register rows[chain_length] = {};
+  ChainLoops loops;
+};
+
 enum class ReductionOrder : std::uint8_t { Tree, Any, OneAfterAnother };
 
 struct ReductionDetail {
@@ -129,6 +139,7 @@ struct Program {
   std::vector<Hazard> hazards;
   std::vector<LoopDetail> loops;
   std::vector<LaneBranch> branches;
+  std::vector<Chain> chains;
   std::vector<Region> regions;
   std::vector<Packed> packed;
   std::vector<ReductionDetail> reductions;
