@@ -136,20 +136,31 @@ def _bases_in(library: str, *kinds: type) -> list[type]:
     return [base for base in bases if base.__module__.partition(".")[0] == library]
 
 
+def _is_a(value: Any, kind: type) -> bool:
+    return isinstance(value, type) and issubclass(value, kind)
+
+
 def _pandas() -> None:
     """pandas knows masks, keys and groupings by their class: its methods get real arrays."""
     import pandas
     from pandas.core import indexing
 
+    indexes = [kind for kind in vars(pandas).values() if _is_a(kind, pandas.Index)]
     kinds = (
         pandas.DataFrame,
         pandas.Series,
-        pandas.Index,
+        *indexes,
         indexing._LocIndexer,
         indexing._iLocIndexer,
         indexing._AtIndexer,
     )
-    _with_real_operands(pandas, pandas.api.types, *_bases_in("pandas", *kinds))
+    modules = pandas, pandas.api.types, pandas.api.indexers
+    _with_real_operands(*modules, *_bases_in("pandas", *kinds))
+    arrays = [kind for kind in vars(pandas.arrays).values() if isinstance(kind, type)]
+    for kind in _bases_in("pandas", *arrays):
+        for name in _ENTRIES & vars(kind).keys() - {"__new__"}:
+            if isinstance(method := vars(kind)[name], types.FunctionType):
+                replace(kind, name, _with_real_arguments(method))
     _pandas_results()
 
 

@@ -431,6 +431,32 @@ def test_what_functions_give_pandas_becomes_columns_of_floats(frit, python, file
     assert frit(program) == python(file("plain.py", program)).stdout
 
 
+def test_masks_and_positions_choose_from_all_of_pandas_indexes_and_arrays(frit, python, file):
+    pytest.importorskip("pandas")
+    program = """
+    import warnings
+    import numpy as np
+    import pandas as pd
+    warnings.simplefilter("error")
+    n = 40
+    keys = np.arange(n) < 2, np.array([3, 1]), np.array([True] + [False] * (n - 1))
+    indexes = [
+        pd.RangeIndex(n), pd.Index(np.arange(n)), pd.date_range("2020", periods=n), pd.interval_range(0, n),
+        pd.timedelta_range("1s", periods=n), pd.CategoricalIndex(["a", "b"] * 20),
+        pd.MultiIndex.from_product([range(20), ["x", "y"]]), pd.DataFrame({"a": np.arange(n)}).index,
+    ]
+    arrays = [
+        pd.array([1, None] * 20), pd.array(["x", "y"] * 20), pd.Categorical(["a", "b"] * 20),
+        pd.Series(range(n)).array, pd.date_range("2020", periods=n).array, pd.array([True, None] * 20),
+    ]
+    for chosen in indexes + arrays:
+        print(type(chosen).__name__, *(list(chosen[key]) for key in keys))
+    arrays[0][keys[0]] = 7
+    print(list(arrays[0][:3]), pd.api.indexers.check_array_indexer(arrays[0], keys[0]).sum())
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
+
+
 def test_scipys_fortran_functions_leave_their_operands_as_they_are(frit):
     pytest.importorskip("scipy")
     program = """
