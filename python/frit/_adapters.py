@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     from typing import Any
 
-_undo: list[tuple[Any, str, Any]] = []
+_undo: list[Callable[[], None]] = []
 _missing = object()
 
 
@@ -24,17 +24,16 @@ def replace(owner: Any, name: str, value: Any) -> None:
     """setattr, until undo()."""
     before = vars(owner).get(name, _missing)
     setattr(owner, name, value)
-    _undo.append((owner, name, before))
+    if before is _missing:
+        _undo.append(functools.partial(delattr, owner, name))
+    else:
+        _undo.append(functools.partial(setattr, owner, name, before))
 
 
 def undo() -> None:
     """Takes back what the adapters changed."""
     while _undo:
-        owner, name, value = _undo.pop()
-        if value is _missing:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, value)
+        _undo.pop()()
 
 
 def real_of(value: Any) -> Any:
@@ -137,20 +136,55 @@ def _bases_in(library: str, *kinds: type) -> list[type]:
     return [base for base in bases if base.__module__.partition(".")[0] == library]
 
 
+def _is_a(value: Any, kind: type) -> bool:
+    return isinstance(value, type) and issubclass(value, kind)
+
+
 def _pandas() -> None:
     """pandas knows masks, keys and groupings by their class: its methods get real arrays."""
     import pandas
     from pandas.core import indexing
 
+    indexes = [kind for kind in vars(pandas).values() if _is_a(kind, pandas.Index)]
     kinds = (
         pandas.DataFrame,
         pandas.Series,
-        pandas.Index,
+        *indexes,
         indexing._LocIndexer,
         indexing._iLocIndexer,
         indexing._AtIndexer,
     )
-    _with_real_operands(pandas, *_bases_in("pandas", *kinds))
+    modules = pandas, pandas.api.types, pandas.api.indexers
+    _with_real_operands(*modules, *_bases_in("pandas", *kinds))
+    arrays = [kind for kind in vars(pandas.arrays).values() if isinstance(kind, type)]
+    for kind in _bases_in("pandas", *arrays):
+        for name in _ENTRIES & vars(kind).keys() - {"__new__"}:
+            if isinstance(method := vars(kind)[name], types.FunctionType):
+                replace(kind, name, _with_real_arguments(method))
+    _pandas_results()
+
+
+def _pandas_results() -> None:
+    """What users' functions give pandas becomes a column of a type: floats are known in C."""
+    from pandas._libs import lib
+
+    from frit import _core
+
+    convert_objects = lib.maybe_convert_objects
+
+    def maybe_convert_objects(objects: Any, *args: Any, **kwargs: Any) -> Any:
+        return convert_objects(_core.compute_held(objects), *args, **kwargs)
+
+    def converting(mapping: Callable[..., Any]) -> Callable[..., Any]:
+        def mapped(*args: Any, convert: bool = True, **kwargs: Any) -> Any:
+            found = _core.compute_held(mapping(*args, convert=False, **kwargs))
+            return convert_objects(found) if convert else found
+
+        return functools.wraps(mapping)(mapped)
+
+    replace(lib, "maybe_convert_objects", functools.wraps(convert_objects)(maybe_convert_objects))
+    for name in ("map_infer", "map_infer_mask"):
+        replace(lib, name, converting(getattr(lib, name)))
 
 
 def _cv2() -> None:
@@ -300,6 +334,58 @@ def _with_frit(args: list[Any]) -> list[Any]:
             args[position + 1] = install + start
             break
     return args
+
+
+def _class_methods_with_values(kind: type, *names: str) -> None:
+    """Those of a type in C that know floats, as np.float64 is one, by their C type."""
+    from frit import _core
+
+    for name in names:
+        before = vars(kind)[name]
+        _core.set_in_type(kind, name, classmethod(_with_real_arguments(before)))
+        _undo.append(functools.partial(_core.set_in_type, kind, name, before))
+
+
+def _datetime() -> None:
+    """Spans and moments know floats by a C type that no lazy number has."""
+    import datetime
+
+    from frit import _core
+
+    _core.constructed_from_values(datetime.timedelta)
+    _class_methods_with_values(datetime.date, "fromtimestamp")
+    _class_methods_with_values(datetime.datetime, "fromtimestamp", "utcfromtimestamp")
+
+
+def _decimal() -> None:
+    """As `datetime`."""
+    import decimal
+
+    from frit import _core
+
+    _core.constructed_from_values(decimal.Decimal)
+    _class_methods_with_values(decimal.Decimal, "from_float")
+
+
+def _sqlite3() -> None:
+    """Parameters are floats by a C type that no lazy number has."""
+    import sqlite3
+
+    from frit import _core
+
+    for kind in _core.Scalar.__subclasses__():
+        if kind.__name__ == "float64":
+            key = kind, sqlite3.PrepareProtocol
+            sqlite3.adapters[key] = float
+            _undo.append(functools.partial(sqlite3.adapters.pop, key))
+
+
+def _time() -> None:
+    """As `datetime`."""
+    import time
+
+    for name in ("sleep", "gmtime", "localtime", "ctime"):
+        replace(time, name, _with_real_arguments(getattr(time, name)))
 
 
 def _json() -> None:
@@ -460,7 +546,16 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "sklearn.utils._param_validation": _sklearn_parameters,
     "xarray": _xarray,
 }
+# Python's own, which programs without arrays import too: never before the engine is there.
+_STANDARD: dict[str, Callable[[], None]] = {
+    "datetime": _datetime,
+    "decimal": _decimal,
+    "sqlite3": _sqlite3,
+    "time": _time,
+}
+_WITH_ENGINE |= _STANDARD
 _ADAPTERS |= _WITH_ENGINE
+STANDARD = frozenset(_STANDARD)
 LIBRARIES = frozenset(_ADAPTERS)
 LIBRARIES_WITH_ENGINE = frozenset(_WITH_ENGINE)
 

@@ -94,6 +94,15 @@ def wrap_result(x: Any, /) -> Any:
 def taking_ours(kind: type, /) -> Any:
     """A __call__ for a library's type: arguments of ours become real, and then its results ours."""
 
+def constructed_from_values(kind: type, /) -> None:
+    """From now on a type in C gets the values of lazy numbers that it is constructed from."""
+
+def set_in_type(kind: type, name: str, value: Any, /) -> None:
+    """setattr, also for types that forbid it."""
+
+def compute_held(array: Any, /) -> Any:
+    """The array; where it is one of objects, NumPy's numbers have taken the lazy ones' places."""
+
 def call_numpy(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """One call by NumPy, counted as a fallback under this name."""
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 _MAIN = frozenset(["__main__", "__mp_main__"])
+# They look up what a test names in a text: `mock.patch("numpy.sum")`.
+_TESTERS = frozenset(["unittest.mock", "mock.mock", "_pytest.monkeypatch"])
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _FRIT = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -97,6 +99,10 @@ def is_user_code(scope: Mapping[str, Any] | None, frame: types.FrameType | None 
         frame = frame.f_back
         scope = frame.f_globals
     name = scope.get("__name__") or ""
+    if name == "pkgutil" and frame is not None:  # resolve_name, for whoever called it
+        return is_user_code(None, frame.f_back)
+    if name in _TESTERS:
+        return True
     if name == "frit" or name.startswith("frit."):
         return False
     file = scope.get("__file__") or ""
@@ -331,8 +337,9 @@ def _adapt(library: str, taker: types.FrameType | None = None) -> None:
         return
     from frit import _adapters
 
-    if library in _adapters.LIBRARIES_WITH_ENGINE and "frit.numpy" not in sys.modules:
-        if taker is None or not is_user_code(taker.f_globals, taker):
+    if library in _adapters.LIBRARIES_WITH_ENGINE and "frit._core" not in sys.modules:
+        can_wait = taker is None or library in _adapters.STANDARD
+        if can_wait or not is_user_code(taker.f_globals, taker):  # type: ignore[union-attr]
             return
     _adapters_due.discard(library)
     _adapters.apply(library)

@@ -17,6 +17,7 @@
 #include "python/numpy_api.h"
 #include "python/objects.h"
 #include "python/protocols.h"
+#include "python/receivers.h"
 #include "python/source.h"
 #include "python/stoppable.h"
 
@@ -157,8 +158,10 @@ void add_types(nb::module_& module) {
   make_flat_type();
   make_array_type(module.ptr());
   make_scalar_type(module.ptr());
+  construct_numpy_types_from_values();
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
+  add_functions(module, receiver_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");
   for (const auto& rows :
        {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(), joining_shortcuts(),

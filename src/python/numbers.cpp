@@ -105,6 +105,28 @@ PyObject* on_scalars(Slot slot, PyObject* left, PyObject* right) {
   return checked(PyObject_Vectorcall(function_of(slot), values, 2, nullptr)).release();
 }
 
+bool is_number_or_array(PyObject* object) {
+  return is_ours(object) || is_plain_scalar(object) || PyArray_CheckExact(object);
+}
+
+// `[0] * n`: by NotImplemented a NumPy scalar leaves it to Python to repeat the list, in place for
+// `*=`.
+bool is_repeated(PyObject* object) {
+  if (is_number_or_array(object)) return false;
+  const PyTypeObject* type = Py_TYPE(object);
+  const bool multiplies = type->tp_as_number && type->tp_as_number->nb_multiply;
+  return type->tp_as_sequence && type->tp_as_sequence->sq_repeat && !multiplies;
+}
+
+// Python and the other operand's class decide what these give; they know NumPy scalars, but no lazy
+// ones. `1j * x` is a Python number: to complex a float64 is a float.
+bool wants_value(PyObject* left, PyObject* right) {
+  if (PyComplex_CheckExact(left))
+    return is_scalar(right) && scalar_of(right).array.dtype() == DType::Float64;
+  return (is_scalar(left) && !is_number_or_array(right)) ||
+         (is_scalar(right) && !is_number_or_array(left));
+}
+
 std::optional<Op> fast_power(PyObject* base, PyObject* exponent) {
   if (!is_array(base)) return std::nullopt;
   const DType dtype = array_of(base).array.dtype();
@@ -170,8 +192,13 @@ PyObject* binary_general(Slot slot, PyObject* left, PyObject* right) noexcept {
   return native_or(
       {row(slot).name, {operands, 2}},
       [&] {
-        if ((is_scalar(left) || is_scalar(right)) && both_known(left, right))
-          return on_scalars(slot, left, right);
+        if (is_scalar(left) || is_scalar(right)) {
+          if (both_known(left, right)) return on_scalars(slot, left, right);
+          if (slot == Slot::Multiply && (is_repeated(left) || is_repeated(right)))
+            return not_implemented();
+          if (wants_value(left, right))
+            return object_of_result(Ref::steal(on_scalars(slot, left, right)));
+        }
         if (is_ours(left) && defers_to(right, false)) return not_implemented();
         leave_underflow_to_numpy();
         return binary_native(slot, left, right);

@@ -135,6 +135,7 @@ constexpr const char* reduce_ex_name = "__reduce_ex__";
 constexpr const char* format_name = "__format__";
 constexpr const char* complex_name = "__complex__";
 constexpr const char* round_name = "__round__";
+constexpr const char* trunc_name = "__trunc__";
 
 // The result of somebody's computation on arrays, as an array of this class.
 PyObject* array_wrap(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
@@ -224,6 +225,10 @@ std::vector<PyMethodDef> scalar_protocol_methods() {
           {"__complex__", scalar_complex, METH_NOARGS, nullptr},
           {"__round__", as_c_function(real_method<&round_name>), fast, nullptr},
           {"__sizeof__", size_of_scalar, METH_NOARGS, nullptr}};
+}
+
+PyMethodDef float_truncation() {
+  return {"__trunc__", as_c_function(real_method<&trunc_name>), fast, nullptr};
 }
 
 }  // namespace frit::python

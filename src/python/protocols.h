@@ -8,6 +8,8 @@
 namespace frit::python {
 
 std::vector<PyMethodDef> scalar_protocol_methods();
+// __trunc__, which np.float64 alone has, as a float.
+PyMethodDef float_truncation();
 
 // What the door gives: {numpy function: our function}, and the module that is our namespace.
 void set_functions(PyObject* functions);

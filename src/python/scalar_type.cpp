@@ -107,6 +107,8 @@ void make_type_of(DType dtype) {
   PyArray_Descr* descriptor = descriptor_of(dtype);
   std::vector<PyType_Slot> slots = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)}};
   if (is_integer(dtype)) slots.push_back(index_slot());
+  static PyMethodDef floats[] = {float_truncation(), {nullptr, nullptr, 0, nullptr}};
+  if (dtype == DType::Float64) slots.push_back({Py_tp_methods, floats});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {descriptor->typeobj->tp_name, sizeof(ScalarObject), 0, Py_TPFLAGS_DEFAULT,
                       slots.data()};

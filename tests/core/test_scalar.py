@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import copy
+import datetime
+import fractions
 import math
 import operator
 import pickle
@@ -170,6 +173,65 @@ def test_only_integers_are_indices(total, count):
         with pytest.raises(TypeError, match=f"slices, not numpy.{type(scalar).__name__}"):
             [1, 2][scalar]
         assert not hasattr(type(scalar), "__index__")
+
+
+@pytest.fixture
+def three():
+    scalar = (ours(numpy.full(N, 3)) + 0).max()
+    assert isinstance(scalar, _core.Scalar) and _core.is_pending(scalar)
+    return scalar
+
+
+def test_sequences_are_repeated_by_integers(three):
+    assert [0] * three == [0, 0, 0]
+    assert three * (1, 2) == (1, 2, 1, 2, 1, 2)
+    assert "ab" * three == "ababab" and collections.deque([1]) * three == collections.deque([1] * 3)
+    assert operator.mul([[]], three) == [[], [], []] and three.__mul__([1]) is NotImplemented
+
+
+def test_sequences_are_repeated_in_place(three):
+    numbers = same = [1]
+    same *= three
+    assert same is numbers and numbers == [1, 1, 1]
+
+
+def test_no_sequence_is_repeated_by_a_float_or_a_bool(total):
+    for lazy in (total, (ours(numpy.ones(N)) > 2).any()):
+        with pytest.raises(TypeError, match="can't multiply sequence by non-int of type 'numpy"):
+            [1] * lazy
+
+
+def test_other_operations_with_sequences_are_numpys(three):
+    for result, expected in ((three + [1, 2], [4, 5]), ([5.0] - three, [2.0])):
+        assert isinstance(result, _core.Array) and result.tolist() == expected
+
+
+def test_beside_a_complex_number_it_is_a_float(total):
+    value = float(total)
+    for operation in (operator.mul, operator.add, operator.sub, operator.truediv, operator.pow):
+        pending = (ours(numpy.ones(N)) + 1).sum()
+        result = operation(1j, pending)
+        assert type(result) is complex and result == operation(1j, value)
+        assert type(operation(pending, 1j)[()]) is numpy.complex128
+
+
+def test_fractions_and_spans_of_time_decide_for_themselves(total, three):
+    half = fractions.Fraction(1, 2)
+    assert half * three == fractions.Fraction(3, 2) and type(half * three) is fractions.Fraction
+    assert type(half * total) is numpy.float64
+    assert datetime.timedelta(1) * total == datetime.timedelta(2 * N)
+
+
+def test_a_float_is_truncated(total):
+    assert math.trunc(total) == 2 * N
+    with pytest.raises(TypeError, match="type numpy.float32 doesn't define __trunc__ method"):
+        math.trunc((ours(numpy.ones(N, "f4")) + 1).sum())
+
+
+def test_numpys_types_are_made_from_it(three):
+    assert numpy.timedelta64(three, "s") == numpy.timedelta64(3, "s")
+    assert numpy.void((ours(numpy.full(N, 3)) + 0).max()) == numpy.void(3)
+    assert numpy.dtype(("f4", (ours(numpy.full(N, 3)) + 0).max())).shape == (3,)
 
 
 def test_its_size_is_numpys(total, count):

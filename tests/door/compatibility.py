@@ -512,9 +512,10 @@ LIMITS = """\
 | arrays of ours in an array of objects | are held as real arrays on the same memory |
 | `ufunc is np.add` in an `__array_ufunc__` of yours, `func is np.sum` in an `__array_function__` | NumPy hands its own function over: `==`, and use as a key of a dictionary, hold for both |
 | `x.view(np.ndarray)` of a `matrix`, `recarray` or masked array | a TypeError: use `np.asarray(x)`. Classes that your program derives from `np.ndarray` can do it |
-| `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; `decimal.Decimal(x)` and dictionaries by `type(x)` want `x[()]` |
+| `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; dictionaries by `type(x)`, keys of JSON and timeouts of locks, sockets and `select` want `x[()]` |
 | the least integer divided by -1 | is itself, as in NumPy, without its warning of an overflow |
 | `np.longlong` | is `np.int64`: the same numbers under another name |
+| `np.load = mine`, `mock.patch("numpy.load")` | hold for your program; installed libraries go on to call NumPy's. New names (`np.int = int`) they find |
 | pickles of ufuncs and generators | are NumPy's, and give NumPy's |
 | reference counts, private attributes, texts set by `add_newdoc` | are those of Frit's objects |
 | the last bits of exp, sin, pow and their like | within 4 ulp of the true value, as NumPy's, but not NumPy's bits |

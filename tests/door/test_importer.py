@@ -198,6 +198,65 @@ def test_a_module_of_the_working_folder_gets_frit(python, file):
     assert python("-m", "frit", program).stdout == "frit.numpy\n"
 
 
+def test_tests_replace_functions_of_the_programs_numpy(frit):
+    program = """
+    import pkgutil
+    from unittest import mock
+    import numpy as np
+
+    @mock.patch("numpy.linalg.norm", return_value=7)
+    @mock.patch("numpy.mean", return_value=5)
+    def replaced(mean, norm):
+        return np.mean([1]), np.linalg.norm([1]), mean.called and norm.called
+
+    with mock.patch("numpy.sum", return_value=42):
+        print(np.sum([1, 2]))
+    print(np.sum([1, 2]), *replaced(), np.mean([1]), pkgutil.resolve_name("numpy.sum") is np.sum)
+    """
+    assert frit(program) == "42\n3 5 7 True 1.0 True\n"
+
+
+def test_pytests_monkeypatch_replaces_functions_of_the_programs_numpy(python, file):
+    text = """
+    import numpy as np
+    def test_mean(monkeypatch):
+        monkeypatch.setattr("numpy.mean", lambda x: 5)
+        assert np.mean([1]) == 5
+    """
+    file("test_it.py", text)
+    done = python("-m", "frit", "-m", "pytest", "-q", "test_it.py", "-p", "no:cacheprovider")
+    assert "1 passed" in done.stdout
+
+
+def test_libraries_find_what_the_program_adds_to_numpy(python, file):
+    file(
+        "site-packages/old.py",
+        """
+    import numpy as np
+    def zeros():
+        return np.zeros(2, np.int), np.half_of(3), hasattr(np, "nothing"), hasattr(np, "enabled")
+    """,
+    )
+    program = """
+    import sys
+    sys.path.append("site-packages")
+    import numpy as np
+    np.int = int
+    import old
+    np.half_of = lambda x: x / 2
+    print(old.zeros())
+    del np.int
+    try:
+        old.zeros()
+    except AttributeError as error:
+        print(str(error)[:40])
+    """
+    plain, ours = python(file("program.py", program)), python("-m", "frit", "program.py")
+    assert ours.stdout == plain.stdout and ours.stdout.startswith(
+        "(array([0, 0]), 1.5, False, False)"
+    )
+
+
 def test_include_and_exclude_change_who_is_the_user(python, file):
     file("beside.py", "import numpy as np\n")
     file("lib/site-packages/installed/__init__.py", "import numpy as np\n")

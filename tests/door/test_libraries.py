@@ -362,6 +362,101 @@ def test_json_writes_numbers_that_are_not_yet_computed(frit, python, file):
     assert frit(program) == python(file("plain.py", program)).stdout
 
 
+NUMBERS_FOR_C = """
+import datetime, decimal, sqlite3, time
+import numpy as np
+from datetime import datetime as moment, timezone
+x = np.arange(50000.0) / 50000 + 2
+print(datetime.timedelta(seconds=x.max()), datetime.timedelta(x.min(), x.mean()))
+print(moment.fromtimestamp(x.max(), timezone.utc), datetime.date.fromtimestamp(x.max()))
+class Span(datetime.timedelta):
+    pass
+print(repr(Span(minutes=x.min())), moment(2020, 1, 1) + datetime.timedelta(hours=x.max()))
+print(decimal.Decimal(x.max()), decimal.Decimal.from_float(x.min()), decimal.Decimal("1.5"))
+table = sqlite3.connect(":memory:")
+table.execute("create table t (a, b)")
+table.executemany("insert into t values (?, ?)", [(x.max(), k) for k in range(2)])
+table.execute("insert into t values (:a, :b)", {"a": x.min(), "b": 1.5})
+print(table.execute("select a, b, typeof(a) from t").fetchall())
+print(time.gmtime(x.max())[:6], time.ctime(x.min()) == time.ctime(2.0), time.sleep(x.min() / 1e9))
+for wrong in ("datetime.timedelta(seconds=x.astype('f4').max())", "time.sleep(x[:2])",
+              "decimal.Decimal(x.astype(int).max())", "moment.fromtimestamp('a')"):
+    try:
+        print(eval(wrong))
+    except TypeError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import datetime, decimal, sqlite3, time\n"])
+def test_c_code_that_knows_floats_by_their_type_gets_values(frit, python, file, before):
+    program = before + NUMBERS_FOR_C
+    assert frit(program) == python(file("plain.py", program)).stdout
+
+
+def test_the_standard_library_is_as_before_after_uninstall(python, file):
+    program = """
+    import datetime, time
+    from sqlite3 import adapters
+    def state():
+        kinds = datetime.date.__dict__["fromtimestamp"], datetime.datetime.__dict__["fromtimestamp"]
+        return [time.sleep, time.ctime, *kinds, len(adapters)]
+    before = state()
+    import frit
+    frit.install()
+    import numpy as np
+    print(state() != before)
+    frit.uninstall()
+    print(state() == before)
+    """
+    assert python(file("program.py", program)).stdout == "True\nTrue\n"
+
+
+def test_what_functions_give_pandas_becomes_columns_of_floats(frit, python, file):
+    pytest.importorskip("pandas")
+    program = """
+    import numpy as np
+    import pandas as pd
+    x = np.arange(50000.0)
+    s = pd.Series([1.0, 2.0, np.nan])
+    d = pd.DataFrame({"a": s, "g": [0, 0, 1]})
+    print(s.map(lambda v: v + x.sum()).dtype, s.apply(lambda v: x.argmax()).dtype)
+    print(s.map(lambda v: v + x.sum(), na_action="ignore").tolist(), d.map(lambda v: x.max()).dtypes.tolist())
+    print(d.apply(lambda row: row["a"] * x.max(), axis=1).tolist(), d.apply(lambda c: x.max()).dtype)
+    for way in (d.groupby("g").agg({"a": lambda part: x.sum()}), d.groupby("g").apply(lambda part: x.mean())):
+        print(way.dtypes, way.to_numpy().tolist())
+    print(pd.Series([x.sum(), "a"]).map(lambda v: x.max() if v == "a" else None).tolist())
+    print(pd.api.types.is_float(x.sum()), pd.api.types.is_integer(x.argmax()), pd.api.types.is_number(x.max()))
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
+
+
+def test_masks_and_positions_choose_from_all_of_pandas_indexes_and_arrays(frit, python, file):
+    pytest.importorskip("pandas")
+    program = """
+    import warnings
+    import numpy as np
+    import pandas as pd
+    warnings.simplefilter("error")
+    n = 40
+    keys = np.arange(n) < 2, np.array([3, 1]), np.array([True] + [False] * (n - 1))
+    indexes = [
+        pd.RangeIndex(n), pd.Index(np.arange(n)), pd.date_range("2020", periods=n), pd.interval_range(0, n),
+        pd.timedelta_range("1s", periods=n), pd.CategoricalIndex(["a", "b"] * 20),
+        pd.MultiIndex.from_product([range(20), ["x", "y"]]), pd.DataFrame({"a": np.arange(n)}).index,
+    ]
+    arrays = [
+        pd.array([1, None] * 20), pd.array(["x", "y"] * 20), pd.Categorical(["a", "b"] * 20),
+        pd.Series(range(n)).array, pd.date_range("2020", periods=n).array, pd.array([True, None] * 20),
+    ]
+    for chosen in indexes + arrays:
+        print(type(chosen).__name__, *(list(chosen[key]) for key in keys))
+    arrays[0][keys[0]] = 7
+    print(list(arrays[0][:3]), pd.api.indexers.check_array_indexer(arrays[0], keys[0]).sum())
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
+
+
 def test_scipys_fortran_functions_leave_their_operands_as_they_are(frit):
     pytest.importorskip("scipy")
     program = """

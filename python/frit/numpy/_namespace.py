@@ -71,17 +71,37 @@ def fill(names: dict[str, Any]) -> None:
 
 
 def watch() -> None:
-    """Sees changes of the floating-point state, clocks that are read, and NumPy's operators."""
+    """Sees changes of the floating-point state, clocks that are read, and NumPy's operators.
+
+    And what the program adds to its `np` (`np.int = int`) libraries find in theirs.
+    """
     _state.watch()
     _clock.watch()
     _core.watch_ndarray_operators()
+    numpy.__getattr__ = _core.Native(  # type: ignore[attr-defined]
+        "__getattr__", _added_by_program, _numpys_getattr, _native.TAKES_ANYTHING
+    )
 
 
 def unwatch() -> None:
     """Undoes watch()."""
     _core.unwatch_ndarray_operators()
+    numpy.__getattr__ = _numpys_getattr  # type: ignore[attr-defined]
     _clock.unwatch()
     _state.unwatch()
+
+
+_numpys_getattr = numpy.__getattr__  # type: ignore[attr-defined]
+
+
+@unseen
+def _added_by_program(name: str) -> Any:
+    ours = vars(sys.modules["frit.numpy"])
+    if name.startswith("_") or name not in ours or name in ours.get("_own_names", ours):
+        raise _native.Unfit("NumPy's own name")
+    from frit._adapters import real_of
+
+    return real_of(ours[name])
 
 
 @unseen

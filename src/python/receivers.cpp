@@ -1,0 +1,104 @@
+// receivers.cpp: how C code that knows numbers by their C type gets the values of lazy ones.
+//
+// `timedelta(seconds=x)` asks PyFloat_Check(x), which holds for np.float64 and for no lazy Scalar.
+#include "python/receivers.h"
+
+#include <algorithm>
+#include <array>
+
+#include "python/fallback.h"
+#include "python/objects.h"
+
+namespace frit::python {
+namespace {
+
+constexpr std::size_t most_types = 8;
+std::array<PyTypeObject*, most_types> types;
+std::array<newfunc, most_types> constructors;
+
+// The tp_new of types[k] and what derives from it.
+template <std::size_t k>
+PyObject* construct(PyTypeObject* type, PyObject* values, PyObject* keywords) {
+  if (!may_hold_any_of_ours(values, keywords)) return constructors[k](type, values, keywords);
+  return guarded([&] {
+    const Ref real_values = real_deep(values);
+    const Ref real_keywords = keywords ? real_deep(keywords) : Ref();
+    return checked(constructors[k](type, real_values.get(), real_keywords.get())).release();
+  });
+}
+
+template <std::size_t... k>
+constexpr std::array<newfunc, sizeof...(k)> constructs(std::index_sequence<k...>) {
+  return {construct<k>...};
+}
+
+PyTypeObject* type_among(PyObject* object, const char* function) {
+  if (!PyType_Check(object)) raise(PyExc_TypeError, "%s: %R is no type", function, object);
+  return reinterpret_cast<PyTypeObject*>(object);
+}
+
+PyObject* constructed_from_values(PyObject*, PyObject* object) {
+  return guarded([&] {
+    construct_from_values(type_among(object, "constructed_from_values"));
+    return Py_NewRef(Py_None);
+  });
+}
+
+// set_in_type(type, name, value): setattr also for the types of C modules, which forbid it.
+PyObject* set_in_type(PyObject*, PyObject* const* values, Py_ssize_t count) {
+  return guarded([&] {
+    if (count != 3) raise(PyExc_TypeError, "set_in_type takes 3 arguments");
+    PyTypeObject* type = type_among(values[0], "set_in_type");
+#if PY_VERSION_HEX >= 0x030C0000
+    const Ref names = checked(PyType_GetDict(type));
+#else
+    const Ref names = Ref::borrow(type->tp_dict);
+#endif
+    checked_status(PyDict_SetItem(names.get(), values[1], values[2]));
+    PyType_Modified(type);
+    return Py_NewRef(Py_None);
+  });
+}
+
+// compute_held(array): the lazy numbers in an ndarray of objects become NumPy's, in place.
+PyObject* compute_held(PyObject*, PyObject* object) {
+  return guarded([&] {
+    if (!PyArray_Check(object)) return Py_NewRef(object);
+    auto* const array = reinterpret_cast<PyArrayObject*>(object);
+    if (PyArray_TYPE(array) != NPY_OBJECT || !PyArray_IS_C_CONTIGUOUS(array))
+      return Py_NewRef(object);
+    auto* const elements = static_cast<PyObject**>(PyArray_DATA(array));
+    for (npy_intp k = 0; k < PyArray_SIZE(array); ++k) {
+      if (!elements[k] || !is_scalar(elements[k])) continue;
+      const Ref lazy = Ref::borrow(elements[k]);
+      Py_SETREF(elements[k], Py_NewRef(scalar_value(scalar_of(lazy.get()))));
+    }
+    return Py_NewRef(object);
+  });
+}
+
+}  // namespace
+
+void construct_from_values(PyTypeObject* type) {
+  const auto end = std::ranges::find(types, nullptr);
+  if (std::find(types.begin(), end, type) != end) return;
+  if (end == types.end()) raise(PyExc_ValueError, "construct_from_values: too many types");
+  const auto k = static_cast<std::size_t>(end - types.begin());
+  *end = type;
+  constructors[k] = type->tp_new;
+  type->tp_new = constructs(std::make_index_sequence<most_types>())[k];
+}
+
+void construct_numpy_types_from_values() {
+  for (PyTypeObject* type : {&PyTimedeltaArrType_Type, &PyVoidArrType_Type, &PyObjectArrType_Type,
+                             reinterpret_cast<PyTypeObject*>(&PyArrayDescr_Type)})
+    construct_from_values(type);
+}
+
+std::vector<PyMethodDef> receiver_functions() {
+  return {{"constructed_from_values", constructed_from_values, METH_O, nullptr},
+          {"set_in_type", as_c_function(set_in_type), METH_FASTCALL, nullptr},
+          {"compute_held", compute_held, METH_O, nullptr}};
+}
+
+}  // namespace frit::python
