@@ -60,7 +60,8 @@ LoopPace::Choice LoopPace::choose(std::optional<double> guess) {
   const Kind kind = is_compiled ? Kind::Compiled : Kind::Python;
   choice.is_cold = std::exchange(own.latest, kind) != kind;
   if (is_compiled) {
-    const bool is_settled = own.compileds >= few && own.compiled < std::min(python, long_call);
+    const bool is_better = limits_.shortest < 0 || own.compiled < python;
+    const bool is_settled = own.compileds >= few && own.compiled < long_call && is_better;
     choice.is_timed = !is_settled || ++own.calls % few == 0;
     if (!choice.is_timed) own.compiled_since += own.compiled;
     return choice;
