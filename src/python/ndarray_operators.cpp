@@ -1,10 +1,10 @@
 // ndarray_operators.cpp: `ndarray * x`, with an array of ours on the right, computed at once.
 //
-// NumPy's operators ask the right operand's class for its say, in a tuple, a dictionary, two strings
-// and four look-ups, which takes longer than NumPy's own product of a hundred elements. So the slots
-// of NumPy's class get a function in front of them, which takes exactly this pair of operands and
-// hands on all others: what ndarray.__mul__ and NumPy's own code call stays as it is. What native
-// code refuses goes NumPy's way, too, and so does what an installed library computes.
+// NumPy's operators ask the right operand's class for its say, in a tuple, a dictionary, two
+// strings and four look-ups, which takes longer than NumPy's own product of a hundred elements. So
+// the slots of NumPy's class get a function in front of them, which takes exactly this pair of
+// operands and hands on all others: what ndarray.__mul__ and NumPy's own code call stays as it is.
+// What native code refuses goes NumPy's way, too, and so does what an installed library computes.
 #include <array>
 
 #include "python/float_state.h"

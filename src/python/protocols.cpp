@@ -1,6 +1,11 @@
 // protocols.cpp: how NumPy and other libraries meet our arrays and scalars.
 #include "python/protocols.h"
 
+#define NO_IMPORT_UFUNC
+#include "python/python.h"
+
+#include <numpy/ufuncobject.h>
+
 #include "python/array_type.h"
 #include "python/fallback.h"
 #include "python/interop.h"
@@ -49,6 +54,14 @@ Ref dictionary_of(PyObject* names, PyObject* const* values) {
   return dictionary;
 }
 
+// Its own text, as long as it lives.
+const char* name_of_ufunc(PyObject* ufunc) {
+  const char* name = PyObject_TypeCheck(ufunc, reinterpret_cast<PyTypeObject*>(numpy.ufunc))
+                         ? reinterpret_cast<PyUFuncObject*>(ufunc)->name
+                         : nullptr;
+  return name ? name : "?";  // as NumPy calls one without
+}
+
 // __array_ufunc__(self, ufunc, method, *inputs, **kwargs)
 PyObject* array_ufunc(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   note_source();
@@ -71,12 +84,7 @@ PyObject* array_ufunc(PyObject* self, PyObject* const* values, Py_ssize_t count,
                      : call_ufunc_method(ufunc_of(ours), method, arguments);
     const Ref function =
         is_call ? Ref::borrow(values[0]) : checked(PyObject_GetAttr(values[0], values[1]));
-    const Ref name = checked(PyObject_GetAttrString(values[0], "__name__"));
-    PyObject* text = name.get();
-    Py_INCREF(text);
-    PyUnicode_InternInPlace(&text);
-    const Ref kept = Ref::steal(text);
-    return fall_back(PyUnicode_AsUTF8(kept.get()), function.get(), arguments,
+    return fall_back(name_of_ufunc(values[0]), function.get(), arguments,
                      "a ufunc of another library");
   });
 }
