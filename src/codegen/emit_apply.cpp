@@ -42,6 +42,8 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   if (has_shorter_way(op, in, used)) return shorter_where_ordinary(op, in, out, used);
   if (Function* overflows = formulas_.find(overflow_symbol(op, in)))
     if_then(any(active(call_formula(*overflows, used))), [&] { raise_overflow(); });
+  if (!machine_.has_avx512 && formulas_.find(far_symbol(op, in)))
+    return call_formulas(far_symbol(op, in), out, used);
   return call_formulas(symbol, out, used);
 }
 

@@ -13,6 +13,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "ir/error.h"
 #include "ops/ops.h"
@@ -66,7 +67,7 @@ class Widening {
   Value* vector(Value* value) {
     Mapped& entry = mapped(value);
     if (!entry.vector) {
-      Value* splat = builder_.CreateVectorSplat(lanes_, entry.scalar);
+      Value* splat = splat_of(entry.scalar);
       mapped_[value].vector = splat;
       return splat;
     }
@@ -74,9 +75,43 @@ class Widening {
   }
   Value* either(Value* value) { return is_uniform(value) ? scalar(value) : vector(value); }
 
+  // Behind its definition, which may be in front of the loop.
+  Value* splat_of(Value* scalar) {
+    const Builder::InsertPointGuard guard(builder_);
+    move_behind(scalar);
+    return builder_.CreateVectorSplat(lanes_, scalar);
+  }
+  // As near to the beginning as these allow, if one block has them all.
+  void move_behind(ArrayRef<Value*> scalars) {
+    llvm::Instruction* last = nullptr;
+    for (Value* scalar : scalars) {
+      auto* made = dyn_cast<Instruction>(scalar);
+      if (!made) continue;
+      if (last && last->getParent() != made->getParent()) return;
+      if (!last || last->comesBefore(made)) last = made;
+    }
+    if (!last) return;
+    if (const auto place = last->getInsertionPointAfterDef())
+      builder_.SetInsertPoint(last->getParent(), *place);
+  }
+  // What raises no flag may be computed in front of the loop, even of a loop without a round: a
+  // reciprocal in integers takes as long as the rest of a division.
+  bool may_move(Instruction& in) {
+    return in.getType()->isIntegerTy() && llvm::all_of(in.operand_values(), [](Value* v) {
+             return isa<Function>(v) || v->getType()->isIntegerTy();
+           });
+  }
+
   Mapped emit(Instruction& instruction) {
     const bool uniform = llvm::all_of(instruction.operand_values(),
                                       [&](Value* v) { return isa<Function>(v) || is_uniform(v); });
+    const Builder::InsertPointGuard guard(builder_);
+    if (uniform && may_move(instruction)) {
+      SmallVector<Value*, 4> operands;
+      for (Value* operand : instruction.operand_values())
+        if (!isa<Function>(operand)) operands.push_back(scalar(operand));
+      move_behind(operands);
+    }
     Value* result = build(instruction, uniform);
     if (auto* made = dyn_cast<Instruction>(result); made && !isa<CallInst>(made))
       made->copyIRFlags(&instruction);
@@ -95,6 +130,8 @@ class Widening {
     if (auto* op = dyn_cast<UnaryOperator>(&in))
       return builder_.CreateUnOp(op->getOpcode(), operand(0));
     if (isa<FPToSIInst>(in)) return float_to_integer(operand(0), type(in.getType()));
+    Value *x = nullptr, *y = nullptr;
+    if (!uniform && is_high_half(in, x, y)) return high_half(x, y);
     if (auto* op = dyn_cast<CastInst>(&in))
       return builder_.CreateCast(op->getOpcode(), operand(0), type(op->getDestTy()));
     if (auto* op = dyn_cast<CmpInst>(&in))
@@ -107,6 +144,35 @@ class Widening {
     if (auto* op = dyn_cast<ExtractElementInst>(&in)) return look_up(*op, uniform);
     throw InternalError("frit: internal error: " + formula_.getName().str() +
                         " has an instruction that can't be widened: " + in.getOpcodeName());
+  }
+  static bool is_high_half(Instruction& in, Value*& x, Value*& y) {
+    using namespace PatternMatch;
+    return in.getType()->isIntegerTy(64) &&
+           match(&in, m_Trunc(m_LShr(m_Mul(m_ZExt(m_Value(x)), m_ZExt(m_Value(y))),
+                                     m_SpecificInt(64)))) &&
+           x->getType() == in.getType() && y->getType() == in.getType();
+  }
+  // The upper half of products of 64-bit integers, by products of their halves: vectors have those,
+  // and LLVM would take whole ones lane by lane.
+  Value* high_half(Value* x, Value* y) {
+    const auto low_of = [&](Value* z) {
+      return builder_.CreateAnd(z, ConstantInt::get(z->getType(), 0xffffffff));
+    };
+    const auto high_of = [&](Value* z) { return builder_.CreateLShr(z, 32); };
+    const auto half_of = [&](Value* z, const auto& half) {
+      if (!is_uniform(z)) return half(vector(z));
+      const Builder::InsertPointGuard guard(builder_);
+      Value* number = scalar(z);
+      move_behind(number);
+      return splat_of(half(number));
+    };
+    Value *x_low = half_of(x, low_of), *x_high = half_of(x, high_of);
+    Value *y_low = half_of(y, low_of), *y_high = half_of(y, high_of);
+    Value* first = builder_.CreateAdd(builder_.CreateMul(x_high, y_low),
+                                      high_of(builder_.CreateMul(x_low, y_low)));
+    Value* second = builder_.CreateAdd(builder_.CreateMul(x_low, y_high), low_of(first));
+    Value* sum = builder_.CreateAdd(builder_.CreateMul(x_high, y_high), high_of(first));
+    return builder_.CreateAdd(sum, high_of(second));
   }
   // The smallest integer where the number has no place in it, as x86's instructions give and the
   // ready-made loops too. LLVM's own conversion is undefined there, and it would fold it to

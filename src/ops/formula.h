@@ -124,30 +124,12 @@ struct NarrowDivision {
 
 // Of unsigned numbers. The reciprocal is too small by so little that the quotient is right or one
 // less.
-struct WideDivision {
+struct ByDoubles {
   uint64 quotient, rest;
   bool exists;
 
-  WideDivision(uint64 x, uint64 y) {
-    if constexpr (doubles_are_near)
-      by_doubles(x, y);
-    else
-      by_high_half(x, y);
-    bool one_less = rest >= y;
-    quotient += one_less;
-    rest -= one_less ? y : (uint64)0;
-  }
-
- private:
-  // Of x * (most / y) / 2^64: x / y - 2 < that.
-  void by_high_half(uint64 x, uint64 y) {
-    exists = is_finite(1.0 / (double)y);
-    uint64 reciprocal = (uint64)-1 / (exists ? y : 1);
-    quotient = (uint64)((unsigned __int128)x * reciprocal >> 64);
-    rest = x - quotient * y;
-  }
   // The five roundings of the first quotient leave at most y + 2^15; those of its rest less than 1.
-  void by_doubles(uint64 x, uint64 y) {
+  ByDoubles(uint64 x, uint64 y) {
     double reciprocal = (1 - 0x1p-50) / (double)y;
     exists = is_finite(reciprocal);
     reciprocal = exists ? reciprocal : 0;
@@ -156,22 +138,61 @@ struct WideDivision {
     uint64 more = (uint64)((double)rest * reciprocal);
     quotient += more;
     rest -= more * y;
+    bool one_less = rest >= y;
+    quotient += one_less;
+    rest -= one_less ? y : (uint64)0;
   }
 };
+struct ByHighHalf {
+  uint64 quotient, rest;
+  bool exists;
+
+  // Of x * (most / y) / 2^64: x / y - 2 < that.
+  ByHighHalf(uint64 x, uint64 y) {
+    // 0 or about 1: a conversion of y would take as long as the rest.
+    exists = is_finite(1.0 / from_bits<double>((y == 0 ? (uint64)0 : bits_of(1.0)) | (y & 1)));
+    uint64 reciprocal = (uint64)-1 / (y > 1 ? y : 1);
+    quotient = (uint64)((unsigned __int128)x * reciprocal >> 64);
+    rest = x - quotient * y;
+    bool one_less = rest >= y;
+    quotient += one_less;
+    rest -= one_less ? y : (uint64)0;
+  }
+};
+using WideDivision = __type_pack_element<doubles_are_near, ByHighHalf, ByDoubles>;
 
 template <class T>
 using Division = __type_pack_element<(sizeof(T) < 8 ? 0 : 1), NarrowDivision<T>, WideDivision>;
 
-// A negative quotient is rounded down by way of ~x = -1 - x, which is not negative then.
-template <class T>
+// Division by the magnitude of y; the quotient and rest of x and y follow from it without knowing
+// more than signs. A negative quotient is rounded down by way of ~x = -1 - x, which is not negative
+// then.
+template <class Wide>
+struct SignedDivision {
+  int64 quotient, rest;
+  bool exists;
+
+  SignedDivision(int64 x, int64 y) {
+    int64 flip = y < 0 ? -1 : 0;
+    int64 towards = (x ^ flip) - flip;
+    // Is the quotient negative? (The smallest number stays what it is when its sign is changed.)
+    int64 negative = (towards & ~(x & flip)) < 0 ? -1 : 0;
+    uint64 size = magnitude(y);
+    Wide division((uint64)(towards ^ negative), size);
+    exists = division.exists;
+    quotient = (int64)division.quotient ^ negative;
+    rest = ((int64)division.rest ^ negative) + ((int64)size & negative);
+    rest = (rest ^ flip) - flip;
+  }
+};
+
+template <class T, class Wide = WideDivision>
 T floor_divide_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
     return NarrowDivision<T>(x, y).quotient;
   } else {
-    bool negative = ((x < 0) != (y < 0)) & (x != 0);
-    WideDivision division(magnitude(x) - negative, magnitude(y));
-    uint64 quotient = division.quotient;
-    return division.exists ? (T)(negative ? ~quotient : quotient) : (T)0;
+    SignedDivision<Wide> division(x, y);
+    return division.exists ? (T)division.quotient : (T)0;
   }
 }
 template <class T>
@@ -179,42 +200,42 @@ bool floor_division_overflows(T x, T y) {
   return (x == smallest<T>)&(y == (T)-1);
 }
 
-template <class T>
+template <class T, class By = Division<T>>
 T divide_unsigned(T x, T y) {
-  Division<T> division(x, y);
-  return division.exists ? division.quotient : (T)0;
+  By division(x, y);
+  return division.exists ? (T)division.quotient : (T)0;
 }
 
 // C's /.
-template <class T>
+template <class T, class By = Division<Unsigned<T>>>
 T truncate_divide_signed(T x, T y) {
-  Division<Unsigned<T>> division(magnitude(x), magnitude(y));
-  Unsigned<T> quotient = division.quotient;
+  By division(magnitude(x), magnitude(y));
+  auto quotient = (Unsigned<T>)division.quotient;
   bool negative = (x < 0) != (y < 0);
   return division.exists ? (T)(negative ? (Unsigned<T>)-quotient : quotient) : (T)0;
 }
 
-template <class T>
+template <class T, class By = Division<T>>
 T remainder_unsigned(T x, T y) {
-  Division<T> division(x, y);
-  return division.exists ? division.rest : (T)0;
+  By division(x, y);
+  return division.exists ? (T)division.rest : (T)0;
 }
 
 // C's %: the sign of x.
-template <class T>
+template <class T, class By = Division<Unsigned<T>>>
 T fmod_signed(T x, T y) {
-  T rest = (T)remainder_unsigned(magnitude(x), magnitude(y));
+  T rest = (T)remainder_unsigned<Unsigned<T>, By>(magnitude(x), magnitude(y));
   return x < 0 ? (T)-rest : rest;
 }
 
-template <class T>
+template <class T, class Wide = WideDivision>
 T remainder_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {
     NarrowDivision<T> division(x, y);
     return division.exists ? division.rest : (T)0;
   } else {
-    T rest = fmod_signed(x, y);
-    return (T)(rest + (((rest != 0) & ((T)(rest ^ y) < 0)) ? y : (T)0));
+    SignedDivision<Wide> division(x, y);
+    return division.exists ? (T)division.rest : (T)0;
   }
 }
 

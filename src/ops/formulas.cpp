@@ -50,6 +50,13 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   else
     __builtin_unreachable();
 }
+template <Op op, DType d>
+Element<d> far_or_unreachable(Element<d> x, Element<d> y) {
+  if constexpr (!__is_same(decltype(far_formula_of<op, d>(x, y)), void))
+    return far_formula_of<op, d>(x, y);
+  else
+    __builtin_unreachable();
+}
 
 }  // namespace
 #define FRIT_REAL_1(Name, D) Input<Op::Name, DType::D, 0> x
@@ -77,6 +84,12 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   extern "C" Output<Op::Name, DType::D> frit_##Name##_##suffix##_ordinary(              \
       FRIT_REAL_##inputs(Name, D)) {                                                    \
     return ordinary_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D));    \
+  }
+
+#define FRIT_FAR(Name, D, suffix)                                                  \
+  extern "C" Element<DType::D> frit_##Name##_##suffix##_far(Element<DType::D> x,   \
+                                                            Element<DType::D> y) { \
+    return far_or_unreachable<Op::Name, DType::D>(x, y);                           \
   }
 
 #define FRIT_PARTS_1(P) P x_re, P x_im
@@ -110,6 +123,8 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   FRIT_REAL(Name, inputs, Float16, e)             \
   FRIT_REAL(Name, inputs, Float32, f)             \
   FRIT_REAL(Name, inputs, Float64, d)             \
+  FRIT_FAR(Name, Int64, l)                        \
+  FRIT_FAR(Name, UInt64, L)                       \
   FRIT_ORDINARY(Name, inputs, Float16, e)         \
   FRIT_ORDINARY(Name, inputs, Float32, f)         \
   FRIT_ORDINARY(Name, inputs, Float64, d)         \

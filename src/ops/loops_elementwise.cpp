@@ -298,9 +298,9 @@ void elementwise_loop(void* const* args, int64 n, unsigned splat) {
   }
 }
 
-// ---- chains ---------------------------------------------------------------------------------------
+// ---- chains -------------------------------------------------------------------------------------
 
-// What rows are added up with. As plain formulas alone are, bytes are all a chain takes.
+// What rows are added up with: ops of one plain formula.
 template <Op op, DType d>
 constexpr bool is_chained = [] {
   using F = Formula<op>;

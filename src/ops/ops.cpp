@@ -25,6 +25,8 @@ const OpInfo& info(Op op) {
 #define COMPLEX(...) "FD"
 #define COMPLEX_REAL(...) "FD"
 #define SIGNED_OVERFLOWS(...)
+#define SIGNED_FAR(...)
+#define UNSIGNED_FAR(...)
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define FLOAT_ORDINARY(...)
@@ -54,6 +56,8 @@ const OpInfo& info(Op op) {
 #undef COMPLEX
 #undef COMPLEX_REAL
 #undef SIGNED_OVERFLOWS
+#undef SIGNED_FAR
+#undef UNSIGNED_FAR
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
@@ -477,6 +481,7 @@ std::string formula_symbol(Op op, DType in) {
 std::string rare_symbol(Op op, DType in) { return formula_symbol(op, in) + "_rare"; }
 std::string is_ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_is_ordinary"; }
 std::string ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_ordinary"; }
+std::string far_symbol(Op op, DType in) { return formula_symbol(op, in) + "_far"; }
 std::string overflow_symbol(Op op, DType in) { return formula_symbol(op, in) + "_overflows"; }
 std::string cast_symbol(DType from, DType to) {
   return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);

@@ -76,6 +76,8 @@ struct Formula;
 #define COMPLEX(re, im) FRIT_COMPLEX_MEMBER(complex_re, re) FRIT_COMPLEX_MEMBER(complex_im, im)
 #define COMPLEX_REAL(...) FRIT_COMPLEX_MEMBER(complex_real, __VA_ARGS__)
 #define SIGNED_OVERFLOWS(...) FRIT_MEMBER(signed_overflows, (bool)(__VA_ARGS__))
+#define SIGNED_FAR(...) FRIT_MEMBER(signed_far, __VA_ARGS__)
+#define UNSIGNED_FAR(...) FRIT_MEMBER(unsigned_far, __VA_ARGS__)
 #define INT_RARE(condition, ...) \
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
@@ -107,6 +109,8 @@ struct Formula;
 #undef COMPLEX
 #undef COMPLEX_REAL
 #undef SIGNED_OVERFLOWS
+#undef SIGNED_FAR
+#undef UNSIGNED_FAR
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
@@ -236,6 +240,17 @@ constexpr bool may_overflow = [] {
   else
     return false;
 }();
+
+// The formula where doubles are far; void where the row has none.
+template <Op op, DType d, class X, class Y>
+auto far_formula_of(X x, Y y) {
+  using F = Formula<op>;
+  if constexpr (d == DType::Int64) {
+    if constexpr (requires { F::signed_far(x, y, y); }) return F::signed_far(x, y, y);
+  } else if constexpr (d == DType::UInt64) {
+    if constexpr (requires { F::unsigned_far(x, y, y); }) return F::unsigned_far(x, y, y);
+  }
+}
 
 // Real element types; without the flag of SIGNED_OVERFLOWS.
 template <Op op, DType d>

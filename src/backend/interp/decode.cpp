@@ -306,8 +306,8 @@ class Decoder {
     return load.kind == StepKind::Load && load.out == reg(id) && load.spare != no_register &&
            facts(id).uses == 1 && is_contiguous(to, place) && directs_.empty();
   }
-  // `step` applies an op to what the same op made of rows before, as sums of rows do: those that lie
-  // side by side in memory are taken together.
+  // `step` applies an op to what the same op made of rows before, as sums of rows do: rows whose
+  // elements lie side by side are taken together.
   void chain(ValueId id, Step& step) {
     const Instr& last = *facts(id).definition;
     if (last.kind != InstrKind::Apply) return;

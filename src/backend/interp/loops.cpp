@@ -77,6 +77,7 @@ void Machine::vector_loop(const Step& step, const LoopDetail& detail, std::int32
       run_block(step, detail, first, lane, std::min<std::int64_t>(end - lane, program_.lanes));
     return;
   }
+  if (short_reduction(step, detail, first, begin, end)) return;
   const Arena::Mark mark = arena_.mark();
   constexpr std::int64_t levels = 64;
   const auto count = static_cast<std::size_t>(detail.reduction_count);
@@ -101,6 +102,22 @@ void Machine::vector_loop(const Step& step, const LoopDetail& detail, std::int32
                                           ? loop.level(k, 0)
                                           : loop.carry(k));
   arena_.release(mark);
+}
+
+// One reduction of no more than a block, as each row of a matrix is: nothing has to be kept.
+bool Machine::short_reduction(const Step& step, const LoopDetail& detail, std::int32_t first,
+                              std::int64_t begin, std::int64_t end) {
+  const ReductionDetail& reduction =
+      program_.reductions[static_cast<std::size_t>(detail.first_reduction)];
+  if (detail.reduction_count != 1 || end - begin > program_.lanes ||
+      reduction.order == ReductionOrder::OneAfterAnother || reduction.widen ||
+      !reduction.value_varies || reduction.local_varies)
+    return false;
+  run_block(step, detail, first, begin, end - begin);
+  alignas(16) std::byte reduced[16];
+  reduction.reduce(reduced, reg(reduction.value), lanes_);
+  write_reduced(reduction, reduced);
+  return true;
 }
 
 // Nodes of the tree that fit a block are run as one.

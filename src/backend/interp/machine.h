@@ -61,6 +61,8 @@ class Machine {
   void serial_loop(const Step& step, const LoopDetail& detail, std::int32_t first);
   bool added_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
                   std::int64_t begin, std::int64_t end);
+  bool short_reduction(const Step& step, const LoopDetail& detail, std::int32_t first,
+                       std::int64_t begin, std::int64_t end);
   bool turned_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
                    std::int64_t begin, std::int64_t end);
   bool short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
