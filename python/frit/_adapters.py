@@ -484,7 +484,7 @@ def _scipy_sparse() -> None:
                     replace(owner, name, _with_real_arguments(method))
 
 
-_SPARSE_ENTRIES = frozenset(["maximum", "minimum"])
+_SPARSE_ENTRIES = frozenset(["__getitem__", "__setitem__", "maximum", "minimum"])
 
 
 def _scipy_sparse_linalg() -> None:

@@ -565,7 +565,7 @@ def test_scipys_solvers_take_functions_that_give_our_arrays(python, file):
     assert python("-m", "frit", program).stdout == python(program).stdout
 
 
-def test_sparse_matrices_take_positions_and_dense_matrices_are_operators(frit, python, file):
+def test_sparse_matrices_take_masks_and_dense_matrices_are_operators(frit, python, file):
     pytest.importorskip("scipy")
     program = """
     import numpy as np
@@ -573,9 +573,10 @@ def test_sparse_matrices_take_positions_and_dense_matrices_are_operators(frit, p
     from scipy.sparse import linalg
     a = np.diag(np.arange(1.0, 6.0)) + np.ones((5, 5)) / 8
     s, k = sparse.csr_array(a), np.arange(5)
-    print(s[k < 2].shape, s[k[:2], k[:2]].tolist(), s[np.ix_(k[:2], k[:3])].sum(), s[:, k > 3].sum())
+    print(s[a > 1].sum(), s[k < 2].shape, s[k[:2], k[:2]].tolist(), s[np.ix_(k[:2], k[:3])].sum(), s[:, k > 3].sum())
     print(s.maximum(a + 1).sum(), s.minimum(a - 1).sum(), s.tolil()[k[:2], k[1:3]].toarray().tolist())
-    print(linalg.aslinearoperator(a).matvec(k * 1.0).tolist())
+    s[k > 3, 0] = 9.0
+    print(s.toarray()[:, 0].tolist(), linalg.aslinearoperator(a).matvec(k * 1.0).tolist())
     for solve in (linalg.cg, linalg.gmres, linalg.minres, linalg.bicgstab):
         print(solve(a, np.ones(5), rtol=1e-10)[0].round(6).tolist())
     """
