@@ -95,6 +95,23 @@ def _numba_dispatcher() -> None:
     replace(Dispatcher, "__call__", _core.taking_ours(Dispatcher))
 
 
+def _numba_typeof() -> None:
+    """Arrays of ours are buffers to it, of another type than what functions are given."""
+    from numba.misc import special
+
+    typeof = special.typeof
+    for module in (special, sys.modules["numba"]):
+        if vars(module).get("typeof") is typeof:
+            replace(module, "typeof", _with_real_arguments(typeof))
+
+
+def _numexpr() -> None:
+    """What results are written to has to be a real array."""
+    import numexpr
+
+    _with_real_operands(numexpr)
+
+
 def _cloudpickle(name: str) -> None:
     """The classes that stand for NumPy's are pickled by name, as NumPy's own are."""
     module = sys.modules[f"{name}.cloudpickle"]
@@ -462,14 +479,19 @@ def _scipy_sparse() -> None:
     kinds = [getattr(sparse, f"{name}_{kind}") for name in formats for kind in ("array", "matrix")]
     for owner in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
         if owner.__module__.startswith("scipy"):
-            for name in _OPERATIONS & vars(owner).keys():
+            for name in (_OPERATIONS | _SPARSE_ENTRIES) & vars(owner).keys():
                 if isinstance(method := vars(owner)[name], types.FunctionType):
                     replace(owner, name, _with_real_arguments(method))
 
 
+_SPARSE_ENTRIES = frozenset(["__getitem__", "__setitem__", "maximum", "minimum"])
+
+
 def _scipy_sparse_linalg() -> None:
-    """The factors of SuperLU insist on real arrays."""
+    """The factors of SuperLU insist on real arrays; a matrix is an operator by its class."""
     from scipy.sparse import linalg
+
+    _with_real_operands(linalg)
 
     class SuperLU:
         def __init__(self, factors: Any) -> None:
@@ -509,6 +531,23 @@ def _sklearn() -> None:
         replace(kind, "__init__", _with_real_arguments(kind.__init__))
 
 
+def _sklearn_estimators() -> None:
+    """What an estimator was made with is known by its class when it is fitted."""
+    from sklearn.base import BaseEstimator
+
+    from frit import _core
+
+    validate = BaseEstimator._validate_params
+
+    def _validate_params(self: Any) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, _core.Array | _core.Scalar):
+                setattr(self, name, _core.to_numpy(value))
+        validate(self)
+
+    replace(BaseEstimator, "_validate_params", functools.wraps(validate)(_validate_params))
+
+
 def _sklearn_parameters() -> None:
     """Parameters are checked by their class."""
     from sklearn.utils import _param_validation
@@ -534,6 +573,8 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "joblib": _joblib,
     "netCDF4": _netcdf4,
     "numba.core.dispatcher": _numba_dispatcher,
+    "numba.misc.special": _numba_typeof,
+    "numexpr": _numexpr,
     "pandas": _pandas,
     "pint": _pint,
     "polars": _polars,
@@ -542,6 +583,7 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "scipy.sparse": _scipy_sparse,
     "scipy.sparse.linalg": _scipy_sparse_linalg,
     "skimage.transform.hough_transform": _skimage_hough,
+    "sklearn.base": _sklearn_estimators,
     "sklearn.model_selection": _sklearn,
     "sklearn.utils._param_validation": _sklearn_parameters,
     "xarray": _xarray,

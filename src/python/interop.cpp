@@ -21,6 +21,7 @@ namespace {
 
 struct ExportObject {
   PyObject_HEAD Array array;  // empty while the object waits for its next use
+  bool writable;
 };
 
 PyTypeObject* export_type = nullptr;
@@ -38,6 +39,13 @@ void dealloc_export(PyObject* object) {
   end(export_of(object));
   export_of(object).array.~Array();
   free_object(object);
+}
+
+// NumPy asks the owner of memory whether an array that was made read-only may be written to again.
+int get_buffer(PyObject* object, Py_buffer* view, int flags) {
+  const ExportObject& self = export_of(object);
+  const Base& base = *self.array.base();
+  return PyBuffer_FillInfo(view, object, base.data, base.bytes, !self.writable, flags);
 }
 
 // Takes over the hold on the base that begin_export gave.
@@ -321,6 +329,7 @@ Ref real_array(const Array& array, bool writable) {
                    : Ref::steal(new_ndarray(array.ndim(), array.shape().data()));
   PyArrayObject_fields& real = fields_of(result.get());
   real.data = reinterpret_cast<char*>(begin(export_of(real.base), array));
+  export_of(real.base).writable = writable;
   settle_warnings();
   const Layout& layout = *array.layout();
   const std::int64_t *shape = layout.shape().data(), *strides = layout.strides().data();
@@ -492,6 +501,7 @@ Ref real_object(PyObject* object) {
 void make_export_type() {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_export)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
       {Py_tp_doc, const_cast<char*>("Memory of a Frit array that a real ndarray stands on.")},
       {0, nullptr}};
   PyType_Spec spec = {"frit._core.Export", sizeof(ExportObject), 0,

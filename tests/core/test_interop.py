@@ -94,6 +94,19 @@ def test_read_only_memory_stays_so():
     assert real.tobytes() == b"12345678"
 
 
+def test_real_arrays_that_were_made_read_only_can_be_written_to_again():
+    array = ours(numpy.arange(4.0))
+    real = _core.to_numpy(array)
+    for each in (real[1:], real):
+        each.flags.writeable = False
+        each.flags.writeable = True
+        each[0] = 9.0
+    assert array.tolist() == [9.0, 9.0, 2.0, 3.0]
+    fixed = _core.own(numpy.frombuffer(bytes(16)))
+    with pytest.raises(ValueError, match="cannot set WRITEABLE flag to True of this array"):
+        _core.to_numpy(fixed).flags.writeable = True
+
+
 def test_other_dtypes_stay_real():
     for real in [
         numpy.array([object()]),

@@ -141,6 +141,21 @@ def test_scikit_learn_searches_grids_of_our_arrays(frit):
     assert frit(program) == "{'alpha': np.float64(0.1)}\n2\n"
 
 
+def test_estimators_of_sklearn_may_be_made_with_arrays(frit, python, file):
+    pytest.importorskip("sklearn")
+    program = """
+    import numpy as np
+    from sklearn.cluster import KMeans
+    from sklearn.linear_model import Ridge
+    from sklearn.manifold import TSNE
+    x = np.random.default_rng(0).normal(size=(3000, 3))
+    start = x[:20, :2]
+    print(TSNE(2, init=start, perplexity=4.0, max_iter=250).fit_transform(x[:20]).shape)
+    print(KMeans(2, init=x[:2], n_init=1).fit(x).labels_.size, Ridge(alpha=x.max()).fit(x, x[:, 0]).coef_.round(3))
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
+
+
 def test_scikit_learn_finds_parameters_by_their_class(frit):
     pytest.importorskip("sklearn")
     program = """
@@ -251,6 +266,23 @@ def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_a
         print(len(traceback.extract_tb(error.__traceback__)))
     """
     assert frit(program) == "True True True <class 'float'>\n['same']\n2\n"
+
+
+@pytest.mark.parametrize("order", ["numba, numexpr, numpy as np", "numpy as np, numba, numexpr"])
+def test_numba_and_numexpr_know_our_arrays_for_arrays(frit, python, file, order):
+    pytest.importorskip("numba")
+    pytest.importorskip("numexpr")
+    program = f"""
+    import {order}
+    a = np.arange(5.0)
+    b = np.empty(5)
+    print(numba.typeof(a), numba.typeof(a[::2]), numba.typeof(a.sum()), numba.typeof((a, 1)))
+    print(numexpr.evaluate("a * 2", out=b) is b, b.tolist(), numexpr.evaluate("a + b").tolist())
+    def inner(c):
+        return numexpr.evaluate("c * a", global_dict={{"a": a}}).tolist(), numexpr.NumExpr("x + y")(a, b).tolist()
+    print(inner(a))
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
 
 
 def test_numba_works_as_before_after_uninstall(python, file):
@@ -531,6 +563,24 @@ def test_scipys_solvers_take_functions_that_give_our_arrays(python, file):
         """,
     )
     assert python("-m", "frit", program).stdout == python(program).stdout
+
+
+def test_sparse_matrices_take_masks_and_dense_matrices_are_operators(frit, python, file):
+    pytest.importorskip("scipy")
+    program = """
+    import numpy as np
+    from scipy import sparse
+    from scipy.sparse import linalg
+    a = np.diag(np.arange(1.0, 6.0)) + np.ones((5, 5)) / 8
+    s, k = sparse.csr_array(a), np.arange(5)
+    print(s[a > 1].sum(), s[k < 2].shape, s[k[:2], k[:2]].tolist(), s[np.ix_(k[:2], k[:3])].sum(), s[:, k > 3].sum())
+    print(s.maximum(a + 1).sum(), s.minimum(a - 1).sum(), s.tolil()[k[:2], k[1:3]].toarray().tolist())
+    s[k > 3, 0] = 9.0
+    print(s.toarray()[:, 0].tolist(), linalg.aslinearoperator(a).matvec(k * 1.0).tolist())
+    for solve in (linalg.cg, linalg.gmres, linalg.minres, linalg.bicgstab):
+        print(solve(a, np.ones(5), rtol=1e-10)[0].round(6).tolist())
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
 
 
 def test_what_an_installed_library_asks_of_numpy_is_numpys(python, file, tmp_path):
