@@ -35,9 +35,10 @@ constexpr std::array<Op, 6> comparisons = {Op::Less,     Op::LessEqual, Op::Equa
                                            Op::NotEqual, Op::Greater,   Op::GreaterEqual};
 static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
 
-// NumPy's own; null while ours are not in front of them.
+// NumPy's own. Classes that were derived from NumPy's while ours stood in front of them keep ours.
 binaryfunc numpy_slots[std::size(rows)];
-richcmpfunc numpy_compare = nullptr;
+richcmpfunc numpy_compare;
+bool is_in_front = false;
 
 bool is_pair(PyObject* left, PyObject* right) {
   return is_array(right) && PyArray_CheckExact(left);
@@ -90,7 +91,7 @@ constexpr auto our_slots = operators_of(std::make_index_sequence<std::size(rows)
 }  // namespace
 
 void watch_ndarray_operators() {
-  if (numpy_compare) return;
+  if (std::exchange(is_in_front, true)) return;
   PyNumberMethods& numbers = *PyArray_Type.tp_as_number;
   for (std::size_t k = 0; k < std::size(rows); ++k)
     numpy_slots[k] = std::exchange(numbers.*rows[k].slot, our_slots[k]);
@@ -98,10 +99,10 @@ void watch_ndarray_operators() {
 }
 
 void unwatch_ndarray_operators() {
-  if (!numpy_compare) return;
+  if (!std::exchange(is_in_front, false)) return;
   PyNumberMethods& numbers = *PyArray_Type.tp_as_number;
   for (std::size_t k = 0; k < std::size(rows); ++k) numbers.*rows[k].slot = numpy_slots[k];
-  PyArray_Type.tp_richcompare = std::exchange(numpy_compare, nullptr);
+  PyArray_Type.tp_richcompare = numpy_compare;
 }
 
 }  // namespace frit::python

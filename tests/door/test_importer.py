@@ -304,9 +304,13 @@ def test_install_uninstall_and_off(python, file):
         print(inside is real)
         import numpy as again
         print(again is np)
+        class Derived(real.ndarray):
+            pass
         frit.uninstall()
         import numpy as last
         print(last is real)
+        derived = real.ones(3).view(Derived)
+        print((derived * 2 == derived + 1).all() and not (derived < real.ones(3)).any())
         after = (builtins.__import__, importlib.import_module, time.time, time.perf_counter,
                  warnings.simplefilter, vars(real.errstate)["__enter__"])
         print(before == after)
@@ -317,7 +321,7 @@ def test_install_uninstall_and_off(python, file):
         print(type(real.ones(3) * np.ones(3)) is np.ndarray)
         """,
     )
-    assert python(program).stdout == "frit.numpy\n" + 7 * "True\n"
+    assert python(program).stdout == "frit.numpy\n" + 8 * "True\n"
 
 
 def test_importing_frit_loads_neither_numpy_nor_the_engine(python):
