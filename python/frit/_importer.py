@@ -323,6 +323,12 @@ def _due(name: str) -> list[str]:
     return [library for library in _adapters_due if library.partition(".")[0] == package]
 
 
+def _is_loaded(name: str) -> bool:
+    """Whether it is there, whole: what NumPy imports, the engine imports while it is made."""
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return spec is not None and not getattr(spec, "_initializing", False)
+
+
 def _adapt(library: str, taker: types.FrameType | None = None) -> None:
     """Runs the library's adapter, once, and not in the middle of the library's own import.
 
@@ -337,7 +343,7 @@ def _adapt(library: str, taker: types.FrameType | None = None) -> None:
         return
     from frit import _adapters
 
-    if library in _adapters.LIBRARIES_WITH_ENGINE and "frit._core" not in sys.modules:
+    if library in _adapters.LIBRARIES_WITH_ENGINE and not _is_loaded("frit._core"):
         can_wait = taker is None or library in _adapters.STANDARD
         if can_wait or not is_user_code(taker.f_globals, taker):  # type: ignore[union-attr]
             return

@@ -1,9 +1,9 @@
 // postpone.cpp: large arrays that are made of numbers are not stored before they are read twice.
 //
-// `x = np.linspace(0, 1, n)` costs less to make than to load. Where a program asks for `f(x).sum()`,
-// x is computed in the registers of that kernel, and the steps that make it stay in the trace,
-// though others can see x: the memory is only taken when another trace reads it, or when somebody
-// asks for all that is pending. Programs that never do never hold it.
+// `x = np.linspace(0, 1, n)` costs less to make than to load. Where somebody wants `f(x).sum()`, x
+// is computed in the registers of that kernel, and the steps that make it stay in the trace, though
+// others can see x: the memory is only taken when another trace reads it, or when somebody asks for
+// all that is pending. Programs that never do never hold it.
 #include <algorithm>
 
 #include "engine/engine.h"

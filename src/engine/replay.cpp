@@ -58,8 +58,8 @@ void fill_with(std::vector<std::byte>& dense, const std::vector<std::byte>& one,
   }
 }
 
-// n elements, from the `begin`th on, of a number or of the index along the only axis, in the type that
-// the op works in.
+// n elements, from the `begin`th on, of a number or of the index along the only axis, in the type
+// that the op works in.
 void fill_input(const Node& node, std::size_t input, std::int64_t begin, std::int64_t n,
                 std::vector<std::byte>& dense, unsigned& flags) {
   const Access& a = node.in[input];

@@ -78,9 +78,7 @@ def watch() -> None:
     _state.watch()
     _clock.watch()
     _core.watch_ndarray_operators()
-    numpy.__getattr__ = _core.Native(  # type: ignore[attr-defined]
-        "__getattr__", _added_by_program, _numpys_getattr, _native.TAKES_ANYTHING
-    )
+    numpy.__getattr__ = _added_by_program  # type: ignore[attr-defined]
 
 
 def unwatch() -> None:
@@ -98,7 +96,7 @@ _numpys_getattr = numpy.__getattr__  # type: ignore[attr-defined]
 def _added_by_program(name: str) -> Any:
     ours = vars(sys.modules["frit.numpy"])
     if name.startswith("_") or name not in ours or name in ours.get("_own_names", ours):
-        raise _native.Unfit("NumPy's own name")
+        return _numpys_getattr(name)
     from frit._adapters import real_of
 
     return real_of(ours[name])
