@@ -21,10 +21,46 @@ EmittedKernel emit(const Kernel& kernel, const EmitOptions& options, Formulas& f
   return Emitter(kernel, options, formulas, module).run();
 }
 
+namespace {
+
+// By local: only what is 0 or 1 is written to it.
+std::vector<bool> truths_of(const Kernel& kernel) {
+  std::vector<const Instr*> definitions(kernel.values.size());
+  std::vector<bool> truths;
+  for (const DType dtype : kernel.locals) truths.push_back(dtype == DType::Bool);
+  for_each_instr(kernel.code, [&](const Instr& instr) {
+    if (instr.result != no_value) definitions[static_cast<std::size_t>(instr.result)] = &instr;
+    for (const Reduction& reduction : instr.reductions)
+      truths[static_cast<std::size_t>(reduction.local)] = false;
+  });
+  const auto is_truth = [&](ValueId value) {
+    const Instr& made = *definitions[static_cast<std::size_t>(value)];
+    if (made.kind == InstrKind::ReadLocal)
+      return bool{truths[static_cast<std::size_t>(made.number)]};
+    if (made.kind != InstrKind::Apply) return made.kind == InstrKind::Constant;
+    const TypeRule rule = info(made.op).rule;
+    return rule == TypeRule::Compare || rule == TypeRule::Predicate || rule == TypeRule::Logical;
+  };
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for_each_instr(kernel.code, [&](const Instr& instr) {
+      if (instr.kind != InstrKind::WriteLocal) return;
+      const auto local = static_cast<std::size_t>(instr.number);
+      if (!truths[local] || is_truth(instr.args[0])) return;
+      truths[local] = false;
+      has_changed = true;
+    });
+  }
+  return truths;
+}
+
+}  // namespace
+
 Emitter::Emitter(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
                  Module& module)
     : kernel_(kernel),
       variance_(variance_of(kernel)),
+      truths_(truths_of(kernel)),
       machine_(options.machine),
       effort_(options.effort),
       formulas_(formulas),
@@ -446,15 +482,28 @@ Value* const* Emitter::local_memory(std::int32_t number) {
   auto [entry, is_new] = locals_.try_emplace({number, lanes});
   Value** memory = entry->second.data();
   if (!is_new) return memory;
-  make_memory(memory, dtype, lanes, "local");
+  Type* const element = is_mask(number) ? bool_ : element_type(dtype);
+  for (int k = 0; k < parts_of(dtype); ++k) memory[k] = stack(lanes_type(element, lanes), "local");
   IRBuilder<>::InsertPointGuard guard(builder_);
   builder_.SetInsertPoint(entry_->getTerminator());
   for (int k = 0; k < parts_of(dtype); ++k)
-    builder_.CreateStore(Constant::getNullValue(lanes_type(element_type(dtype), lanes)), memory[k]);
+    builder_.CreateStore(Constant::getNullValue(lanes_type(element, lanes)), memory[k]);
   return memory;
 }
 
+// As lanes such a local is a mask: bytes would be packed and unpacked at each round of a While.
+bool Emitter::is_mask(std::int32_t local) const {
+  return truths_[static_cast<std::size_t>(local)] && lanes_of_local(local) > 1;
+}
+
 Emitted Emitter::load_local(std::int32_t number) {
+  if (is_mask(number)) {
+    Emitted result{.level = level()};
+    result.part[0].vector =
+        builder_.CreateZExt(builder_.CreateLoad(lanes_type(bool_, lanes_), local_memory(number)[0]),
+                            lanes_type(element_type(DType::Bool), lanes_));
+    return result;
+  }
   return load_parts(local_memory(number), kernel_.locals[static_cast<std::size_t>(number)],
                     lanes_of_local(number));
 }
@@ -463,6 +512,16 @@ void Emitter::read_local(const Instr& instr) { define(instr, load_local(instr.nu
 
 // Lanes that are not active keep what they have.
 void Emitter::write_local(std::int32_t number, const Emitted& written) {
+  if (is_mask(number)) {
+    Value* memory = local_memory(number)[0];
+    Emitted given = written;
+    Value* bytes = vector_of(given, 0);
+    Value* bits = builder_.CreateICmpNE(bytes, Constant::getNullValue(bytes->getType()));
+    if (mask_)
+      bits = builder_.CreateSelect(mask_, bits, builder_.CreateLoad(bits->getType(), memory));
+    builder_.CreateStore(bits, memory);
+    return;
+  }
   Emitted kept = written;
   if (mask_ && lanes_of_local(number) > 1) kept = select(mask_, written, load_local(number));
   store_parts(local_memory(number), kept, kernel_.locals[static_cast<std::size_t>(number)],

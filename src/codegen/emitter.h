@@ -130,6 +130,7 @@ class Emitter {
   void write_local(const Instr& instr);
   Value* const* local_memory(std::int32_t number);
   unsigned lanes_of_local(std::int32_t number) const;
+  bool is_mask(std::int32_t local) const;
   Emitted load_local(std::int32_t number);
   void write_local(std::int32_t number, const Emitted& value);
 
@@ -265,6 +266,7 @@ class Emitter {
 
   const Kernel& kernel_;
   const Variance variance_;
+  const std::vector<bool> truths_;  // by local: it holds what comparisons and the like give
   const Machine& machine_;
   const Effort effort_;
   bool is_improvable_ = false;
