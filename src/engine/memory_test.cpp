@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
+#include <vector>
 
 namespace frit {
 namespace {
@@ -30,6 +32,24 @@ TEST(Memory, a_large_block_that_was_freed_last_comes_first) {
   EXPECT_EQ(memory::allocate(bytes), first);
   memory::deallocate(first, bytes);
   memory::deallocate(last, bytes);
+}
+
+TEST(Memory, large_blocks_begin_at_different_lines_of_a_page) {
+  constexpr int many = 64;
+  for (const std::int64_t bytes : {std::int64_t{100'000}, std::int64_t{4} << 20}) {
+    std::set<std::uintptr_t> begins;
+    std::vector<std::byte*> blocks;
+    for (int k = 0; k < many; ++k) {
+      blocks.push_back(memory::allocate(bytes));
+      const auto begin = reinterpret_cast<std::uintptr_t>(blocks.back()) % 4096;
+      EXPECT_EQ(begin % 64, 0U);
+      begins.insert(begin);
+      blocks.back()[0] = blocks.back()[bytes - 1] = std::byte{1};
+    }
+    EXPECT_EQ(begins.size(), many);
+    for (std::byte* block : blocks) memory::deallocate(block, bytes);
+    memory::release_cached();
+  }
 }
 
 TEST(Memory, zeros_are_live_as_far_as_they_are_touched) {
