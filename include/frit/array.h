@@ -248,8 +248,10 @@ void record_call(std::shared_ptr<const Call> call, std::span<const Array> output
 
 // ---- values -------------------------------------------------------------------------------------
 
-// Computes everything that was recorded before.
+// Computes everything that was recorded before. eval(): into memory; run_pending(): large arrays that
+// nobody is foreseen to read need not be stored.
 void eval();
+void run_pending();
 void eval(const Array& a);
 bool is_pending(const Array& a);  // something recorded still has to write it
 bool has_pending();               // anything at all is recorded and not computed

@@ -152,6 +152,10 @@ inline void Engine::add_access(const Access& access, bool is_write) {
 
 void Engine::commit() {
   nodes_.back().source = source;
+  if (waiting_ > 0 && held_ > settings.held_bytes) [[unlikely]] {
+    drop_unseen();
+    held_ = held_by_pending();
+  }
   if (begins_anew(nodes_.back())) [[unlikely]]
     eval_before_last();
   Node& node = nodes_.back();
@@ -172,12 +176,27 @@ void Engine::commit() {
     eval();
 }
 
+// Bytes that only what is still to be computed keeps.
+std::int64_t Engine::held_by_pending() {
+  std::int64_t held = 0;
+  ++segment_;
+  for (std::size_t k = waiting_; k < nodes_.size(); ++k)
+    for_each_access(nodes_[k], [&](const Access& a, bool) {
+      Base& base = *a.base;
+      if (base.segment == segment_ || base.handles > 0 || !base.data) return;
+      base.segment = segment_;
+      held += base.bytes;
+    });
+  return held;
+}
+
 // Should what was recorded before this last node run now?
 bool Engine::begins_anew(const Node& node) {
   if (newly_recorded() <= 1) return false;
   const bool are_many = nodes_.size() > settings.step_nodes;
   if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, first_recorded()))
-    return are_many || !rounds_.waits(begin_of(node), held_, settings.held_bytes);
+    return are_many ||
+           !rounds_.waits(begin_of(node), newly_recorded() - 1, held_, settings.held_bytes);
   if (are_many) {
     // What came before a loop is no beginning of its rounds: they are counted from here. Only where
     // there are many nodes: rounds of few that belong together (the terms of a sum) stay together.
@@ -191,9 +210,9 @@ bool Engine::begins_anew(const Node& node) {
 void Engine::eval_before_last() {
   Node last = std::move(nodes_.back());
   nodes_.pop_back();
-  const bool is_round = newly_recorded() > 0 && same_step(last, first_recorded());
-  const std::size_t nodes = nodes_.size();
-  eval();
+  const std::size_t nodes = newly_recorded();
+  const bool is_round = nodes > 0 && same_step(last, first_recorded());
+  run_pending();
   if (is_round && last_plan_) note_round(last, nodes);
   nodes_.push_back(std::move(last));
 }

@@ -16,6 +16,7 @@
 #include "engine/launch.h"
 #include "engine/lock.h"
 #include "engine/rounds.h"
+#include "engine/unread.h"
 #include "engine/words.h"
 #include "frit/array.h"
 #include "ir/trace.h"
@@ -78,6 +79,8 @@ struct Settings {
   std::int64_t immediate_bytes = 16 << 10;
   // What is made of numbers alone, from so many bytes on, may be computed twice (postpone.cpp).
   std::int64_t postponed_bytes = 4 << 20;
+  // What nobody reads behind the run that makes it need not be stored, from so many bytes on.
+  std::int64_t unread_bytes = 512 << 10;
   std::int64_t held_bytes = 48 << 20;  // memory that only pending nodes keep alive
   std::size_t most_nodes = 4096;
   std::string dump;  // FRIT_DUMP
@@ -88,6 +91,20 @@ struct Settings {
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
   double step_cost = 2e6;
   std::size_t step_nodes = 128;
+};
+
+// Memory that steps which stay in the trace read, as it is before node `before` of the run writes
+// the base: group `group` of the plan leaves it for new memory, then it is that of `old`.
+inline constexpr std::uint32_t no_group = ~std::uint32_t{0};
+struct Snapshot {
+  Base* base;
+  std::uint32_t before;
+  std::uint32_t group = no_group;
+  Base* old = nullptr;
+};
+// The node that writes a base last.
+struct Maker {
+  std::uint32_t slot, node;
 };
 
 class Engine {
@@ -131,8 +148,10 @@ class Engine {
   // The same of an elementwise node with so many inputs, whose arrays all have one layout.
   template <std::size_t inputs>
   void commit_plain(Node& node);
-  // All that is pending; wanted: only that needs memory (others may wait for another one's reader).
-  void eval(const Base* wanted = nullptr);
+  // All that is pending, into memory.
+  void eval();
+  // All that is pending; of large arrays only `wanted` has to be in memory then (postpone.cpp).
+  void run_pending(const Base* wanted = nullptr) { eval(wanted, true); }
   // The nodes of a kernel's launch, its own and its reductions', are evaluated together.
   void begin_launch() { launching_ = true; }
   void end_launch() {
@@ -143,7 +162,7 @@ class Engine {
   void settle(Base* base, bool for_write);
   // Evaluates if a pending node writes the base, for the base alone.
   void need(const Base* base) {
-    if (base->pending_writes > 0) eval(base);
+    if (base->pending_writes > 0) run_pending(base);
   }
   // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
   std::uint64_t stamp(Base* base);
@@ -187,6 +206,7 @@ class Engine {
   SourcePosition source;
   Settings settings;
   Foresight foresight;
+  Unread unread;
   Statistics statistics;
   std::vector<FloatWarning> float_warnings;
   // Owners to be released without the lock.
@@ -212,12 +232,25 @@ class Engine {
   void append_to_key(const CallSite& routine);
   void add_access(const Access& access, bool is_write);
   void drop_access(const Access& access, bool is_write);
+  static void lower(std::int32_t& count);  // of a base's accesses
   void start_trace();
   void tidy();
   void take_zeros();
-  void postpone(const Base& wanted);
+  void eval(const Base* wanted, bool may_postpone);
+  // In postpone.cpp.
+  friend class Postponing;
+  void postpone(const Base* wanted);
+  bool can_postpone(const Plan& plan);
+  std::uint32_t group_that_leaves(const Plan& plan, const Snapshot& snapshot) const;
+  void leave_memory(Base* base, std::uint32_t group);
   void keep_postponed(std::vector<bool>& finished);
+  void read_old(Node& node, const Snapshot& snapshot);
   void end_postponing();
+  void give_up_postponing();
+  void drop_unseen();
+  bool may_wait_longer();
+  void note_all_read();
+  void note_read(const Node& maker);
   // What no run has seen yet.
   std::size_t newly_recorded() const { return nodes_.size() - waiting_; }
   const Node& first_recorded() const { return nodes_[waiting_]; }
@@ -225,12 +258,14 @@ class Engine {
   void note_round(const Node& next, std::size_t nodes);
   void eval_before_last();
   bool may_hold_on(const Node& node);
+  std::int64_t held_by_pending();
   double pending_cost_of(const Node& node) const;
   double pending_cost_of(Op op, const Layout& space) const {
     return static_cast<double>(space.size()) *
            static_cast<double>(cost_of_op_[static_cast<std::size_t>(op)]);
   }
   static constexpr float cheap = 0.3F, costly = 1.5F;  // estimated ns an element
+  float cost_of(Op op) const { return cost_of_op_[static_cast<std::size_t>(op)]; }
   bool is_costly(Op op) const { return cost_of_op_[static_cast<std::size_t>(op)] == costly; }
   // What is pending, for make_plan.
   Segment segment(std::span<const SlotState> states) const {
@@ -284,6 +319,9 @@ class Engine {
   std::uint64_t next_stamp_ = 1;
   std::array<float, op_count> cost_of_op_;
   std::size_t waiting_ = 0;  // nodes at the front that were postponed
+  std::vector<Snapshot> snapshots_;
+  std::vector<std::uint32_t> to_store_;  // slots that this run can't postpone
+  std::vector<Maker> unread_;  // of what is postponed, since nobody is foreseen to read it
   bool has_postponed_ = false;
   bool has_selections_ = false;
   std::vector<std::pair<std::size_t, std::size_t>> twins_;

@@ -63,7 +63,12 @@ struct Engine::Running {
   }
 };
 
-void Engine::eval(const Base* wanted) {
+void Engine::eval() {
+  note_all_read();
+  eval(nullptr, false);
+}
+
+void Engine::eval(const Base* wanted, bool may_postpone) {
   if (nodes_.empty() || running_) return;
   running_ = true;
   due_ = false;
@@ -79,20 +84,32 @@ void Engine::eval(const Base* wanted) {
     }
   } done{*this, start};
   held_ = held_at_limit_ = 0;
+  drop_unseen();
+  if (nodes_.empty()) return;
   if (has_selections_) {
     tidy();
     if (nodes_.empty()) return;
   }
   take_zeros();
   if (nodes_.empty()) return;
-  if (wanted && wanted->pending_writes > 0) postpone(*wanted);
+  constexpr int most_trials = 3;
+  to_store_.clear();
+  if (may_postpone && may_wait_longer()) postpone(wanted);
   Lookup found = find_plan();
   foresight.note_plan(found.plan != nullptr);
   if (!found.plan && runs_eagerly(found.hash)) {
+    if (!unread_.empty()) give_up_postponing();
     if (run_eagerly()) return;
     found = find_plan();
   }
-  CachedPlan& cached = found.plan ? *found.plan : new_plan(found.hash);
+  CachedPlan* planned = found.plan ? found.plan : &new_plan(found.hash);
+  for (int trials = 1; !unread_.empty() && !can_postpone(*planned->plan); ++trials) {
+    give_up_postponing();
+    if (trials < most_trials) postpone(wanted);
+    found = find_plan();
+    planned = found.plan ? found.plan : &new_plan(found.hash);
+  }
+  CachedPlan& cached = *planned;
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
   run(cached);
@@ -230,13 +247,14 @@ void Engine::run(CachedPlan& cached) {
   finish_nodes(finished);
 }
 
-inline void Engine::drop_access(const Access& access, bool is_write) {
+// Other threads look at these without the lock, to read the elements where they are 0.
+void Engine::lower(std::int32_t& count) {
+  std::atomic_ref(count).store(count - 1, std::memory_order_release);
+}
+
+void Engine::drop_access(const Access& access, bool is_write) {
   access.layout->release();
   Base* base = access.base;
-  // Other threads look at these without the lock, to read the elements where they are 0.
-  const auto lower = [](std::int32_t& count) {
-    std::atomic_ref(count).store(count - 1, std::memory_order_release);
-  };
   lower(base->pending);
   if (is_write) lower(base->pending_writes);
   if (base->pending == 0 && base->handles == 0) destroy(base);
@@ -476,7 +494,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
     diagnose(step, running.cached, running.temporaries, flags);
   for (const ShadowMemory& s : shadows) {
     Base* base = running.slots[s.slot];
-    release_memory(base);
+    leave_memory(base, step.group);
     base->data = s.data;
   }
 }

@@ -186,7 +186,7 @@ std::string Engine::explain(bool dot) {
   std::string s = (pending ? "pending: " : "evaluated: ") + describe(*plan, names);
   if (waiting_ > 0)
     s += std::to_string(waiting_) +
-         " operations wait: what they make of numbers alone is stored when it is read again\n";
+         " operations wait: what they make is stored when it is read again\n";
   return s;
 }
 

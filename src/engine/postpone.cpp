@@ -1,9 +1,17 @@
-// postpone.cpp: large arrays that are made of numbers are not stored before they are read twice.
+// postpone.cpp: large arrays that a run makes but doesn't store, though somebody can see them.
 //
-// `x = np.linspace(0, 1, n)` costs less to make than to load. Where somebody wants `f(x).sum()`, x
-// is computed in the registers of that kernel, and the steps that make it stay in the trace, though
-// others can see x: the memory is only taken when another trace reads it, or when somebody asks for
-// all that is pending. Programs that never do never hold it.
+// They are computed in the registers of the kernels that use them, and the steps that make them
+// stay in the trace, in front: whoever reads such an array gets it by the same steps. There are two
+// kinds:
+//
+// - `x = np.linspace(0, 1, n)` costs less to make than to load. What numbers alone make by few
+//   cheap steps is not stored before it is read twice.
+// - `lap = ..` in a loop at the top of a program is mostly read by nobody before the name means the
+//   next one. What is not read again the engine learns by place (unread.h).
+//
+// Steps that stay need what they read as it was. Memory that the run itself changes is kept where
+// the run leaves it for new memory (a shadow): those steps then read the old one. Where it is
+// changed in place, what they make is stored.
 #include <algorithm>
 
 #include "engine/engine.h"
@@ -11,87 +19,309 @@
 namespace frit {
 namespace {
 
-constexpr float most_cost = 2;  // estimated ns an element that making an array once more may take
+// Estimated ns an element that making an array once more may take: of numbers alone; of others,
+// which are foreseen not to be read.
+constexpr float most_cost_of_numbers = 2, most_cost = 16;
+// What is needed of a reduction, say, is stored, where it is so many times smaller.
+constexpr std::int64_t small_part = 16;
 
-struct Made {
-  bool of_numbers = true;  // and of arrays that are
-  bool is_read = false;    // by a step that makes another one, which may not be written behind that
-  bool is_used = false;    // by a step that runs now
-  bool is_needed = false;
-  float cost = 0;
-};
+constexpr std::uint32_t no_node = ~std::uint32_t{0};
 
 bool is_promised(const Base& base) { return !base.data && base.exports == 0 && !base.foreign; }
 
 }  // namespace
 
-// Marks what need not be stored by the run that is to begin, but for what is wanted.
-void Engine::postpone(const Base& wanted) {
-  const auto is_large = [&](const Base& base) {
-    return base.handles > 0 && is_promised(base) && base.bytes >= settings.postponed_bytes;
+// Chooses what a run does not store. What is learnt from it is the engine's.
+class Postponing {
+ public:
+  Postponing(Engine& engine, std::span<Node> nodes, std::span<Base* const> slots,
+             const Base* wanted)
+      : engine_(engine), nodes_(nodes), slots_(slots), wanted_(wanted), made_(slots.size()) {
+    for (std::uint32_t k = 0; k < nodes.size(); ++k)
+      for_each_access(nodes[k], [&](const Access& a, bool is_write) {
+        if (is_write) made_of(a).writers.push_back(k);
+      });
+  }
+
+  void store(std::uint32_t slot) { made_[slot].waits = false; }
+  // Marks bases as postponed, and those that their steps read as kept. snapshots: the memory that
+  // the steps need as it was before a node of the run writes it. unread: what is foreseen not to be.
+  void choose(std::vector<Snapshot>& snapshots, std::vector<Maker>& unread) {
+    do {
+      while (exclude_some()) {
+      }
+      mark();
+    } while (exclude_by_changes() || exclude_by_memory() || exclude_by_runs());
+    for (Base* base : slots_) {
+      const Made& m = made_[base->slot];
+      if (base == wanted_ && base->was_postponed && !m.writers.empty())
+        engine_.note_read(maker_of(m));
+      if (m.changed_by != no_node) snapshots.push_back({.base = base, .before = m.changed_by});
+      if (m.is_needed && base->handles > 0 && !m.is_cheap())
+        unread.push_back({.slot = base->slot, .node = m.writers.back()});
+    }
+  }
+
+ private:
+  struct Made {
+    std::vector<std::uint32_t> writers;  // nodes
+    bool waits = true;                   // the steps that make it may be done later
+    bool of_numbers = true;              // and of arrays that are
+    bool is_read = false;  // by a step that makes another one, which may not be written behind that
+    bool is_used = false;  // by a step that runs now
+    bool is_needed = false;
+    float cost = 0;
+    std::uint32_t changed_by = no_node;  // behind all steps that stay and read it
+    bool is_cheap() const { return of_numbers && cost <= most_cost_of_numbers; }
   };
-  const bool has_large = std::ranges::any_of(nodes_, [&](const Node& node) {
-    return node.kind == NodeKind::Elementwise && is_large(*node.out.base);
-  });
-  if (!has_large) return;
-  number_bases();
-  std::vector<Made> made(slots_.size());
-  const auto slot_of = [&](const Access& a) -> Made& { return made[a.base->slot]; };
-  const auto may_wait = [&](const Base& base) {
-    if (!is_promised(base) || &base == &wanted) return false;
-    if (base.handles == 0) return true;
-    return is_large(base) && !(base.was_postponed && made[base.slot].is_used);
-  };
-  // What is made of others is so if they are, which a later step may change: until nothing does.
-  for (bool has_changed = true; has_changed;) {
-    has_changed = false;
-    for (Made& m : made) m = {.of_numbers = m.of_numbers, .is_used = m.is_used};
+  Made& made_of(const Access& a) { return made_[a.base->slot]; }
+
+  // What is made of others waits only if they are there then, which a later step may change: until
+  // nothing does.
+  bool exclude_some() {
+    bool has_changed = false;
+    for (Made& m : made_) {
+      m.of_numbers = true;
+      m.is_read = m.is_used = false;
+      m.cost = 0;
+    }
     const auto exclude = [&](Made& m) {
-      has_changed |= m.of_numbers;
-      m.of_numbers = false;
+      has_changed |= m.waits;
+      m.waits = false;
     };
-    for (const Node& node : nodes_) {
+    for (std::uint32_t k = 0; k < nodes_.size(); ++k) {
+      const Node& node = nodes_[k];
       if (node.kind != NodeKind::Elementwise) {
         for_each_access(node, [&](const Access& a, bool is_write) {
           if (is_write)
-            exclude(slot_of(a));
+            exclude(made_of(a));
           else
-            slot_of(a).is_used = true;
+            made_of(a).is_used = true;
         });
         continue;
       }
-      Made& out = slot_of(node.out);
+      Made& out = made_of(node.out);
       if (out.is_read) exclude(out);
-      const double share = static_cast<double>(node.out.layout->size() * size_of(node.out.dtype)) /
-                           static_cast<double>(std::max<std::int64_t>(node.out.base->bytes, 1));
-      out.cost += cost_of_op_[static_cast<std::size_t>(node.op)] * static_cast<float>(share);
-      for (int k = 0; k < node.inputs; ++k) {
-        if (!node.in[k].base || node.in[k].base == node.out.base) continue;
-        Made& in = slot_of(node.in[k]);
+      out.cost += cost_of(node);
+      for (int i = 0; i < node.inputs; ++i) {
+        const Access& a = node.in[i];
+        if (!a.base || a.base == node.out.base) continue;
+        Made& in = made_of(a);
         in.is_read = true;
-        out.cost += in.cost;
-        if (!in.of_numbers) exclude(out);
+        if (in.waits) {
+          out.cost += in.cost;
+          out.of_numbers &= in.of_numbers;
+        } else {
+          out.of_numbers = false;
+          if (!may_be_kept(*a.base, *node.out.base)) exclude(out);
+        }
       }
-      if (out.cost > most_cost) exclude(out);
-      if (!out.of_numbers)
-        for (int k = 0; k < node.inputs; ++k)
-          if (node.in[k].base) slot_of(node.in[k]).is_used = true;
+      if (!out.waits)
+        for (int i = 0; i < node.inputs; ++i)
+          if (node.in[i].base) made_of(node.in[i]).is_used = true;
     }
     for (const Base* base : slots_)
-      if (!may_wait(*base)) exclude(made[base->slot]);
+      if (!may_wait(*base)) exclude(made_[base->slot]);
+    return has_changed;
   }
-  for (const Base* base : slots_)
-    made[base->slot].is_needed = made[base->slot].of_numbers && base->handles > 0;
-  for (std::size_t k = nodes_.size(); k-- > 0;) {
-    const Node& node = nodes_[k];
-    if (node.kind != NodeKind::Elementwise || !slot_of(node.out).is_needed) continue;
-    for (int i = 0; i < node.inputs; ++i)
-      if (node.in[i].base) slot_of(node.in[i]).is_needed = true;
+  float cost_of(const Node& node) const {
+    const double share = static_cast<double>(node.out.layout->size() * size_of(node.out.dtype)) /
+                         static_cast<double>(std::max<std::int64_t>(node.out.base->bytes, 1));
+    return engine_.cost_of(node.op) * static_cast<float>(share);
   }
-  for (Base* base : slots_) {
-    base->is_postponed = made[base->slot].is_needed;
-    has_postponed_ |= base->is_postponed;
+  // Will it be in memory when its reader is computed once more?
+  static bool may_be_kept(const Base& base, const Base& reader) {
+    if (base.exports > 0 || base.foreign) return false;
+    return base.data || base.handles > 0 || base.bytes <= reader.bytes / small_part;
   }
+  bool may_wait(const Base& base) const {
+    const Made& m = made_[base.slot];
+    if (!m.waits || !is_promised(base) || &base == wanted_ || m.cost > most_cost) return false;
+    if (base.handles == 0) return true;
+    const Settings& settings = engine_.settings;
+    if (m.is_cheap() && base.bytes >= settings.postponed_bytes)
+      return !(base.was_postponed && m.is_used);
+    if (base.bytes < settings.unread_bytes) return false;
+    return base.was_postponed || is_foreseen(m);
+  }
+  // A place of which many arrays wait makes a collection of them.
+  bool is_foreseen(const Made& m) const {
+    constexpr int most_alike = 4;
+    const Node& maker = maker_of(m);
+    const auto is_alike = [&](const Base* other) {
+      if (!other->was_postponed || other->handles == 0 || !is_promised(*other)) return false;
+      const Node& before = maker_of(made_[other->slot]);
+      return before.op == maker.op && before.source.code == maker.source.code &&
+             before.source.instruction == maker.source.instruction;
+    };
+    if (std::ranges::count_if(slots_, is_alike) > most_alike) engine_.note_read(maker);
+    return engine_.unread.foresees(maker.source, maker.op, engine_.statistics.evals);
+  }
+  const Node& maker_of(const Made& m) const { return nodes_[m.writers.back()]; }
+
+  // Of what waits, all that somebody can see, and what that is made of.
+  void mark() {
+    for (Base* base : slots_) {
+      Made& m = made_[base->slot];
+      m.is_needed = m.waits && base->handles > 0;
+      m.changed_by = no_node;
+      base->is_kept = false;
+    }
+    for_each_node_that_stays([&](std::uint32_t, const Access& a) {
+      if (Made& in = made_of(a); in.waits)
+        in.is_needed = true;
+      else
+        a.base->is_kept = true;
+    });
+    for (Base* base : slots_) base->is_postponed = made_[base->slot].is_needed;
+  }
+  template <class Visit>  // visit(node, input), of the last one first
+  void for_each_node_that_stays(Visit&& visit) {
+    for (auto k = static_cast<std::uint32_t>(nodes_.size()); k-- > 0;) {
+      const Node& node = nodes_[k];
+      if (node.kind != NodeKind::Elementwise || !made_of(node.out).is_needed) continue;
+      for (int i = 0; i < node.inputs; ++i)
+        if (node.in[i].base) visit(k, node.in[i]);
+    }
+  }
+
+  // What steps that stay read may be written by one other step behind them, which may leave it for
+  // new memory.
+  bool exclude_by_changes() {
+    bool has_changed = false;
+    for_each_node_that_stays([&](std::uint32_t k, const Access& a) {
+      Made& in = made_of(a);
+      if (!a.base->is_kept) return;
+      const auto next = std::ranges::upper_bound(in.writers, k);
+      if (next == in.writers.end()) return;
+      if (nodes_[*next].kind == NodeKind::Elementwise &&
+          (in.changed_by == no_node || in.changed_by == *next)) {
+        in.changed_by = *next;
+        return;
+      }
+      made_of(nodes_[k].out).waits = false;
+      has_changed = true;
+    });
+    return has_changed;
+  }
+
+  // What is kept may not take more than what is not stored.
+  bool exclude_by_memory() {
+    std::int64_t kept = 0, saved = 0;
+    for (const Base* base : slots_) {
+      const Made& m = made_[base->slot];
+      if (base->is_kept && (base->handles == 0 || m.changed_by != no_node)) kept += base->bytes;
+      if (m.is_needed && base->handles > 0 && !m.is_cheap()) saved += base->bytes;
+    }
+    if (kept <= saved + saved / 8) return false;  // windows without a border are smaller
+    for (const Base* base : slots_)
+      if (Made& m = made_[base->slot]; base->handles > 0 && !m.is_cheap()) m.waits = false;
+    return true;
+  }
+
+  // What is made of more than numbers is computed by this run, so that its errors are told now. If
+  // it was before, it is stored: somebody does read it.
+  bool exclude_by_runs() {
+    std::vector<SlotState> states;
+    states.reserve(slots_.size());
+    for (const Base* base : slots_) states.push_back(state_of(*base));
+    const std::vector<bool> runs = needed_nodes({.nodes = nodes_, .slots = states});
+    bool has_changed = false;
+    for (const Base* base : slots_) {
+      Made& m = made_[base->slot];
+      if (!m.is_needed || base->handles == 0 || m.is_cheap()) continue;
+      const auto run = std::ranges::count_if(m.writers, [&](std::uint32_t k) { return runs[k]; });
+      if (base->was_postponed ? run == 0 : run == std::ssize(m.writers)) continue;
+      if (base->was_postponed) engine_.note_read(maker_of(m));
+      m.waits = false;
+      has_changed = true;
+    }
+    return has_changed;
+  }
+
+  Engine& engine_;
+  std::span<Node> nodes_;
+  std::span<Base* const> slots_;
+  const Base* wanted_;
+  std::vector<Made> made_;
+};
+
+void Engine::note_read(const Node& maker) { unread.note_read(maker.source, maker.op); }
+
+// Marks what need not be stored by the run that is to begin, but for what is wanted.
+void Engine::postpone(const Base* wanted) {
+  const std::int64_t least = std::min(settings.postponed_bytes, settings.unread_bytes);
+  const bool has_large = std::ranges::any_of(nodes_, [&](const Node& node) {
+    if (node.kind != NodeKind::Elementwise) return false;
+    const Base& base = *node.out.base;
+    return base.handles > 0 && base.bytes >= least && is_promised(base);
+  });
+  if (!has_large) return;
+  number_bases();
+  Postponing choice(*this, nodes_, slots_, wanted);
+  for (std::uint32_t slot : to_store_) choice.store(slot);
+  choice.choose(snapshots_, unread_);
+  for (const Base* base : slots_) has_postponed_ |= base->is_postponed;
+}
+
+// Whether the plan leaves what is needed as it was for new memory, and stores nothing of what is
+// not to be stored. What doesn't is stored by this run.
+bool Engine::can_postpone(const Plan& plan) {
+  std::vector<bool> is_bad(slots_.size(), false);
+  for (Snapshot& snapshot : snapshots_) {
+    snapshot.group = group_that_leaves(plan, snapshot);
+    if (snapshot.group == no_group) is_bad[snapshot.base->slot] = true;
+  }
+  for (const Step& step : plan.steps)
+    for (std::uint32_t slot : step.allocate)
+      if (std::ranges::find(unread_, slot, &Maker::slot) != unread_.end()) is_bad[slot] = true;
+  if (std::ranges::find(is_bad, true) == is_bad.end()) return true;
+  for (const Node& node : nodes_)
+    if (node.kind == NodeKind::Elementwise && node.out.base->is_postponed)
+      for_each_access(node, [&](const Access& a, bool) {
+        if (is_bad[a.base->slot]) is_bad[node.out.base->slot] = true;
+      });
+  for (const Maker& made : unread_)
+    if (is_bad[made.slot]) to_store_.push_back(made.slot);
+  return false;
+}
+
+// The group that writes the base to new memory, as the first one behind what is to be kept.
+std::uint32_t Engine::group_that_leaves(const Plan& plan, const Snapshot& snapshot) const {
+  const auto has_node = [&](const GroupSummary& group) {
+    return std::ranges::find(group.nodes, snapshot.before) != group.nodes.end();
+  };
+  const auto found = std::ranges::find_if(plan.groups, has_node);
+  if (found == plan.groups.end()) return no_group;
+  for (std::uint32_t k : found->nodes)
+    if (k < snapshot.before && nodes_[k].kind == NodeKind::Elementwise &&
+        nodes_[k].out.base == snapshot.base)
+      return no_group;
+  const auto group = static_cast<std::uint32_t>(found - plan.groups.begin());
+  int launches = 0, leaves = 0;
+  for (const Step& step : plan.steps) {
+    if (step.group != group || step.kind != StepKind::Launch) continue;
+    ++launches;
+    for (const LaunchStep::Shadow& shadow : step.launch.shadows)
+      if (shadow.slot == snapshot.base->slot && step.launch.extent > 0) ++leaves;
+  }
+  return launches == 1 && leaves == 1 ? group : no_group;
+}
+
+// A launch has written the base to new memory: the old one is given up, or kept.
+void Engine::leave_memory(Base* base, std::uint32_t group) {
+  for (Snapshot& s : snapshots_) {
+    if (s.base != base || s.group != group) continue;
+    s.old = new_base(base->bytes);
+    s.old->handles = 0;
+    s.old->data = std::exchange(base->data, nullptr);
+    if (base->extra && base->extra->owner) {
+      s.old->need_extra().owner = std::exchange(base->extra->owner, nullptr);
+      s.old->extra->release = base->extra->release;
+    }
+    return;
+  }
+  release_memory(base);
 }
 
 // The steps that make what was postponed are not finished. What of it had to be in memory for a
@@ -103,18 +333,85 @@ void Engine::keep_postponed(std::vector<bool>& finished) {
     if (node.out.base->data) release_memory(node.out.base);
     if (finished[k]) node.float_checks = 0;  // it has told
     finished[k] = false;
+    for (const Snapshot& s : snapshots_)
+      if (s.old && k < s.before) read_old(node, s);
   }
   end_postponing();
 }
 
+void Engine::read_old(Node& node, const Snapshot& snapshot) {
+  for (int i = 0; i < node.inputs; ++i) {
+    Access& a = node.in[i];
+    if (a.base != snapshot.base) continue;
+    a.base = snapshot.old;
+    ++snapshot.old->pending;
+    lower(snapshot.base->pending);  // it is written by a step that is not dropped yet
+  }
+}
+
 void Engine::end_postponing() {
+  for (const Snapshot& s : snapshots_)
+    if (s.old && s.old->pending == 0) destroy(s.old);
+  for (const Snapshot& s : snapshots_) s.base->is_kept = false;
+  snapshots_.clear();
+  unread_.clear();
   if (!has_postponed_) return;
+  const auto makes_postponed = [](const Node& node) {
+    return node.kind == NodeKind::Elementwise && node.out.base->is_postponed;
+  };
   for (const Node& node : nodes_)
-    if (node.kind == NodeKind::Elementwise && node.out.base->is_postponed) {
+    if (makes_postponed(node))
+      for_each_access(node, [](const Access& a, bool) { a.base->is_kept = false; });
+  for (const Node& node : nodes_)
+    if (makes_postponed(node)) {
       node.out.base->is_postponed = false;
       node.out.base->was_postponed = true;
     }
   has_postponed_ = false;
+}
+
+// The run will store all, after all.
+void Engine::give_up_postponing() {
+  for (Base* base : slots_) base->is_postponed = base->is_kept = false;
+  snapshots_.clear();
+  unread_.clear();
+  has_postponed_ = false;
+}
+
+// What made arrays that are gone need not wait any longer, nor what it would have read.
+void Engine::drop_unseen() {
+  if (waiting_ == 0) return;
+  number_bases();
+  const std::vector<bool> needed = needed_nodes(segment(slot_states()));
+  std::vector<Node> dropped, rest;
+  for (std::size_t k = 0; k < nodes_.size(); ++k)
+    (k < waiting_ && !needed[k] ? dropped : rest).push_back(std::move(nodes_[k]));
+  nodes_.swap(rest);
+  const std::size_t count = dropped.size();
+  if (count == 0) return;
+  waiting_ -= count;
+  if (anchor_ > 0) anchor_ -= count;
+  for (auto& [first, second] : twins_) {
+    first -= count;
+    second -= count;
+  }
+  for (const Node& node : dropped)
+    for_each_access(node, [&](const Access& a, bool is_write) { drop_access(a, is_write); });
+}
+
+// Each eval looks through what waits. Of much nothing waits any longer.
+bool Engine::may_wait_longer() {
+  constexpr std::size_t most_waiting = 256;  // nodes
+  if (waiting_ <= most_waiting) return true;
+  note_all_read();
+  return false;
+}
+
+// All that waits is to be stored now: somebody does read it.
+void Engine::note_all_read() {
+  for (std::size_t k = 0; k < waiting_; ++k)
+    if (nodes_[k].kind == NodeKind::Elementwise && nodes_[k].out.base->handles > 0)
+      note_read(nodes_[k]);
 }
 
 }  // namespace frit

@@ -6,10 +6,14 @@
 // nothing is gained where a round needs its neighbours' results, or reads other memory each time,
 // and the kernel of a trial is interpreted; then with all. And only when that kernel is compiled do
 // rounds wait for one another.
+//
+// A function that a round calls for each of its arrays (`laplacian(u)`, `laplacian(v)`) passes for
+// several rounds, of different lengths that come again in turn. Those are one round.
 #pragma once
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <vector>
 
 #include "backend/cpu/cpu.h"
@@ -38,10 +42,12 @@ class Rounds {
     std::int64_t held;  // bytes
   };
 
-  // The loop's next round begins, with much to do before it: is it recorded too? held: the bytes
-  // that only the trace keeps alive; they stay below a limit with that round too.
-  bool waits(Begin begin, std::int64_t held, std::int64_t most_held) {
+  // The loop's next round begins, with much to do before it, in so many nodes: is it recorded too?
+  // held: the bytes that only the trace keeps alive; they stay below a limit with that round too.
+  bool waits(Begin begin, std::size_t nodes, std::int64_t held, std::int64_t most_held) {
     Place& place = place_of(begin);
+    const auto rounds = static_cast<std::size_t>(passed_) + 1;
+    if (nodes < rounds * place.nodes && held <= most_held) return true;  // still the same one
     if (place.stage == Stage::Chosen && is_ready(place)) {
       place.stage = Stage::Settled;
       place.together = place.most;
@@ -59,10 +65,12 @@ class Rounds {
   // Whether such a trace is the better one: then await() is told what it waits for.
   bool note(Begin begin, const Trace& trace, Limits limits) {
     Place& place = place_of(begin);
+    if (place.stage == Stage::Watched && place.finds_parts(trace.nodes)) return false;
     const double bytes = static_cast<double>(trace.bytes) / static_cast<double>(trace.nodes);
     if (place.stage == Stage::Watched) {
       place.seen += trace.memory + trace.work;
       if (place.seen < worth) return false;
+      place.nodes = trace.nodes;
       place.most = most_together(trace, limits);
       place.together = std::min(2, place.most);
       place.bytes_a_node = bytes;
@@ -84,7 +92,7 @@ class Rounds {
   static constexpr double worth = 6e7;  // ns of a loop, from which one of its traces may be slow
   static constexpr double enough_less = 0.7;
   static constexpr double most_rounds = 8;
-  static constexpr std::size_t most_places = 64;
+  static constexpr std::size_t most_places = 64, most_lengths = 12;
 
   // Chosen: more rounds together, when their code is there.
   enum class Stage : std::uint8_t { Watched, Tried, Chosen, Settled };
@@ -94,9 +102,28 @@ class Rounds {
     std::int64_t elements = 0;
     Stage stage = Stage::Watched;
     int together = 1, most = 1;
-    double seen = 0;  // ns
+    std::size_t nodes = 0;               // of a round; 0: not known
+    std::vector<std::size_t> lengths{};  // of what passed for rounds, in nodes; the latest last
+    double seen = 0;                     // ns
     double bytes_a_node = 0;
     std::vector<Compiler::Slot> awaited{};
+
+    bool finds_parts(std::size_t length) {
+      if (nodes > 0 || lengths.size() == most_lengths) return false;
+      lengths.push_back(length);
+      const auto last = std::ssize(lengths);
+      for (std::ptrdiff_t n = 2; 3 * n <= last; ++n) {
+        const auto come_again = [&](std::ptrdiff_t apart) {
+          return std::equal(lengths.end() - 2 * n, lengths.end(), lengths.end() - 2 * n - apart);
+        };
+        // It begins behind the longest part: the others are what a round does first.
+        const bool is_end = lengths.back() == *std::max_element(lengths.end() - n, lengths.end());
+        if (!is_end || !come_again(n) || come_again(1)) continue;
+        nodes = std::accumulate(lengths.end() - n, lengths.end(), std::size_t{0});
+        return true;
+      }
+      return false;
+    }
   };
 
   // Beyond that, what is left of the memory's time is less than half of the work's.

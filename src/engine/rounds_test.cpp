@@ -26,7 +26,8 @@ struct Loop {
   int trace() {
     rounds.start_trace();
     int count = 1;
-    while (rounds.waits(begin, count * held, most_held)) ++count;
+    while (rounds.waits(begin, static_cast<std::size_t>(10 * count), count * held, most_held))
+      ++count;
     const double passes = passes_once ? 1 : count;
     const Rounds::Trace trace{.nodes = static_cast<std::size_t>(10 * count),
                               .bytes = static_cast<std::int64_t>(5e7 * passes),
@@ -52,6 +53,25 @@ TEST(Rounds, wait_for_one_another_when_their_kernel_is_compiled) {
   EXPECT_EQ(loop.after(10), 1);
   loop.compile();
   EXPECT_EQ(loop.after(10), 4);
+}
+
+// A round that calls one function for three arrays passes for three.
+TEST(Rounds, are_whole_where_their_parts_begin_alike) {
+  Rounds rounds;
+  const Rounds::Begin begin{place(0), 1'000'000};
+  constexpr std::size_t parts[] = {7, 7, 20};
+  std::size_t part = 0;
+  const auto trace = [&] {
+    rounds.start_trace();
+    std::size_t nodes = parts[part++ % 3];
+    while (rounds.waits(begin, nodes, 0, most_held)) nodes += parts[part++ % 3];
+    const Rounds::Trace made{.nodes = nodes, .bytes = 5'000'000, .memory = 1e6, .work = 3e6};
+    rounds.note(begin, made, limits);
+    return nodes;
+  };
+  EXPECT_EQ(trace(), 7U);
+  for (int k = 0; k < 11; ++k) trace();
+  for (int k = 0; k < 100; ++k) EXPECT_EQ(trace(), 34U);
 }
 
 TEST(Rounds, do_not_wait_where_memory_is_passed_as_often) {

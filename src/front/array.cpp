@@ -290,6 +290,12 @@ void eval() {
   Engine::get().eval();
 }
 
+void run_pending() {
+  note_look();
+  const Locked lock(Engine::lock());
+  Engine::get().run_pending();
+}
+
 namespace {
 
 // For memory that no step has written: the array says what it is of.

@@ -36,8 +36,9 @@ class alignas(64) Base {
   std::int32_t pending_writes = 0;
   bool foreign = false;  // memory of somebody else's
   bool writable = true;
-  // Not stored by the run that goes on, though others can see it; by one before (postpone.cpp).
-  bool is_postponed = false, was_postponed = false;
+  // Not stored by the run that goes on, though others can see it; by one before; stored, though
+  // nobody else can see it, since steps that wait read it (postpone.cpp).
+  bool is_postponed : 1 = false, was_postponed : 1 = false, is_kept : 1 = false;
   std::uint32_t slot = 0;     // its number in the trace that is evaluated,
   std::uint64_t segment = 0;  // if that is the trace with this number
   // What the memory holds behind all that is recorded: equal stamps, the same bytes. 0: it has not

@@ -224,7 +224,7 @@ StateChangeObject& change_of(PyObject* object) {
 }
 
 void compute_pending() {
-  if (has_pending() || has_float_warnings()) evaluate_all();
+  if (has_pending() || has_float_warnings()) run_all();
 }
 
 PyObject* call_change(PyObject* object, PyObject* const* values, std::size_t count,

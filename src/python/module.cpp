@@ -137,7 +137,7 @@ bool has_other_threads() {
 void shut_down() {
   if (has_other_threads()) nb::set_leak_warnings(false);  // daemons keep what they have
   end_runs_elsewhere();
-  if (has_pending()) translated([] { evaluate_all(); });
+  if (has_pending()) translated([] { run_all(); });
   forget_kernels();
   Engine::get().shutdown();
 }
@@ -198,9 +198,12 @@ void add_engine(nb::module_& m) {
       "has_pending", [] { return !is_in_stoppable() && has_pending(); },
       "Whether anything is recorded and not computed, that could be computed now.");
   m.def(
+      "run_pending", [] { translated([] { run_all(); }); },
+      "Computes what is pending, but stores no large array that nobody is foreseen to read.");
+  m.def(
       "finish",
       [] {
-        if (!is_running_elsewhere() && has_pending()) translated([] { evaluate_all(); });
+        if (!is_running_elsewhere() && has_pending()) translated([] { run_all(); });
       },
       "Computes what is pending, when the program has ended but for its threads.");
   m.def(
@@ -256,6 +259,14 @@ void add_test_hooks(nb::module_& m) {
       "n"_a,
       "What is made of numbers alone is stored when it is read twice, from n bytes on. Gives back "
       "what it was.");
+  m.def(
+      "set_unread_bytes",
+      [](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        return std::exchange(Engine::get().settings.unread_bytes, n);
+      },
+      "n"_a,
+      "What nobody is foreseen to read is not stored, from n bytes on. Gives back what it was.");
   m.def("kernel_folder", &store_folder_from_environment,
         "Where compiled kernels are kept; empty: nowhere.");
   m.def(

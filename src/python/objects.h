@@ -81,6 +81,8 @@ inline std::byte* memory_of(const Array& fresh) {
 // wrong.
 const std::byte* evaluate(const Array& array);
 void evaluate_all();
+// The same, but for large arrays that nobody is foreseen to read: they may stay unstored.
+void run_all();
 // Issues float warnings that are due. Throws PythonError if a warning is an error.
 void issue_float_warnings();
 // Some float error would raise or be recorded: what was asked for runs at once.

@@ -160,7 +160,9 @@ const std::byte* evaluate(const Array& array) {
   return array.base()->data + array.offset();
 }
 
-void evaluate_all() {
+namespace {
+
+void run_trace(void (*run)()) {
   note_look();
   const auto has_nodes = [] {
     const std::scoped_lock lock(Engine::lock());
@@ -168,10 +170,19 @@ void evaluate_all() {
   };
   if (has_nodes()) {
     WithoutGil released;
-    eval();
+    run();
   }
   settle_warnings();
   drain_released();
+}
+
+}  // namespace
+
+void evaluate_all() {
+  run_trace([] { eval(); });
+}
+void run_all() {
+  run_trace([] { run_pending(); });
 }
 
 }  // namespace frit::python

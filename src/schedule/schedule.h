@@ -31,7 +31,7 @@ struct SlotState {
 inline SlotState state_of(const Base& base) {
   const bool varies = !base.data && base.extra && base.extra->most_bytes != 0;
   return {.bytes = varies ? base.extra->most_bytes : base.bytes,
-          .alive = base.handles > 0 && !base.is_postponed,
+          .alive = (base.handles > 0 || base.is_kept) && !base.is_postponed,
           .has_data = base.data != nullptr,
           .pinned = base.exports > 0 || base.foreign};
 }

@@ -19,11 +19,11 @@ _original: dict[str, Callable[[], Any]] = {}
 
 def _honest(clock: Callable[[], Any]) -> Callable[[], Any]:
     has_pending = _core.has_pending
-    evaluate = _core.eval
+    run_pending = _core.run_pending
 
     def read() -> Any:
         if has_pending() and not (gc.callbacks and _times_the_collector()):
-            evaluate()
+            run_pending()
         return clock()
 
     read.__name__ = read.__qualname__ = clock.__name__
