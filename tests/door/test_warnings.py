@@ -7,6 +7,8 @@ import warnings
 import numpy
 import pytest
 
+from frit import _core
+
 SETUP = """
 x = np.array(np.arange(n) * 1.0)
 x[0], x[1] = np.nan, np.inf
@@ -367,6 +369,62 @@ def test_a_complex_power_that_is_no_number_is_compared(dtype, n, form, tier):
         for exponent in (nan, complex(nan, 1), complex(1, nan), complex(nan, nan)):
             expected = warned(numpy, number, exponent)
             assert warned(frit.numpy, number, exponent) == expected, (number, exponent)
+
+
+def outcome(np, program):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        _core.let_float_errors_come_late()  # as they do where nobody asks for them
+        space = {"np": np}
+        try:
+            exec(program, space)
+            result = repr(numpy.asarray(space["r"]).tolist())
+        except Exception as error:
+            result = f"{type(error).__name__}: {error}"
+    return result, [str(w.message) for w in seen]
+
+
+NUMBERS = ["np.zeros(3, '{}').max()", "(np.arange(3) * 50).astype('{}').max()"]
+TYPES = ["b", "h", "i", "l", "B", "H", "I", "L", "e", "f", "d"]
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%"])
+def test_numbers_still_to_be_computed_warn_as_numpys_scalars(op, recorded):
+    import frit.numpy
+
+    scalars = [text.format(t) for text in NUMBERS for t in TYPES]
+    others = [*scalars, "(np.zeros(3) > 1).any()", "True", "-7", "0", "2.5", "0.0"]
+    for left in scalars:
+        for right in others:
+            for a, b in ((left, right), (right, left)):
+                program = f"a = {a}; b = {b}; r = a {op} b"
+                assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+@pytest.mark.parametrize("t", TYPES)
+def test_signs_of_numbers_still_to_be_computed_warn_as_numpys_scalars(t, recorded):
+    import frit.numpy
+
+    for text in (*NUMBERS, "np.full(3, np.iinfo('{}').min).max()" if t in "bhiBHIL" else "0"):
+        for sign in ("-", "abs"):
+            program = f"x = {text.format(t)}; r = {sign}(x)"
+            assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+# NumPy has loops for vectors and values of their type; else it speaks of "at".
+@pytest.mark.parametrize("f", ["add", "multiply", "divide", "floor_divide", "power"])
+@pytest.mark.parametrize("t", ["e", "f", "d", "F", "b", "l"])
+def test_ufunc_at_warns_in_numpys_name(f, t):
+    import frit.numpy
+
+    for array in ("np.array([3, 1, 2], '{}')", "np.array([[3], [1], [2]], '{}')"):
+        for value in ("0", "0.0", "True", "np.zeros((), '{}')", "np.zeros(2, '{}')"):
+            program = f"r = {array.format(t)}; np.{f}.at(r, [0, 1], {value.format(t)})"
+            if t in "efdF" and f in ("add", "multiply"):
+                program = program.replace("[3", "[np.inf").replace(
+                    "zeros", "float64(-np.inf) * np.ones"
+                )
+            assert outcome(frit.numpy, program) == outcome(numpy, program), program
 
 
 def told(python, *words):
