@@ -268,9 +268,10 @@ bool takes_product(PyObject* object, PyObject* other) {
          (!y.array || y.array->ndim() == 0 || std::ranges::equal(y.array->shape(), array.shape()));
 }
 
-// Over its right operand it writes right * left. That is seen in the last bits of a product of
-// complex numbers, which is made by fused multiply-adds.
+// Over its right operand it writes right * left, if the left one is no scalar of its own. That is
+// seen in the last bits of a product of complex numbers, which is made by fused multiply-adds.
 bool is_turned_round(PyObject* left, PyObject* right) {
+  if (is_scalar(left)) return false;
   try {
     return takes_product(right, left) && !takes_product(left, right);
   } catch (...) {  // an operand that the path to NumPy will see again
