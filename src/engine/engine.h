@@ -216,6 +216,7 @@ class Engine {
   void tidy();
   void take_zeros();
   void postpone(const Base& wanted);
+  void silence_postponed(const std::vector<bool>& have_run);
   void keep_postponed(std::vector<bool>& finished);
   void end_postponing();
   // What no run has seen yet.

@@ -94,6 +94,17 @@ void Engine::postpone(const Base& wanted) {
   }
 }
 
+// What has run has told of its errors; where it runs again, nobody hears of them.
+void Engine::silence_postponed(const std::vector<bool>& have_run) {
+  if (!has_postponed_) return;
+  for (std::size_t k = 0; k < nodes_.size(); ++k) {
+    Node& node = nodes_[k];
+    const bool again =
+        have_run[k] && node.kind == NodeKind::Elementwise && node.out.base->is_postponed;
+    if (again && node.float_checks != 0) node.float_checks = silent_checks;
+  }
+}
+
 // The steps that make what was postponed are not finished. What of it had to be in memory for a
 // while is not kept: of several writes only those are done that somebody read.
 void Engine::keep_postponed(std::vector<bool>& finished) {
@@ -101,7 +112,6 @@ void Engine::keep_postponed(std::vector<bool>& finished) {
     Node& node = nodes_[k];
     if (node.kind != NodeKind::Elementwise || !node.out.base->is_postponed) continue;
     if (node.out.base->data) release_memory(node.out.base);
-    if (finished[k]) node.float_checks = 0;  // it has told
     finished[k] = false;
   }
   end_postponing();

@@ -411,6 +411,71 @@ def test_signs_of_numbers_still_to_be_computed_warn_as_numpys_scalars(t, recorde
             assert outcome(frit.numpy, program) == outcome(numpy, program), program
 
 
+NANS = "x = np.ones(n, t); x[n // 2] = np.nan; y = x * 2; "
+COMPARED = [
+    "y.min()",
+    "y.max()",
+    "(y < 3)",
+    "np.fmin(y, 3)",
+    "np.maximum(y, 3)",
+    "np.clip(y, 0, 1)",
+]
+SUMMED = ["y.sum()", "y.prod()", "y.mean()", "y.var()", "y.reshape(1, n).sum(0)", "(y * 3).sum()"]
+
+
+@pytest.mark.parametrize("n", [1, 5, 20_000])
+@pytest.mark.parametrize("t", ["f", "d"])
+def test_a_sum_of_nans_is_valid_beside_comparisons_of_them(t, n, tier, recorded):
+    import frit.numpy
+
+    setup = f"n, t = {n}, '{t}'; {NANS}"
+    for compared in COMPARED:
+        for summed in SUMMED:
+            for first, second in ((compared, summed), (summed, compared)):
+                program = f"{setup}p = {first}; q = {second}; r = p + q"
+                assert outcome(frit.numpy, program) == outcome(numpy, program), program
+    program = f"{setup}y[:] = np.inf; y[0] = -np.inf; p = y.min(); q = y.sum(); r = p + q"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "c = 1 / a; b = np.ones(9); s = float(b.sum()); r = c.sum()",
+        "c = a / a; b = np.full((3, 3), 2)[np.array([2, 0])]; r = c",
+        "c = 1 / a; r = [c.sum() + 1, c.max() * 2, (c * 3).min()]",
+        "c = 1 / a; r = [float(c.sum()), float(c.max()), c.tolist()]",
+        "c = a - np.inf; d = c + np.inf; r = [float((d + c).sum()), float(d.sum())]",
+        "c = np.arange(9) * 1e308; s = float(np.ones(9).sum()); r = (c * 2).sum()",
+    ],
+)
+def test_what_is_not_stored_at_once_warns_once_by_its_own_name(program, tier, recorded):
+    import frit.numpy
+
+    before = _core.set_postponed_bytes(1)
+    program = f"a = np.zeros(9); {program}"
+    try:
+        for _ in range(3):
+            assert outcome(frit.numpy, program) == outcome(numpy, program)
+    finally:
+        _core.set_postponed_bytes(before)
+
+
+DIVIDED = ["i // {}", "i % {}", "np.fmod(i, {})", "np.divmod(i, {})[0]", "(i > 2) // {}"]
+DIVIDED += ["i.astype('i1') // {}", "i.astype('u2') % {}", "z // {}", "z / {}"]
+DIVIDED += ["1 // {}", "1.0 / {}"]
+
+
+@pytest.mark.parametrize("n", [9, 30_000])
+@pytest.mark.parametrize("divisor", ["(i > i[::-1])", "(i != 1).astype(int)", "(z > 1) * 1"])
+def test_a_division_by_a_condition_warns(divisor, n, tier, recorded):
+    import frit.numpy
+
+    for text in DIVIDED:
+        program = f"i = np.arange({n}); z = np.zeros({n}); r = {text.format(divisor)}"
+        assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
 # NumPy has loops for vectors and values of their type; else it speaks of "at".
 @pytest.mark.parametrize("f", ["add", "multiply", "divide", "floor_divide", "power"])
 @pytest.mark.parametrize("t", ["e", "f", "d", "F", "b", "l"])
