@@ -485,8 +485,8 @@ bool flags_tell(Op op, DType dtype) {
          (op == Op::TrueDivide && is_float(dtype));
 }
 
-// NumPy has loops of their own for ufunc.at of these, for vectors and values of their dtype; all other
-// warnings speak of "at".
+// NumPy has loops of their own for ufunc.at of these, for vectors and values of their dtype; all
+// other warnings speak of "at".
 bool is_named_by_itself(Op op, const Array& a, const Argument& value) {
   const DType dtype = value.array ? value.array->dtype() : value.scalar.dtype;
   if (a.ndim() != 1 || dtype != a.dtype() || (value.array && value.array->ndim() > 1)) return false;

@@ -1,3 +1,4 @@
+// scalar_math.cpp: which operators NumPy's scalars compute themselves, and of what they warn alone.
 #include "python/scalar_math.h"
 
 namespace frit::python {
