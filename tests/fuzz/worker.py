@@ -60,7 +60,8 @@ def rounded_alike(a: numpy.ndarray, b: numpy.ndarray, step: float) -> numpy.ndar
     if a.dtype.kind not in "fc":
         return a == b
     if a.dtype.kind == "c":
-        return rounded_alike(a.real, b.real, step) & rounded_alike(a.imag, b.imag, step)
+        parts = (numpy.stack([x.real, x.imag]) for x in (a, b))
+        return rounded_alike(*parts, step).all(axis=0)
     with numpy.errstate(all="ignore"):
         finite = numpy.abs(numpy.concatenate([a[numpy.isfinite(a)], b[numpy.isfinite(b)]]))
         largest = finite.max(initial=0)
