@@ -222,7 +222,7 @@ np.max({a}, axis={k}, keepdims=True, out={a}[:1])
 np.divmod({v}, 3, out=({v}, {v}.copy()))
 np.putmask({v}, {v} > 1, {v} * 2)
 np.place({v}, {v} > 1, [3, 4, 5])
-{v}.flat[::3] = {o}.ravel()[:2]
+{v}.flat[::3] = np.ravel({o})[:2]
 {v}.flat = [1, 2, 3]
 {v}.fill({v}.ravel()[0])
 {a}.shape = (-1,)
@@ -269,6 +269,7 @@ MATHEMATICS = [
 class Program:
     tier: str = "interpreter"
     warns: bool = False
+    size: str = "tiny"
     statements: list[str] = field(default_factory=list)
 
     def script(self) -> str:
@@ -1316,7 +1317,7 @@ def _numpy_copies_right(target: Any, value: Any) -> bool:
 
 def make(seeds: list[int], size: str, kinds: tuple[str, ...], tier: str, warns: bool) -> Program:
     """The program that these numbers stand for."""
-    program = Program(tier=tier, warns=warns)
+    program = Program(tier=tier, warns=warns, size=size)
     maker = Maker(size, kinds, program)
     for seed in seeds:
         maker.statement(seed)

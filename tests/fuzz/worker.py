@@ -183,8 +183,11 @@ def check(program: programs.Program) -> str | None:
     shown: list[tuple[Any, ...]] = []
     expected = run(numpy, program, shown)
     found = compared(program, expected, run(frit.numpy, program, shown))
-    if found or program.tier == "eager":
+    is_recorded_anyway = program.size == "lazy" and not program.warns
+    if found or program.tier == "eager" or is_recorded_anyway:
         return found
+    if program.tier == "compiled" and len(program.statements) % 3:
+        _core.set_tier("interpreter")  # most of the time goes into compiling
     before = _core.set_immediate_bytes(0), _core.set_postponed_bytes(1)
     try:
         found = compared(program, expected, run(frit.numpy, program, shown, recorded=True))
