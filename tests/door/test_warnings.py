@@ -247,6 +247,8 @@ IN_PLACE = [
     "np.exp(x, out=zero, where=even)",
     "np.exp(huge, out=zero, where=even)",
     "np.divide(one, zero, out=one); np.sqrt(x, out=x)",
+    "x[...] = 1; x /= zero; x *= 2",
+    "x[...] = 1; x /= x > 5; x += 2; x = x - 1",
     "np.exp(x, out=x)",
     "np.exp2(x, out=x)",
     "np.sinh(x, out=x)",
