@@ -59,7 +59,11 @@ LOOP_FUZZ := tests/loops/test_loop_fuzz.py tests/loops/test_method_fuzz.py \
 fuzz: build
 	FRIT_FUZZ_PROGRAMS=$${FRIT_FUZZ_PROGRAMS:-20000} $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py $(LOOP_FUZZ) -n $(PYTEST_JOBS)
 
+# With FRIT_TEST_RECORDED small arrays are recorded as large ones are (tests/conftest.py).
+RECORDED := tests/door tests/core tests/traps tests/pykokkos tests/loops
+
 nightly: test lint asan tsan wheel
+	FRIT_TEST_RECORDED=1 $(PYTEST) $(RECORDED) -n $(PYTEST_JOBS)
 	FRIT_FUZZ_PROGRAMS=200000 $(PYTEST) tests/fuzz tests/pykokkos/test_kernel_programs.py -n $(PYTEST_JOBS)
 	FRIT_FUZZ_PROGRAMS=20000 $(PYTEST) $(LOOP_FUZZ) -n $(PYTEST_JOBS)
 

@@ -38,6 +38,8 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
     for (Emitted* operand : operands) replaced.push_back(harmless(op, in, *operand));
     for (std::size_t k = 0; k < used.size(); ++k) used[k] = &replaced[k];
   }
+  Emitted last = fenced_choice(op, *used.back());
+  used.back() = &last;
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
   if (has_shorter_way(op, in, used)) return shorter_where_ordinary(op, in, out, used);
   if (Function* overflows = formulas_.find(overflow_symbol(op, in)))

@@ -2,8 +2,10 @@
 #include "codegen/emitter.h"
 #include "ir/error.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Support/KnownBits.h>
 
 namespace frit::codegen {
 
@@ -137,6 +139,48 @@ Emitted Emitter::fenced(const Emitted& value) {
       v = builder_.CreateIntrinsic(Intrinsic::arithmetic_fence, {v->getType()}, {v});
   };
   for (int k = 0; k < value.parts; ++k) {
+    if (result.part[k].scalar && result.part[k].vector) result.part[k].vector = nullptr;
+    fence(result.part[k].scalar);
+    fence(result.part[k].vector);
+  }
+  return result;
+}
+
+namespace {
+
+// Is it nothing but 0 or 1?
+bool is_bit(Value* v, const DataLayout& layout) {
+  if (isa<UIToFPInst>(v) || isa<SIToFPInst>(v)) v = cast<CastInst>(v)->getOperand(0);
+  return isa<Instruction>(v) && v->getType()->isIntOrIntVectorTy() &&
+         computeKnownBits(v, layout).countMaxActiveBits() <= 1;
+}
+
+bool divides(Op op) {
+  return op == Op::TrueDivide || op == Op::FloorDivide || op == Op::Remainder || op == Op::Fmod ||
+         op == Op::Reciprocal;
+}
+
+}  // namespace
+
+// The last operand, fenced where the optimizer would compute the quotients for 0 and 1 itself and
+// choose between them, by which 1 / 0 raises nothing.
+Emitted Emitter::fenced_choice(Op op, const Emitted& operand) {
+  if (!divides(op)) return operand;
+  Emitted result = operand;
+  const DataLayout& layout = function_->getParent()->getDataLayout();
+  const auto fence = [&](Value*& v) {
+    if (!v || !is_bit(v, layout) || v->getType()->getScalarType()->isHalfTy()) return;
+    Type* const type = v->getType();
+    const bool is_wide = type->getScalarSizeInBits() == 64;
+    Type* const word = type->getWithNewType(is_wide ? int64_ : builder_.getInt32Ty());
+    Type* const number =
+        type->getWithNewType(is_wide ? builder_.getDoubleTy() : builder_.getFloatTy());
+    const bool is_whole = type->isIntOrIntVectorTy();
+    if (is_whole) v = builder_.CreateBitCast(builder_.CreateZExt(v, word), number);
+    v = builder_.CreateIntrinsic(Intrinsic::arithmetic_fence, {number}, {v});
+    if (is_whole) v = builder_.CreateTrunc(builder_.CreateBitCast(v, word), type);
+  };
+  for (int k = 0; k < operand.parts; ++k) {
     if (result.part[k].scalar && result.part[k].vector) result.part[k].vector = nullptr;
     fence(result.part[k].scalar);
     fence(result.part[k].vector);

@@ -242,6 +242,7 @@ class Emitter {
   Value* any(Value* mask);
   Emitted select(Value* condition, const Emitted& yes, const Emitted& no);
   Emitted fenced(const Emitted& value);
+  Emitted fenced_choice(Op op, const Emitted& operand);
   Emitted extract(Emitted& value, Value* lane);
   Emitted load_parts(Value* const* memory, DType dtype, unsigned lanes);
   void store_parts(Value* const* memory, Emitted value, DType dtype, unsigned lanes);

@@ -52,7 +52,7 @@ bool Engine::run_eagerly() {
   last_nodes_ = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   ++statistics.eager;
 
-  std::vector<bool> finished(nodes_.size(), false);
+  std::vector<bool> finished(nodes_.size(), false), have_run(nodes_.size(), false);
   const auto run_all = [&] {
     OtherSources sources(*this);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
@@ -61,6 +61,7 @@ bool Engine::run_eagerly() {
         sources.set(node);
         source = source_of(node);
         if (!run_by_itself(node)) return false;
+        have_run[k] = true;
         for_each_access(node, [&](const Access& a, bool) {
           if (last_use[a.base->slot] == k) free_unseen(a.base);
         });
@@ -73,9 +74,11 @@ bool Engine::run_eagerly() {
   try {
     all = run_all();
   } catch (...) {
+    silence_postponed(have_run);
     finish_nodes(finished);
     throw;
   }
+  silence_postponed(have_run);
   finish_nodes(finished);
   return all;
 }

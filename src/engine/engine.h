@@ -243,6 +243,7 @@ class Engine {
   bool can_postpone(const Plan& plan);
   std::uint32_t group_that_leaves(const Plan& plan, const Snapshot& snapshot) const;
   void leave_memory(Base* base, std::uint32_t group);
+  void silence_postponed(const std::vector<bool>& have_run);
   void keep_postponed(std::vector<bool>& finished);
   void read_old(Node& node, const Snapshot& snapshot);
   void end_postponing();

@@ -240,9 +240,11 @@ void Engine::run(CachedPlan& cached) {
     }
   } catch (...) {
     free_temporaries();
+    silence_postponed(finished);
     finish_nodes(finished);
     throw;
   }
+  silence_postponed(finished);
   for (std::uint32_t node : plan.unneeded) finished[node] = true;
   finish_nodes(finished);
 }
@@ -295,7 +297,7 @@ void Engine::tidy() {
   const std::vector<SlotState> states = slot_states();
   const std::vector<bool> needed = needed_nodes(segment(states));
   for (const auto& [first, second] : twins_)
-    if (needed[first] && needed[second]) nodes_[second].float_checks = 0;
+    if (needed[first] && needed[second]) nodes_[second].float_checks = silent_checks;
   std::vector<Node> calls, rest;
   std::vector<bool> dropped, read(slots_.size()), written(slots_.size());
   for (std::size_t k = 0; k < nodes_.size(); ++k) {

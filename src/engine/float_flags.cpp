@@ -427,8 +427,9 @@ unsigned explained(const Node& node, unsigned found) {
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
   if (may_warn(node.op, node.signature.in[0])) {
-    mine = meant(node.op, node.signature, flags);
-    flags = 0;
+    mine = meant(node.op, node.signature, flags) & possible(node.op, node.signature);
+    // A formula raises more than is meant; the machine's own operations don't.
+    flags = raises_flags_of_its_own(node.op, node.signature.in[0]) ? 0 : flags & ~mine;
     return mine;
   }
   const auto claim = [&](DType from, DType to) {

@@ -324,6 +324,17 @@ void Engine::leave_memory(Base* base, std::uint32_t group) {
   release_memory(base);
 }
 
+// What has run has told of its errors; where it runs again, nobody hears of them.
+void Engine::silence_postponed(const std::vector<bool>& have_run) {
+  if (!has_postponed_) return;
+  for (std::size_t k = 0; k < nodes_.size(); ++k) {
+    Node& node = nodes_[k];
+    const bool again =
+        have_run[k] && node.kind == NodeKind::Elementwise && node.out.base->is_postponed;
+    if (again && node.float_checks != 0) node.float_checks = silent_checks;
+  }
+}
+
 // The steps that make what was postponed are not finished. What of it had to be in memory for a
 // while is not kept: of several writes only those are done that somebody read.
 void Engine::keep_postponed(std::vector<bool>& finished) {
@@ -331,7 +342,6 @@ void Engine::keep_postponed(std::vector<bool>& finished) {
     Node& node = nodes_[k];
     if (node.kind != NodeKind::Elementwise || !node.out.base->is_postponed) continue;
     if (node.out.base->data) release_memory(node.out.base);
-    if (finished[k]) node.float_checks = 0;  // it has told
     finished[k] = false;
     for (const Snapshot& s : snapshots_)
       if (s.old && k < s.before) read_old(node, s);

@@ -114,16 +114,22 @@ void replay_op(const Node& node, std::span<const std::byte* const> in, std::int6
   out = cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
 }
 
+bool has_nan(DType dtype, const std::byte* elements, std::int64_t n) {
+  const std::int64_t parts = is_complex(dtype) ? 2 * n : n;
+  return shown(Op::Copy, real_of(dtype), elements, parts, flag_invalid) != 0;
+}
+
 bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain(a), domain(b)); }
 
 // Replays the elementwise nodes of one iteration space; found[k] collects the flags of nodes[k].
 class Replay {
  public:
   Replay(const std::vector<const Node*>& nodes, const std::vector<bool>& intact, unsigned raised,
-         std::vector<Found>& found)
+         bool nans, std::vector<Found>& found)
       : nodes_(nodes),
         intact_(intact),
         raised_(raised),
+        nans_(nans),
         found_(found),
         made_(nodes.size()),
         wanted_(nodes.size()) {}
@@ -149,13 +155,20 @@ class Replay {
   // What can still tell something, and what that reads. False: nothing can.
   bool find_wanted() {
     for (std::size_t k = 0; k < nodes_.size(); ++k)
-      wanted_[k] = converts(*nodes_[k]) || open_flags(*nodes_[k], raised_, found_[k].op) != 0;
+      wanted_[k] = converts(*nodes_[k]) || seeks_nan(k) ||
+                   open_flags(*nodes_[k], raised_, found_[k].op) != 0;
     for (std::size_t k = nodes_.size(); k-- > 0;)
       for (std::size_t j = 0; wanted_[k] && j < nodes_[k]->inputs; ++j)
         for (std::size_t maker = 0; maker < k; ++maker)
           if (nodes_[k]->in[j].base && same_access(nodes_[maker]->out, nodes_[k]->in[j]))
             wanted_[maker] = true;
     return std::ranges::find(wanted_, true) != wanted_.end();
+  }
+
+  bool seeks_nan(std::size_t k) const {
+    const Node& node = *nodes_[k];
+    return nans_ && intact_[k] && !found_[k].meets_nan && node.kind == NodeKind::Reduce &&
+           is_candidate(node) && is_inexact(node.signature.in[0]);
   }
 
   void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,
@@ -170,7 +183,8 @@ class Replay {
       if (!std::equal(mine.begin(), mine.end(), space.begin(), space.end())) continue;
       if (node.kind == NodeKind::Reduce && is_candidate(node)) {
         // Only its conversions: what else was raised is found by elimination.
-        input(node, 0, axis, begin, end, n);
+        const std::byte* in = input(node, 0, axis, begin, end, n);
+        if (in && seeks_nan(k)) found_[k].meets_nan = has_nan(node.signature.in[0], in, n);
         continue;
       }
       if (node.kind != NodeKind::Elementwise) continue;
@@ -227,6 +241,7 @@ class Replay {
   const std::vector<const Node*>& nodes_;
   const std::vector<bool>& intact_;
   const unsigned raised_;  // by all of them
+  const bool nans_;
   std::vector<Found>& found_;
   std::vector<Made> made_;
   std::vector<bool> wanted_;
@@ -398,8 +413,8 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
 }
 
 void replay_in_chunks(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
-                      unsigned raised, std::vector<Found>& found) {
-  Replay(nodes, intact, raised, found).run();
+                      unsigned raised, bool nans, std::vector<Found>& found) {
+  Replay(nodes, intact, raised, nans, found).run();
 }
 
 bool replay_whole(const std::vector<const Node*>& nodes, const LaunchStep& launch,

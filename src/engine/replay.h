@@ -11,6 +11,7 @@ namespace frit {
 // What a node has raised, and what the conversion of its inputs has.
 struct Found {
   unsigned op = 0, inputs = 0;
+  bool meets_nan = false;  // a reduction, in what it reads
 };
 
 // Which nodes can run again: their inputs, and those of the nodes that made these, are still what
@@ -20,9 +21,9 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
 
 // The intact elementwise nodes of the largest iteration space, in chunks; found[k] collects the
 // flags of nodes[k]. Those that can explain nothing more of the flags that all of them have raised
-// are left out.
+// are left out. `nans`: whether reductions meet any is asked too.
 void replay_in_chunks(const std::vector<const Node*>& nodes, const std::vector<bool>& intact,
-                      unsigned raised, std::vector<Found>& found);
+                      unsigned raised, bool nans, std::vector<Found>& found);
 
 // All nodes, one after the other as NumPy would run them, in memory of their own: what a reduction
 // gives others is known only then. False, with nothing found: nothing follows a reduction, the

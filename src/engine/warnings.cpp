@@ -171,7 +171,8 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached,
     // Each node has said what it raised.
   } else {
     const std::vector<bool> intact = intact_nodes(members, step.launch, slots_);
-    replay_in_chunks(members, intact, flags, found);
+    const bool nans = (flags & flag_invalid) != 0 && takes_nans_for_invalid(members);
+    replay_in_chunks(members, intact, flags, nans, found);
     for (std::size_t k = 0; k < members.size(); ++k)
       flags &= ~(explained(*members[k], found[k].op) | found[k].inputs);
     // What no replayed op explains belongs to those that could not be, to users' kernels, or to the
@@ -200,13 +201,14 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached,
       const std::uint32_t index = cached.plan->groups[step.group].nodes[last_reduction];
       const CombineStep* parts = combination_of(*cached.plan, index);
       const bool tells = !parts && is_last_to_write(members, last_reduction);
-      const unsigned seen =
-          parts   ? shown_by(*parts, temporaries[parts->partials - slots_.size()], flags)
-          : tells ? shown(Op::Copy, out, flags)
-                  : flags;
+      unsigned seen = parts ? shown_by(*parts, temporaries[parts->partials - slots_.size()], flags)
+                      : tells ? shown(Op::Copy, out, flags)
+                              : flags;
+      // A NaN comes of a NaN.
+      if (found[last_reduction].meets_nan) seen &= ~flag_invalid;
       if (has_kernels || out.dtype == DType::Float16)  // whose conversions raise flags at random
         flags = seen;
-      else if (takes_nans_for_invalid(members))
+      else if (nans)
         flags &= ~flag_invalid | seen;
       found[last_reduction].op |= flags;
     }

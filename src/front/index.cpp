@@ -485,13 +485,17 @@ bool flags_tell(Op op, DType dtype) {
          (op == Op::TrueDivide && is_float(dtype));
 }
 
-// NumPy has loops of their own for ufunc.at of these; warnings of the others speak of "at".
-bool is_named_by_itself(Op op) {
+// NumPy has loops of their own for ufunc.at of these, for vectors and values of their dtype; all
+// other warnings speak of "at".
+bool is_named_by_itself(Op op, const Array& a, const Argument& value) {
+  const DType dtype = value.array ? value.array->dtype() : value.scalar.dtype;
+  if (a.ndim() != 1 || dtype != a.dtype() || (value.array && value.array->ndim() > 1)) return false;
   switch (op) {
+    case Op::TrueDivide:
+      return !is_complex(dtype);
     case Op::Add:
     case Op::Subtract:
     case Op::Multiply:
-    case Op::TrueDivide:
     case Op::FloorDivide:
     case Op::Maximum:
     case Op::Minimum:
@@ -579,6 +583,8 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   const Loop combine = loop(op, a.dtype());
   if (!combine || info(op).inputs != 2)
     throw TypeError(text("no native ", info(op).numpy_name, ".at for ", info(a.dtype()).name));
+  const OtherSources sources(engine);
+  if (!is_named_by_itself(op, a, value)) engine.source.ufunc = "at";
   if (indices.size() == 1 && update_vector(op, a, indices[0], value)) return;
   const Offsets offsets = offsets_of(a, indices);
   const LayoutRef rest = layout_behind(a, indices.size());
@@ -602,8 +608,6 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   std::vector<std::byte> before(static_cast<std::size_t>(row)), after(before.size());
   const Signature signature{{a.dtype(), a.dtype(), a.dtype()}, a.dtype()};
   const bool want_flags = engine.settings.float_checks != 0 && has(op, MayWarn);
-  const OtherSources sources(engine);
-  if (!is_named_by_itself(op)) engine.source.ufunc = "at";
   if (want_flags) clear_float_flags();
   for (std::size_t k = 0; k < offsets.bytes.size(); ++k) {
     std::byte* element = to + offsets.bytes[k];

@@ -87,13 +87,16 @@ struct CallSite {
   std::vector<Scalar> scalars;  // the routine's
 };
 
+// Of a step whose errors another one tells: it explains flags, but nobody hears of it.
+inline constexpr std::uint8_t silent_checks = 1 << 7;
+
 struct Node {
   Node() {}  // the inputs that it does not have are left as they are
 
   NodeKind kind = NodeKind::Elementwise;
   Op op{};
   std::uint8_t inputs = 0;
-  std::uint8_t float_checks = 0;  // FloatErrors that somebody wants to hear of
+  std::uint8_t float_checks = 0;  // FloatErrors that somebody wants to hear of; or silent_checks
   Signature signature{};
   std::uint64_t reduced = 0;  // Reduce: bit k: axis k of the domain
   Access out{};               // Routine: only its layout counts: the domain

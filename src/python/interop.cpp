@@ -218,8 +218,9 @@ Geometry geometry_of(PyArrayObject* array) {
 
 Array window_at(const Array& whole, const Range& range, PyArrayObject* array, DType dtype) {
   const Geometry g = geometry_of(array);
-  const std::int64_t offset = static_cast<std::byte*>(PyArray_DATA(array)) - range.low;
-  return window(whole, g.shape, g.strides, PyArray_SIZE(array) == 0 ? 0 : offset, dtype);
+  std::int64_t offset = static_cast<std::byte*>(PyArray_DATA(array)) - range.low;
+  if (PyArray_SIZE(array) == 0) offset = std::clamp<std::int64_t>(offset, 0, range.bytes);
+  return window(whole, g.shape, g.strides, offset, dtype);
 }
 
 // Lets go what nobody else holds, but for one owner's memory. Temporary arrays of other functions

@@ -8,6 +8,7 @@
 #include "python/float_state.h"
 #include "python/numpy_api.h"
 #include "python/refusals.h"
+#include "python/scalar_math.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -177,9 +178,17 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
   const auto is_number = [](PyObject* object) {
     return is_scalar(object) || is_plain_scalar(object);
   };
-  const char* on_scalars = row(slot).on_scalars;
-  if (on_scalars && is_number(left) && is_number(right))
-    note_ufunc(on_scalars);
+  const char* name_on_scalars = row(slot).on_scalars;
+  if (name_on_scalars && is_number(left) && is_number(right)) {
+    const NumberPair pair{{left, right}, x.argument, y.argument};
+    if (scalars_tell_more(row(slot).op, pair))
+      return object_of_result(Ref::steal(on_scalars(slot, left, right)));
+    if (!scalars_compute(pair)) name_on_scalars = nullptr;
+  } else {
+    name_on_scalars = nullptr;
+  }
+  if (name_on_scalars)
+    note_ufunc(name_on_scalars);
   else if (slot == Slot::Divmod)
     note_ufunc("divmod");
   if (slot == Slot::Divmod) return divided_pair(arguments);
@@ -259,9 +268,10 @@ bool takes_product(PyObject* object, PyObject* other) {
          (!y.array || y.array->ndim() == 0 || std::ranges::equal(y.array->shape(), array.shape()));
 }
 
-// Over its right operand it writes right * left. That is seen in the last bits of a product of
-// complex numbers, which is made by fused multiply-adds.
+// Over its right operand it writes right * left, if the left one is no scalar of its own. That is
+// seen in the last bits of a product of complex numbers, which is made by fused multiply-adds.
 bool is_turned_round(PyObject* left, PyObject* right) {
+  if (is_scalar(left)) return false;
   try {
     return takes_product(right, left) && !takes_product(left, right);
   } catch (...) {  // an operand that the path to NumPy will see again
@@ -355,7 +365,8 @@ PyObject* unary(PyObject* object, const char* name) {
   return native_or(
       {name, {&object, 1}},
       [&] {
-        if (is_scalar(object) && is_ready(scalar_of(object).array)) {
+        if (is_scalar(object) && (is_ready(scalar_of(object).array) ||
+                                  scalars_tell_more(op, scalar_of(object).array.dtype()))) {
           PyObject* value = scalar_value(scalar_of(object));
           return checked(PyObject_CallOneArg(operator_function(name), value)).release();
         }

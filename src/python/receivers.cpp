@@ -19,7 +19,9 @@ std::array<newfunc, most_types> constructors;
 // The tp_new of types[k] and what derives from it.
 template <std::size_t k>
 PyObject* construct(PyTypeObject* type, PyObject* values, PyObject* keywords) {
-  if (!may_hold_any_of_ours(values, keywords)) return constructors[k](type, values, keywords);
+  // NumPy's C code makes the dtype of strings without a tuple of arguments.
+  if (!values || !may_hold_any_of_ours(values, keywords))
+    return constructors[k](type, values, keywords);
   return guarded([&] {
     const Ref real_values = real_deep(values);
     const Ref real_keywords = keywords ? real_deep(keywords) : Ref();

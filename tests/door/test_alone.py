@@ -159,6 +159,7 @@ def test_a_step_alone_does_what_numpy_does(statement, dtype):
             assert outcome(frit.numpy, code, ours) == expected, n
 
 
+@pytest.mark.at_once
 def test_a_large_step_that_nothing_followed_is_computed_at_once():
     x = frit.numpy.linspace(0.0, 1.0, 5000)
     code = compile("y = x * 2.0\nvalue = y[1]", "<step>", "exec")

@@ -181,3 +181,25 @@ def test_lists_of_floats_become_float32_as_numpy_rounds_and_warns():
             found = np.array([1.0, value], dtype=np.float32)
         assert numpy.asarray(found).tobytes() == expected.tobytes()
         assert [str(w.message) for w in ours] == [str(w.message) for w in theirs]
+
+
+def test_strings_of_any_length_have_a_dtype():
+    from numpy.dtypes import StringDType
+
+    import frit.numpy as np
+
+    words = ["a", "b" * 50, "a", "ß" * 30]
+    for dtype in (StringDType(), StringDType(na_object=None), "T"):
+        x = np.array(words, dtype=dtype)
+        assert sorted(np.unique(x).tolist()) == sorted(set(words)) and x.dtype.char == "T"
+
+
+def test_an_empty_array_stands_where_its_buffer_begins():
+    import frit.numpy as np
+
+    whole = np.empty(20, np.uint8)
+    part = whole[5:6][:-1]
+    empty = np.ndarray((0,), "f8", part)
+    begin, at = (x.__array_interface__["data"][0] for x in (whole, empty))
+    assert at == begin + 5
+    assert empty.base is not None and (empty + 1).size == 0 and empty.sum() == 0

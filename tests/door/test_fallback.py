@@ -307,6 +307,7 @@ def test_kernels_of_a_loops_rounds_are_told_once(python):
     assert "\nkernels 5 to 20: kernels 3 to 4 again, 8 times\n" in out
 
 
+@pytest.mark.at_once
 def test_joined_vectors_and_grids_are_numpys():
     reals = [numpy.arange(4.0), -numpy.arange(4.0), numpy.arange(3), numpy.arange(0.0)]
     reals += [numpy.arange(4.0)[::-1], numpy.arange(6.0).reshape(2, 3), numpy.float64(2.0)]

@@ -170,6 +170,8 @@ PRODUCTS = [
     "p[:1] * np.conj(q)",
     "p[3] * np.conj(q)",
     "p[3:4].sum() * np.conj(q)",
+    "p.sum() * np.conj(q)",
+    "p.sum() * (q + 1)",
     "(0.3 + 0.7j) * np.conj(q)",
     "p.real.copy() * np.conj(q)",
     "(p.real + 1) * np.conj(q)",

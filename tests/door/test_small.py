@@ -30,6 +30,7 @@ def same(ours, theirs):
     assert ours.tobytes() == theirs.tobytes()
 
 
+@pytest.mark.at_once
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sorting_and_extremes(dtype):
     for n in SIZES:

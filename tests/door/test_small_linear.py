@@ -89,6 +89,7 @@ def test_functions_of_one_matrix(name):
                 assert outcome(getattr(np.linalg, name), ours, **options) == expected
 
 
+@pytest.mark.at_once
 @pytest.mark.parametrize("options", NORMS, ids=str)
 def test_norms(options):
     for matrix in (*matrices(), numpy.arange(5.0)[::-1], numpy.arange(3), numpy.array(2.0)):

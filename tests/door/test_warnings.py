@@ -7,6 +7,8 @@ import warnings
 import numpy
 import pytest
 
+from frit import _core
+
 SETUP = """
 x = np.array(np.arange(n) * 1.0)
 x[0], x[1] = np.nan, np.inf
@@ -245,6 +247,8 @@ IN_PLACE = [
     "np.exp(x, out=zero, where=even)",
     "np.exp(huge, out=zero, where=even)",
     "np.divide(one, zero, out=one); np.sqrt(x, out=x)",
+    "x[...] = 1; x /= zero; x *= 2",
+    "x[...] = 1; x /= x > 5; x += 2; x = x - 1",
     "np.exp(x, out=x)",
     "np.exp2(x, out=x)",
     "np.sinh(x, out=x)",
@@ -367,6 +371,127 @@ def test_a_complex_power_that_is_no_number_is_compared(dtype, n, form, tier):
         for exponent in (nan, complex(nan, 1), complex(1, nan), complex(nan, nan)):
             expected = warned(numpy, number, exponent)
             assert warned(frit.numpy, number, exponent) == expected, (number, exponent)
+
+
+def outcome(np, program):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        _core.let_float_errors_come_late()  # as they do where nobody asks for them
+        space = {"np": np}
+        try:
+            exec(program, space)
+            result = repr(numpy.asarray(space["r"]).tolist())
+        except Exception as error:
+            result = f"{type(error).__name__}: {error}"
+    return result, [str(w.message) for w in seen]
+
+
+NUMBERS = ["np.zeros(3, '{}').max()", "(np.arange(3) * 50).astype('{}').max()"]
+TYPES = ["b", "h", "i", "l", "B", "H", "I", "L", "e", "f", "d"]
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%"])
+def test_numbers_still_to_be_computed_warn_as_numpys_scalars(op, recorded):
+    import frit.numpy
+
+    scalars = [text.format(t) for text in NUMBERS for t in TYPES]
+    others = [*scalars, "(np.zeros(3) > 1).any()", "True", "-7", "0", "2.5", "0.0"]
+    for left in scalars:
+        for right in others:
+            for a, b in ((left, right), (right, left)):
+                program = f"a = {a}; b = {b}; r = a {op} b"
+                assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+@pytest.mark.parametrize("t", TYPES)
+def test_signs_of_numbers_still_to_be_computed_warn_as_numpys_scalars(t, recorded):
+    import frit.numpy
+
+    for text in (*NUMBERS, "np.full(3, np.iinfo('{}').min).max()" if t in "bhiBHIL" else "0"):
+        for sign in ("-", "abs"):
+            program = f"x = {text.format(t)}; r = {sign}(x)"
+            assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+NANS = "x = np.ones(n, t); x[n // 2] = np.nan; y = x * 2; "
+COMPARED = [
+    "y.min()",
+    "y.max()",
+    "(y < 3)",
+    "np.fmin(y, 3)",
+    "np.maximum(y, 3)",
+    "np.clip(y, 0, 1)",
+]
+SUMMED = ["y.sum()", "y.prod()", "y.mean()", "y.var()", "y.reshape(1, n).sum(0)", "(y * 3).sum()"]
+
+
+@pytest.mark.parametrize("n", [1, 5, 20_000])
+@pytest.mark.parametrize("t", ["f", "d"])
+def test_a_sum_of_nans_is_valid_beside_comparisons_of_them(t, n, tier, recorded):
+    import frit.numpy
+
+    setup = f"n, t = {n}, '{t}'; {NANS}"
+    for compared in COMPARED:
+        for summed in SUMMED:
+            for first, second in ((compared, summed), (summed, compared)):
+                program = f"{setup}p = {first}; q = {second}; r = p + q"
+                assert outcome(frit.numpy, program) == outcome(numpy, program), program
+    program = f"{setup}y[:] = np.inf; y[0] = -np.inf; p = y.min(); q = y.sum(); r = p + q"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "c = 1 / a; b = np.ones(9); s = float(b.sum()); r = c.sum()",
+        "c = a / a; b = np.full((3, 3), 2)[np.array([2, 0])]; r = c",
+        "c = 1 / a; r = [c.sum() + 1, c.max() * 2, (c * 3).min()]",
+        "c = 1 / a; r = [float(c.sum()), float(c.max()), c.tolist()]",
+        "c = a - np.inf; d = c + np.inf; r = [float((d + c).sum()), float(d.sum())]",
+        "c = np.arange(9) * 1e308; s = float(np.ones(9).sum()); r = (c * 2).sum()",
+    ],
+)
+def test_what_is_not_stored_at_once_warns_once_by_its_own_name(program, tier, recorded):
+    import frit.numpy
+
+    before = _core.set_postponed_bytes(1)
+    program = f"a = np.zeros(9); {program}"
+    try:
+        for _ in range(3):
+            assert outcome(frit.numpy, program) == outcome(numpy, program)
+    finally:
+        _core.set_postponed_bytes(before)
+
+
+DIVIDED = ["i // {}", "i % {}", "np.fmod(i, {})", "np.divmod(i, {})[0]", "(i > 2) // {}"]
+DIVIDED += ["i.astype('i1') // {}", "i.astype('u2') % {}", "z // {}", "z / {}"]
+DIVIDED += ["1 // {}", "1.0 / {}"]
+
+
+@pytest.mark.parametrize("n", [9, 30_000])
+@pytest.mark.parametrize("divisor", ["(i > i[::-1])", "(i != 1).astype(int)", "(z > 1) * 1"])
+def test_a_division_by_a_condition_warns(divisor, n, tier, recorded):
+    import frit.numpy
+
+    for text in DIVIDED:
+        program = f"i = np.arange({n}); z = np.zeros({n}); r = {text.format(divisor)}"
+        assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+# NumPy has loops for vectors and values of their type; else it speaks of "at".
+@pytest.mark.parametrize("f", ["add", "multiply", "divide", "floor_divide", "power"])
+@pytest.mark.parametrize("t", ["e", "f", "d", "F", "b", "l"])
+def test_ufunc_at_warns_in_numpys_name(f, t):
+    import frit.numpy
+
+    for array in ("np.array([3, 1, 2], '{}')", "np.array([[3], [1], [2]], '{}')"):
+        for value in ("0", "0.0", "True", "np.zeros((), '{}')", "np.zeros(2, '{}')"):
+            program = f"r = {array.format(t)}; np.{f}.at(r, [0, 1], {value.format(t)})"
+            if t in "efdF" and f in ("add", "multiply"):
+                program = program.replace("[3", "[np.inf").replace(
+                    "zeros", "float64(-np.inf) * np.ones"
+                )
+            assert outcome(frit.numpy, program) == outcome(numpy, program), program
 
 
 def told(python, *words):

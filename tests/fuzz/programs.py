@@ -124,6 +124,121 @@ BINARY = [
 # these reductions: `+ 0` makes both 0.0.
 ZERO_OF_EITHER_SIGN = ["np.fmax", "np.fmin"]
 REDUCED_TO_ZERO_OF_EITHER_SIGN = ["np.max", "np.min", "np.ptp", "np.maximum", "np.minimum"]
+# Functions that NumPy computes, or that are made of others: of a view {v}, an array {a} that may be
+# written to, an axis {k}, an index {i} along it, and an operand {o} of the array's shape.
+LIBRARY = """\
+np.sort({v}, axis={k})
+np.sort({v}, axis=None)
+np.argsort({v}, axis={k}, kind='stable')
+np.unique({v})
+np.unique({v}, return_inverse=True)[1]
+np.searchsorted([-2, 0, 1, 5], {v})
+np.insert({v}, {i}, 5, axis={k})
+np.delete({v}, {i}, axis={k})
+np.append({v}, {o}, axis={k})
+np.pad({v}, 1)
+np.pad({v}, 1, mode='edge')
+np.pad({v}, 1, mode='wrap')
+np.diff({v}, axis={k})
+np.diff({v}, n=2, axis={k})
+np.ediff1d({v})
+np.median({v}, axis={k})
+np.percentile({v}, 30, axis={k})
+np.histogram(np.nan_to_num({v}.real), bins=[-9, -1, 0, 2, 9])[0]
+np.digitize({v}, [-1, 0, 3])
+np.bincount(np.clip({v}.ravel(), 0, 5).astype(int))
+np.interp({v}, [0, 1, 2], [3.0, 5.0, 4.0])
+np.tril({v})
+np.triu({v}, 1)
+np.rot90({v})
+np.rollaxis({v}, {k})
+np.take_along_axis({v}, np.argsort({v}, axis={k}, kind='stable'), {k})
+np.apply_along_axis(np.cumsum, {k}, {v})
+np.select([{v} > 1, {v} < 0], [{v}, 2], 5)
+np.choose(np.clip({v}, 0, 1).astype(int), [{v}, 7])
+np.compress([True, False, True], {v}, axis=0)
+np.extract({v} > 0, {v})
+np.argwhere({v} > 1)
+np.flatnonzero({v})
+np.count_nonzero({v}, axis={k})
+np.nanmax({v}, axis={k}) + 0
+np.nansum({v}, axis={k})
+np.nancumsum({v}, axis={k})
+np.ptp({v}, axis={k}) + 0
+np.resize({v}, (3, 5))
+np.array_split({v}, 2)[1]
+np.isclose({v}, {o})
+np.array_equal({v}, {o})
+np.setdiff1d({v}, [1, 2])
+np.isin({v}, [0, 1, 2])
+np.lexsort(({v}.ravel(), {v}.ravel()[::-1]))
+np.gradient({v}, axis={k})
+np.unwrap({v}, axis={k})
+np.trapezoid({v}, axis={k})
+np.fix({v})
+np.real_if_close({v})
+np.column_stack([{v}, {v}])
+np.block([{v}, {v}])
+np.array([{v}, {v}])
+np.ma.masked_less({v}, 0).filled(7)
+np.lib.stride_tricks.sliding_window_view({v}, 2, axis={k}).max(-1) + 0
+np.frombuffer({v}.tobytes(), {v}.dtype)
+__import__('pickle').loads(__import__('pickle').dumps({v}))
+__import__('copy').deepcopy({v})
+np.array(list({v}))
+np.array({v}.tolist(), dtype={v}.dtype)
+np.fromiter({v}.flat, {v}.dtype)
+np.nditer({v}).operands[0]
+np.average({v}, axis={k})
+np.einsum('i...->...i', {v})
+np.vectorize(lambda x: x)({v}[:3])
+np.require({v}, requirements='F')
+np.matrix_transpose({v})
+np.argmax({v}, axis={k})
+np.argmin({v}, axis={k})
+np.unravel_index(np.argmax({v}), {v}.shape)[0]
+np.broadcast_arrays({v}, {o})[0]
+np.cov(np.nan_to_num({v}[:4]))
+""".splitlines()
+LIBRARY_IN_PLACE = """\
+np.fill_diagonal({a}, 3)
+np.fill_diagonal({v}, [1, 2])
+np.random.RandomState(3).shuffle({v})
+np.random.default_rng(3).permuted({a}, axis={k}, out={a})
+np.put({v}, [0, 1, -1], [4, 5], mode='wrap')
+np.put_along_axis({v}, np.argsort({v}, axis={k}, kind='stable'), {o}, {k})
+{v}.sort(axis={k})
+{v}.partition(0)
+np.nan_to_num({v}, copy=False)
+np.copyto({v}, 2, where={v} > 0)
+np.cumsum({v}, axis={k}, out={v})
+np.add.accumulate({a}, axis={k}, out={a}[::-1])
+np.sort({a}, axis=0).sort()
+np.clip({v}, 0, 3, out={v})
+np.round({v}, 1, out={v})
+np.take({a}, [0, 0], axis=0, out={a}[:2])
+np.sum({a}, axis=0, out={a}[0])
+np.max({a}, axis={k}, keepdims=True, out={a}[:1])
+np.divmod({v}, 3, out=({v}, {v}.copy()))
+np.putmask({v}, {v} > 1, {v} * 2)
+np.place({v}, {v} > 1, [3, 4, 5])
+{v}.flat[::3] = np.ravel({o})[:2]
+{v}.flat = [1, 2, 3]
+{v}.fill({v}.ravel()[0])
+{a}.shape = (-1,)
+{v}.real = {v}.imag
+{v}.itemset(2)
+{a}.setflags(write=False)
+{v}.byteswap(inplace=True).byteswap(inplace=True)
+{v}.view('u1')[..., :1] = 0
+numpy.asarray({v})[...] = 2
+numpy.add({v}, 1, out=numpy.asarray({v}), casting='unsafe')
+memoryview({a})[0] = 1
+for x in {v}[:3]: x += 1
+for x in np.nditer({v}, op_flags=['readwrite']): x[...] = 2
+[{v}][0][...] = {o}
+np.random.RandomState(1).standard_normal({v}.shape).dot(0)
+""".splitlines()
 # Compared within a few units in the last place, where they are read; never the input of an exact
 # operation.
 MATHEMATICS = [
@@ -154,6 +269,7 @@ MATHEMATICS = [
 class Program:
     tier: str = "interpreter"
     warns: bool = False
+    size: str = "tiny"
     statements: list[str] = field(default_factory=list)
 
     def script(self) -> str:
@@ -512,6 +628,7 @@ class Maker:
             (2, self.aliased_out),
             (2, self.mathematics),
             (1, self.linear),
+            (4, self.library),
         ]
         total = sum(weight for weight, _ in ways)
         at = self.random.randrange(total)
@@ -637,7 +754,7 @@ class Maker:
             words.append("casting='unsafe'")
             if not self.whole_in(f"{function}({a}, {b})", x.dtype):
                 return
-        elif self.one_in(8):
+        elif len(words) == 1 and self.one_in(8):
             words.append(f"dtype='{self.pick(['float64', 'float32', 'int64', 'complex128'])}'")
         if self.one_in(3):
             return self.emit(f"{function}({a}, {b}, {', '.join(words)})")
@@ -1143,6 +1260,25 @@ class Maker:
             else f"near(np.{function}({argument}) * 2)"
         )
 
+    def library(self) -> None:
+        arrays = [a for a in self.arrays() if 0 < self.scope[a].size < 20_000]
+        if not arrays:
+            return self.create()
+        a = self.pick(arrays)
+        v = self.view(a)
+        x = self.value(v)
+        if not isinstance(x, numpy.ndarray) or x.ndim == 0:
+            return
+        k = self.random.randrange(x.ndim)
+        words = {"a": a, "v": v, "k": k, "i": self.random.randrange(x.shape[k] or 1)}
+        words["o"] = self.operand(x.shape)
+        if self.one_in(3):
+            if not _overlaps_itself(x) and self.scope[a].base is None:
+                self.emit(self.pick(LIBRARY_IN_PLACE).format(**words))
+            return
+        text = self.pick(LIBRARY).format(**words)
+        self.emit(f"{self.fresh()} = {text}")
+
     def linear(self) -> None:
         a = self.pick(self.names())
         x = self.scope[a]
@@ -1181,7 +1317,7 @@ def _numpy_copies_right(target: Any, value: Any) -> bool:
 
 def make(seeds: list[int], size: str, kinds: tuple[str, ...], tier: str, warns: bool) -> Program:
     """The program that these numbers stand for."""
-    program = Program(tier=tier, warns=warns)
+    program = Program(tier=tier, warns=warns, size=size)
     maker = Maker(size, kinds, program)
     for seed in seeds:
         maker.statement(seed)

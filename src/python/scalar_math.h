@@ -1,0 +1,24 @@
+// scalar_math.h: where NumPy's arithmetic of scalars differs from its loops over arrays, by which
+// lazy Scalars are computed.
+#pragma once
+
+#include "python/operands.h"
+
+namespace frit::python {
+
+// Two numbers, none of them an array, as read from their objects.
+struct NumberPair {
+  PyObject* objects[2];
+  const Argument& left;
+  const Argument& right;
+};
+
+// Do NumPy's scalars compute the operator themselves? Else it takes them for arrays, and warnings
+// don't call it `scalar add`.
+bool scalars_compute(const NumberPair& pair);
+// Does NumPy tell errors of this operator between scalars that no loop over arrays would? Integers
+// that overflow, above all. Sums of int64 count as none such, as they would have to be waited for.
+bool scalars_tell_more(Op op, const NumberPair& pair);
+bool scalars_tell_more(Op op, DType dtype);
+
+}  // namespace frit::python
