@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 import math
 import traceback
@@ -285,6 +286,27 @@ def test_what_no_iteration_computes_does_not_warn(recwarn):
     assert runs_compiled(parallel)
     assert not recwarn.list
     assert not b.any()
+
+
+def test_a_function_that_is_decorated_twice_is_decorated_once():
+    def add_one(a):
+        for i in range(len(a)):
+            a[i] += 1
+
+    once = frit.parallelize(add_one)
+    assert frit.parallelize(once) is once
+    a = NUMBERS.copy()
+    frit.parallelize(once)(a)
+    assert np.array_equal(a, NUMBERS + 1) and sum(s.calls for s in sites(once)) == 1
+
+    @functools.wraps(once)  # has its attributes, and loops of its own
+    def twice(a):
+        for i in range(len(a)):
+            a[i] *= 2
+        once(a)
+
+    frit.parallelize(twice)(a)
+    assert np.array_equal(a, (NUMBERS + 1) * 2 + 1)
 
 
 def test_functions_and_methods_keep_what_they_are():
