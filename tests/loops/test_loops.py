@@ -908,6 +908,38 @@ def test_calls_like_the_one_before_run_without_python(monkeypatch):
     assert direct_runs(quotients) >= before + 2
 
 
+@pytest.mark.parametrize("n", [1, 40, 9000])  # the last: more than the gate keeps by itself
+def test_calls_that_may_fail_run_without_python_until_one_does(monkeypatch, n):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    def roots(a, b):
+        for i in range(len(a)):
+            b[i] = math.sqrt(a[i])
+            a[i] = a[i] + 1.0
+
+    ours = frit.parallelize(roots)
+    a, b = np.arange(1.0, n + 1), np.zeros(n)
+    for k in range(4):
+        ours(a, b)
+        assert np.array_equal(b, np.sqrt(np.arange(1.0, n + 1) + k))
+    runs = direct_runs(ours)
+    assert runs == (3 if n <= 4096 else 0)
+    assert sum(s.calls for s in sites(ours)) == 4
+    a[n // 2] = -1.0
+    given = [(a.copy(), b.copy()) for _ in range(2)]
+    for function, arrays in zip((ours, roots), given, strict=True):
+        with pytest.raises(ValueError, match="math domain error|expected a nonnegative"):
+            function(*arrays)
+    for mine, pythons in zip(*given, strict=True):
+        assert np.array_equal(mine, pythons)
+    a[n // 2] = 1.0
+    for _ in range(3):
+        ours(a, b)
+    assert b[n // 2] == math.sqrt(3.0)
+    if n <= 4096:
+        assert direct_runs(ours) > runs
+
+
 def running_total(a):
     s = a[0]
     for i in range(1, len(a)):
