@@ -399,9 +399,9 @@ std::optional<Failures> failures_of(PyObject* given) {
 
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
-// outputs, warn, guard, failures, allows), which the gate runs by itself where it can; failures: None,
-// or (which result, whether errors of floats are some, values written). known and absent are
-// the same for all calls. Nothing: all are forgotten.
+// outputs, warn, guard, failures, allows), which the gate runs by itself where it can; failures:
+// None, or (which result counts them, whether errors of floats are some, values stored to). known
+// and absent are the same for all calls. Nothing: all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
