@@ -89,7 +89,9 @@ bool LoopPace::is_compiled(Class& own, double python) const {
   const double compiled = compiled_of(own);
   if (python <= compiled) {
     const bool is_short = compiled <= long_call;
-    const double wait = tried_for * compiled * (is_short ? 2 : 1);
+    // One time alone that is much more may have been lengthened by another program.
+    const double believed = own.compileds <= 2 ? std::min(compiled, 4 * python) : compiled;
+    const double wait = tried_for * believed * (is_short ? 2 : 1);
     if (python < compiled_at_least || own.python_since < wait) return false;
     own.python_since = 0;
     own.is_again = is_short;

@@ -64,6 +64,17 @@ TEST(LoopPace, short_calls_that_become_long_are_found_by_their_times) {
   EXPECT_LT(calls, 2'500);
 }
 
+TEST(LoopPace, a_first_time_that_another_program_lengthened_is_soon_corrected) {
+  LoopPace loop = pace(1 * us, true);
+  for (const double seconds : {300 * us, 4000 * us}) {
+    const LoopPace::Choice choice = loop.choose(8 * us);
+    EXPECT_EQ(choice.verdict, Verdict::Compiled);
+    loop.set_translated();
+    loop.note_compiled(choice, seconds);
+  }
+  EXPECT_GT(compiled_of(loop, 2'000, 8 * us, 8 * us, 2 * us), 1'500);
+}
+
 TEST(LoopPace, a_cold_start_does_not_make_a_short_call_long) {
   LoopPace loop = pace(1 * us, true);
   const LoopPace::Choice first = loop.choose(0.2 * us);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,13 +22,15 @@
 namespace frit {
 namespace {
 
-constexpr int spins_at_first = 2000, spins_between_yields = 50;
+constexpr int spins_at_first = 2000, spins_between_looks = 50;
 // How long a worker stays awake: to wake one takes tens of microseconds, and a virtual machine
 // takes a millisecond or more to give a core back that slept.
 constexpr std::chrono::microseconds linger(1000);
 constexpr std::int64_t most_parts = 0xFFFF;
 constexpr std::int64_t few_parts = 4;
 constexpr std::chrono::microseconds soon(200), suspended(200), wake_pays(40);
+// Between two looks at who works: a thread that runs has run for more by then.
+constexpr std::chrono::microseconds patience(20);
 constexpr int least_penalty = 16, most_penalty = 512;
 constexpr std::chrono::seconds longest_alone(5);
 
@@ -105,9 +108,18 @@ struct ThreadPool::Shared {
   std::atomic<int> sleeping{0};                        // workers that do not run yet, if called
   std::atomic<bool> stopping{false};
   std::vector<std::thread> workers;
+  // What the caller knows of a worker.
+  struct alignas(64) Watch {
+    std::atomic<bool> works{false};     // may have a part in its hands
+    std::atomic<bool> is_guest{false};  // on the caller's CPU
+    std::int64_t has_run = -1;          // nanoseconds, at the latest look
+    cpu_set_t home;                     // where else it may run
+  };
+  std::vector<Watch> watches;
   int kept_free = -1;  // the CPU that workers stay off
 
-  explicit Shared(int threads) : shares(static_cast<std::size_t>(threads)) {}
+  explicit Shared(int threads)
+      : shares(static_cast<std::size_t>(threads)), watches(shares.size()) {}
 
   static bool has_parts(std::uint64_t t) { return (t & field) < (t >> 16 & field); }
 
@@ -138,9 +150,13 @@ struct ThreadPool::Shared {
   }
 
   void worker(std::size_t self) {
+    Watch& watch = watches[self];
     while (!stopping.load()) {
       const std::uint32_t seen = launches.load(std::memory_order_acquire);
+      watch.works.store(true);
       work(self);
+      watch.works.store(false);
+      while (watch.is_guest.load()) std::this_thread::yield();  // until it is sent home
       if (comes_soon(seen)) continue;
       sleeping.fetch_add(1);
       launches.wait(seen);
@@ -156,7 +172,7 @@ struct ThreadPool::Shared {
     }
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < linger) {
-      for (int spin = 0; spin < spins_between_yields; ++spin) {
+      for (int spin = 0; spin < spins_between_looks; ++spin) {
         if (has_come()) return true;
         pause();
       }
@@ -181,6 +197,67 @@ struct ThreadPool::Shared {
       pthread_setaffinity_np(worker.native_handle(), sizeof others, &others);
     kept_free = cpu;
     return true;
+  }
+
+  // Returns for how long the caller has looked on. It lets nobody else onto its CPU, who would stay
+  // there for milliseconds; and while it was suspended itself it has seen nothing.
+  std::chrono::nanoseconds wait_for(std::int64_t count) {
+    for (Watch& watch : watches) watch.has_run = -1;
+    bool has_guests = false;
+    std::chrono::nanoseconds waited{};
+    auto looked = std::chrono::steady_clock::now();
+    const auto is_done = [&] { return done.load(std::memory_order_acquire) == count; };
+    for (int spin = 0; !is_done(); ++spin) {
+      pause();
+      if (spin % spins_between_looks != spins_between_looks - 1) continue;
+      if (has_guests) std::this_thread::yield();
+      const auto now = std::chrono::steady_clock::now();
+      if (now - looked < patience) continue;
+      waited += patience;
+      looked = now;
+      has_guests |= take_guests(is_done);
+    }
+    if (has_guests) send_guests_home();
+    return waited;
+  }
+  // A worker that does not run has lost its CPU to somebody else, and Linux lets it wait for
+  // milliseconds. The caller has nothing to do but wait for its part: so it lends its own CPU.
+  template <class IsDone>
+  bool take_guests(const IsDone& is_done) {
+    bool has_guests = false;
+    for (std::size_t k = 1; k < watches.size() && !is_done(); ++k) {
+      Watch& watch = watches[k];
+      if (!watch.works.load() || watch.is_guest.load()) continue;
+      const pthread_t thread = workers[k - 1].native_handle();
+      const std::int64_t run = nanoseconds_run(thread);
+      has_guests |= run == watch.has_run && run >= 0 && take_guest(watch, thread);
+      watch.has_run = run;
+    }
+    return has_guests;
+  }
+  static std::int64_t nanoseconds_run(pthread_t thread) {
+    clockid_t clock;
+    timespec run;
+    if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &run) != 0) return -1;
+    return std::int64_t{run.tv_sec} * 1'000'000'000 + run.tv_nsec;
+  }
+  static bool take_guest(Watch& watch, pthread_t thread) {
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(sched_getcpu(), &here);
+    if (pthread_getaffinity_np(thread, sizeof watch.home, &watch.home) != 0) return false;
+    watch.is_guest.store(true);
+    pthread_setaffinity_np(thread, sizeof here, &here);
+    return true;
+  }
+  void send_guests_home() {
+    for (std::size_t k = 1; k < watches.size(); ++k) {
+      if (!watches[k].is_guest.load()) continue;
+      pthread_setaffinity_np(workers[k - 1].native_handle(), sizeof watches[k].home,
+                             &watches[k].home);
+      watches[k].is_guest.store(false);
+    }
+    keep_free(sched_getcpu());  // where it was the caller that came onto a worker's CPU
   }
 };
 
@@ -223,21 +300,17 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
   s.flags.store(0, std::memory_order_relaxed);
   s.part = part;
   s.context = context;
-  std::chrono::steady_clock::time_point waiting;
+  std::chrono::nanoseconds waited{};
   for (s.first = 0; s.first < parts; s.first += most_parts) {
     const std::int64_t count = std::min(parts - s.first, most_parts);
     s.done.store(0, std::memory_order_relaxed);
     s.publish(++generation_, count);
     s.wake();
     s.work(0);
-    waiting = std::chrono::steady_clock::now();
-    for (int spin = 0; s.done.load(std::memory_order_acquire) != count; ++spin) {
-      pause();
-      if (spin % spins_between_yields == spins_between_yields - 1) std::this_thread::yield();
-    }
+    waited = s.wait_for(count);
   }
   last_launch_ = std::chrono::steady_clock::now();
-  judge(waiting - start, last_launch_ - waiting);
+  judge(last_launch_ - start - waited, waited);
   return s.flags.load(std::memory_order_relaxed);
 }
 

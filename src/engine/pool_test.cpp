@@ -119,6 +119,51 @@ TEST_F(Pool, a_thread_that_is_woken_leaves_the_callers_cpu_alone) {
   EXPECT_EQ(seen.cpus, fewer);
 }
 
+// One that sleeps has no CPU either, as one that was suspended has none.
+TEST_F(Pool, a_thread_that_has_lost_its_cpu_gets_the_waiting_callers_for_its_part) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one CPU";
+  ThreadPool::get().set_threads(2);
+  struct Seen {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> worker_is_there{false};
+    std::atomic<int> before{0}, as_guest{0};  // CPUs that the worker may run on
+  };
+  const auto cpus = [] {
+    cpu_set_t mine;
+    return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 0;
+  };
+  const int fewer = CPU_COUNT(&all) - 1;
+  int guests = 0;
+  for (int round = 0; round < 20; ++round) {
+    Seen seen;
+    struct Context {
+      Seen& seen;
+      decltype(cpus)& count;
+    } context{seen, cpus};
+    ThreadPool::get().run(
+        10,
+        [](void* p, std::int64_t) {
+          auto& [s, count] = *static_cast<Context*>(p);
+          if (std::this_thread::get_id() == s.caller) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+            while (!s.worker_is_there && std::chrono::steady_clock::now() < end) continue;
+          } else if (!s.worker_is_there) {
+            s.before = count();
+            s.worker_is_there = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            s.as_guest = count();
+          }
+        },
+        &context);
+    if (!seen.worker_is_there) continue;
+    EXPECT_GE(seen.before, fewer);  // it was sent home behind the launch before
+    guests += seen.as_guest == 1;
+  }
+  EXPECT_GT(guests, 0);
+}
+
 TEST_F(Pool, one_thread_is_never_woken) {
   ThreadPool::get().set_threads(1);
   ThreadPool::get().note_short(std::chrono::milliseconds(5));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -18,6 +19,7 @@
 #include "python/float_state.h"
 #include "python/kernels.h"
 #include "python/loop_guess.h"
+#include "python/numpy_api.h"
 
 namespace frit::python {
 namespace {
@@ -25,7 +27,8 @@ namespace {
 using Verdict = LoopPace::Verdict;
 
 constexpr int most_inside = 64;
-constexpr std::size_t most_remembered = 4;  // kinds of calls
+constexpr std::size_t most_remembered = 4;   // kinds of calls
+constexpr std::size_t most_kept = 64 << 10;  // bytes; beyond, Python's copies cost little beside
 constexpr unsigned told_flags = flag_invalid | flag_divide | flag_overflow;
 
 double now() {
@@ -34,6 +37,56 @@ double now() {
 
 constexpr double timing = 60e-9;  // seconds that it adds to a loop's time
 
+// What a nest that may fail stores to, as it was; put back at the end, unless it is dropped.
+class KeptArrays {
+ public:
+  KeptArrays() = default;
+  KeptArrays(const KeptArrays&) = delete;
+  KeptArrays& operator=(const KeptArrays&) = delete;
+  ~KeptArrays() {
+    for (const Kept& array : arrays_)
+      std::memcpy(array.memory, copies_.get() + array.offset, array.bytes);
+  }
+
+  // False: they are not all small and dense ndarrays.
+  bool keep(PyObject* const* passed, const std::vector<std::size_t>& numbers) {
+    std::size_t bytes = 0;
+    for (const std::size_t k : numbers) {
+      if (!PyArray_CheckExact(passed[k])) return false;
+      auto* array = reinterpret_cast<PyArrayObject*>(passed[k]);
+      if (!PyArray_ISONESEGMENT(array)) return false;
+      bytes += static_cast<std::size_t>(PyArray_NBYTES(array));
+      if (bytes > most_kept) return false;
+    }
+    copies_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    arrays_.reserve(numbers.size());
+    for (const std::size_t k : numbers) {
+      auto* array = reinterpret_cast<PyArrayObject*>(passed[k]);
+      const Kept kept{PyArray_BYTES(array), static_cast<std::size_t>(PyArray_NBYTES(array)),
+                      arrays_.empty() ? 0 : arrays_.back().offset + arrays_.back().bytes};
+      std::memcpy(copies_.get() + kept.offset, kept.memory, kept.bytes);
+      arrays_.push_back(kept);
+    }
+    return true;
+  }
+  void drop() { arrays_.clear(); }
+
+ private:
+  struct Kept {
+    char* memory;
+    std::size_t bytes, offset;
+  };
+  std::vector<Kept> arrays_;
+  std::unique_ptr<std::byte[]> copies_;
+};
+
+// How a nest that may fail says so.
+struct Failures {
+  Py_ssize_t result = 0;             // what it gives there counts them
+  bool are_flags = false;            // errors of floats are failures, too
+  std::vector<std::size_t> written;  // the values that it stores to
+};
+
 // A plan that runs without Python, where errors of floats stop nothing.
 struct Direct {
   Ref nest{};     // null: there is none
@@ -41,6 +94,7 @@ struct Direct {
   Ref warn{};     // warn(flags) tells of errors; null: they are nobody's
   Ref allows{};   // allows() says whether nests run at all; null: always
   Ref guard{};    // guard(*values) says whether it runs these elements; null: whatever they are
+  std::optional<Failures> failures{};
 
   // What `take` gives; null: the plan can't run now.
   Ref run(PyObject* const* passed, std::size_t count) const {
@@ -48,16 +102,26 @@ struct Direct {
     if (warn && float_errors_may_stop()) return {};
     if (guard && !lets_pass(passed, count)) return {};
     const bool tells = static_cast<bool>(warn);
+    KeptArrays kept;
+    if (failures && !kept.keep(passed, failures->written)) return {};
     const Ref found = run_nest(nest.get(), passed, count, tells);
     PyObject* flags = PyTuple_GET_ITEM(found.get(), 0);
-    if (tells && (PyLong_AsUnsignedLong(flags) & told_flags) != 0)
-      checked(PyObject_CallOneArg(warn.get(), flags));
+    const bool has_errors = tells && (PyLong_AsUnsignedLong(flags) & told_flags) != 0;
+    if (failures && has_failed(found.get(), has_errors)) return {};
+    kept.drop();
+    if (has_errors) checked(PyObject_CallOneArg(warn.get(), flags));
     if (!outputs) return checked(PyTuple_New(0));
     const Ref values = checked(PyTuple_New(static_cast<Py_ssize_t>(count)));
     for (std::size_t k = 0; k < count; ++k)
       PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(k), Py_NewRef(passed[k]));
     PyObject* both[] = {found.get(), values.get()};
     return checked(PyObject_Vectorcall(outputs.get(), both, 2, nullptr));
+  }
+  bool has_failed(PyObject* found, bool has_errors) const {
+    if (failures->are_flags && has_errors) return true;
+    const int is_any = PyObject_IsTrue(PyTuple_GET_ITEM(found, failures->result));
+    checked_status(is_any);
+    return is_any != 0;
   }
   bool lets_pass(PyObject* const* passed, std::size_t count) const {
     PyObject* found = PyObject_Vectorcall(guard.get(), passed, count, nullptr);
@@ -322,10 +386,22 @@ PyObject* latest(PyObject* object, PyObject*) {
   return PyLong_FromLong(gate.told ? static_cast<long>(gate.choice.verdict) : 0);
 }
 
+std::optional<Failures> failures_of(PyObject* given) {
+  if (given == Py_None) return std::nullopt;
+  Failures made{.result = PyLong_AsSsize_t(PyTuple_GET_ITEM(given, 0)),
+                .are_flags = PyTuple_GET_ITEM(given, 1) == Py_True,
+                .written = {}};
+  PyObject* written = PyTuple_GET_ITEM(given, 2);
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(written); ++k)
+    made.written.push_back(PyLong_AsSize_t(PyTuple_GET_ITEM(written, k)));
+  return made;
+}
+
 // (signature, resume, known, absent, direct): calls like the latest go to resume(*values), which
 // gives what `take` gives, or False where the place has to be asked. direct: None, or (nest,
-// outputs, warn, guard, allows), which the gate runs by itself where it can. known and absent are
-// the same for all calls. Nothing: all are forgotten.
+// outputs, warn, guard, failures, allows), which the gate runs by itself where it can; failures:
+// None, or (which result counts them, whether errors of floats are some, values stored to). known
+// and absent are the same for all calls. Nothing: all are forgotten.
 PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     Gate& gate = gate_of(object);
@@ -349,8 +425,9 @@ PyObject* remember(PyObject* object, PyObject* const* values, Py_ssize_t count) 
       one->direct = {.nest = part(0),
                      .outputs = part(1),
                      .warn = part(2),
-                     .allows = part(4),
-                     .guard = part(3)};
+                     .allows = part(5),
+                     .guard = part(3),
+                     .failures = failures_of(PyTuple_GET_ITEM(values[4], 4))};
     }
     gate.remember(std::move(one));
     Py_RETURN_NONE;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 import math
 import traceback
@@ -285,6 +286,27 @@ def test_what_no_iteration_computes_does_not_warn(recwarn):
     assert runs_compiled(parallel)
     assert not recwarn.list
     assert not b.any()
+
+
+def test_a_function_that_is_decorated_twice_is_decorated_once():
+    def add_one(a):
+        for i in range(len(a)):
+            a[i] += 1
+
+    once = frit.parallelize(add_one)
+    assert frit.parallelize(once) is once
+    a = NUMBERS.copy()
+    frit.parallelize(once)(a)
+    assert np.array_equal(a, NUMBERS + 1) and sum(s.calls for s in sites(once)) == 1
+
+    @functools.wraps(once)  # has its attributes, and loops of its own
+    def twice(a):
+        for i in range(len(a)):
+            a[i] *= 2
+        once(a)
+
+    frit.parallelize(twice)(a)
+    assert np.array_equal(a, (NUMBERS + 1) * 2 + 1)
 
 
 def test_functions_and_methods_keep_what_they_are():
@@ -884,6 +906,38 @@ def test_calls_like_the_one_before_run_without_python(monkeypatch):
     for _ in range(3):
         assert quotients(a, b, c) == 410.0
     assert direct_runs(quotients) >= before + 2
+
+
+@pytest.mark.parametrize("n", [1, 40, 9000])  # the last: more than the gate keeps by itself
+def test_calls_that_may_fail_run_without_python_until_one_does(monkeypatch, n):
+    monkeypatch.setattr(place, "SHORT", -1.0)
+
+    def roots(a, b):
+        for i in range(len(a)):
+            b[i] = math.sqrt(a[i])
+            a[i] = a[i] + 1.0
+
+    ours = frit.parallelize(roots)
+    a, b = np.arange(1.0, n + 1), np.zeros(n)
+    for k in range(4):
+        ours(a, b)
+        assert np.array_equal(b, np.sqrt(np.arange(1.0, n + 1) + k))
+    runs = direct_runs(ours)
+    assert runs == (3 if n <= 4096 else 0)
+    assert sum(s.calls for s in sites(ours)) == 4
+    a[n // 2] = -1.0
+    given = [(a.copy(), b.copy()) for _ in range(2)]
+    for function, arrays in zip((ours, roots), given, strict=True):
+        with pytest.raises(ValueError, match="math domain error|expected a nonnegative"):
+            function(*arrays)
+    for mine, pythons in zip(*given, strict=True):
+        assert np.array_equal(mine, pythons)
+    a[n // 2] = 1.0
+    for _ in range(3):
+        ours(a, b)
+    assert b[n // 2] == math.sqrt(3.0)
+    if n <= 4096:
+        assert direct_runs(ours) > runs
 
 
 def running_total(a):

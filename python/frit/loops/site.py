@@ -103,14 +103,15 @@ class Plan:
         return tuple(given)
 
     def direct(self) -> tuple[Any, ...] | None:
-        """What a gate needs to run it without Python: the nest, outputs, warn, guard."""
-        if self.may_fail or self.still_holds is not None:
+        """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
+        if self.still_holds is not None:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
         tell = warn if t.numpy_floats else tell_nobody if t.numpy_integers else None
         guard = self.guard if not self.has_signature else None
-        return self.nest, self.outputs if has_outputs else None, tell, guard
+        failures = (1 + t.failures, t.numpy_floats, (*t.written,)) if self.may_fail else None
+        return self.nest, self.outputs if has_outputs else None, tell, guard, failures
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
