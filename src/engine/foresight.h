@@ -101,7 +101,8 @@ class Foresight {
       place_->is_barred = true;
     length_ = 0;
     is_recorded_ = false;
-    note_need();
+    // A look needs what was computed at once; of what was recorded an eval tells.
+    if (was_last_) note_need();
   }
   void begin_stretch(SourcePosition at) {
     place_ = &places_[hash_of(at.code, at.instruction) % places_.size()];

@@ -56,11 +56,12 @@ TEST(Foresight, a_loop_without_looks_is_recorded_after_a_while) {
   EXPECT_LT(count, 200);
 }
 
-// The same on larger arrays.
+// The same on larger arrays; what was recorded is evaluated before somebody looks at it.
 int recorded_large(Foresight& foresight, int from, int length) {
   int count = 0;
   for (int k = 0; k < length; ++k)
     count += foresight.records_large(place(from + k), Op::Add) ? 1 : 0;
+  if (count > 0) foresight.note_plan(true);
   foresight.note_look();
   return count;
 }
@@ -96,6 +97,14 @@ TEST(Foresight, a_large_op_that_is_needed_before_the_next_is_computed_at_once) {
     EXPECT_EQ(foresight.records_large(place(0), Op::Add), round == 0);
     foresight.note_need();
     foresight.note_step(place(1), Op::Add);
+  }
+}
+
+TEST(Foresight, a_look_at_what_is_there_needs_nothing_that_is_recorded) {
+  Foresight foresight;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(foresight.records_large(place(0), Op::Multiply));
+    foresight.note_look();
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -47,10 +48,19 @@ std::int64_t class_bytes(int k) {
   return (std::int64_t{1} << exponent) + unit * ((k - 4) % 4 + 1);
 }
 
+// About eight sizes a power of two: an array whose size is new mostly gets a block that was freed.
+// To touch a new page takes longer than what most kernels do with it, and pages behind the array
+// that nobody touches take no memory.
 std::int64_t mapped_bytes(std::int64_t bytes) {
-  const std::int64_t unit = bytes >= huge_page ? huge_page / 4 : 16 << 10;
+  const auto eighth =
+      static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes)) / 8);
+  const std::int64_t unit = bytes >= huge_page ? std::clamp(eighth, huge_page / 4, huge_page)
+                                               : std::max<std::int64_t>(eighth, 16 << 10);
   return (bytes + page + unit - 1) / unit * unit;
 }
+
+// Of which so many count as live.
+std::int64_t touchable_bytes(std::int64_t bytes) { return (bytes + page - 1) / page * page; }
 
 // The mapping of a large block.
 std::byte* mapping_of(std::byte* block) {
@@ -90,8 +100,9 @@ struct Zeros {
 struct State {
   std::array<FreeList, classes> small;
   std::multimap<std::int64_t, std::byte*> large;
-  std::map<std::byte*, Zeros> zeros;  // that are not known to be touched all over
-  std::byte* looked_at = nullptr;     // the latest of them
+  std::map<std::byte*, Zeros> zeros;              // that are not known to be touched all over
+  std::byte* looked_at = nullptr;                 // the latest of them
+  std::int64_t malloc_live = 0, malloc_kept = 0;  // of arrays that are malloc's
   Figures figures;
   std::int64_t fail_countdown = 0;
 };
@@ -222,20 +233,19 @@ std::byte* allocate(std::int64_t bytes) {
   State& s = state();
   fail_if_asked(s);
   std::byte* data;
-  std::int64_t size;
   if (bytes <= small_limit) {
     const int k = class_of(bytes);
-    size = class_bytes(k);
+    const std::int64_t size = class_bytes(k);
     data = s.small[static_cast<std::size_t>(k)].take();
     if (!data) {
       data = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<std::size_t>(size)));
       if (!data) throw std::bad_alloc();
     }
+    add_live(s, size);
   } else {
-    size = mapped_bytes(bytes);
-    data = allocate_large(s, size);
+    data = allocate_large(s, mapped_bytes(bytes));
+    add_live(s, touchable_bytes(bytes));
   }
-  add_live(s, size);
   return data;
 }
 
@@ -246,7 +256,7 @@ std::byte* allocate_zeros(std::int64_t bytes) {
   fail_if_asked(s);
   make_room(s, size);
   std::byte* data = map_block(size);
-  s.zeros.emplace(data, Zeros{.size = size});
+  s.zeros.emplace(data, Zeros{.size = touchable_bytes(bytes)});
   return data;
 }
 
@@ -263,7 +273,7 @@ void deallocate(std::byte* data, std::int64_t bytes) {
     return;
   }
   const std::int64_t size = mapped_bytes(bytes);
-  std::int64_t live = size;
+  std::int64_t live = touchable_bytes(bytes);
   if (const auto zeros = s.zeros.find(data); zeros != s.zeros.end()) {
     look_at(s, zeros);
     if (const auto left = s.zeros.find(data); left != s.zeros.end()) {
@@ -277,6 +287,16 @@ void deallocate(std::byte* data, std::int64_t bytes) {
   s.figures.cached += size;
   s.large.emplace(size, data);
   make_room(s, 0);
+}
+
+// In the trace wait several results of NumPy's at a time, of which NumPy would free one before it
+// makes the next: what malloc gave back to the system would come as new pages in each round.
+void add_malloc_live(std::int64_t bytes) {
+  State& s = state();
+  s.malloc_live += bytes;
+  if (s.malloc_live <= s.malloc_kept) return;
+  s.malloc_kept = s.malloc_live + s.malloc_live / 4;  // not at each array
+  keep_blocks_as_large(s.malloc_kept / 2);
 }
 
 bool may_be_had(std::int64_t bytes) {

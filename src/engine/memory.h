@@ -33,6 +33,9 @@ std::byte* allocate(std::int64_t bytes);
 // was freed would do, or it isn't worth it.
 std::byte* allocate_zeros(std::int64_t bytes);
 void deallocate(std::byte* data, std::int64_t bytes);  // bytes as allocated
+// Arrays of malloc's that were taken over (or, with a minus, given back): of as much malloc keeps
+// the pages.
+void add_malloc_live(std::int64_t bytes);
 // Whether the machine would give so many now; nothing is taken. (Without the lock, too.)
 bool may_be_had(std::int64_t bytes);
 void release_cached();

@@ -21,7 +21,35 @@ TEST(Memory, large_arrays_let_malloc_keep_large_blocks) {
   std::free(block);
   memory::deallocate(array, 8 << 20);
 }
+
+TEST(Memory, malloc_keeps_as_much_as_the_arrays_hold_that_were_taken_over) {
+  constexpr std::int64_t bytes = 1 << 20;
+  constexpr int many = 24;
+  memory::add_malloc_live(many * bytes);
+  void* volatile blocks[many];
+  for (void* volatile& block : blocks) block = std::malloc(bytes);
+  const auto held_now = [] { return mallinfo2().arena + mallinfo2().hblkhd; };
+  const std::size_t held = held_now();
+  for (void* volatile& block : blocks) std::free(block);
+  EXPECT_EQ(held_now(), held) << "what was freed went back to the system";
+  memory::add_malloc_live(-many * bytes);
+}
 #endif
+
+TEST(Memory, arrays_of_nearly_one_size_share_blocks) {
+  for (const std::int64_t bytes : {100'000, 500'000, 1'500'000, 5'000'000, 20'000'000}) {
+    std::set<std::byte*> blocks;
+    for (int k = 0; k < 32; ++k) {
+      const std::int64_t size = bytes + bytes * k / 128;
+      std::byte* const block = memory::allocate(size);
+      block[0] = block[size - 1] = std::byte{1};
+      blocks.insert(block);
+      memory::deallocate(block, size);
+    }
+    EXPECT_LE(blocks.size(), 5U) << bytes;
+    memory::release_cached();
+  }
+}
 
 TEST(Memory, a_large_block_that_was_freed_last_comes_first) {
   constexpr std::int64_t bytes = (3 << 20) + 4096;

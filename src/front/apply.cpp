@@ -412,7 +412,10 @@ constexpr std::int64_t most_foreign_bytes = 512 << 10;
 template <std::size_t n>
 inline bool runs_at_once(Engine& engine, Op op, std::span<const Argument, n> arguments,
                          const Plain<n>& plain, const Base& out, std::int64_t bytes) {
-  if (out.pending != 0) return false;
+  if (out.pending != 0) {
+    engine.foresight.note_step(engine.source, op);
+    return false;
+  }
   bool is_foreign = out.foreign, are_ready = true;
   each<n>([&](auto k) {
     if (plain.numbers[k]) return;

@@ -115,6 +115,7 @@ Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
   base->writable = memory.writable;
   base->need_extra().owner = memory.owner;
   base->extra->release = memory.release;
+  if (memory.adopted) memory::add_malloc_live(memory.bytes);
   layout->retain();
   return Array(base, layout.get(), offset, dtype);
 }

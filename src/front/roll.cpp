@@ -9,7 +9,7 @@ namespace {
 
 // Up to here it takes less time to move the bytes at once than to record it; beyond, what reads the
 // result may be computed in the same pass.
-constexpr std::int64_t most_bytes = 1 << 20;
+constexpr std::int64_t most_bytes = 256 << 10;
 
 // Elements that come from the end of an axis.
 std::int64_t wrapped(std::int64_t shift, std::int64_t extent) {
@@ -71,8 +71,13 @@ Array roll(const Array& a, std::int64_t shift, int axis) {
     axes[along] = {.start = start, .count = count};
     return slice(of, axes);
   };
-  assign(part(out, front, n - front), part(a, 0, n - front));
-  if (front > 0) assign(part(out, 0, front), part(a, n - front, front));
+  const auto move = [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+    if (count > 0) assign(part(out, to, count), part(a, from, count));
+  };
+  // The larger part first: a small one, into memory that nobody waits for, would run at once.
+  if (front > n - front) move(0, n - front, front);
+  move(front, 0, n - front);
+  if (front <= n - front) move(0, n - front, front);
   return out;
 }
 

@@ -457,22 +457,37 @@ constexpr Comparison comparisons[] = {{Op::Less, "lt"},    {Op::LessEqual, "le"}
 
 namespace {
 
-// The op that NumPy's power loop of this type uses for one exponent throughout, where it is not pow
-// itself.
-std::optional<Op> power_shortcut(const Argument& base, const Argument& exponent) {
+// One exponent throughout, of the type of the base.
+std::optional<double> one_exponent(const Argument& base, const Argument& exponent) {
   if (!base.array || exponent.array || exponent.weak == Weak::Complex) return std::nullopt;
   const DType dtype = base.array->dtype();
   if (dtype != DType::Float32 && dtype != DType::Float64) return std::nullopt;
   if (exponent.weak == Weak::No && exponent.scalar.dtype != dtype) return std::nullopt;
-  const double value =
-      exponent.weak == Weak::Int ? static_cast<double>(exponent.scalar.as<std::int64_t>())
-      : exponent.scalar.dtype == DType::Float32 ? static_cast<double>(exponent.scalar.as<float>())
-                                                : exponent.scalar.as<double>();
-  if (value == 2.0) return Op::Square;
-  if (value == 0.5) return Op::Sqrt;
-  if (value == -1.0) return Op::Reciprocal;
-  if (value == 1.0) return Op::Positive;
+  return exponent.weak == Weak::Int ? static_cast<double>(exponent.scalar.as<std::int64_t>())
+         : exponent.scalar.dtype == DType::Float32
+             ? static_cast<double>(exponent.scalar.as<float>())
+             : exponent.scalar.as<double>();
+}
+
+// The op that NumPy's power loop of the base's type uses, where it is not pow itself.
+std::optional<Op> power_shortcut(double exponent) {
+  if (exponent == 2.0) return Op::Square;
+  if (exponent == 0.5) return Op::Sqrt;
+  if (exponent == -1.0) return Op::Reciprocal;
+  if (exponent == 1.0) return Op::Positive;
   return std::nullopt;
+}
+
+// Two and three roundings, so within 2 and 3 ulp; no rounding where the power is a number of the
+// type, as the squares of its factors are numbers, too. An op of pow's takes twenty times as long.
+std::optional<Array> product_power(const Array& base, double exponent,
+                                   const ApplyOptions& options) {
+  if (exponent != 3.0 && exponent != 4.0) return std::nullopt;
+  if (base.ndim() == 0 || options.where) return std::nullopt;
+  note_ufunc("power");
+  const Array square = apply(Op::Square, {base});
+  if (exponent == 4.0) return apply(Op::Square, {square}, options);
+  return apply(Op::Multiply, {square, base}, options);
 }
 
 bool is_negative(const Scalar& value) {
@@ -493,11 +508,14 @@ bool has_negative_exponent(const Argument& base, const Argument& exponent) {
 }  // namespace
 
 Array power_of(const Argument& base, const Argument& exponent, const ApplyOptions& options) {
-  if (!options.signature)
-    if (const std::optional<Op> op = power_shortcut(base, exponent)) {
+  const std::optional<double> one = one_exponent(base, exponent);
+  if (one && !options.signature) {
+    if (const std::optional<Op> op = power_shortcut(*one)) {
       note_ufunc("power");
       return apply(*op, {base}, options);
     }
+    if (const std::optional<Array> power = product_power(*base.array, *one, options)) return *power;
+  }
   if (has_negative_exponent(base, exponent))
     throw frit::ValueError("Integers to negative integer powers are not allowed.");
   return apply(Op::Power, {base, exponent}, options);

@@ -9,6 +9,7 @@
 #include "schedule/fuse.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <functional>
@@ -74,8 +75,13 @@ class Fuser {
       : segment_(segment), arena_(arena), touches_(segment.slots.size()) {}
 
   std::vector<Group> run(const std::vector<bool>& needed) {
-    for (std::uint32_t k = 0; k < segment_.nodes.size(); ++k)
-      if (needed[k]) place(k);
+    for (std::uint32_t k = 0; k < segment_.nodes.size(); ++k) {
+      if (!needed[k]) continue;
+      if (k + 1 < segment_.nodes.size() && needed[k + 1] && place_halves(k))
+        ++k;
+      else
+        place(k);
+    }
     return std::move(groups_);
   }
 
@@ -220,6 +226,125 @@ class Fuser {
   }
 
   // ---- boxes ------------------------------------------------------------------------------------
+
+  // Two copies that one behind the other make a new array (np.roll): members of the array's space,
+  // each in a box of it, so that what reads the array finds each element in a register. False: they
+  // are none.
+  bool place_halves(std::uint32_t number) {
+    const std::array<std::uint32_t, 2> nodes{number, number + 1};
+    const std::optional<Halves> halves = halves_of(nodes);
+    if (!halves) return false;
+    const std::uint32_t first = std::max(earliest_group(segment_.nodes[nodes[0]]),
+                                         earliest_group(segment_.nodes[nodes[1]]));
+    std::uint32_t best = UINT32_MAX;
+    std::array<Attempt, 2> best_attempts;
+    std::size_t tried = 0;
+    for (std::uint32_t g = static_cast<std::uint32_t>(groups_.size());
+         g-- > first && tried < most_candidates; ++tried) {
+      std::array<Attempt, 2> attempts;
+      if (groups_[g].extents != halves->extents || !half_fits(g, *halves, nodes, 0, attempts[0]) ||
+          !half_fits(g, *halves, nodes, 1, attempts[1]))
+        continue;
+      const bool are_strangers = attempts[0].shared == 0 && attempts[1].shared == 0;
+      if (are_strangers && windows_[g].size() > most_windows_of_strangers) continue;
+      if (best != UINT32_MAX && attempts[0].shared <= best_attempts[0].shared) continue;
+      best = g;
+      best_attempts = std::move(attempts);
+    }
+    if (best == UINT32_MAX) {
+      Group group;
+      group.why = groups_.empty() ? "" : "reads or writes overlap at another iteration";
+      group.extents = halves->extents;
+      for (std::size_t k = 0; k < 2; ++k) {
+        best_attempts[k] = {};
+        set_half(*halves, nodes, k, best_attempts[k]);
+      }
+      best = static_cast<std::uint32_t>(groups_.size());
+      groups_.push_back(std::move(group));
+    }
+    for (Attempt& attempt : best_attempts) join(best, attempt);
+    return true;
+  }
+
+  struct Halves {
+    std::vector<std::int64_t> extents;  // the array's
+    std::array<std::vector<std::int64_t>, 2> begins;
+    std::span<const std::int64_t> strides;
+  };
+
+  std::optional<Halves> halves_of(const std::array<std::uint32_t, 2>& nodes) {
+    const Node& one = segment_.nodes[nodes[0]];
+    const Node& two = segment_.nodes[nodes[1]];
+    const auto is_copy = [](const Node& node) {
+      return node.kind == NodeKind::Elementwise && node.op == Op::Copy && node.in[0].base &&
+             node.in[0].base != node.out.base;
+    };
+    if (!segment_.fuses || !is_copy(one) || !is_copy(two) || one.out.base != two.out.base ||
+        one.out.dtype != two.out.dtype || segment_.slots[one.out.base->slot].has_data ||
+        !touches_[one.out.base->slot].empty())
+      return std::nullopt;
+    const bool is_first_lower = one.out.offset < two.out.offset;
+    const Access& low = is_first_lower ? one.out : two.out;
+    const Access& high = is_first_lower ? two.out : one.out;
+    const auto shape = low.layout->shape(), more = high.layout->shape();
+    if (shape.size() != more.size()) return std::nullopt;
+    Halves halves{.extents = {shape.begin(), shape.end()}, .begins = {}, .strides = {}};
+    halves.begins.fill(std::vector<std::int64_t>(shape.size()));
+    std::int64_t along = -1, points = 1;
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      const bool is_cut = low.layout->strides()[k] * shape[k] == high.offset - low.offset;
+      if (is_cut && along < 0) {
+        along = static_cast<std::int64_t>(k);
+        halves.extents[k] += more[k];
+        halves.begins[is_first_lower ? 1 : 0][k] = shape[k];
+      } else if (shape[k] != more[k]) {
+        return std::nullopt;
+      }
+      points *= halves.extents[k];
+    }
+    // A dense array, whole.
+    if (along < 0 || low.offset != 0 || points < 3 * elements_a_part ||
+        points * size_of(low.dtype) != low.base->bytes)
+      return std::nullopt;
+    const std::span<std::int64_t> strides = new_strides(shape.size());
+    std::int64_t stride = size_of(low.dtype);
+    for (std::size_t k = shape.size(); k-- > 0; stride *= halves.extents[k]) {
+      strides[k] = stride;
+      if ((shape[k] > 1 && low.layout->strides()[k] != stride) ||
+          (more[k] > 1 && high.layout->strides()[k] != stride))
+        return std::nullopt;
+    }
+    halves.strides = strides;
+    return halves;
+  }
+
+  // The member that makes one half, by its windows over the array's space.
+  void set_half(const Halves& halves, const std::array<std::uint32_t, 2>& nodes, std::size_t k,
+                Attempt& attempt) {
+    attempt.member.node = nodes[k];
+    attempt.begin = halves.begins[k];
+    windows_made_ = false;
+    set_windows(halves.extents, 0, attempt.member);
+    windows_made_ = false;
+    // Along an axis of one point, too.
+    attempt.member.out.strides = halves.strides;
+    std::vector<std::int64_t> back = attempt.begin;
+    for (std::int64_t& points : back) points = -points;
+    move_windows(attempt.member, back, arena_);
+  }
+
+  bool half_fits(std::uint32_t g, const Halves& halves, const std::array<std::uint32_t, 2>& nodes,
+                 std::size_t k, Attempt& attempt) {
+    const Group& group = groups_[g];
+    const Node& node = segment_.nodes[nodes[k]];
+    if (group.kind != GroupKind::Map || group.in_order || !group.shadowed.empty() ||
+        group.members.size() + 2 > most_members || !may_be_cut(segment_, group, node))
+      return false;
+    const std::int64_t parts = parts_with(group, halves.begins[k], domain(node));
+    if (parts > most_parts || parts * elements_a_part > space_of(group)) return false;
+    set_half(halves, nodes, k, attempt);
+    return relations_hold(g, group, attempt);
+  }
 
   // Where the node's points lie in a space that is the group's but for a border, so that what is
   // shared and written is the same element at the same point.

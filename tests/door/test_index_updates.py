@@ -99,3 +99,50 @@ def test_a_roll_of_what_is_pending_is_recorded():
     x = numpy.arange(400_000.0).reshape(500, 800)
     y = np.array(x) + 1
     assert np.roll(y, 2, axis=1).tolist() == numpy.roll(x + 1, 2, axis=1).tolist()
+
+
+def test_rolls_and_what_reads_them_are_one_kernel():
+    import frit
+    import frit.numpy as np
+
+    x = np.array(numpy.random.default_rng(3).normal(size=(400, 500)))
+    x += 1
+    frit.eval()
+    y = np.roll(x, 1, 0) + np.roll(x, -1, 0) + np.roll(x, 1, 1) + np.roll(x, -1, 1) - 4 * x
+    assert "in 1 kernel;" in str(frit.explain(y))
+
+
+def steps_of_rolls(module, dtype, shape, seed):
+    rng = numpy.random.default_rng(seed)
+    x = module.array((rng.random(shape) * 100).astype(dtype)) + module.ones((), dtype)
+    arrays = [x]
+    for _ in range(6):
+        a, b = (arrays[rng.integers(len(arrays))] for _ in range(2))
+        axis = int(rng.integers(len(shape)))
+        shift = [1, -1, 2, -3, shape[axis] // 2, shape[axis] - 1, 0][rng.integers(7)]
+        step = rng.integers(5)
+        if step == 0:
+            arrays.append(module.roll(a, shift, axis))
+        elif step == 1:
+            arrays.append(module.roll(a, shift, axis) + module.roll(b, -shift, axis) - b)
+        elif step == 2:
+            b += module.roll(a, shift, axis)
+        elif step == 3:
+            b[1:] = module.roll(a, shift, axis)[:-1]
+        else:
+            arrays.append(module.roll(module.roll(a, shift, axis), 1, 0) * b)
+        if rng.random() < 0.3 and len(arrays) > 1:
+            arrays.pop(rng.integers(len(arrays)))
+    return [numpy.asarray(a) for a in arrays]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_steps_of_rolls_and_their_readers_are_numpys(seed):
+    import frit.numpy as np
+
+    dtype = ["f8", "f4", "i8", "c16", "u1"][seed % 5]
+    points = (1 << 20) // numpy.dtype(dtype).itemsize + 7777
+    shape = [(points,), (300, points // 300 + 1), (40, 50, points // 2000 + 1)][seed % 3]
+    expected = steps_of_rolls(numpy, dtype, shape, seed)
+    for wanted, found in zip(expected, steps_of_rolls(np, dtype, shape, seed), strict=True):
+        assert wanted.tobytes() == found.tobytes()

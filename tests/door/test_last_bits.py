@@ -268,3 +268,34 @@ def test_an_element_that_equals_its_bound_stays(kind, bounds):
         x = numpy.tile(numpy.array([-0.0, 0.0, -1, 3, numpy.nan], kind), repeats)
         expected = numpy.clip(x, *bounds)
         assert numpy.asarray(np.clip(np.array(x), *bounds)).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("exponent", [3, 4, 3.0, 4.0])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_cubes_and_fourth_powers_are_exact_where_they_can_be_and_near_elsewhere(dtype, exponent):
+    import frit.numpy as np
+
+    whole = (
+        numpy.arange(-1200, 1200).astype(dtype)
+        if dtype == "f8"
+        else numpy.arange(-63.0, 64, dtype=dtype)
+    )
+    assert (np.array(whole) ** exponent).tolist() == (whole**exponent).tolist()
+    special = numpy.array([0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1, -1], dtype)
+    powers = np.power(np.array(special), exponent)
+    assert numpy.asarray(powers).tobytes() == (special**exponent).tobytes()
+    x = (numpy.random.default_rng(1).normal(size=50_000) * 3).astype(dtype)
+    wide = x.astype(numpy.longdouble) ** int(exponent)
+    for got in (np.array(x) ** exponent, np.power(np.array(x), exponent)):
+        far = numpy.abs(numpy.asarray(got) - wide) / numpy.spacing(numpy.abs(wide.astype(dtype)))
+        assert far.max() <= 3
+
+
+def test_a_cube_that_overflows_is_told_as_a_power():
+    import frit.numpy as np
+
+    x = np.array([1e200, 2.0, 3.0])
+    with pytest.warns(RuntimeWarning) as told:
+        assert (x**3).tolist() == [numpy.inf, 8.0, 27.0]
+        assert (x**4).tolist() == [numpy.inf, 16.0, 81.0]
+    assert [str(w.message) for w in told] == ["overflow encountered in power"] * 2
