@@ -50,6 +50,8 @@ struct Real {
         out((Output<op, d>*)args[0]) {}
 
   void formula(int64 begin, int64 end) const {
+    if constexpr (!doubles_are_near && splat == 2 && has_by_one<op, d>)
+      if (end - begin >= many_by_one) return formula_by_one(begin, end);
     if constexpr (d == DType::Float16) return half_elements<value_of<op, d>>(begin, end);
     if constexpr (may_overflow<op, d>) return flagged_formula(begin, end);
     if constexpr (sizeof(*out) == 1 && sizeof(Input<op, d, inputs - 1>) >= 4) {
@@ -60,6 +62,14 @@ struct Real {
     }
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) out[i] = value_of<op, d>(x[i], y[i], z[i]);
+  }
+  // What is worked out in front takes as long as some elements.
+  static constexpr int64 many_by_one = 32;
+  void formula_by_one(int64 begin, int64 end) const {
+    if constexpr (may_overflow<op, d>)
+      if (overflows<op, d>(smallest<Element<d>>, y.one, 0)) return flagged_formula(begin, end);
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) out[i] = by_one_formula_of<op, d>(x[i], y.one);
   }
   // One flag for all elements: in each of them it takes longer than the division by a reciprocal.
   void flagged_formula(int64 begin, int64 end) const {
