@@ -42,11 +42,33 @@ Emitted Emitter::apply(Op op, DType in, DType out, ArrayRef<Emitted*> operands) 
   used.back() = &last;
   if (may_call_out(op, in)) return call_out_where_rare(op, in, out, used);
   if (has_shorter_way(op, in, used)) return shorter_where_ordinary(op, in, out, used);
-  if (Function* overflows = formulas_.find(overflow_symbol(op, in)))
-    if_then(any(active(call_formula(*overflows, used))), [&] { raise_overflow(); });
+  raise_where_it_overflows(op, in, used);
+  if (!machine_.has_avx512 && is_by_one(used) && formulas_.find(by_one_symbol(op, in)))
+    return call_formulas(by_one_symbol(op, in), out, used);
   if (!machine_.has_avx512 && formulas_.find(far_symbol(op, in)))
     return call_formulas(far_symbol(op, in), out, used);
   return call_formulas(symbol, out, used);
+}
+
+// Is the second operand one number for many of the first? What is made in this loop is another in
+// each round.
+bool Emitter::is_by_one(ArrayRef<Emitted*> operands) {
+  return operands.size() == 2 && operands[0]->varies() && !operands[1]->varies() &&
+         operands[1]->level < level();
+}
+
+void Emitter::raise_where_it_overflows(Op op, DType in, ArrayRef<Emitted*> operands) {
+  Function* overflows = formulas_.find(overflow_symbol(op, in));
+  if (!overflows) return;
+  const auto look_at_lanes = [&] {
+    if_then(any(active(call_formula(*overflows, operands))), [&] { raise_overflow(); });
+  };
+  if (!is_by_one(operands)) return look_at_lanes();
+  // Most numbers let nothing overflow, not even the smallest one.
+  Emitted smallest;
+  smallest.part[0].scalar = ConstantInt::get(
+      element_type(in), APInt::getSignedMinValue(element_type(in)->getScalarSizeInBits()));
+  if_then(any(active(call_formula(*overflows, {&smallest, operands[1]}))), look_at_lanes);
 }
 
 // Of what a formula says of the lanes, what is true of active ones.

@@ -114,6 +114,8 @@ class Emitter {
   Emitted harmless(Op op, DType in, const Emitted& operand);
   bool affine_apply(const Instr& instr);
   llvm::Value* active(llvm::Value* flags);
+  bool is_by_one(llvm::ArrayRef<Emitted*> operands);
+  void raise_where_it_overflows(Op op, DType in, llvm::ArrayRef<Emitted*> operands);
   void raise_overflow();
   Emitted call_out_where_rare(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
   bool has_shorter_way(Op op, DType in, llvm::ArrayRef<Emitted*> operands);

@@ -13,6 +13,7 @@
 #include "engine/pool.h"
 #include "front/common.h"
 #include "front/dense.h"
+#include "front/parts.h"
 #include "ir/neutral.h"
 #include "ops/loops.h"
 
@@ -107,6 +108,12 @@ struct Matrix {
   std::int64_t leading() const { return has_rows() ? row_stride : column_stride; }
 };
 
+template <std::size_t bytes>
+constexpr DType unsigned_of_size = bytes == 1   ? DType::UInt8
+                                   : bytes == 2 ? DType::UInt16
+                                   : bytes == 4 ? DType::UInt32
+                                                : DType::UInt64;
+
 // The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the
 // bits are NumPy's too where the BLAS is.
 template <class T, class Int>
@@ -172,13 +179,48 @@ class Product {
       return x * y;
   }
   static void add(T& sum, T term) { sum = static_cast<T>(sum + term); }
+  // By the ready-made loops, which are vectors; the order of integers makes no difference.
+  static T sum_of_integers(const T* x, const T* y, std::int64_t n) {
+    constexpr std::int64_t piece = 1 << 16;
+    if (n <= piece) return sum_of_piece(x, y, n);
+    std::vector<T> sums(static_cast<std::size_t>((n + piece - 1) / piece));
+    for_parts(std::ssize(sums), piece, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t p = first; p < last; ++p) {
+        const std::int64_t begin = p * piece;
+        sums[static_cast<std::size_t>(p)] =
+            sum_of_piece(x + begin, y + begin, std::min(piece, n - begin));
+      }
+    });
+    T sum{};
+    for (const T part : sums) add(sum, part);
+    return sum;
+  }
+  static T sum_of_piece(const T* x, const T* y, std::int64_t n) {
+    constexpr std::int64_t least = 64, block = 8192 / sizeof(T);
+    T sum{};
+    std::int64_t k = 0;
+    if (n >= least) {
+      const Loop multiply_loop = loop(Op::Multiply, unsigned_of_size<sizeof(T)>);
+      const ReduceLoop reduce = reduce_loop(Op::Add, unsigned_of_size<sizeof(T)>);
+      alignas(64) T products[block];
+      for (; k < n; k += block) {
+        const std::int64_t count = std::min(block, n - k);
+        void* const args[3] = {products, const_cast<T*>(x + k), const_cast<T*>(y + k)};
+        multiply_loop(args, count, 0);
+        T part;
+        reduce(&part, products, count);
+        add(sum, part);
+      }
+    }
+    for (; k < n; ++k) add(sum, times(x[k], y[k]));
+    return sum;
+  }
   static T sum_of_products(const T* x, std::int64_t x_stride, const T* y, std::int64_t y_stride,
                            std::int64_t n) {
     T sum{};
-    if (std::is_integral_v<T> && x_stride == 1 && y_stride == 1)  // in vectors
-      for (std::int64_t k = 0; k < n; ++k) add(sum, times(x[k], y[k]));
-    else
-      for (std::int64_t k = 0; k < n; ++k) add(sum, times(x[k * x_stride], y[k * y_stride]));
+    if constexpr (std::is_integral_v<T>)
+      if (x_stride == 1 && y_stride == 1) return sum_of_integers(x, y, n);
+    for (std::int64_t k = 0; k < n; ++k) add(sum, times(x[k * x_stride], y[k * y_stride]));
     return sum;
   }
   static Int narrow(std::int64_t n) { return static_cast<Int>(n); }
@@ -270,10 +312,7 @@ class Product {
 // Rows of integers by the ready-made loops, which are vectors.
 template <class T>
 void add_rows(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
-  constexpr DType dtype = sizeof(T) == 1   ? DType::UInt8
-                          : sizeof(T) == 2 ? DType::UInt16
-                          : sizeof(T) == 4 ? DType::UInt32
-                                           : DType::UInt64;
+  constexpr DType dtype = unsigned_of_size<sizeof(T)>;
   const Loop multiply_loop = loop(Op::Multiply, dtype), add_loop = loop(Op::Add, dtype);
   std::vector<T> products(static_cast<std::size_t>(b.columns));
   for (std::int64_t i = 0; i < a.rows; ++i) {

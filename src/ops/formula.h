@@ -186,6 +186,99 @@ struct SignedDivision {
   }
 };
 
+// The upper half of the product, by products of halves, which vectors have.
+inline uint64 high_half(uint64 x, uint64 y) {
+  uint64 x_low = (uint32)x, x_high = x >> 32, y_low = (uint32)y, y_high = y >> 32;
+  uint64 first = x_high * y_low + (x_low * y_low >> 32);
+  uint64 second = x_low * y_high + (uint32)first;
+  return x_high * y_high + (first >> 32) + (second >> 32);
+}
+
+// ((high + 1) * 2^64 - 1) / divisor, which has its first bit set and is more than `high`. By digits
+// of 32 bits: what their first halves say is at most two too much.
+inline uint64 quotient_of_two_words(uint64 high, uint64 divisor) {
+  uint64 first = divisor >> 32, second = (uint32)divisor, quotient = 0;
+#pragma clang loop unroll(full)
+  for (int k = 0; k < 2; ++k) {
+    uint64 digit = high / first, rest = high - digit * first;
+#pragma clang loop unroll(full)
+    for (int n = 0; n < 2; ++n) {
+      bool is_more = ((digit >> 32) != 0) | (digit * second > (rest << 32 | 0xffffffff));
+      bool too_much = is_more & ((rest >> 32) == 0);
+      digit -= too_much;
+      rest += too_much ? first : (uint64)0;
+    }
+    high = (high << 32 | 0xffffffff) - digit * divisor;
+    quotient = quotient << 32 | digit;
+  }
+  return quotient;
+}
+
+// What of a division by one number is worked out in front of the loop, so that a quotient takes a
+// product, a sum or two and a shift (Granlund and Montgomery, Division by Invariant Integers using
+// Multiplication, 1994). 2^shift < size <= 2^(shift + 1), but for sizes of 0 and 1. (Narrower
+// integers are divided faster by way of floats.)
+struct OneDivisor {
+  uint64 size, shift, reciprocal, is_one;
+
+  // 2^(64 + shift) / size, rounded up: enough for dividends of up to 2^63. For a size of 1 it is
+  // 2^64 - 1, and the dividend plus 1.
+  static OneDivisor of_half_range(uint64 size) {
+    OneDivisor d(size);
+    uint64 up = quotient_of_two_words((uint64)-1 >> 1, d.normalised()) + 1;
+    d.reciprocal = pick(size == 1, (uint64)-1, pick(d.is_power(), (uint64)1 << 63, up));
+    return d;
+  }
+  uint64 half_range_quotient(uint64 x) const { return high_half(x + is_one, reciprocal) >> shift; }
+
+  // 2^(64 + shift + 1) / size - 2^64, rounded up.
+  static OneDivisor of_whole_range(uint64 size) {
+    OneDivisor d(size);
+    uint64 up = quotient_of_two_words(~d.normalised(), d.normalised()) + 1;
+    d.reciprocal = pick(d.is_power(), (uint64)1, up);
+    return d;
+  }
+  uint64 whole_range_quotient(uint64 x) const {
+    uint64 part = high_half(x, reciprocal);
+    return (part + ((x - part) >> (1 - is_one))) >> shift;
+  }
+
+ private:
+  explicit OneDivisor(uint64 size)
+      : size(size), shift(63 - leading_zeros((size - 1) | 1)), is_one(size == 1) {}
+  bool is_power() const { return (size & (size - 1)) == 0; }
+  // Never 0, of which the division would trap.
+  uint64 normalised() const {
+    uint64 some = size | (size == 0);
+    return some << leading_zeros(some);
+  }
+  static uint64 leading_zeros(uint64 x) { return (uint64)__builtin_clzll(x); }
+};
+// All bits, and none, with divide-by-zero, where y is 0.
+template <class T>
+T bits_where_divisible(T y) {
+  double one_or_zero = from_bits<double>((y == 0 ? (uint64)0 : bits_of(1.0)) | (uint64)(y & 1));
+  return is_finite(1.0 / one_or_zero) ? (T)-1 : (T)0;
+}
+
+// Signs as in SignedDivision.
+template <class T>
+T floor_divide_signed_by_one(T x, T y) {
+  T flip = y < 0 ? -1 : 0, towards = (x ^ flip) - flip;
+  T negative = (towards & ~(x & flip)) < 0 ? -1 : 0;
+  auto divisor = OneDivisor::of_half_range(magnitude(y));
+  T quotient = (T)divisor.half_range_quotient((uint64)(towards ^ negative)) ^ negative;
+  return quotient & bits_where_divisible(y);
+}
+template <class T>
+T divide_unsigned_by_one(T x, T y) {
+  return OneDivisor::of_whole_range(y).whole_range_quotient(x) & bits_where_divisible(y);
+}
+template <class T>
+T rest_by_one(T x, T y, T quotient) {
+  return (T)(x - quotient * y) & (T)(y == 0 ? 0 : -1);
+}
+
 template <class T, class Wide = WideDivision>
 T floor_divide_signed(T x, T y) {
   if constexpr (sizeof(T) < 8) {

@@ -57,6 +57,13 @@ Element<d> far_or_unreachable(Element<d> x, Element<d> y) {
   else
     __builtin_unreachable();
 }
+template <Op op, DType d>
+Element<d> by_one_or_unreachable(Element<d> x, Element<d> y) {
+  if constexpr (has_by_one<op, d>)
+    return by_one_formula_of<op, d>(x, y);
+  else
+    __builtin_unreachable();
+}
 
 }  // namespace
 #define FRIT_REAL_1(Name, D) Input<Op::Name, DType::D, 0> x
@@ -92,6 +99,12 @@ Element<d> far_or_unreachable(Element<d> x, Element<d> y) {
     return far_or_unreachable<Op::Name, DType::D>(x, y);                           \
   }
 
+#define FRIT_BY_ONE(Name, D, suffix)                                                  \
+  extern "C" Element<DType::D> frit_##Name##_##suffix##_by_one(Element<DType::D> x,   \
+                                                               Element<DType::D> y) { \
+    return by_one_or_unreachable<Op::Name, DType::D>(x, y);                           \
+  }
+
 #define FRIT_PARTS_1(P) P x_re, P x_im
 #define FRIT_PARTS_2(P) P x_re, P x_im, P y_re, P y_im
 #define FRIT_PARTS_3(P) uint8 x, P y_re, P y_im, P z_re, P z_im
@@ -125,6 +138,8 @@ Element<d> far_or_unreachable(Element<d> x, Element<d> y) {
   FRIT_REAL(Name, inputs, Float64, d)             \
   FRIT_FAR(Name, Int64, l)                        \
   FRIT_FAR(Name, UInt64, L)                       \
+  FRIT_BY_ONE(Name, Int64, l)                     \
+  FRIT_BY_ONE(Name, UInt64, L)                    \
   FRIT_ORDINARY(Name, inputs, Float16, e)         \
   FRIT_ORDINARY(Name, inputs, Float32, f)         \
   FRIT_ORDINARY(Name, inputs, Float64, d)         \

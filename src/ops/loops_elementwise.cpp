@@ -50,6 +50,8 @@ struct Real {
         out((Output<op, d>*)args[0]) {}
 
   void formula(int64 begin, int64 end) const {
+    if constexpr (!doubles_are_near && splat == 2 && has_by_one<op, d>)
+      if (end - begin >= many_by_one) return formula_by_one(begin, end);
     if constexpr (d == DType::Float16) return half_elements<value_of<op, d>>(begin, end);
     if constexpr (may_overflow<op, d>) return flagged_formula(begin, end);
     if constexpr (sizeof(*out) == 1 && sizeof(Input<op, d, inputs - 1>) >= 4) {
@@ -60,6 +62,14 @@ struct Real {
     }
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) out[i] = value_of<op, d>(x[i], y[i], z[i]);
+  }
+  // What is worked out in front takes as long as some elements.
+  static constexpr int64 many_by_one = 32;
+  void formula_by_one(int64 begin, int64 end) const {
+    if constexpr (may_overflow<op, d>)
+      if (overflows<op, d>(smallest<Element<d>>, y.one, 0)) return flagged_formula(begin, end);
+    FRIT_VECTORIZE
+    for (int64 i = begin; i < end; ++i) out[i] = by_one_formula_of<op, d>(x[i], y.one);
   }
   // One flag for all elements: in each of them it takes longer than the division by a reciprocal.
   void flagged_formula(int64 begin, int64 end) const {
@@ -123,6 +133,7 @@ struct Real {
 // An input or output of interleaved complex numbers; Select's first input is bool.
 template <class T, bool splat, bool complex>
 struct Pairs {
+  static constexpr bool is_one = splat;
   const T* data;
   T one_re, one_im;
   explicit Pairs(const void* p)
@@ -166,7 +177,43 @@ struct Complex {
     P z_re = inputs > 2 ? z.re(i) : P(), z_im = inputs > 2 ? z.im(i) : P();
     return part_of<op, part>(x.re(i), x.im(i), y_re, y_im, z_re, z_im);
   }
+#if defined(__FMA__)
+  // Products of numbers as they lie in memory, by the formula's operations: to part the real parts
+  // from the imaginary ones and to bring them together again takes longer than the products. Gives
+  // the first number that is left.
+  int64 products(int64 begin, int64 end) const {
+    constexpr int lanes = 64 / (int)sizeof(P);
+    using Numbers = P __attribute__((ext_vector_type(lanes)));
+    const auto load = [](Numbers& parts, const auto& from, int64 i) {
+      if (from.is_one)
+        parts.even = from.one_re, parts.odd = from.one_im;
+      else
+        __builtin_memcpy(&parts, from.data + 2 * i, sizeof parts);
+    };
+    int64 i = begin;
+    for (; i + lanes / 2 <= end; i += lanes / 2) {
+      Numbers a, b, re, im, turned;
+      load(a, x, i);
+      if constexpr (inputs > 1)
+        load(b, y, i);
+      else
+        b = a;
+      re.even = re.odd = a.even;
+      im.even = im.odd = a.odd;
+      turned.even = b.odd;
+      turned.odd = b.even;
+      im *= turned;
+      im.even = -im.even;
+      re = __builtin_elementwise_fma(re, b, im);
+      __builtin_memcpy(out + 2 * i, &re, sizeof re);
+    }
+    return i;
+  }
+#else
+  int64 products(int64 begin, int64) const { return begin; }
+#endif
   void formula(int64 begin, int64 end) const {
+    if constexpr (op == Op::Multiply || op == Op::Square) begin = products(begin, end);
     FRIT_VECTORIZE
     for (int64 i = begin; i < end; ++i) {
       if constexpr (complex_output<op, d>) {
@@ -382,6 +429,10 @@ template <DType from, DType to, bool splat>
 void cast(void* const* args, int64 n) {
   const auto* in = (const Element<from>*)args[1];
   auto* out = (Element<to>*)args[0];
+  if constexpr (complex_type(from) && complex_type(to) && !splat) {
+    void* const parts[2] = {args[0], args[1]};
+    return cast<part_type(from), part_type(to), false>(parts, 2 * n);
+  }
   constexpr int64 in_step = splat ? 0 : complex_type(from) ? 2 : 1;
   int64 begin = 0;
   if constexpr (!complex_type(from) && sizeof(*out) == 1 && sizeof(*in) >= 4) {

@@ -423,36 +423,76 @@ Extremes range_of(const void* in, int64 n) {
   return {(int64)least, (int64)greatest};
 }
 
-// Places are counted in numbers as wide as the elements, where those are wide.
+// The extremes of some columns so far, and their rows, which are counted in numbers as wide as the
+// elements, where those are wide.
+template <Op op, DType d>
+struct ColumnExtremes {
+  using T = Element<d>;
+  using Place = __type_pack_element<sizeof(T) == 8, int32, int64>;
+  static constexpr int64 block = 256;
+  static constexpr int lanes = 16;
+  T extremes[block];
+  Place best[block];
+
+  // What comes behind a NaN is no better; what is no number is better than any.
+  template <class V>
+  static auto is_better(V x, V extreme) {
+    return (extreme == extreme) & ~(op == Op::Maximum ? x <= extreme : x >= extreme);
+  }
+  // Of two rows of some length few elements are better: most groups are only looked at. (A choice
+  // that the compiler makes of single elements stores under a mask, which takes AMD's processors
+  // as long as the rest.)
+  template <int n>
+  void look_at(const T* row, int64 k, int64 j) {
+    using Places = Place __attribute__((ext_vector_type(n)));
+    const Vector<d, n> x = load(load_vector<d, n>(row + j)),
+                       extreme = load_vector<d, n>(extremes + j);
+    const auto better = is_better(x, extreme);
+    if (__builtin_reduce_or(better) == 0) return;
+    const Vector<d, n> extreme_now = better ? x : extreme;
+    __builtin_memcpy(extremes + j, &extreme_now, sizeof extreme_now);
+    Places places;
+    __builtin_memcpy(&places, best + j, sizeof places);
+    places = __builtin_convertvector(better, Places) ? (Places)(Place)k : places;
+    __builtin_memcpy(best + j, &places, sizeof places);
+  }
+  // Elements may be looked at twice: so the last group is a whole one, too.
+  void look_at_row(const T* row, int64 k, int64 width) {
+    if (width < lanes) {
+      for (int64 j = 0; j < width; ++j) look_at<1>(row, k, j);
+      return;
+    }
+    int64 j = 0;
+    for (; j + lanes <= width; j += lanes) look_at<lanes>(row, k, j);
+    if (j < width) look_at<lanes>(row, k, width - lanes);
+  }
+  void begin(const T* row, int64 width) {
+    for (int64 j = 0; j < width; ++j) {
+      extremes[j] = load(row[j]);
+      best[j] = 0;
+    }
+  }
+
+ private:
+  // Any byte of a bool but 0 is true.
+  template <class V>
+  static V load(V x) {
+    if constexpr (d == DType::Bool)
+      return x != 0 ? (V)(T)1 : (V)(T)0;
+    else
+      return x;
+  }
+};
 template <Op op, DType d>
 void find_extremes_of_columns(const void* in, int64 n, int64 stride, int64 count, int64* places) {
   using T = Element<d>;
-  using Place = __type_pack_element<sizeof(T) == 8, int32, int64>;
-  constexpr int64 block = 256;
-  T extremes[block];
-  Place best[block];
-  for (int64 first = 0; first < count; first += block) {
-    const int64 width = count - first < block ? count - first : block;
+  ColumnExtremes<op, d> columns;
+  for (int64 first = 0; first < count; first += columns.block) {
+    const int64 width = count - first < columns.block ? count - first : columns.block;
     const auto row_of = [&](int64 k) { return (const T*)((const char*)in + k * stride) + first; };
-    // Any byte of a bool but 0 is true.
-    const auto load = [](T x) { return d == DType::Bool ? (T)(x != 0) : x; };
-    for (int64 j = 0; j < width; ++j) {
-      extremes[j] = load(row_of(0)[j]);
-      best[j] = 0;
-    }
-    for (int64 k = 1; k < n; ++k) {
-      const T* row = row_of(k);
-#pragma clang loop vectorize(assume_safety)
-      for (int64 j = 0; j < width; ++j) {
-        const T x = load(row[j]), extreme = extremes[j];
-        // What comes behind a NaN is no better; what is no number is better than any.
-        const bool better =
-            (extreme == extreme) & !(op == Op::Maximum ? x <= extreme : x >= extreme);
-        extremes[j] = better ? x : extreme;
-        best[j] = better ? (Place)k : best[j];
-      }
-    }
-    for (int64 j = 0; j < width; ++j) places[first + j] = best[j];
+    columns.begin(row_of(0), width);
+    for (int64 k = 1; k < n; ++k) columns.look_at_row(row_of(k), k, width);
+    for (int64 j = 0; j < width; ++j) places[first + j] = columns.best[j];
   }
 }
 

@@ -27,6 +27,8 @@ const OpInfo& info(Op op) {
 #define SIGNED_OVERFLOWS(...)
 #define SIGNED_FAR(...)
 #define UNSIGNED_FAR(...)
+#define SIGNED_BY_ONE(...)
+#define UNSIGNED_BY_ONE(...)
 #define INT_RARE(...)
 #define FLOAT_RARE(...)
 #define FLOAT_ORDINARY(...)
@@ -58,6 +60,8 @@ const OpInfo& info(Op op) {
 #undef SIGNED_OVERFLOWS
 #undef SIGNED_FAR
 #undef UNSIGNED_FAR
+#undef SIGNED_BY_ONE
+#undef UNSIGNED_BY_ONE
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
@@ -482,6 +486,7 @@ std::string rare_symbol(Op op, DType in) { return formula_symbol(op, in) + "_rar
 std::string is_ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_is_ordinary"; }
 std::string ordinary_symbol(Op op, DType in) { return formula_symbol(op, in) + "_ordinary"; }
 std::string far_symbol(Op op, DType in) { return formula_symbol(op, in) + "_far"; }
+std::string by_one_symbol(Op op, DType in) { return formula_symbol(op, in) + "_by_one"; }
 std::string overflow_symbol(Op op, DType in) { return formula_symbol(op, in) + "_overflows"; }
 std::string cast_symbol(DType from, DType to) {
   return "frit_cast_" + suffix_of(from) + "_" + suffix_of(to);

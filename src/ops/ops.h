@@ -240,6 +240,7 @@ std::string is_ordinary_symbol(Op op, DType in);  // "frit_Log_d_is_ordinary"
 std::string ordinary_symbol(Op op, DType in);     // "frit_Log_d_ordinary"
 // Of integer divisions a second one, for vectors without AVX-512.
 std::string far_symbol(Op op, DType in);  // "frit_FloorDivide_l_far"
+std::string by_one_symbol(Op op, DType in);
 // Of this name: where its i8 is 1, the flag overflow is to be raised, which the formula leaves out.
 std::string overflow_symbol(Op op, DType in);  // "frit_FloorDivide_l_overflows"
 

@@ -78,6 +78,8 @@ struct Formula;
 #define SIGNED_OVERFLOWS(...) FRIT_MEMBER(signed_overflows, (bool)(__VA_ARGS__))
 #define SIGNED_FAR(...) FRIT_MEMBER(signed_far, __VA_ARGS__)
 #define UNSIGNED_FAR(...) FRIT_MEMBER(unsigned_far, __VA_ARGS__)
+#define SIGNED_BY_ONE(...) FRIT_MEMBER(signed_by_one, __VA_ARGS__)
+#define UNSIGNED_BY_ONE(...) FRIT_MEMBER(unsigned_by_one, __VA_ARGS__)
 #define INT_RARE(condition, ...) \
   FRIT_MEMBER(integer_is_rare, (bool)(condition)) FRIT_MEMBER(integer_whole, __VA_ARGS__)
 #define FLOAT_RARE(condition, ...) \
@@ -111,6 +113,8 @@ struct Formula;
 #undef SIGNED_OVERFLOWS
 #undef SIGNED_FAR
 #undef UNSIGNED_FAR
+#undef SIGNED_BY_ONE
+#undef UNSIGNED_BY_ONE
 #undef INT_RARE
 #undef FLOAT_RARE
 #undef FLOAT_ORDINARY
@@ -251,6 +255,20 @@ auto far_formula_of(X x, Y y) {
     if constexpr (requires { F::unsigned_far(x, y, y); }) return F::unsigned_far(x, y, y);
   }
 }
+
+// The formula where y is one number; void where the row has none.
+template <Op op, DType d, class X, class Y>
+auto by_one_formula_of(X x, Y y) {
+  using F = Formula<op>;
+  if constexpr (d == DType::Int64) {
+    if constexpr (requires { F::signed_by_one(x, y, y); }) return F::signed_by_one(x, y, y);
+  } else if constexpr (d == DType::UInt64) {
+    if constexpr (requires { F::unsigned_by_one(x, y, y); }) return F::unsigned_by_one(x, y, y);
+  }
+}
+template <Op op, DType d>
+constexpr bool has_by_one =
+    !__is_same(decltype(by_one_formula_of<op, d>(Element<d>(), Element<d>())), void);
 
 // Real element types; without the flag of SIGNED_OVERFLOWS.
 template <Op op, DType d>
