@@ -251,6 +251,7 @@ class Engine {
   void drop_unseen();
   bool may_wait_longer();
   void note_all_read();
+  void note_what_is_read();
   void note_read(const Node& maker);
   // What no run has seen yet.
   std::size_t newly_recorded() const { return nodes_.size() - waiting_; }

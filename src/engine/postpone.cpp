@@ -57,7 +57,7 @@ class Postponing {
       if (base == wanted_ && base->was_postponed && !m.writers.empty())
         engine_.note_read(maker_of(m));
       if (m.changed_by != no_node) snapshots.push_back({.base = base, .before = m.changed_by});
-      if (m.is_needed && base->handles > 0 && !m.is_cheap())
+      if (m.is_needed && base->handles > 0 && !waits_as_cheap(*base))
         unread.push_back({.slot = base->slot, .node = m.writers.back()});
     }
   }
@@ -139,10 +139,14 @@ class Postponing {
     if (!m.waits || !is_promised(base) || &base == wanted_ || m.cost > most_cost) return false;
     if (base.handles == 0) return true;
     const Settings& settings = engine_.settings;
-    if (m.is_cheap() && base.bytes >= settings.postponed_bytes)
+    if (waits_as_cheap(base) && base.bytes >= settings.postponed_bytes)
       return !(base.was_postponed && m.is_used);
     if (base.bytes < settings.unread_bytes) return false;
     return base.was_postponed || is_foreseen(m);
+  }
+  // Whoever wants no array, but reads a clock, say, has asked for all that has not run yet.
+  bool waits_as_cheap(const Base& base) const {
+    return made_[base.slot].is_cheap() && (wanted_ || base.was_postponed);
   }
   // A place of which many arrays wait makes a collection of them.
   bool is_foreseen(const Made& m) const {
@@ -229,7 +233,7 @@ class Postponing {
     bool has_changed = false;
     for (const Base* base : slots_) {
       Made& m = made_[base->slot];
-      if (!m.is_needed || base->handles == 0 || m.is_cheap()) continue;
+      if (!m.is_needed || base->handles == 0 || waits_as_cheap(*base)) continue;
       const auto run = std::ranges::count_if(m.writers, [&](std::uint32_t k) { return runs[k]; });
       if (base->was_postponed ? run == 0 : run == std::ssize(m.writers)) continue;
       if (base->was_postponed) engine_.note_read(maker_of(m));
@@ -398,7 +402,6 @@ void Engine::drop_unseen() {
     (k < waiting_ && !needed[k] ? dropped : rest).push_back(std::move(nodes_[k]));
   nodes_.swap(rest);
   const std::size_t count = dropped.size();
-  if (count == 0) return;
   waiting_ -= count;
   if (anchor_ > 0) anchor_ -= count;
   for (auto& [first, second] : twins_) {
@@ -407,6 +410,18 @@ void Engine::drop_unseen() {
   }
   for (const Node& node : dropped)
     for_each_access(node, [&](const Access& a, bool is_write) { drop_access(a, is_write); });
+  note_what_is_read();
+}
+
+// Of what waits, by later steps: also where its name means another array by now (`x = f(x)`).
+void Engine::note_what_is_read() {
+  for (std::size_t k = waiting_; k < nodes_.size(); ++k)
+    for_each_access(nodes_[k], [&](const Access& a, bool is_write) {
+      if (is_write || a.base->data || !a.base->was_postponed) return;
+      for (std::size_t maker = waiting_; maker-- > 0;)
+        if (nodes_[maker].kind == NodeKind::Elementwise && nodes_[maker].out.base == a.base)
+          return note_read(nodes_[maker]);
+    });
 }
 
 // Each eval looks through what waits. Of much nothing waits any longer.

@@ -167,8 +167,12 @@ class Replay {
 
   bool seeks_nan(std::size_t k) const {
     const Node& node = *nodes_[k];
-    return nans_ && intact_[k] && !found_[k].meets_nan && node.kind == NodeKind::Reduce &&
-           is_candidate(node) && is_inexact(node.signature.in[0]);
+    if (node.kind != NodeKind::Reduce) return false;
+    // A product of (inf + 1j) by (1 + 0j) is invalid, whatever NaN it meets.
+    const DType dtype = node.signature.in[0];
+    const bool is_invalid_anyway = node.op == Op::Multiply && is_complex(dtype);
+    return nans_ && intact_[k] && !found_[k].meets_nan && is_candidate(node) && is_inexact(dtype) &&
+           !is_invalid_anyway;
   }
 
   void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,

@@ -1,4 +1,4 @@
-"""test_names.py: names that stay alive from round to round of a loop: what of it is stored, and when."""
+"""test_names.py: names that stay alive from round to round of a loop: what is stored, and when."""
 
 from __future__ import annotations
 
@@ -65,6 +65,18 @@ def test_what_somebody_reads_is_stored_from_then_on() -> None:
     assert counts[:1] == [0]
     assert all(counts[1:4])
     assert counts[4:] == [0, 0]
+
+
+def test_what_the_next_round_reads_is_stored() -> None:
+    x = np.arange(50.0) + 0
+    total = np.zeros(50)
+    counts = []
+    for _ in range(6):
+        x = x * 0.5 + 1
+        total += x
+        float(total[3])
+        counts.append(waiting())
+    assert counts[3:] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("drop", [True, False])

@@ -612,3 +612,15 @@ def test_what_filters_ignore_throughout_waits_even_where_warnings_are_recorded(m
         warnings.filterwarnings("always", "divide")
         y = np.log(x) + 1
         assert str(frit.explain(y)).startswith("evaluated")
+
+
+@pytest.mark.parametrize("n", [4, 5_000, 100_000])
+def test_a_complex_product_is_invalid_whatever_nans_it_meets(n):
+    import frit.numpy as np
+
+    x = numpy.ones((2, n), complex)
+    x[0, 0] = complex(numpy.inf, 1)
+    x[1, 0] = complex(numpy.nan, numpy.inf)
+    a = np.array(x)
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in reduce"):
+        np.prod(a - 1, axis=0)[:2].tolist()
