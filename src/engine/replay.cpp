@@ -114,9 +114,13 @@ void replay_op(const Node& node, std::span<const std::byte* const> in, std::int6
   out = cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
 }
 
-bool has_nan(DType dtype, const std::byte* elements, std::int64_t n) {
+// Notes which of NaNs and infinities are among the elements.
+void note_kinds(DType dtype, const std::byte* elements, std::int64_t n, Found& found) {
   const std::int64_t parts = is_complex(dtype) ? 2 * n : n;
-  return shown(Op::Copy, real_of(dtype), elements, parts, flag_invalid) != 0;
+  const unsigned kinds =
+      shown(Op::Copy, real_of(dtype), elements, parts, flag_invalid | flag_divide);
+  found.meets_nan |= (kinds & flag_invalid) != 0;
+  found.meets_infinity |= (kinds & flag_divide) != 0;
 }
 
 bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain(a), domain(b)); }
@@ -155,7 +159,7 @@ class Replay {
   // What can still tell something, and what that reads. False: nothing can.
   bool find_wanted() {
     for (std::size_t k = 0; k < nodes_.size(); ++k)
-      wanted_[k] = converts(*nodes_[k]) || seeks_nan(k) ||
+      wanted_[k] = converts(*nodes_[k]) || seeks_kinds(k) ||
                    open_flags(*nodes_[k], raised_, found_[k].op) != 0;
     for (std::size_t k = nodes_.size(); k-- > 0;)
       for (std::size_t j = 0; wanted_[k] && j < nodes_[k]->inputs; ++j)
@@ -165,14 +169,10 @@ class Replay {
     return std::ranges::find(wanted_, true) != wanted_.end();
   }
 
-  bool seeks_nan(std::size_t k) const {
+  bool seeks_kinds(std::size_t k) const {
     const Node& node = *nodes_[k];
-    if (node.kind != NodeKind::Reduce) return false;
-    // A product of (inf + 1j) by (1 + 0j) is invalid, whatever NaN it meets.
-    const DType dtype = node.signature.in[0];
-    const bool is_invalid_anyway = node.op == Op::Multiply && is_complex(dtype);
-    return nans_ && intact_[k] && !found_[k].meets_nan && is_candidate(node) && is_inexact(dtype) &&
-           !is_invalid_anyway;
+    return nans_ && intact_[k] && !found_[k].meets_infinity && node.kind == NodeKind::Reduce &&
+           is_candidate(node) && is_inexact(node.signature.in[0]);
   }
 
   void chunk(std::span<const std::int64_t> space, std::int64_t axis, std::int64_t begin,
@@ -188,7 +188,7 @@ class Replay {
       if (node.kind == NodeKind::Reduce && is_candidate(node)) {
         // Only its conversions: what else was raised is found by elimination.
         const std::byte* in = input(node, 0, axis, begin, end, n);
-        if (in && seeks_nan(k)) found_[k].meets_nan = has_nan(node.signature.in[0], in, n);
+        if (in && seeks_kinds(k)) note_kinds(node.signature.in[0], in, n, found_[k]);
         continue;
       }
       if (node.kind != NodeKind::Elementwise) continue;

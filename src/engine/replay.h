@@ -11,7 +11,7 @@ namespace frit {
 // What a node has raised, and what the conversion of its inputs has.
 struct Found {
   unsigned op = 0, inputs = 0;
-  bool meets_nan = false;  // a reduction, in what it reads
+  bool meets_nan = false, meets_infinity = false;  // a reduction, in what it reads
 };
 
 // Which nodes can run again: their inputs, and those of the nodes that made these, are still what

@@ -204,8 +204,9 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached,
       unsigned seen = parts ? shown_by(*parts, temporaries[parts->partials - slots_.size()], flags)
                       : tells ? shown(Op::Copy, out, flags)
                               : flags;
-      // A NaN comes of a NaN.
-      if (found[last_reduction].meets_nan) seen &= ~flag_invalid;
+      // A NaN comes of a NaN, where there are no infinities, of which one more may come.
+      const Found& met = found[last_reduction];
+      if (met.meets_nan && !met.meets_infinity) seen &= ~flag_invalid;
       if (has_kernels || out.dtype == DType::Float16)  // whose conversions raise flags at random
         flags = seen;
       else if (nans)
