@@ -248,8 +248,8 @@ void record_call(std::shared_ptr<const Call> call, std::span<const Array> output
 
 // ---- values -------------------------------------------------------------------------------------
 
-// Computes everything that was recorded before. eval(): into memory; run_pending(): large arrays that
-// nobody is foreseen to read need not be stored.
+// Computes everything that was recorded before. eval(): into memory; run_pending(): large arrays
+// that nobody is foreseen to read need not be stored.
 void eval();
 void run_pending();
 void eval(const Array& a);

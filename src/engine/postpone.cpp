@@ -45,7 +45,8 @@ class Postponing {
 
   void store(std::uint32_t slot) { made_[slot].waits = false; }
   // Marks bases as postponed, and those that their steps read as kept. snapshots: the memory that
-  // the steps need as it was before a node of the run writes it. unread: what is foreseen not to be.
+  // the steps need as it was before a node of the run writes it. unread: what nobody is foreseen to
+  // read.
   void choose(std::vector<Snapshot>& snapshots, std::vector<Maker>& unread) {
     do {
       while (exclude_some()) {
