@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy
 import pytest
 
 import frit.numpy as np
-from frit import _core
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "2000"))
 SEED = int(os.environ.get("FRIT_FUZZ_SEED", "0"))
@@ -54,29 +53,9 @@ def program(r: random.Random) -> str:
     return "\n".join([*lines, "seen += [u.tolist(), v.tolist(), w.tolist()]"])
 
 
-@pytest.fixture(params=["eager", "interpreter", "compiled"])
-def tier(request: pytest.FixtureRequest) -> Iterator[None]:
-    before = _core.set_immediate_bytes(0), _core.set_postponed_bytes(1)
-    _core.set_tier(request.param)
-    _core.let_float_errors_come_late()
-    yield
-    _core.forget_float_state()
-    _core.set_tier("automatic")
-    _core.set_immediate_bytes(before[0])
-    _core.set_postponed_bytes(before[1])
-
-
-def outcome(text: str, module: object) -> str:
-    space: dict[str, object] = {"np": module}
-    try:
-        exec(text, space)
-    except Exception as error:
-        return f"{type(error).__name__}: {error} {space['seen']}"
-    return repr(space["seen"])  # a float's has all of its digits
-
-
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_postponed_arrays_are_numpys(shard: int, tier: None) -> None:
+@pytest.mark.usefixtures("lazy_tier")
+def test_postponed_arrays_are_numpys(shard: int, outcome: Callable[..., str]) -> None:
     r = random.Random(SEED * SHARDS + shard)
     with numpy.errstate(all="ignore"), np.errstate(all="ignore"):
         for _ in range(max(1, PROGRAMS // SHARDS // 4)):

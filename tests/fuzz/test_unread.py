@@ -1,8 +1,8 @@
 """test_unread.py: named arrays of loops, which are not stored where nobody is foreseen to read them.
 
 Random loops at the top of a program, with names that stay alive from round to round, updates in place of
-what those were made of, and now and then somebody who does read them: as NumPy, to the bit, and with the
-same warnings. FRIT_FUZZ_PROGRAMS: how many (2000). FRIT_FUZZ_SEED: which (0).
+what those were made of, and now and then somebody who does read them: as NumPy, to the bit.
+FRIT_FUZZ_PROGRAMS: how many (2000). FRIT_FUZZ_SEED: which (0).
 """
 
 # ruff: noqa: E501
@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import os
 import random
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy
 import pytest
@@ -86,35 +85,13 @@ def program(r: random.Random) -> str:
     return "\n".join([FUNCTIONS, *lines, "seen += [a.tolist() for a in [u, v, p, q, r, *kept]]"])
 
 
-@pytest.fixture(params=["eager", "interpreter", "compiled"])
-def tier(request: pytest.FixtureRequest) -> Iterator[None]:
-    before = _core.set_immediate_bytes(0), _core.set_unread_bytes(1), _core.set_postponed_bytes(1)
-    _core.set_tier(request.param)
-    _core.let_float_errors_come_late()
-    yield
-    _core.forget_float_state()
-    _core.set_tier("automatic")
-    _core.set_immediate_bytes(before[0])
-    _core.set_unread_bytes(before[1])
-    _core.set_postponed_bytes(before[2])
-
-
-def outcome(text: str, module: object, *, warns: bool = False) -> str:
-    space: dict[str, object] = {"np": module, "frit_eval": _core.eval if module is np else int}
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always" if warns else "ignore")
-        try:
-            exec(compile(text, "program", "exec"), space)
-            _core.eval()
-        except Exception as error:
-            return f"{type(error).__name__}: {error} {space['seen']}"
-    return repr((space["seen"], sorted({(w.lineno, str(w.message)) for w in told})))
-
-
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_unread_arrays_are_numpys(shard: int, tier: None) -> None:
+@pytest.mark.usefixtures("lazy_tier")
+def test_unread_arrays_are_numpys(shard: int, outcome: Callable[..., str]) -> None:
     r = random.Random(SEED * SHARDS + shard)
     with numpy.errstate(all="ignore"), np.errstate(all="ignore"):
         for _ in range(max(1, PROGRAMS // SHARDS // 4)):
             text = program(r)
-            assert outcome(text, np) == outcome(text, numpy), text
+            assert outcome(text, np, frit_eval=_core.eval) == outcome(text, numpy, frit_eval=int), (
+                text
+            )
