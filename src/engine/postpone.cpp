@@ -138,6 +138,7 @@ class Postponing {
   bool may_wait(const Base& base) const {
     const Made& m = made_[base.slot];
     if (!m.waits || !is_promised(base) || &base == wanted_ || m.cost > most_cost) return false;
+    if (m.writers.empty()) return false;  // np.empty, which nobody has written
     if (base.handles == 0) return true;
     const Settings& settings = engine_.settings;
     if (waits_as_cheap(base) && base.bytes >= settings.postponed_bytes)

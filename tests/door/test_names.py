@@ -156,3 +156,12 @@ def test_memory_that_others_see_is_never_behind() -> None:
     assert t[2] == (2 + 3) * 3
     view = memoryview(t)
     assert view[4] == 12
+
+
+def test_what_nobody_has_written_may_be_read() -> None:
+    for _ in range(4):
+        a = np.empty(300)
+        b = a * 0 + 1
+        float((b + a).sum())
+        a[:] = 2
+        assert float((a + 1).sum()) == 900
