@@ -482,12 +482,12 @@ Value* const* Emitter::local_memory(std::int32_t number) {
   auto [entry, is_new] = locals_.try_emplace({number, lanes});
   Value** memory = entry->second.data();
   if (!is_new) return memory;
-  Type* const element = is_mask(number) ? bool_ : element_type(dtype);
-  for (int k = 0; k < parts_of(dtype); ++k) memory[k] = stack(lanes_type(element, lanes), "local");
+  Type* const part = lanes_type(is_mask(number) ? bool_ : element_type(dtype), lanes);
+  make_memory(memory, parts_of(dtype), part, "local");
   IRBuilder<>::InsertPointGuard guard(builder_);
   builder_.SetInsertPoint(entry_->getTerminator());
   for (int k = 0; k < parts_of(dtype); ++k)
-    builder_.CreateStore(Constant::getNullValue(lanes_type(element, lanes)), memory[k]);
+    builder_.CreateStore(Constant::getNullValue(part), memory[k]);
   return memory;
 }
 

@@ -204,8 +204,11 @@ Value* Emitter::stack(Type* type, const char* name) {
 }
 
 void Emitter::make_memory(Value** memory, DType dtype, unsigned lanes, const char* name) {
-  for (int k = 0; k < parts_of(dtype); ++k)
-    memory[k] = stack(lanes_type(element_type(dtype), lanes), name);
+  make_memory(memory, parts_of(dtype), lanes_type(element_type(dtype), lanes), name);
+}
+
+void Emitter::make_memory(Value** memory, int parts, Type* part, const char* name) {
+  for (int k = 0; k < parts; ++k) memory[k] = stack(part, name);
 }
 
 Emitted Emitter::load_parts(Value* const* memory, DType dtype, unsigned lanes) {

@@ -249,6 +249,7 @@ class Emitter {
   Emitted load_parts(Value* const* memory, DType dtype, unsigned lanes);
   void store_parts(Value* const* memory, Emitted value, DType dtype, unsigned lanes);
   void make_memory(Value** memory, DType dtype, unsigned lanes, const char* name);
+  void make_memory(Value** memory, int parts, llvm::Type* part, const char* name);
   Value* stack(Type* type, const char* name);
   Value* integer(std::int32_t number);  // an integer argument, loaded once on entry
   Value* int64(std::int64_t value) const { return llvm::ConstantInt::getSigned(int64_, value); }

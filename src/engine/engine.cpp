@@ -255,9 +255,9 @@ bool Engine::may_hold_on(const Node& node) {
   return reads_promise && is_little;
 }
 
-void Engine::settle(Base* base, bool for_write) {
-  if (for_write) base->stamp = 0;
-  if (for_write ? base->pending > 0 : base->pending_writes > 0) eval();
+void Engine::settle(Base* base) {
+  base->stamp = 0;
+  if (base->pending > 0) eval();
 }
 
 std::uint64_t Engine::stamp(Base* base) {

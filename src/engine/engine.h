@@ -102,10 +102,6 @@ struct Snapshot {
   std::uint32_t group = no_group;
   Base* old = nullptr;
 };
-// The node that writes a base last.
-struct Maker {
-  std::uint32_t slot, node;
-};
 
 class Engine {
  public:
@@ -158,8 +154,8 @@ class Engine {
     launching_ = false;
     if (due_) eval();
   }
-  // Evaluates if a pending node writes (or, for_write, touches) the base.
-  void settle(Base* base, bool for_write);
+  // For who writes the base now: evaluates if a pending node touches it.
+  void settle(Base* base);
   // Evaluates if a pending node writes the base, for the base alone.
   void need(const Base* base) {
     if (base->pending_writes > 0) run_pending(base);
@@ -239,8 +235,8 @@ class Engine {
   void eval(const Base* wanted, bool may_postpone);
   // In postpone.cpp.
   friend class Postponing;
-  void postpone(const Base* wanted);
-  bool can_postpone(const Plan& plan);
+  void postpone(const Base* wanted, std::span<const std::uint32_t> to_store = {});
+  std::vector<std::uint32_t> not_postponed_by(const Plan& plan);
   std::uint32_t group_that_leaves(const Plan& plan, const Snapshot& snapshot) const;
   void leave_memory(Base* base, std::uint32_t group);
   void silence_postponed(const std::vector<bool>& have_run);
@@ -252,7 +248,6 @@ class Engine {
   bool may_wait_longer();
   void note_all_read();
   void note_what_is_read();
-  void note_read(const Node& maker);
   // What no run has seen yet.
   std::size_t newly_recorded() const { return nodes_.size() - waiting_; }
   const Node& first_recorded() const { return nodes_[waiting_]; }
@@ -282,6 +277,10 @@ class Engine {
   };
   Lookup find_plan();
   CachedPlan& new_plan(std::uint64_t hash);
+  CachedPlan& plan_of(const Lookup& found) {
+    return found.plan ? *found.plan : new_plan(found.hash);
+  }
+  CachedPlan& plan_that_postpones(const Base* wanted, Lookup found);
   // In eager.cpp. run_eagerly() returns false where it had to stop: the rest is still pending.
   bool runs_eagerly(std::uint64_t hash);
   bool run_eagerly();
@@ -322,8 +321,8 @@ class Engine {
   std::array<float, op_count> cost_of_op_;
   std::size_t waiting_ = 0;  // nodes at the front that were postponed
   std::vector<Snapshot> snapshots_;
-  std::vector<std::uint32_t> to_store_;  // slots that this run can't postpone
-  std::vector<Maker> unread_;  // of what is postponed, since nobody is foreseen to read it
+  // The slots of what is postponed since nobody is foreseen to read it.
+  std::vector<std::uint32_t> unread_;
   bool has_postponed_ = false;
   bool has_selections_ = false;
   std::vector<std::pair<std::size_t, std::size_t>> twins_;

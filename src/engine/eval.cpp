@@ -92,8 +92,6 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
   }
   take_zeros();
   if (nodes_.empty()) return;
-  constexpr int most_trials = 3;
-  to_store_.clear();
   if (may_postpone && may_wait_longer()) postpone(wanted);
   Lookup found = find_plan();
   foresight.note_plan(found.plan != nullptr);
@@ -102,14 +100,7 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
     if (run_eagerly()) return;
     found = find_plan();
   }
-  CachedPlan* planned = found.plan ? found.plan : &new_plan(found.hash);
-  for (int trials = 1; !unread_.empty() && !can_postpone(*planned->plan); ++trials) {
-    give_up_postponing();
-    if (trials < most_trials) postpone(wanted);
-    found = find_plan();
-    planned = found.plan ? found.plan : &new_plan(found.hash);
-  }
-  CachedPlan& cached = *planned;
+  CachedPlan& cached = unread_.empty() ? plan_of(found) : plan_that_postpones(wanted, found);
   last_plan_ = cached.plan;
   last_nodes_ = cached.nodes;
   run(cached);
@@ -128,6 +119,20 @@ Engine::Lookup Engine::find_plan() {
     statistics.lookup_seconds += seconds_since(start);
   }
   return found;
+}
+
+// What a plan can't postpone is stored, which is another plan.
+CachedPlan& Engine::plan_that_postpones(const Base* wanted, Lookup found) {
+  std::vector<std::uint32_t> to_store;  // slots
+  for (int trials = 3;; --trials) {
+    CachedPlan& cached = plan_of(found);
+    const std::vector<std::uint32_t> more = not_postponed_by(*cached.plan);
+    if (more.empty()) return cached;
+    to_store.insert(to_store.end(), more.begin(), more.end());
+    give_up_postponing();
+    if (trials > 1) postpone(wanted, to_store);
+    found = find_plan();
+  }
 }
 
 CachedPlan& Engine::new_plan(std::uint64_t hash) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 
+#include "engine/step_place.h"
 #include "frit/array.h"
 
 namespace frit {
@@ -42,7 +43,7 @@ class Foresight {
     }
     ++length_;
     if (was_last_ && is_waiting_) place_of(step_) = {};  // not this time
-    step_ = {at.code, at.instruction, op};
+    step_ = {at, op};
     is_waiting_ = true;
     was_last_ = place_of(step_) == step_;
   }
@@ -73,21 +74,8 @@ class Foresight {
     int surprises = 0;
   };
 
-  struct Step {
-    const void* code = nullptr;
-    std::int32_t instruction = -1;  // of no step
-    Op op{};
-    bool operator==(const Step&) const = default;
-  };
-
-  static std::uintptr_t hash_of(const void* code, std::int32_t instruction) {
-    return (reinterpret_cast<std::uintptr_t>(code) >> 4) * 31 +
-           static_cast<std::uintptr_t>(instruction);
-  }
-  Step& place_of(const Step& step) {
-    const auto hash =
-        hash_of(step.code, step.instruction) + 7 * static_cast<std::uintptr_t>(step.op);
-    return last_steps_[hash % last_steps_.size()];
+  StepPlace& place_of(const StepPlace& step) {
+    return last_steps_[step.hash() % last_steps_.size()];
   }
 
   void begin_recording() {
@@ -105,7 +93,7 @@ class Foresight {
     if (was_last_) note_need();
   }
   void begin_stretch(SourcePosition at) {
-    place_ = &places_[hash_of(at.code, at.instruction) % places_.size()];
+    place_ = &places_[StepPlace::hash_of(at.code, at.instruction) % places_.size()];
     if (place_->code != at.code || place_->instruction != at.instruction)
       *place_ = {.code = at.code, .instruction = at.instruction};
     if (place_->length >= least_length && !place_->is_barred) begin_recording();
@@ -117,8 +105,8 @@ class Foresight {
   int recorded_from_ = 0;
   bool is_recorded_ = false;
   // Those that nothing followed, the last time, before they were needed.
-  std::array<Step, 512> last_steps_;
-  Step step_;                // the latest
+  std::array<StepPlace, 512> last_steps_;
+  StepPlace step_;           // the latest
   bool is_waiting_ = false;  // it is still to be computed
   bool was_last_ = false;    // the time before it was one of those
   std::atomic<bool> looked_ = true;

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "engine/engine.h"
+#include "engine/step_place.h"
 
 namespace frit {
 namespace {
@@ -27,6 +28,13 @@ constexpr std::int64_t small_part = 16;
 
 constexpr std::uint32_t no_node = ~std::uint32_t{0};
 
+StepPlace place_of(const Node& node) { return {node.source, node.op}; }
+bool makes(const Node& node, const Base* base) {
+  return node.kind == NodeKind::Elementwise && node.out.base == base;
+}
+bool makes_postponed(const Node& node) {
+  return node.kind == NodeKind::Elementwise && node.out.base->is_postponed;
+}
 bool is_promised(const Base& base) { return !base.data && base.exports == 0 && !base.foreign; }
 
 }  // namespace
@@ -41,13 +49,16 @@ class Postponing {
       for_each_access(nodes[k], [&](const Access& a, bool is_write) {
         if (is_write) made_of(a).writers.push_back(k);
       });
+    for (const Base* base : slots)
+      if (base->was_postponed && base->handles > 0 && is_promised(*base))
+        waiting_.push_back(maker_of(made_[base->slot]));
   }
 
   void store(std::uint32_t slot) { made_[slot].waits = false; }
   // Marks bases as postponed, and those that their steps read as kept. snapshots: the memory that
   // the steps need as it was before a node of the run writes it. unread: what nobody is foreseen to
   // read.
-  void choose(std::vector<Snapshot>& snapshots, std::vector<Maker>& unread) {
+  void choose(std::vector<Snapshot>& snapshots, std::vector<std::uint32_t>& unread) {
     do {
       while (exclude_some()) {
       }
@@ -56,10 +67,9 @@ class Postponing {
     for (Base* base : slots_) {
       const Made& m = made_[base->slot];
       if (base == wanted_ && base->was_postponed && !m.writers.empty())
-        engine_.note_read(maker_of(m));
+        engine_.unread.note_read(maker_of(m));
       if (m.changed_by != no_node) snapshots.push_back({.base = base, .before = m.changed_by});
-      if (m.is_needed && base->handles > 0 && !waits_as_cheap(*base))
-        unread.push_back({.slot = base->slot, .node = m.writers.back()});
+      if (m.is_needed && base->handles > 0 && !waits_as_cheap(*base)) unread.push_back(base->slot);
     }
   }
 
@@ -153,17 +163,11 @@ class Postponing {
   // A place of which many arrays wait makes a collection of them.
   bool is_foreseen(const Made& m) const {
     constexpr int most_alike = 4;
-    const Node& maker = maker_of(m);
-    const auto is_alike = [&](const Base* other) {
-      if (!other->was_postponed || other->handles == 0 || !is_promised(*other)) return false;
-      const Node& before = maker_of(made_[other->slot]);
-      return before.op == maker.op && before.source.code == maker.source.code &&
-             before.source.instruction == maker.source.instruction;
-    };
-    if (std::ranges::count_if(slots_, is_alike) > most_alike) engine_.note_read(maker);
-    return engine_.unread.foresees(maker.source, maker.op, engine_.statistics.evals);
+    const StepPlace maker = maker_of(m);
+    if (std::ranges::count(waiting_, maker) > most_alike) engine_.unread.note_read(maker);
+    return engine_.unread.foresees(maker, engine_.statistics.evals);
   }
-  const Node& maker_of(const Made& m) const { return nodes_[m.writers.back()]; }
+  StepPlace maker_of(const Made& m) const { return place_of(nodes_[m.writers.back()]); }
 
   // Of what waits, all that somebody can see, and what that is made of.
   void mark() {
@@ -238,7 +242,7 @@ class Postponing {
       if (!m.is_needed || base->handles == 0 || waits_as_cheap(*base)) continue;
       const auto run = std::ranges::count_if(m.writers, [&](std::uint32_t k) { return runs[k]; });
       if (base->was_postponed ? run == 0 : run == std::ssize(m.writers)) continue;
-      if (base->was_postponed) engine_.note_read(maker_of(m));
+      if (base->was_postponed) engine_.unread.note_read(maker_of(m));
       m.waits = false;
       has_changed = true;
     }
@@ -250,12 +254,11 @@ class Postponing {
   std::span<Base* const> slots_;
   const Base* wanted_;
   std::vector<Made> made_;
+  std::vector<StepPlace> waiting_;  // what makes that which waited before
 };
 
-void Engine::note_read(const Node& maker) { unread.note_read(maker.source, maker.op); }
-
 // Marks what need not be stored by the run that is to begin, but for what is wanted.
-void Engine::postpone(const Base* wanted) {
+void Engine::postpone(const Base* wanted, std::span<const std::uint32_t> to_store) {
   const std::int64_t least = std::min(settings.postponed_bytes, settings.unread_bytes);
   const bool has_large = std::ranges::any_of(nodes_, [&](const Node& node) {
     if (node.kind != NodeKind::Elementwise) return false;
@@ -265,14 +268,14 @@ void Engine::postpone(const Base* wanted) {
   if (!has_large) return;
   number_bases();
   Postponing choice(*this, nodes_, slots_, wanted);
-  for (std::uint32_t slot : to_store_) choice.store(slot);
+  for (std::uint32_t slot : to_store) choice.store(slot);
   choice.choose(snapshots_, unread_);
   for (const Base* base : slots_) has_postponed_ |= base->is_postponed;
 }
 
-// Whether the plan leaves what is needed as it was for new memory, and stores nothing of what is
-// not to be stored. What doesn't is stored by this run.
-bool Engine::can_postpone(const Plan& plan) {
+// What has to be stored (its slots), since the plan does not leave for new memory what its steps
+// need as it was, or stores it anyway.
+std::vector<std::uint32_t> Engine::not_postponed_by(const Plan& plan) {
   std::vector<bool> is_bad(slots_.size(), false);
   for (Snapshot& snapshot : snapshots_) {
     snapshot.group = group_that_leaves(plan, snapshot);
@@ -280,16 +283,16 @@ bool Engine::can_postpone(const Plan& plan) {
   }
   for (const Step& step : plan.steps)
     for (std::uint32_t slot : step.allocate)
-      if (std::ranges::find(unread_, slot, &Maker::slot) != unread_.end()) is_bad[slot] = true;
-  if (std::ranges::find(is_bad, true) == is_bad.end()) return true;
+      if (std::ranges::find(unread_, slot) != unread_.end()) is_bad[slot] = true;
   for (const Node& node : nodes_)
-    if (node.kind == NodeKind::Elementwise && node.out.base->is_postponed)
+    if (makes_postponed(node))
       for_each_access(node, [&](const Access& a, bool) {
         if (is_bad[a.base->slot]) is_bad[node.out.base->slot] = true;
       });
-  for (const Maker& made : unread_)
-    if (is_bad[made.slot]) to_store_.push_back(made.slot);
-  return false;
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t slot : unread_)
+    if (is_bad[slot]) found.push_back(slot);
+  return found;
 }
 
 // The group that writes the base to new memory, as the first one behind what is to be kept.
@@ -300,9 +303,7 @@ std::uint32_t Engine::group_that_leaves(const Plan& plan, const Snapshot& snapsh
   const auto found = std::ranges::find_if(plan.groups, has_node);
   if (found == plan.groups.end()) return no_group;
   for (std::uint32_t k : found->nodes)
-    if (k < snapshot.before && nodes_[k].kind == NodeKind::Elementwise &&
-        nodes_[k].out.base == snapshot.base)
-      return no_group;
+    if (k < snapshot.before && makes(nodes_[k], snapshot.base)) return no_group;
   const auto group = static_cast<std::uint32_t>(found - plan.groups.begin());
   int launches = 0, leaves = 0;
   for (const Step& step : plan.steps) {
@@ -335,9 +336,8 @@ void Engine::silence_postponed(const std::vector<bool>& have_run) {
   if (!has_postponed_) return;
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     Node& node = nodes_[k];
-    const bool again =
-        have_run[k] && node.kind == NodeKind::Elementwise && node.out.base->is_postponed;
-    if (again && node.float_checks != 0) node.float_checks = silent_checks;
+    if (have_run[k] && makes_postponed(node) && node.float_checks != 0)
+      node.float_checks = silent_checks;
   }
 }
 
@@ -346,7 +346,7 @@ void Engine::silence_postponed(const std::vector<bool>& have_run) {
 void Engine::keep_postponed(std::vector<bool>& finished) {
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     Node& node = nodes_[k];
-    if (node.kind != NodeKind::Elementwise || !node.out.base->is_postponed) continue;
+    if (!makes_postponed(node)) continue;
     if (node.out.base->data) release_memory(node.out.base);
     finished[k] = false;
     for (const Snapshot& s : snapshots_)
@@ -372,9 +372,6 @@ void Engine::end_postponing() {
   snapshots_.clear();
   unread_.clear();
   if (!has_postponed_) return;
-  const auto makes_postponed = [](const Node& node) {
-    return node.kind == NodeKind::Elementwise && node.out.base->is_postponed;
-  };
   for (const Node& node : nodes_)
     if (makes_postponed(node))
       for_each_access(node, [](const Access& a, bool) { a.base->is_kept = false; });
@@ -399,12 +396,20 @@ void Engine::drop_unseen() {
   if (waiting_ == 0) return;
   number_bases();
   const std::vector<bool> needed = needed_nodes(segment(slot_states()));
-  std::vector<Node> dropped, rest;
-  for (std::size_t k = 0; k < nodes_.size(); ++k)
-    (k < waiting_ && !needed[k] ? dropped : rest).push_back(std::move(nodes_[k]));
-  nodes_.swap(rest);
+  std::vector<Node> dropped;
+  std::size_t kept = 0;
+  for (std::size_t k = 0; k < waiting_; ++k) {
+    if (!needed[k]) {
+      dropped.push_back(std::move(nodes_[k]));
+      continue;
+    }
+    if (kept != k) nodes_[kept] = std::move(nodes_[k]);
+    ++kept;
+  }
   const std::size_t count = dropped.size();
-  waiting_ -= count;
+  nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(kept),
+               nodes_.begin() + static_cast<std::ptrdiff_t>(waiting_));
+  waiting_ = kept;
   if (anchor_ > 0) anchor_ -= count;
   for (auto& [first, second] : twins_) {
     first -= count;
@@ -421,8 +426,7 @@ void Engine::note_what_is_read() {
     for_each_access(nodes_[k], [&](const Access& a, bool is_write) {
       if (is_write || a.base->data || !a.base->was_postponed) return;
       for (std::size_t maker = waiting_; maker-- > 0;)
-        if (nodes_[maker].kind == NodeKind::Elementwise && nodes_[maker].out.base == a.base)
-          return note_read(nodes_[maker]);
+        if (makes(nodes_[maker], a.base)) return unread.note_read(place_of(nodes_[maker]));
     });
 }
 
@@ -438,7 +442,7 @@ bool Engine::may_wait_longer() {
 void Engine::note_all_read() {
   for (std::size_t k = 0; k < waiting_; ++k)
     if (nodes_[k].kind == NodeKind::Elementwise && nodes_[k].out.base->handles > 0)
-      note_read(nodes_[k]);
+      unread.note_read(place_of(nodes_[k]));
 }
 
 }  // namespace frit

@@ -9,44 +9,32 @@
 
 #include <array>
 
-#include "frit/array.h"
+#include "engine/step_place.h"
 
 namespace frit {
 
 class Unread {
  public:
-  // Is what this op makes here known from an earlier run, and was it not read? (Where it is not
-  // known, it is from now on.) run: a number for the run.
-  bool foresees(SourcePosition at, Op op, std::int64_t run) {
-    if (!at.code) return false;
-    Place& place = place_of(at, op);
-    if (place.is(at, op)) return !place.is_read && place.run != run;
-    place = {.code = at.code, .instruction = at.instruction, .op = op, .run = run};
+  // Is what this step makes known from an earlier run, and was it not read? (Where it is not known,
+  // it is from now on.) run: a number for the run.
+  bool foresees(const StepPlace& maker, std::int64_t run) {
+    if (!maker.code) return false;
+    Made& made = made_at(maker);
+    if (made.by == maker) return !made.is_read && made.run != run;
+    made = {.by = maker, .run = run};
     return false;
   }
-  void note_read(SourcePosition at, Op op) {
-    place_of(at, op) = {.code = at.code, .instruction = at.instruction, .op = op, .is_read = true};
-  }
+  void note_read(const StepPlace& maker) { made_at(maker) = {.by = maker, .is_read = true}; }
 
  private:
-  struct Place {
-    const void* code = nullptr;
-    std::int32_t instruction = 0;
-    Op op{};
+  struct Made {
+    StepPlace by;
     bool is_read = false;
     std::int64_t run = -1;  // the first one
-    bool is(SourcePosition at, Op made_by) const {
-      return code == at.code && instruction == at.instruction && op == made_by;
-    }
   };
-  Place& place_of(SourcePosition at, Op op) {
-    const std::uintptr_t hash = (reinterpret_cast<std::uintptr_t>(at.code) >> 4) * 31 +
-                                static_cast<std::uintptr_t>(at.instruction) +
-                                7 * static_cast<std::uintptr_t>(op);
-    return places_[hash % places_.size()];
-  }
+  Made& made_at(const StepPlace& maker) { return made_[maker.hash() % made_.size()]; }
 
-  std::array<Place, 512> places_;
+  std::array<Made, 512> made_;
 };
 
 }  // namespace frit

@@ -105,7 +105,7 @@ bool put_per_line(const Array& a, const Array& places, int axis, const Argument&
   std::optional<Lines> lines = lines_of(a, places, axis);
   if (!lines || !lines->are_inside()) return false;
   Engine& engine = Engine::get();
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
   with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {

@@ -349,7 +349,7 @@ std::byte* begin_export(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
   Engine& engine = Engine::get();
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   allocate_for(a);
   ++a.base()->exports;
   engine.retain_handle(a.base());

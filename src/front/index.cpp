@@ -431,7 +431,7 @@ bool put_in_vector(const Array& a, const Array& index, const Argument& value) {
   const bool below = all_below(asked, n, extent);
   if (!below && !all_inside(asked, n, extent)) return false;
   Engine& engine = Engine::get();
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
   const std::int64_t step = is_single ? 0 : 1, stride = a.strides()[0];
@@ -457,7 +457,7 @@ void scatter(const Array& a, std::span<const Array> indices, const Argument& val
   const Array dense = value_for(a, offsets, *rest, value);
   if (dense.size() == 0) return;
   const std::byte* from = read(dense);
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
   const int item = size_of(a.dtype());
@@ -562,7 +562,7 @@ bool update_vector(Op op, const Array& a, const Array& index, const Argument& va
   const std::int64_t n = index.size(), extent = a.shape()[0];
   if (!all_below(asked, n, extent) && !all_inside(asked, n, extent)) return false;
   Engine& engine = Engine::get();
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   engine.allocate(a.base());
   return update_elements({.op = op,
                           .dtype = a.dtype(),
@@ -593,7 +593,7 @@ void scatter_apply(Op op, const Array& a, std::span<const Array> indices, const 
   if (is_number) assign(dense, value);
   if (dense.size() == 0) return;
   const std::byte* from = read(dense);
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   engine.allocate(a.base());
   std::byte* to = a.base()->data + a.offset();
   if (rest->size() == 1 && update_elements({.op = op,

@@ -381,7 +381,7 @@ void expand(const Array& a, const Array& mask, const Argument& values) {
   if (dense.size() == 0) return;
   auto* from = const_cast<std::byte*>(read(dense));  // only read
   Engine& engine = Engine::get();
-  engine.settle(a.base(), true);
+  engine.settle(a.base());
   engine.allocate(a.base());
   move_items<Direction::FromDense>(where, a, a.base()->data + a.offset(), from);
 }

@@ -50,20 +50,17 @@ uint8 overflows_or_unreachable(Arguments... arguments) {
   else
     __builtin_unreachable();
 }
-template <Op op, DType d>
-Element<d> far_or_unreachable(Element<d> x, Element<d> y) {
-  if constexpr (!__is_same(decltype(far_formula_of<op, d>(x, y)), void))
-    return far_formula_of<op, d>(x, y);
-  else
-    __builtin_unreachable();
-}
-template <Op op, DType d>
-Element<d> by_one_or_unreachable(Element<d> x, Element<d> y) {
-  if constexpr (has_by_one<op, d>)
-    return by_one_formula_of<op, d>(x, y);
-  else
-    __builtin_unreachable();
-}
+#define FRIT_OTHER_WAY(way)                                     \
+  template <Op op, DType d>                                     \
+  Element<d> way##_or_unreachable(Element<d> x, Element<d> y) { \
+    if constexpr (has_##way<op, d>)                             \
+      return way##_formula_of<op, d>(x, y);                     \
+    else                                                        \
+      __builtin_unreachable();                                  \
+  }
+FRIT_OTHER_WAY(far)
+FRIT_OTHER_WAY(by_one)
+#undef FRIT_OTHER_WAY
 
 }  // namespace
 #define FRIT_REAL_1(Name, D) Input<Op::Name, DType::D, 0> x
@@ -93,16 +90,10 @@ Element<d> by_one_or_unreachable(Element<d> x, Element<d> y) {
     return ordinary_or_unreachable<Op::Name, DType::D>(FRIT_PASS_##inputs(Name, D));    \
   }
 
-#define FRIT_FAR(Name, D, suffix)                                                  \
-  extern "C" Element<DType::D> frit_##Name##_##suffix##_far(Element<DType::D> x,   \
-                                                            Element<DType::D> y) { \
-    return far_or_unreachable<Op::Name, DType::D>(x, y);                           \
-  }
-
-#define FRIT_BY_ONE(Name, D, suffix)                                                  \
-  extern "C" Element<DType::D> frit_##Name##_##suffix##_by_one(Element<DType::D> x,   \
-                                                               Element<DType::D> y) { \
-    return by_one_or_unreachable<Op::Name, DType::D>(x, y);                           \
+#define FRIT_OTHER_WAY(way, Name, D, suffix)                                         \
+  extern "C" Element<DType::D> frit_##Name##_##suffix##_##way(Element<DType::D> x,   \
+                                                              Element<DType::D> y) { \
+    return way##_or_unreachable<Op::Name, DType::D>(x, y);                           \
   }
 
 #define FRIT_PARTS_1(P) P x_re, P x_im
@@ -136,10 +127,10 @@ Element<d> by_one_or_unreachable(Element<d> x, Element<d> y) {
   FRIT_REAL(Name, inputs, Float16, e)             \
   FRIT_REAL(Name, inputs, Float32, f)             \
   FRIT_REAL(Name, inputs, Float64, d)             \
-  FRIT_FAR(Name, Int64, l)                        \
-  FRIT_FAR(Name, UInt64, L)                       \
-  FRIT_BY_ONE(Name, Int64, l)                     \
-  FRIT_BY_ONE(Name, UInt64, L)                    \
+  FRIT_OTHER_WAY(far, Name, Int64, l)             \
+  FRIT_OTHER_WAY(far, Name, UInt64, L)            \
+  FRIT_OTHER_WAY(by_one, Name, Int64, l)          \
+  FRIT_OTHER_WAY(by_one, Name, UInt64, L)         \
   FRIT_ORDINARY(Name, inputs, Float16, e)         \
   FRIT_ORDINARY(Name, inputs, Float32, f)         \
   FRIT_ORDINARY(Name, inputs, Float64, d)         \

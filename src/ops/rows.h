@@ -245,30 +245,24 @@ constexpr bool may_overflow = [] {
     return false;
 }();
 
-// The formula where doubles are far; void where the row has none.
-template <Op op, DType d, class X, class Y>
-auto far_formula_of(X x, Y y) {
-  using F = Formula<op>;
-  if constexpr (d == DType::Int64) {
-    if constexpr (requires { F::signed_far(x, y, y); }) return F::signed_far(x, y, y);
-  } else if constexpr (d == DType::UInt64) {
-    if constexpr (requires { F::unsigned_far(x, y, y); }) return F::unsigned_far(x, y, y);
-  }
-}
-
-// The formula where y is one number; void where the row has none.
-template <Op op, DType d, class X, class Y>
-auto by_one_formula_of(X x, Y y) {
-  using F = Formula<op>;
-  if constexpr (d == DType::Int64) {
-    if constexpr (requires { F::signed_by_one(x, y, y); }) return F::signed_by_one(x, y, y);
-  } else if constexpr (d == DType::UInt64) {
-    if constexpr (requires { F::unsigned_by_one(x, y, y); }) return F::unsigned_by_one(x, y, y);
-  }
-}
-template <Op op, DType d>
-constexpr bool has_by_one =
-    !__is_same(decltype(by_one_formula_of<op, d>(Element<d>(), Element<d>())), void);
+// The formula of 64-bit integers where doubles are far, and where y is one number; void where the
+// row has none.
+#define FRIT_OTHER_WAY(way)                                                                      \
+  template <Op op, DType d, class X, class Y>                                                    \
+  auto way##_formula_of(X x, Y y) {                                                              \
+    using F = Formula<op>;                                                                       \
+    if constexpr (d == DType::Int64) {                                                           \
+      if constexpr (requires { F::signed_##way(x, y, y); }) return F::signed_##way(x, y, y);     \
+    } else if constexpr (d == DType::UInt64) {                                                   \
+      if constexpr (requires { F::unsigned_##way(x, y, y); }) return F::unsigned_##way(x, y, y); \
+    }                                                                                            \
+  }                                                                                              \
+  template <Op op, DType d>                                                                      \
+  constexpr bool has_##way =                                                                     \
+      !__is_same(decltype(way##_formula_of<op, d>(Element<d>(), Element<d>())), void);
+FRIT_OTHER_WAY(far)
+FRIT_OTHER_WAY(by_one)
+#undef FRIT_OTHER_WAY
 
 // Real element types; without the flag of SIGNED_OVERFLOWS.
 template <Op op, DType d>

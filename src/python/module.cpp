@@ -231,6 +231,17 @@ void add_engine(nb::module_& m) {
 }
 
 // For tests of what else never happens, or only to large arrays.
+void add_limit(nb::module_& m, const char* name, std::int64_t Settings::*limit,
+               const char* documentation) {
+  m.def(
+      name,
+      [limit](std::int64_t n) {
+        const std::scoped_lock lock(Engine::lock());
+        return std::exchange(Engine::get().settings.*limit, n);
+      },
+      "n"_a, documentation);
+}
+
 void add_test_hooks(nb::module_& m) {
   m.def("let_float_errors_come_late", let_float_errors_come_late,
         "NumPy's default state in this thread, as if no filter might act: a test runner's do.");
@@ -241,32 +252,15 @@ void add_test_hooks(nb::module_& m) {
         memory::fail_after(n);
       },
       "n"_a, "Lets the n-th allocation of an array's memory from now on fail; 0: none.");
-  m.def(
-      "set_immediate_bytes",
-      [](std::int64_t n) {
-        const std::scoped_lock lock(Engine::lock());
-        return std::exchange(Engine::get().settings.immediate_bytes, n);
-      },
-      "n"_a,
-      "Results of up to n bytes are computed at once where their inputs are ready. Gives back what "
-      "it was.");
-  m.def(
-      "set_postponed_bytes",
-      [](std::int64_t n) {
-        const std::scoped_lock lock(Engine::lock());
-        return std::exchange(Engine::get().settings.postponed_bytes, n);
-      },
-      "n"_a,
-      "What is made of numbers alone is stored when it is read twice, from n bytes on. Gives back "
-      "what it was.");
-  m.def(
-      "set_unread_bytes",
-      [](std::int64_t n) {
-        const std::scoped_lock lock(Engine::lock());
-        return std::exchange(Engine::get().settings.unread_bytes, n);
-      },
-      "n"_a,
-      "What nobody is foreseen to read is not stored, from n bytes on. Gives back what it was.");
+  add_limit(m, "set_immediate_bytes", &Settings::immediate_bytes,
+            "Results of up to n bytes are computed at once where their inputs are ready. Gives "
+            "back what it was.");
+  add_limit(m, "set_postponed_bytes", &Settings::postponed_bytes,
+            "What is made of numbers alone is stored when it is read twice, from n bytes on. Gives "
+            "back what it was.");
+  add_limit(m, "set_unread_bytes", &Settings::unread_bytes,
+            "What nobody is foreseen to read is not stored, from n bytes on. Gives back what it "
+            "was.");
   m.def("kernel_folder", &store_folder_from_environment,
         "Where compiled kernels are kept; empty: nowhere.");
   m.def(
