@@ -1,4 +1,4 @@
-// step_place.h: where in the program a step is recorded, and what it does: the same again next time.
+// step_place.h: where in the program a step is recorded, and what it does.
 #pragma once
 
 #include "frit/array.h"
