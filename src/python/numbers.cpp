@@ -434,8 +434,8 @@ PyObject* to_float(PyObject* object) {
                            [](PyObject* element) { return PyNumber_Float(element); });
 }
 
-// Says in NumPy's words that an array is no index: those about one of its own. bytes(x) asks, before
-// it asks for the memory.
+// Says in NumPy's words that an array is no index: those about one of its own. bytes(x) asks before
+// it takes the memory.
 PyObject* refuse_index() {
   npy_intp one = 1;
   static PyObject* const none = checked(PyArray_ZEROS(1, &one, NPY_DOUBLE, 0)).release();
