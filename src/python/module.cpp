@@ -213,7 +213,10 @@ void add_engine(nb::module_& m) {
   m.def(
       "explain_dot", [](nb::handle) { return explain_dot(); }, "array"_a = nb::none());
   m.def("statistics", statistics_as_dict);
-  m.def("reset_statistics", reset_statistics);
+  m.def("reset_statistics", [] {
+    reset_statistics();
+    numpy_calls = 0;
+  });
   m.def("threads", threads);
   m.def("set_threads", set_threads, "n"_a);
   m.def(
