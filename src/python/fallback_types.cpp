@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "python/fallback.h"
+#include "python/function_attributes.h"
 #include "python/numpy_api.h"
 #include "python/source.h"
 
@@ -56,14 +57,6 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
   });
 }
 
-void copy_attribute(PyObject* dictionary, PyObject* function, const char* name) {
-  const Ref value = Ref::steal(PyObject_GetAttrString(function, name));
-  if (!value)
-    PyErr_Clear();
-  else
-    checked_status(PyDict_SetItemString(dictionary, name, value.get()));
-}
-
 Ref make(PyObject* name, PyObject* function, bool is_method) {
   PyTypeObject* type = is_method ? fallback_method_type : fallback_type;
   Ref object = checked(type->tp_alloc(type, 0));
@@ -79,10 +72,12 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
   const Ref dictionary = checked(PyDict_New());
   self.dictionary = dictionary.get();
   Py_INCREF(self.dictionary);
-  for (const char* attribute :
-       {"__name__", "__qualname__", "__module__", "__signature__", "__text_signature__"})
-    copy_attribute(self.dictionary, function, attribute);
-  checked_status(PyDict_SetItemString(self.dictionary, "__wrapped__", function));
+  // No property, as the type has a __module__ of its own.
+  static PyObject* const module = checked(PyUnicode_InternFromString("__module__")).release();
+  if (const Ref from = Ref::steal(PyObject_GetAttr(function, module)))
+    checked_status(PyDict_SetItem(self.dictionary, module, from.get()));
+  else
+    PyErr_Clear();
   return object;
 }
 
@@ -142,11 +137,6 @@ PyObject* compare(PyObject* self, PyObject* other, int comparison) {
   return PyBool_FromLong(equal == (comparison == Py_EQ));
 }
 Py_hash_t hash(PyObject* self) { return PyObject_Hash(fallback_of(self).function); }
-
-// As it is now: libraries change the texts of NumPy's functions.
-PyObject* documentation(PyObject* object, void*) {
-  return PyObject_GetAttrString(fallback_of(object).function, "__doc__");
-}
 
 // ---- calls of another library's objects ---------------------------------------------------------
 
@@ -225,10 +215,6 @@ void make_fallback_types(PyObject* module) {
       {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce_pickle, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-  static PyGetSetDef attributes[] = {
-      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-      {"__doc__", documentation, nullptr, nullptr, nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
@@ -240,7 +226,7 @@ void make_fallback_types(PyObject* module) {
                          {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_methods, methods},
                          {Py_tp_members, members},
-                         {Py_tp_getset, attributes},
+                         {Py_tp_getset, FunctionAttributes<FallbackObject>::table},
                          {0, nullptr}};
   PyType_Spec spec = {
       "frit._core.Fallback", sizeof(FallbackObject), 0,
@@ -248,8 +234,9 @@ void make_fallback_types(PyObject* module) {
       slots};
   fallback_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
   // Else the type's own __doc__, which is None, would hide the text.
-  static PyGetSetDef method_attributes[] = {{"__doc__", documentation, nullptr, nullptr, nullptr},
-                                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyGetSetDef method_attributes[] = {
+      {"__doc__", FunctionAttributes<FallbackObject>::documentation, nullptr, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyType_Slot method_slots[] = {{Py_tp_getset, method_attributes}, {0, nullptr}};
   PyType_Spec method_spec = {"frit._core.FallbackMethod", sizeof(FallbackObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_METHOD_DESCRIPTOR |

@@ -207,6 +207,8 @@ void dealloc(PyObject* object) {
   Py_DECREF(as_object(type));
 }
 
+}  // namespace
+
 void make_flags_type() {
   static std::vector<PyGetSetDef> attributes;
   for (std::size_t k = 0; k < flag_names.size(); ++k) {
@@ -231,10 +233,7 @@ void make_flags_type() {
   flags_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
 }
 
-}  // namespace
-
 PyObject* new_flags(PyObject* array) {
-  if (!flags_type) make_flags_type();
   auto* flags = PyObject_New(FlagsObject, flags_type);
   if (!flags) throw PythonError{};
   flags->array = Py_NewRef(array);

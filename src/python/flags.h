@@ -5,6 +5,8 @@
 
 namespace frit::python {
 
+// Once, before the first of these.
+void make_flags_type();
 PyObject* new_flags(PyObject* array);
 // array.setflags(write, align, uic); absent arguments are null.
 PyObject* set_array_flags(PyObject* array, PyObject* write, PyObject* align, PyObject* writeback);

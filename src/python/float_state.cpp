@@ -56,14 +56,6 @@ struct Kept {
   FloatState modes;
 } kept;
 
-// The state and the filters that were last found to stop no program. Held, for the same reason.
-struct Harmless {
-  PyObject* setting = nullptr;
-  PyObject* filters = nullptr;
-  PyObject* first = nullptr;
-  Py_ssize_t count = 0;
-} harmless;
-
 Ref current_setting() {
   PyObject* setting = nullptr;
   if (PyContextVar_Get(setting_variable, nullptr, &setting) < 0) throw PythonError{};
@@ -112,12 +104,12 @@ FloatState modes_of_setting(PyObject* setting) {
           .invalid = mode_of_word(settings.get(), "invalid")};
 }
 
-Ref current_filters() {
-  static PyObject* const name = checked(PyUnicode_InternFromString("filters")).release();
-  // At once: to ask the module for it goes through its type.
-  if (PyObject* own = PyDict_GetItemWithError(PyModule_GetDict(warnings_module), name))
+// At once: to ask the module for it goes through its type.
+Ref warnings_attribute(const char* name, PyObject*& interned) {
+  if (!interned) interned = checked(PyUnicode_InternFromString(name)).release();
+  if (PyObject* own = PyDict_GetItemWithError(PyModule_GetDict(warnings_module), interned))
     return Ref::borrow(own);
-  return checked(PyObject_GetAttr(warnings_module, name));
+  return checked(PyObject_GetAttr(warnings_module, interned));
 }
 
 // (action, message, category, module, line)
@@ -167,12 +159,37 @@ bool filters_ignore_all(PyObject* filters) {
   return false;
 }
 
+// What the filters were found to mean. `warnings` changes them by another list, another first one
+// or another number of them. Held, so that no other object has its address.
+struct SeenFilters {
+  PyObject* list = nullptr;
+  PyObject* first = nullptr;
+  Py_ssize_t count = 0;
+  bool may_raise = false;
+  bool ignore_all = false;
+} seen;
+
+const SeenFilters& current_filters() {
+  static PyObject* name = nullptr;
+  Ref list = warnings_attribute("filters", name);
+  const Py_ssize_t count = PyList_Check(list.get()) ? PyList_GET_SIZE(list.get()) : 0;
+  Ref first = Ref::borrow(count > 0 ? PyList_GET_ITEM(list.get(), 0) : nullptr);
+  if (list.get() == seen.list && first.get() == seen.first && count == seen.count) return seen;
+  const bool may_raise = filters_may_raise(list.get()), ignore_all = filters_ignore_all(list.get());
+  const SeenFilters before =
+      std::exchange(seen, {list.release(), first.release(), count, may_raise, ignore_all});
+  Py_XDECREF(before.list);
+  Py_XDECREF(before.first);
+  return seen;
+}
+
 // A RuntimeWarning would raise or be recorded rather than printed.
 bool filters_may_act() {
-  const Ref show = checked(PyObject_GetAttrString(warnings_module, "_showwarnmsg_impl"));
-  const Ref showwarning = checked(PyObject_GetAttrString(warnings_module, "showwarning"));
-  if (show.get() != usual_show || showwarning.get() != usual_showwarning) return true;
-  return filters_may_raise(current_filters().get());
+  static PyObject *show = nullptr, *showwarning = nullptr;
+  if (warnings_attribute("_showwarnmsg_impl", show).get() != usual_show ||
+      warnings_attribute("showwarning", showwarning).get() != usual_showwarning)
+    return true;
+  return current_filters().may_raise;
 }
 
 void set_state(const FloatState& state) {
@@ -190,7 +207,7 @@ void set_state(const FloatState& state) {
 void look_up() {
   const Ref setting = current_setting();
   FloatState state = modes_of_setting(setting.get());
-  if (filters_ignore_all(current_filters().get()))
+  if (current_filters().ignore_all)
     for (FloatMode* mode : {&state.divide, &state.over, &state.under, &state.invalid})
       if (*mode == FloatMode::Warn) *mode = FloatMode::Ignore;
   const auto modes = {state.divide, state.over, state.under, state.invalid};
@@ -327,29 +344,16 @@ void look_up_float_state() noexcept {
 void let_float_errors_come_late() { set_state({}); }
 
 bool float_errors_may_stop() {
-  Ref setting = current_setting(), filters = current_filters();
-  const Py_ssize_t count = PyList_Check(filters.get()) ? PyList_GET_SIZE(filters.get()) : 0;
-  Ref first = Ref::borrow(count > 0 ? PyList_GET_ITEM(filters.get(), 0) : nullptr);
-  if (setting.get() == harmless.setting && filters.get() == harmless.filters &&
-      first.get() == harmless.first && count == harmless.count)
-    return false;
-  const FloatState modes = modes_of_setting(setting.get());
-  if (modes.under != FloatMode::Ignore ||
-      std::ranges::max({modes.divide, modes.over, modes.invalid}) > FloatMode::Warn ||
-      filters_may_raise(filters.get()))
-    return true;
-  harmless.count = count;
-  for (const auto& [into, object] :
-       {std::pair(&harmless.setting, &setting), std::pair(&harmless.filters, &filters),
-        std::pair(&harmless.first, &first)})
-    Py_XDECREF(std::exchange(*into, object->release()));
-  return false;
+  const FloatState modes = modes_of_setting(current_setting().get());
+  return modes.under != FloatMode::Ignore ||
+         std::ranges::max({modes.divide, modes.over, modes.invalid}) > FloatMode::Warn ||
+         current_filters().may_raise;
 }
 
 bool float_errors_are_told() {
   const FloatState modes = modes_of_setting(current_setting().get());
   return std::ranges::max({modes.divide, modes.over, modes.invalid}) != FloatMode::Ignore &&
-         !filters_ignore_all(current_filters().get());
+         !current_filters().ignore_all;
 }
 
 void make_state_change_type(PyObject* module) {

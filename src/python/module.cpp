@@ -8,6 +8,7 @@
 #include "engine/stoppable_run.h"
 #include "ir/disk_store.h"
 #include "python/fallback.h"
+#include "python/flags.h"
 #include "python/flat.h"
 #include "python/float_state.h"
 #include "python/functions.h"
@@ -152,6 +153,7 @@ void add_functions(nb::module_& module, std::vector<PyMethodDef> rows) {
 void add_types(nb::module_& module) {
   import_numpy();
   make_export_type();
+  make_flags_type();
   make_fallback_types(module.ptr());
   make_native_type(module.ptr());
   make_ufunc_type(module.ptr());
@@ -211,7 +213,10 @@ void add_engine(nb::module_& m) {
   m.def(
       "explain_dot", [](nb::handle) { return explain_dot(); }, "array"_a = nb::none());
   m.def("statistics", statistics_as_dict);
-  m.def("reset_statistics", reset_statistics);
+  m.def("reset_statistics", [] {
+    reset_statistics();
+    numpy_calls = 0;
+  });
   m.def("threads", threads);
   m.def("set_threads", set_threads, "n"_a);
   m.def(

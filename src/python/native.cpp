@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "python/fallback.h"
+#include "python/function_attributes.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
 
@@ -299,11 +300,6 @@ PyObject* compare(PyObject* self, PyObject* other, int comparison) {
 }
 Py_hash_t hash(PyObject* self) { return PyObject_Hash(native_of(self).function); }
 
-// As it is now: libraries change the texts of NumPy's functions.
-PyObject* documentation(PyObject* object, void*) {
-  return PyObject_GetAttrString(native_of(object).function, "__doc__");
-}
-
 }  // namespace
 
 void make_native_type(PyObject* module) {
@@ -319,10 +315,6 @@ void make_native_type(PyObject* module) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(NativeObject, weak_references), READONLY,
        nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyGetSetDef attributes[] = {
-      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-      {"__doc__", documentation, nullptr, nullptr, nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(construct)},
@@ -334,7 +326,7 @@ void make_native_type(PyObject* module) {
                          {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
                          {Py_tp_hash, reinterpret_cast<void*>(hash)},
                          {Py_tp_members, members},
-                         {Py_tp_getset, attributes},
+                         {Py_tp_getset, FunctionAttributes<NativeObject>::table},
                          {Py_tp_methods, methods},
                          {0, nullptr}};
   PyType_Spec spec = {"frit._core.Native", sizeof(NativeObject), 0,

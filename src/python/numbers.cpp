@@ -434,12 +434,21 @@ PyObject* to_float(PyObject* object) {
                            [](PyObject* element) { return PyNumber_Float(element); });
 }
 
+// Says in NumPy's words that an array is no index: those about one of its own. bytes(x) asks before
+// it takes the memory.
+PyObject* refuse_index() {
+  npy_intp one = 1;
+  static PyObject* const none = checked(PyArray_ZEROS(1, &one, NPY_DOUBLE, 0)).release();
+  return PyNumber_Index(none);
+}
+
 PyObject* to_index(PyObject* object) {
   note_source();
   return guarded([&]() -> PyObject* {
     const Array& array = own_array(object);
-    const Ref element =
-        is_integer(array.dtype()) && array.ndim() == 0 ? only_element(object) : Ref{};
+    if (is_array(object) && (!is_integer(array.dtype()) || array.ndim() != 0))
+      return refuse_index();
+    const Ref element = only_element(object);
     if (element) return PyNumber_Index(element.get());
     return call_numpy_on(operator_function("index"), object);
   });

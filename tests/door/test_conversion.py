@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import warnings
 
 import numpy
@@ -203,3 +204,22 @@ def test_an_empty_array_stands_where_its_buffer_begins():
     begin, at = (x.__array_interface__["data"][0] for x in (whole, empty))
     assert at == begin + 5
     assert empty.base is not None and (empty + 1).size == 0 and empty.sum() == 0
+
+
+def test_what_is_no_index_is_refused_in_numpys_words_and_has_bytes():
+    for value in (1.5, [1.5, 2.0], [3], [[True]], True, 2j, 7, numpy.uint8(7), []):
+        real, ours = numpy.array(value), np.array(value)
+        results = []
+        for x in (real, ours, real + 0, ours + 0):
+            try:
+                results.append(operator.index(x))
+            except TypeError as error:
+                results.append(str(error))
+        assert results[1::2] == results[::2], value
+        if real.ndim:
+            assert bytes(ours) == bytes(real) and bytearray(ours) == bytearray(real), value
+    with pytest.raises(TypeError) as ours, np.errstate(all="ignore"):
+        operator.index(np.ones(3).sum())
+    with pytest.raises(TypeError) as theirs:
+        operator.index(numpy.ones(3).sum())
+    assert str(ours.value) == str(theirs.value)

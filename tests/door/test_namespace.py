@@ -3,9 +3,11 @@
 # ruff: noqa: E501
 
 import ast
+import functools
 import importlib
 import inspect
 import pickle
+import textwrap
 import warnings
 
 import numpy
@@ -28,6 +30,36 @@ def test_every_public_name_is_there():
     assert [n for n in numpy.__all__ if not hasattr(np, n)] == []
     assert dir(np) == dir(numpy)
     assert np.__version__ == numpy.__version__
+
+
+def test_the_import_finds_all_names_but_those_of_submodules(python):
+    program = """
+    import types, numpy, frit.numpy as np
+    for real, ours in ((numpy, np), (numpy.linalg, vars(np)["linalg"])):
+        names = [n for n in getattr(real, "__all__") if n in vars(real) and n[0] != "_"]
+        print([n for n in names if n not in vars(ours)
+               and not isinstance(vars(real)[n], types.ModuleType)])
+    """
+    assert python("-c", textwrap.dedent(program)).stdout == "[]\n[]\n"
+
+
+def test_functions_say_what_numpys_say_until_a_program_sets_it():
+    for name in ("isscalar", "linalg.eig", "sum", "unique", "concatenate", "row_stack"):
+        ours, real = np, numpy
+        for part in name.split("."):
+            ours, real = getattr(ours, part), getattr(real, part)
+        assert ours.__name__ == ours.__qualname__ == name.rpartition(".")[2]
+        assert ours.__wrapped__ is real
+        assert ours.__doc__ == real.__doc__
+        assert hasattr(ours, "__signature__") == hasattr(real, "__signature__")
+    function = frit._core.Fallback("isscalar", numpy.isscalar)
+    assert function.__name__ == "isscalar" and function.__module__ == "numpy"
+    function.__name__ = "other"
+    assert function.__name__ == "other" and vars(function)["__name__"] == "other"
+    del function.__name__
+    assert function.__name__ == "isscalar"
+    with pytest.raises(AttributeError):
+        _ = frit._core.Fallback("partial", functools.partial(abs)).__name__
 
 
 def test_a_name_that_a_program_adds_is_among_the_names():

@@ -141,6 +141,37 @@ def test_what_changes_the_state_looks_like_numpys():
     assert warnings.simplefilter.__doc__ and warnings.simplefilter.__module__ == "warnings"
 
 
+def test_every_change_of_the_filters_counts_for_the_next_operation():
+    x = np.ones(3)
+
+    def is_raised():
+        with np.errstate(divide="warn"):
+            try:
+                float((x / 0)[0])
+            except RuntimeWarning:
+                return True
+            return False
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not is_raised()
+        warnings.simplefilter("error")
+        assert is_raised() and is_raised()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert not is_raised()
+        assert is_raised()
+        warnings.resetwarnings()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.filterwarnings("ignore", "nothing like it")
+            warnings.filterwarnings("error", append=True)
+            assert is_raised() and not told
+            warnings.filters[:] = warnings.filters[:1]
+            assert not is_raised()
+        warnings.filters.insert(0, ("error", None, RuntimeWarning, None, 0))
+        assert is_raised()
+
+
 def test_print_mode_writes_numpys_words(python):
     code = """
     import sys

@@ -8,6 +8,7 @@ environment every name is NumPy's own.
 from __future__ import annotations
 
 import os
+import types as _types
 from typing import Any
 
 from frit import _blas
@@ -39,6 +40,8 @@ if enabled:
     @_unseen
     def _found(name: str) -> Any:
         if name in globals():  # the function is called by hand: what it lacks is NumPy's to say
+            if isinstance(globals()[name], _types.ModuleType):
+                return _namespace.submodule(numpy.__getattr__(name))  # type: ignore[attr-defined]
             raise AttributeError(name)
         value = globals()[name] = _namespace.resolve(name)
         return value
@@ -69,6 +72,7 @@ if enabled:
     from frit._importer import adapt_libraries as _adapt_libraries
     from frit.numpy import _touch
 
+    _namespace.fill_rest(globals())
     _touch.touch(_sys.modules[__name__])
     _adapt_libraries()
 

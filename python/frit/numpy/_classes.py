@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.lib import _index_tricks_impl
 
-from frit import _adapters, _core
+from frit import _core
 from frit.numpy import _fallback, _pickles
 from frit.numpy._native import Array
 
@@ -29,6 +29,8 @@ def stand_in(given: Any) -> Any:
     owner = next((each for each in kind.__mro__ if "__array__" in vars(each)), kind)
     method = vars(owner).get("__array__")
     if isinstance(method, types.FunctionType) and not hasattr(method, "_gives_real_arrays"):
+        from frit import _adapters
+
         with contextlib.suppress(TypeError):
             _adapters.replace(owner, "__array__", _giving_real(method))
             return given

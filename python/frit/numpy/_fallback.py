@@ -67,16 +67,23 @@ def method(function: Callable[..., Any]) -> Any:
 def dress(ours: Any, name: str, function: Callable[..., Any]) -> Any:
     """Gives our function the names, the text and the signature of NumPy's."""
     module, _, plain = name.rpartition(".")
+    ours.__module__ = f"frit.numpy.{module}" if module else "frit.numpy"
+    if type(ours) in _ASK_NUMPYS:
+        if getattr(function, "__qualname__", None) != plain:
+            ours.__name__ = ours.__qualname__ = plain
+        return ours
     ours.__name__ = plain
     ours.__qualname__ = plain
-    ours.__module__ = f"frit.numpy.{module}" if module else "frit.numpy"
-    if not isinstance(ours, _core.Native | _core.Fallback):  # which read the text when asked
-        ours.__doc__ = getattr(function, "__doc__", None)
+    ours.__doc__ = getattr(function, "__doc__", None)
     ours.__wrapped__ = function
     signature = getattr(function, "__signature__", None)
     if signature is not None:
         ours.__signature__ = signature
     return ours
+
+
+# Their names, texts and signatures are those of NumPy's functions.
+_ASK_NUMPYS = (_core.Native, _core.Fallback)
 
 
 def sites() -> list[Site]:

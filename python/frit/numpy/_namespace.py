@@ -1,4 +1,4 @@
-"""_namespace.py: puts frit.numpy's names together: ours at once, the rest when asked for."""
+"""_namespace.py: puts frit.numpy's names together: ours first, the rest of NumPy's by resolve()."""
 
 from __future__ import annotations
 
@@ -70,6 +70,21 @@ def fill(names: dict[str, Any]) -> None:
         _verify.activate(names)
 
 
+def fill_rest(names: dict[str, Any]) -> None:
+    """Puts the other names of NumPy's into the namespace, and those of numpy.linalg into its own.
+
+    Where it waits for the first use of a name it takes ten times as long as the function that is
+    asked for: half a millisecond all together where the caches are warm, which the import has.
+    What NumPy itself makes when it is asked for waits.
+    """
+    for name, value in list(vars(numpy).items()):
+        if name not in names and not name.startswith("_") and type(value) is not types.ModuleType:
+            names[name] = resolved(name, value)
+    linalg = names["linalg"] = submodule(numpy.linalg)
+    for name in numpy.linalg.__all__:
+        getattr(linalg, name)
+
+
 def watch() -> None:
     """Sees changes of the floating-point state, clocks that are read, and NumPy's operators.
 
@@ -105,7 +120,12 @@ def _added_by_program(name: str) -> Any:
 @unseen
 def resolve(name: str) -> Any:
     """A name of frit.numpy that was not there yet."""
-    value = getattr(numpy, name)
+    return resolved(name, getattr(numpy, name))
+
+
+@unseen
+def resolved(name: str, value: Any) -> Any:
+    """What frit.numpy has under the name of NumPy's object `value`."""
     if isinstance(value, types.ModuleType):
         return submodule(value)
     if type(value) is _Dispatcher and value in _native.functions:  # another name of NumPy's for it
@@ -128,7 +148,7 @@ def complete(module: str) -> None:
 def with_shortcut(name: str, value: Any) -> Any:
     """NumPy's function `value`, before which the engine's shortcut is tried, where there is one."""
     ours = adapted(name, value)
-    if not hasattr(_core.shortcuts, name):
+    if name not in vars(_core.shortcuts):
         return ours
     return _native.guard(name, ours, value, _native.CALLS_BACK | _native.TAKES_ANYTHING)
 

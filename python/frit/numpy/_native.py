@@ -34,6 +34,7 @@ TIMES = 1 << 8  # behind the flags: up to how many times as much counts as small
 VERIFYING = os.environ.get("FRIT_VERIFY", "0") not in ("", "0")
 
 _Dispatcher = type(numpy.sum)
+_SHORTCUTS = vars(_core.shortcuts)
 # NumPy's function -> ours, for calls that arrive by __array_function__.
 functions: dict[Callable[..., Any], Callable[..., Any]] = {}
 
@@ -50,7 +51,7 @@ def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) ->
         is_left = name in _table.FRESH or name in _table.VIEWS or name in _table.LEFT_UP_TO
         flags = LEFT_IF_SMALL * is_left + LEFT_IF_TINY * (name in _table.GROWING)
         flags += TIMES * _table.LEFT_UP_TO.get(name, 0)
-    guarded = _core.Native(name, ours, function, flags, getattr(_core.shortcuts, name, None))
+    guarded = _core.Native(name, ours, function, flags, _SHORTCUTS.get(name))
     if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
         from frit.numpy import _verify
 

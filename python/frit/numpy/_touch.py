@@ -29,6 +29,24 @@ def _steps(np: Any) -> None:
     numpy.asarray(y)
 
 
+def _calls(np: Any) -> None:
+    x, places = np.array([1.0, 2.0]), np.array([0, 1])
+    x.dot(x)  # finds the BLAS
+    x[places] = numpy.float64(2.0) * x[places]
+    x[x == 2.0] = 1.0
+    x[x > 1.0]  # noqa: B018
+    points = np.zeros((3, 3)) + np.arange(3.0)
+    points.T.copy(), x.reshape(2, 1), x[:1].base  # noqa: B018
+
+
+def _fall_back(np: Any) -> None:
+    def halves(x: Any) -> tuple[Any, Any]:
+        return x[:1], x[1:].copy()
+
+    _core.call_numpy("touch", halves, np.ones(2))
+    _core.reset_fallbacks()
+
+
 def touch(np: Any) -> None:
     """np: frit.numpy. Leaves nothing behind: no plan, no memory, no count."""
     if os.environ.get("FRIT_DUMP"):  # which would show these plans
@@ -42,5 +60,8 @@ def touch(np: Any) -> None:
     finally:
         _core.set_tier(tier)
         _core.set_immediate_bytes(immediate_bytes)
+    _calls(np)
+    if os.environ.get("FRIT_FALLBACK", "silent") == "silent":
+        _fall_back(np)
     _core.flush_caches()
     _core.reset_statistics()

@@ -1,0 +1,46 @@
+// function_attributes.h: what a callable that stands for a function of NumPy's has from it.
+//
+// Names, signature and text are read when somebody asks, as most are never asked for, and libraries
+// change the texts of NumPy's functions. What is set stands in the callable's dictionary.
+#pragma once
+
+#include "python/python.h"
+
+namespace frit::python {
+
+// Object: a struct with `function`, which is NumPy's, and `dictionary`.
+template <class Object>
+struct FunctionAttributes {
+  static PyObject* get(PyObject* object, void* name) {
+    const auto& self = *reinterpret_cast<Object*>(object);
+    const auto* text = static_cast<const char*>(name);
+    if (PyObject* own = self.dictionary ? PyDict_GetItemString(self.dictionary, text) : nullptr)
+      return Py_NewRef(own);
+    if (std::string_view(text) == "__wrapped__") return Py_NewRef(self.function);
+    return PyObject_GetAttrString(self.function, text);
+  }
+  static int set(PyObject* object, PyObject* value, void* name) {
+    const auto& self = *reinterpret_cast<Object*>(object);
+    const auto* text = static_cast<const char*>(name);
+    return value ? PyDict_SetItemString(self.dictionary, text, value)
+                 : PyDict_DelItemString(self.dictionary, text);
+  }
+  static constexpr PyGetSetDef row(const char* name) {
+    return {name, get, set, nullptr, const_cast<char*>(name)};
+  }
+  static PyObject* documentation(PyObject* object, void*) {
+    return PyObject_GetAttrString(reinterpret_cast<Object*>(object)->function, "__doc__");
+  }
+
+  static inline PyGetSetDef table[] = {
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__doc__", documentation, nullptr, nullptr, nullptr},
+      row("__name__"),
+      row("__qualname__"),
+      row("__signature__"),
+      row("__text_signature__"),
+      row("__wrapped__"),
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+};
+
+}  // namespace frit::python
