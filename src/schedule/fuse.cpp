@@ -28,6 +28,9 @@ namespace {
 constexpr std::size_t most_members = 160;
 constexpr std::size_t most_windows = 36;    // memory operands of a group
 constexpr std::int64_t longest_row = 8192;  // elements of a row that is passed over more than once
+// Steps on what rows of more elements than lanes take (lower_rows.cpp) were reduced to: each is done
+// once a row, by itself, where a Map of its own does it to as many rows at a time as a vector holds.
+constexpr std::int64_t longest_lane = 7, few_row_steps = 8;
 constexpr std::size_t most_windows_of_strangers = 10;
 constexpr std::size_t most_candidates = 12;
 constexpr std::int64_t small_space = 1 << 15;  // elements: here a shared launch always pays
@@ -157,6 +160,8 @@ class Fuser {
     if (group.in_order) return "the kernel before it runs point after point";
     if (group.members.size() >= most_members) return "the group is full";
     if (!fit_space(group, node, attempt)) return "another iteration space";
+    if (attempt.member.level == Level::Row && is_busy_behind_rows(group, attempt))
+      return "more steps behind a row than the row is worth";
     set_windows(group.extents, attempt.takes_shape ? node.reduced : group.reduced, attempt.member);
     if (!tree_holds(group, node, attempt)) return "the order of a float sum would change";
     if (!relations_hold(g, group, attempt)) return "reads or writes overlap at another iteration";
@@ -195,6 +200,13 @@ class Fuser {
     for (std::size_t k = 0; k < group.extents.size(); ++k)
       if (reduced >> k & 1) n *= group.extents[k];
     return n;
+  }
+
+  bool is_busy_behind_rows(const Group& group, const Attempt& attempt) const {
+    const std::int64_t length = row_length(group, attempt);
+    if (length <= longest_lane) return false;
+    const auto steps = std::ranges::count(group.members, Level::Row, &Member::level);
+    return steps >= few_row_steps + length / 4;
   }
 
   // Sets the member's level, and the shape that a reduction gives the group.
