@@ -35,6 +35,8 @@ RangeLoop range_loop(DType dtype);
 using CountLoop = std::int64_t (*)(const void* in, std::int64_t n);
 CountLoop count_true_loop();
 
+inline constexpr int move_sizes = 5;  // 1, 2, 4, 8 and 16 bytes
+
 struct LoopTable {
   Loop elementwise[op_count][dtype_count] = {};
   ChainLoops chains[op_count][dtype_count] = {};
@@ -46,12 +48,15 @@ struct LoopTable {
   RangeLoop ranges[dtype_count] = {};
   ExtremeColumnsLoop greatest_columns[dtype_count] = {}, least_columns[dtype_count] = {};
   CountLoop count_true = nullptr;
+  MoveLoops moves[move_sizes];
+  CountUpLoop count_up = nullptr;
 };
 
-#define FRIT_DECLARE_LEVEL(level)             \
-  void fill_plain_##level(LoopTable& table);  \
-  void fill_costly_##level(LoopTable& table); \
-  void fill_reductions_##level(LoopTable& table);
+#define FRIT_DECLARE_LEVEL(level)                 \
+  void fill_plain_##level(LoopTable& table);      \
+  void fill_costly_##level(LoopTable& table);     \
+  void fill_reductions_##level(LoopTable& table); \
+  void fill_moves_##level(LoopTable& table);
 #if defined(__x86_64__)
 FRIT_DECLARE_LEVEL(v2)
 FRIT_DECLARE_LEVEL(v3)

@@ -250,12 +250,37 @@ void sum_leaf(Wide<d>* out, const Element<d>* in, int64 n) {
   for (; i < n; ++i) out[i % parts] += widened(in[i]);
 }
 
+// Two leaves of at least eight numbers at once: the additions of one wait for one another. Each is
+// added up as above.
+template <DType d>
+void sum_leaves(Wide<d>* left_out, int64 left_n, Wide<d>* right_out, int64 right_n,
+                const Element<d>* left) {
+  const Element<d>* const right = left + left_n;
+  Vector<d, 8> l = load_vector<d, 8>(left), r = load_vector<d, 8>(right);
+  int64 i = 8, j;
+  for (; i < left_n; i += 8) {
+    l += load_vector<d, 8>(left + i);
+    r += load_vector<d, 8>(right + i);
+  }
+  for (j = i; j < right_n - right_n % 8; j += 8) r += load_vector<d, 8>(right + j);
+  const Vector<d, 4> a = l.even + l.odd, b = r.even + r.odd;
+  *left_out = sum_of_pairs(a[0], a[1], a[2], a[3]);
+  *right_out = sum_of_pairs(b[0], b[1], b[2], b[3]);
+  for (; j < right_n; ++j) *right_out += widened(right[j]);
+}
+
 template <DType d>
 void sum_tree(Wide<d>* out, const Element<d>* in, int64 n) {
   if (n <= leaf) return sum_leaf<d>(out, in, n);
   int64 half_n = n / 2;
   half_n -= half_n % 8;
   Wide<d> left[2], right[2];
+  if constexpr (!complex_type(d))
+    if (n - half_n <= leaf) {
+      sum_leaves<d>(left, half_n, right, n - half_n, in);
+      out[0] = left[0] + right[0];
+      return;
+    }
   sum_tree<d>(left, in, half_n);
   sum_tree<d>(right, in + half_n, n - half_n);
   for (int part = 0; part < (complex_type(d) ? 2 : 1); ++part) out[part] = left[part] + right[part];

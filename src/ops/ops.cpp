@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cfenv>
 #include <limits>
 
@@ -376,6 +377,7 @@ const LoopTable* loops_of(std::string_view level) {
       fill_plain_##name(table);          \
       fill_costly_##name(table);         \
       fill_reductions_##name(table);     \
+      fill_moves_##name(table);          \
       return table;                      \
     }();                                 \
     return &filled;                      \
@@ -443,6 +445,11 @@ ChainLoops chain_loops(Op op, DType dtype) {
 ScanLoop scan_loop(Op op, DType dtype) {
   return best_loops().scans[static_cast<int>(op)][static_cast<int>(dtype)];
 }
+
+const MoveLoops& move_loops(int size) {
+  return best_loops().moves[std::countr_zero(static_cast<unsigned>(size))];
+}
+CountUpLoop count_up_loop() { return best_loops().count_up; }
 
 UpdateLoop update_loop(Op op, DType dtype) {
   return best_loops().updates[static_cast<int>(op)][static_cast<int>(dtype)];

@@ -499,6 +499,16 @@ std::optional<Array> product_power(const Array& base, double exponent,
   return apply(Op::Multiply, {square, base}, options);
 }
 
+// 0 and 1 are what their positive powers are.
+std::optional<Array> bool_power(const Argument& base, const Argument& exponent,
+                                const ApplyOptions& options) {
+  if (!base.array || base.array->dtype() != DType::Bool || base.array->ndim() == 0 ||
+      exponent.array || exponent.weak != Weak::Float || !(exponent.scalar.as<double>() > 0.0) ||
+      options.out || options.where || options.signature)
+    return std::nullopt;
+  return astype(*base.array, DType::Float64);
+}
+
 bool is_negative(const Scalar& value) {
   return cast_scalar(value, DType::Int64).as<std::int64_t>() < 0;
 }
@@ -525,6 +535,7 @@ Array power_of(const Argument& base, const Argument& exponent, const ApplyOption
     }
     if (const std::optional<Array> power = product_power(*base.array, *one, options)) return *power;
   }
+  if (const std::optional<Array> power = bool_power(base, exponent, options)) return *power;
   if (has_negative_exponent(base, exponent))
     throw frit::ValueError("Integers to negative integer powers are not allowed.");
   return apply(Op::Power, {base, exponent}, options);

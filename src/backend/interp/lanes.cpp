@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/ops.h"
+
 // These loops are worth vectors, which g++ makes at this level only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -51,34 +53,11 @@ inline void put(std::byte* to, typename Unsigned<bytes>::type value) {
 
 void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from,
                   std::int64_t from_stride, std::int64_t n, int size) {
-  with_size(
-      size,
-      [](auto tag, std::byte* to, std::int64_t to_stride, const std::byte* from,
-         std::int64_t from_stride, std::int64_t n) {
-        constexpr int bytes = decltype(tag)::value;
-        // Every other one, and backwards, are worth vectors.
-        if (to_stride == bytes && from_stride == 2 * bytes) {
-          for (std::int64_t k = 0; k < n; ++k)
-            put<bytes>(to + k * bytes, get<bytes>(from + k * 2 * bytes));
-        } else if (to_stride == bytes && from_stride == -bytes) {
-          for (std::int64_t k = 0; k < n; ++k)
-            put<bytes>(to + k * bytes, get<bytes>(from - k * bytes));
-        } else if (to_stride == bytes) {
-          for (std::int64_t k = 0; k < n; ++k)
-            put<bytes>(to + k * bytes, get<bytes>(from + k * from_stride));
-        } else if (from_stride == bytes) {
-          for (std::int64_t k = 0; k < n; ++k)
-            put<bytes>(to + k * to_stride, get<bytes>(from + k * bytes));
-        } else {
-          for (std::int64_t k = 0; k < n; ++k)
-            put<bytes>(to + k * to_stride, get<bytes>(from + k * from_stride));
-        }
-      },
-      to, to_stride, from, from_stride, n);
+  move_loops(size).copy(to, to_stride, from, from_stride, n);
 }
 
 void count_up(std::int64_t* to, std::int64_t first, std::int64_t n) {
-  for (std::int64_t k = 0; k < n; ++k) to[k] = first + k;
+  count_up_loop()(to, first, n);
 }
 
 void turn(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
@@ -107,14 +86,7 @@ void turn(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64
 }
 
 void fill(std::byte* to, const std::byte* from, std::int64_t n, int size) {
-  with_size(
-      size,
-      [](auto tag, std::byte* to, const std::byte* from, std::int64_t n) {
-        constexpr int bytes = decltype(tag)::value;
-        const auto value = get<bytes>(from);
-        for (std::int64_t k = 0; k < n; ++k) put<bytes>(to + k * bytes, value);
-      },
-      to, from, n);
+  move_loops(size).fill(to, from, n);
 }
 
 std::int64_t count_true(const std::uint8_t* conditions, std::int64_t n) {

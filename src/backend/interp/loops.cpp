@@ -109,15 +109,22 @@ bool Machine::short_reduction(const Step& step, const LoopDetail& detail, std::i
                               std::int64_t begin, std::int64_t end) {
   const ReductionDetail& reduction =
       program_.reductions[static_cast<std::size_t>(detail.first_reduction)];
-  if (detail.reduction_count != 1 || end - begin > program_.lanes ||
-      reduction.order == ReductionOrder::OneAfterAnother || reduction.widen ||
-      !reduction.value_varies || reduction.local_varies)
+  if (detail.reduction_count != 1 || end - begin > program_.lanes || !reduces_at_once(reduction))
     return false;
   run_block(step, detail, first, begin, end - begin);
+  reduce_block_at_once(reduction);
+  return true;
+}
+
+bool Machine::reduces_at_once(const ReductionDetail& reduction) {
+  return reduction.order != ReductionOrder::OneAfterAnother && !reduction.widen &&
+         reduction.value_varies && !reduction.local_varies;
+}
+
+void Machine::reduce_block_at_once(const ReductionDetail& reduction) {
   alignas(16) std::byte reduced[16];
   reduction.reduce(reduced, reg(reduction.value), lanes_);
   write_reduced(reduction, reduced);
-  return true;
 }
 
 // Nodes of the tree that fit a block are run as one.
@@ -260,6 +267,84 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
   return true;
 }
 
+// Rows of one block each that are reduced to a number, as `short_reduction` does it, which is
+// stored: here, too, addresses are computed twice.
+bool Machine::reduced_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                           std::int64_t begin, std::int64_t end) {
+  struct Moving {
+    std::byte* memory;
+    std::int64_t step, stride;
+  };
+  constexpr std::int32_t most_steps = 16, least_rows = 4;
+  const std::span<const Step> body(program_.steps.data() + first, program_.steps.data() + step.end);
+  if (body.size() > most_steps || end - begin < least_rows || places_) return false;
+  const auto row_loop = std::ranges::find(body, StepKind::Loop, &Step::kind);
+  if (row_loop == body.end()) return false;
+  const LoopDetail& row = program_.loops[static_cast<std::size_t>(row_loop->detail)];
+  if (!row.vector || row.parallel || row.reduction_count != 1 || row.index != no_register)
+    return false;
+  const ReductionDetail& reduction =
+      program_.reductions[static_cast<std::size_t>(row.first_reduction)];
+  if (!reduces_at_once(reduction)) return false;
+  const auto is_made_here = [&](Register number) {
+    return number == detail.index ||
+           std::ranges::any_of(body, [&](const Step& s) { return s.out == number; });
+  };
+  if (is_made_here(row.begin) || is_made_here(row.end)) return false;
+  const std::int64_t lane = integer(row.begin), lanes = integer(row.end) - lane;
+  if (lanes <= 0 || lanes > program_.lanes) return false;
+  const auto row_begin = static_cast<std::size_t>(row_loop - body.begin()) + 1,
+             row_end = static_cast<std::size_t>(row_loop->end - first);
+  lane_ = lane;
+  lanes_ = lanes;
+  Moving moving[most_steps] = {};
+  for (std::size_t k = 0; k < body.size(); ++k) {
+    const Step& s = body[k];
+    const bool is_in_row = k >= row_begin && k < row_end;
+    if (k + 1 == row_begin || s.kind == (is_in_row ? StepKind::Apply : StepKind::ApplyOnce) ||
+        (!is_in_row && s.kind == StepKind::CopyOnce))
+      continue;
+    if (s.kind != (is_in_row ? StepKind::Load : StepKind::StoreOnce) || s.hazard_count > 0)
+      return false;
+    const Access& access = program_.accesses[static_cast<std::size_t>(s.access)];
+    for (std::int32_t t = 0; t < access.uniform_terms; ++t) {
+      const Register index = program_.terms[static_cast<std::size_t>(access.first_term + t)].index;
+      if (index != detail.index && is_made_here(index)) return false;
+    }
+    Place places[2];
+    for (std::int64_t next = 0; next < 2; ++next) {
+      const std::int64_t index = begin + next;
+      std::memcpy(reg(detail.index), &index, sizeof index);
+      places[next] =
+          is_in_row ? lane_place(s) : Place{.memory = uniform_address(s), .stride = s.size};
+    }
+    moving[k] = {places[0].memory, places[1].memory - places[0].memory, places[0].stride};
+  }
+  for (std::int64_t index = begin; index < end; ++index) {
+    look_for_stop();
+    std::memcpy(reg(detail.index), &index, sizeof index);
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      const Step& s = body[k];
+      std::byte* const memory = moving[k].memory;
+      moving[k].memory += moving[k].step;
+      if (s.kind == StepKind::Load) {
+        load_from({memory, moving[k].stride}, s);
+      } else if (s.kind == StepKind::Apply) {
+        apply(s, reg(s.out));
+      } else if (s.kind == StepKind::StoreOnce) {
+        std::memcpy(memory, reg(s.in[0]), s.size);
+      } else if (s.kind == StepKind::CopyOnce) {
+        std::memcpy(reg(s.out), reg(s.in[0]), s.size);
+      } else if (s.kind == StepKind::ApplyOnce) {
+        void* const args[4] = {reg(s.out), reg(s.in[0]), reg(s.in[1]), reg(s.in[2])};
+        s.function(args, 1, 0);
+      }
+      if (k + 1 == row_end) reduce_block_at_once(reduction);
+    }
+  }
+  return true;
+}
+
 // Rows of an array onto a row of sums, four in each iteration, which differ by as much as these do
 // among one another.
 bool Machine::added_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
@@ -365,7 +450,9 @@ void Machine::serial_loop(const Step& step, const LoopDetail& detail, std::int32
   if (begin >= end) return;
   if (detail.reduction_count == 0) {
     if (turned_rows(step, detail, first, begin, end) ||
-        added_rows(step, detail, first, begin, end) || short_rows(step, detail, first, begin, end))
+        added_rows(step, detail, first, begin, end) ||
+        short_rows(step, detail, first, begin, end) ||
+        reduced_rows(step, detail, first, begin, end))
       return;
     for (std::int64_t index = begin; index < end; ++index) {
       look_for_stop();

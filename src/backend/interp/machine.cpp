@@ -189,8 +189,9 @@ Machine::Place Machine::lane_place(const Step& step, std::int32_t number) const 
   return {uniform_address(access, step.size) + lane_ * stride, stride};
 }
 
-void Machine::load(const Step& step) {
-  const Place from = lane_place(step);
+void Machine::load(const Step& step) { load_from(lane_place(step), step); }
+
+void Machine::load_from(const Place& from, const Step& step) {
   if (!places_ && from.stride == step.size) {
     reg(step.out) = from.memory;
     return;

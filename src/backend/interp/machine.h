@@ -35,6 +35,7 @@ class Machine {
   void apply_store(const Step& step);
   void apply_chain(const Step& step);
   void load(const Step& step);
+  void load_from(const Place& from, const Step& step);
   void store(const Step& step);
   void move(const Step& step);
   void gather(const Step& step);
@@ -67,6 +68,10 @@ class Machine {
                    std::int64_t begin, std::int64_t end);
   bool short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
                   std::int64_t begin, std::int64_t end);
+  bool reduced_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
+                    std::int64_t begin, std::int64_t end);
+  static bool reduces_at_once(const ReductionDetail& reduction);
+  void reduce_block_at_once(const ReductionDetail& reduction);
   void run_block(const Step& step, const LoopDetail& detail, std::int32_t first, std::int64_t begin,
                  std::int64_t lanes);
   void reduce_lanes(const Reducing& loop, std::int64_t begin, std::int64_t n, int depth);
