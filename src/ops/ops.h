@@ -213,8 +213,8 @@ ChainLoops chain_loops(Op op, DType dtype);  // null: of some ops only
 using ScanLoop = void (*)(void* out, const void* in, void* carry, std::int64_t n);
 ScanLoop scan_loop(Op op, DType dtype);
 
-// Of elements of 1, 2, 4, 8 or 16 bytes, at any address. to[k] = from[k] for n of them, each with its
-// own distance in bytes between elements, where the two share no memory; to[k] = *from.
+// Of elements of 1, 2, 4, 8 or 16 bytes, at any address. to[k] = from[k] for n of them, each side
+// with its own distance in bytes between elements, where the two share no memory; to[k] = *from.
 struct MoveLoops {
   void (*copy)(void* to, std::int64_t to_step, const void* from, std::int64_t from_step,
                std::int64_t n) = nullptr;
