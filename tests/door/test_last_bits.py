@@ -27,6 +27,15 @@ PROGRAMS = [
     "x.reshape(10, 6, 50)[:, 1:, 1:].sum((0, 2))",
     "whole.mean()",
     "half.mean()",
+    # two leaves of NumPy's tree at once, and rows that end in any place of one
+    *(f"np.array(r.randn(300, {n})).sum(1)" for n in (7, 8, 58, 129, 135, 255, 256, 257, 1000)),
+    "(np.array(r.randn(300, 141))[1:] + 1).mean(1)",
+    "np.array(r.randn(300, 141))[:, ::-3].sum(1)",
+    "np.array(r.randn(70_001))[::-1].sum()",
+    "np.array(r.randn(70_001))[::2].sum()",
+    # positive powers of bools are the bools
+    *(f"np.array(r.rand(5_000) < 0.5) ** {p}" for p in (0.5, 2.5, 0.0, "np.inf", "np.nan")),
+    "np.power(np.array(r.rand(5_000) < 0.5), 0.5)",
     "half.sum(dtype='f4')",
     "half[:5000].sum(dtype='f8')",
     "x.sum(dtype='f2')",
