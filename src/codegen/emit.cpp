@@ -279,8 +279,8 @@ class LaneSurvey {
 // More would only lengthen the rest: of a short body it runs one by one.
 constexpr unsigned most_lanes = 32;
 // A long body is one chain of operations that wait for one another, longer than what the processor
-// looks ahead: several registers a value are as many chains side by side. Spills cost less. So is
-// what lanes do in a While, whose masks follow one another.
+// looks ahead: several registers a value are as many chains side by side. Spills cost less, even of
+// 16 registers. So is what lanes do in a While, whose masks follow one another.
 // To compile takes as many times longer.
 constexpr unsigned accumulators = 4;   // registers of them
 constexpr unsigned chains = 4;         // where all of a launch is one loop
@@ -304,7 +304,7 @@ void Emitter::choose_lanes(const Instr& vector_loop) {
   const bool is_part = !vector_loop.reductions.empty() && !vector_loop.parallel &&
                        !isa<ConstantInt>(value(vector_loop.args[0]).part[0].scalar);
   if (survey.cost <= light_body) lanes *= is_part ? accumulators : 2;
-  if (is_chain && survey.tree == 0 && machine_.has_many_registers) {
+  if (is_chain && survey.tree == 0) {
     if (effort_ == Effort::Quick)
       is_improvable_ = true;
     else
