@@ -268,6 +268,8 @@ Array small_arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   if (dtype == DType::Int64)
     return fill_evenly<std::int64_t, std::uint64_t>(elements, n, start, step), out;
   if (dtype == DType::Float64) return fill_evenly<double, double>(elements, n, start, step), out;
+  if (dtype == DType::Int32)
+    return fill_evenly<std::int32_t, std::uint32_t>(elements, n, start, step), out;
   std::vector<std::int64_t> index(static_cast<std::size_t>(n));
   std::iota(index.begin(), index.end(), 0);
   void* converted[2] = {elements, index.data()};
@@ -290,11 +292,17 @@ Array arange(const Scalar& start, const Scalar& step, std::int64_t n) {
   const Access index{nullptr, nullptr, iota_input, DType::Int64};
   const Access first{nullptr, nullptr, 0, dtype};
   const Signature types{{dtype, dtype, dtype}, dtype};
-  if (Scalar one = cast_scalar(Scalar::of(DType::Int64, std::int64_t{1}), dtype);
-      std::memcmp(step.bytes, one.bytes, static_cast<std::size_t>(size_of(dtype))) == 0) {
+  const auto is = [&](const Scalar& number, std::int64_t whole) {
+    const Scalar same = cast_scalar(Scalar::of(DType::Int64, whole), dtype);
+    return std::memcmp(number.bytes, same.bytes, static_cast<std::size_t>(size_of(dtype))) == 0;
+  };
+  if (is(step, 1)) {
     const Array out = empty(shape, dtype);
     const Access sums[2] = {first, index};
-    record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
+    if (is(start, 0))
+      record_elementwise(Op::Copy, types, access_of(out), {&index, 1}, {});
+    else
+      record_elementwise(Op::Add, types, access_of(out), sums, {&start, 1});
     return out;
   }
   const Array scaled = empty(shape, dtype);

@@ -268,9 +268,22 @@ struct Arange {
     void* operands[3] = {step.bytes, const_cast<std::byte*>(second.bytes),
                          const_cast<std::byte*>(first.bytes)};
     loop(Op::Subtract, first.dtype)(operands, 1, 0);
+    const Scalar zero = number(0, first.dtype);
+    if (!is_integer(first.dtype) && !(is_sum(second, first, step) && is_sum(first, first, zero)))
+      throw Unfit{"first elements that are no sums"};
     const std::int64_t extent = std::max<std::int64_t>(static_cast<std::int64_t>(length), 0);
     need_memory({&extent, 1}, first.dtype);
     return frit::arange(first, step, extent);
+  }
+
+  // To the last bit: -0.0 is not -0.0 + 0.0.
+  static bool is_sum(const Scalar& expected, const Scalar& left, const Scalar& right) {
+    Scalar sum;
+    void* operands[3] = {sum.bytes, const_cast<std::byte*>(left.bytes),
+                         const_cast<std::byte*>(right.bytes)};
+    loop(Op::Add, left.dtype)(operands, 1, 0);
+    return std::memcmp(sum.bytes, expected.bytes, static_cast<std::size_t>(size_of(left.dtype))) ==
+           0;
   }
 
   static Array integers(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {

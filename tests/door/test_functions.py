@@ -78,6 +78,7 @@ PIECES = {
         np.arange(5, 0, -2), np.arange(3.5), np.arange(0), np.arange(1, 1), np.arange(1 + 0j)
         np.arange(np.int8(5)), np.arange(0, 10**18, 10**17), np.arange(stop=3, start_or_stop=1)
         np.arange(start=1, stop=3)
+        np.arange(-0.0, 3.0), np.arange(-0.0, 1.0, np.inf), np.arange(1e16, -2e16, 1 - 1e16)
         np.arange()
         np.arange(0, 1, 0)
         np.arange("a", "c")
