@@ -28,8 +28,8 @@ namespace {
 constexpr std::size_t most_members = 160;
 constexpr std::size_t most_windows = 36;    // memory operands of a group
 constexpr std::int64_t longest_row = 8192;  // elements of a row that is passed over more than once
-// Steps on what rows of more elements than lanes take (lower_rows.cpp) were reduced to: each is done
-// once a row, by itself, where a Map of its own does it to as many rows at a time as a vector holds.
+// Steps on what rows of more elements than lanes take (lower_rows.cpp) were reduced to: each is
+// done once a row, by itself, where a Map of its own does as many rows at a time as a vector holds.
 constexpr std::int64_t longest_lane = 7, few_row_steps = 8;
 constexpr std::size_t most_windows_of_strangers = 10;
 constexpr std::size_t most_candidates = 12;
