@@ -20,10 +20,13 @@ struct FunctionAttributes {
     return PyObject_GetAttrString(self.function, text);
   }
   static int set(PyObject* object, PyObject* value, void* name) {
-    const auto& self = *reinterpret_cast<Object*>(object);
+    auto& self = *reinterpret_cast<Object*>(object);
     const auto* text = static_cast<const char*>(name);
-    return value ? PyDict_SetItemString(self.dictionary, text, value)
-                 : PyDict_DelItemString(self.dictionary, text);
+    if (!self.dictionary && !(self.dictionary = PyDict_New())) return -1;
+    if (value) return PyDict_SetItemString(self.dictionary, text, value);
+    if (PyDict_DelItemString(self.dictionary, text) == 0) return 0;
+    if (PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_SetString(PyExc_AttributeError, text);
+    return -1;
   }
   static constexpr PyGetSetDef row(const char* name) {
     return {name, get, set, nullptr, const_cast<char*>(name)};

@@ -58,6 +58,8 @@ def test_functions_say_what_numpys_say_until_a_program_sets_it():
     assert function.__name__ == "other" and vars(function)["__name__"] == "other"
     del function.__name__
     assert function.__name__ == "isscalar"
+    with pytest.raises(AttributeError, match="__name__"):  # it has none of its own
+        del function.__name__
     with pytest.raises(AttributeError):
         _ = frit._core.Fallback("partial", functools.partial(abs)).__name__
 
