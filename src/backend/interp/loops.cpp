@@ -192,6 +192,29 @@ struct Span {
 
 }  // namespace
 
+// Whether a row is one block, whose lanes are then the machine's.
+bool Machine::takes_row(const LoopDetail& row) {
+  const std::int64_t lane = integer(row.begin), lanes = integer(row.end) - lane;
+  if (lanes <= 0 || lanes > program_.lanes) return false;
+  lane_ = lane;
+  lanes_ = lanes;
+  return true;
+}
+
+// A place in the first row, and how far from it that in the next one is.
+template <class PlaceOfRow>
+std::pair<Machine::Place, std::int64_t> Machine::over_rows(const LoopDetail& detail,
+                                                           std::int64_t begin,
+                                                           const PlaceOfRow& place) {
+  Place places[2];
+  for (std::int64_t next = 0; next < 2; ++next) {
+    const std::int64_t index = begin + next;
+    std::memcpy(reg(detail.index), &index, sizeof index);
+    places[next] = place();
+  }
+  return {places[0], places[1].memory - places[0].memory};
+}
+
 // Rows of one block each that do nothing but load, compute and store elements side by side: their
 // addresses advance by the same step from row to row, so they are computed twice, not for each row.
 bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
@@ -213,10 +236,7 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
   if (!row.vector || row.parallel || row.reduction_count > 0 || row.index != no_register ||
       row.begin == detail.index || row.end == detail.index)
     return false;
-  const std::int64_t lane = integer(row.begin), lanes = integer(row.end) - lane;
-  if (lanes <= 0 || lanes > program_.lanes) return false;
-  lane_ = lane;
-  lanes_ = lanes;
+  if (!takes_row(row)) return false;
   Moving moving[most_steps] = {};
   for (std::int32_t k = 0; k < count; ++k) {
     const Step& s = steps[first + 1 + k];
@@ -226,23 +246,18 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
          !is_move) ||
         s.hazard_count > 0)
       return false;
-    std::byte *memory[2], *from[2] = {};
-    std::int64_t from_stride = 0;
-    for (std::int64_t next = 0; next < 2; ++next) {
-      const std::int64_t index = begin + next;
-      std::memcpy(reg(detail.index), &index, sizeof index);
-      const Place place = lane_place(s, is_move ? s.detail : s.access);
-      if (place.stride != s.size) return false;
-      memory[next] = place.memory;
-      if (!is_move) continue;
-      const Place source = lane_place(s);
-      from[next] = source.memory;
-      from_stride = source.stride;
-    }
-    moving[k] = {memory[0], memory[1] - memory[0], from[0], from[1] - from[0], from_stride};
+    const auto [to, to_step] =
+        over_rows(detail, begin, [&] { return lane_place(s, is_move ? s.detail : s.access); });
+    if (to.stride != s.size) return false;
+    moving[k].memory = to.memory;
+    moving[k].step = to_step;
     if (!is_move) continue;
-    const Span written(memory[0], {{{end - begin, moving[k].step}, {lanes, s.size}}}, s.size);
-    const Span read(from[0], {{{end - begin, moving[k].from_step}, {lanes, from_stride}}}, s.size);
+    const auto [from, from_step] = over_rows(detail, begin, [&] { return lane_place(s); });
+    moving[k].from = from.memory;
+    moving[k].from_step = from_step;
+    moving[k].from_stride = from.stride;
+    const Span written(to.memory, {{{end - begin, to_step}, {lanes_, s.size}}}, s.size);
+    const Span read(from.memory, {{{end - begin, from_step}, {lanes_, from.stride}}}, s.size);
     if (read.low < written.high && written.low < read.high) return false;
   }
   for (std::int64_t index = begin; index < end; ++index) {
@@ -256,7 +271,7 @@ bool Machine::short_rows(const Step& step, const LoopDetail& detail, std::int32_
       } else if (s.kind == StepKind::Store) {
         copy_out({memory, s.size}, reg(s.in[0]), s.splat ? 0 : s.size, s.size);
       } else if (s.kind == StepKind::Move) {
-        copy_strided(memory, s.size, moving[k].from, moving[k].from_stride, lanes, s.size);
+        copy_strided(memory, s.size, moving[k].from, moving[k].from_stride, lanes_, s.size);
         moving[k].from += moving[k].from_step;
       } else {
         apply(s, s.kind == StepKind::Apply ? reg(s.out) : memory);
@@ -291,12 +306,9 @@ bool Machine::reduced_rows(const Step& step, const LoopDetail& detail, std::int3
            std::ranges::any_of(body, [&](const Step& s) { return s.out == number; });
   };
   if (is_made_here(row.begin) || is_made_here(row.end)) return false;
-  const std::int64_t lane = integer(row.begin), lanes = integer(row.end) - lane;
-  if (lanes <= 0 || lanes > program_.lanes) return false;
+  if (!takes_row(row)) return false;
   const auto row_begin = static_cast<std::size_t>(row_loop - body.begin()) + 1,
              row_end = static_cast<std::size_t>(row_loop->end - first);
-  lane_ = lane;
-  lanes_ = lanes;
   Moving moving[most_steps] = {};
   for (std::size_t k = 0; k < body.size(); ++k) {
     const Step& s = body[k];
@@ -311,14 +323,10 @@ bool Machine::reduced_rows(const Step& step, const LoopDetail& detail, std::int3
       const Register index = program_.terms[static_cast<std::size_t>(access.first_term + t)].index;
       if (index != detail.index && is_made_here(index)) return false;
     }
-    Place places[2];
-    for (std::int64_t next = 0; next < 2; ++next) {
-      const std::int64_t index = begin + next;
-      std::memcpy(reg(detail.index), &index, sizeof index);
-      places[next] =
-          is_in_row ? lane_place(s) : Place{.memory = uniform_address(s), .stride = s.size};
-    }
-    moving[k] = {places[0].memory, places[1].memory - places[0].memory, places[0].stride};
+    const auto [place, step_of_row] = over_rows(detail, begin, [&] {
+      return is_in_row ? lane_place(s) : Place{.memory = uniform_address(s), .stride = s.size};
+    });
+    moving[k] = {place.memory, step_of_row, place.stride};
   }
   for (std::int64_t index = begin; index < end; ++index) {
     look_for_stop();

@@ -66,6 +66,10 @@ class Machine {
                        std::int64_t begin, std::int64_t end);
   bool turned_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
                    std::int64_t begin, std::int64_t end);
+  bool takes_row(const LoopDetail& row);
+  template <class PlaceOfRow>
+  std::pair<Place, std::int64_t> over_rows(const LoopDetail& detail, std::int64_t begin,
+                                           const PlaceOfRow& place);
   bool short_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
                   std::int64_t begin, std::int64_t end);
   bool reduced_rows(const Step& step, const LoopDetail& detail, std::int32_t first,
