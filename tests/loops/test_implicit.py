@@ -468,6 +468,32 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
     assert not places_of("<vain>")[0].on
 
 
+def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 2
+    """
+    _, ours = compiled(text, "<dear>")
+    f = run(ours)["f"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, "OFTEN", 0.0)  # else it is not asked again at all
+        patch.setattr(place, "DEAR", 0.0)
+        for _ in range(place.MANY + 1):
+            f([1, 2])
+        (found,) = places_of("<dear>")
+        assert found.pass_over == place.MANY
+        for _ in range(place.MANY + 1):
+            f([1, 2])
+        assert found.pass_over == 2 * place.MANY
+        x = np.zeros(3)
+        for _ in range(2 * place.MANY):
+            f(x)
+        assert found.on and not was_taken(found)
+        f(x)
+    assert [*x] == [2.0] * 3 and was_taken(found) and found.passed_over == 0
+
+
 def test_the_variables_of_a_comprehension_are_its_own(eager):
     text = """
         def f(rows, a):

@@ -32,6 +32,8 @@ MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
+MOST_PASSED_OVER = 10_000
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
@@ -99,12 +101,15 @@ class Place:
         "original",
         "outputs",
         "outside",
+        "pass_over",
         "passed",
+        "passed_over",
         "quiet",
         "refusals",
         "shared",
         "since",
         "space",
+        "spent",
         "take",
         "told",
     )
@@ -151,7 +156,10 @@ class Place:
         self.clock: Any = None
         self.is_gated = False
         self.refusals = 0
-        self.since = 0.0
+        self.since = 0.0  # the first refusal of those that are counted
+        self.spent = 0.0  # seconds in these
+        self.pass_over = 0  # calls that are refused unseen
+        self.passed_over = 0  # how many were, the last time
         self.told = "it has not run yet"
         places.add(self)
 
@@ -201,6 +209,9 @@ class Place:
     def start(
         self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
     ) -> tuple[tuple[Any, ...] | None, int]:
+        if self.pass_over:
+            self.pass_over -= 1
+            return None, 0
         space = frame.f_globals
         if not self.is_eager and not _activity.is_active():
             return None, 0
@@ -210,14 +221,15 @@ class Place:
             if frame.f_locals is not space:
                 return None, 0
             self.space = space
+        began = time.perf_counter()
         found, left = self.attempt(passed, rounds, space)
         if self.inner:
             # What is soon done is so with all its loops; where nobody knows, they are asked.
             self.ask_inner(found is not None or self.told not in _SOON_DONE)
         if found is None:
-            self.refuse(frame)
+            self.refuse(frame, began)
             return None, 0
-        self.refusals = 0
+        self.refusals = self.passed_over = 0
         if self.is_module:
             space.update(zip(self.outputs, found, strict=True))
         return found, left
@@ -287,8 +299,8 @@ class Place:
         latest = binding.gate.latest() if binding is not None and binding.is_whole else 0
         return _VERDICTS[latest] if latest else self.told
 
-    def refuse(self, frame: types.FrameType) -> None:
-        """A place that is asked often, and in vain, is not asked again."""
+    def refuse(self, frame: types.FrameType, began: float) -> None:
+        """A place that is asked often, and in vain, is not asked again, or more seldom."""
         if not self.on:
             return restore(frame.f_code, frame.f_globals)
         if self.is_eager:
@@ -299,13 +311,19 @@ class Place:
         if self.told in _VERDICTS:
             return
         if self.refusals == 0:
-            self.since = time.perf_counter()
+            self.since, self.spent = began, 0.0
         self.refusals += 1
-        if self.refusals > MANY:
-            if time.perf_counter() - self.since < MANY * OFTEN:
-                self.on = False
-                restore(frame.f_code, frame.f_globals)
-            self.refusals = 0
+        now = time.perf_counter()
+        self.spent += now - began
+        if self.refusals <= MANY and not self.passed_over:
+            return
+        self.refusals = 0
+        if now - self.since < MANY * OFTEN and not self.passed_over:
+            self.on = False
+            restore(frame.f_code, frame.f_globals)
+        elif self.passed_over or self.spent > DEAR * (now - self.since):
+            longer = max(MANY, 2 * self.passed_over)
+            self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
 
     def forget(self) -> None:
         self.binding, self.take, self.clock, self.is_gated = None, self.ask, None, False
