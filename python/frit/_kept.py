@@ -42,20 +42,29 @@ def code_of(
         return implicit.code_of(text, original, is_program=is_program)
     origin = b"program " * is_program + os.fsencode(original.co_filename)
     facts = b"%d " % len(text) + source_hash(_SEED, text)
-    content = load(origin, facts)
-    if content is not None and not content:
-        return original
-    if content is not None:
-        from frit.loops import kept
-
-        if (found := kept.code_of(content, original, (origin, facts))) is not None:
-            return found
+    if (found := _loaded(origin, facts, original)) is not None:
+        return found
     from frit.loops import implicit
 
     code, content = implicit.code_and_content(text, original, (origin, facts), is_program)
     if content is not None:
         store(origin, facts, content)
     return code
+
+
+def _loaded(origin: bytes, facts: bytes, original: types.CodeType) -> types.CodeType | None:
+    """What code_of has stored; None: nothing of this text."""
+    from frit._quiet import without_collections
+
+    with without_collections():
+        content = load(origin, facts)
+        if content is None:
+            return None
+        if not content:
+            return original
+        from frit.loops import kept
+
+        return kept.code_of(content, original, (origin, facts))
 
 
 def cache_folder() -> str:

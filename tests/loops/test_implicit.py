@@ -529,6 +529,44 @@ def test_a_variable_that_is_missing_is_found_out_before_the_rest(eager, monkeypa
     assert [*x.values] == [2.0] * 3 and was_taken(places_of("<missing>")[0])
 
 
+def test_objects_are_looked_at_when_a_loop_is_worth_it(monkeypatch):
+    text = """
+        def f(x):
+            for i in range(x.inner.n):
+                for j in range(x.inner.values.shape[0]):
+                    x.inner.values[j] += i
+    """
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(place, "WORTH", 1.0)
+    monkeypatch.setattr(place, "FIRST_WORTH", 1.0)
+    looked: list[int] = []
+    find = place.Binding.find_attributes
+
+    def note(self, *given):
+        looked.append(len(self.place.inner))
+        return find(self, *given)
+
+    monkeypatch.setattr(place.Binding, "find_attributes", note)
+    _, ours = compiled(text, "<objects>")
+    f = run(ours)["f"]
+    x = types.SimpleNamespace(inner=types.SimpleNamespace(n=3, values=np.zeros(100)))
+    f(x)
+    assert looked == [] and [*x.inner.values] == [3.0] * 100
+    (outer,) = (p for p in places_of("<objects>") if p.inner)
+    assert (outer.traits.guess, outer.traits.early.names) == (
+        None,
+        ["x.inner.n", "x.inner.values"],
+    )
+    assert (
+        outer.early is not None
+        and outer.why == "it has not run long enough to be worth its translation"
+    )
+    x.inner.values, x.inner.n = np.zeros(10_000), 10_000
+    f(x)  # some seconds of Python's
+    assert looked == [1] and was_taken(outer) and outer.binding.gate is outer.early
+    assert [*x.inner.values] == [10_000 * 9_999 / 2] * 10_000
+
+
 def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
     monkeypatch.setattr(_activity, "is_active", lambda: True)
     monkeypatch.setattr(place, "OFTEN", 3600.0)

@@ -77,7 +77,7 @@ def attributes_of(
     may_end: whether a value is no object whose attributes are asked for. Raises NotPlain.
     """
     node, views = with_arrays(core, node, given)
-    bases, others = uses_of(node)
+    bases, others = uses_of(nodes_in([node]))
     roots = {n: v for n, v in given.items() if n in bases - others and not may_end(v)}
     if not roots:
         return None
@@ -97,12 +97,15 @@ class NotPlain(Exception):
     """An attribute that is not found as those of Python's own objects: its name."""
 
 
-def uses_of(node: ast.For) -> tuple[set[str], set[str]]:
-    """Variables that stand before a dot, and those that stand anywhere else."""
+def uses_of(nodes: list[ast.AST]) -> tuple[set[str], set[str]]:
+    """Variables that stand before a dot, and those that stand anywhere else.
+
+    nodes: those that stand less deep first.
+    """
     bases: set[str] = set()
     below: set[int] = set()
     others: set[str] = set()
-    for part in nodes_in([node]):  # those that stand less deep first
+    for part in nodes:
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
             bases.add(part.value.id)
             below.add(id(part.value))

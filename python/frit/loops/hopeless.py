@@ -11,8 +11,6 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from frit.loops.names import nodes_in
-
 _PLAIN_MODULES = ("builtins", "cmath", "math")
 _OTHERS = frozenset(
     "bytearray bytes chr dict filter format frozenset getattr hasattr hash id input isinstance iter"
@@ -20,9 +18,9 @@ _OTHERS = frozenset(
 )
 
 
-def callees_of(node: ast.For) -> list[str]:
-    """What the nest calls by a name, or by names with dots between."""
-    calls = (part.func for part in nodes_in([node]) if isinstance(part, ast.Call))
+def callees_of(nodes: Iterable[ast.AST]) -> list[str]:
+    """What these nodes of a nest call by a name, or by names with dots between."""
+    calls = (part.func for part in nodes if isinstance(part, ast.Call))
     return [*dict.fromkeys(path for callee in calls if (path := _path(callee)))]
 
 

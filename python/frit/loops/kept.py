@@ -14,7 +14,7 @@ import types
 from frit import _kept
 from frit.loops.codes import codes_in, with_places
 from frit.loops.place import Origin, Place
-from frit.loops.traits import as_row, from_row
+from frit.loops.traits import as_row
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Kept:
         )
         place.original = codes[code] if code >= 0 else None
         place.get_node = functools.partial(self.node, number)
-        place.traits = from_row(traits)
+        place.kept_traits = traits
         return place
 
     def trees(self) -> tuple[list[Any], Any]:

@@ -17,7 +17,16 @@ from collections.abc import Callable, Iterator
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
-from frit.loops.traits import FIRST_WORTH, KEPT_WORTH, SHORT, WORTH, Guess, Traits, traits_of
+from frit.loops.traits import (
+    FIRST_WORTH,
+    KEPT_WORTH,
+    SHORT,
+    WORTH,
+    Guess,
+    Traits,
+    from_row,
+    traits_of,
+)
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -67,7 +76,7 @@ def _let_go() -> None:
     the collector does not see: it does not look into code.
     """
     for place in places:
-        place.on, place.space = False, None
+        place.on, place.space, place.early = False, None, None
         place.forget()
 
 
@@ -88,6 +97,7 @@ class Place:
         "binding",
         "bindings",
         "clock",
+        "early",
         "file",
         "get_node",
         "inner",
@@ -95,6 +105,7 @@ class Place:
         "is_gated",
         "is_module",
         "is_peeled",
+        "kept_traits",
         "note_hopeless",
         "on",
         "origin",
@@ -130,6 +141,7 @@ class Place:
         self._node = node
         self._peel: Peel | None = None
         self._traits: Traits | None = None
+        self.kept_traits: tuple[Any, ...] | None = None  # a row
         self.get_node: Callable[[], ast.For] | None = None
         self.origin: Origin | None = None  # None: nothing that is made of it is kept
         self.passed = passed
@@ -154,6 +166,7 @@ class Place:
         # while that runs as Python and is timed.
         self.take: Callable[..., tuple[Any, ...] | None] = self.ask
         self.clock: Any = None
+        self.early: Any = None  # the gate, before the attributes of objects are looked at
         self.is_gated = False
         self.refusals = 0
         self.since = 0.0  # the first refusal of those that are counted
@@ -182,12 +195,11 @@ class Place:
     @property
     def traits(self) -> Traits:
         if self._traits is None:
-            self._traits = traits_of(self.node, [*self.passed, *self.outside])
+            if self.kept_traits is not None:
+                self._traits = from_row(self.kept_traits)
+            else:
+                self._traits = traits_of(self.node, [*self.passed, *self.outside])
         return self._traits
-
-    @traits.setter
-    def traits(self, known: Traits) -> None:
-        self._traits = known
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
@@ -240,8 +252,11 @@ class Place:
         core: Any = sys.modules.get("frit._core") or _engine()
         if core is None:
             return self.not_now("the program has not imported NumPy")
-        binding = self.binding
+        binding, verdict = self.binding, None
         if binding is None:
+            verdict = self.early_verdict(passed, space, core)
+            if verdict:
+                return self.not_now(_VERDICTS[verdict])
             with without_collections():
                 binding = self.binding = Binding(self, passed, space, core)
         values = binding.values_of(passed, space)
@@ -256,7 +271,8 @@ class Place:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
-        verdict = binding.gate.verdict(*passed)
+        if verdict is None or binding.gate is not self.early:
+            verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
         plan = binding.sites[0].plan_of(signature, values) if 0 in binding.sites else None
@@ -279,6 +295,52 @@ class Place:
             binding.note(signature, site)
         return found, left
 
+    def early_verdict(
+        self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> int | None:
+        """The gate's, for a nest with attributes of objects: to look at these takes milliseconds.
+
+        None: it has none, or nobody can tell.
+        """
+        guess = self.traits.early
+        if guess is None or self.is_eager or "frit.pykokkos._views" in sys.modules:
+            return None
+        if self.early is None:
+            values = dict(zip(self.passed, passed, strict=True))
+            owners = (values.get(name, space.get(name)) for name in self.traits.owners)
+            if all(value is None or _may_end(core, value) for value in owners):
+                return None
+            numbers = {name: k for k, name in enumerate(self.passed)}
+            split = (name.split(".") for name in guess.names)
+            inputs = [(numbers.get(root, root), *path) for root, *path in split]
+            self.early = self.new_gate(guess, inputs, WORTH, space, core)
+            self.put(self.early)
+        verdict: int = self.early.verdict(*passed)
+        return verdict
+
+    def new_gate(
+        self,
+        guess: Guess | None,
+        inputs: list[tuple[Any, ...]],
+        worth: float,
+        space: dict[str, Any],
+        core: Any,
+    ) -> Any:
+        """inputs: where a call finds what the guess reads."""
+        steps = guess.steps if guess is not None else []
+        gate = core.LoopGate(
+            self, space, steps, inputs, SHORT, worth, worth * FIRST_WORTH, self.is_eager
+        )
+        if guess is not None and guess.is_always_below(SHORT):
+            self.told = _VERDICTS[1]
+            self.give_up()
+        return gate
+
+    def put(self, gate: Any) -> None:
+        """The gate stands for `take` from now on."""
+        if not self.is_peeled:
+            self.take, self.is_gated = gate, True
+
     def ask_inner(self, asked: bool) -> None:
         if asked == (not self.quiet):
             return
@@ -295,8 +357,10 @@ class Place:
     @property
     def why(self) -> str:
         """Why its latest call was run as Python."""
-        binding = self.binding
-        latest = binding.gate.latest() if binding is not None and binding.is_whole else 0
+        binding, gate = self.binding, self.early
+        if binding is not None:
+            gate = binding.gate if binding.is_whole else None
+        latest = gate.latest() if gate is not None else 0
         return _VERDICTS[latest] if latest else self.told
 
     def refuse(self, frame: types.FrameType, began: float) -> None:
@@ -387,8 +451,11 @@ class Binding:
                 self.refuse("a function that it calls reads what it assigns")
         if place.traits.callees:
             from frit.loops.hopeless import callees_of, hopeless_call
+            from frit.loops.names import nodes_in
 
-            callees = place.traits.callees if self.attributes is None else callees_of(self.node)
+            callees = place.traits.callees
+            if self.attributes is not None:
+                callees = callees_of(nodes_in([self.node]))
             hopeless = hopeless_call(callees, self.surroundings)
             if hopeless is not None:
                 self.refuse(hopeless)
@@ -408,27 +475,19 @@ class Binding:
         return guess_of(self.node, self.names)
 
     def make_gate(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Any:
-        place, guess = self.place, self.guess()
+        place = self.place
+        if self.is_whole and self.attributes is not None and place.early is not None:
+            place.put(place.early)
+            return place.early
+        guess = self.guess()
         inputs: list[tuple[Any, ...]] = []
         if guess is not None:
             where = self.places_of_names()
             inputs = [where[name] for name in guess.names]
         worth = min(WORTH, KEPT_WORTH) if self.is_kept(passed, space, core) else WORTH
-        gate = core.LoopGate(
-            place,
-            space,
-            guess.steps if guess is not None else [],
-            inputs,
-            SHORT,
-            worth,
-            worth * FIRST_WORTH,
-            place.is_eager,
-        )
-        if self.is_whole and not place.is_peeled:
-            place.take, place.is_gated = gate, True
-        if guess is not None and guess.is_always_below(SHORT):
-            place.told = _VERDICTS[1]
-            place.give_up()
+        gate = place.new_gate(guess, inputs, worth, space, core)
+        if self.is_whole:
+            place.put(gate)
         return gate
 
     def is_kept(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> bool:
@@ -464,8 +523,7 @@ class Binding:
         given = dict(zip(self.names, values, strict=True))
 
         def may_end(value: Any) -> bool:
-            is_value = isinstance(value, core.Scalar) or core.loop_key((value,)) is not None
-            return is_value or _is_surrounding(value)
+            return _may_end(core, value)
 
         owners = (given[name] for name in self.place.traits.owners if name in given)
         if all(map(may_end, owners)) and "frit.pykokkos._views" not in sys.modules:
@@ -610,6 +668,12 @@ def calls() -> tuple[int, int]:
 
 def _is_surrounding(value: Any) -> bool:
     return isinstance(value, types.ModuleType) or callable(value)
+
+
+def _may_end(core: Any, value: Any) -> bool:
+    """Whether it is no object whose attributes a nest asks for."""
+    is_value = isinstance(value, core.Scalar) or core.loop_key((value,)) is not None
+    return is_value or _is_surrounding(value)
 
 
 def _real(value: Any) -> Any:

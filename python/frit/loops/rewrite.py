@@ -82,9 +82,15 @@ class Rewriter:
         code = scope.code
         nodes = nodes_in([node])
         loops = [n for n in nodes if isinstance(n, ast.For)]
-        reasons = [why_not(loop) for loop in loops]
-        if all(reasons):
-            self.refused += [(x, *why) for x, why in zip(loops, reasons, strict=True) if why]
+        refused, fine = [], set()
+        for loop in reversed(loops):  # those that stand deepest first: once each
+            why = why_not(loop, fine)
+            if why is None:
+                fine.add(id(loop))
+            else:
+                refused.insert(0, (loop, *why))
+        if not fine:
+            self.refused += refused
             return
         if _UNSAFE & set(code.co_names):
             return self.leave(node, "the function looks at its variables")

@@ -40,6 +40,7 @@ class Traits:
     attributes: list[str]  # names behind a dot
     callees: list[str]  # what it calls, where that is a name or stands behind dots
     guess: Guess | None  # where all of its variables are arrays and numbers
+    early: Guess | None  # where owners are objects: by names with dots, before these are looked at
 
 
 def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
@@ -50,19 +51,25 @@ def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
     from frit.loops.names import nodes_in
     from frit.loops.work import FUNCTIONS, guess_of
 
-    bases, others = uses_of(node)
-    attributes = {part.attr for part in nodes_in([node]) if isinstance(part, ast.Attribute)}
-    guess = guess_of(node, [name for name in variables if name not in FUNCTIONS])
-    return Traits(sorted(bases - others), sorted(attributes), callees_of(node), guess)
+    nodes = nodes_in([node])
+    bases, others = uses_of(nodes)
+    attributes = {part.attr for part in nodes if isinstance(part, ast.Attribute)}
+    names = [name for name in variables if name not in FUNCTIONS]
+    owners = bases - others
+    early = guess_of(node, names, owners)
+    is_of_names = early is None or {*early.names} <= {*names}
+    guess = early if is_of_names else guess_of(node, names)
+    if not owners:
+        early = None
+    return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early)
 
 
 def as_row(traits: Traits) -> tuple[Any, ...]:
     """What marshal can write."""
-    guess = traits.guess
-    row = (guess.steps, guess.names) if guess is not None else None
-    return traits.owners, traits.attributes, traits.callees, row
+    guesses = ((g.steps, g.names) if g is not None else None for g in (traits.guess, traits.early))
+    return traits.owners, traits.attributes, traits.callees, *guesses
 
 
 def from_row(row: tuple[Any, ...]) -> Traits:
-    *names, guess = row
-    return Traits(*names, Guess(*guess) if guess is not None else None)
+    *names, guess, early = row
+    return Traits(*names, *(Guess(*g) if g is not None else None for g in (guess, early)))

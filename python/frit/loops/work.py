@@ -11,10 +11,10 @@ against the best choice by `python bench/loops.py --oracle`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from operator import add, mul
 
-from frit.loops.names import nodes_in
+from frit.loops.names import attribute_chain, nodes_in
 from frit.loops.traits import Guess, Step
 
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
@@ -38,19 +38,30 @@ class _Unknown(Exception):
 
 
 class _Writer:
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], owners: Container[str]) -> None:
         self.known = set(names)
+        self.owners = owners
         if self.known & set(FUNCTIONS):
             raise _Unknown
         self.names: list[str] = []  # that are read
         self.middles: dict[str, list[Step]] = {}  # of the indices of loops around
 
     def input(self, node: ast.expr) -> float:
-        if not isinstance(node, ast.Name) or node.id not in self.known or node.id in self.middles:
+        if isinstance(node, ast.Attribute):
+            name = self.dotted(node)
+        elif isinstance(node, ast.Name) and node.id in self.known - self.middles.keys():
+            name = node.id
+        else:
             raise _Unknown
-        if node.id not in self.names:
-            self.names.append(node.id)
-        return self.names.index(node.id)
+        if name not in self.names:
+            self.names.append(name)
+        return self.names.index(name)
+
+    def dotted(self, node: ast.Attribute) -> str:
+        base, nodes = attribute_chain(node)
+        if not isinstance(base, ast.Name) or base.id not in self.owners:
+            raise _Unknown
+        return ".".join([base.id, *(part.attr for part in nodes)])
 
     def steps(self, node: ast.expr) -> list[Step]:
         """The value of an expression without effects, of arrays and numbers."""
@@ -60,8 +71,9 @@ class _Writer:
             if node.id in self.middles:
                 return self.middles[node.id]
             return [("v", self.input(node))]
-        if isinstance(node, ast.Attribute) and node.attr == "size":
-            return [("s", self.input(node.value))]
+        if isinstance(node, ast.Attribute):
+            is_size = node.attr == "size"
+            return [("s" if is_size else "v", self.input(node.value if is_size else node))]
         if isinstance(node, ast.Subscript):
             return self.extent(node)
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
@@ -219,10 +231,13 @@ def _folded(steps: Sequence[Step]) -> list[Step]:
     return made
 
 
-def guess_of(node: ast.For, names: Sequence[str]) -> Guess | None:
-    """What the nest takes as Python, by its names: arrays and numbers; None: who knows."""
+def guess_of(node: ast.For, names: Sequence[str], owners: Container[str] = ()) -> Guess | None:
+    """What the nest takes as Python, by its names: arrays and numbers; None: who knows.
+
+    owners: what may stand for an array or number with dots behind it, which is a name then.
+    """
     try:
-        writer = _Writer(names)
+        writer = _Writer(names, owners)
         rounds = writer.rounds(node)
         return Guess(_folded([*rounds, *writer.body(node.body), ("*", 0)]), writer.names)
     except (_Unknown, RecursionError, OverflowError):
