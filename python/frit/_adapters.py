@@ -93,6 +93,21 @@ def _numba_dispatcher() -> None:
     from frit import _core
 
     replace(Dispatcher, "__call__", _core.taking_ours(Dispatcher))
+    for name in ("compile", "get_overload"):
+        replace(Dispatcher, name, _entry_for_programs(getattr(Dispatcher, name)))
+
+
+def _entry_for_programs(entry_of: Callable[..., Any]) -> Callable[..., Any]:
+    """What it gives is called by C code of numba, which insists on it as it is, or by a program."""
+    from frit._importer import is_user_code
+
+    @functools.wraps(entry_of)
+    def entry(dispatcher: Any, signature: Any) -> Any:
+        found = entry_of(dispatcher, signature)
+        is_asked_by_program = found is not None and is_user_code(sys._getframe(1).f_globals)
+        return _with_real_arguments(found) if is_asked_by_program else found
+
+    return entry
 
 
 def _numba_typeof() -> None:

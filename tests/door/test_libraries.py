@@ -239,6 +239,26 @@ def test_numba_functions_see_real_numpy_and_take_our_arrays(frit):
     ]
 
 
+def test_entries_that_numba_compiles_for_a_program_take_our_arrays(frit):
+    pytest.importorskip("numba")
+    program = """
+    import numpy as np
+    from numba import float64, jit
+
+    def scaled(a, b):
+        return a * b
+
+    dispatcher = jit(scaled)
+    entry = dispatcher.compile(float64[:](float64[::1], float64))
+    y = entry(np.arange(3.0), 2.0)
+    print(isinstance(y, np.ndarray), y.tolist())
+    entry = dispatcher.get_overload((float64[::1], float64))
+    print(entry(np.arange(3.0), np.float64(3.0)).tolist())
+    print(dispatcher(np.arange(2), 2).tolist())
+    """
+    assert frit(program) == "True [0.0, 2.0, 4.0]\n[0.0, 3.0, 6.0]\n[0, 2]\n"
+
+
 def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_are(frit):
     pytest.importorskip("numba")
     program = """
