@@ -280,6 +280,20 @@ def _pint() -> None:
     _with_real_operands(*_bases_in("pint", pint.Quantity))
 
 
+def _cvxpy() -> None:
+    """The values of parameters and variables are checked by their class."""
+    from cvxpy.expressions.leaf import Leaf
+
+    from frit import _core
+
+    validate = Leaf._validate_value
+
+    def _validate_value(self: Any, value: Any, *options: Any, **named: Any) -> Any:
+        return validate(self, _core.to_numpy(value), *options, **named)
+
+    replace(Leaf, "_validate_value", functools.wraps(validate)(_validate_value))
+
+
 def _skimage_hough() -> None:
     """These functions hand their operands on to code in C."""
     from skimage.transform import hough_transform
@@ -584,6 +598,7 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
 _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "astropy.table": _astropy_table,
     "cv2": _cv2,
+    "cvxpy": _cvxpy,
     "h5py": _h5py,
     "joblib": _joblib,
     "netCDF4": _netcdf4,

@@ -505,7 +505,7 @@ LIMITS = """\
 
 | | |
 | --- | --- |
-| `isinstance(x, numpy.ndarray)` in a library | false: a library that has the real NumPy asks for memory (`__array__`, the buffer protocol, DLPack) and gets it; astropy's tables, autograd, h5py, netCDF4, OpenCV, pandas, pint, polars, pyarrow's functions, scikit-learn, SciPy and xarray ask by class, and get real arrays. In your program, `np.ndarray` is Frit's class, and real ndarrays count as its instances. Most of the failing tests of `lib/tests/test_io.py`, `test_loadtxt.py` and `ma` are of this kind: they compare by `numpy.ma.testutils`, which asks so |
+| `isinstance(x, numpy.ndarray)` in a library | false: a library that has the real NumPy asks for memory (`__array__`, the buffer protocol, DLPack) and gets it; astropy's tables, autograd, CVXPY, h5py, netCDF4, OpenCV, pandas, pint, polars, pyarrow's functions, scikit-learn, SciPy and xarray ask by class, and get real arrays. In your program, `np.ndarray` is Frit's class, and real ndarrays count as its instances. Most of the failing tests of `lib/tests/test_io.py`, `test_loadtxt.py` and `ma` are of this kind: they compare by `numpy.ma.testutils`, which asks so |
 | a C function that insists on an ndarray (`out=` of a masked array's method, `numpy.linalg.lapack_lite`, `_multiarray_tests`) | a TypeError: hand it `numpy.asarray(x)`, which shares the memory |
 | `type(np.ndarray) is type`, `type(np.ufunc) is type` | false: their metaclasses make real arrays and ufuncs their instances |
 | `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data | false: such arrays stay NumPy's |

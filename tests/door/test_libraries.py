@@ -779,3 +779,18 @@ def test_a_library_alone_does_not_load_the_engine(python, file, tmp_path):
     program = file("program.py", "import pandas, sys\nprint('frit._core' in sys.modules)\n")
     settings = {"PYTHONPATH": f"{tmp_path}/site-packages:{os.environ.get('PYTHONPATH', '')}"}
     assert python("-m", "frit", program, **settings).stdout == "False\n"
+
+
+def test_values_of_cvxpys_parameters_and_variables_are_our_arrays(frit):
+    pytest.importorskip("cvxpy")
+    program = """
+    import cvxpy
+    import numpy as np
+
+    x, target = cvxpy.Variable(2), cvxpy.Parameter(2)
+    target.value = np.arange(2.0) + 1
+    x.value = np.zeros(2)
+    x.value, target.value = np.ones(2), 2.0 * np.ones(2)
+    print(((x - target) @ np.arange(2.0)).value, np.ones((2, 2)) @ x.value)
+    """
+    assert frit(program) == "-1.0 [2. 2.]\n"
