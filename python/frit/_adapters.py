@@ -229,6 +229,28 @@ def _cv2() -> None:
     _with_real_operands(*modules, *_bases_in("cv2", *kinds))
 
 
+def _matplotlib() -> None:
+    """What it draws is known by its class: the columns of an array are data sets, of a list rows.
+
+    So are widths and colours that differ from point to point, and markers.
+    """
+    from matplotlib import colors, markers
+    from matplotlib.axes import Axes
+
+    drawing = [name for name in vars(Axes) if not name.startswith(_PROPERTIES)]
+    for owner, names in (
+        (Axes, drawing),
+        (colors, ["to_rgba", "to_rgba_array"]),
+        (markers.MarkerStyle, ["__init__"]),
+    ):
+        for name in names:
+            if isinstance(function := vars(owner)[name], types.FunctionType):
+                replace(owner, name, _with_real_arguments(function))
+
+
+_PROPERTIES = ("_", "get_", "set_")  # of these matplotlib reads the code
+
+
 def _polars() -> None:
     """polars knows NumPy's arrays by their class."""
     import polars
@@ -601,6 +623,7 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "cvxpy": _cvxpy,
     "h5py": _h5py,
     "joblib": _joblib,
+    "matplotlib.axes": _matplotlib,
     "netCDF4": _netcdf4,
     "numba.core.dispatcher": _numba_dispatcher,
     "numba.misc.special": _numba_typeof,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <ranges>
@@ -271,6 +272,27 @@ bool results_tell(Op op, DType dtype) {
   return op == Op::Sqrt || op == Op::Sign || (has(op, Costly) && op != Op::Power);
 }
 
+// Half of the last bit of a type's largest number.
+double least_that_overflows(DType dtype) {
+  const DType real = real_of(dtype);
+  return std::ldexp(1.0, real == DType::Float16 ? 4 : real == DType::Float32 ? 103 : 970);
+}
+
+// Does it add a number that is so small that no sum of it and a finite one overflows?
+bool adds_little(const Node& node) {
+  if (node.op != Op::Add && node.op != Op::Subtract) return false;
+  if (node.kind != NodeKind::Elementwise || !is_inexact(node.signature.out)) return false;
+  return std::any_of(node.in, node.in + node.inputs, [&](const Access& in) {
+    if (in.base || in.offset == iota_input) return false;
+    const Scalar& number = node.constants[in.offset];
+    std::complex<double> value;
+    void* args[] = {&value, const_cast<std::byte*>(number.bytes)};
+    cast_loop(number.dtype, DType::Complex128)(args, 1, 0);
+    return std::max(std::abs(value.real()), std::abs(value.imag())) <
+           least_that_overflows(node.signature.out);
+  });
+}
+
 }  // namespace
 
 unsigned raised_flags(Op op, const Signature& signature, const void* out, std::int64_t n) {
@@ -426,6 +448,7 @@ unsigned explained(const Node& node, unsigned found) {
 
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
+  if (adds_little(node)) return 0;
   if (may_warn(node.op, node.signature.in[0])) {
     mine = meant(node.op, node.signature, flags) & possible(node.op, node.signature);
     // A formula raises more than is meant; the machine's own operations don't.

@@ -196,6 +196,30 @@ def test_matplotlib_draws_our_arrays(frit):
     assert frit(program) == "True\n"
 
 
+def test_matplotlib_finds_columns_widths_and_markers_by_their_class(frit, python, file):
+    pytest.importorskip("matplotlib")
+    program = """
+    import matplotlib
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+    from matplotlib.colors import to_rgba
+    x = np.random.default_rng(0).normal(size=(100, 3))
+    colors = abs(np.sin(x))
+    figure, axes = plt.subplots(2, 3)
+    print(len(axes[0, 0].hist(x, bins=5)[0]), len(plt.hist(x)[0]))
+    print(len(axes[0, 1].boxplot(x)["boxes"]), len(axes[0, 1].violinplot(x)["bodies"]))
+    print(axes[0, 2].plot(x[:, 0], marker=x[:4, :2], color=colors[:1])[0].get_marker())
+    print(axes[0, 2].scatter(x[:, 0], x[:, 1], c=colors, s=colors[:, 0]).get_facecolor()[:2])
+    print(to_rgba(colors[:1]))
+    u = v = np.linspace(-1, 1, 20)
+    X, Y = np.meshgrid(u, v)
+    lines = axes[1, 0].streamplot(u, v, -Y, X, linewidth=1 + np.hypot(X, Y), color=X * Y, density=0.3)
+    print(lines.lines.get_linewidth()[:3], lines.lines.get_array()[:3])
+    """
+    assert frit(program) == python(file("plain.py", program)).stdout
+
+
 def test_numba_functions_see_real_numpy_and_take_our_arrays(frit):
     pytest.importorskip("numba")
     program = """

@@ -276,6 +276,13 @@ IN_PLACE = [
     "c = np.full(n, 1.7e308 + 0j); np.sqrt(c, out=c)",
     "c = np.zeros(n, 'D'); np.sign(c, out=c)",
     "c = np.full(n, 1e-300j); c **= 1e300 + 1e300j",
+    "c = np.full(n, 1e20j, 'F'); c *= c; c += 0.5 - 0.5j",
+    "c = np.full(n, 1e200 + 1e200j); c *= c; c = 1 - c",
+    "c = np.full(n, 1e300 + 1j); np.exp(c, out=c); c += 1",
+    "huge *= huge; huge += 1; huge -= 2",
+    "huge *= 1; huge += 1e308",
+    "f4 += 3e38; f4 *= f4; f4 -= 7",
+    "f2[...] = 300; f2 *= f2; f2 += 15",
 ]
 
 
