@@ -284,10 +284,9 @@ bool adds_little(const Node& node) {
   if (node.kind != NodeKind::Elementwise || !is_inexact(node.signature.out)) return false;
   return std::any_of(node.in, node.in + node.inputs, [&](const Access& in) {
     if (in.base || in.offset == iota_input) return false;
-    const Scalar& number = node.constants[in.offset];
+    const Scalar number = cast_scalar(node.constants[in.offset], DType::Complex128);
     std::complex<double> value;
-    void* args[] = {&value, const_cast<std::byte*>(number.bytes)};
-    cast_loop(number.dtype, DType::Complex128)(args, 1, 0);
+    std::memcpy(&value, number.bytes, sizeof value);
     return std::max(std::abs(value.real()), std::abs(value.imag())) <
            least_that_overflows(node.signature.out);
   });
@@ -448,8 +447,7 @@ unsigned explained(const Node& node, unsigned found) {
 
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
-  if (adds_little(node)) return 0;
-  if (may_warn(node.op, node.signature.in[0])) {
+  if (may_warn(node.op, node.signature.in[0]) && !adds_little(node)) {
     mine = meant(node.op, node.signature, flags) & possible(node.op, node.signature);
     // A formula raises more than is meant; the machine's own operations don't.
     flags = raises_flags_of_its_own(node.op, node.signature.in[0]) ? 0 : flags & ~mine;

@@ -283,6 +283,7 @@ IN_PLACE = [
     "huge *= 1; huge += 1e308",
     "f4 += 3e38; f4 *= f4; f4 -= 7",
     "f2[...] = 300; f2 *= f2; f2 += 15",
+    "f2[...] = 65504; np.add(f2, 1000, out=f2, dtype='f4', casting='unsafe')",
 ]
 
 
