@@ -306,14 +306,7 @@ def _cvxpy() -> None:
     """The values of parameters and variables are checked by their class."""
     from cvxpy.expressions.leaf import Leaf
 
-    from frit import _core
-
-    validate = Leaf._validate_value
-
-    def _validate_value(self: Any, value: Any, *options: Any, **named: Any) -> Any:
-        return validate(self, _core.to_numpy(value), *options, **named)
-
-    replace(Leaf, "_validate_value", functools.wraps(validate)(_validate_value))
+    replace(Leaf, "_validate_value", _with_real_arguments(Leaf._validate_value))
 
 
 def _skimage_hough() -> None:

@@ -56,9 +56,9 @@ def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
     attributes = {part.attr for part in nodes if isinstance(part, ast.Attribute)}
     names = [name for name in variables if name not in FUNCTIONS]
     owners = bases - others
-    early = guess_of(node, names, owners)
-    is_of_names = early is None or {*early.names} <= {*names}
-    guess = early if is_of_names else guess_of(node, names)
+    guess = early = guess_of(node, names, owners)
+    if early is not None and not {*early.names} <= {*names}:
+        guess = guess_of(node, names)
     if not owners:
         early = None
     return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early)
