@@ -120,6 +120,13 @@ def _numba_typeof() -> None:
             replace(module, "typeof", _with_real_arguments(typeof))
 
 
+def _numba_stencils() -> None:
+    """Stencils ask whether their arguments are arrays."""
+    from numba.stencils.stencil import StencilFunc
+
+    replace(StencilFunc, "__call__", _with_real_arguments(StencilFunc.__call__))
+
+
 def _numexpr() -> None:
     """What results are written to has to be a real array."""
     import numexpr
@@ -620,6 +627,7 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "netCDF4": _netcdf4,
     "numba.core.dispatcher": _numba_dispatcher,
     "numba.misc.special": _numba_typeof,
+    "numba.stencils.stencil": _numba_stencils,
     "numexpr": _numexpr,
     "pandas": _pandas,
     "pint": _pint,

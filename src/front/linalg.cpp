@@ -114,6 +114,36 @@ constexpr DType unsigned_of_size = bytes == 1   ? DType::UInt8
                                    : bytes == 4 ? DType::UInt32
                                                 : DType::UInt64;
 
+// The ready-made loops' dtype for T: whether integers have a sign makes no difference.
+template <class T>
+constexpr DType dtype_of_loops = std::is_same_v<T, float>    ? DType::Float32
+                                 : std::is_same_v<T, double> ? DType::Float64
+                                                             : unsigned_of_size<sizeof(T)>;
+
+// Rows of real numbers in order, by the ready-made loops, which are vectors.
+template <class T>
+void add_rows(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+  constexpr DType dtype = dtype_of_loops<T>;
+  const Loop multiply_loop = loop(Op::Multiply, dtype), add_loop = loop(Op::Add, dtype);
+  std::vector<T> products(static_cast<std::size_t>(b.columns));
+  for (std::int64_t i = 0; i < a.rows; ++i) {
+    T* row = out.data + i * out.row_stride;
+    std::fill_n(row, b.columns, T{});
+    for (std::int64_t k = 0; k < a.columns; ++k) {
+      void* product[3] = {products.data(), a.data + i * a.row_stride + k * a.column_stride,
+                          b.data + k * b.row_stride};
+      multiply_loop(product, b.columns, 1);
+      void* sum[3] = {row, row, products.data()};
+      add_loop(sum, b.columns, 0);
+    }
+  }
+}
+
+template <class T>
+bool has_long_rows(const Matrix<T>& b, const Matrix<T>& out) {
+  return b.column_stride == 1 && out.column_stride == 1 && b.columns >= 16;
+}
+
 // The choice among dot, gemv, gemm, syrk and plain loops is NumPy's (matmul.c.src), so that the
 // bits are NumPy's too where the BLAS is.
 template <class T, class Int>
@@ -151,6 +181,8 @@ class Product {
 
   // Sums each element's products in order.
   static void loops(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
+    if constexpr (!is_complex)
+      if (has_long_rows(b, out)) return add_rows(a, b, out);
     for (std::int64_t i = 0; i < a.rows; ++i) {
       T* to = out.data + i * out.row_stride;
       if (b.columns == 1) {
@@ -309,25 +341,6 @@ class Product {
   const Blas& blas_;
 };
 
-// Rows of integers by the ready-made loops, which are vectors.
-template <class T>
-void add_rows(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
-  constexpr DType dtype = unsigned_of_size<sizeof(T)>;
-  const Loop multiply_loop = loop(Op::Multiply, dtype), add_loop = loop(Op::Add, dtype);
-  std::vector<T> products(static_cast<std::size_t>(b.columns));
-  for (std::int64_t i = 0; i < a.rows; ++i) {
-    T* row = out.data + i * out.row_stride;
-    std::fill_n(row, b.columns, T{});
-    for (std::int64_t k = 0; k < a.columns; ++k) {
-      void* product[3] = {products.data(), a.data + i * a.row_stride + k * a.column_stride,
-                          b.data + k * b.row_stride};
-      multiply_loop(product, b.columns, 1);
-      void* sum[3] = {row, row, products.data()};
-      add_loop(sum, b.columns, 0);
-    }
-  }
-}
-
 // An element of a bool array: whatever is not zero is true.
 enum class Truth : std::uint8_t {};
 
@@ -359,9 +372,6 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& out) {
   if constexpr (std::is_same_v<T, Truth>) {
     any_of_both(a, b, out);
   } else if constexpr (std::is_integral_v<T>) {
-    constexpr std::int64_t least_columns = 16;
-    const bool has_rows = b.column_stride == 1 && out.column_stride == 1;
-    if (has_rows && b.columns >= least_columns) return add_rows(a, b, out);
     Product<T, std::int64_t>::loops(a, b, out);
   } else {
     const Blas& blas = blas_of<T>();

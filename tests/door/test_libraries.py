@@ -283,6 +283,26 @@ def test_entries_that_numba_compiles_for_a_program_take_our_arrays(frit):
     assert frit(program) == "True [0.0, 2.0, 4.0]\n[0.0, 3.0, 6.0]\n[0, 2]\n"
 
 
+def test_stencils_of_numba_take_our_arrays(frit):
+    pytest.importorskip("numba")
+    program = """
+    import numpy as np
+    from numba import stencil
+
+    @stencil
+    def around(a):
+        return a[0, 1] + a[1, 0] + a[0, -1] + a[-1, 0]
+
+    x = np.arange(9.0).reshape(3, 3) * 2
+    out = np.ones((3, 3)) * 3
+    print(around(x).tolist(), around(x, out=out).tolist())
+    print(out.tolist())
+    """
+    inside = "[[{0}, {0}, {0}], [{0}, 32.0, {0}], [{0}, {0}, {0}]]"
+    zeros, threes = inside.format(0.0), inside.format(3.0)
+    assert frit(program).splitlines() == [f"{zeros} {threes}", threes]
+
+
 def test_calls_of_numba_functions_run_no_python_and_give_operands_back_as_they_are(frit):
     pytest.importorskip("numba")
     program = """
