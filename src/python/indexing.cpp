@@ -146,17 +146,27 @@ bool read_window(const Array& array, PyObject* key, BasicWindow& result) {
   return result.ndim > 0 || ellipsis;
 }
 
+// To an array that nobody has still to read or write.
+void write_idle(const Array& array, std::int64_t offset, const void* element, std::size_t size) {
+  std::byte* to = array.base()->data + array.offset() + offset;
+  if (size == 8)  // known to the compiler: no call
+    std::memcpy(to, element, 8);
+  else
+    std::memcpy(to, element, size);
+  std::atomic_ref(array.base()->stamp).store(0, std::memory_order_release);  // behind the write
+}
+
 bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
+  if (double number; array.dtype() == DType::Float64 && read_double(value, number))
+    if (is_idle(array)) {
+      write_idle(array, offset, &number, sizeof number);
+      return true;
+    }
   const std::optional<Scalar> element = element_value(value, array.dtype());
   if (!element) return false;
   const auto size = static_cast<std::size_t>(array.layout()->item_size());
   if (is_idle(array)) {
-    std::byte* to = array.base()->data + array.offset() + offset;
-    if (size == 8)  // known to the compiler: no call
-      std::memcpy(to, element->bytes, 8);
-    else
-      std::memcpy(to, element->bytes, size);
-    std::atomic_ref(array.base()->stamp).store(0, std::memory_order_release);  // behind the write
+    write_idle(array, offset, element->bytes, size);
     return true;
   }
   // Somebody still has to read or write the old elements: an export waits for them.

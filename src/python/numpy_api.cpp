@@ -319,6 +319,14 @@ std::optional<Scalar> float_value(double value, DType dtype) {
 
 }  // namespace
 
+bool read_double(PyObject* object, double& value) {
+  const bool is_double =
+      PyFloat_CheckExact(object) ||
+      Py_TYPE(object) == scalar_types[static_cast<int>(DType::Float64)];  // derives from float
+  if (is_double) value = PyFloat_AS_DOUBLE(object);
+  return is_double;
+}
+
 std::optional<Scalar> element_value(PyObject* object, DType dtype) {
   if (PyFloat_CheckExact(object)) return float_value(PyFloat_AS_DOUBLE(object), dtype);
   if (PyLong_CheckExact(object)) {

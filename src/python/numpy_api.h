@@ -49,6 +49,8 @@ PyObject* make_scalar(const std::byte* value, DType dtype);
 inline PyObject* make_scalar(const Scalar& value) { return make_scalar(value.bytes, value.dtype); }
 // The value of a NumPy scalar of one of our types; nullopt for any other object.
 std::optional<Scalar> numpy_scalar_value(PyObject* object);
+// That of a Python float or np.float64; false: some other object.
+bool read_double(PyObject* object, double& value);
 
 // The value of a Python or NumPy scalar converted as an assignment to an element of this type would
 // do it, if that needs no warning or error; nullopt: ask NumPy.
