@@ -52,6 +52,9 @@ _REDUCTIONS = {
     "min": "min",
     "amax": "max",
     "amin": "min",
+    "median": "median",
+    "var": "var",
+    "std": "std",
 }
 
 

@@ -28,6 +28,7 @@ from frit.loops.forms import Form, Forms
 from frit.loops.guard import Guards
 from frit.loops.inline import Inlining, numpys_own
 from frit.loops.names import assigned_names
+from frit.loops.reductions import Reductions
 from frit.loops.rows import Rows
 from frit.loops.series import Serieses
 from frit.loops.surroundings import Surroundings
@@ -69,6 +70,7 @@ class NestWriter(
     Serieses,
     Views,
     Rows,
+    Reductions,
     Inlining,
     Doubts,
     Complexes,

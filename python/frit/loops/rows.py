@@ -15,11 +15,8 @@ import numpy
 
 from frit.loops.complexes import is_complex
 from frit.loops.forms import Form
-from frit.loops.values import COMPLEXES, FLOATS, INTEGERS, Item, Refused, Row, Value, View
+from frit.loops.values import Item, Refused, Row, Value, View
 from frit.loops.views import ZERO
-
-LEAF = 128  # of NumPy's tree of sums
-_SUMS = {**dict.fromkeys("?bhil", "l"), **dict.fromkeys("BHIL", "L")}
 
 
 class Rows:
@@ -44,8 +41,6 @@ class Rows:
     shown: Any
     element_of: Any
     kind_of_binary: Any
-    apply: Any
-    signs_now: Any
     numpy_floats: bool
 
     def row_of(self, node: ast.AST, view: View) -> Row:
@@ -221,143 +216,6 @@ class Rows:
             self.writer.loop(self.emit(ZERO, "l"), self.emit(extent, "l"), inside, tree=tree)
 
         level([])
-
-    # ---- reductions -----------------------------------------------------------------------------
-
-    def reduction(self, node: ast.AST, name: str, item: View | Row) -> Value:
-        """sum, max and min of all elements, where their order does not matter."""
-        row = self.row_of(node, item) if isinstance(item, View) else item
-        if row.kind in COMPLEXES:
-            raise Refused(node, f"{name}() of a row of complex numbers")
-        if name in ("sum", "mean") and row.kind in FLOATS:
-            total = self.float_sum(node, row)
-            if name == "sum":
-                return total
-            self.require(row.extents[0].form, 1, None)
-            self.numpy_floats = True
-            return self.apply("TrueDivide", row.kind, (total, row.kind), (row.extents[0], row.kind))
-        if name not in ("sum", "max", "min") or (name != "sum" and row.kind == "?"):
-            raise Refused(node, f"{name}() of a row")
-        kind = _SUMS.get(row.kind, row.kind) if name == "sum" else row.kind
-        op = {"sum": "Add", "max": "Maximum", "min": "Minimum"}[name]
-        place = self.writer.local(kind)
-        if name == "sum":
-            self.writer.write_local(place, self.writer.constant(0, kind))
-        else:
-            for extent in row.extents:
-                self.require(extent.form, 1, None)
-            first = row.element([ZERO for _ in row.extents])
-            self.writer.write_local(place, self.emit(first, kind))
-
-        def body(indices: list[Value]) -> None:
-            value = self.emit(row.element(indices), kind)
-            result = self.writer.apply(op, [self.writer.read_local(place), value])
-            self.writer.write_local(place, result)
-
-        self.over(node, row.extents, body)
-        result = Value(kind, self.writer.read_local(place))
-        if kind in INTEGERS and name != "sum" and isinstance(item, View):
-            number = item.array.number
-            ends = [self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi")]
-            result.form = self.forms.between(*ends)
-        return result
-
-    def float_sum(self, node: ast.AST, row: Row) -> Value:
-        """In the order of NumPy's sum(): 0 and the tree of all elements."""
-        extent, kind = row.extents[0], row.kind
-        if kind == "e" or len(row.extents) != 1:
-            raise Refused(node, "a sum of float16, or of several axes, in the order of NumPy's")
-        self.numpy_floats = True
-        now = self.signs_now(extent.form - Form(constant=LEAF))
-        if now is not None and now[1] <= 0:
-            self.require(extent.form, None, LEAF)
-            total = self.sum_of_a_leaf(node, row)
-            return self.apply("Add", kind, (total, kind), (Value("float", literal=0.0), kind))
-        place = self.writer.local(kind)
-        self.writer.write_local(place, self.writer.constant(0.0, kind))
-
-        def body(indices: list[Value]) -> None:
-            value = self.emit(row.element(indices), kind)
-            total = self.writer.apply("Add", [self.writer.read_local(place), value])
-            self.writer.write_local(place, total)
-
-        self.over(node, row.extents, body, tree=True)
-        return Value(kind, self.writer.read_local(place))
-
-    def sum_of_a_leaf(self, node: ast.AST, row: Row) -> Value:
-        """As NumPy adds up to 128 floats: eight sums side by side, then what is left over.
-
-        The loops are Whiles, whose sums keep their order; so other loops may have the lanes.
-        """
-        extent, kind = row.extents[0], row.kind
-        apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
-        size = self.emit(extent, "l")
-        total, position = self.writer.local(kind), self.writer.local("l")
-        sums = [self.writer.local(kind) for _ in range(8)]
-
-        def number(value: int) -> int:
-            return self.writer.constant(value, "l")
-
-        def element(id: int) -> int:
-            assert extent.form is not None
-            form = self.forms.between(Form(), extent.form - Form((), 1))
-            return self.emit(row.element([Value("int", id, form=form)]), kind)
-
-        def add(place: int, id: int) -> None:
-            write(place, apply("Add", [read(place), element(id)]))
-
-        def up_to(end: int, step: int, body: Callable[[int], None]) -> None:
-            def once() -> None:
-                at = read(position)
-                body(at)
-                write(position, apply("Add", [at, number(step)]))
-
-            self.loops.append(self.shown(node))
-            self.writer.repeat(lambda: apply("Less", [read(position), end]), once)
-
-        def few() -> None:
-            write(total, self.writer.constant(-0.0, kind))
-            write(position, number(0))
-
-        def many() -> None:
-            for k, place in enumerate(sums):
-                write(place, element(number(k)))
-            write(position, number(8))
-
-            def eight(at: int) -> None:
-                for k, place in enumerate(sums):
-                    add(place, apply("Add", [at, number(k)]))
-
-            left = apply("Remainder", [size, number(8)])
-            up_to(apply("Subtract", [size, left]), 8, eight)
-            ids = [read(place) for place in sums]
-            while len(ids) > 1:
-                ids = [apply("Add", [x, y]) for x, y in zip(ids[::2], ids[1::2], strict=True)]
-            write(total, ids[0])
-
-        self.writer.branch(apply("Less", [size, number(8)]), few, many)
-        up_to(size, 1, lambda at: add(total, at))
-        return Value(kind, read(total))
-
-    def python_sum(self, node: ast.AST, view: View) -> Value:
-        """Python's sum() of a row: 0 + its first element + .., as a loop would have it."""
-        if len(view.spans) != 1:
-            raise Refused(node, "sum() of rows")
-        zero = Value("int", literal=0, form=Form())
-        add = ast.Add()
-        kind = self.kind_of_binary(node, add, zero, Value(view.array.dtype))
-        self.require(view.spans[0].extent.form, 1, None)  # else it is Python's 0
-        place = self.writer.local(kind)
-        self.writer.write_local(place, self.emit(zero, kind))
-
-        def body(indices: list[Value]) -> None:
-            so_far = Value(kind, self.writer.read_local(place))
-            element = self.load(node, self.within(view, indices))
-            total = self.numpy_binary(node, add, so_far, element)
-            self.writer.write_local(place, self.emit(total, kind))
-
-        self.over(node, [view.spans[0].extent], body)
-        return Value(kind, self.writer.read_local(place))
 
 
 def _kind_of(x: View | Row) -> str:

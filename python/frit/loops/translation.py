@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -89,9 +90,16 @@ def is_plain(array: Any) -> bool:
     return True
 
 
+def is_c_ordered(array: Any) -> bool:
+    """Whether the strides of the axes fall, and none is below 0."""
+    strides = [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    return all(x > y for x, y in itertools.pairwise([*strides, 0]))
+
+
 _GUARD = {
     "overlap": numpy.may_share_memory,
     "index_range": _core.index_range,
+    "is_c_ordered": is_c_ordered,
     "is_plain": is_plain,
     "float32": numpy.float32,
 }
