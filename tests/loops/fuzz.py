@@ -245,8 +245,27 @@ class Program:
             self.line(depth, f"v = {value}")
             value = self.pick("v", "v", "v * 2", "v + v")
         if self.chance(0.1):
-            target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min', 'mean')}()"
+            target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min', 'mean', 'std')}()"
+        elif self.chance(0.15):
+            target, value = self.pick("s", self.element()), self.window()
         self.line(depth, f"{target} {self.pick('=', '=', '+=', '-=', '*=')} {value}")
+
+    def window(self) -> str:
+        def part() -> str:
+            cuts = []
+            for _ in range(2):
+                i = self.pick(*self.loops)
+                ends = (f"{i}:{i} + 2", f"{i} - 1:{i} + 2", f"max({i} - 1, 0):min({i} + 2, n)")
+                cuts.append(self.pick(*ends, f"{i}:{i} + k", "1:", ":k", f"{i}:"))
+            return f"m[{', '.join(cuts)}]"
+
+        reduced = self.pick("sum", "mean", "max", "min", "var")
+        return self.pick(
+            f"{part()}.{reduced}()",
+            f"np.{reduced}({part()} * x)",
+            f"({part()} - {part()}).{reduced}()",
+            f"np.median({part()})",
+        )
 
     def index(self) -> str:
         i = self.pick(*self.loops)

@@ -19,7 +19,7 @@ import pytest
 
 import frit
 from frit import _activity, _core, _kept
-from frit.loops import nest, place, rewrite, rows
+from frit.loops import nest, place, reductions, rewrite
 
 from . import kernels
 from .fuzz import ComplexProgram, Program, outcome, same_outcome
@@ -399,7 +399,7 @@ def test_random_loops_do_the_same_when_they_were_kept(kind, monkeypatch, tmp_pat
     for seed in range(FIRST, FIRST + PROGRAMS):
         program = kind(seed)
         name = str(tmp_path / f"fuzz {seed}.py")
-        monkeypatch.setattr(rows, "LEAF", 128)
+        monkeypatch.setattr(reductions, "LEAF", 128)
         for call in range(2):
             arguments = program.arguments(call)
             expected = outcome(frit.parallelize(program.function(name)), arguments)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit.loops import rows
+from frit.loops import reductions
 from frit.loops.site import OURS
 
 from .fuzz import (
@@ -45,7 +45,7 @@ def test_random_loops_do_what_python_does(kind, monkeypatch, tuning):
     for seed in range(FIRST, FIRST + PROGRAMS):
         program = kind(seed)
         # Sums of few floats in a row as those of many, too.
-        monkeypatch.setattr(rows, "LEAF", 128 if seed % 2 else -1)
+        monkeypatch.setattr(reductions, "LEAF", 128 if seed % 2 else -1)
         is_large = seed % 3 == 0
         tuning[:] = [2_000.0, 1 + seed % 3, seed % 4, 2 + 6 * (seed % 2)] if is_large else []
         plain = program.function()

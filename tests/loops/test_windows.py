@@ -139,6 +139,14 @@ def clipped(a, k, out):
             out[i, j] = part.sum()
 
 
+def clipped_means(a, k, out):
+    r, (rows, columns) = k.shape[0], a.shape
+    for i in range(rows):
+        for j in range(columns):
+            part = a[max(i - r, 0) : min(i + r + 1, rows), max(j - r, 0) : min(j + r + 1, columns)]
+            out[i, j] = part.mean() - (part * 2 + 1).var()
+
+
 def with_steps(a, k, out):
     for i in range(a.shape[0] - 4):
         out[i, 0] = a[i : i + 4 : 2, 1:4].sum()
@@ -146,10 +154,19 @@ def with_steps(a, k, out):
 
 def test_windows_of_varying_size_or_with_steps_do_what_python_does():
     a = np.random.default_rng(5).standard_normal((20, 20))
-    for function in (clipped, with_steps):
-        check(function, a, a, np.zeros((20, 20)), compiled=False)
+    check(with_steps, a, a, np.zeros((20, 20)), compiled=False)
+    check(clipped, a, a, np.zeros((20, 20)))
     whole = (a * 1000).astype(int)
     check(clipped, whole, whole, np.zeros((20, 20)))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("radius", [0, 1, 2, 3, 5, 6])
+def test_windows_that_the_edges_cut(radius, dtype):
+    a = np.random.default_rng(radius).standard_normal((17, 21)).astype(dtype)
+    k, out = np.zeros((radius, 1)), np.zeros(a.shape, dtype)
+    check(clipped_means, a, k, out, compiled=radius < 6)  # 13 * 13 elements are no leaf
+    check(clipped_means, a[:4, :3].copy(), k, out[:4, :3].copy())
 
 
 def test_a_kernel_of_another_size_is_another_translation():

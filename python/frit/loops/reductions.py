@@ -108,11 +108,16 @@ class Reductions:
         each = None if most is None else int(most ** (1 / len(row.extents)))
         for extent in row.extents:
             self.require(extent.form, 1, each)
-        count, *others = row.extents
-        for extent in others:
-            count = self.apply("Multiply", "l", (count, "l"), (extent, "l"))
         self.numpy_floats = True
-        return self.apply("TrueDivide", kind, (total, kind), (count, kind))
+        return self.apply("TrueDivide", kind, (total, kind), (self.size_of(row), kind))
+
+    def size_of(self, row: Row) -> Value:
+        size, *others = row.extents
+        for extent in others:
+            form = self.forms.product(size.form, extent.form)
+            size = self.apply("Multiply", "int", (size, "l"), (extent, "l"))
+            size.form = form
+        return size
 
     def variance(self, node: ast.AST, row: Row, *, is_deviation: bool) -> Value:
         """The mean of the squares of what is left of the row without its mean."""
@@ -196,13 +201,13 @@ class Reductions:
         elements = self.elements_of_window(row, kind)
         if elements is not None:
             return self.tree_and_zero(kind, self.sum_of_elements(elements))
-        if len(row.extents) > 1:
-            raise Refused(node, f"a sum of several axes, of more than {LEAF} or of varying size")
-        extent = row.extents[0]
-        now = self.signs_now(extent.form - Form(constant=LEAF))
+        size = self.size_of(row)
+        now = self.signs_now(size.form - Form(constant=LEAF))
         if now is not None and now[1] <= 0:
-            self.require(extent.form, None, LEAF)
-            return self.tree_and_zero(kind, self.sum_of_a_leaf(node, row))
+            self.require(size.form, None, LEAF)
+            return self.tree_and_zero(kind, self.sum_of_a_leaf(node, row, size))
+        if len(row.extents) > 1:
+            raise Refused(node, f"a sum of several axes, of more than {LEAF} elements")
         place = self.writer.local(kind)
         self.writer.write_local(place, self.writer.constant(0.0, kind))
 
@@ -243,14 +248,14 @@ class Reductions:
             total = add(total, id)
         return total
 
-    def sum_of_a_leaf(self, node: ast.AST, row: Row) -> int:
+    def sum_of_a_leaf(self, node: ast.AST, row: Row, count: Value) -> int:
         """As sum_of_elements, of as many as there are.
 
         The loops are Whiles, whose sums keep their order; so other loops may have the lanes.
         """
-        extent, kind = row.extents[0], row.kind
+        kind = row.kind
         apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
-        size = self.emit(extent, "l")
+        size = self.emit(count, "l")
         total, position = self.writer.local(kind), self.writer.local("l")
         sums = [self.writer.local(kind) for _ in range(8)]
 
@@ -258,9 +263,14 @@ class Reductions:
             return self.writer.constant(value, "l")
 
         def element(id: int) -> int:
-            assert extent.form is not None
-            form = self.forms.between(Form(), extent.form - Form((), 1))
-            return self.emit(row.element([Value("int", id, form=form)]), kind)
+            indices: list[Value] = []
+            for k, extent in reversed([*enumerate(row.extents)]):
+                form = self.forms.between(Form(), extent.form - Form((), 1))
+                along = self.emit(extent, "l")
+                index = apply("Remainder", [id, along]) if k > 0 else id
+                indices.insert(0, Value("int", index, form=form))
+                id = apply("FloorDivide", [id, along]) if k > 0 else id
+            return self.emit(row.element(indices), kind)
 
         def add(place: int, id: int) -> None:
             write(place, apply("Add", [read(place), element(id)]))
