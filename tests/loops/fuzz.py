@@ -246,26 +246,7 @@ class Program:
             value = self.pick("v", "v", "v * 2", "v + v")
         if self.chance(0.1):
             target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min', 'mean', 'std')}()"
-        elif self.chance(0.15):
-            target, value = self.pick("s", self.element()), self.window()
         self.line(depth, f"{target} {self.pick('=', '=', '+=', '-=', '*=')} {value}")
-
-    def window(self) -> str:
-        def part() -> str:
-            cuts = []
-            for _ in range(2):
-                i = self.pick(*self.loops)
-                ends = (f"{i}:{i} + 2", f"{i} - 1:{i} + 2", f"max({i} - 1, 0):min({i} + 2, n)")
-                cuts.append(self.pick(*ends, f"{i}:{i} + k", "1:", ":k", f"{i}:"))
-            return f"m[{', '.join(cuts)}]"
-
-        reduced = self.pick("sum", "mean", "max", "min", "var")
-        return self.pick(
-            f"{part()}.{reduced}()",
-            f"np.{reduced}({part()} * x)",
-            f"({part()} - {part()}).{reduced}()",
-            f"np.median({part()})",
-        )
 
     def index(self) -> str:
         i = self.pick(*self.loops)
@@ -432,6 +413,39 @@ class ComplexProgram(Program):
         condition = super().condition()
         self.reads_parts = False
         return condition
+
+
+class WindowProgram(Program):
+    """The same with sums and the like of windows of the matrix."""
+
+    dtypes = (["f8"], ["f8"], ["f4"], ["f8", "i8"], ["f4", "u1"], ["i4"])
+
+    def statement(self, depth: int) -> None:
+        if not self.chance(0.4):
+            return super().statement(depth)
+        target = self.pick("c[{0}]", "a[{0}]", "c[{0}]", "m[{0}, 0]", "s").format(self.index())
+        self.line(depth, f"{target} {self.pick('=', '=', '+=')} {self.window()}")
+
+    def window(self) -> str:
+        i, j = self.pick(*self.loops), self.pick(*self.loops)
+        first, second, third = (self.part(i, j) for _ in range(3))
+        reduced = self.pick("sum", "sum", "mean", "max", "min", "std", "var")
+        return self.pick(
+            f"{first}.{reduced}()",
+            f"np.{reduced}({first} * {self.pick('x', second)})",
+            f"({first} - {second}).{reduced}()",
+            f"np.median({first})",
+            f"({first} * {second} + {third}).{reduced}()",
+        )
+
+    def part(self, i: str, j: str) -> str:
+        def cut(i: str) -> str:
+            inside = f"max({i} - 1, 0):min({i} + 2, n)"
+            return self.pick(f"{i}:{i} + 2", inside, inside, f"{i}:{i} + k", "1:", ":k", f"{i}:")
+
+        if self.chance(0.5):
+            return f"m[{i} - 1:{i} + 2, {j} - 1:{j} + 2]"
+        return f"m[{cut(i)}, {cut(j)}]"
 
 
 class Holder:

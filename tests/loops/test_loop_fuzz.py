@@ -18,6 +18,7 @@ from .fuzz import (
     ComplexProgram,
     ObjectProgram,
     Program,
+    WindowProgram,
     as_near_to_exact,
     outcome,
     same_outcome,
@@ -39,7 +40,7 @@ def with_other_elements(arguments):
     return made
 
 
-@pytest.mark.parametrize("kind", [Program, ComplexProgram, ObjectProgram])
+@pytest.mark.parametrize("kind", [Program, ComplexProgram, ObjectProgram, WindowProgram])
 def test_random_loops_do_what_python_does(kind, monkeypatch, tuning):
     compiled = python = 0
     for seed in range(FIRST, FIRST + PROGRAMS):
