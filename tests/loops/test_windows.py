@@ -9,7 +9,8 @@ import pytest
 
 import frit
 from frit.loops.reductions import comparisons
-from tests.loops.test_loops import runs_compiled
+
+from .test_loops import runs_compiled
 
 
 def convolve(a, k, out):

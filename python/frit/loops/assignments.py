@@ -13,6 +13,7 @@ from frit.loops.values import Item, Refused, Value, View
 class Assignments:
     """Mixed into NestWriter."""
 
+    arrays: dict[str, View]
     assign_part: Any
     assign_variable: Any
     binary: Any
@@ -90,14 +91,15 @@ class Assignments:
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
-            old = self.read_variable(node.target, node.target.id)
+            name = node.target.id
+            old = self.arrays.get(name) or self.read_variable(node.target, name)
             if isinstance(old, View):
                 self.update_row(node, node.op, old, self.operand(node.value))
                 return
             if not isinstance(old, Value):
                 raise Refused(node, "this operator")
             new = self.binary(node, node.op, old, self.number(node.value))
-            self.assign_variable(node, node.target.id, new)
+            self.assign_variable(node, name, new)
             return
         if not isinstance(node.target, ast.Subscript):
             raise Refused(node, "an assignment to this")

@@ -56,6 +56,8 @@ _REDUCTIONS = {
     "var": "var",
     "std": "std",
 }
+# Of two rows the same.
+_PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
 
 
 class Calls:
@@ -66,6 +68,7 @@ class Calls:
     complex_absolute: Any
     complex_exp: Any
     conjugate: Any
+    dot: Any
     doubtful_unary: Any
     elementwise: Any
     emit: Any
@@ -81,6 +84,7 @@ class Calls:
     of_cmath: Any
     loose_form: Any
     numpy_floats: bool
+    norm: Any
     one_of: Any
     operand: Any
     plain_int: Any
@@ -97,6 +101,8 @@ class Calls:
             if isinstance(callee.owner, Value):
                 return self.conjugate(callee.owner)
             return self.reduction(node, callee.name, callee.owner)
+        if isinstance(callee, Method) and callee.name == "dot" and _is_plain(node, 1):
+            return self.product(node, callee.owner, self.operand(node.args[0]))
         if not isinstance(callee, Library):
             raise Refused(node, "a call of this")
         function = callee.value
@@ -113,6 +119,10 @@ class Calls:
         if any(isinstance(x, (View, Row)) for x in items):
             if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
                 return self.reduction(node, _REDUCTIONS[name], items[0])
+            if function in _PRODUCTS and len(items) == 2:
+                return self.product(node, *items)
+            if function is numpy.linalg.norm and len(items) == 1:
+                return self.norm(node, items[0])
             if function is builtins.abs:
                 function = numpy.absolute
             if function is builtins.sum and len(items) == 1 and isinstance(items[0], View):
@@ -130,6 +140,12 @@ class Calls:
         if len(values) != len(items):
             raise Refused(node, f"these arguments of {name}()")
         return self.of_function(node, function, name, values)
+
+    def product(self, node: ast.AST, x: Item, y: Item) -> Value:
+        """x @ y."""
+        if not isinstance(x, (View, Row)) or not isinstance(y, (View, Row)):
+            raise Refused(node, "a product with a number")
+        return self.dot(node, x, y)
 
     def length(self, node: ast.AST, item: Item) -> Value:
         if isinstance(item, View):
@@ -260,3 +276,7 @@ class Calls:
         a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)
         takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
         return self.one_of(node, takes, y, x)
+
+
+def _is_plain(node: ast.Call, arguments: int) -> bool:
+    return len(node.args) == arguments and not node.keywords

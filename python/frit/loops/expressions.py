@@ -268,6 +268,8 @@ class Expressions:
         for item in (x, y):
             if not isinstance(item, (Value, View, Row)):
                 raise Refused(node, "this as a number")
+        if isinstance(node.op, ast.MatMult):
+            return self.product(node, x, y)
         return self.row_binary(node, node.op, x, y)
 
     def binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:

@@ -27,12 +27,20 @@ from frit.loops.expressions import Expressions
 from frit.loops.forms import Form, Forms
 from frit.loops.guard import Guards
 from frit.loops.inline import Inlining, numpys_own
-from frit.loops.names import assigned_names
+from frit.loops.names import assigned_names, nodes_in
 from frit.loops.reductions import Reductions
 from frit.loops.rows import Rows
 from frit.loops.series import Serieses
 from frit.loops.surroundings import Surroundings
-from frit.loops.translation import Inputs, Output, Returned, Text, Translation, names_of
+from frit.loops.translation import (
+    ARRAY,
+    Inputs,
+    Output,
+    Returned,
+    Text,
+    Translation,
+    names_of,
+)
 from frit.loops.values import (
     DTYPES,
     INTEGERS,
@@ -165,7 +173,7 @@ class NestWriter(
                 array.parameter = self.writer.parameter(array.dtype, array.rank)
                 self.parameters.append(number)
                 self.arrays[name] = self.whole(array)
-                if name in self.assigned:
+                if name in self.assigned and not is_changed_in_place(name, self.inputs.node):
                     raise Refused(None, f"the array {name} is assigned to in the loop")
                 continue
             value = self.argument(number, kind)
@@ -199,6 +207,9 @@ class NestWriter(
         results: list[str] = []
         outputs: list[Output] = []
         for name in self.inputs.outputs:
+            if name in self.arrays:
+                outputs.append(Output(name, ARRAY))
+                continue
             value = self.last_value(name) or self.read_variable(self.inputs.node, name)
             if not isinstance(value, Value):
                 raise Refused(self.inputs.node, f"{name} is a row behind the loop")
@@ -208,7 +219,7 @@ class NestWriter(
         for output in outputs:
             counter = self.counters.get(output.name)
             kinds = self.knowledge.kinds.get(output.name, frozenset())
-            if output.name in self.env or len(kinds) < 2:
+            if output.name in self.env or len(kinds) < 2 or output.kind == ARRAY:
                 continue
             if counter is None:
                 raise Refused(self.inputs.node, f"{output.name} may be of two types behind it")
@@ -267,6 +278,17 @@ class NestWriter(
         array = self.writer.parameter(kind[1], 1)
         zero = self.writer.constant(0, "l")
         self.writer.store(array, [zero], self.emit(value, kind[1]), 0)
+
+
+def is_changed_in_place(name: str, nest: ast.AST) -> bool:
+    """Whether the nest assigns to an array's name by `name += ..` alone: it remains the array."""
+    nodes = nodes_in([nest])
+    stores = {id(n) for n in nodes if isinstance(n, ast.Name) and n.id == name and is_stored(n)}
+    return stores <= {id(n.target) for n in nodes if isinstance(n, ast.AugAssign)}
+
+
+def is_stored(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 def translate(inputs: Inputs) -> Translation:

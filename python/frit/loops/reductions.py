@@ -15,6 +15,7 @@ from typing import Any
 from frit.loops.forms import Form
 from frit.loops.values import COMPLEXES, FLOATS, INTEGERS, Refused, Row, Value, View
 from frit.loops.views import ZERO
+from frit.translate.record import replace
 
 LEAF = 128  # of NumPy's tree of sums
 _SUMS = {**dict.fromkeys("?bhil", "l"), **dict.fromkeys("BHIL", "L")}
@@ -67,9 +68,9 @@ class Reductions:
             result.form = self.forms.between(*ends)
         return result
 
-    def fold(self, node: ast.AST, name: str, row: Row) -> Value:
+    def fold(self, node: ast.AST, name: str, row: Row, kind: str = "") -> Value:
         """sum, max or min, where the order of the elements does not matter."""
-        kind = _SUMS.get(row.kind, row.kind) if name == "sum" else row.kind
+        kind = kind or (_SUMS.get(row.kind, row.kind) if name == "sum" else row.kind)
         op = _OPS[name]
         elements = self.elements_of_window(row, kind)
         if elements is not None:
@@ -147,6 +148,28 @@ class Reductions:
         total = self.tree_and_zero(kind, self.sum_of_elements(middle))
         self.numpy_floats = True
         return self.apply("TrueDivide", kind, (total, kind), (count, kind))
+
+    def dot(self, node: ast.AST, x: View | Row, y: View | Row) -> Value:
+        """The sum of the products of two rows. (What order BLAS adds in is the processor's.)"""
+        rows = [self.row_of(node, item) if isinstance(item, View) else item for item in (x, y)]
+        if any(len(row.extents) != 1 for row in rows):
+            raise Refused(node, "a product of matrices")
+        product = self.row_binary(node, ast.Mult(), *rows)
+        if product.kind in COMPLEXES or product.kind in "?e":
+            raise Refused(node, "a product of such rows")
+        if product.kind in FLOATS:
+            return self.float_sum(node, product)
+        return self.fold(node, "sum", product, product.kind)
+
+    def norm(self, node: ast.AST, item: View | Row) -> Value:
+        """The root of a row's product with itself."""
+        row = given = self.row_of(node, item) if isinstance(item, View) else item
+        if row.kind in INTEGERS:
+            row = replace(
+                row, kind="d", element=lambda at: Value("d", self.emit(given.element(at), "d"))
+            )
+        square = self.dot(node, row, row)
+        return self.apply("Sqrt", square.kind, (square, square.kind))
 
     # ---- windows --------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
-from frit.loops.translation import Inputs, Translation
+from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
 
 if TYPE_CHECKING:
@@ -92,10 +92,13 @@ class Plan:
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self.translation.outputs and self.translation.returned is None:
             return ()
-        given = []
-        for k, output in enumerate(self.translation.outputs):
+        given: list[Any] = []
+        results = iter(found[1:])
+        for output in self.translation.outputs:
+            result = next(results) if output.kind != ARRAY else None
             is_set = output.counter < 0 or found[1 + output.counter]
-            given.append(found[1 + k] if is_set else values[self.number_of(output.name)])
+            is_result = is_set and output.kind != ARRAY
+            given.append(result if is_result else values[self.number_of(output.name)])
         returned = self.translation.returned
         if returned is not None:
             items = tuple(found[1 + k] for k in returned.values)

@@ -28,10 +28,13 @@ class Inputs:
     left: int = 0  # last rounds that are not run; the guard holds for them too
 
 
+ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
+
+
 @record
 class Output:
     name: str
-    kind: str  # as LoopNest wants it
+    kind: str  # as LoopNest wants it, or ARRAY
     counter: int = -1  # result that counts assignments of NumPy's kind; -1: there was one
 
 

@@ -1,0 +1,174 @@
+"""test_row_products.py: products and norms of rows, and arrays that a loop changes by `+=`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import frit
+
+from .test_loops import runs_compiled
+
+
+def products(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            out[i, j] = np.dot(a[i], b[j])
+
+
+def by_methods(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            row = a[i] + a[j]
+            out[i, j] = row.dot(b[j, ::-1]) - row @ row + np.inner(b[i], b[j])
+
+
+def columns(a, b, out):
+    for i in range(min(a.shape[1], 7)):
+        for j in range(min(a.shape[1], 7)):
+            out[i, j] = a[1:, i] @ b[:-1, j]
+
+
+def norms(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            out[i, j] = np.linalg.norm(a[i] - b[j])
+
+
+def both(function, *given):
+    """What Python and what Frit makes of the same; Frit's function."""
+    ours = frit.parallelize(function)
+    results = []
+    for called in (function, ours):
+        own = [x.copy() if isinstance(x, np.ndarray) else x for x in given]
+        try:
+            found = called(*own)
+        except Exception as error:
+            found = type(error), str(error)
+        results.append((*own, found))
+    return *results, ours
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("function", [products, by_methods, columns, norms])
+@pytest.mark.parametrize("size", [0, 1, 3, 8, 100, 129, 1000])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1"])
+def test_products_of_rows(function, size, dtype):
+    rng = np.random.default_rng(size)
+    a, b = (rng.standard_normal((2, 7, size)) * 50).astype(dtype)
+    expected, got, ours = both(
+        function, a, b, np.zeros((7, 7), "f8" if function is norms else dtype)
+    )
+    assert runs_compiled(ours) or size == 0, frit.explain(ours)
+    if dtype[0] in "iu" and function is not norms:
+        assert np.array_equal(expected[2], got[2])
+    else:  # BLAS has an order of its own
+        bound = np.finfo("f4" if dtype == "f4" else "f8").eps * 4 * max(size, 1)
+        scale = 1e3 if function is norms else 1e5
+        np.testing.assert_allclose(got[2], expected[2], rtol=bound, atol=bound * scale)
+
+
+def test_rows_of_different_lengths_are_an_error_as_in_numpy():
+    expected, got, _ = both(products, np.ones((3, 4)), np.ones((3, 5)), np.zeros((3, 3)))
+    assert expected[-1] == got[-1]
+    assert expected[-1][0] is ValueError
+    expected, got, _ = both(products, np.ones((3, 4)), np.ones((3, 1)), np.zeros((3, 3)))
+    assert expected[-1] == got[-1]
+
+
+def matrices(a, b, out):
+    for i in range(2):
+        out[i] += (a @ b)[i]
+
+
+def with_a_number(a, b, out):
+    for i in range(2):
+        out[i] += np.dot(2.0, a[i])
+
+
+@pytest.mark.parametrize("function", [matrices, with_a_number])
+def test_other_products_stay_python(function):
+    a = np.arange(16.0).reshape(4, 4)
+    expected, got, ours = both(function, a, a, a)
+    assert all(map(np.array_equal, expected[:3], got[:3]))
+    assert not runs_compiled(ours)
+
+
+def perceptron(x, y, w, rate):
+    errors = 0
+    for i in range(x.shape[0]):
+        guess = 1 if np.dot(x[i], w) > 0 else 0
+        if guess != y[i]:
+            w += rate * (y[i] - guess) * x[i]
+            errors += 1
+    return w, errors
+
+
+def halved(x, w):
+    for row in x:
+        w *= 0.5
+        w -= row
+    return w
+
+
+def test_an_array_that_is_changed_in_place_remains_itself():
+    rng = np.random.default_rng(8)
+    x = rng.integers(-3, 4, (200, 6)) / 2
+    y = (x.sum(1) > 0).astype(int)
+    expected, got, ours = both(perceptron, x, y, np.zeros(6), 0.5)
+    assert np.array_equal(expected[2], got[2])
+    assert expected[-1][1] == got[-1][1]
+    assert got[-1][0] is got[2]
+    assert runs_compiled(ours)
+    expected, got, ours = both(halved, x, np.ones(6))
+    assert np.array_equal(expected[1], got[1])
+    assert got[-1] is got[1]
+    assert runs_compiled(ours)
+
+
+def named_anew(x, w):
+    for row in x:
+        w = w * 0.5
+        w -= row
+    return w
+
+
+def test_a_name_that_is_given_another_array_stays_python():
+    expected, got, ours = both(named_anew, np.ones((5, 3)), np.ones(3))
+    assert np.array_equal(expected[-1], got[-1])
+    assert np.array_equal(got[1], np.ones(3))
+    assert not runs_compiled(ours)
+
+
+def test_errors_of_changes_in_place_are_numpys():
+    whole = np.zeros(3, int)  # no float goes into it
+    assert _same_error(halved, np.ones((4, 3)), whole)
+    locked = np.zeros(3)
+    locked.flags.writeable = False
+    ours = frit.parallelize(halved)
+    with pytest.raises(ValueError, match="read-only"):
+        ours(np.ones((4, 3)), locked)
+    assert _same_error(halved, np.ones((4, 3)), np.zeros(2))
+    assert _same_error(halved, np.ones((4, 3)), np.zeros(1))
+
+
+def _same_error(function, *given):
+    expected, got, _ = both(function, *given)
+    return expected[-1] == got[-1] and np.array_equal(expected[1], got[1])
+
+
+def test_changes_in_place_of_what_the_rows_read():
+    for cut in (lambda x: x[0], lambda x: x[2], lambda x: x.ravel()[1:7], lambda x: x[:, 0][:6]):
+        x, y = (np.arange(36.0).reshape(6, 6) for _ in range(2))
+        halved(x, cut(x))
+        frit.parallelize(halved)(y, cut(y))
+        assert np.array_equal(x, y)
+
+
+def test_a_list_that_is_extended_in_place_stays_python():
+    def grown(rows, w):
+        for row in rows:
+            w += [row.sum()]
+        return w
+
+    assert frit.parallelize(grown)(np.ones((3, 2)), []) == [2.0, 2.0, 2.0]
