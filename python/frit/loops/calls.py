@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy
 
+from frit._adapters import real_of
 from frit.loops.complexes import is_complex
 from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.methods import PlainMethod
+from frit.loops.streams import stream_of
 from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
 from frit.translate.rules import FUNCTIONS
 
@@ -69,6 +71,7 @@ class Calls:
     complex_exp: Any
     conjugate: Any
     dot: Any
+    draw: Any
     doubtful_unary: Any
     elementwise: Any
     emit: Any
@@ -111,6 +114,9 @@ class Calls:
             return self.inlined(node, function)
         if isinstance(function, PlainMethod):
             return self.inlined(node, function.function, function.definition)
+        drawn = stream_of(real_of(function))
+        if drawn is not None:
+            return self.draw(node, *drawn)
         items = [self.operand(x) for x in node.args]
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")

@@ -43,6 +43,7 @@ class Conditions:
     choose: Any
     complex_compare: Any
     doubtful_comparison: Any
+    draws: int
     emit: Any
     env: dict[str, Any]
     forms: Forms
@@ -126,8 +127,13 @@ class Conditions:
             return self.membership(node, node.comparators[0])
         left = self.number(node.left)
         result: Value | None = None
+        draws = self.draws
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.number(right_node)
+            if result is None:
+                draws = self.draws
+            elif self.draws > draws:
+                raise Refused(node, "a random number that only some rounds draw, in a comparison")
             one = self.compare(node, op, left, right)
             if result is None:
                 result = one

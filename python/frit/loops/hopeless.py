@@ -1,12 +1,13 @@
 """hopeless.py: what a translation would only find out late: calls that no nest has.
 
-A first translation loads a dozen modules. A loop that calls `random.random()` is known to stay
+A first translation loads a dozen modules. A loop that calls `os.getpid()` is known to stay
 Python without them, from what its names are.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -52,6 +53,8 @@ def _value_of(path: str, surroundings: Mapping[str, Any]) -> Any:
 
 
 def _is_hopeless(callee: Any) -> bool:
+    if _is_of_random(callee):
+        return False
     if isinstance(callee, types.MethodType):
         return True
     if isinstance(callee, types.FunctionType):
@@ -71,3 +74,13 @@ def _is_hopeless(callee: Any) -> bool:
 def _calls_itself(function: types.FunctionType) -> bool:
     name = function.__name__
     return name in function.__code__.co_names and function.__globals__.get(name) is function
+
+
+# Where the objects are, whose methods draw from the streams of random numbers (streams.py).
+_GENERATORS = (("random", "_inst"), ("numpy.random.mtrand", "_rand"))
+
+
+def _is_of_random(callee: Any) -> bool:
+    owner = getattr(callee, "__self__", None)
+    found = (getattr(sys.modules.get(module), name, None) for module, name in _GENERATORS)
+    return owner is not None and any(owner is generator for generator in found)

@@ -28,6 +28,7 @@ from frit.loops.forms import Form, Forms
 from frit.loops.guard import Guards
 from frit.loops.inline import Inlining, numpys_own
 from frit.loops.names import assigned_names, nodes_in
+from frit.loops.randoms import Randoms
 from frit.loops.reductions import Reductions
 from frit.loops.rows import Rows
 from frit.loops.series import Serieses
@@ -79,6 +80,7 @@ class NestWriter(
     Views,
     Rows,
     Reductions,
+    Randoms,
     Inlining,
     Doubts,
     Complexes,
@@ -123,6 +125,7 @@ class NestWriter(
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
+        self.draws = 0  # calls that draw random numbers
         self.has_signature = False
         self.assigned = assigned_names([inputs.node])
         self.asked = asked
@@ -187,6 +190,12 @@ class NestWriter(
                 self.locals[name] = self.writer.local(self.kind_in_place(name))
                 if name in self.env:
                     self.write_place(None, name, self.env[name])
+
+    def parameter_of(self, name: str) -> int:
+        """Of an array that the nest changes."""
+        array = self.arrays[name].array
+        self.written.add(array.number)
+        return array.parameter
 
     def argument(self, number: int, kind: str) -> Value:
         text = f"v{number}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import sys
 import warnings
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -14,6 +16,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
+from frit.loops.streams import Stream, StreamNeeded
 from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
 
@@ -31,18 +34,34 @@ _ERRORS = sum(bit for bit, *_ in _FLAGS)  # inexact is no error, and underflow P
 class Plan:
     """A translated nest."""
 
-    def __init__(self, translation: Translation, names: list[str]) -> None:
+    def __init__(
+        self, translation: Translation, names: list[str], streams: Sequence[Stream] = ()
+    ) -> None:
         self.translation = translation
+        self.streams = streams  # of random numbers; their arrays stand behind the values
         self.guard = translation.guard
         self.has_signature = translation.has_signature
         self.still_holds = translation.still_holds
         self.nest = _core.LoopNest(translation.kernel, translation.results)
-        self.may_fail = translation.failures >= 0
+        self.may_fail = translation.failures >= 0 or bool(streams)
         self.names = names
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
         # The nest with the last rounds, where they are left to Python and may fail: it is run
         # first and undone, so that Python only gets rounds that do not fail.
         self.whole: Plan | None = None
+
+    def with_streams(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """None: somebody else is drawing from them."""
+        taken = [stream.take() for stream in self.streams]
+        return None if None in taken else (*values, *itertools.chain.from_iterable(taken))
+
+    def give_streams(self, was: Sequence[Any], arrays: Sequence[Any]) -> bool:
+        first = 0
+        for stream in self.streams:
+            own = slice(first, first := first + len(stream.names))
+            if not stream.give(was[own], arrays[own]):
+                return False
+        return True
 
     def holds(self) -> bool:
         """Whether what was taken from the program is what it was."""
@@ -62,6 +81,12 @@ class Plan:
         t = self.translation
         if (t.numpy_floats or t.numpy_integers) and _core.float_errors_may_stop():
             return None
+        if self.streams:
+            extended = self.with_streams(values)
+            if extended is None:
+                return None
+            streams, values = range(len(values), len(extended)), extended
+            was = [values[k].copy() for k in streams]
         if not self.may_fail:
             found = self.nest.run(values, self.translation.numpy_floats)
             if found[0] & _ERRORS and self.translation.numpy_floats:
@@ -80,14 +105,18 @@ class Plan:
         except BaseException:  # of a signal's handler
             put_back(kept)
             raise
-        if self.has_failed(found):
+        has_failed = self.has_failed(found)
+        if not has_failed and self.streams:
+            has_failed = not self.give_streams(was, [values[k] for k in streams])
+        if has_failed:
             put_back(kept)
             return None
         return self.outputs(found, values)
 
     def has_failed(self, found: tuple[Any, ...]) -> bool:
         t = self.translation
-        return bool(found[1 + t.failures] or (found[0] & _ERRORS and t.numpy_floats))
+        count = found[1 + t.failures] if t.failures >= 0 else 0
+        return bool(count or (found[0] & _ERRORS and t.numpy_floats))
 
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self.translation.outputs and self.translation.returned is None:
@@ -107,7 +136,7 @@ class Plan:
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
-        if self.still_holds is not None:
+        if self.still_holds is not None or self.streams:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
@@ -215,7 +244,8 @@ class Site:
         if not plan.holds():
             return False
         try:
-            return plan.guard(*values)
+            extended = plan.with_streams(values)
+            return extended is not None and plan.guard(*extended)
         except (ValueError, ArithmeticError):
             return False
 
@@ -227,7 +257,8 @@ class Site:
         self.calls_from_python += 1
         self.ran = plan
         if plan.verdicts is None:
-            plan.verdicts = plan.nest.verdicts(values)
+            extended = plan.with_streams(values)
+            plan.verdicts = plan.nest.verdicts(extended) if extended is not None else None
             self.latest = plan
         return found
 
@@ -297,12 +328,33 @@ class Site:
         from frit.loops.nest import translate
         from frit.loops.values import Refused
 
-        try:
-            made = translate(replace(inputs, node=binding.node))
-        except Refused as refused:
-            if question is not None and refused.asked is not None:
-                question.keep_refusal(refused.reason, refused.line, refused.asked)
-            raise
+        streams: list[Stream] = []
+        inputs = replace(inputs, node=binding.node)
+        while True:
+            try:
+                made = translate(inputs)
+                break
+            except StreamNeeded as needed:
+                question = None
+                streams.append(needed.stream)
+                inputs = with_stream(inputs, needed.stream)
+            except Refused as refused:
+                if question is not None and refused.asked is not None:
+                    question.keep_refusal(refused.reason, refused.line, refused.asked)
+                raise
         if question is not None:
             question.keep(made)
-        return Plan(made, binding.names)
+        return Plan(made, inputs.names, streams)
+
+
+def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
+    """The same nest, which draws from the stream. Raises Refusal."""
+    arrays = stream.take()
+    if arrays is None:
+        raise Refusal("random numbers of another generator than the Mersenne Twister", 0)
+    return replace(
+        inputs,
+        names=[*inputs.names, *stream.names],
+        values=(*inputs.values, *arrays),
+        key=inputs.key + stream.kinds,
+    )
