@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frit.loops.forms import Form
-from frit.loops.streams import WORDS, NumpysStream, Stream, StreamNeeded
+from frit.loops.streams import NORMALS, WORDS, NumpysStream, Stream, StreamNeeded
 from frit.loops.values import Refused, Value
 
 MOST_WIDTH = 2**31  # of the range that an integer is drawn from
 MOST_CHOICES = 16
 _TWIST, _UPPER, _LOWER, _SHIFT = 0x9908B0DF, 0x80000000, 0x7FFFFFFF, 397
 _TEMPER = (
-    ("RightShift", 11, 0xFFFFFFFF),
+    ("RightShift", 11, None),
     ("LeftShift", 7, 0x9D2C5680),
     ("LeftShift", 15, 0xEFC60000),
-    ("RightShift", 18, 0xFFFFFFFF),
+    ("RightShift", 18, None),
 )
 
 
@@ -40,8 +40,10 @@ class Randoms:
     writer: Any
 
     def draw(self, node: ast.Call, stream: Stream, name: str) -> Value:
-        if stream.names[0] not in self.inputs.names:
-            raise StreamNeeded(stream)
+        normals = [NORMALS] if name in ("randn", "standard_normal", "normal") else []
+        for needed in (stream, *normals):
+            if needed.names[0] not in self.inputs.names:
+                raise StreamNeeded(needed)
         self.draws += 1
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")
@@ -130,7 +132,7 @@ class Randoms:
 
     def normal(self, node: ast.AST, stream: Stream) -> int:
         """By pairs, in Marsaglia's polar method."""
-        w, kept = self.writer, self.parameter_of(stream.names[1])
+        w, kept = self.writer, self.parameter_of(NORMALS.names[0])
         result, x, y, square = (w.local("d") for _ in range(4))
         no, yes = w.constant(0.0, "d"), w.constant(1.0, "d")
         at = [w.constant(k, "l") for k in range(2)]
@@ -260,30 +262,41 @@ class Randoms:
             self.note_position(node)
             w.store(state, [at], value, 0)
 
+        def number(k: int) -> int:
+            id: int = w.constant(k, "l")
+            return id
+
+        def bits(op: str, x: int, y: int) -> int:
+            id: int = w.apply(op, [x, w.constant(y, "I")])
+            return id
+
         def twist_all() -> None:
-            at = w.local("l")
-            w.write_local(at, w.constant(0, "l"))
+            at, here = w.local("l"), w.local("I")
+            w.write_local(at, number(0))
+            w.write_local(here, load(number(0)))
 
-            def around(distance: int) -> int:
-                there = w.apply("Add", [w.read_local(at), w.constant(distance, "l")])
-                is_inside = w.apply("Less", [there, end])
-                id: int = w.apply("Select", [is_inside, there, w.apply("Subtract", [there, end])])
-                return id
+            def twist(there: int, following: int) -> None:
+                upper = bits("BitwiseAnd", w.read_local(here), _UPPER)
+                both = w.apply("BitwiseOr", [upper, bits("BitwiseAnd", following, _LOWER)])
+                odd = bits("Multiply", bits("BitwiseAnd", both, 1), _TWIST)
+                new = w.apply("BitwiseXor", [load(there), bits("RightShift", both, 1)])
+                store(w.read_local(at), w.apply("BitwiseXor", [new, odd]))
 
-            def twist() -> None:
-                here = w.read_local(at)
-                upper = w.apply("BitwiseAnd", [load(here), w.constant(_UPPER, "I")])
-                lower = w.apply("BitwiseAnd", [load(around(1)), w.constant(_LOWER, "I")])
-                both = w.apply("BitwiseOr", [upper, lower])
-                half = w.apply("RightShift", [both, w.constant(1, "I")])
-                odd = w.apply("BitwiseAnd", [both, w.constant(1, "I")])
-                more = w.apply("Multiply", [odd, w.constant(_TWIST, "I")])
-                new = w.apply("BitwiseXor", [load(around(_SHIFT)), half])
-                store(here, w.apply("BitwiseXor", [new, more]))
-                w.write_local(at, w.apply("Add", [here, w.constant(1, "l")]))
+            def up_to(last: int, distance: int) -> None:
+                def once() -> None:
+                    index = w.read_local(at)
+                    next_index = w.apply("Add", [index, number(1)])
+                    following = load(next_index)
+                    twist(w.apply("Add", [index, number(distance)]), following)
+                    w.write_local(here, following)
+                    w.write_local(at, next_index)
 
-            w.repeat(lambda: w.apply("Less", [w.read_local(at), end]), twist)
-            w.write_local(position, w.constant(0, "l"))
+                w.repeat(lambda: w.apply("Less", [w.read_local(at), number(last)]), once)
+
+            up_to(WORDS - _SHIFT, _SHIFT)
+            up_to(WORDS - 1, _SHIFT - WORDS)
+            twist(number(_SHIFT - 1), load(number(0)))
+            w.write_local(position, number(0))
 
         w.write_local(position, w.cast(load(end), "l"))
         w.branch(w.apply("GreaterEqual", [w.read_local(position), end]), twist_all)
@@ -291,9 +304,9 @@ class Randoms:
         word = load(here)
         store(end, w.cast(w.apply("Add", [here, w.constant(1, "l")]), "I"))
         for op, shift, mask in _TEMPER:
-            part = w.apply(op, [word, w.constant(shift, "I")])
-            if mask != 0xFFFFFFFF:
-                part = w.apply("BitwiseAnd", [part, w.constant(mask, "I")])
+            part = bits(op, word, shift)
+            if mask is not None:
+                part = bits("BitwiseAnd", part, mask)
             word = w.apply("BitwiseXor", [word, part])
         return word
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import itertools
 import sys
 import warnings
 import weakref
@@ -16,7 +15,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
-from frit.loops.streams import Stream, StreamNeeded
+from frit.loops.streams import Draws, Stream, StreamNeeded
 from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
 
@@ -39,6 +38,7 @@ class Plan:
     ) -> None:
         self.translation = translation
         self.streams = streams  # of random numbers; their arrays stand behind the values
+        self.samples = tuple(array for stream in streams for array in stream.samples)
         self.guard = translation.guard
         self.has_signature = translation.has_signature
         self.still_holds = translation.still_holds
@@ -49,19 +49,6 @@ class Plan:
         # The nest with the last rounds, where they are left to Python and may fail: it is run
         # first and undone, so that Python only gets rounds that do not fail.
         self.whole: Plan | None = None
-
-    def with_streams(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """None: somebody else is drawing from them."""
-        taken = [stream.take() for stream in self.streams]
-        return None if None in taken else (*values, *itertools.chain.from_iterable(taken))
-
-    def give_streams(self, was: Sequence[Any], arrays: Sequence[Any]) -> bool:
-        first = 0
-        for stream in self.streams:
-            own = slice(first, first := first + len(stream.names))
-            if not stream.give(was[own], arrays[own]):
-                return False
-        return True
 
     def holds(self) -> bool:
         """Whether what was taken from the program is what it was."""
@@ -81,12 +68,12 @@ class Plan:
         t = self.translation
         if (t.numpy_floats or t.numpy_integers) and _core.float_errors_may_stop():
             return None
-        if self.streams:
-            extended = self.with_streams(values)
-            if extended is None:
+        draws = Draws(self.streams) if self.streams else None
+        if draws is not None:
+            arrays = draws.arguments()
+            if arrays is None:
                 return None
-            streams, values = range(len(values), len(extended)), extended
-            was = [values[k].copy() for k in streams]
+            values += arrays
         if not self.may_fail:
             found = self.nest.run(values, self.translation.numpy_floats)
             if found[0] & _ERRORS and self.translation.numpy_floats:
@@ -105,10 +92,7 @@ class Plan:
         except BaseException:  # of a signal's handler
             put_back(kept)
             raise
-        has_failed = self.has_failed(found)
-        if not has_failed and self.streams:
-            has_failed = not self.give_streams(was, [values[k] for k in streams])
-        if has_failed:
+        if self.has_failed(found) or (draws is not None and not draws.end()):
             put_back(kept)
             return None
         return self.outputs(found, values)
@@ -244,8 +228,7 @@ class Site:
         if not plan.holds():
             return False
         try:
-            extended = plan.with_streams(values)
-            return extended is not None and plan.guard(*extended)
+            return plan.guard(*values, *plan.samples)
         except (ValueError, ArithmeticError):
             return False
 
@@ -257,8 +240,7 @@ class Site:
         self.calls_from_python += 1
         self.ran = plan
         if plan.verdicts is None:
-            extended = plan.with_streams(values)
-            plan.verdicts = plan.nest.verdicts(extended) if extended is not None else None
+            plan.verdicts = plan.nest.verdicts((*values, *plan.samples))
             self.latest = plan
         return found
 
@@ -349,12 +331,11 @@ class Site:
 
 def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
     """The same nest, which draws from the stream. Raises Refusal."""
-    arrays = stream.take()
-    if arrays is None:
+    if stream.state() is None:
         raise Refusal("random numbers of another generator than the Mersenne Twister", 0)
     return replace(
         inputs,
         names=[*inputs.names, *stream.names],
-        values=(*inputs.values, *arrays),
+        values=(*inputs.values, *stream.samples),
         key=inputs.key + stream.kinds,
     )
