@@ -1,0 +1,283 @@
+"""test_randoms.py: loops draw the random numbers that they draw as Python, and no others."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import frit
+from frit.loops import streams
+
+from .test_loops import runs_compiled
+
+
+def floats(out, n):
+    for i in range(len(out)):
+        out[i] = random.random() - random.uniform(-2, out[i - 1]) * random.uniform(0.5, n)
+
+
+def whole_numbers(out, n):
+    for i in range(len(out)):
+        out[i] = random.randint(-3, i) + random.randrange(7) * random.randrange(2, i + 3)
+        out[i] += random.randint(n, n) + random.randrange(2**31 - n)
+
+
+def choices(out, n):
+    for i in range(len(out)):
+        out[i] = random.choice([1, 5, 9]) + random.choice((0.5, 0.25)) * random.choice([n * 0 + 1])
+
+
+def few_choices(out, n):
+    for i in range(len(out)):
+        out[i] = random.choice([1, 5, 9]) + random.choice((0.5, 0.25)) * random.choice([4])
+
+
+def numpys_floats(out, n):
+    for i in range(len(out)):
+        x = np.random.rand() + np.random.random() - np.random.random_sample()
+        out[i] = x * np.random.uniform() + np.random.uniform(-1) * np.random.uniform(i, n)
+
+
+def numpys_whole_numbers(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.randint(7) + np.random.randint(-i, i + 1) * np.random.randint(n, n + 1)
+        out[i] += np.random.randint(0, 2**31) + np.random.choice([-1, 1])
+
+
+def normals(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.randn() + np.random.standard_normal() * np.random.rand()
+        if i % 3 == 0:
+            out[i] -= np.random.normal() + np.random.normal(n) * np.random.normal(1, 0.5)
+
+
+def sometimes(out, n):
+    for i in range(len(out)):
+        if out[i] > 0 or np.random.rand() < 0.5:
+            out[i] = 1.0 if i % 2 else np.random.rand()
+        while random.random() < 0.7 and n > 2:
+            out[i] += 1
+        for j in range(5):
+            if np.random.rand() < 0.2:
+                break
+            out[i - j] -= 0.5
+        if i > 2 and not (np.random.rand() < 0.1 and random.random() < 0.5):
+            continue
+        out[i] *= 2
+
+
+def drawn(low):
+    return low + np.random.rand() * random.random()
+
+
+def by_functions(out, n):
+    total = 0.0
+    for i in range(len(out)):
+        out[i] = drawn(i) if np.random.rand() < drawn(0) else drawn(n)
+        total += out[np.random.randint(len(out))]
+    return total
+
+
+def state():
+    words = np.random.get_state(legacy=False)
+    return random.getstate(), words["state"]["key"].tolist(), words["state"]["pos"], words["gauss"]
+
+
+def seeded(function, *given):
+    random.seed(5)
+    np.random.seed(7)
+    np.random.randn()
+    random.gauss(0, 1)
+    own = [x.copy() if isinstance(x, np.ndarray) else x for x in given]
+    results = [function(*own) for _ in range(3)]
+    return own[0].tolist(), results, state()
+
+
+@pytest.mark.parametrize("size", [6, 30, 2000])
+@pytest.mark.parametrize(
+    "function",
+    [
+        floats,
+        whole_numbers,
+        few_choices,
+        numpys_floats,
+        numpys_whole_numbers,
+        normals,
+        sometimes,
+        by_functions,
+    ],
+)
+def test_loops_draw_what_python_draws(function, size):
+    ours = frit.parallelize(function)
+    expected, got = seeded(function, np.zeros(size), 3), seeded(ours, np.zeros(size), 3)
+    assert got[2] == expected[2]
+    if function is normals:  # whose logarithm may differ in its last bit
+        np.testing.assert_allclose(got[0], expected[0], rtol=1e-12, atol=1e-12)
+    elif function is by_functions:  # whose sum is a tree
+        assert got[0] == expected[0]
+        np.testing.assert_allclose(got[1], expected[1], rtol=1e-12)
+    else:
+        assert got[:2] == expected[:2]
+    assert runs_compiled(ours), frit.explain(ours)
+
+
+def in_a_chain(out, n):
+    for i in range(len(out)):
+        if 0.3 < np.random.rand() < np.random.rand():
+            out[i] = 1
+
+
+def with_a_size(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.rand(2)[0]
+
+
+def from_a_list(out, n):
+    for i in range(len(out)):
+        out[i] = random.choice(["1", "22"]) == "1"
+
+
+def of_a_generator(out, n):
+    generator = random.Random(4)
+    for i in range(len(out)):
+        out[i] = generator.random()
+
+
+@pytest.mark.parametrize(
+    "function", [choices, in_a_chain, with_a_size, from_a_list, of_a_generator]
+)
+def test_what_is_not_known_stays_python(function):
+    ours = frit.parallelize(function)
+    assert seeded(ours, np.zeros(20), 3) == seeded(function, np.zeros(20), 3)
+    assert not runs_compiled(ours)
+
+
+def until_it_fails(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.rand() + random.random()
+        out[int(out[i] * n)] += 1
+
+
+def of_nothing(out, n):
+    for i in range(len(out)):
+        out[i] = random.randint(i, n)
+
+
+def negative(out, n):
+    for i in range(len(out)):
+        out[i] = np.random.normal(0.0, n - i)
+
+
+@pytest.mark.parametrize("function", [until_it_fails, of_nothing, negative])
+def test_errors_leave_the_streams_where_python_leaves_them(function):
+    def outcome(called):
+        random.seed(1)
+        np.random.seed(2)
+        out = np.zeros(40)
+        with pytest.raises((ValueError, IndexError)) as error:
+            called(out, 25)
+        return out.tolist(), str(error.value), state()
+
+    assert outcome(frit.parallelize(function)) == outcome(function)
+
+
+def test_a_nest_is_undone_where_somebody_else_has_drawn_meanwhile(monkeypatch):
+    ours = frit.parallelize(numpys_floats)
+    assert seeded(ours, np.zeros(50), 3) == seeded(numpys_floats, np.zeros(50), 3)
+    end = streams.Draws.end
+    found = []
+
+    def interrupted(self):
+        if not found:
+            np.random.rand()
+        found.append(end(self))
+        return found[-1]
+
+    monkeypatch.setattr(streams.Draws, "end", interrupted)
+    random.seed(5)
+    np.random.seed(7)
+    out = np.zeros(50)
+    ours(out, 3)
+    monkeypatch.undo()
+    assert found[0] is False
+    expected = np.zeros(50)
+    np.random.seed(7)
+    np.random.rand()
+    numpys_floats(expected, 3)
+    assert out.tolist() == expected.tolist()
+
+
+def test_another_generator_of_numpys_stays_python():
+    before = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(np.random.PCG64(3))
+        ours = frit.parallelize(numpys_floats)
+        out = np.zeros(50)
+        ours(out, 3)
+        assert not runs_compiled(ours)
+        np.random.set_bit_generator(np.random.PCG64(3))
+        expected = np.zeros(50)
+        numpys_floats(expected, 3)
+        assert out.tolist() == expected.tolist()
+    finally:
+        np.random.set_bit_generator(before)
+
+
+def test_another_mersenne_twister_is_the_one_that_is_drawn_from():
+    before = np.random.get_bit_generator()
+    ours = frit.parallelize(numpys_floats)
+    ours(np.zeros(50), 3)
+    try:
+        results = []
+        for function in (ours, numpys_floats):
+            np.random.set_bit_generator(np.random.MT19937(3))
+            out = np.zeros(50)
+            function(out, 3)
+            results.append((out.tolist(), np.random.rand()))
+        assert results[0] == results[1]
+    finally:
+        np.random.set_bit_generator(before)
+
+
+PROGRAM = """
+import random
+from random import randint
+
+import numpy as np
+import numpy.random as npr
+from numpy.random import rand
+
+random.seed(1)
+np.random.seed(2)
+inside = 0
+for i in range(300000):
+    x, y = random.random(), rand()
+    if x * x + y * y <= 1:
+        inside += 1
+print(inside, i, x, y)
+s = np.ones((12, 12), int)
+for k in range(60000):
+    i, j = npr.randint(0, 12), randint(0, 11)
+    d = 2 * s[i, j] * (s[(i + 1) % 12, j] + s[i - 1, j] + s[i, (j + 1) % 12] + s[i, j - 1])
+    if d <= 0 or np.random.rand() < 0.1:
+        s[i, j] = -s[i, j]
+print(s.tolist(), random.random(), np.random.rand())
+"""
+
+
+def test_programs_draw_what_they_draw_without_frit(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    settings = {**os.environ, "FRIT_CACHE_DIR": str(tmp_path / "kept")}
+    outputs = []
+    for words in (["program.py"], *[["-m", "frit", "program.py"]] * 2):
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=settings, capture_output=True, text=True
+        )
+        assert not done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1] == outputs[2] != ""
