@@ -281,3 +281,9 @@ def test_programs_draw_what_they_draw_without_frit(tmp_path):
         assert not done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1] == outputs[2] != ""
+
+
+def test_explain_says_that_random_numbers_are_drawn_in_turn():
+    ours = frit.parallelize(numpys_floats)
+    ours(np.zeros(50), 3)
+    assert "# serial: random numbers are drawn one after another" in str(frit.explain(ours))

@@ -32,10 +32,12 @@ class Randoms:
     inputs: Any
     integer_of: Any
     is_loose: Any
+    loops: list[Any]
     note_position: Any
     number: Any
     parameter_of: Callable[[str], int]
     require: Any
+    shown: Any
     to_float: Any
     writer: Any
 
@@ -167,7 +169,7 @@ class Randoms:
 
         def pair() -> None:
             w.write_local(square, w.constant(2.0, "d"))
-            w.repeat(goes_on, try_once)
+            self.repeat(node, goes_on, try_once)
             log = w.apply("Log", [w.read_local(square)])
             ratio = w.apply(
                 "TrueDivide",
@@ -203,15 +205,15 @@ class Randoms:
         else:
             w.write_local(bits, zero)
 
+            def is_more() -> int:
+                rest = w.apply("RightShift", [width, w.read_local(bits)])
+                id: int = w.apply("NotEqual", [rest, zero])
+                return id
+
             def count() -> None:
                 w.write_local(bits, w.apply("Add", [w.read_local(bits), one]))
 
-            w.repeat(
-                lambda: w.apply(
-                    "NotEqual", [w.apply("RightShift", [width, w.read_local(bits)]), zero]
-                ),
-                count,
-            )
+            self.repeat(node, is_more, count)
             left = w.apply("Subtract", [w.constant(32, "l"), w.read_local(bits)])
 
             def draw() -> None:
@@ -219,7 +221,7 @@ class Randoms:
                 w.write_local(drawn, w.apply("RightShift", [word, left]))
 
             w.write_local(drawn, width)
-        w.repeat(lambda: w.apply("GreaterEqual", [w.read_local(drawn), width]), draw)
+        self.repeat(node, lambda: w.apply("GreaterEqual", [w.read_local(drawn), width]), draw)
         id: int = w.read_local(drawn)
         return id
 
@@ -235,7 +237,7 @@ class Randoms:
             w.write_local(second, self.word(node, stream))
             w.write_local(turn, w.apply("Add", [w.read_local(turn), w.constant(1, "l")]))
 
-        w.repeat(lambda: w.apply("Less", [w.read_local(turn), w.constant(2, "l")]), draw)
+        self.repeat(node, lambda: w.apply("Less", [w.read_local(turn), w.constant(2, "l")]), draw)
 
         def part(place: int, shift: int) -> int:
             bits = w.apply("RightShift", [w.read_local(place), w.constant(shift, "I")])
@@ -246,6 +248,11 @@ class Randoms:
         whole = w.apply("Add", [high, part(second, 6)])
         id: int = w.apply("Multiply", [whole, w.constant(1.0 / 9007199254740992.0, "d")])
         return id
+
+    def repeat(self, node: ast.AST, goes_on: Callable[[], int], body: Callable[[], None]) -> None:
+        """A While."""
+        self.loops.append(self.shown(node))
+        self.writer.repeat(goes_on, body)
 
     def word(self, node: ast.AST, stream: Stream) -> int:
         """The next one of 32 bits."""
@@ -291,7 +298,7 @@ class Randoms:
                     w.write_local(here, following)
                     w.write_local(at, next_index)
 
-                w.repeat(lambda: w.apply("Less", [w.read_local(at), number(last)]), once)
+                self.repeat(node, lambda: w.apply("Less", [w.read_local(at), number(last)]), once)
 
             up_to(WORDS - _SHIFT, _SHIFT)
             up_to(WORDS - 1, _SHIFT - WORDS)

@@ -14,6 +14,7 @@ from typing import Any
 from frit.loops import state_of
 from frit.loops.attributes import DOT
 from frit.loops.place import Place, places, places_of
+from frit.loops.streams import FUNCTIONS
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
 _REASONS = (
@@ -45,6 +46,9 @@ class Line:
     text: str
     mark: str = ""
     kind: str = ""
+
+
+IN_TURN = "random numbers are drawn one after another"
 
 
 class LoopExplanation:
@@ -164,6 +168,8 @@ def _line(place: Place) -> int:
 
 def while_words(loop: ast.AST) -> str:
     """What makes a loop's rounds end early: its own break, or a return in it."""
+    if is_draw(loop):
+        return IN_TURN
     if not isinstance(loop, ast.For):
         return "NumPy's sum() has this order"
     due: list[ast.AST] = [*loop.body]
@@ -177,6 +183,12 @@ def while_words(loop: ast.AST) -> str:
     return "a return may end it"
 
 
+def is_draw(node: ast.AST) -> bool:
+    """Whether it is a call that draws random numbers."""
+    callee = node.func if isinstance(node, ast.Call) else None
+    return getattr(callee, "attr", getattr(callee, "id", None)) in FUNCTIONS
+
+
 def written(node: ast.AST) -> str:
     """As in the program: variables of functions in place of their calls have longer names."""
     return re.sub(r"@[\d.:]+", "", ast.unparse(node))
@@ -187,6 +199,8 @@ def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, ast.AST]]
     _, kind, reason, at_run_time, source, sink, dependence, _ = verdict
     text = _KINDS[kind]
     if kind >= 2 and reason == 1 and 0 <= source < len(positions) and 0 <= sink < len(positions):
+        if all(is_draw(positions[k][2]) for k in (source, sink)):
+            return f"{text}: {IN_TURN}"
         first, second = (
             f"{written(node)} ({line}:{column})"
             for line, column, node in (positions[source], positions[sink])

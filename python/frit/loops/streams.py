@@ -21,6 +21,7 @@ _PYTHONS = frozenset("random uniform randint randrange choice".split())
 _NUMPYS = frozenset(
     "rand random random_sample uniform randint choice randn standard_normal normal".split()
 )
+FUNCTIONS = _PYTHONS | _NUMPYS
 
 
 class Stream:
