@@ -126,6 +126,79 @@ def test_loops_draw_what_python_draws(function, size):
     assert runs_compiled(ours), frit.explain(ours)
 
 
+def python_generator(out, n, generator):
+    for i in range(len(out)):
+        out[i] = generator.random() * generator.randint(i, 2 * i) + generator.uniform(n, 2)
+        out[i] += generator.choice((2, 3)) - generator.randrange(2**30, 2**31)
+
+
+def random_state(out, n, generator):
+    for i in range(len(out)):
+        out[i] = generator.rand() + generator.random_sample() * generator.uniform(n, i)
+        out[i] += generator.randint(-i, 2 * i + 1) + generator.choice([1.5, 2.5])
+
+
+def permuted_congruential(out, n, generator):
+    draw = generator.random
+    for i in range(len(out)):
+        out[i] = draw() * generator.integers(-i, i + 1) + generator.uniform(-n, 2)
+        out[i] += generator.integers(3) + generator.choice([-1, 1]) - generator.integers(1)
+        if i % 3 == 0:
+            out[i] *= generator.integers(0, 3 * 2**29) + generator.integers(2**31)
+
+
+OWN = [
+    (python_generator, random.Random, lambda g: g.getstate()),
+    (random_state, np.random.RandomState, lambda g: repr(g.get_state(legacy=False))),
+    (permuted_congruential, np.random.default_rng, lambda g: g.bit_generator.state),
+]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("function, kind, state_of", OWN)
+def test_generators_of_the_programs_own(function, kind, state_of, seed):
+    ours = frit.parallelize(function)
+    results = []
+    for called in (function, ours):
+        generator = kind(seed)
+        out = np.zeros((3, 1500))
+        for row in out:
+            called(row, seed, generator)
+        results.append((out.tolist(), state_of(generator), generator.random()))
+    assert results[0] == results[1]
+    assert runs_compiled(ours), frit.explain(ours)
+
+
+def test_each_generator_is_the_one_that_is_drawn_from():
+    ours = frit.parallelize(permuted_congruential)
+    generators, others = ([np.random.default_rng(seed) for seed in range(3)] for _ in range(2))
+    expected, got = np.zeros((2, 9, 200))
+    for k in range(9):
+        permuted_congruential(expected[k], 2, others[k % 3])
+        ours(got[k], 2, generators[k % 3])
+    assert np.array_equal(expected, got)
+    assert [g.random() for g in generators] == [g.random() for g in others]
+
+
+def two(out, n, generator):
+    for i in range(len(out)):
+        out[i] = generator.random() + random.random() * np.random.rand()
+
+
+def test_several_streams_in_one_loop():
+    def outcome(called):
+        random.seed(1)
+        np.random.seed(2)
+        generator = np.random.default_rng(3)
+        out = np.zeros(700)
+        called(out, 2, generator)
+        return out.tolist(), state(), generator.random()
+
+    ours = frit.parallelize(two)
+    assert outcome(ours) == outcome(two)
+    assert runs_compiled(ours)
+
+
 def in_a_chain(out, n):
     for i in range(len(out)):
         if 0.3 < np.random.rand() < np.random.rand():
@@ -142,15 +215,13 @@ def from_a_list(out, n):
         out[i] = random.choice(["1", "22"]) == "1"
 
 
-def of_a_generator(out, n):
-    generator = random.Random(4)
+def of_normals(out, n):
+    generator = np.random.default_rng(4)
     for i in range(len(out)):
-        out[i] = generator.random()
+        out[i] = generator.normal()
 
 
-@pytest.mark.parametrize(
-    "function", [choices, in_a_chain, with_a_size, from_a_list, of_a_generator]
-)
+@pytest.mark.parametrize("function", [choices, in_a_chain, with_a_size, from_a_list, of_normals])
 def test_what_is_not_known_stays_python(function):
     ours = frit.parallelize(function)
     assert seeded(ours, np.zeros(20), 3) == seeded(function, np.zeros(20), 3)
@@ -173,7 +244,13 @@ def negative(out, n):
         out[i] = np.random.normal(0.0, n - i)
 
 
-@pytest.mark.parametrize("function", [until_it_fails, of_nothing, negative])
+def backwards(out, n):
+    generator = np.random.default_rng(n)
+    for i in range(len(out)):
+        out[i] = generator.uniform(0, n - i)
+
+
+@pytest.mark.parametrize("function", [until_it_fails, of_nothing, negative, backwards])
 def test_errors_leave_the_streams_where_python_leaves_them(function):
     def outcome(called):
         random.seed(1)

@@ -12,6 +12,7 @@ import numpy
 from frit.loops.complexes import is_complex
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
 from frit.loops.inline import numpys_own
+from frit.loops.place import is_generator
 from frit.loops.values import (
     COMPLEXES,
     DTYPES,
@@ -242,6 +243,8 @@ class Expressions:
                 return self.literal(node, value)
             if value is not None:
                 return Library(numpys_own(value))
+        if isinstance(owner, Library) and is_generator(owner.value):
+            return Library(getattr(owner.value, node.attr, None))
         raise Refused(node, f"the attribute {node.attr}")
 
     def callee(self, node: ast.expr) -> Any:

@@ -7,10 +7,11 @@ Python without them, from what its names are.
 from __future__ import annotations
 
 import ast
-import sys
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from frit.loops.place import is_generator
 
 _PLAIN_MODULES = ("builtins", "cmath", "math")
 _OTHERS = frozenset(
@@ -76,11 +77,5 @@ def _calls_itself(function: types.FunctionType) -> bool:
     return name in function.__code__.co_names and function.__globals__.get(name) is function
 
 
-# Where the objects are, whose methods draw from the streams of random numbers (streams.py).
-_GENERATORS = (("random", "_inst"), ("numpy.random.mtrand", "_rand"))
-
-
 def _is_of_random(callee: Any) -> bool:
-    owner = getattr(callee, "__self__", None)
-    found = (getattr(sys.modules.get(module), name, None) for module, name in _GENERATORS)
-    return owner is not None and any(owner is generator for generator in found)
+    return is_generator(getattr(callee, "__self__", None))

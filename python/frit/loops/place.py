@@ -671,8 +671,24 @@ def calls() -> tuple[int, int]:
     return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
 
 
+# Types whose methods draw from a stream of random numbers (streams.py).
+_GENERATORS = frozenset(
+    [
+        ("random", "Random"),
+        ("numpy.random._generator", "Generator"),
+        ("numpy.random.mtrand", "RandomState"),
+    ]
+)
+
+
+def is_generator(value: Any) -> bool:
+    """Whether it is an object whose methods draw random numbers."""
+    kind = type(value)
+    return (kind.__module__, kind.__name__) in _GENERATORS
+
+
 def _is_surrounding(value: Any) -> bool:
-    return isinstance(value, types.ModuleType) or callable(value)
+    return isinstance(value, types.ModuleType) or callable(value) or is_generator(value)
 
 
 def _may_end(core: Any, value: Any) -> bool:

@@ -7,12 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frit.loops.forms import Form
-from frit.loops.streams import NORMALS, WORDS, NumpysStream, Stream, StreamNeeded
+from frit.loops.streams import (
+    WORDS,
+    NormalsStream,
+    PcgStream,
+    PythonsStream,
+    Stream,
+    StreamNeeded,
+)
 from frit.loops.values import Refused, Value
 
 MOST_WIDTH = 2**31  # of the range that an integer is drawn from
 MOST_CHOICES = 16
 _TWIST, _UPPER, _LOWER, _SHIFT = 0x9908B0DF, 0x80000000, 0x7FFFFFFF, 397
+_WORD, _UNIT = 0xFFFFFFFF, 1.0 / 9007199254740992.0
+_TIMES_HIGH, _TIMES_LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645  # of PCG64
 _TEMPER = (
     ("RightShift", 11, None),
     ("LeftShift", 7, 0x9D2C5680),
@@ -42,20 +51,20 @@ class Randoms:
     writer: Any
 
     def draw(self, node: ast.Call, stream: Stream, name: str) -> Value:
-        normals = [NORMALS] if name in ("randn", "standard_normal", "normal") else []
-        for needed in (stream, *normals):
-            if needed.names[0] not in self.inputs.names:
+        has_normals = name in ("randn", "standard_normal", "normal")
+        for needed in (stream, *([NormalsStream(stream.owner)] if has_normals else [])):
+            if needed.name not in self.inputs.names:
                 raise StreamNeeded(needed)
         self.draws += 1
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")
-        is_numpys = isinstance(stream, NumpysStream)
+        is_numpys = not isinstance(stream, PythonsStream)
         if name == "choice":
             return self.choice(node, stream, is_numpys)
         given = [self.number(x) for x in node.args]
         if name in ("random", "random_sample", "rand") and not given:
             return Value("float", self.double(node, stream))
-        if name in ("randint", "randrange") and 1 <= len(given) <= 2:
+        if name in ("randint", "randrange", "integers") and 1 <= len(given) <= 2:
             return self.whole_number(node, stream, name, given)
         if name == "uniform" and (len(given) == 2 or is_numpys and len(given) < 2):
             return (self.numpys_uniform if is_numpys else self.uniform)(node, stream, given)
@@ -80,13 +89,15 @@ class Randoms:
         low, high = (self.emit(self.to_float(node, x), "d") for x in ends)
         width = apply("Subtract", [high, low])
         self.fail_where(apply("LogicalNot", [apply("Isfinite", [width])]))
+        if isinstance(stream, PcgStream):
+            self.fail_where(apply("Signbit", [width]))
         part = apply("Multiply", [width, self.double(node, stream)])
         return Value("float", apply("Add", [low, part]))
 
     def whole_number(
         self, node: ast.AST, stream: Stream, name: str, given: Sequence[Value]
     ) -> Value:
-        is_numpys = isinstance(stream, NumpysStream)
+        is_numpys = not isinstance(stream, PythonsStream)
         ends = [self.integer_of(node, x) for x in given]
         if len(ends) == 1:
             if name == "randint" and not is_numpys:
@@ -102,7 +113,7 @@ class Randoms:
         width = self.writer.apply("Subtract", [self.emit(high, "l"), self.emit(low, "l")])
         id = self.writer.apply("Add", [self.emit(low, "l"), self.below(node, stream, width)])
         form = self.forms.between(low.form, high.form - Form((), 1))
-        return Value("int", id, form=form)
+        return Value("l" if name == "integers" else "int", id, form=form)
 
     def choice(self, node: ast.Call, stream: Stream, is_numpys: bool) -> Value:
         """One of a few numbers in the text."""
@@ -130,23 +141,20 @@ class Randoms:
         part = apply("Multiply", [scale, self.normal(node, stream)])
         return Value("float", apply("Add", [middle, part]))
 
-    # ---- the generators -------------------------------------------------------------------------
+    # ---- from words -------------------------------------------------------------------------
 
     def normal(self, node: ast.AST, stream: Stream) -> int:
         """By pairs, in Marsaglia's polar method."""
-        w, kept = self.writer, self.parameter_of(NORMALS.names[0])
+        w, kept = self.writer, self.parameter_of(NormalsStream(stream.owner).name)
         result, x, y, square = (w.local("d") for _ in range(4))
         no, yes = w.constant(0.0, "d"), w.constant(1.0, "d")
         at = [w.constant(k, "l") for k in range(2)]
 
         def load(k: int) -> int:
-            self.note_position(node)
-            id: int = w.load(kept, [at[k]], 0)
-            return id
+            return self.load_word(node, kept, at[k])
 
         def store(k: int, value: int) -> None:
-            self.note_position(node)
-            w.store(kept, [at[k]], value, 0)
+            self.store_word(node, kept, at[k], value)
 
         def from_before() -> None:
             w.write_local(result, load(1))
@@ -185,49 +193,93 @@ class Randoms:
         return id
 
     def below(self, node: ast.AST, stream: Stream, width: int) -> int:
-        """One of 0 to width - 1, each as likely: of enough bits, drawn until it is one of these."""
+        """One of 0 to width - 1, each as likely. Of one alone NumPy draws nothing."""
+        if isinstance(stream, PcgStream):
+            return self.below_by_product(node, stream, width)
         w = self.writer
-        drawn, bits = w.local("l"), w.local("l")
-        one, zero = w.constant(1, "l"), w.constant(0, "l")
-        last = w.apply("Subtract", [width, one])
-        if isinstance(stream, NumpysStream):
-            mask = last
+        drawn, zero = w.local("l"), w.constant(0, "l")
+        w.write_local(drawn, width)
+        if isinstance(stream, PythonsStream):
+            left = w.apply("Subtract", [w.constant(32, "l"), self.bits_of(node, width)])
+
+            def cut(word: int) -> int:
+                return w.apply("RightShift", [word, left])
+        else:
+            mask = last = w.apply("Subtract", [width, w.constant(1, "l")])
             for shift in (1, 2, 4, 8, 16):
                 more = w.apply("RightShift", [mask, w.constant(shift, "l")])
                 mask = w.apply("BitwiseOr", [mask, more])
-
-            def draw() -> None:
-                word = w.cast(self.word(node, stream), "l")
-                w.write_local(drawn, w.apply("BitwiseAnd", [word, mask]))
-
-            # Of one number alone nothing is drawn.
             w.write_local(drawn, w.apply("Select", [w.apply("Equal", [last, zero]), zero, width]))
-        else:
-            w.write_local(bits, zero)
 
-            def is_more() -> int:
-                rest = w.apply("RightShift", [width, w.read_local(bits)])
-                id: int = w.apply("NotEqual", [rest, zero])
-                return id
+            def cut(word: int) -> int:
+                return w.apply("BitwiseAnd", [word, mask])
 
-            def count() -> None:
-                w.write_local(bits, w.apply("Add", [w.read_local(bits), one]))
-
-            self.repeat(node, is_more, count)
-            left = w.apply("Subtract", [w.constant(32, "l"), w.read_local(bits)])
-
-            def draw() -> None:
-                word = w.cast(self.word(node, stream), "l")
-                w.write_local(drawn, w.apply("RightShift", [word, left]))
-
-            w.write_local(drawn, width)
-        self.repeat(node, lambda: w.apply("GreaterEqual", [w.read_local(drawn), width]), draw)
+        # Of enough bits, until it is one of these.
+        self.repeat(
+            node,
+            lambda: w.apply("GreaterEqual", [w.read_local(drawn), width]),
+            lambda: w.write_local(drawn, cut(w.cast(self.word(node, stream), "l"))),
+        )
         id: int = w.read_local(drawn)
         return id
 
-    def double(self, node: ast.AST, stream: Stream) -> int:
-        """From 0 to 1, of 53 bits: 27 of one word and 26 of the next."""
+    def bits_of(self, node: ast.AST, width: int) -> int:
+        """How many it has."""
         w = self.writer
+        bits, zero, one = w.local("l"), w.constant(0, "l"), w.constant(1, "l")
+        w.write_local(bits, zero)
+
+        def is_more() -> int:
+            rest = w.apply("RightShift", [width, w.read_local(bits)])
+            id: int = w.apply("NotEqual", [rest, zero])
+            return id
+
+        self.repeat(
+            node,
+            is_more,
+            lambda: w.write_local(bits, w.apply("Add", [w.read_local(bits), one])),
+        )
+        id: int = w.read_local(bits)
+        return id
+
+    def below_by_product(self, node: ast.AST, stream: Stream, width: int) -> int:
+        """Lemire's method: the high half of a product, unless the low half is one too many."""
+        w = self.writer
+        product, least = w.local("L"), w.local("L")
+        range_, one = w.cast(width, "L"), w.constant(1, "L")
+
+        def low_half() -> int:
+            id: int = w.apply("BitwiseAnd", [w.read_local(product), w.constant(_WORD, "L")])
+            return id
+
+        def draw() -> None:
+            w.write_local(product, w.apply("Multiply", [self.half_word(node, stream), range_]))
+
+        def several() -> None:
+            draw()
+
+            def bound() -> None:
+                rest = w.apply("Subtract", [w.constant(_WORD + 1, "L"), range_])
+                w.write_local(least, w.apply("Remainder", [rest, range_]))
+
+            w.write_local(least, w.constant(0, "L"))
+            w.branch(w.apply("Less", [low_half(), range_]), bound)
+            self.repeat(node, lambda: w.apply("Less", [low_half(), w.read_local(least)]), draw)
+
+        w.write_local(product, w.constant(0, "L"))
+        w.branch(w.apply("Greater", [range_, one]), several)
+        high = w.apply("RightShift", [w.read_local(product), w.constant(32, "L")])
+        id: int = w.cast(high, "l")
+        return id
+
+    def double(self, node: ast.AST, stream: Stream) -> int:
+        """From 0 to 1, of 53 bits: of the Twister 27 of one word and 26 of the next."""
+        w = self.writer
+        if isinstance(stream, PcgStream):
+            whole = w.apply("RightShift", [self.long_word(node, stream), w.constant(11, "L")])
+            real = w.cast(w.cast(whole, "l"), "d")
+            result: int = w.apply("Multiply", [real, w.constant(_UNIT, "d")])
+            return result
         first, second, turn = w.local("I"), w.local("I"), w.local("l")
         w.write_local(turn, w.constant(0, "l"))
         w.write_local(second, w.constant(0, "I"))
@@ -246,7 +298,7 @@ class Randoms:
 
         high = w.apply("Multiply", [part(first, 5), w.constant(67108864.0, "d")])
         whole = w.apply("Add", [high, part(second, 6)])
-        id: int = w.apply("Multiply", [whole, w.constant(1.0 / 9007199254740992.0, "d")])
+        id: int = w.apply("Multiply", [whole, w.constant(_UNIT, "d")])
         return id
 
     def repeat(self, node: ast.AST, goes_on: Callable[[], int], body: Callable[[], None]) -> None:
@@ -254,20 +306,19 @@ class Randoms:
         self.loops.append(self.shown(node))
         self.writer.repeat(goes_on, body)
 
+    # ---- the Mersenne Twister -------------------------------------------------------------------
+
     def word(self, node: ast.AST, stream: Stream) -> int:
         """The next one of 32 bits."""
-        w, state = self.writer, self.parameter_of(stream.names[0])
+        w, state = self.writer, self.parameter_of(stream.name)
         position = w.local("l")
         end = w.constant(WORDS, "l")
 
         def load(at: int) -> int:
-            self.note_position(node)
-            id: int = w.load(state, [at], 0)
-            return id
+            return self.load_word(node, state, at)
 
         def store(at: int, value: int) -> None:
-            self.note_position(node)
-            w.store(state, [at], value, 0)
+            self.store_word(node, state, at, value)
 
         def number(k: int) -> int:
             id: int = w.constant(k, "l")
@@ -316,6 +367,78 @@ class Randoms:
                 part = bits("BitwiseAnd", part, mask)
             word = w.apply("BitwiseXor", [word, part])
         return word
+
+    # ---- PCG64 ----------------------------------------------------------------------------------
+
+    def half_word(self, node: ast.AST, stream: Stream) -> int:
+        """32 bits: half of a word, or the half that is left of the one before."""
+        w, state = self.writer, self.parameter_of(stream.name)
+        result = w.local("L")
+        is_left, left = w.constant(4, "l"), w.constant(5, "l")
+
+        def rest() -> None:
+            w.write_local(result, self.load_word(node, state, left))
+            self.store_word(node, state, is_left, w.constant(0, "L"))
+
+        def another() -> None:
+            word = self.long_word(node, stream)
+            half = w.apply("RightShift", [word, w.constant(32, "L")])
+            self.store_word(node, state, is_left, w.constant(1, "L"))
+            self.store_word(node, state, left, half)
+            w.write_local(result, w.apply("BitwiseAnd", [word, w.constant(_WORD, "L")]))
+
+        has_one = w.apply("NotEqual", [self.load_word(node, state, is_left), w.constant(0, "L")])
+        w.branch(has_one, rest, another)
+        id: int = w.read_local(result)
+        return id
+
+    def long_word(self, node: ast.AST, stream: Stream) -> int:
+        """64 bits. state = state * multiplier + increment, of 128 bits; its halves, mixed."""
+        w, state = self.writer, self.parameter_of(stream.name)
+        places = [w.constant(k, "l") for k in range(4)]
+        high, low, more_high, more_low = (self.load_word(node, state, k) for k in places)
+
+        def number(value: int) -> int:
+            id: int = w.constant(value, "L")
+            return id
+
+        def op(name: str, x: int, y: int) -> int:
+            id: int = w.apply(name, [x, y])
+            return id
+
+        def halves(x: int) -> tuple[int, int]:
+            return op("RightShift", x, number(32)), op("BitwiseAnd", x, number(_WORD))
+
+        up, down = halves(low)
+        by_up, by_down = number(_TIMES_LOW >> 32), number(_TIMES_LOW & _WORD)
+        crossed = [halves(op("Multiply", up, by_down)), halves(op("Multiply", down, by_up))]
+        carried, _ = halves(op("Multiply", down, by_down))
+        for _, part in crossed:
+            carried = op("Add", carried, part)
+        above = op("Add", op("Multiply", up, by_up), halves(carried)[0])
+        for part, _ in crossed:
+            above = op("Add", above, part)
+        for x, factor in ((high, _TIMES_LOW), (low, _TIMES_HIGH)):
+            above = op("Add", above, op("Multiply", x, number(factor)))
+        product = op("Multiply", low, number(_TIMES_LOW))
+        new_low = op("Add", product, more_low)
+        new_high = op("Add", above, more_high)
+        new_high = op("Add", new_high, w.cast(op("Less", new_low, product), "L"))
+        self.store_word(node, state, places[0], new_high)
+        self.store_word(node, state, places[1], new_low)
+        mixed = op("BitwiseXor", new_high, new_low)
+        turn = op("RightShift", new_high, number(58))
+        back = op("BitwiseAnd", op("Subtract", number(64), turn), number(63))
+        return op("BitwiseOr", op("RightShift", mixed, turn), op("LeftShift", mixed, back))
+
+    def load_word(self, node: ast.AST, state: int, at: int) -> int:
+        self.note_position(node)
+        id: int = self.writer.load(state, [at], 0)
+        return id
+
+    def store_word(self, node: ast.AST, state: int, at: int, value: int) -> None:
+        self.note_position(node)
+        self.writer.store(state, [at], value, 0)
 
 
 def float_literal(value: float) -> Value:

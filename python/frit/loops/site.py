@@ -332,10 +332,10 @@ class Site:
 def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
     """The same nest, which draws from the stream. Raises Refusal."""
     if stream.state() is None:
-        raise Refusal("random numbers of another generator than the Mersenne Twister", 0)
+        raise Refusal("random numbers of another generator than the Mersenne Twister and PCG64", 0)
     return replace(
         inputs,
-        names=[*inputs.names, *stream.names],
+        names=[*inputs.names, stream.name],
         values=(*inputs.values, *stream.samples),
         key=inputs.key + stream.kinds,
     )

@@ -1,8 +1,9 @@
 """streams.py: the streams of random numbers that a nest draws from, as arrays that it changes.
 
 Python's `random` and NumPy's `np.random` are Mersenne Twisters: 624 words, and how many of them are
-drawn. A nest works on a copy. When it has ended the generator gets what is left of it, unless
-somebody else has drawn meanwhile: another thread, or a signal's handler.
+drawn. `np.random.default_rng()` is a PCG64: numbers of 128 bits. A nest works on a copy. When it
+has ended the generator gets what is left of it, unless somebody else has drawn meanwhile: another
+thread, or a signal's handler.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ _PYTHONS = frozenset("random uniform randint randrange choice".split())
 _NUMPYS = frozenset(
     "rand random random_sample uniform randint choice randn standard_normal normal".split()
 )
-FUNCTIONS = _PYTHONS | _NUMPYS
+_GENERATORS = frozenset("random uniform integers choice".split())
+FUNCTIONS = _PYTHONS | _NUMPYS | _GENERATORS
 
 
 class Stream:
-    """names and kinds (as loop_key has them): of the arrays that a nest gets of it."""
+    """Of an object, whose methods draw from it."""
 
-    names: tuple[str, ...]
-    kinds: str
     functions: frozenset[str]
-    samples: Arrays  # like those that a nest gets
+    kinds: str  # of the arrays that a nest gets, as loop_key has them
+    samples: Arrays  # like these
 
-    def owner(self) -> Any:
-        """The object whose methods draw from it; None: nobody has loaded it."""
-        raise NotImplementedError
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        self.name = f"{type(self).__name__} {id(owner)}"
 
     def state(self) -> Any:
         """What can be compared; None: it is in use, or another generator."""
@@ -50,34 +51,30 @@ class Stream:
 
 
 class PythonsStream(Stream):
-    names, kinds, functions = ("random's state",), "AI1", _PYTHONS
+    functions, kinds = _PYTHONS, "AI1"
     samples = (numpy.zeros(WORDS + 1, numpy.uint32),)
     words = struct.Struct(f"{WORDS + 1}I")
 
-    def owner(self) -> Any:
-        return getattr(sys.modules.get("random"), "_inst", None)
-
     def state(self) -> Any:
-        state = self.owner().getstate()
+        state = self.owner.getstate()
         return state if state[0] == 3 and len(state[1]) == WORDS + 1 else None
 
     def arrays(self, state: Any) -> Arrays:
         return (numpy.frombuffer(bytearray(self.words.pack(*state[1])), numpy.uint32),)
 
     def put(self, arrays: Arrays) -> None:
-        owner = self.owner()
-        owner.setstate((3, self.words.unpack(arrays[0]), owner.gauss_next))
+        self.owner.setstate((3, self.words.unpack(arrays[0]), self.owner.gauss_next))
 
 
-class NumpysStream(Stream):
-    names, kinds, functions = ("np.random's state",), "AI1", _NUMPYS
+class TwisterStream(Stream):
+    """NumPy's RandomState."""
+
+    functions, kinds = _NUMPYS, "AI1"
     samples = (numpy.zeros(WORDS + 1, numpy.uint32),)
 
-    def __init__(self) -> None:
+    def __init__(self, owner: Any) -> None:
+        super().__init__(owner)
         self.known: tuple[Any, Any] = None, None  # a generator, and its words
-
-    def owner(self) -> Any:
-        return numpy.random.mtrand._rand
 
     def state(self) -> Any:
         words = self.words()
@@ -85,7 +82,7 @@ class NumpysStream(Stream):
 
     def words(self) -> Any:
         """Where they lie in memory, and the position behind them."""
-        generator = self.owner()._bit_generator
+        generator = self.owner._bit_generator
         if not _is_free(generator):
             return None
         known, words = self.known
@@ -101,23 +98,54 @@ class NumpysStream(Stream):
         self.words()[:] = arrays[0]
 
 
-class NormalsStream(NumpysStream):
-    """Whether NumPy has made a normal number before its turn, and which."""
+class NormalsStream(Stream):
+    """Whether a RandomState has made a normal number before its turn, and which."""
 
-    names, kinds, functions = ("np.random's next normal number",), "Ad1", frozenset()
+    functions, kinds = frozenset[str](), "Ad1"
     samples = (numpy.zeros(2),)
 
     def state(self) -> Any:
-        state = self.owner().get_state(legacy=False)
+        state = self.owner.get_state(legacy=False)
         return (state["has_gauss"], state["gauss"]) if "has_gauss" in state else None
 
     def arrays(self, state: Any) -> Arrays:
         return (numpy.array(state, float),)
 
     def put(self, arrays: Arrays) -> None:
-        state = self.owner().get_state(legacy=False)
+        state = self.owner.get_state(legacy=False)
         state["has_gauss"], state["gauss"] = int(arrays[0][0]), float(arrays[0][1])
-        self.owner().set_state(state)
+        self.owner.set_state(state)
+
+
+class PcgStream(Stream):
+    """NumPy's Generator: the state and what is added to it, high words first; whether there is half
+    of a word left, and which."""
+
+    functions, kinds = _GENERATORS, "AL1"
+    samples = (numpy.zeros(6, numpy.uint64),)
+
+    def state(self) -> Any:
+        generator = self.owner.bit_generator
+        if type(generator) is not numpy.random.PCG64 or not _is_free(generator):
+            return None
+        state = generator.state
+        both = state["state"]
+        return both["state"], both["inc"], state["has_uint32"], state["uinteger"]
+
+    def arrays(self, state: Any) -> Arrays:
+        number, more, *half = state
+        words = [*divmod(number, 2**64), *divmod(more, 2**64), *half]
+        return (numpy.array(words, numpy.uint64),)
+
+    def put(self, arrays: Arrays) -> None:
+        high, low, more_high, more_low, *half = arrays[0].tolist()
+        generator = self.owner.bit_generator
+        generator.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": high << 64 | low, "inc": more_high << 64 | more_low},
+            "has_uint32": half[0],
+            "uinteger": half[1],
+        }
 
 
 def _is_free(generator: Any) -> bool:
@@ -165,10 +193,6 @@ class Draws:
         return True
 
 
-NORMALS = NormalsStream()
-_STREAMS = (PythonsStream(), NumpysStream())
-
-
 class StreamNeeded(Exception):
     """A translation must begin anew, with this stream's arrays."""
 
@@ -181,9 +205,14 @@ def stream_of(function: Any) -> tuple[Stream, str] | None:
     """What a call of it draws from, and which function it is; None: something else."""
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
-    if owner is None:
-        return None
-    for stream in _STREAMS:
-        if owner is stream.owner() and name in stream.functions:
-            return stream, name
-    return None
+    kind = _kind_of(owner) if owner is not None else None
+    return (kind(owner), name) if kind is not None and name in kind.functions else None
+
+
+def _kind_of(owner: Any) -> type[Stream] | None:
+    if type(owner) is numpy.random.RandomState:
+        return TwisterStream
+    if type(owner) is numpy.random.Generator:
+        return PcgStream
+    module = sys.modules.get("random")
+    return PythonsStream if module is not None and type(owner) is module.Random else None
