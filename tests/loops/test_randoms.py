@@ -199,6 +199,47 @@ def test_several_streams_in_one_loop():
     assert runs_compiled(ours)
 
 
+class Walk:
+    def __init__(self):
+        self.rng, self.p, self.x = np.random.default_rng(3), 0.3, 0.0
+        self.parts = Parts()
+
+    def run(self, out):
+        for i in range(len(out)):
+            if self.rng.random() < self.p:
+                self.x += 1.0
+            else:
+                self.x -= self.parts.old.random()
+            out[i] = self.x + self.draw()
+
+    def draw(self):
+        return self.parts.new.rand()
+
+
+class Parts:
+    def __init__(self):
+        self.old, self.new = random.Random(2), np.random.RandomState(4)
+
+
+def test_generators_that_are_attributes():
+    plain, walk = Walk(), Walk()
+    run = frit.parallelize(Walk.run)
+    for _ in range(3):
+        expected, got = np.zeros((2, 700))
+        plain.run(expected)
+        run(walk, got)
+        assert np.array_equal(expected, got)
+    assert runs_compiled(run)
+    for each in (plain, walk):
+        each.rng = np.random.default_rng(9)
+        each.parts.old = random.Random(5)
+    plain.run(expected)
+    run(walk, got)
+    assert np.array_equal(expected, got)
+    assert plain.rng.random() == walk.rng.random()
+    assert plain.parts.new.rand() == walk.parts.new.rand()
+
+
 def in_a_chain(out, n):
     for i in range(len(out)):
         if 0.3 < np.random.rand() < np.random.rand():

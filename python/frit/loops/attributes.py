@@ -13,8 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 from frit.loops.kernel_views import ARRAY, ViewUse, with_arrays
-from frit.loops.methods import Lookup, PlainMethod, attribute_of_type, plain_method
+from frit.loops.methods import (
+    Lookup,
+    PlainMethod,
+    SameObject,
+    attribute_of_type,
+    plain_method,
+)
 from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
+from frit.loops.place import is_generator
 
 DOT = "·"  # a letter of Python's names that no program has
 Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it
@@ -24,7 +31,8 @@ class Attributes:
     """Of the objects that some variables of a nest are.
 
     node: the nest with variables in their places; paths: what those are; stored: whose variables
-    the nest assigns, all of them right below the one object; methods: what the nest calls; views:
+    the nest assigns, all of them right below the one object; methods: what the nest calls, and
+    whose methods, where these draw random numbers; views:
     those whose arrays are among the variables.
     """
 
@@ -35,7 +43,7 @@ class Attributes:
         paths: dict[str, Path],
         stored: list[str],
         methods: dict[str, Any],
-        lookups: list[Lookup],
+        lookups: list[Lookup | SameObject],
         views: list[ViewUse],
     ) -> None:
         self.core = core
@@ -129,7 +137,7 @@ class _Replace(ast.NodeTransformer):
         self.is_in_method = False
         self.paths: dict[str, Path] = {}
         self.methods: dict[str, Any] = {}
-        self.lookups: list[Lookup] = []
+        self.lookups: list[Lookup | SameObject] = []
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         base, nodes = attribute_chain(node)
@@ -151,7 +159,11 @@ class _Replace(ast.NodeTransformer):
             if self.may_end(value):
                 break
         name = DOT.join([root, *begin, *path])
-        self.paths[name] = root, (*begin, *path)
+        if is_generator(value):
+            self.methods[name] = value
+            self.lookups.append(SameObject(root, (*begin, *path), value))
+        else:
+            self.paths[name] = root, (*begin, *path)
         last = nodes[len(path) - 1]
         if self.is_in_method and not isinstance(last.ctx, ast.Load):
             raise NotPlain(".".join([base.id, *path]))

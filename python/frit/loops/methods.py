@@ -49,6 +49,19 @@ class Lookup:
         return owner is not None and attribute_of_type(core, owner[0], self.name) is self.found
 
 
+@record
+class SameObject:
+    """An attribute that each call finds to be the same object, or runs as Python."""
+
+    root: str
+    path: tuple[str, ...]
+    found: Any
+
+    def holds(self, core: Any, number: int, objects: tuple[Any, ...]) -> bool:
+        now = core.plain_attributes(objects, ((number, *self.path),))
+        return now is not None and now[0] is self.found
+
+
 def attribute_of_type(core: Any, owner: Any, name: str) -> Any:
     """What `owner.name` is found as in its type, without running code of a class; None: nothing."""
     kind = type(owner)
