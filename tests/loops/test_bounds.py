@@ -313,3 +313,48 @@ def test_random_bounds_and_conditions_do_what_python_does():
             )
         compiled += any(site.calls for site in parallel.__frit__.sites)
     assert compiled > PROGRAMS / 2
+
+
+def enlarged(a, out):
+    n, m = a.shape[0], out.shape[0]
+    for i in range(m):
+        for j in range(m):
+            y, x = i * (n - 1) / (m - 1), j * (n - 1) / (m - 1)
+            top, left = int(y), int(x)
+            below, right = min(top + 1, n - 1), min(left + 1, n - 1)
+            v, u = y - top, x - left
+            out[i, j] = a[top, left] * (1 - v) * (1 - u) + a[top, right] * (1 - v) * u
+            out[i, j] += a[below, left] * v * (1 - u) + a[below, right] * v * u
+
+
+def computed(a, out):
+    n = len(a)
+    for i in range(len(out)):
+        k = int(out[i])
+        near = a[min(k, n - 1)] + a[k // 2] * a[-k if k > 0 else k]
+        out[i] = near - a[max(k, -n)] + a[max(min(k, n - 1), 0)] + a[k % n]
+
+
+def test_indices_that_are_made_of_computed_ones():
+    rng = np.random.default_rng(9)
+    a = rng.standard_normal((9, 9))
+    for size in (2, 9, 30):
+        ours = frit.parallelize(enlarged)
+        expected, got = np.zeros((2, size, size))
+        enlarged(a, expected)
+        ours(a, got)
+        assert np.array_equal(expected, got)
+        assert runs_compiled(ours), frit.explain(ours)
+    a = rng.standard_normal(9)
+    for low, high, compiled in [
+        (0, 8.9, True),
+        (-8.9, 8.9, True),
+        (0, 9.5, False),
+        (-10.6, 3, False),
+    ]:
+        out = rng.uniform(low, high, 200)
+        out[7] = low if abs(low) > abs(high) else high
+        ours = frit.parallelize(computed)
+        given = [{"a": a.copy(), "out": out.copy()} for _ in range(2)]
+        assert same_outcome(outcome(computed, given[0]), outcome(ours, given[1]))
+        assert runs_compiled(ours) == compiled

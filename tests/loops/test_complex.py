@@ -45,6 +45,24 @@ def squares(z, w, out):
         out[i] = z[i] ** 2
 
 
+def cubes(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] ** 3 + w[i] * 0
+
+
+def fifth_powers(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] ** 5
+
+
+def twelfth_powers(z, w, out):
+    for i in range(len(z)):
+        out[i] = z[i] ** 12
+
+
+POWERS = [squares, cubes, fifth_powers, twelfth_powers]
+
+
 def with_numbers(z, w, out):
     for i in range(len(z)):
         out[i] = (-z[i] * 2.5 + (1 - 2j) * w[i]).conjugate() - 3 + z[i].imag
@@ -65,7 +83,7 @@ def same_bits(x, y):
 
 @pytest.mark.parametrize("dtype", ["D", "F"])
 @pytest.mark.parametrize(
-    "function", [sums, differences, products, quotients, squares, with_numbers, with_reals]
+    "function", [sums, differences, products, quotients, *POWERS, with_numbers, with_reals]
 )
 def test_numpys_complex_numbers_have_numpys_bits(function, dtype):
     random = np.random.default_rng(5)
@@ -256,6 +274,17 @@ def python_squares(z, out):
         out[i] = w**2
 
 
+def python_powers(z, out):
+    for i in range(len(z)):
+        w = complex(z[i].real, z[i].imag)
+        out[i] = w**3 - w**4 + (w**3 - 1) / (3 * w**2) + w**11 * 1e-9
+
+
+def python_cubes(z, out):
+    for i in range(len(z)):
+        out[i] = complex(z[i].real, z[i].imag) ** 3
+
+
 def python_quotients(z, out):
     for i in range(len(z)):
         w = complex(z[i].real, z[i].imag)
@@ -272,6 +301,15 @@ def quotients_of_elements(x, p, out):
         out[i] = x[i] / p
 
 
+@annex_g
+def test_powers_of_pythons_complex_numbers():
+    parts = np.random.default_rng(6).normal(size=(2, 300))
+    z = parts[0] + 1j * parts[1]
+    z[:4] = 1, 1j, -1, 2 - 0j
+    check(python_powers, z, np.zeros(300, complex), compiled=True)
+    check(python_cubes, np.append(z, [0j, -0.0 + 0j]), np.zeros(302, complex), compiled=True)
+
+
 def scaled_row(z, out):
     for i in range(z.shape[0]):
         out[i] = z[i] * z[i]
@@ -285,6 +323,7 @@ def test_what_fails_or_is_not_translated_does_what_python_does():
     huge = np.array([1 + 2j, 1e308 + 1.7e308j, 0j])
     check(sizes, huge, np.zeros(3))  # OverflowError
     check(python_squares, huge, np.zeros(3, complex))  # OverflowError
+    check(python_cubes, np.array([1e103 + 0j]), np.zeros(1, complex))  # OverflowError
     check(python_quotients, z, np.zeros(3, complex))  # ZeroDivisionError
     check(python_quotients, z[:2], np.zeros(2, complex), compiled=True)
     # A complex number of Python's takes a float64 for a float of its own.

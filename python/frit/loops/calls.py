@@ -88,6 +88,7 @@ class Calls:
     loose_form: Any
     numpy_floats: bool
     norm: Any
+    note_loose: Any
     one_of: Any
     operand: Any
     plain_int: Any
@@ -277,6 +278,7 @@ class Calls:
             if x.form is not None and y.form is not None:
                 ends = self.forms.larger if name == "max" else self.forms.smaller
                 value.form = ends([x.form, y.form])
+                self.note_loose(value.form, x.form, y.form)
                 value.needs = (*x.needs, *y.needs)
             return value
         a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)

@@ -25,6 +25,7 @@ _OPS: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.Mult: ("MultiplyUnfused", numpy.multiply),
     ast.Div: ("TrueDivide", numpy.true_divide),
 }
+MOST_POWER = 16
 _REALS = {"int", "float"}
 _PYTHONS = _REALS | {"complex"}
 _PARTS = {"int": "int", "float": "float", "complex": "float", "F": "f", "D": "d"}
@@ -77,7 +78,7 @@ class Complexes:
         if x.literal is not None and y.literal is not None:
             return self.folded(node, op, x.literal, y.literal)
         if isinstance(op, ast.Pow):
-            return self.complex_square(node, x, y)
+            return self.complex_power(node, x, y)
         if type(op) not in _OPS:
             raise Refused(node, f"{type(op).__name__} of complex numbers")
         of_python = {is_of_python(a, b) for a in kinds_of(x) for b in kinds_of(y)}
@@ -166,23 +167,34 @@ class Complexes:
         parts = [apply("TrueDivide", [p, divisor]) for p in (sum_, difference)]
         return Value("complex", apply("ComplexOf", [self.writer.cast(p, "D") for p in parts]))
 
-    def complex_square(self, node: ast.AST, x: Value, y: Value) -> Value:
-        if y.literal != 2 or y.kind != "int" or x.kind not in COMPLEXES:
+    def complex_power(self, node: ast.AST, x: Value, y: Value) -> Value:
+        """By products, as Python's and NumPy's own are of small whole powers."""
+        if y.literal not in range(2, MOST_POWER + 1) or y.kind != "int" or x.kind not in COMPLEXES:
             raise Refused(node, "a power of complex numbers")
         kinds = kinds_of(x)
         of_python = "complex" in kinds and not (x.mixed and x.zero and x.kind == "D")
         if of_python and (x.kind != "complex" or _IS_ANNEX_G):
             raise Refused(node, TWO)
         self.numpy_floats = self.numpy_floats or x.kind != "complex"
-        value = self.apply("MultiplyUnfused", x.kind, (x, x.dtype), (x, x.dtype))
+
+        def product(a: Value, b: Value) -> Value:
+            result: Value = self.apply("MultiplyUnfused", x.kind, (a, x.dtype), (b, x.dtype))
+            return result
+
+        power = y.literal
+        if not of_python and power <= 3:
+            value = product(x, x) if power == 2 else product(x, product(x, x))
+        else:
+            value, square = Value("complex", literal=1 + 0j), x
+            for bit in range(power.bit_length()):
+                square = product(square, square) if bit > 0 else x
+                value = product(value, square) if power >> bit & 1 else value
         if of_python:
-            # As Python does: 1 times the product, and OverflowError where that is infinite.
-            one = Value("complex", literal=1 + 0j)
-            value = self.apply("MultiplyUnfused", "complex", (one, "D"), (value, "D"))
+            # OverflowError where it is infinite.
             for part in self.parts_of(value):
                 self.fail_where(self.writer.apply("Isinf", [part]))
         else:
-            # Of NumPy's scalars the square of 0 has no sign.
+            # Of NumPy's scalars the power of 0 has no sign.
             zero = self.emit(Value("complex", literal=0j), x.dtype)
             is_zero = self.writer.apply("Equal", [self.emit(x, x.dtype), zero])
             ids = [is_zero, zero, self.emit(value, x.dtype)]

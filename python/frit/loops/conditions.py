@@ -54,6 +54,7 @@ class Conditions:
     loose: set[int]
     narrowed: dict[int, str]
     signs_now: Any
+    note_loose: Any
     number: Any
     one_of: Any
     plain_int: Any
@@ -311,6 +312,7 @@ class Conditions:
             if value.kind in ("int", *INTEGERS) and x.form is not None and y.form is not None:
                 forms = [self.form_where(node.test, h, v.form) for h, v in ((True, x), (False, y))]
                 value.form = self.forms.widest(forms)
+                self.note_loose(value.form, x.form, y.form)
                 value.needs = (*x.needs, *y.needs)
             return value
         # Only one of them is computed.

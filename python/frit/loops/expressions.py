@@ -61,6 +61,7 @@ class Expressions:
     failures: int | None
     forms: Forms
     load: Any
+    half_loose: set[int]
     loose: set[int]
     note_module: Any
     number_attribute: Any
@@ -120,6 +121,15 @@ class Expressions:
     def is_loose(self, *forms: Form | None) -> bool:
         """Whether only the nest knows the number."""
         return any(symbol in self.loose for form in forms if form for symbol, _ in form.terms)
+
+    def note_loose(self, form: Form | None, *inputs: Form | None) -> None:
+        """Of a number of a loose one's: bounds it has, but perhaps none that an index needs."""
+        known = self.loose | self.half_loose
+        if any(symbol in known for x in inputs if x for symbol, _ in x.terms) and form is not None:
+            self.half_loose |= {symbol for symbol, _ in form.terms} - self.loose
+
+    def is_half_loose(self, form: Form) -> bool:
+        return any(symbol in self.half_loose for symbol, _ in form.terms)
 
     def require_value(self, value: Value, low: int, high: int) -> None:
         """The int is within these bounds: the guard asks, or else the nest fails where it isn't."""
@@ -311,6 +321,7 @@ class Expressions:
             value = self.apply(_BINARY[kind][0], "int", *pair)
             divided = forms.divided if kind is ast.FloorDiv else forms.remainder
             value.form = divided(x.form, y.form)
+            self.note_loose(value.form, x.form, y.form)
         elif kind is ast.Pow:
             return self.int_power(node, x, y)
         elif kind in (ast.BitAnd, ast.BitOr, ast.BitXor):

@@ -102,6 +102,7 @@ class NestWriter(
         self.assignments: dict[str, list[Assignment]] = {}
         self.symbol_of: dict[int, str] = {}  # reads of variables
         self.loose: set[int] = set()  # symbols of numbers that only the nest computes
+        self.half_loose: set[int] = set()  # of numbers that are made of those
         self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
         self.conditions: list[Callable[[], list[str]]] = []
         self.open_loops: list[tuple[Form, Form] | None] = []

@@ -39,6 +39,7 @@ class Views:
     require: Any
     truth_id: Any
     fail_where: Any
+    is_half_loose: Any
     is_loose: Any
     require_value: Any
     shown: Any
@@ -115,7 +116,7 @@ class Views:
         """The index of the array that `value` is of the span; below 0 it counts from the end."""
         form, size = value.form, span.extent.form
         assert form is not None and size is not None
-        if self.is_loose(form):
+        if self.is_loose(form) or (self.is_half_loose(form) and self.may_miss(form, size)):
             return self.checked_index(span, value)
         now = self.signs_now(form)
         if now is None or now[0] >= 0:
@@ -132,6 +133,11 @@ class Views:
         id = self.writer.apply("Select", [below, self.emit(wrapped, "l"), self.emit(value, "l")])
         either = self.forms.widest([form, form + size])
         return self.element_of(span, Value("int", id, form=either))
+
+    def may_miss(self, form: Form, size: Form) -> bool:
+        """Whether its bounds at this call are not those of an index."""
+        low, high = self.signs_now(form + size), self.signs_now(form - size)
+        return low is None or high is None or low[0] < 0 or high[1] >= 0
 
     def checked_index(self, span: Span, value: Value) -> Value:
         """An index that only the nest knows: where it is outside, the nest is run as Python."""
