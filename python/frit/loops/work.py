@@ -19,9 +19,10 @@ from frit.loops.traits import Guess, Step
 
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
-# The least for calls of modules and methods, which are NumPy's where they are not math's, and for
-# those of whole rows, as Frit's own small arrays take it.
+# The least for calls of modules and methods, which are NumPy's where they are not Python's own, and
+# for those of whole rows, as Frit's own small arrays take it.
 SLICE, PRODUCT, DOTTED_CALL = 60, 150, 120
+_CHEAP = ("math", "cmath", "random")
 _ROW_CALLS = {"norm": 300, "std": 1500, "var": 1500, "median": 5000}
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
 UNKNOWN_ROUNDS = 64
@@ -216,7 +217,7 @@ def _own_price(node: ast.AST) -> int:
 
 def _price_of_call(callee: ast.expr) -> int:
     base, names = attribute_chain(callee)
-    if not names or (isinstance(base, ast.Name) and base.id in ("math", "cmath")):
+    if not names or (isinstance(base, ast.Name) and base.id in _CHEAP):
         return CALL
     return _ROW_CALLS.get(names[-1].attr, DOTTED_CALL)
 
