@@ -235,7 +235,10 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
     target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)),
                    signature.out);
   }
-  Array result = apply_unmasked(op, arguments, signature);
+  // The conversion to the target's type may warn: of no element that the mask leaves out, and as a
+  // part of the op.
+  const bool narrows = conversion_may_warn(signature.out, target.dtype());
+  Array result = narrows ? Array() : apply_unmasked(op, arguments, signature);
   if (!result) {
     const double harmless = harmless_input(op, signature.in[op == Op::Select ? 1 : 0]);
     std::vector<Array> held;
@@ -248,7 +251,13 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
                 {.signature = select_signature(signature.in[k]), .casting = Casting::Unsafe}));
       masked.emplace_back(held.back());
     }
-    result = apply(op, masked, {.signature = signature});
+    ApplyOptions rest{.signature = signature, .casting = Casting::Unsafe};
+    if (narrows) {
+      result = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(target.dtype())),
+                     target.dtype());
+      rest.out = &result;
+    }
+    result = apply(op, masked, rest);
   }
   apply(
       Op::Select, {mask, result, target},

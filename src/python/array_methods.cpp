@@ -546,7 +546,7 @@ struct Round {
     if (is_given(out) || is_complex(array.dtype()) || is_bool(array.dtype()) ||
         std::abs(places) > most_places || (is_integer(array.dtype()) && places < 0))
       throw Unfit{"round of this type or so far"};
-    if (is_integer(array.dtype())) return new_array(copy(array, 'K'));
+    if (is_integer(array.dtype())) return new_result(copy(array, 'K'));
     if (places == 0) return new_result(apply(Op::Rint, {array}));
     // NumPy's steps, to the last bit.
     const Argument factor(std::pow(10.0, static_cast<double>(std::abs(places))));

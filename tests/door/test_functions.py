@@ -213,6 +213,10 @@ PIECES = {
         np.diagonal(v)
         np.lib.stride_tricks.sliding_window_view(v, 3)
         np.lib.stride_tricks.as_strided(v, (2, 2), (8, 8))
+        np.copy(np.broadcast_to(v, (3, 5)), order="K"), np.array(np.broadcast_to(v, (3, 5)), copy=True)
+        np.broadcast_to(n[:1, :, None], (3, 4, 2)).copy("K"), np.broadcast_to(v, (3, 5)).astype("f4")
+        np.round(np.broadcast_to(n[0], (3, 4))), np.partition(np.broadcast_to(v, (3, 5)), 1)
+        np.transpose(np.float64(2)), np.transpose(np.datetime64("2020")), np.transpose(2.0), np.transpose(v.sum())
     """,
     "sharing": """
         x = m.reshape(4, 3); x[0, 0] = 99; r = m
@@ -342,6 +346,13 @@ PIECES = {
         np.compress([True, False, True], m, axis=0), np.take_along_axis(m, np.argsort(m, 1), 1)
         np.interp([1.5, 2.5], [1, 2, 3], [10, 20, 30]), np.searchsorted([1, 2, 3], v), np.unique(n % 3)
         np.sort(v), np.argsort(v), np.sort(m, 0), np.lexsort((v, w)), np.partition(v, 2)[2], np.sort(c)
+        np.round(5), np.round(np.int8(5)), np.round(np.array(3)), np.array(5, "u1").round(1), np.around(np.array(3), 2)
+        np.floor(c, dtype="f8", casting="unsafe"), np.add(c, 1, dtype="f4", casting="unsafe")
+        np.ceil(v, out=c[:1] + 0 * v, where=b), np.conjugate(v, out=c[:1] + 0 * v, where=b)
+        np.add(c, 1j, dtype="f8", casting="unsafe"), np.equal(c, 1j, dtype=bool)
+        np.fmax(u, 3, casting="equiv")
+        np.add(v, 3, casting="no")
+        np.add(v, 3, casting="safe"), np.add(u, u, casting="no"), np.multiply(u, 2, dtype="f4", casting="safe")
         np.diff(v), np.diff(m), np.diff(m, axis=0), np.diff(v, 2), np.diff(b), np.diff(v, prepend=0), np.diff(d)
         np.diff(v, -1)
         np.diff(3)

@@ -331,6 +331,26 @@ def test_the_warnings_of_one_operation_come_in_numpys_order(statement, tier):
     assert warned(frit.numpy, statement, 4) == warned(numpy, statement, 4)
 
 
+# A result that does not fit the narrower output: of elements that a mask may leave out.
+MASKED = [
+    "np.multiply(x + 1, 1e300, out=f4, where={})",
+    "np.rint((x + 1) * 1e300, out=f4, where={})",
+    "np.true_divide(x, zero, out=f4, where={})",
+    "np.multiply(x + 1, 1e300, out=i8, casting='unsafe', where={})",
+    "np.power(x + 1, 200.0, out=f4, where={})",
+]
+
+
+@pytest.mark.parametrize("n", [4, 5000, 200_000])
+@pytest.mark.parametrize("mask", ["x < 0", "x < 1", "x >= 0", "False", "[True]"])
+@pytest.mark.parametrize("statement", MASKED)
+def test_elements_that_a_mask_leaves_out_are_not_converted(statement, mask, n, tier):
+    import frit.numpy
+
+    statement = statement.format(mask)
+    assert warned(frit.numpy, statement, n) == warned(numpy, statement, n)
+
+
 def test_a_raised_error_is_that_of_the_conversion():
     import frit.numpy as np
 

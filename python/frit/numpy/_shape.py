@@ -35,6 +35,8 @@ def ravel(a: Any, order: Any = "C") -> Any:
 
 @native
 def transpose(a: Any, axes: Any = None) -> Any:
+    if isinstance(a, numpy.generic):
+        return a.transpose(axes)  # a scalar
     return _asarray(a).transpose(axes)
 
 
