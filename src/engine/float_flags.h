@@ -11,10 +11,6 @@ namespace frit {
 
 inline constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
 
-// The flags that an op's loop has left on this thread; those of the error, where it may leave none
-// in spite of one.
-unsigned raised_flags(Op op, const Signature& signature, const void* out, std::int64_t n);
-
 // What an op's values say, as status flags (pool.h); `raised`: those that its loop has left. Dense
 // operands.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,

@@ -199,7 +199,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   if (want_flags) clear_float_flags();
   loop(op, signature)(args, n, splat);
   if (want_flags)
-    if (const unsigned flags = raised_flags(op, signature, args[0], n))
+    if (const unsigned flags = float_flags() & flags_of_interest)
       engine.note_small(op, signature, args, n, splat, flags);
   if (direct) return;
   if (out_dtype != signature.out) {

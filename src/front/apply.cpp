@@ -409,8 +409,7 @@ template <std::size_t n>
   resolution.loop(args, plain.layout->size(), splat);
   ++engine.statistics.immediate;
   if (want_flags)
-    if (const unsigned flags =
-            raised_flags(op, resolution.signature, args[0], plain.layout->size()))
+    if (const unsigned flags = float_flags() & flags_of_interest)
       engine.note_small(op, resolution.signature, args, plain.layout->size(), splat, flags);
 }
 

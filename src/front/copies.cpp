@@ -41,6 +41,13 @@ void assign(const Array& target, const Argument& value, const Array* where) {
   }
   const DType type = value.array ? from : target.dtype();
   if (where) {
+    Array kept;
+    if (value.array && conversion_may_warn(from, target.dtype())) {
+      // Elements that the mask leaves out are not converted, and warn of nothing.
+      kept = apply(Op::Select, {*where, source, Argument(Scalar{.dtype = from})},
+                   {.signature = select_signature(from)});
+      source = kept;
+    }
     apply(Op::Select, {*where, source, target},
           {.out = &target,
            .signature = select_signature(target.dtype()),
