@@ -155,6 +155,18 @@ PyObject* array_wrap(PyObject* self, PyObject* const* values, Py_ssize_t count, 
   });
 }
 
+// round() has words of its own for a type without the method.
+PyObject* scalar_round(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&] {
+    Ref real = real_object(self);
+    if (PyObject_HasAttrString(real.get(), round_name) == 0)
+      raise(PyExc_TypeError, "type %s doesn't define %s method", Py_TYPE(real.get())->tp_name,
+            round_name);
+    return call_on_real(std::move(real), round_name, {values, count, names});
+  });
+}
+
 // A scalar is not an array with memory to share: NumPy makes one.
 PyObject* scalar_array(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   note_source();
@@ -231,7 +243,7 @@ std::vector<PyMethodDef> scalar_protocol_methods() {
           {"__reduce_ex__", as_c_function(real_method<&reduce_ex_name>), fast, nullptr},
           {"__format__", as_c_function(real_method<&format_name>), fast, nullptr},
           {"__complex__", scalar_complex, METH_NOARGS, nullptr},
-          {"__round__", as_c_function(real_method<&round_name>), fast, nullptr},
+          {"__round__", as_c_function(scalar_round), fast, nullptr},
           {"__sizeof__", size_of_scalar, METH_NOARGS, nullptr}};
 }
 

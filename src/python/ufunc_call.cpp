@@ -325,11 +325,12 @@ bool is_nan_or_array(const Argument& bound) {
 
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const auto type_of = [](const Argument& a) { return OperandType{dtype_of(a), a.weak}; };
-  // All three decide on the type.
-  const OperandType pair[2] = {{x.dtype()}, type_of(low)};
+  // All three decide on the type, Python's numbers behind the others.
+  const bool low_is_last = low.weak != Weak::No && high.weak == Weak::No;
+  const OperandType pair[2] = {{x.dtype()}, type_of(low_is_last ? high : low)};
   const std::optional<Signature> first = resolve(Op::Maximum, pair);
   if (!first) throw Unfit{"no loop"};
-  const OperandType rest[2] = {{first->out}, type_of(high)};
+  const OperandType rest[2] = {{first->out}, type_of(low_is_last ? low : high)};
   const std::optional<Signature> second = resolve(Op::Minimum, rest);
   if (!second) throw Unfit{"no loop"};
   const DType dtype = second->out;
@@ -449,12 +450,15 @@ PyObject* accumulate_method(const UFuncObject& ufunc, const Arguments& arguments
   if (!slots[0] || (slots[3] && slots[3] != Py_None)) throw Unfit{"accumulate with out="};
   const Op op = reducing_op(ufunc);
   const Array array = array_operand(slots[0]);
+  const std::optional<DType> wanted = requested_dtype(slots[2]);
+  if (wanted && is_complex(array.dtype()) && !is_complex(*wanted))
+    throw Unfit{"complex values lose their imaginary part"};
   const int axis = slots[1] ? axis_operand(slots[1], array.ndim()) : 0;
   if (array.ndim() == 0) throw Unfit{"cannot accumulate on a scalar"};
   refuse_negative_powers(op, array.dtype());
   if (info(op).rule == TypeRule::FloatOnly && !is_inexact(array.dtype()))
     throw Unfit{"a float scan of integers"};
-  return new_array(accumulate(op, array, axis, requested_dtype(slots[2])));
+  return new_array(accumulate(op, array, axis, wanted));
 }
 
 PyObject* outer_method(const UFuncObject& ufunc, const Arguments& arguments) {

@@ -220,6 +220,24 @@ PIECES = {
     """,
     "sharing": """
         x = m.reshape(4, 3); x[0, 0] = 99; r = m
+        x = np.ones((2, 2), "u2"); x @= np.ones((2, 2))
+        x = np.ones((2, 2), "f4"); x @= np.ones((2, 2), "c8")
+        x = np.ones((2, 2), "f4"); x @= np.ones((2, 2)); r = x
+        x = np.array(e); x.resize((2, 2), refcheck=False); r = (x, np.array(e).flags.owndata)
+        v[::-2].resize((3,))
+        v[::-2].resize((-1, 3))
+        np.ones(3).resize((-1, 3))
+        t.flags.farray, f.flags.farray, m.flags.farray, m[:, ::2].flags.farray
+        np.add.accumulate(c, dtype="f8"), np.multiply.accumulate(c, dtype="c8")
+        round(b.any())
+        round(c.sum(), 1)
+        round(v.sum()), round(v.sum(), 1), round(u.sum())
+        r = np.mean(np.array([np.inf + 1j, 2])), np.mean(np.array([[np.inf + 1j, 2]]), axis=1)
+        x = np.zeros(3, "c8"); x[0] = 2e300; x[1] = 2e300j; r = x
+        x = np.zeros(3, "c8"); x[:2] = complex(1, 2e300); x.fill(1j); r = x
+        x = np.full(3, 2e300 + 0j, "c8"); r = x
+        x = np.zeros(3, "c8"); np.copyto(x, -2e300j); r = x
+        x = np.zeros(3, "c8"); x[[True, False, True]] = 2e300j; x[[0, 1]] = 1e-300j; r = x
         x = np.ravel(m); x += 1; r = m
         x = np.transpose(m); x[0] = 5; r = m
         x = np.split(m, 3)[1]; x[...] = -1; r = m
@@ -350,6 +368,9 @@ PIECES = {
         np.floor(c, dtype="f8", casting="unsafe"), np.add(c, 1, dtype="f4", casting="unsafe")
         np.ceil(v, out=c[:1] + 0 * v, where=b), np.conjugate(v, out=c[:1] + 0 * v, where=b)
         np.add(c, 1j, dtype="f8", casting="unsafe"), np.equal(c, 1j, dtype=bool)
+        np.clip(b, 2, u), np.clip(b, u, 2), b.clip(2.5, h[0]), np.clip(n.astype("i1"), 2.5, h[0]), np.clip(u, 300, n[0, 0])
+        np.arange(5, -0.0, 0)
+        np.arange(-3, 7, -0.0)
         np.fmax(u, 3, casting="equiv")
         np.add(v, 3, casting="no")
         np.add(v, 3, casting="safe"), np.add(u, u, casting="no"), np.multiply(u, 2, dtype="f4", casting="safe")
