@@ -216,6 +216,7 @@ PIECES = {
         np.copy(np.broadcast_to(v, (3, 5)), order="K"), np.array(np.broadcast_to(v, (3, 5)), copy=True)
         np.broadcast_to(n[:1, :, None], (3, 4, 2)).copy("K"), np.broadcast_to(v, (3, 5)).astype("f4")
         np.round(np.broadcast_to(n[0], (3, 4))), np.partition(np.broadcast_to(v, (3, 5)), 1)
+        np.squeeze(np.float64(2)), np.squeeze(v.sum()), np.squeeze(2.0), np.squeeze(z), np.squeeze(n[0, 0] + 1)
         np.transpose(np.float64(2)), np.transpose(np.datetime64("2020")), np.transpose(2.0), np.transpose(v.sum())
     """,
     "sharing": """
