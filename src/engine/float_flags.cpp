@@ -294,6 +294,17 @@ bool adds_little(const Node& node) {
 
 }  // namespace
 
+bool is_converted_apart(const Layout& layout) {
+  std::int64_t size = 1;
+  int axes = 0;
+  for (std::size_t k = 0; k < layout.strides().size(); ++k) {
+    if (layout.strides()[k] == 0) continue;
+    size *= layout.shape()[k];
+    ++axes;
+  }
+  return axes <= 1 && size <= converted_apart;
+}
+
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,
                            std::span<const std::byte* const> in, const std::byte* out,
                            unsigned raised) {

@@ -11,6 +11,10 @@ namespace frit {
 
 inline constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
 
+// Does NumPy convert an operand that is broadcast to this layout in a step of its own? One element
+// and few ones along one axis; others it converts inside the op's loop.
+bool is_converted_apart(const Layout& layout);
+
 // What an op's values say, as status flags (pool.h); `raised`: those that its loop has left. Dense
 // operands.
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,

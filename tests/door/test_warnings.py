@@ -355,6 +355,29 @@ def test_elements_that_a_mask_leaves_out_are_not_converted(statement, mask, n, t
     assert warned(frit.numpy, statement, n) == warned(numpy, statement, n)
 
 
+CONVERTED = [
+    "np.add(x, x, {})",
+    "np.add(x, 1, {})",
+    "np.add(y, x.ravel()[:1], {})",
+    "np.sqrt(x, {})",
+]
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (1, 1), (8192,), (8193,), (100, 100), (2, 1, 3)])
+@pytest.mark.parametrize("call", CONVERTED)
+def test_operands_of_several_axes_are_converted_inside_the_loop(call, shape, recorded):
+    import frit.numpy
+
+    seen = []
+    for np in (numpy, frit.numpy):
+        x, y = np.array(numpy.full(shape, 1e300)), np.array(numpy.ones(shape))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            numpy.asarray(eval(call.format("dtype='f4'"), {"np": np, "x": x, "y": y}))
+        seen.append({str(w.message) for w in caught})
+    assert seen[0] == seen[1]
+
+
 def test_a_raised_error_is_that_of_the_conversion():
     import frit.numpy as np
 
