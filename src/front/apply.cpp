@@ -516,6 +516,11 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
   loop(op, DType::Int64)(args, 1, 0);
   ApplyOptions plain = options;
   plain.signature = Signature{{DType::Bool, DType::Bool, DType::Bool}, DType::Bool};
+  Array made;
+  if (!options.out) {  // laid out as the operands are, not as what was made of one of them
+    made = fresh(layout_of_result(arguments, size_of(DType::Bool)), DType::Bool);
+    plain.out = &made;
+  }
   return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
 }
 

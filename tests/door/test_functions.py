@@ -365,6 +365,8 @@ PIECES = {
         np.compress([True, False, True], m, axis=0), np.take_along_axis(m, np.argsort(m, 1), 1)
         np.interp([1.5, 2.5], [1, 2, 3], [10, 20, 30]), np.searchsorted([1, 2, 3], v), np.unique(n % 3)
         np.sort(v), np.argsort(v), np.sort(m, 0), np.lexsort((v, w)), np.partition(v, 2)[2], np.sort(c)
+        n.astype("u8").T < np.broadcast_to(np.arange(3), (4, 3)), n.astype("u8").T >= n.T.astype("i8")
+        np.arange(3, dtype="u8") > n[:, :3].T, (n.astype("u8") == n.astype("i8").T[:3, :1]), n.astype("u8") < -1
         np.round(5), np.round(np.int8(5)), np.round(np.array(3)), np.array(5, "u1").round(1), np.around(np.array(3), 2)
         np.floor(c, dtype="f8", casting="unsafe"), np.add(c, 1, dtype="f4", casting="unsafe")
         np.ceil(v, out=c[:1] + 0 * v, where=b), np.conjugate(v, out=c[:1] + 0 * v, where=b)
