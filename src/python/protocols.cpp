@@ -114,7 +114,15 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
   });
 }
 
-PyObject* array_namespace(PyObject*, PyObject*, PyObject*) {
+PyObject* array_namespace(PyObject*, PyObject* values, PyObject* keywords) {
+  if (PyTuple_GET_SIZE(values) > 0 || keywords) {
+    // Whether there is such a version says an array of NumPy's own.
+    npy_intp none = 0;
+    const Ref real = Ref::steal(PyArray_SimpleNew(1, &none, NPY_DOUBLE));
+    const Ref method =
+        real ? Ref::steal(PyObject_GetAttrString(real.get(), "__array_namespace__")) : Ref();
+    if (!method || !Ref::steal(PyObject_Call(method.get(), values, keywords))) return nullptr;
+  }
   if (namespace_of_door) return Py_NewRef(namespace_of_door);
   return PyImport_ImportModule("frit.numpy");
 }

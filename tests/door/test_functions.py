@@ -391,6 +391,10 @@ PIECES = {
         np.char.upper(s), np.strings.add(s, "!"), np.sort(s), np.argsort(d), d + 1, o == None
         np.ma.masked_less(v, 0), np.ma.sum(np.ma.array(v, mask=b)), np.matrix(m) * 2, np.rec.array([(1, 2.0)])
         np.array2string(v), np.array_repr(m), np.array_str(n), repr(v), str(m), np.base_repr(5)
+        v.__array_namespace__() is np, v.__array_namespace__(api_version="2023.12") is np
+        v.__array_namespace__(api_version="1999.12")
+        v.__array_namespace__(api_version=3)
+        v.__array_namespace__("2023.12")
         np.can_cast(int, float), np.result_type(v, 1), np.result_type(u, h), np.promote_types("i4", "f4"), np.common_type(v, g)
         np.isscalar(3.0), np.isscalar(v), np.iterable(v), np.isfortran(f), np.may_share_memory(m, m[1:]), np.min_scalar_type(300)
         np.finfo(float).eps, np.iinfo(np.int8).max, np.issubdtype(v.dtype, np.floating), np.dtype("f8"), np.float64(3), np.pi
