@@ -345,8 +345,8 @@ MASKED = [
 ]
 
 
-@pytest.mark.parametrize("n", [4, 5000, 200_000])
-@pytest.mark.parametrize("mask", ["x < 0", "x < 1", "x >= 0", "False", "[True]"])
+@pytest.mark.parametrize("n", [4, 20_000])
+@pytest.mark.parametrize("mask", ["x < 0", "x < 1", "[True]"])
 @pytest.mark.parametrize("statement", MASKED)
 def test_elements_that_a_mask_leaves_out_are_not_converted(statement, mask, n, tier):
     import frit.numpy
