@@ -184,7 +184,8 @@ Array apply_op(Op op, const Call& call, int output = 0) {
     for (std::size_t k = 0; k < inputs; ++k)
       if (arguments[k].array) check_errors_in_place(*arguments[k].array, *target);
   if (const Array* target = call.target(output)) {
-    const bool has_complex = std::any_of(arguments, arguments + inputs,
+    const bool has_complex = (call.dtype && is_complex(*call.dtype)) ||
+                             std::any_of(arguments, arguments + inputs,
                                          [](const Argument& a) { return is_complex(dtype_of(a)); });
     if (has_complex && !is_complex(target->dtype()))
       throw Unfit{"complex operands, and an output that is not"};
@@ -325,12 +326,15 @@ bool is_nan_or_array(const Argument& bound) {
 
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
   const auto type_of = [](const Argument& a) { return OperandType{dtype_of(a), a.weak}; };
-  // All three decide on the type, Python's numbers behind the others.
-  const bool low_is_last = low.weak != Weak::No && high.weak == Weak::No;
-  const OperandType pair[2] = {{x.dtype()}, type_of(low_is_last ? high : low)};
-  const std::optional<Signature> first = resolve(Op::Maximum, pair);
+  // All three decide on the type: floats before integers (int32, which int8 and uint16 make, would
+  // turn float16 into float64), Python's numbers last.
+  OperandType types[3] = {{x.dtype()}, type_of(low), type_of(high)};
+  std::ranges::stable_sort(types, {}, [](const OperandType& t) {
+    return t.weak != Weak::No ? 2 : is_inexact(t.dtype) ? 0 : 1;
+  });
+  const std::optional<Signature> first = resolve(Op::Maximum, {types, 2});
   if (!first) throw Unfit{"no loop"};
-  const OperandType rest[2] = {{first->out}, type_of(low_is_last ? low : high)};
+  const OperandType rest[2] = {{first->out}, types[2]};
   const std::optional<Signature> second = resolve(Op::Minimum, rest);
   if (!second) throw Unfit{"no loop"};
   const DType dtype = second->out;
