@@ -546,6 +546,8 @@ LIMITS = """\
 | `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; dictionaries by `type(x)`, keys of JSON and timeouts of locks, sockets and `select` want `x[()]` |
 | the least integer divided by -1 | is itself, as in NumPy, without its warning of an overflow |
 | an int64 beyond its range as the sum or difference of two numbers that are still to be computed | wraps round, as in NumPy, without its warning of an overflow |
+| `where=` and an `out=` that holds what the loop's type can't | the elements that the mask leaves out are not touched: NumPy converts them there and back, and may warn of it |
+| a call that warns and then falls back or fails | may give that warning twice: NumPy does the whole call again |
 | `np.longlong` | is `np.int64`: the same numbers under another name |
 | `np.load = mine`, `mock.patch("numpy.load")` | hold for your program; installed libraries go on to call NumPy's. New names (`np.int = int`) they find |
 | pickles of ufuncs and generators | are NumPy's, and give NumPy's |
