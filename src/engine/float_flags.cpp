@@ -294,15 +294,15 @@ bool adds_little(const Node& node) {
 
 }  // namespace
 
-unsigned raised_flags(Op op, const Signature& signature, const void* out, std::int64_t n) {
-  const unsigned flags = float_flags() & flags_of_interest;
-  if (flags != 0 || !divides_complex(op, signature)) return flags;
-  const auto has_nan = [&]<class F>(F) {
-    const std::span<const F> parts(static_cast<const F*>(out), static_cast<std::size_t>(2 * n));
-    return std::ranges::any_of(parts, [](F part) { return std::isnan(part); });
-  };
-  const bool is_silent = signature.out == DType::Complex64 ? has_nan(float{}) : has_nan(double{});
-  return is_silent ? flag_invalid : 0;
+bool is_converted_apart(const Layout& layout) {
+  std::int64_t size = 1;
+  int axes = 0;
+  for (std::size_t k = 0; k < layout.strides().size(); ++k) {
+    if (layout.strides()[k] == 0) continue;
+    size *= layout.shape()[k];
+    ++axes;
+  }
+  return axes <= 1 && size <= converted_apart;
 }
 
 unsigned flags_from_values(Op op, const Signature& signature, std::int64_t n,

@@ -11,9 +11,9 @@ namespace frit {
 
 inline constexpr std::int64_t converted_apart = 8192;  // NumPy's buffer size, in elements
 
-// The flags that an op's loop has left on this thread; those of the error, where it may leave none
-// in spite of one.
-unsigned raised_flags(Op op, const Signature& signature, const void* out, std::int64_t n);
+// Does NumPy convert an operand that is broadcast to this layout in a step of its own? One element
+// and few ones along one axis; others it converts inside the op's loop.
+bool is_converted_apart(const Layout& layout);
 
 // What an op's values say, as status flags (pool.h); `raised`: those that its loop has left. Dense
 // operands.

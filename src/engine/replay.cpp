@@ -109,7 +109,7 @@ void replay_op(const Node& node, std::span<const std::byte* const> in, std::int6
   else
     loop(node.op, node.signature)(args, n, 0);
   const bool may = is_open && may_warn(node.op, node.signature.in[0]);
-  if (const unsigned raised = may ? raised_flags(node.op, node.signature, out.data(), n) : 0)
+  if (const unsigned raised = may ? float_flags() & flags_of_interest : 0)
     flags |= flags_from_values(node.op, node.signature, n, in, out.data(), raised);
   out = cast(std::move(out), node.signature.out, node.out.dtype, n, flags);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <ranges>
 #include <vector>
 
 #include "engine/engine.h"
@@ -170,6 +171,11 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
       return engine.note_small(op, signature, args, n, splat, flags);
     }
   }
+  const bool converts_inside =
+      std::ranges::any_of(std::views::iota(0u, inputs.size()), [&](auto k) {
+        const SmallInput& in = inputs[k];
+        return in.layout && in.dtype != signature.in[k] && !is_converted_apart(*in.layout);
+      });
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const SmallInput& in = inputs[k];
     const bool single = !in.layout;
@@ -183,8 +189,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
     if (in.dtype != signature.in[k]) {
       std::byte* converted = temporaries.take(count * size_of(signature.in[k]));
       void* cast_args[2] = {converted, const_cast<std::byte*>(data)};
-      // NumPy converts few elements in a step of its own, more of them inside the op's loop.
-      convert(n > converted_apart ? op : Op::Copy, in.dtype, signature.in[k], cast_args, count);
+      convert(converts_inside ? op : Op::Copy, in.dtype, signature.in[k], cast_args, count);
       data = converted;
     }
     if (single) splat |= 1u << k;
@@ -199,7 +204,7 @@ void compute_small(Op op, const Signature& signature, std::byte* out, const Layo
   if (want_flags) clear_float_flags();
   loop(op, signature)(args, n, splat);
   if (want_flags)
-    if (const unsigned flags = raised_flags(op, signature, args[0], n))
+    if (const unsigned flags = float_flags() & flags_of_interest)
       engine.note_small(op, signature, args, n, splat, flags);
   if (direct) return;
   if (out_dtype != signature.out) {

@@ -219,8 +219,11 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached,
     const bool reduction = node.kind == NodeKind::Reduce;
     const SourcePosition at = source_of(node);
     note_float_flags(node.op, at, node.float_checks, found[k].op, reduction);
-    // NumPy converts few elements in a step of its own, more of them inside the op's loop.
-    const bool inside = reduction || node.out.layout->size() > converted_apart;
+    const bool inside =
+        reduction || std::any_of(node.in, node.in + node.inputs, [&](const Access& in) {
+          return in.base && in.dtype != node.signature.in[&in - node.in] &&
+                 !is_converted_apart(*in.layout);
+        });
     note_float_flags(inside ? node.op : Op::Copy, at, node.float_checks, found[k].inputs,
                      reduction);
   }

@@ -235,7 +235,10 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
     target = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(signature.out)),
                    signature.out);
   }
-  Array result = apply_unmasked(op, arguments, signature);
+  // The conversion to the target's type may warn: of no element that the mask leaves out, and as a
+  // part of the op.
+  const bool narrows = conversion_may_warn(signature.out, target.dtype());
+  Array result = narrows ? Array() : apply_unmasked(op, arguments, signature);
   if (!result) {
     const double harmless = harmless_input(op, signature.in[op == Op::Select ? 1 : 0]);
     std::vector<Array> held;
@@ -248,7 +251,13 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
                 {.signature = select_signature(signature.in[k]), .casting = Casting::Unsafe}));
       masked.emplace_back(held.back());
     }
-    result = apply(op, masked, {.signature = signature});
+    ApplyOptions rest{.signature = signature, .casting = Casting::Unsafe};
+    if (narrows) {
+      result = fresh(result_layout(broadcast_shapes(shapes), layouts, size_of(target.dtype())),
+                     target.dtype());
+      rest.out = &result;
+    }
+    result = apply(op, masked, rest);
   }
   apply(
       Op::Select, {mask, result, target},
@@ -400,8 +409,7 @@ template <std::size_t n>
   resolution.loop(args, plain.layout->size(), splat);
   ++engine.statistics.immediate;
   if (want_flags)
-    if (const unsigned flags =
-            raised_flags(op, resolution.signature, args[0], plain.layout->size()))
+    if (const unsigned flags = float_flags() & flags_of_interest)
       engine.note_small(op, resolution.signature, args, plain.layout->size(), splat, flags);
 }
 
@@ -508,6 +516,11 @@ Array apply_mixed(Op op, std::span<const Argument> arguments, const Signature& s
   loop(op, DType::Int64)(args, 1, 0);
   ApplyOptions plain = options;
   plain.signature = Signature{{DType::Bool, DType::Bool, DType::Bool}, DType::Bool};
+  Array made;
+  if (!options.out) {  // laid out as the operands are, not as what was made of one of them
+    made = fresh(layout_of_result(arguments, size_of(DType::Bool)), DType::Bool);
+    plain.out = &made;
+  }
   return apply(where_negative ? Op::LogicalOr : Op::Greater, {compared, negative}, plain);
 }
 

@@ -1,6 +1,7 @@
 // copies.cpp: assignments, conversions, and arrays made of numbers.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -40,6 +41,13 @@ void assign(const Array& target, const Argument& value, const Array* where) {
   }
   const DType type = value.array ? from : target.dtype();
   if (where) {
+    Array kept;
+    if (value.array && conversion_may_warn(from, target.dtype())) {
+      // Elements that the mask leaves out are not converted, and warn of nothing.
+      kept = apply(Op::Select, {*where, source, Argument(Scalar{.dtype = from})},
+                   {.signature = select_signature(from)});
+      source = kept;
+    }
     apply(Op::Select, {*where, source, target},
           {.out = &target,
            .signature = select_signature(target.dtype()),
@@ -153,13 +161,30 @@ void assign_window(const Array& a, std::span<const std::int64_t> shape,
 
 namespace {
 
+// The axes by their strides, longest first. A stride of 0 counts as the shortest, as in NumPy's
+// copies; in its elementwise results (result_layout) it has no say.
+LayoutRef kept_layout(const Array& a, int item) {
+  const auto n = static_cast<std::size_t>(a.ndim());
+  std::array<std::size_t, max_dimensions> axes;
+  std::iota(axes.begin(), axes.begin() + n, std::size_t{0});
+  std::sort(axes.begin(), axes.begin() + n, [&](std::size_t one, std::size_t other) {
+    const std::int64_t step = std::abs(a.strides()[one]), rest = std::abs(a.strides()[other]);
+    return step != rest ? step > rest : one < other;
+  });
+  std::array<std::int64_t, max_dimensions> strides;
+  std::int64_t stride = item;
+  for (std::size_t k = n; k-- > 0;) {
+    strides[axes[k]] = stride;
+    stride *= std::max<std::int64_t>(a.shape()[axes[k]], 1);
+  }
+  return LayoutRef::adopt(make_layout(a.shape(), {strides.data(), n}, item));
+}
+
 LayoutRef layout_for_copy(const Array& a, DType dtype, char order) {
   const int item = size_of(dtype);
-  const bool fortran = order == 'F' || (order == 'A' && a.f_contiguous() && !a.c_contiguous());
-  if (order == 'K') {
-    const Layout* layout = a.layout();
-    return result_layout(a.shape(), {&layout, 1}, item);
-  }
+  const bool kept = order == 'K' || order == 'A';
+  const bool fortran = order == 'F' || (kept && a.f_contiguous() && !a.c_contiguous());
+  if (order == 'K' && !fortran && !a.c_contiguous()) return kept_layout(a, item);
   if (!fortran) return LayoutRef::adopt(make_contiguous(a.shape(), item));
   std::vector<std::int64_t> strides;
   std::int64_t stride = item;

@@ -499,6 +499,15 @@ F heaviside_of(F x, F at_zero) {
 // ---- complex numbers ----------------------------------------------------------------------------
 // Division by Smith's method, in NumPy's order of operations.
 
+// small / large, parts of these sizes. NumPy's comparison of the sizes is invalid where one is a
+// NaN; the compiler's own comparisons are quiet.
+template <class F>
+F divided_sizes(F size_re, F size_im, F small, F large) {
+  bool unordered = is_nan(size_re) | is_nan(size_im);
+  F flagged = invalid_if(unordered, size_re);
+  return pick(unordered, flagged, small / large);
+}
+
 template <class F>
 struct SmithDivision {
   F x_re, x_im, rest, scale, zero;
@@ -512,7 +521,7 @@ struct SmithDivision {
     F size = by_real ? size_re : size_im;
     zero = round_up(magnitude_below(size, (F)1) ? size : (F)1);
     F large = nonzero(by_real ? y_re : y_im), small = by_real ? y_im : y_re;
-    rest = small / large;
+    rest = divided_sizes(size_re, size_im, small, large);
     scale = (F)1 / (large + small * rest);
     x_re = pick(by_zero, (F)0, a_re);
     x_im = pick(by_zero, (F)0, a_im);
@@ -535,16 +544,18 @@ F complex_divide_im(F x_re, F x_im, F y_re, F y_im) {
 
 template <class F>
 F complex_reciprocal_re(F x_re, F x_im) {
-  bool by_real = absolute(x_im) <= absolute(x_re);
+  F size_re = absolute(x_re), size_im = absolute(x_im);
+  bool by_real = size_im <= size_re;
   F large = by_real ? x_re : x_im, small = by_real ? x_im : x_re;
-  F rest = small / large, sum = large + small * rest;
+  F rest = divided_sizes(size_re, size_im, small, large), sum = large + small * rest;
   return (by_real ? (F)1 : rest) / sum;
 }
 template <class F>
 F complex_reciprocal_im(F x_re, F x_im) {
-  bool by_real = absolute(x_im) <= absolute(x_re);
+  F size_re = absolute(x_re), size_im = absolute(x_im);
+  bool by_real = size_im <= size_re;
   F large = by_real ? x_re : x_im, small = by_real ? x_im : x_re;
-  F rest = small / large, sum = large + small * rest;
+  F rest = divided_sizes(size_re, size_im, small, large), sum = large + small * rest;
   return (by_real ? -rest : (F)-1) / sum;
 }
 

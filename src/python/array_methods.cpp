@@ -546,7 +546,7 @@ struct Round {
     if (is_given(out) || is_complex(array.dtype()) || is_bool(array.dtype()) ||
         std::abs(places) > most_places || (is_integer(array.dtype()) && places < 0))
       throw Unfit{"round of this type or so far"};
-    if (is_integer(array.dtype())) return new_array(copy(array, 'K'));
+    if (is_integer(array.dtype())) return new_result(copy(array, 'K'));
     if (places == 0) return new_result(apply(Op::Rint, {array}));
     // NumPy's steps, to the last bit.
     const Argument factor(std::pow(10.0, static_cast<double>(std::abs(places))));
@@ -597,9 +597,11 @@ struct SetFlags {
 struct Resize {
   static constexpr const char* name = "resize";
 
-  static Shape new_shape(const Arguments& arguments) {
+  static Shape new_shape(const Array& old, const Arguments& arguments) {
     try {
       Shape shape = integers_of(arguments);
+      if (!old.c_contiguous() && !old.f_contiguous())
+        raise(PyExc_ValueError, "resize only works on single-segment arrays");
       std::int64_t size = 1;
       bool fits = true;
       for (std::int64_t extent : shape)
@@ -644,14 +646,14 @@ struct Resize {
     if (arguments.positional == 0) return Py_NewRef(Py_None);
     ArrayObject& object = array_of(self);
     const Array& old = object.array;
-    const Shape shape = new_shape(arguments);
+    const Shape shape = new_shape(old, arguments);
     std::int64_t size = 1;
     for (std::int64_t extent : shape) size *= extent;
     if (size == old.size() && old.c_contiguous()) {
       object.array = *reshape_window(old, shape);
       return Py_NewRef(Py_None);
     }
-    if (object.owner || old.base()->foreign)
+    if (!owns_data(object))
       raise(PyExc_ValueError, "cannot resize this array: it does not own its data");
     // The caller's own two: the name of the array, and the call.
     const bool is_referenced = Py_REFCNT(self) > 2 || object.weak_references != nullptr;

@@ -302,6 +302,7 @@ struct Arange {
   static Array floats(PyObject* start, PyObject* stop, PyObject* step, DType dtype) {
     const double first = start ? value_of(start) : 0.0, last = value_of(stop),
                  by = step ? value_of(step) : 1.0;
+    if (by == 0) throw Unfit{"a step of zero"};
     const double exact = (last - first) / by;
     // An infinite step, or one that makes the quotient vanish, still reaches the start.
     const bool only_start = exact == 0.0 && last != first && !std::signbit(exact);

@@ -56,7 +56,7 @@ int mask_of(const ArrayObject& object) {
   int mask = NPY_ARRAY_ALIGNED;
   if (array.c_contiguous()) mask |= NPY_ARRAY_C_CONTIGUOUS;
   if (array.f_contiguous()) mask |= NPY_ARRAY_F_CONTIGUOUS;
-  if (!object.owner && !array.base()->foreign) mask |= NPY_ARRAY_OWNDATA;
+  if (owns_data(object)) mask |= NPY_ARRAY_OWNDATA;
   if ((!object.read_only || object.warns_on_write) && array.writable()) mask |= NPY_ARRAY_WRITEABLE;
   return mask;
 }
@@ -95,7 +95,7 @@ PyObject* value_of(const ArrayObject& object, Flag flag) {
     case Flag::CArray:
       return PyBool_FromLong(c && writeable);
     case Flag::FArray:
-      return PyBool_FromLong(f && !c && writeable);
+      return PyBool_FromLong(!c);  // NumPy wants one of three flags, of which one is always set
     case Flag::Num:
       return PyLong_FromLong(mask);
   }
@@ -208,6 +208,10 @@ void dealloc(PyObject* object) {
 }
 
 }  // namespace
+
+bool owns_data(const ArrayObject& object) {
+  return !object.owner && (!object.array.base()->foreign || object.array.size() == 0);
+}
 
 void make_flags_type() {
   static std::vector<PyGetSetDef> attributes;

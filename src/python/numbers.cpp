@@ -320,6 +320,9 @@ PyObject* inplace_native(Slot slot, PyObject* left, PyObject* right) {
   if (slot == Slot::Matmul) {
     if (!y.argument.array || target.ndim() != 2 || y.argument.array->ndim() != 2)
       throw Unfit{"in-place matmul of other than matrices"};
+    if (!can_cast(promote(target.dtype(), y.argument.array->dtype()), target.dtype(),
+                  Casting::SameKind))
+      throw Unfit{"matmul into another dtype"};
     matmul(target, *y.argument.array, &target);
   } else {
     const Argument arguments[2] = {target, y.argument};

@@ -341,6 +341,8 @@ std::optional<Scalar> element_value(PyObject* object, DType dtype) {
   if (PyComplex_CheckExact(object)) {
     if (!is_complex(dtype)) return std::nullopt;
     const Py_complex value = PyComplex_AsCComplex(object);
+    const DType part = real_of(dtype);
+    if (!float_value(value.real, part) || !float_value(value.imag, part)) return std::nullopt;
     return cast_scalar(Scalar::of(DType::Complex128, std::complex<double>(value.real, value.imag)),
                        dtype);
   }

@@ -114,7 +114,15 @@ PyObject* array_function(PyObject*, PyObject* const* values, Py_ssize_t count, P
   });
 }
 
-PyObject* array_namespace(PyObject*, PyObject*, PyObject*) {
+PyObject* array_namespace(PyObject*, PyObject* values, PyObject* keywords) {
+  if (PyTuple_GET_SIZE(values) > 0 || keywords) {
+    // Whether there is such a version says an array of NumPy's own.
+    npy_intp none = 0;
+    const Ref real = Ref::steal(PyArray_SimpleNew(1, &none, NPY_DOUBLE));
+    const Ref method =
+        real ? Ref::steal(PyObject_GetAttrString(real.get(), "__array_namespace__")) : Ref();
+    if (!method || !Ref::steal(PyObject_Call(method.get(), values, keywords))) return nullptr;
+  }
   if (namespace_of_door) return Py_NewRef(namespace_of_door);
   return PyImport_ImportModule("frit.numpy");
 }
@@ -152,6 +160,18 @@ PyObject* array_wrap(PyObject* self, PyObject* const* values, Py_ssize_t count, 
     std::vector<PyObject*> all{self};
     all.insert(all.end(), values, values + count + (names ? PyTuple_GET_SIZE(names) : 0));
     return call_numpy(ndarray_method("__array_wrap__"), {all.data(), count + 1, names});
+  });
+}
+
+// round() has words of its own for a type without the method.
+PyObject* scalar_round(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  note_source();
+  return guarded([&] {
+    Ref real = real_object(self);
+    if (PyObject_HasAttrString(real.get(), round_name) == 0)
+      raise(PyExc_TypeError, "type %s doesn't define %s method", Py_TYPE(real.get())->tp_name,
+            round_name);
+    return call_on_real(std::move(real), round_name, {values, count, names});
   });
 }
 
@@ -231,7 +251,7 @@ std::vector<PyMethodDef> scalar_protocol_methods() {
           {"__reduce_ex__", as_c_function(real_method<&reduce_ex_name>), fast, nullptr},
           {"__format__", as_c_function(real_method<&format_name>), fast, nullptr},
           {"__complex__", scalar_complex, METH_NOARGS, nullptr},
-          {"__round__", as_c_function(real_method<&round_name>), fast, nullptr},
+          {"__round__", as_c_function(scalar_round), fast, nullptr},
           {"__sizeof__", size_of_scalar, METH_NOARGS, nullptr}};
 }
 

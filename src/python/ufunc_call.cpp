@@ -123,6 +123,8 @@ void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call)
     }
 }
 
+DType dtype_of(const Argument& a) { return a.array ? a.array->dtype() : a.scalar.dtype; }
+
 // The loop that dtype= asks for.
 std::optional<Signature> signature_for(Op op, const Call& call) {
   if (!call.dtype) return std::nullopt;
@@ -138,22 +140,25 @@ std::optional<Signature> signature_for(Op op, const Call& call) {
   for (std::size_t k = 0; k < inputs; ++k) {
     const Argument& a = call.inputs[k].argument;
     const bool fits = a.weak != Weak::No ? a.weak == Weak::Int || is_inexact(*call.dtype)
-                                         : can_cast(a.array ? a.array->dtype() : a.scalar.dtype,
-                                                    *call.dtype, call.casting);
-    if (!fits || (a.weak == Weak::Complex && !is_complex(*call.dtype)))
-      throw Unfit{"dtype= needs a cast that casting= forbids"};
+                                         : can_cast(dtype_of(a), *call.dtype, call.casting);
+    if (!fits) throw Unfit{"dtype= needs a cast that casting= forbids"};
+    if (is_complex(dtype_of(a)) && !is_complex(*call.dtype))
+      throw Unfit{"complex operands in a real loop"};
   }
   return signature;
 }
 
 // casting= also limits what happens to the inputs on their way into the loop.
 void check_input_casts(Op op, const Call& call) {
+  if (call.casting == Casting::No || call.casting == Casting::Equiv)
+    for (const Operand& input : std::span(call.inputs, static_cast<std::size_t>(info(op).inputs)))
+      if (input.argument.weak != Weak::No) throw Unfit{"casting= forbids Python numbers"};
   if (call.casting == Casting::SameKind || call.casting == Casting::Unsafe || call.dtype) return;
   OperandType types[most_inputs];
   const auto inputs = static_cast<std::size_t>(info(op).inputs);
   for (std::size_t k = 0; k < inputs; ++k) {
     const Argument& a = call.inputs[k].argument;
-    types[k] = {a.array ? a.array->dtype() : a.scalar.dtype, a.weak};
+    types[k] = {dtype_of(a), a.weak};
   }
   const std::optional<Signature> signature = resolve(op, {types, inputs});
   if (!signature) throw Unfit{"no loop"};
@@ -178,11 +183,16 @@ Array apply_op(Op op, const Call& call, int output = 0) {
   if (const Array* target = call.target(output))
     for (std::size_t k = 0; k < inputs; ++k)
       if (arguments[k].array) check_errors_in_place(*arguments[k].array, *target);
-  if (call.target(output) && !is_complex(call.targets[output].dtype()) &&
-      std::any_of(arguments, arguments + inputs, [](const Argument& a) {
-        return is_complex(a.array ? a.array->dtype() : a.scalar.dtype);
-      }))
-    throw Unfit{"complex operands, and an output that is not"};
+  if (const Array* target = call.target(output)) {
+    const bool has_complex = (call.dtype && is_complex(*call.dtype)) ||
+                             std::any_of(arguments, arguments + inputs,
+                                         [](const Argument& a) { return is_complex(dtype_of(a)); });
+    if (has_complex && !is_complex(target->dtype()))
+      throw Unfit{"complex operands, and an output that is not"};
+    // NumPy reads what the mask leaves as it is in the loop's type, and warns.
+    if (call.masked && !has_complex && is_complex(target->dtype()))
+      throw Unfit{"a mask, and a complex output of a real loop"};
+  }
   const ApplyOptions options{.out = call.target(output),
                              .where = call.masked ? &call.mask : nullptr,
                              .signature = signature_for(op, call),
@@ -315,14 +325,16 @@ bool is_nan_or_array(const Argument& bound) {
 }  // namespace
 
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
-  const auto dtype_of_argument = [](const Argument& a) {
-    return OperandType{a.array ? a.array->dtype() : a.scalar.dtype, a.weak};
-  };
-  // All three decide on the type.
-  const OperandType pair[2] = {{x.dtype()}, dtype_of_argument(low)};
-  const std::optional<Signature> first = resolve(Op::Maximum, pair);
+  const auto type_of = [](const Argument& a) { return OperandType{dtype_of(a), a.weak}; };
+  // All three decide on the type: floats before integers (int32, which int8 and uint16 make, would
+  // turn float16 into float64), Python's numbers last.
+  OperandType types[3] = {{x.dtype()}, type_of(low), type_of(high)};
+  std::ranges::stable_sort(types, {}, [](const OperandType& t) {
+    return t.weak != Weak::No ? 2 : is_inexact(t.dtype) ? 0 : 1;
+  });
+  const std::optional<Signature> first = resolve(Op::Maximum, {types, 2});
   if (!first) throw Unfit{"no loop"};
-  const OperandType rest[2] = {{first->out}, dtype_of_argument(high)};
+  const OperandType rest[2] = {{first->out}, types[2]};
   const std::optional<Signature> second = resolve(Op::Minimum, rest);
   if (!second) throw Unfit{"no loop"};
   const DType dtype = second->out;
@@ -442,12 +454,15 @@ PyObject* accumulate_method(const UFuncObject& ufunc, const Arguments& arguments
   if (!slots[0] || (slots[3] && slots[3] != Py_None)) throw Unfit{"accumulate with out="};
   const Op op = reducing_op(ufunc);
   const Array array = array_operand(slots[0]);
+  const std::optional<DType> wanted = requested_dtype(slots[2]);
+  if (wanted && is_complex(array.dtype()) && !is_complex(*wanted))
+    throw Unfit{"complex values lose their imaginary part"};
   const int axis = slots[1] ? axis_operand(slots[1], array.ndim()) : 0;
   if (array.ndim() == 0) throw Unfit{"cannot accumulate on a scalar"};
   refuse_negative_powers(op, array.dtype());
   if (info(op).rule == TypeRule::FloatOnly && !is_inexact(array.dtype()))
     throw Unfit{"a float scan of integers"};
-  return new_array(accumulate(op, array, axis, requested_dtype(slots[2])));
+  return new_array(accumulate(op, array, axis, wanted));
 }
 
 PyObject* outer_method(const UFuncObject& ufunc, const Arguments& arguments) {
@@ -483,9 +498,7 @@ PyObject* at_method(const UFuncObject& ufunc, const Arguments& arguments) {
   Operand value;
   if (!read_operand(arguments.values[2], value)) throw Unfit{"an operand is of a foreign type"};
   // Here NumPy takes a Python number as an array of its own dtype.
-  const OperandType types[2] = {
-      {target.dtype()},
-      {value.argument.array ? value.argument.array->dtype() : value.argument.scalar.dtype}};
+  const OperandType types[2] = {{target.dtype()}, {dtype_of(value.argument)}};
   const std::optional<Signature> signature = resolve(ufunc.op, types);
   if (!signature || signature->out != target.dtype() || signature->in[0] != target.dtype())
     throw Unfit{"at in another dtype"};

@@ -33,9 +33,12 @@ d = np.array(["2020-01-01", "2021-06-05"], dtype="M8[D]")
 """
 
 
-def outcome(program: str, module: Any) -> tuple[Any, list[tuple], dict]:
-    """The value of `r` (or the exception), the warnings, and the inputs after the program."""
-    scope: dict[str, Any] = {"np": module}
+def outcome(
+    program: str, module: Any, names: dict[str, Any] | None = None
+) -> tuple[Any, list[tuple], dict]:
+    """The value of `r` (or the exception), the warnings, and the inputs after the program, which
+    may use `names` besides."""
+    scope: dict[str, Any] = {"np": module, **(names or {})}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         exec(INPUTS, scope)
@@ -96,8 +99,7 @@ def _bits(array: Any) -> Any:
         return repr(array.tolist())
     if array.dtype.kind in "fc":
         # A NaN equals a NaN; zeros keep their signs.
-        parts = array.view(array.real.dtype) if array.flags.c_contiguous else None
-        parts = numpy.ascontiguousarray(array).view(array.real.dtype) if parts is None else parts
+        parts = array.ravel().view(array.real.dtype)
         canonical = numpy.where(numpy.isnan(parts), numpy.array(numpy.nan, parts.dtype), parts)
         return canonical.tobytes()
     return array.tobytes()

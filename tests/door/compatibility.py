@@ -4,6 +4,8 @@
     compatibility.py --check            exits with 1 where the page is not what would be written
     compatibility.py --measure BASE.json FRIT.json [STRICT.json]
                                         takes in the results of runs first, into compatibility.json
+    compatibility.py --program BASE.json FRIT.json
+                                        the same of pytest's JSON reports of test files that ran as programs do
 
 What a name is, is found out by calling it on arrays that are still to be computed. A file of results holds {"numpy": version, "tests": {node: {"o": outcome, "cat": category}}}: BASE of NumPy
 itself, FRIT of frit.numpy, STRICT of frit.numpy under FRIT_FALLBACK=error.
@@ -432,6 +434,20 @@ def figures(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {"numpy": runs[0]["numpy"], **counts, "failing": failing}
 
 
+def figures_of_programs(base: dict[str, Any], mine: dict[str, Any]) -> dict[str, Any]:
+    """Tests and whole test functions that pass of those that NumPy passes; how many others there are in which functions."""
+    passed = [
+        {t["nodeid"] for t in run["tests"] if t["outcome"] == "passed"} for run in (base, mine)
+    ]
+    missed = collections.Counter(node.split("[")[0] for node in passed[0] - passed[1])
+    functions = {node.split("[")[0] for node in passed[0]}
+    return {
+        "tests": [len(passed[0] & passed[1]), len(passed[0])],
+        "functions": [len(functions) - len(missed), len(functions)],
+        "failing": dict(missed),
+    }
+
+
 def rate(good: int, all: int) -> str:
     return f"{good} / {all} ({100 * good / all:.1f} %)"
 
@@ -474,6 +490,21 @@ are computed, NumPy runs, results come back as Frit's arrays. `frit.report()` sa
 This page is written by `tests/door/compatibility.py`; a test compares the two.
 """
 
+PROGRAMS = """\
+### Run as programs
+
+The tool leaves `numpy.ma.testutils` and NumPy's private modules NumPy's own. A program has Frit for all of `numpy`. So the same files, copied out of the package
+beside NumPy's `conftest.py`, were also run by
+
+```
+python -m pytest -m "not slow" --json-report --json-report-file=base.json FOLDER
+python -m frit -m pytest -m "not slow" --json-report --json-report-file=frit.json FOLDER
+python tests/door/compatibility.py --program base.json frit.json
+```
+one file after the other, without the one test whose C function takes any object for an ndarray (`test_extension_incref_elide`: it ends the process). {tests} of the tests pass, {functions}
+of the whole test functions; all of `test_io.py`, `test_loadtxt.py` and `test_recfunctions.py`.
+"""
+
 NAMES = """\
 ## What each name is
 
@@ -505,7 +536,7 @@ LIMITS = """\
 
 | | |
 | --- | --- |
-| `isinstance(x, numpy.ndarray)` in a library | false: a library that has the real NumPy asks for memory (`__array__`, the buffer protocol, DLPack) and gets it; astropy's tables, autograd, CVXPY, h5py, netCDF4, OpenCV, pandas, pint, polars, pyarrow's functions, scikit-learn, SciPy and xarray ask by class, and get real arrays. In your program, `np.ndarray` is Frit's class, and real ndarrays count as its instances. Most of the failing tests of `lib/tests/test_io.py`, `test_loadtxt.py` and `ma` are of this kind: they compare by `numpy.ma.testutils`, which asks so |
+| `isinstance(x, numpy.ndarray)` in a library | false: a library that has the real NumPy asks for memory (`__array__`, the buffer protocol, DLPack) and gets it; astropy's tables, autograd, CVXPY, h5py, netCDF4, OpenCV, pandas, pint, polars, pyarrow's functions, scikit-learn, SciPy and xarray ask by class, and get real arrays. In your program, `np.ndarray` is Frit's class, and real ndarrays count as its instances. Most of the failing tests of `lib/tests/test_io.py`, `test_loadtxt.py` and `ma` are of this kind: they compare by `numpy.ma.testutils`, which the tool leaves NumPy's own, and which asks so. Run as programs they pass |
 | a C function that insists on an ndarray (`out=` of a masked array's method, `numpy.linalg.lapack_lite`, `_multiarray_tests`) | a TypeError: hand it `numpy.asarray(x)`, which shares the memory |
 | `type(np.ndarray) is type`, `type(np.ufunc) is type` | false: their metaclasses make real arrays and ufuncs their instances |
 | `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data | false: such arrays stay NumPy's |
@@ -515,6 +546,8 @@ LIMITS = """\
 | `type(x) is np.float64` of a number that is still to be computed | false: its type has that name and dtype, and `isinstance(x, np.floating)`, `np.issubdtype(type(x), np.floating)`, `x.__class__` and `type(x)(1)` are as NumPy's; dictionaries by `type(x)`, keys of JSON and timeouts of locks, sockets and `select` want `x[()]` |
 | the least integer divided by -1 | is itself, as in NumPy, without its warning of an overflow |
 | an int64 beyond its range as the sum or difference of two numbers that are still to be computed | wraps round, as in NumPy, without its warning of an overflow |
+| `where=` and an `out=` that holds what the loop's type can't | the elements that the mask leaves out are not touched: NumPy converts them there and back, and may warn of it |
+| a call that warns and then falls back or fails | may give that warning twice: NumPy does the whole call again |
 | `np.longlong` | is `np.int64`: the same numbers under another name |
 | `np.load = mine`, `mock.patch("numpy.load")` | hold for your program; installed libraries go on to call NumPy's. New names (`np.int = int`) they find |
 | pickles of ufuncs and generators | are NumPy's, and give NumPy's |
@@ -526,7 +559,12 @@ LIMITS = """\
 def page() -> str:
     data = json.loads(FIGURES.read_text())
     lines = [INTRODUCTION, TESTS.format(numpy=data["numpy"])]
-    lines += [*measured(data), "", NAMES]
+    lines += [*measured(data), ""]
+    if "program" in data:
+        programs = data["program"]
+        rates = {name: rate(*programs[name]) for name in ("tests", "functions")}
+        lines += [PROGRAMS.format(**rates)]
+    lines += [NAMES]
     sections = {
         "numpy": names_of(""),
         "the methods of arrays": [
@@ -563,7 +601,14 @@ def page() -> str:
 def main(words: list[str]) -> int:
     if words[:1] == ["--measure"]:
         runs = [json.loads(Path(path).read_text()) for path in words[1:]]
-        FIGURES.write_text(json.dumps(figures(runs), indent=1, sort_keys=True) + "\n")
+        before = json.loads(FIGURES.read_text())
+        data = figures(runs) | {name: before[name] for name in ("program",) if name in before}
+        FIGURES.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+        words = []
+    if words[:1] == ["--program"]:
+        base, mine = (json.loads(Path(path).read_text()) for path in words[1:])
+        data = json.loads(FIGURES.read_text()) | {"program": figures_of_programs(base, mine)}
+        FIGURES.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
         words = []
     text = page()
     if words == ["--check"]:

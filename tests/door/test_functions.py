@@ -213,9 +213,32 @@ PIECES = {
         np.diagonal(v)
         np.lib.stride_tricks.sliding_window_view(v, 3)
         np.lib.stride_tricks.as_strided(v, (2, 2), (8, 8))
+        np.copy(np.broadcast_to(v, (3, 5)), order="K"), np.array(np.broadcast_to(v, (3, 5)), copy=True)
+        np.broadcast_to(n[:1, :, None], (3, 4, 2)).copy("K"), np.broadcast_to(v, (3, 5)).astype("f4")
+        np.round(np.broadcast_to(n[0], (3, 4))), np.partition(np.broadcast_to(v, (3, 5)), 1)
+        np.squeeze(np.float64(2)), np.squeeze(v.sum()), np.squeeze(2.0), np.squeeze(z), np.squeeze(n[0, 0] + 1)
+        np.transpose(np.float64(2)), np.transpose(np.datetime64("2020")), np.transpose(2.0), np.transpose(v.sum())
     """,
     "sharing": """
         x = m.reshape(4, 3); x[0, 0] = 99; r = m
+        x = np.ones((2, 2), "u2"); x @= np.ones((2, 2))
+        x = np.ones((2, 2), "f4"); x @= np.ones((2, 2), "c8")
+        x = np.ones((2, 2), "f4"); x @= np.ones((2, 2)); r = x
+        x = np.array(e); x.resize((2, 2), refcheck=False); r = (x, np.array(e).flags.owndata)
+        v[::-2].resize((3,))
+        v[::-2].resize((-1, 3))
+        np.ones(3).resize((-1, 3))
+        t.flags.farray, f.flags.farray, m.flags.farray, m[:, ::2].flags.farray
+        np.add.accumulate(c, dtype="f8"), np.multiply.accumulate(c, dtype="c8")
+        round(b.any())
+        round(c.sum(), 1)
+        round(v.sum()), round(v.sum(), 1), round(u.sum())
+        r = np.mean(np.array([np.inf + 1j, 2])), np.mean(np.array([[np.inf + 1j, 2]]), axis=1)
+        x = np.zeros(3, "c8"); x[0] = 2e300; x[1] = 2e300j; r = x
+        x = np.zeros(3, "c8"); x[:2] = complex(1, 2e300); x.fill(1j); r = x
+        x = np.full(3, 2e300 + 0j, "c8"); r = x
+        x = np.zeros(3, "c8"); np.copyto(x, -2e300j); r = x
+        x = np.zeros(3, "c8"); x[[True, False, True]] = 2e300j; x[[0, 1]] = 1e-300j; r = x
         x = np.ravel(m); x += 1; r = m
         x = np.transpose(m); x[0] = 5; r = m
         x = np.split(m, 3)[1]; x[...] = -1; r = m
@@ -342,6 +365,18 @@ PIECES = {
         np.compress([True, False, True], m, axis=0), np.take_along_axis(m, np.argsort(m, 1), 1)
         np.interp([1.5, 2.5], [1, 2, 3], [10, 20, 30]), np.searchsorted([1, 2, 3], v), np.unique(n % 3)
         np.sort(v), np.argsort(v), np.sort(m, 0), np.lexsort((v, w)), np.partition(v, 2)[2], np.sort(c)
+        n.astype("u8").T < np.broadcast_to(np.arange(3), (4, 3)), n.astype("u8").T >= n.T.astype("i8")
+        np.arange(3, dtype="u8") > n[:, :3].T, (n.astype("u8") == n.astype("i8").T[:3, :1]), n.astype("u8") < -1
+        np.round(5), np.round(np.int8(5)), np.round(np.array(3)), np.array(5, "u1").round(1), np.around(np.array(3), 2)
+        np.floor(c, dtype="f8", casting="unsafe"), np.add(c, 1, dtype="f4", casting="unsafe")
+        np.ceil(v, out=c[:1] + 0 * v, where=b), np.conjugate(v, out=c[:1] + 0 * v, where=b)
+        np.add(c, 1j, dtype="f8", casting="unsafe"), np.equal(c, 1j, dtype=bool)
+        np.clip(b, 2, u), np.clip(b, u, 2), b.clip(2.5, h[0]), np.clip(n.astype("i1"), 2.5, h[0]), np.clip(u, 300, n[0, 0])
+        np.arange(5, -0.0, 0)
+        np.arange(-3, 7, -0.0)
+        np.fmax(u, 3, casting="equiv")
+        np.add(v, 3, casting="no")
+        np.add(v, 3, casting="safe"), np.add(u, u, casting="no"), np.multiply(u, 2, dtype="f4", casting="safe")
         np.diff(v), np.diff(m), np.diff(m, axis=0), np.diff(v, 2), np.diff(b), np.diff(v, prepend=0), np.diff(d)
         np.diff(v, -1)
         np.diff(3)
@@ -356,6 +391,10 @@ PIECES = {
         np.char.upper(s), np.strings.add(s, "!"), np.sort(s), np.argsort(d), d + 1, o == None
         np.ma.masked_less(v, 0), np.ma.sum(np.ma.array(v, mask=b)), np.matrix(m) * 2, np.rec.array([(1, 2.0)])
         np.array2string(v), np.array_repr(m), np.array_str(n), repr(v), str(m), np.base_repr(5)
+        v.__array_namespace__() is np, v.__array_namespace__(api_version="2023.12") is np
+        v.__array_namespace__(api_version="1999.12")
+        v.__array_namespace__(api_version=3)
+        v.__array_namespace__("2023.12")
         np.can_cast(int, float), np.result_type(v, 1), np.result_type(u, h), np.promote_types("i4", "f4"), np.common_type(v, g)
         np.isscalar(3.0), np.isscalar(v), np.iterable(v), np.isfortran(f), np.may_share_memory(m, m[1:]), np.min_scalar_type(300)
         np.finfo(float).eps, np.iinfo(np.int8).max, np.issubdtype(v.dtype, np.floating), np.dtype("f8"), np.float64(3), np.pi

@@ -331,6 +331,53 @@ def test_the_warnings_of_one_operation_come_in_numpys_order(statement, tier):
     assert warned(frit.numpy, statement, 4) == warned(numpy, statement, 4)
 
 
+# A result that does not fit the narrower output: of elements that a mask may leave out.
+MASKED = [
+    "np.multiply(x + 1, 1e300, out=f4, where={})",
+    "np.rint((x + 1) * 1e300, out=f4, where={})",
+    "np.true_divide(x, zero, out=f4, where={})",
+    "np.multiply(x + 1, 1e300, out=i8, casting='unsafe', where={})",
+    "np.power(x + 1, 200.0, out=f4, where={})",
+    "np.copyto(f4, x * 1e300 + 1e300, where={})",
+    "np.copyto(i8, x / zero, where={}, casting='unsafe')",
+    "np.copyto(i8, x[:1] / zero[:1], where={}, casting='unsafe')",
+    "f4[np.broadcast_to({}, f4.shape)] = np.array([1e300])",
+]
+
+
+@pytest.mark.parametrize("n", [4, 20_000])
+@pytest.mark.parametrize("mask", ["x < 0", "x < 1", "[True]"])
+@pytest.mark.parametrize("statement", MASKED)
+def test_elements_that_a_mask_leaves_out_are_not_converted(statement, mask, n, tier):
+    import frit.numpy
+
+    statement = statement.format(mask)
+    assert warned(frit.numpy, statement, n) == warned(numpy, statement, n)
+
+
+CONVERTED = [
+    "np.add(x, x, {})",
+    "np.add(x, 1, {})",
+    "np.add(y, x.ravel()[:1], {})",
+    "np.sqrt(x, {})",
+]
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (1, 1), (8192,), (8193,), (100, 100), (2, 1, 3)])
+@pytest.mark.parametrize("call", CONVERTED)
+def test_operands_of_several_axes_are_converted_inside_the_loop(call, shape, recorded):
+    import frit.numpy
+
+    seen = []
+    for np in (numpy, frit.numpy):
+        x, y = np.array(numpy.full(shape, 1e300)), np.array(numpy.ones(shape))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            numpy.asarray(eval(call.format("dtype='f4'"), {"np": np, "x": x, "y": y}))
+        seen.append({str(w.message) for w in caught})
+    assert seen[0] == seen[1]
+
+
 def test_a_raised_error_is_that_of_the_conversion():
     import frit.numpy as np
 
@@ -359,6 +406,33 @@ def test_complex_divisions_warn_as_numpys_steps_do(divisor, dtype, n, tier):
     infinity, nan = numpy.inf, numpy.nan
     for number in (1, 0, nan, 1j * nan, infinity, complex(infinity, nan), 1e308 + 1e308j, 1e-300):
         assert warned(frit.numpy, number) == warned(numpy, number), number
+
+
+DIVISIONS = [
+    "x / np.nan",
+    "x / complex(1, np.nan)",
+    "x / x",
+    "x /= x",
+    "x /= 2",
+    "np.reciprocal(x)",
+]
+
+
+@pytest.mark.parametrize("statement", DIVISIONS)
+@pytest.mark.parametrize("number", [2, complex(numpy.nan, 1), complex(1, numpy.nan)])
+@pytest.mark.parametrize("dtype", ["F", "D"])
+@pytest.mark.parametrize("n", [1, 3, 5000])
+def test_a_complex_divisor_that_is_no_number_is_invalid(n, dtype, number, statement, recorded):
+    import frit.numpy
+
+    seen = []
+    for np in (numpy, frit.numpy):
+        x = np.array(numpy.full(n, number).astype(dtype))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            exec(f"r = {statement}" if _is_value(statement) else statement, {"np": np, "x": x})
+        seen.append([str(w.message) for w in caught])
+    assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize("form", ["x ** y", "x ** y[0]", "np.power(x, y, out=x)"])

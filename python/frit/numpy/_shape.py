@@ -35,6 +35,8 @@ def ravel(a: Any, order: Any = "C") -> Any:
 
 @native
 def transpose(a: Any, axes: Any = None) -> Any:
+    if isinstance(a, numpy.generic):
+        return a.transpose(axes)  # a scalar
     return _asarray(a).transpose(axes)
 
 
@@ -50,6 +52,8 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
 
 @native
 def squeeze(a: Any, axis: Any = None) -> Any:
+    if isinstance(a, numpy.generic):
+        return a.squeeze(axis)
     return _asarray(a).squeeze(axis)
 
 
