@@ -103,21 +103,23 @@ def _functions_rewritten(text: bytes, original: types.CodeType) -> Made | None:
     if found is None:
         return None
     rewriter = _rewriter(text, original)
-    changed = []
+    changed, unchanged = [], []
     for unit, function in zip(units, found.functions, strict=True):
-        if function is None:
-            continue
         known = len(rewriter.places)
         for decorator in function.decorator_list:
             if not is_harmless(decorator, frozenset()) and parts.may_be_own(decorator, text):
                 return None
         rewriter.owner = unit.owners[-1] if unit.owners else ""
         rewriter.unit = unit.first
-        rewriter.definition(function, set())
+        if isinstance(function, ast.FunctionDef):
+            rewriter.definition(function, set())
         if rewriter.places[known:]:
             changed.append(unit)
+        else:
+            unchanged.append(function)
     if not changed:
         return {}, []
+    parts.leave_out(unchanged, found.tree)
     note(rewriter.places, original.co_filename, ())
     flags = original.co_flags & parts.ANNOTATIONS
     new = codes_by_place(compile_quietly(found.tree, original.co_filename, flags))

@@ -25,6 +25,7 @@ _THREADS = re.compile(
     rb"^[ \t]*(?:from|import)\b.*\b(?:threading|_thread|signal|concurrent|asyncio)\b", re.MULTILINE
 )
 _FUNCTION = 0x1  # of the flags of functions' codes, but not of classes'
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
 ANNOTATIONS = 0x1000000  # the one future flag that a text may have
 
 
@@ -92,9 +93,9 @@ def _functions_in(code: types.CodeType, owners: tuple[str, ...]) -> Iterator[Uni
 class Parts:
     """The functions of some units. tree: of a module with nothing else in it."""
 
-    def __init__(self, tree: ast.Module, functions: list[ast.FunctionDef | None]) -> None:
+    def __init__(self, tree: ast.Module, functions: list[Definition]) -> None:
         self.tree = tree
-        self.functions = functions  # by unit; None: it is an async one
+        self.functions = functions  # by unit
 
 
 def imported_names(module: types.CodeType) -> list[str]:
@@ -154,7 +155,7 @@ def parts_of(text: bytes, units: list[Unit], imported: list[str]) -> Parts | Non
         node = found.get((unit.first, unit.code.co_name))
         if node is None:
             return None
-        functions.append(node if isinstance(node, ast.FunctionDef) else None)
+        functions.append(node)
     return Parts(tree, functions)
 
 
@@ -178,14 +179,25 @@ def _end(lines: list[bytes], begin: int, indent: int, name: bytes) -> int:
     return len(lines)
 
 
-def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+_NOTHING = ast.Pass(lineno=1, end_lineno=1, col_offset=0, end_col_offset=0)
+
+
+def leave_out(functions: list[Definition], tree: ast.Module) -> None:
+    """Takes the functions out of a tree: it is to be compiled."""
+    due: list[ast.Module | ast.ClassDef | ast.If] = [tree]
+    for node in due:
+        node.body = [part for part in node.body if part not in functions] or [_NOTHING]
+        due += [part for part in node.body if isinstance(part, (ast.ClassDef, ast.If))]
+
+
+def _definitions(tree: ast.AST) -> Iterator[Definition]:
     """Those that no other function is around."""
     for node in tree.body:  # type: ignore[attr-defined]
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, Definition):
             yield node
         elif isinstance(node, (ast.ClassDef, ast.If)):
             yield from _definitions(node)
 
 
-def _place(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[int, str]:
+def _place(node: Definition) -> tuple[int, str]:
     return min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.name
