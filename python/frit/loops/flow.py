@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from frit.loops.names import add_parts
 
@@ -58,6 +59,15 @@ class Facts:
         )
 
 
+class Loop(NamedTuple):
+    """each: what is read whenever it goes round, by itself; behind: the else."""
+
+    each: int
+    target: int
+    body: Facts
+    behind: Facts
+
+
 class Flow:
     """Of some statements. certain: loops that go round at least once, by id()."""
 
@@ -65,8 +75,7 @@ class Flow:
         self.bits: dict[str, int] = {}
         self.certain = certain
         self.of: dict[int, Facts] = {}  # by id() of the statement
-        # By id(): what is read each time round, the target, the body and the else.
-        self.loops: dict[int, tuple[int, int, Facts, Facts]] = {}
+        self.loops: dict[int, Loop] = {}  # by id()
         self.children: dict[int, list[ast.stmt]] = {}  # of statements of other kinds, by id()
         self.deleted = 0
         self.has_nests = self.has_definitions = self.has_own_names = False
@@ -131,7 +140,7 @@ class Flow:
             is_series = type(node) is ast.For and may_be_series(node.iter)
             facts.is_plain &= is_series
         body, behind = self.body(node.body), self.body(node.orelse)
-        self.loops[id(node)] = each, target, body, behind
+        self.loops[id(node)] = Loop(each, target, body, behind)
         facts.reads |= body.reads | behind.reads
         facts.assigns |= body.assigns | behind.assigns
         facts.is_plain &= body.is_plain and behind.is_plain
@@ -294,9 +303,9 @@ class Flow:
         self, node: ast.For | ast.AsyncFor | ast.While, live: int, at_break: int, at_continue: int
     ) -> int:
         """What is needed where a loop goes round again or ends."""
-        each, target, body, behind = self.loops[id(node)]
-        found = each | behind.needed(live, at_break, at_continue)
-        return found | (body.needs | live & ~body.breaks) & ~target
+        loop = self.loops[id(node)]
+        found = loop.each | loop.behind.needed(live, at_break, at_continue)
+        return found | (loop.body.needs | live & ~loop.body.breaks) & ~loop.target
 
 
 def _parts_between(node: ast.AST) -> Iterator[ast.AST]:

@@ -74,6 +74,19 @@ def attribute_chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
     return node, nodes
 
 
+def callees_of(nodes: Iterable[ast.AST]) -> list[str]:
+    """What these nodes of a nest call by a name, or by names with dots between."""
+    calls = (part.func for part in nodes if isinstance(part, ast.Call))
+    return [*dict.fromkeys(path for callee in calls if (path := _path(callee)))]
+
+
+def _path(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        owner = _path(node.value)
+        return owner and f"{owner}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 # Where a node has a name.
 _NAMED: dict[type, str] = {
     ast.Attribute: "attr",

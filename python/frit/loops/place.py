@@ -468,11 +468,12 @@ class Binding:
             if found & assigned_names([place.node]):
                 self.refuse("a function that it calls reads what it assigns")
         if place.traits.callees:
-            from frit.loops.hopeless import callees_of, hopeless_call
-            from frit.loops.names import nodes_in
+            from frit.loops.hopeless import hopeless_call
 
             callees = place.traits.callees
             if self.attributes is not None:
+                from frit.loops.names import callees_of, nodes_in
+
                 callees = callees_of(nodes_in([self.node]))
             hopeless = hopeless_call(callees, self.surroundings)
             if hopeless is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from frit.loops.codes import KEY, has_loops
@@ -37,6 +37,7 @@ _STATEMENTS = (
     ast.Return,
     ast.Expr,
 )
+_ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 # Context managers that let every exception out.
@@ -52,7 +53,6 @@ class Scope:
     code: types.CodeType
     is_module: bool = False
     cells: set[str] = field(default_factory=set)  # variables of functions around, with values
-    deleted: set[str] = field(default_factory=set)  # variables that may lose their value
 
     @property
     def locals(self) -> set[str]:
@@ -95,16 +95,15 @@ class Rewriter:
             if not mangle(nodes[1:], "" if flow.has_own_names else self.owner):
                 return self.leave(node, "the function has a name that is private to a class")
             flow = Flow(node.body)
-        scope.deleted = flow.names(flow.deleted)
-        parameters = set(code.co_varnames[: _parameter_count(code)])
+        parameters = flow.set_of(code.co_varnames[: _parameter_count(code)])
         body = _Body(self, scope, flow, flow.behind_loops(node.body, 0))
-        body.body(node.body, parameters - scope.deleted)
+        body.body(node.body, parameters & ~flow.deleted)
         return None
 
     def module(self, node: ast.Module, code: types.CodeType, nodes: list[ast.AST]) -> None:
         """Rewrites the module's own code, and the functions in it. nodes: all of them."""
         self.harmless = harmless_of(node, nodes)
-        _Body(self, Scope(code, is_module=True), None, {}).body(node.body, set())
+        _Body(self, Scope(code, is_module=True), None, {}).body(node.body, 0)
 
     def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
         """A function in what is rewritten."""
@@ -228,7 +227,11 @@ def _lists_with_returns(loop: ast.For) -> Iterator[list[ast.stmt]]:
 
 
 class _Body:
-    """The statements of one scope. flow: of a function's; behind: what is read behind loops."""
+    """The statements of one scope.
+
+    flow: theirs, but for a module's own, which are looked at loop by loop; behind: what is read
+    behind loops. Sets of variables are ints, as in flow.py.
+    """
 
     def __init__(
         self, rewriter: Rewriter, scope: Scope, flow: Flow | None, behind: dict[int, int]
@@ -240,8 +243,8 @@ class _Body:
         self.locals = scope.locals
         self.cells = set(scope.code.co_cellvars)
 
-    def body(self, nodes: list[ast.stmt], bound: set[str]) -> set[str]:
-        """Rewrites the statements; what is bound behind them, in a function."""
+    def body(self, nodes: list[ast.stmt], bound: int) -> int:
+        """Rewrites the statements; what is bound behind them."""
         result: list[ast.stmt] = []
         for node in nodes:
             if type(node) is ast.For:
@@ -249,12 +252,12 @@ class _Body:
             else:
                 bound = self.statement(node, bound)
                 result.append(node)
-            if self.scope.deleted:
-                bound = bound - self.scope.deleted
+            if self.flow is not None:
+                bound &= ~self.flow.deleted  # they may lose their value
         nodes[:] = result
         return bound
 
-    def loop(self, node: ast.For, bound: set[str]) -> ast.stmt:
+    def loop(self, node: ast.For, bound: int) -> ast.stmt:
         """The loop with those in it, behind their places."""
         if self.flow is None:
             self.flow = Flow([node])
@@ -264,52 +267,46 @@ class _Body:
         known = len(self.rewriter.places)
         facts = self.flow.of[id(node)]
         place = self.place_of(node, facts, bound)
-        self.body(node.body, bound | self.assigned(node.target))
+        self.body(node.body, bound | self.flow.loops[id(node)].target)
         self.body(node.orelse, bound)
         if place is None:
             return node
         place.inner = self.rewriter.places[known:]
         return self.rewriter.guarded(node, place, facts)
 
-    def assigned(self, node: ast.AST) -> set[str]:
-        """What a function's statement or target assigns."""
-        if self.scope.is_module:
-            return set()
-        return assigned_names([node])
-
-    def statement(self, node: ast.stmt, bound: set[str]) -> set[str]:
+    def statement(self, node: ast.stmt, bound: int) -> int:
+        kind = type(node)
+        if kind in _ASSIGNMENTS:
+            is_none = getattr(node, "value", None) is None
+            return bound if is_none or self.flow is None else bound | self.flow.of[id(node)].assigns
         if isinstance(node, ast.If):
             return self.body(node.body, bound) & self.body(node.orelse, bound)
         if isinstance(node, ast.While):
             self.body(node.body, bound)
             self.body(node.orelse, bound)
-            return bound
-        if isinstance(node, ast.With):
-            items = {n for i in node.items for n in self.assigned(i)}
+        elif isinstance(node, ast.With):
+            items = self.set_of(n for i in node.items for n in assigned_names([i]))
             behind = self.body(node.body, bound | items)
             return behind if all(map(_is_plain_context, node.items)) else bound
-        if isinstance(node, ast.Try):
+        elif isinstance(node, ast.Try):
             for part in (node.body, node.orelse, node.finalbody):
                 self.body(part, bound)
             for handler in node.handlers:
                 self.body(handler.body, bound)
-            return bound
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             self.definitions(node, bound)
-            return bound if self.scope.is_module else bound | {node.name}
-        if self.scope.is_module:
-            return bound
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            if isinstance(node, ast.AnnAssign) and node.value is None:
-                return bound
-            return bound | self.assigned(node)
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            return bound | {a.asname or a.name.partition(".")[0] for a in node.names}
+            return bound | self.set_of([node.name])
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            return bound | self.set_of(a.asname or a.name.partition(".")[0] for a in node.names)
         return bound
 
-    def definitions(self, node: ast.FunctionDef | ast.ClassDef, bound: set[str]) -> None:
+    def set_of(self, names: Iterable[str]) -> int:
+        return self.flow.set_of(names) if self.flow is not None else 0
+
+    def definitions(self, node: ast.FunctionDef | ast.ClassDef, bound: int) -> None:
         if isinstance(node, ast.FunctionDef):
-            self.rewriter.definition(node, bound | self.scope.cells)
+            names = self.flow.names(bound) if self.flow is not None else set()
+            self.rewriter.definition(node, names | self.scope.cells)
             return
         outer, self.rewriter.owner = self.rewriter.owner, node.name
         due = [*node.body]
@@ -320,7 +317,7 @@ class _Body:
                 due += [*part.body, *part.orelse]
         self.rewriter.owner = outer
 
-    def place_of(self, node: ast.For, facts: Facts, bound: set[str]) -> Place | None:
+    def place_of(self, node: ast.For, facts: Facts, bound: int) -> Place | None:
         flow, rewriter = self.flow, self.rewriter
         assert flow is not None
         if not facts.is_nest:
@@ -341,7 +338,7 @@ class _Body:
         return place
 
     def place_in_function(
-        self, node: ast.For, facts: Facts, bound: set[str], assigned: set[str]
+        self, node: ast.For, facts: Facts, bound: int, assigned: set[str]
     ) -> Place | None:
         flow, code = self.flow, self.scope.code
         assert flow is not None
@@ -354,7 +351,7 @@ class _Body:
         outside: list[str] = []
         for name in sorted(flow.names(facts.needed(left, left, left))):
             if name in self.locals or name in self.cells:
-                if name in bound:
+                if bound & flow.bits[name]:
                     passed.append(name)  # else it is only read where the nest has given it a value
             elif name in code.co_freevars:
                 if name not in self.scope.cells:
