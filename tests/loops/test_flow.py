@@ -171,3 +171,8 @@ def test_the_work_grows_as_the_length_of_a_function():
         for count in (10, 40)
     )
     assert many <= 4.2 * few
+
+
+def test_a_chain_of_many_elifs_keeps_no_loop_from_its_place():
+    chain = "    if n == 0: pass\n" + "".join(f"    elif n == {k}: s = {k}\n" for k in range(600))
+    calls_of(nest(1, "pass") + "def g(x, n):\n" + chain + "    for i in range(n): x[i] = 1\n")

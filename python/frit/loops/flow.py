@@ -161,9 +161,20 @@ class Flow:
         return facts
 
     def branches(self, node: ast.If) -> Facts:
+        chain = [node]  # of elifs, which may be hundreds
+        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            node = node.orelse[0]
+            chain.append(node)
+        facts = self.body(node.orelse)
+        for part in reversed(chain):
+            facts = self.of[id(part)] = self.branch(part, facts)
+        return facts
+
+    def branch(self, node: ast.If, second: Facts) -> Facts:
+        """second: of what is behind the else."""
         facts = Facts()
         test = self.scan([node.test], facts)
-        first, second = self.body(node.body), self.body(node.orelse)
+        first = self.body(node.body)
         facts.reads |= first.reads | second.reads
         facts.assigns |= first.assigns | second.assigns
         facts.is_plain &= first.is_plain and second.is_plain

@@ -85,7 +85,10 @@ class Rewriter:
         code = scope.code
         if not has_loops(code):
             return None
-        flow = Flow(node.body)
+        try:
+            flow = Flow(node.body)
+        except RecursionError:  # some hundred elifs, for one
+            return self.leave(node, "the function's statements are too deep in one another")
         if not flow.has_nests and not flow.has_definitions:
             return self.refuse_all(node)
         if not _UNSAFE.isdisjoint(code.co_names):
@@ -280,7 +283,11 @@ class _Body:
             is_none = getattr(node, "value", None) is None
             return bound if is_none or self.flow is None else bound | self.flow.of[id(node)].assigns
         if isinstance(node, ast.If):
-            return self.body(node.body, bound) & self.body(node.orelse, bound)
+            behind = self.body(node.body, bound)
+            while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):  # elif
+                node = node.orelse[0]
+                behind &= self.body(node.body, bound)
+            return behind & self.body(node.orelse, bound)
         if isinstance(node, ast.While):
             self.body(node.body, bound)
             self.body(node.orelse, bound)
