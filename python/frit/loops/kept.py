@@ -126,8 +126,11 @@ def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[
 
 
 def note_origin(places: list[Place], origin: Origin) -> None:
+    """Whence the places are."""
     name, facts = origin
     for number, place in enumerate(places):
+        if place.trees is not None:
+            place.trees.origin = origin
         place.origin = b"%d of %s" % (number, name), facts
 
 

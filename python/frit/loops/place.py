@@ -207,16 +207,13 @@ class Place:
         return self._traits
 
     def find_traits(self) -> Traits:
-        row = self.kept_traits
-        if row is None and self.origin is not None:
-            name, facts = self.origin[0] + b" traits", self.origin[1]
-            row = _kept.load(name, facts)
+        assert self.trees is not None
+        row = self.kept_traits or self.trees.row(self.at)
         if row is not None:
             return from_row(row)
         with without_collections():
             made = traits_of(self.node, [*self.passed, *self.outside])
-        if self.origin is not None:
-            _kept.store(name, facts, as_row(made))
+        self.trees.keep_row(self.at, as_row(made))
         return made
 
     def __reduce__(self) -> Any:
