@@ -237,3 +237,27 @@ def test_no_tree_is_read_before_a_place_is_asked(monkeypatch):
     assert ast.unparse(by_line[1].node.iter) == "range(len(self._C__x))"
     # Of each function no other one is read, and each function only once.
     assert len(texts) == 4 and all(text.count(b"def ") <= 2 for text in texts)
+
+
+@pytest.mark.parametrize(
+    "line, is_one",
+    [
+        ("import threading", True),
+        ("    import os, signal", True),
+        ("import os, \\\n    signal", True),
+        ("if 1: import threading", True),
+        ("x = 1; from concurrent.futures import wait", True),
+        ("from asyncio import run", True),
+        ("from scipy import signal", False),
+        ("import scipy.signal", False),
+        ("import signals", False),
+    ],
+)
+def test_a_module_that_imports_what_makes_threads_is_read_as_a_whole(line, is_one):
+    text = (
+        f"def f(x):\n    for i in range(9):\n        x[i] = 1\nif 1:\n    pass\n{line.lstrip()}\n"
+    )
+    code = compile(text, "<threads>", "exec")
+    tree = ast.parse(text)
+    assert any(map(implicit._makes_threads, ast.walk(tree))) == is_one
+    assert (parts.units_of(text.encode(), code, [2]) is None) == is_one

@@ -21,8 +21,10 @@ _OVER_CALL = re.compile(
 )
 _SERIES = {b"range", b"enumerate", b"zip", b"reversed", b"ndindex", b"ndenumerate"}
 _CODING = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # in the first two lines
-_THREADS = re.compile(
-    rb"^[ \t]*(?:from|import)\b.*\b(?:threading|_thread|signal|concurrent|asyncio)\b", re.MULTILINE
+_THREADS = re.compile(  # is imported, as implicit._makes_threads has it
+    rb"(?:^|[;:])[ \t]*(?:from[ \t]+%b\b|import[ \t]+(?:(?:[^#\n\\]|\\\n)*,[ \t\\\n]*)?%b\b)"
+    % (2 * (b"(?:threading|_thread|signal|concurrent|asyncio)",)),
+    re.MULTILINE,
 )
 _FUNCTION = 0x1  # of the flags of functions' codes, but not of classes'
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
