@@ -199,7 +199,7 @@ def test_functions_read_alone_become_what_they_do_in_the_whole(name, monkeypatch
         ("for x, (y, z) in f(a):", False),
         ("    for x in a.b.items():  # f(x)[0]", False),
         ("for x in f(a)[0]:", True),
-        ("for x in f('):')[0]:", True),
+        ("for x in f('):')[0]:", False),  # a text is in no nest
         ("for x in np.ndindex(3, 4):", True),
         ("for x in range(n):", True),
         ("for x in f(g(a)):", True),
@@ -211,6 +211,29 @@ def test_functions_read_alone_become_what_they_do_in_the_whole(name, monkeypatch
 )
 def test_loops_over_calls_that_give_no_series_are_passed_over(header, is_one):
     assert parts.headers(b"\n" + header.encode() + b"\n") == ([2] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    "body, is_one",
+    [
+        ("x[i] = 1", True),
+        ("x['a'] = 1", False),
+        ('y = f"{x}"', False),
+        ("x[i] = 1  # isn't", True),
+        ("r'a comment'", True),
+        ("x[i] = 1\n    'a comment'\n    x[i] += 1", True),
+        ('''"""a comment\n    that isn't one\n    """\n    x[i] = 1''', True),
+        ("if x:\n        raise ValueError", False),
+        ("with x: pass", False),
+        ("delta = 1", True),
+        ("x[i] = (1 +\n2)\ny = 'behind'", True),
+        ("x[i] = 1\ny = 'behind'", True),
+        ("for j in y:\n        z = b'c'", False),
+    ],
+)
+def test_loops_with_texts_are_passed_over(body, is_one):
+    found = parts.headers(f"\nfor i in range(n):\n    {body}\n".encode())
+    assert found == ([2] if is_one else [])
 
 
 def test_names_that_imports_give_are_known_from_the_code():

@@ -14,13 +14,18 @@ from opcode import opmap
 
 from frit.loops.codes import codes_in, has_loops, has_own_loops
 
-_HEADER = re.compile(rb"^[ \t]*for\b.*(?:\bin\b|[\\(\[]).*$", re.MULTILINE)
+# Patterns that begin with a letter or the end of a line are much faster than others.
+_HEADER = re.compile(rb"\n[ \t]*for\b.*(?:\bin\b|[\\(\[]).*")
 # A loop over the result of a call. Of this form nothing else is: no brackets, texts or comments.
 _OVER_CALL = re.compile(
-    rb"[ \t]*for\b[\w, \t()]+?\bin[ \t]+(?:\w+\.)*(\w+)\([^()\n\"'#\\]*\)[ \t]*:[ \t]*(?:#.*)?$"
+    rb"\n[ \t]*for\b[\w, \t()]+?\bin[ \t]+(?:\w+\.)*(\w+)\([^()\n\"'#\\]*\)[ \t]*:[ \t]*(?:#.*)?$"
 )
 _SERIES = {b"range", b"enumerate", b"zip", b"reversed", b"ndindex", b"ndenumerate"}
+# A text behind anything but its own prefix; a text alone may be a comment.
+_TEXT = re.compile(rb"\n[^#\n\"']*[^#\n\"'rRbBuUfF \t][^#\n\"']*[\"']")
+_NO_PART = re.compile(rb"\n[ \t]+(?:raise|assert|with|try|del|import|def|class|global|nonlocal)\b")
 _CODING = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # in the first two lines
+_THREAD_WORDS = (b"thread", b"signal", b"concurrent", b"asyncio")
 _THREADS = re.compile(  # is imported, as implicit._makes_threads has it
     rb"(?:^|[;:])[ \t]*(?:from[ \t]+%b\b|import[ \t]+(?:(?:[^#\n\\]|\\\n)*,[ \t\\\n]*)?%b\b)"
     % (2 * (b"(?:threading|_thread|signal|concurrent|asyncio)",)),
@@ -58,16 +63,32 @@ def headers(text: bytes) -> list[int]:
     found, line, last = [], 1, 0
     for match in _HEADER.finditer(text):
         over = _OVER_CALL.match(match.group())
-        if over is None or over.group(1) in _SERIES:
-            line += text.count(b"\n", last, match.start())
-            last = match.start()
+        if (over is None or over.group(1) in _SERIES) and not _has_other_things(text, match):
+            line += text.count(b"\n", last, match.start() + 1)
+            last = match.start() + 1
             found.append(line)
     return found
 
 
+def _has_other_things(text: bytes, header: re.Match[bytes]) -> bool:
+    """Whether a loop certainly has a text or a statement in it that no nest has."""
+    begin, after = header.span()
+    indent = len(header.group()) - len(header.group()[1:].lstrip(b" \t")) - 1
+    end = re.compile(rb"\n[ \t]{0,%d}[^ \t\n#)\]}]" % indent).search(text, after)
+    until = end.start() if end is not None else len(text)
+    if text.find(b'"', begin, until) >= 0 or text.find(b"'", begin, until) >= 0:
+        if text.find(b'"""', begin, until) >= 0 or text.find(b"'''", begin, until) >= 0:
+            return False
+        if _TEXT.search(text, begin, until) is not None:
+            return True
+    return _NO_PART.search(text, begin, until) is not None
+
+
 def units_of(text: bytes, module: types.CodeType, lines: list[int]) -> list[Unit] | None:
     """The functions that have loops in these lines. None: all of the text has to be read."""
-    if has_own_loops(module) or _THREADS.search(text) is not None:
+    if has_own_loops(module):
+        return None
+    if any(word in text for word in _THREAD_WORDS) and _THREADS.search(text) is not None:
         return None
     if b"\r" in text or b"\f" in text or text[:3] == b"\xef\xbb\xbf" or _CODING.match(text):
         return None
