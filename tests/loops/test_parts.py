@@ -284,3 +284,7 @@ def test_a_module_that_imports_what_makes_threads_is_read_as_a_whole(line, is_on
     tree = ast.parse(text)
     assert any(map(implicit._makes_threads, ast.walk(tree))) == is_one
     assert (parts.units_of(text.encode(), code, [2]) is None) == is_one
+
+
+def test_a_loop_may_stand_in_the_first_line():
+    assert parts.headers(b"for i in r:\n    for j in r: x = j\nfor k in r: pass\n") == [1, 2, 3]

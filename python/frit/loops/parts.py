@@ -60,7 +60,8 @@ class Unit:
 
 def headers(text: bytes) -> list[int]:
     """The lines of loops that may be nests, and of texts that look like one."""
-    found, line, last = [], 1, 0
+    found, line, last = [], 0, 0
+    text = b"\n" + text
     for match in _HEADER.finditer(text):
         over = _OVER_CALL.match(match.group())
         if (over is None or over.group(1) in _SERIES) and not _has_other_things(text, match):
