@@ -36,6 +36,7 @@ from frit.loops.names import assigned_names, copied, nodes_in
 from frit.loops.nest import Inputs, translate
 from frit.loops.place import Place
 from frit.loops.rewrite import Rewriter
+from frit.loops.trees import trees_of_text
 from frit.loops.values import Refused
 
 KINDS = ("parallel", "reduction", "scan", "serial", "serial")  # a wavefront has serial loops
@@ -199,7 +200,7 @@ class FileStudy:
         loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)]
         every = {_key(n): n for n in loops}
         self.results: dict[tuple[int, int], tuple[str, str]] = {}
-        rewriter = Rewriter(codes_by_place(code))
+        rewriter = Rewriter(trees_of_text(text, code), codes_by_place(code))
         rewriter.module(tree, code, nodes_in([tree]))
         for loop, _, why in rewriter.refused:
             self.results[_key(loop)] = "Python", why

@@ -313,6 +313,7 @@ def _ignore_cells(shell: Any) -> None:
 
 # Libraries that must be told about Frit as soon as they are imported.
 _adapters_due: set[str] = set()
+_packages_due: set[str] = set()  # theirs
 # Modules that were imported and are nothing to us: functions import them again at each call.
 _plain_names: set[str] = set()
 
@@ -320,6 +321,8 @@ _plain_names: set[str] = set()
 def _due(name: str) -> list[str]:
     """The libraries in a module's package that wait for their adapter."""
     package = name.partition(".")[0]
+    if package not in _packages_due:
+        return []
     return [library for library in _adapters_due if library.partition(".")[0] == package]
 
 
@@ -384,6 +387,7 @@ def install() -> None:
 
         _namespace.watch()
     _adapters_due.update(_adapters.LIBRARIES)
+    _packages_due.update(library.partition(".")[0] for library in _adapters.LIBRARIES)
     _plain_names.clear()
     for library in _adapters.LIBRARIES:
         if library in sys.modules:
@@ -410,6 +414,7 @@ def uninstall() -> None:
         if sys.modules.get(name) is sys.modules.get("frit.pykokkos", False):
             del sys.modules[name]
     _adapters_due.clear()
+    _packages_due.clear()
     from frit import _adapters
 
     _adapters.undo()

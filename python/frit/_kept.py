@@ -40,9 +40,13 @@ def code_of(
         from frit.loops import implicit
 
         return implicit.code_of(text, original, is_program=is_program)
+    from frit.loops.codes import has_loops
+
+    if not has_loops(original):
+        return original
     origin = b"program " * is_program + os.fsencode(original.co_filename)
     facts = b"%d " % len(text) + source_hash(_SEED, text)
-    if (found := _loaded(origin, facts, original)) is not None:
+    if (found := _loaded(origin, facts, text, original)) is not None:
         return found
     from frit.loops import implicit
 
@@ -52,7 +56,9 @@ def code_of(
     return code
 
 
-def _loaded(origin: bytes, facts: bytes, original: types.CodeType) -> types.CodeType | None:
+def _loaded(
+    origin: bytes, facts: bytes, text: bytes, original: types.CodeType
+) -> types.CodeType | None:
     """What code_of has stored; None: nothing of this text."""
     from frit._quiet import without_collections
 
@@ -64,7 +70,7 @@ def _loaded(origin: bytes, facts: bytes, original: types.CodeType) -> types.Code
             return original
         from frit.loops import kept
 
-        return kept.code_of(content, original, (origin, facts))
+        return kept.module_of(content, text, original, (origin, facts))
 
 
 def cache_folder() -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from frit import _activity, _kept
-from frit.loops import implicit, place
+from frit.loops import implicit, place, trees
 from frit.loops.traits import as_row
 
 from . import kernels
@@ -301,7 +301,8 @@ def test_programs_keep_their_modules(tmp_path):
     (tmp_path / "main.py").write_text(PROGRAM)
     (tmp_path / "part.py").write_text(PART)
     assert [*outputs_of_runs(tmp_path, 2)] == ["159600.0\n"] * 2
-    assert len([*(tmp_path / "cache" / "nests").iterdir()]) == 1
+    # The module's, and that of what was asked of its loop.
+    assert len([*(tmp_path / "cache" / "nests").iterdir()]) == 2
 
 
 def test_a_kept_program_starts_without_what_reads_texts(tmp_path):
@@ -311,5 +312,31 @@ print(*sorted({{"ast", "pickle", "typing", "frit.loops.place"}} & sys.modules.ke
 {MODULE}
 """)
     first, second = outputs_of_runs(tmp_path, 2)
-    assert first == "ast frit.loops.place pickle typing\n"
+    assert first == "ast frit.loops.place typing\n"
     assert second == "frit.loops.place\n"
+
+
+def test_a_kept_program_asks_its_places_without_what_reads_texts(tmp_path):
+    (tmp_path / "main.py").write_text("""
+import sys
+import numpy
+import part
+x, y = [1.0] * 4, [0.0] * 4
+readers = {"frit.loops.names", "frit.loops.rewrite", "frit.loops.work"}
+print(part.scaled(x, y, 4)[3], len(readers & sys.modules.keys()))
+""")
+    (tmp_path / "part.py").write_text(PART)
+    assert [*outputs_of_runs(tmp_path, 2)] == ["2.0 3\n", "2.0 0\n"]
+
+
+def test_what_a_binding_asks_of_the_text_is_kept(folder, monkeypatch, eager):
+    first = code_of(MODULE)
+    run(first)
+    trees.keep_rows()  # as the end of the program does
+    second = code_of(MODULE)
+    monkeypatch.setattr(place, "traits_of", None)
+    asked = [p for p in places_in(first) if p._traits is not None]
+    found = {p.at: p for p in places_in(second)}
+    assert len(asked) >= 3
+    for p in asked:
+        assert as_row(found[p.at].traits) == as_row(p.traits)

@@ -84,10 +84,10 @@ class Parallelized:
         else:
             made = self.made_anew(cells)
             if self.places and origin is not None:
-                kept.note_origin(self.places, origin)
                 with contextlib.suppress(RecursionError):  # a tree that is too deep for pickle
-                    content = kept.content_of(made, self.places, self.code, self.refused)
+                    content = kept.content_of_function(made, self.places, self.code, self.refused)
                     _kept.store(*origin, content)
+                kept.note_origin(self.places, origin)
         if not self.places:
             return function
         self.reason = ""
@@ -104,6 +104,7 @@ class Parallelized:
         from frit.loops.codes import compiled_function
         from frit.loops.names import copied, owner_of
         from frit.loops.rewrite import Rewriter, Scope
+        from frit.loops.trees import trees_of
         from frit.translate.source import source_of
 
         function = self.function
@@ -113,7 +114,7 @@ class Parallelized:
             self.reason = "it is no function with statements"
             return self.code
         node = copied(source.node)
-        rewriter = Rewriter()
+        rewriter = Rewriter(trees_of(source.node))
         rewriter.owner = owner_of(function)
         rewriter.function(node, Scope(source.code, cells=cells))
         self.get_refused = lambda: rewriter.refused

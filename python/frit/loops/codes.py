@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from opcode import opmap
 
 from frit._quiet import without_warnings
 from frit.loops.place import Place, originals
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 KEY = "frit nest"  # (KEY, n) stands for place n until it is there
 _FUTURE = 0x1000000  # annotations; the others are always on
+_FOR_ITER = opmap["FOR_ITER"]
+_COMPREHENSIONS = frozenset(["<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"])
 
 
 def compile_quietly(tree: ast.Module, file: str, flags: int = 0) -> types.CodeType:
@@ -44,8 +47,41 @@ def with_places(
     return made
 
 
+def replaced(code: types.CodeType, others: dict[int, types.CodeType]) -> types.CodeType:
+    """The code with others for some codes in it, by their id()."""
+    if id(code) in others:
+        return others[id(code)]
+    constants = [
+        replaced(part, others) if isinstance(part, types.CodeType) else part
+        for part in code.co_consts
+    ]
+    if all(a is b for a, b in zip(constants, code.co_consts, strict=True)):
+        return code
+    return code.replace(co_consts=tuple(constants))
+
+
+def all_codes(code: types.CodeType) -> list[types.CodeType]:
+    """It and all in it."""
+    found = [code]
+    for part in found:
+        found += codes_in(part)
+    return found
+
+
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     return (c for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def has_own_loops(code: types.CodeType) -> bool:
+    """Whether there are loops in it, or comprehensions, where these are compiled as parts of it."""
+    return _FOR_ITER in code.co_code[::2]
+
+
+def has_loops(code: types.CodeType) -> bool:
+    """The same of it and the functions in it."""
+    return has_own_loops(code) or any(
+        has_loops(part) for part in codes_in(code) if part.co_name not in _COMPREHENSIONS
+    )
 
 
 def compiled_function(code: types.CodeType, node: ast.FunctionDef) -> types.CodeType:

@@ -6,7 +6,6 @@ Python without them, from what its names are.
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,19 +17,6 @@ _OTHERS = frozenset(
     "bytearray bytes chr dict filter format frozenset getattr hasattr hash id input isinstance iter"
     " list map next object open ord print repr set setattr sorted str super tuple type vars".split()
 )
-
-
-def callees_of(nodes: Iterable[ast.AST]) -> list[str]:
-    """What these nodes of a nest call by a name, or by names with dots between."""
-    calls = (part.func for part in nodes if isinstance(part, ast.Call))
-    return [*dict.fromkeys(path for callee in calls if (path := _path(callee)))]
-
-
-def _path(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        owner = _path(node.value)
-        return owner and f"{owner}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def hopeless_call(callees: Iterable[str], surroundings: Mapping[str, Any]) -> str | None:

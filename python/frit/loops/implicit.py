@@ -14,14 +14,24 @@ import os
 import re
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from frit._quiet import without_collections, without_warnings
-from frit.loops.names import nodes_in
+from frit.loops import parts
+from frit.loops.codes import compile_quietly, replaced, with_places
+from frit.loops.decorators import is_harmless
+from frit.loops.kept import content_of_module, note_origin
+from frit.loops.names import copied, nodes_in
+from frit.loops.peel import private_names
+from frit.loops.place import Place
+from frit.loops.rewrite import Rewriter
+from frit.loops.trees import trees_of, trees_of_text
 
 _FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
 _FOR_BYTES = re.compile(_FOR.pattern.encode(), re.MULTILINE)
+# A name that is private to a class: `__x`, but not `__x__`.
+_PRIVATE = re.compile(rb"\b__(?!\w*__\b)\w")
 _THREADS = {"threading", "_thread", "signal", "concurrent", "asyncio"}
 
 
@@ -42,59 +52,95 @@ def code_of(
         return original
     try:
         with without_collections(), without_warnings():  # Python has given them
-            made, places = _rewritten(ast.parse(text, original.co_filename), original, is_program)
+            made, places = rewritten(text, original, is_program)
             return _with_places(made, places, original)
     except Exception:
         return original  # a program must not end because we could not read it
 
 
-def _rewritten(
-    tree: ast.Module, original: types.CodeType, is_program: bool
-) -> tuple[types.CodeType, list[Any]]:
-    """The code of a module, in which its places are numbers, and the places."""
-    from frit.loops.codes import compile_quietly
-    from frit.loops.peel import private_names
-    from frit.loops.rewrite import Rewriter
-
-    nodes = nodes_in([tree])
-    rewriter = Rewriter(codes_by_place(original))
-    if is_program and not (sys.flags.interactive or sys.flags.inspect):
-        rewriter.private = private_names(tree, nodes)
-    rewriter.module(tree, original, nodes)
-    if not rewriter.places:
-        return original, []
-    note(rewriter.places, original.co_filename, nodes)
-    return compile_quietly(tree, original.co_filename), rewriter.places
-
-
-def _with_places(
-    made: types.CodeType, places: list[Any], original: types.CodeType
-) -> types.CodeType:
-    from frit.loops.codes import with_places
-
-    return with_places(made, places, original) if places else original
-
-
 def code_and_content(
     text: bytes, original: types.CodeType, origin: tuple[bytes, bytes], is_program: bool
 ) -> tuple[types.CodeType, Any]:
-    """As code_of; and what is kept of it, from which kept.code_of makes the same."""
-    from frit.loops.kept import content_of, note_origin
-
-    if _FOR_BYTES.search(text) is None:
-        return original, ()
+    """As code_of; and what is kept of it, from which kept.module_of makes the same."""
     try:
         with without_collections(), without_warnings():
-            tree = ast.parse(text, original.co_filename)
-            made, places = _rewritten(tree, original, is_program)
+            made, places = rewritten(text, original, is_program)
+            content = content_of_module(made, places, original)
             note_origin(places, origin)
-            content = content_of(made, places, original)
             return _with_places(made, places, original), content
     except Exception:
         return original, None
 
 
-def note(places: list[Any], file: str, nodes: list[ast.AST]) -> None:
+Made = tuple[dict[int, types.CodeType], list[Place]]
+
+
+def rewritten(text: str | bytes, original: types.CodeType, is_program: bool) -> Made:
+    """Codes in which places are numbers, by id() of those that they stand for; and the places."""
+    if isinstance(text, bytes):
+        found = _functions_rewritten(text.replace(b"\r\n", b"\n"), original)
+        if found is not None:
+            return found
+    tree = ast.parse(text, original.co_filename)
+    nodes = nodes_in([tree])
+    rewriter = _rewriter(text, original)
+    if is_program and not (sys.flags.interactive or sys.flags.inspect):
+        rewriter.private = private_names(tree, nodes)
+    rewriter.module(tree, original, nodes)
+    if not rewriter.places:
+        return {}, []
+    note(rewriter.places, original.co_filename, nodes)
+    return {id(original): compile_quietly(tree, original.co_filename)}, rewriter.places
+
+
+def _functions_rewritten(text: bytes, original: types.CodeType) -> Made | None:
+    """The same, of functions alone; None: all of the text has to be read."""
+    lines = parts.headers(text)
+    units = parts.units_of(text, original, lines) if lines else []
+    if not units:
+        return None if units is None else ({}, [])
+    found = parts.parts_of(text, units, parts.imported_names(original))
+    if found is None:
+        return None
+    rewriter = _rewriter(text, original)
+    changed, unchanged = [], []
+    for unit, function in zip(units, found.functions, strict=True):
+        known = len(rewriter.places)
+        for decorator in function.decorator_list:
+            if not is_harmless(decorator, frozenset()) and parts.may_be_own(decorator, text):
+                return None
+        rewriter.owner = unit.owners[-1] if unit.owners else ""
+        rewriter.unit = unit.first
+        if isinstance(function, ast.FunctionDef):
+            rewriter.definition(function, set())
+        if rewriter.places[known:]:
+            changed.append(unit)
+        else:
+            unchanged.append(function)
+    if not changed:
+        return {}, []
+    parts.leave_out(unchanged, found.tree)
+    note(rewriter.places, original.co_filename, ())
+    flags = original.co_flags & parts.ANNOTATIONS
+    new = codes_by_place(compile_quietly(found.tree, original.co_filename, flags))
+    return {id(u.code): new[u.first, u.code.co_name] for u in changed}, rewriter.places
+
+
+def _rewriter(text: str | bytes, original: types.CodeType) -> Rewriter:
+    rewriter = Rewriter(trees_of_text(text, original), codes_by_place(original))
+    rewriter.explains = False
+    pattern = _PRIVATE if isinstance(text, bytes) else _PRIVATE.pattern.decode()
+    rewriter.has_private_names = re.search(pattern, text) is not None
+    return rewriter
+
+
+def _with_places(
+    made: dict[int, types.CodeType], places: list[Place], original: types.CodeType
+) -> types.CodeType:
+    return with_places(replaced(original, made), places, original) if places else original
+
+
+def note(places: list[Place], file: str, nodes: Sequence[ast.AST]) -> None:
     shared = variables_of_threads(nodes) if any(map(_makes_threads, nodes)) else frozenset()
     for place in places:
         place.file = file
@@ -161,11 +207,9 @@ class CellTransformer:
             return node
 
     def treated(self, node: ast.Module) -> ast.Module:
-        from frit.loops.codes import compile_quietly
-        from frit.loops.rewrite import Rewriter
-
         original = compile_quietly(node, "<cell>")
-        rewriter = Rewriter(codes_by_place(original))
+        rewriter = Rewriter(trees_of(copied(node)), codes_by_place(original))
+        rewriter.explains = False
         first = next(self.numbers)
         rewriter.refer = lambda number: ast.Name(f"_frit_nest_{first}_{number}", ast.Load())
         nodes = nodes_in([node])

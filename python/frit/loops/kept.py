@@ -1,79 +1,85 @@
 """kept.py: code with its places <-> what marshal can write (frit/_kept.py keeps it).
 
-The loops themselves, as trees, are needed only where a nest is translated or explained: all of them
-are one pickle, so that a loop in a loop stays a part of it, and are read when the first of them is.
+The loops themselves, as trees, are needed only where a nest is called, translated or explained.
+Those of a module are read from its text then, which is that of the code; those of a decorated
+function are kept with it, as one pickle.
 """
 
 from __future__ import annotations
 
-import functools
 import marshal
 import os
 import types
 
 from frit import _kept
-from frit.loops.codes import codes_in, with_places
+from frit.loops.codes import all_codes, replaced, with_places
 from frit.loops.place import Origin, Place
 from frit.loops.traits import as_row
+from frit.loops.trees import Trees, trees_of_text
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Mapping
     from typing import Any
 
 
-def content_of(
-    made: types.CodeType, places: list[Place], original: types.CodeType, others: Any = ()
+def content_of_module(
+    made: Mapping[int, types.CodeType], places: list[Place], original: types.CodeType
 ) -> Any:
-    """made: the code, in which places are numbers; others: what is kept with the loops."""
+    """made: the codes, in which places are numbers, by id() of those that they stand for."""
     if not places:
         return ()
+    codes = all_codes(original)
+    new = [(k, made[id(code)]) for k, code in enumerate(codes) if id(code) in made]
+    return new, sorted(places[0].shared), _rows(places, codes), _sizes(codes)
+
+
+def module_of(
+    content: Any, text: bytes, original: types.CodeType, origin: Origin
+) -> types.CodeType | None:
+    """Its code, with places. None: the content was made of other code."""
+    new, shared, rows, sizes = content
+    codes = all_codes(original)
+    if sizes != _sizes(codes):
+        return None
+    places = _places(rows, codes, trees_of_text(text, original))
+    for place in places:
+        place.file = original.co_filename
+        place.shared = frozenset(shared)
+    note_origin(places, origin)
+    made = replaced(original, {id(codes[number]): code for number, code in new})
+    return with_places(made, places, original)
+
+
+def content_of_function(
+    made: types.CodeType, places: list[Place], original: types.CodeType, refused: Any
+) -> Any:
+    """made: the code, in which places are numbers."""
     import pickle
 
-    numbers = {id(place): number for number, place in enumerate(places)}
-    codes = {id(code): number for number, code in enumerate(_all_codes(original))}
-    rows = []
-    for place in places:
-        names = place.passed, place.outputs, place.outside
-        inner = [numbers[id(p)] for p in place.inner]
-        code = codes.get(id(place.original), -1)
-        rows.append((names, inner, code, place.is_peeled, as_row(place.traits)))
-    trees = pickle.dumps(([place.node for place in places], others), protocol=5)
-    return made, sorted(places[0].shared), rows, trees, _sizes(original)
+    codes = all_codes(original)
+    traits = [as_row(place.traits) for place in places]
+    trees = pickle.dumps(([place.node for place in places], refused), protocol=5)
+    return made, _rows(places, codes), traits, trees, _sizes(codes)
 
 
-class Kept:
-    """What content_of has written."""
+class KeptFunction:
+    """What content_of_function has written."""
 
-    def __init__(self, content: Any, original: types.CodeType) -> None:
+    def __init__(self, content: Any, function: types.FunctionType) -> None:
         """Raises ValueError: it was made of other code."""
-        self.made, shared, rows, self.pickled, sizes = content
-        if sizes != _sizes(original):
+        self.made, rows, traits, self.pickled, sizes = content
+        codes = all_codes(function.__code__)
+        if sizes != _sizes(codes):
             raise ValueError
-        codes = _all_codes(original)
-        self.read: tuple[list[Any], Any] | None = None
-        self.places = [self.place(row, codes, k) for k, row in enumerate(rows)]
-        for place, row in zip(self.places, rows, strict=True):
-            place.inner = [self.places[number] for number in row[1]]
-            place.file = original.co_filename
-            place.shared = frozenset(shared)
+        self.read: tuple[list[ast.For], Any] | None = None
+        self.places = _places(rows, codes, Trees(self.tree))
+        for place, row in zip(self.places, traits, strict=True):
+            place.kept_traits = row
 
-    def place(self, row: Any, codes: list[types.CodeType], number: int) -> Place:
-        (passed, outputs, outside), _, code, is_peeled, traits = row
-        place = Place(
-            None,
-            passed=passed,
-            outputs=outputs,
-            outside=outside,
-            is_module=code < 0,
-            is_peeled=is_peeled,
-        )
-        place.original = codes[code] if code >= 0 else None
-        place.get_node = functools.partial(self.node, number)
-        place.kept_traits = traits
-        return place
-
-    def trees(self) -> tuple[list[Any], Any]:
-        """The loops, and what was kept with them."""
+    def trees(self) -> tuple[list[ast.For], Any]:
+        """The loops, and those that are no nests."""
         if self.read is None:
             import pickle
 
@@ -81,23 +87,50 @@ class Kept:
             self.pickled = b""
         return self.read
 
-    def node(self, number: int) -> Any:
-        return self.trees()[0][number]
+    def tree(self, unit: int) -> Any:
+        import ast
+
+        loops: list[Any] = self.trees()[0]
+        return ast.Module(loops, [])
 
 
-def code_of(content: Any, original: types.CodeType, origin: Origin) -> types.CodeType | None:
-    """Of a module. None: it was made of other code."""
-    try:
-        kept = Kept(content, original)
-    except ValueError:
-        return None
-    note_origin(kept.places, origin)
-    return with_places(kept.made, kept.places, original)
+def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
+    numbers = {id(place): number for number, place in enumerate(places)}
+    by_code = {id(code): number for number, code in enumerate(codes)}
+    rows = []
+    for place in places:
+        inner = [numbers[id(p)] for p in place.inner]
+        code = by_code.get(id(place.original), -1)
+        rows.append(
+            (place.passed, place.outputs, place.outside, inner, code, place.is_peeled, place.at)
+        )
+    return rows
+
+
+def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[Place]:
+    places = []
+    for passed, outputs, outside, _, code, is_peeled, at in rows:
+        place = Place(
+            passed=passed,
+            outputs=outputs,
+            outside=outside,
+            is_module=code < 0,
+            is_peeled=is_peeled,
+        )
+        place.original = codes[code] if code >= 0 else None
+        place.trees, place.at = trees, at
+        places.append(place)
+    for place, row in zip(places, rows, strict=True):
+        place.inner = [places[number] for number in row[3]]
+    return places
 
 
 def note_origin(places: list[Place], origin: Origin) -> None:
+    """Whence the places are."""
     name, facts = origin
     for number, place in enumerate(places):
+        if place.trees is not None:
+            place.trees.origin = origin
         place.origin = b"%d of %s" % (number, name), facts
 
 
@@ -113,23 +146,15 @@ def origin_of(function: types.FunctionType, cells: set[str]) -> Origin | None:
     return b"%s %s" % (function.__qualname__.encode(), os.fsencode(code.co_filename)), facts
 
 
-def load(function: types.FunctionType, origin: Origin | None) -> Kept | None:
+def load(function: types.FunctionType, origin: Origin | None) -> KeptFunction | None:
     content = _kept.load(*origin) if origin is not None else None
     if not content:
         return None
-    kept = Kept(content, function.__code__)
+    kept = KeptFunction(content, function)
     assert origin is not None
     note_origin(kept.places, origin)
     return kept
 
 
-def _all_codes(code: types.CodeType) -> list[types.CodeType]:
-    """It and all in it."""
-    found = [code]
-    for part in found:
-        found += codes_in(part)
-    return found
-
-
-def _sizes(code: types.CodeType) -> list[int]:
-    return [len(part.co_code) for part in _all_codes(code)]
+def _sizes(codes: list[types.CodeType]) -> list[int]:
+    return [len(part.co_code) for part in codes]

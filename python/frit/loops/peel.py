@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from frit.loops.names import Liveness, assigned_names, needed_names, nodes_in
+from frit.loops.flow import needed_names
+from frit.loops.names import assigned_names, nodes_in
 from frit.loops.work import is_simple
 
 MOST_LEFT = 4  # rounds for Python
@@ -23,7 +24,7 @@ class Peel:
         self.node = node
         self.assigned = assigned_names([node])
         self.inner: dict[int, list[ast.For]] = {}
-        self.ranges: dict[int, Any] = {}
+        self.ranges: dict[int, Any] = {}  # their codes, where these were run
         self.find(node, set())
 
     def variables(self, private: set[str]) -> tuple[list[str], list[str]]:
@@ -32,7 +33,7 @@ class Peel:
         private: variables whose last value nobody reads, if it isn't of the last rounds.
         """
         certain = {id(self.node), *(id(n) for found in self.inner.values() for n in found)}
-        behind = Liveness(certain).of_statement(self.node, self.assigned - private)
+        behind = needed_names(self.node, self.assigned - private, certain)
         outputs = sorted(self.assigned & behind)
         return outputs, sorted(needed_names(self.node, set(outputs)))
 
@@ -47,8 +48,6 @@ class Peel:
             if not isinstance(part, ast.For) or not isinstance(part.target, ast.Name):
                 continue
             if isinstance(part.iter, ast.Call) and is_simple(part.iter, known):
-                text = ast.Expression(part.iter)
-                self.ranges[id(part)] = compile(text, "<range>", "eval")
                 self.inner[id(node)].append(part)
                 self.find(part, indices)
 
@@ -63,6 +62,8 @@ class Peel:
         return 0
 
     def goes_round(self, node: ast.For, values: dict[str, Any]) -> bool:
+        if id(node) not in self.ranges:
+            self.ranges[id(node)] = compile(ast.Expression(node.iter), "<range>", "eval")
         try:
             rounds = eval(self.ranges[id(node)], _NAMES, values)
         except Exception:  # a bound that Python will refuse too

@@ -24,6 +24,7 @@ from frit.loops.traits import (
     WORTH,
     Guess,
     Traits,
+    as_row,
     from_row,
     traits_of,
 )
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from frit.loops.attributes import Attributes
     from frit.loops.peel import Peel
     from frit.loops.site import Plan, Site
+    from frit.loops.trees import At, Trees
 
 MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
@@ -99,12 +101,12 @@ class Place:
         "_node",
         "_peel",
         "_traits",
+        "at",
         "binding",
         "bindings",
         "clock",
         "early",
         "file",
-        "get_node",
         "inner",
         "is_eager",
         "is_gated",
@@ -128,12 +130,12 @@ class Place:
         "spent",
         "take",
         "told",
+        "trees",
     )
     traced = staticmethod(sys.gettrace)
 
     def __init__(
         self,
-        node: ast.For | None,
         *,
         passed: list[str],
         outputs: list[str],
@@ -142,12 +144,13 @@ class Place:
         is_peeled: bool = False,
     ) -> None:
         self.on = True
-        # None: these are kept on the disk, or nobody has asked for them.
-        self._node = node
+        self.trees: Trees | None = None  # of the text,
+        self.at: At = (0, 0, "", 0)  # and where the loop stands in it
+        # None: nobody has asked for these.
+        self._node: ast.For | None = None
         self._peel: Peel | None = None
         self._traits: Traits | None = None
         self.kept_traits: tuple[Any, ...] | None = None  # a row
-        self.get_node: Callable[[], ast.For] | None = None
         self.origin: Origin | None = None  # None: nothing that is made of it is kept
         self.passed = passed
         self.outputs = outputs
@@ -185,8 +188,8 @@ class Place:
     def node(self) -> ast.For:
         """The loop."""
         if self._node is None:
-            assert self.get_node is not None
-            self._node = self.get_node()
+            assert self.trees is not None
+            self._node = self.trees.loop(self.at)
         return self._node
 
     @property
@@ -200,11 +203,18 @@ class Place:
     @property
     def traits(self) -> Traits:
         if self._traits is None:
-            if self.kept_traits is not None:
-                self._traits = from_row(self.kept_traits)
-            else:
-                self._traits = traits_of(self.node, [*self.passed, *self.outside])
+            self._traits = self.find_traits()
         return self._traits
+
+    def find_traits(self) -> Traits:
+        assert self.trees is not None
+        row = self.kept_traits or self.trees.row(self.at)
+        if row is not None:
+            return from_row(row)
+        with without_collections():
+            made = traits_of(self.node, [*self.passed, *self.outside])
+        self.trees.keep_row(self.at, as_row(made))
+        return made
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
@@ -455,11 +465,12 @@ class Binding:
             if found & assigned_names([place.node]):
                 self.refuse("a function that it calls reads what it assigns")
         if place.traits.callees:
-            from frit.loops.hopeless import callees_of, hopeless_call
-            from frit.loops.names import nodes_in
+            from frit.loops.hopeless import hopeless_call
 
             callees = place.traits.callees
             if self.attributes is not None:
+                from frit.loops.names import callees_of, nodes_in
+
                 callees = callees_of(nodes_in([self.node]))
             hopeless = hopeless_call(callees, self.surroundings)
             if hopeless is not None:
@@ -720,21 +731,23 @@ def _is_watched() -> bool:
     return any(map(_MONITORING.get_tool, _OTHERS))
 
 
-def module_place(node: ast.For, private: set[str], over_range: bool) -> Place:
-    """A nest of a module's own code: every variable of it is left, and may be read later."""
-    import ast
+def module_place(
+    node: ast.For, private: set[str], over_range: bool, assigned: set[str], needed: set[str]
+) -> Place:
+    """A nest of a module's own code: every variable of it is left, and may be read later.
 
-    from frit.loops.names import assigned_names, needed_names
+    needed: variables whose values before the loop matter.
+    """
+    import ast
 
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
     is_whole = not node.orelse and not any(isinstance(n, ast.Break) for n in ast.walk(node))
     if over_range and is_whole and isinstance(node.target, ast.Name):
-        place = Place(node, passed=[], outputs=[], outside=[], is_module=True, is_peeled=True)
-        place.outputs, place.outside = place.peel.variables(private)
-        return place
-    outputs = sorted(assigned_names([node]))
-    outside = sorted(needed_names(node, set(outputs)))
-    return Place(node, passed=[], outputs=outputs, outside=outside, is_module=True)
+        from frit.loops.peel import Peel
+
+        outputs, outside = Peel(node).variables(private)
+        return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
+    return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)
 
 
 def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:

@@ -13,21 +13,15 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Container, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from frit.loops.codes import KEY
+from frit.loops.codes import KEY, has_loops
 from frit.loops.decorators import harmless_of, is_harmless
-from frit.loops.names import (
-    Liveness,
-    assigned_names,
-    copied,
-    mangle,
-    needed_names,
-    nodes_in,
-    parts_of,
-)
+from frit.loops.flow import Facts, Flow, leaving, may_be_series
+from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
 from frit.loops.place import Place, module_place
+from frit.loops.trees import Trees
 from frit.translate.record import field, record
 
 _STATEMENTS = (
@@ -43,12 +37,13 @@ _STATEMENTS = (
     ast.Return,
     ast.Expr,
 )
-Made = TypeVar("Made", ast.stmt, ast.expr)
+_ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
-_SERIES = {"range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"}
+_LOAD, _STORE, _AND, _OR = ast.Load(), ast.Store(), ast.And(), ast.Or()
+_IS, _IS_NOT = ast.Is(), ast.IsNot()
 
 
 @record
@@ -58,7 +53,6 @@ class Scope:
     code: types.CodeType
     is_module: bool = False
     cells: set[str] = field(default_factory=set)  # variables of functions around, with values
-    deleted: set[str] = field(default_factory=set)  # variables that may lose their value
 
     @property
     def locals(self) -> set[str]:
@@ -66,120 +60,158 @@ class Scope:
 
 
 class Rewriter:
-    """A function, or a module with its functions (codes: theirs, by line and name)."""
+    """A function, or a module with its functions.
 
-    def __init__(self, codes: dict[tuple[int, str], types.CodeType] | None = None) -> None:
+    trees: which has them as they are in the text; codes: the functions', by line and name.
+    """
+
+    def __init__(
+        self, trees: Trees, codes: dict[tuple[int, str], types.CodeType] | None = None
+    ) -> None:
+        self.trees = trees
         self.codes = codes or {}
         self.places: list[Place] = []
+        self.explains = True  # whether somebody may ask for what is refused
         self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
         self.private: set[str] = set()  # variables of the module's own code, as of peel.py
+        self.has_private_names = True  # whether there may be some, as `__x` in a class
         self.harmless: frozenset[str] = frozenset()  # decorators of its own
         self.owner = ""  # the class that is looked at
+        self.unit = 0  # the line of the function around, where a text is read in parts
         self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((KEY, number))
 
     def function(self, node: ast.FunctionDef, scope: Scope) -> None:
         """Rewrites its body."""
         code = scope.code
-        nodes = nodes_in([node])
-        loops = [n for n in nodes if isinstance(n, ast.For)]
-        refused, fine = [], set()
-        for loop in reversed(loops):  # those that stand deepest first: once each
-            why = why_not(loop, fine)
-            if why is None:
-                fine.add(id(loop))
-            else:
-                refused.insert(0, (loop, *why))
-        if not fine:
-            self.refused += refused
-            return
-        if _UNSAFE & set(code.co_names):
+        if not has_loops(code):
+            return None
+        try:
+            flow = Flow(node.body)
+        except RecursionError:  # some hundred elifs, for one
+            return self.leave(node, "the function's statements are too deep in one another")
+        if not flow.has_nests and not flow.has_definitions:
+            return self.refuse_all(node)
+        if not _UNSAFE.isdisjoint(code.co_names):
             return self.leave(node, "the function looks at its variables")
-        has_class = any(isinstance(n, (ast.ClassDef, ast.Global, ast.Nonlocal)) for n in nodes)
-        if not mangle(nodes[1:], "" if has_class else self.owner):
-            return self.leave(node, "the function has a name that is private to a class")
-        scope.deleted = deleted_names(nodes)
-        liveness = Liveness()
-        liveness.of_body(node.body, set())
-        parameters = set(code.co_varnames[: _parameter_count(code)])
-        _Body(self, scope, liveness).body(node.body, parameters - scope.deleted)
+        if self.has_private_names:
+            nodes = nodes_in([node])
+            if not mangle(nodes[1:], "" if flow.has_own_names else self.owner):
+                return self.leave(node, "the function has a name that is private to a class")
+            flow = Flow(node.body)
+        parameters = flow.set_of(code.co_varnames[: _parameter_count(code)])
+        body = _Body(self, scope, flow, flow.behind_loops(node.body, 0))
+        body.body(node.body, parameters & ~flow.deleted)
+        return None
 
     def module(self, node: ast.Module, code: types.CodeType, nodes: list[ast.AST]) -> None:
         """Rewrites the module's own code, and the functions in it. nodes: all of them."""
         self.harmless = harmless_of(node, nodes)
-        _Body(self, Scope(code, is_module=True), Liveness()).body(node.body, set())
+        _Body(self, Scope(code, is_module=True), None, {}).body(node.body, 0)
 
     def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
         """A function in what is rewritten."""
         if not all(is_harmless(d, self.harmless) for d in node.decorator_list):
             return self.leave(node, "the function's decorator may read its code")
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        code = self.codes.get((first, node.name))
+        code = self.codes.get(place_of_definition(node))
         if code is None:
             return self.leave(node, "several functions stand in this line")
-        self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
+        return self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
 
     def leave(self, node: ast.FunctionDef, why: str) -> None:
-        self.refused += [(n, node, why) for n in ast.walk(node) if isinstance(n, ast.For)]
+        if self.explains:
+            loops = (n for n in ast.walk(node) if isinstance(n, ast.For))
+            self.refused += [(_spot(n), _spot(node), why) for n in loops]
 
-    def guarded(self, node: ast.For, place: Place) -> ast.stmt:
+    def refuse_all(self, node: ast.FunctionDef) -> None:
+        if self.explains:
+            for loop in (n for n in nodes_in([node]) if isinstance(n, ast.For)):
+                self.refuse(loop, *(why_not(loop) or (loop, "")))
+
+    def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
+        self.refused.append((_spot(loop), _spot(part), why))
+
+    def guarded(self, node: ast.For, place: Place, facts: Facts) -> ast.stmt:
         number = len(self.places)
         self.places.append(place)
-        refer = self.refer
+        # All on the loop's first line, whose end is its own: a tracer must see no other.
+        here = {
+            "lineno": node.lineno,
+            "end_lineno": node.lineno,
+            "col_offset": node.col_offset,
+            "end_col_offset": node.col_offset + len("for"),
+        }
 
-        def part(name: str) -> ast.expr:
-            return ast.Attribute(refer(number), name, ast.Load())
+        def at(made: Any) -> Any:
+            made.__dict__.update(here)
+            return made
+
+        reference = at(self.refer(number))
+        nothing = at(ast.Constant(None))
+
+        def part(name: str) -> Any:
+            return at(ast.Attribute(reference, name, _LOAD))
 
         # A gate looks by itself whether the program is traced.
-        is_free = ast.Compare(ast.Call(part("traced"), [], []), [ast.Is()], [ast.Constant(None)])
-        is_free = ast.BoolOp(ast.Or(), [part("is_gated"), is_free])
+        is_free = at(ast.Compare(at(ast.Call(part("traced"), [], [])), [_IS], [nothing]))
+        is_free = at(ast.BoolOp(_OR, [part("is_gated"), is_free]))
         if place.is_peeled:
             # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
-            rest = ast.Call(part("rest"), [node.iter], [])
-            test = ast.BoolOp(ast.And(), [part("on"), is_free])
-            node.iter = self.on_first_line(ast.IfExp(test, rest, copied(node.iter)), node)
+            rest = at(ast.Call(part("rest"), [node.iter], []))
+            test = at(ast.BoolOp(_AND, [part("on"), is_free]))
+            node.iter = at(ast.IfExp(test, rest, copied(node.iter)))
             return node
-        arguments: list[ast.expr] = [ast.Name(n, ast.Load()) for n in place.passed]
+        arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in place.passed]
         take = part("take")
         if not place.is_module:
             # Python is slow to look for a method of this name, so it must not look like one.
-            take = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), take)
-        found: ast.expr = ast.Call(take, arguments, [])
-        taken: list[ast.stmt] = [ast.Pass()]
-        returns = any(isinstance(part, ast.Return) for part in nodes_in([place.node]))
-        if (place.outputs or returns) and not place.is_module:
-            found = ast.NamedExpr(ast.Name(_FOUND, ast.Store()), found)
-            names = [*place.outputs, *([_RETURNS, _RESULT] if returns else [])]
-            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in names]
-            unpacked = ast.Tuple(targets, ast.Store())
-            taken = [ast.Assign([unpacked], ast.Name(_FOUND, ast.Load()))]
-        if returns:
-            result = ast.Return(ast.Name(_RESULT, ast.Load()))
-            taken.append(ast.If(ast.Name(_RETURNS, ast.Load()), [result], []))
-        is_found = ast.Compare(found, [ast.IsNot()], [ast.Constant(None)])
-        test = ast.BoolOp(ast.And(), [part("on"), is_free, is_found])
-        made = self.on_first_line(ast.If(test, taken, []), node)
-        for nodes in _lists_with_returns(node):
-            nodes[:] = [x for n in nodes for x in ([self.stop(part), n] if _returns(n) else [n])]
-        made.orelse = [node, self.stop(part)]
+            take = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), take))
+        found = at(ast.Call(take, arguments, []))
+        taken: list[ast.stmt] = []
+        if (place.outputs or facts.returns) and not place.is_module:
+            found = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), found))
+            names = [*place.outputs, *([_RETURNS, _RESULT] if facts.returns else [])]
+            unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
+            taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
+        else:
+            taken.append(at(ast.Pass()))
+        if facts.returns:
+            result = at(ast.Return(at(ast.Name(_RESULT, _LOAD))))
+            taken.append(at(ast.If(at(ast.Name(_RETURNS, _LOAD)), [result], [])))
+        is_found = at(ast.Compare(found, [_IS_NOT], [nothing]))
+        test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
+        if facts.returns:
+            for nodes in _lists_with_returns(node):
+                nodes[:] = [
+                    x for n in nodes for x in ([self.stop(number), n] if _returns(n) else [n])
+                ]
+        made: ast.stmt = at(ast.If(test, taken, [node, self.stop(number)]))
         return made
 
-    @staticmethod
-    def stop(part: Callable[[str], ast.expr]) -> ast.stmt:
+    def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
-        runs = ast.Compare(part("clock"), [ast.IsNot()], [ast.Constant(None)])
-        stop = ast.Call(ast.Attribute(part("clock"), "stop", ast.Load()), [], [])
-        made = ast.If(runs, [ast.Expr(stop)], [])
-        for node in ast.walk(made):
-            if isinstance(node, (ast.stmt, ast.expr)):
-                node.lineno = node.end_lineno = node.col_offset = node.end_col_offset = -1
+
+        def at(made: Any) -> Any:
+            made.__dict__.update(_NOWHERE)
+            return made
+
+        clock = at(ast.Attribute(at(self.refer(number)), "clock", _LOAD))
+        runs = at(ast.Compare(clock, [_IS_NOT], [at(ast.Constant(None))]))
+        stop = at(ast.Call(at(ast.Attribute(clock, "stop", _LOAD)), [], []))
+        made: ast.stmt = at(ast.If(runs, [at(ast.Expr(stop))], []))
         return made
 
-    @staticmethod
-    def on_first_line(made: Made, node: ast.For) -> Made:
-        """All on the loop's first line, whose end is its own: a tracer must see no other."""
-        made.lineno = made.end_lineno = node.lineno
-        made.col_offset, made.end_col_offset = node.col_offset, node.col_offset + len("for")
-        return ast.fix_missing_locations(made)
+
+_NOWHERE = {"lineno": -1, "end_lineno": -1, "col_offset": -1, "end_col_offset": -1}
+
+
+def place_of_definition(node: ast.FunctionDef) -> tuple[int, str]:
+    """Its code's first line, and its name."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.name
+
+
+def _spot(node: Any) -> Any:
+    """A node of this kind where it stands, without what is in it."""
+    return ast.copy_location(type(node)(), node)
 
 
 def _returns(node: ast.stmt) -> bool:
@@ -198,123 +230,160 @@ def _lists_with_returns(loop: ast.For) -> Iterator[list[ast.stmt]]:
 
 
 class _Body:
-    """The statements of one scope."""
+    """The statements of one scope.
 
-    def __init__(self, rewriter: Rewriter, scope: Scope, liveness: Liveness) -> None:
+    flow: theirs, but for a module's own, which are looked at loop by loop; behind: what is read
+    behind loops. Sets of variables are ints, as in flow.py.
+    """
+
+    def __init__(
+        self, rewriter: Rewriter, scope: Scope, flow: Flow | None, behind: dict[int, int]
+    ) -> None:
         self.rewriter = rewriter
         self.scope = scope
-        self.liveness = liveness
+        self.flow = flow
+        self.behind = behind
         self.locals = scope.locals
-        # By id() of what copied() has copied; assigned: of loops that may be nests.
-        self.loaded: dict[int, set[str]] = {}
-        self.assigned: dict[int, set[str]] = {}
+        self.cells = set(scope.code.co_cellvars)
 
-    def body(self, nodes: list[ast.stmt], bound: set[str]) -> set[str]:
+    def body(self, nodes: list[ast.stmt], bound: int) -> int:
         """Rewrites the statements; what is bound behind them."""
         result: list[ast.stmt] = []
         for node in nodes:
-            known = len(self.rewriter.places)
-            after = self.statement(node, bound)
-            place = self.place_of(node, bound) if isinstance(node, ast.For) else None
-            if place is not None and isinstance(node, ast.For):
-                place.inner = self.rewriter.places[known:]
-                result.append(self.rewriter.guarded(node, place))
+            if type(node) is ast.For:
+                result.append(self.loop(node, bound))
             else:
+                bound = self.statement(node, bound)
                 result.append(node)
-            bound = after - self.scope.deleted
+            if self.flow is not None:
+                bound &= ~self.flow.deleted  # they may lose their value
         nodes[:] = result
         return bound
 
-    def statement(self, node: ast.stmt, bound: set[str]) -> set[str]:
+    def loop(self, node: ast.For, bound: int) -> ast.stmt:
+        """The loop with those in it, behind their places."""
+        if self.flow is None:
+            self.flow = Flow([node])
+            made = self.loop(node, bound)
+            self.flow = None
+            return made
+        known = len(self.rewriter.places)
+        facts = self.flow.of[id(node)]
+        place = self.place_of(node, facts, bound)
+        self.body(node.body, bound | self.flow.loops[id(node)].target)
+        self.body(node.orelse, bound)
+        if place is None:
+            return node
+        place.inner = self.rewriter.places[known:]
+        return self.rewriter.guarded(node, place, facts)
+
+    def statement(self, node: ast.stmt, bound: int) -> int:
+        kind = type(node)
+        if kind in _ASSIGNMENTS:
+            is_none = getattr(node, "value", None) is None
+            return bound if is_none or self.flow is None else bound | self.flow.of[id(node)].assigns
         if isinstance(node, ast.If):
-            return self.body(node.body, set(bound)) & self.body(node.orelse, set(bound))
-        if isinstance(node, (ast.For, ast.While)):
-            if not hasattr(node, "_original"):
-                copied(node, for_loops=True)
-            inside = bound | (assigned_names([node.target]) if isinstance(node, ast.For) else set())
-            self.body(node.body, inside)
-            self.body(node.orelse, set(bound))
-            return bound
-        if isinstance(node, ast.With):
-            items = {n for i in node.items for n in assigned_names([i])}
+            behind = self.body(node.body, bound)
+            while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):  # elif
+                node = node.orelse[0]
+                behind &= self.body(node.body, bound)
+            return behind & self.body(node.orelse, bound)
+        if isinstance(node, ast.While):
+            self.body(node.body, bound)
+            self.body(node.orelse, bound)
+        elif isinstance(node, ast.With):
+            items = self.set_of(n for i in node.items for n in assigned_names([i]))
             behind = self.body(node.body, bound | items)
             return behind if all(map(_is_plain_context, node.items)) else bound
-        if isinstance(node, ast.Try):
+        elif isinstance(node, ast.Try):
             for part in (node.body, node.orelse, node.finalbody):
-                self.body(part, set(bound))
+                self.body(part, bound)
             for handler in node.handlers:
-                self.body(handler.body, set(bound))
-            return bound
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            if isinstance(node, ast.AnnAssign) and node.value is None:
-                return bound
-            return bound | assigned_names([node])
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            return bound | {a.asname or a.name.partition(".")[0] for a in node.names}
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                self.body(handler.body, bound)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             self.definitions(node, bound)
-            return bound | {node.name}
+            return bound | self.set_of([node.name])
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            return bound | self.set_of(a.asname or a.name.partition(".")[0] for a in node.names)
         return bound
 
-    def definitions(self, node: ast.FunctionDef | ast.ClassDef, bound: set[str]) -> None:
+    def set_of(self, names: Iterable[str]) -> int:
+        return self.flow.set_of(names) if self.flow is not None else 0
+
+    def definitions(self, node: ast.FunctionDef | ast.ClassDef, bound: int) -> None:
         if isinstance(node, ast.FunctionDef):
-            self.rewriter.definition(node, bound | self.scope.cells)
+            names = self.flow.names(bound) if self.flow is not None else set()
+            self.rewriter.definition(node, names | self.scope.cells)
             return
         outer, self.rewriter.owner = self.rewriter.owner, node.name
-        for part in node.body:
+        due = [*node.body]
+        for part in due:
             if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
                 self.definitions(part, bound)
+            elif isinstance(part, ast.If):
+                due += [*part.body, *part.orelse]
         self.rewriter.owner = outer
 
-    def place_of(self, node: ast.For, bound: set[str]) -> Place | None:
-        original: ast.For = node._original  # type: ignore[attr-defined]
-        why = why_not(original, self.assigned.keys())
-        if why is not None:
-            return self.refuse(original, *why)
-        assigned = self.assigned[id(original)] = assigned_names([original], self.assigned)
+    def place_of(self, node: ast.For, facts: Facts, bound: int) -> Place | None:
+        flow, rewriter = self.flow, self.rewriter
+        assert flow is not None
+        if not facts.is_nest:
+            if rewriter.explains:
+                rewriter.refuse(node, *(why_not(node) or (node, "")))
+            return None
+        assigned = flow.names(facts.assigns)
+        place: Place | None
         if self.scope.is_module:
-            return module_place(original, self.rewriter.private, _is_range(original.iter))
-        cells = set(self.scope.code.co_cellvars)
-        if not assigned <= self.locals | cells:
-            names = ", ".join(sorted(assigned - self.locals - cells))
-            return self.refuse(original, original, f"{names}: another function's")
-        outputs = sorted(assigned & (self.liveness.behind.get(id(node), assigned) | cells))
+            needed = flow.names(facts.needed(facts.assigns, facts.assigns, facts.assigns))
+            place = module_place(node, rewriter.private, _is_range(node.iter), assigned, needed)
+        else:
+            place = self.place_in_function(node, facts, bound, assigned)
+        if place is not None:
+            owner = rewriter.owner if rewriter.has_private_names else ""
+            place.trees = rewriter.trees
+            place.at = node.lineno, node.col_offset, owner, rewriter.unit
+        return place
+
+    def place_in_function(
+        self, node: ast.For, facts: Facts, bound: int, assigned: set[str]
+    ) -> Place | None:
+        flow, code = self.flow, self.scope.code
+        assert flow is not None
+        if not assigned <= self.locals | self.cells:
+            names = ", ".join(sorted(assigned - self.locals - self.cells))
+            return self.refuse(node, f"{names}: another function's")
+        outputs = assigned & (flow.names(self.behind.get(id(node), facts.assigns)) | self.cells)
+        left = flow.set_of(outputs)
         passed: list[str] = []
         outside: list[str] = []
-        code = self.scope.code
-        for name in sorted(needed_names(original, set(outputs), self.loaded)):
-            if name in self.locals or name in code.co_cellvars:
-                if name in bound:
+        for name in sorted(flow.names(facts.needed(left, left, left))):
+            if name in self.locals or name in self.cells:
+                if bound & flow.bits[name]:
                     passed.append(name)  # else it is only read where the nest has given it a value
             elif name in code.co_freevars:
                 if name not in self.scope.cells:
-                    return self.refuse(original, original, f"{name} may have no value")
+                    return self.refuse(node, f"{name} may have no value")
                 passed.append(name)
             else:
                 outside.append(name)
-        place = Place(original, passed=passed, outputs=outputs, outside=outside)
+        place = Place(passed=passed, outputs=sorted(outputs), outside=outside)
         place.original = code
         return place
 
-    def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
-        self.rewriter.refused.append((loop, part, why))
+    def refuse(self, loop: ast.For, why: str) -> None:
+        self.rewriter.refuse(loop, loop, why)
 
 
-def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | None:
-    """The part of a loop that no nest has, and what it is; None: it may be a nest.
-
-    known: loops that may be, by id().
-    """
-    leaving = _leaving(node)
-    if leaving is not None:
-        return leaving, "a statement that leaves a loop around it"
+def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
+    """The part of a loop that no nest has, and what it is; None: it may be a nest."""
+    part = leaving(node)
+    if part is not None:
+        return part, "a statement that leaves a loop around it"
     due: list[ast.AST] = [node]
     for part in due:
-        if id(part) in known:
-            continue
         if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
             return part, f"a statement: {type(part).__name__}"
-        if isinstance(part, ast.For) and not _may_be_series(part.iter):
+        if isinstance(part, ast.For) and not may_be_series(part.iter):
             return part, "a loop over something else than numbers or arrays"
         if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr)):
             return part, f"an expression: {type(part).__name__}"
@@ -325,24 +394,6 @@ def why_not(node: ast.For, known: Container[int] = ()) -> tuple[ast.AST, str] | 
         if type(part) is not ast.Name:
             due += parts_of(part)
     return None
-
-
-def _leaving(loop: ast.For) -> ast.AST | None:
-    """A break or continue behind the loop's else: of a loop around it."""
-    due: list[ast.AST] = [*loop.orelse]
-    for part in due:
-        if isinstance(part, (ast.Break, ast.Continue)):
-            return part
-        if isinstance(part, (ast.For, ast.While)):
-            due += part.orelse
-        elif isinstance(part, ast.stmt):
-            due += ast.iter_child_nodes(part)
-    return None
-
-
-def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Variables of these nodes that a `del` names."""
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
 
 
 def _parameter_count(code: types.CodeType) -> int:
@@ -361,12 +412,3 @@ def _is_plain_context(item: ast.withitem) -> bool:
     at = call.func if isinstance(call, ast.Call) else call
     name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
     return name in _PLAIN_CONTEXTS
-
-
-def _may_be_series(node: ast.expr) -> bool:
-    """Whether a loop over it may be one over numbers or arrays."""
-    if not isinstance(node, ast.Call):
-        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List))
-    function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name in _SERIES

@@ -47,8 +47,7 @@ def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
     import ast
 
     from frit.loops.attributes import uses_of
-    from frit.loops.hopeless import callees_of
-    from frit.loops.names import nodes_in
+    from frit.loops.names import callees_of, nodes_in
     from frit.loops.work import FUNCTIONS, guess_of
 
     nodes = nodes_in([node])

@@ -1,0 +1,359 @@
+"""flow.py: what the statements of a function read and assign, and which loops may be nests.
+
+All of it comes from one walk, in which a statement is the sum of its parts: a loop's facts are made
+of those of the loops in it. Sets of variables are ints, a bit for each name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from frit.loops.names import add_parts
+
+_COMPREHENSIONS = frozenset([ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp])
+_LOOPS = frozenset([ast.For, ast.AsyncFor, ast.While])
+_SIMPLE = frozenset(
+    [ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Pass, ast.Continue, ast.Break, ast.Return]
+)
+_DEFINITIONS = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef])
+_NOT_IN_NESTS = frozenset([ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr])
+_SERIES = frozenset(["range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"])
+_NEVER = -1  # of a way out that no path takes: whatever is read behind it is "assigned" before
+
+
+class Facts:
+    """Of a statement with all that is in it.
+
+    reads, assigns: variables that occur so. is_plain: a nest may have such a statement; is_nest: it
+    is a loop that may be one. The others say what is read before it is assigned (needs): by the
+    statement itself, and of what is read behind it, all but `kills`. A break or continue is a way
+    out of its own: of what is read where those lead to, all but `breaks` and `continues`.
+    """
+
+    __slots__ = (
+        "assigns",
+        "breaks",
+        "continues",
+        "is_nest",
+        "is_plain",
+        "kills",
+        "needs",
+        "reads",
+        "returns",
+    )
+
+    def __init__(self) -> None:
+        self.reads = self.assigns = self.needs = self.kills = 0
+        self.breaks = self.continues = _NEVER
+        self.is_plain, self.is_nest, self.returns = True, False, False
+
+    def needed(self, behind: int, at_break: int, at_continue: int) -> int:
+        """What is read before it is assigned, from here on."""
+        return (
+            self.needs
+            | behind & ~self.kills
+            | at_break & ~self.breaks
+            | at_continue & ~self.continues
+        )
+
+
+class Loop(NamedTuple):
+    """each: what is read whenever it goes round, by itself; behind: the else."""
+
+    each: int
+    target: int
+    body: Facts
+    behind: Facts
+
+
+class Flow:
+    """Of some statements. certain: loops that go round at least once, by id()."""
+
+    def __init__(self, body: Sequence[ast.stmt], certain: Container[int] = ()) -> None:
+        self.bits: dict[str, int] = {}
+        self.certain = certain
+        self.of: dict[int, Facts] = {}  # by id() of the statement
+        self.loops: dict[int, Loop] = {}  # by id()
+        self.children: dict[int, list[ast.stmt]] = {}  # of statements of other kinds, by id()
+        self.deleted = 0
+        self.has_nests = self.has_definitions = self.has_own_names = False
+        self.whole = self.body(body)
+
+    def names(self, bits: int) -> set[str]:
+        return {name for name, bit in self.bits.items() if bits & bit}
+
+    def set_of(self, names: Iterable[str]) -> int:
+        found = 0
+        for name in names:
+            found |= self.bit(name)
+        return found
+
+    def bit(self, name: str) -> int:
+        return self.bits.setdefault(name, 1 << len(self.bits))
+
+    # ---- one walk -------------------------------------------------------------------------------
+
+    def body(self, statements: Sequence[ast.stmt]) -> Facts:
+        """One statement behind the other."""
+        facts = Facts()
+        for statement in statements:
+            part = self.statement(statement)
+            facts.reads |= part.reads
+            facts.assigns |= part.assigns
+            facts.is_plain &= part.is_plain
+            facts.returns |= part.returns
+            facts.needs |= part.needs & ~facts.kills
+            facts.breaks &= facts.kills | part.breaks
+            facts.continues &= facts.kills | part.continues
+            facts.kills |= part.kills
+        return facts
+
+    def statement(self, node: ast.stmt) -> Facts:
+        kind = type(node)
+        if kind in _LOOPS:
+            facts = self.loop(node)  # type: ignore[arg-type]
+        elif kind is ast.If:
+            facts = self.branches(node)  # type: ignore[arg-type]
+        elif kind is ast.Expr:
+            facts = Facts()
+            if type(node.value) is not ast.Constant:  # type: ignore[attr-defined]
+                self.scan([node], facts)
+            facts.needs = facts.reads
+        elif kind in _SIMPLE:
+            facts = self.simple(node, kind)
+        else:
+            facts = self.other(node, kind)
+        self.of[id(node)] = facts
+        return facts
+
+    def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> Facts:
+        facts = Facts()
+        target = 0
+        if isinstance(node, ast.While):
+            head = each = self.scan([node.test], facts)
+        else:
+            each = self.scan([node.target], facts)  # a[i], for one
+            target = facts.assigns
+            head = each | self.scan([node.iter], facts)
+            is_series = type(node) is ast.For and may_be_series(node.iter)
+            facts.is_plain &= is_series
+        body, behind = self.body(node.body), self.body(node.orelse)
+        self.loops[id(node)] = Loop(each, target, body, behind)
+        facts.reads |= body.reads | behind.reads
+        facts.assigns |= body.assigns | behind.assigns
+        facts.is_plain &= body.is_plain and behind.is_plain
+        facts.returns = body.returns or behind.returns
+        if facts.is_plain and type(node) is ast.For:
+            facts.is_nest = not node.orelse or leaving(node) is None
+            self.has_nests |= facts.is_nest
+        # Where the loop begins again, what its body needs is needed, and what is needed behind it.
+        facts.needs = head | behind.needs | body.needs & ~target
+        facts.breaks, facts.continues = behind.breaks, behind.continues
+        facts.kills = behind.kills & (body.breaks | target)
+        if id(node) in self.certain:
+            kills = body.kills & body.continues | target
+            facts.needs = head | body.needs & ~target | behind.needs & ~kills
+            facts.kills = (behind.kills | kills) & (body.breaks | target)
+            facts.breaks |= kills
+            facts.continues |= kills
+        return facts
+
+    def branches(self, node: ast.If) -> Facts:
+        chain = [node]  # of elifs, which may be hundreds
+        while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+            node = node.orelse[0]
+            chain.append(node)
+        facts = self.body(node.orelse)
+        for part in reversed(chain):
+            facts = self.of[id(part)] = self.branch(part, facts)
+        return facts
+
+    def branch(self, node: ast.If, second: Facts) -> Facts:
+        """second: of what is behind the else."""
+        facts = Facts()
+        test = self.scan([node.test], facts)
+        first = self.body(node.body)
+        facts.reads |= first.reads | second.reads
+        facts.assigns |= first.assigns | second.assigns
+        facts.is_plain &= first.is_plain and second.is_plain
+        facts.returns = first.returns or second.returns
+        facts.needs = test | first.needs | second.needs
+        facts.kills = first.kills & second.kills
+        facts.breaks = first.breaks & second.breaks
+        facts.continues = first.continues & second.continues
+        return facts
+
+    def simple(self, node: ast.stmt, kind: type[ast.stmt]) -> Facts:
+        facts = Facts()
+        self.scan([node], facts)
+        facts.needs = facts.reads
+        if kind is ast.Return:
+            facts.kills, facts.returns = _NEVER, True
+        elif kind is ast.Break:
+            facts.kills, facts.breaks = _NEVER, 0
+        elif kind is ast.Continue:
+            facts.kills, facts.continues = _NEVER, 0
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                parts = target.elts if type(target) is ast.Tuple else [target]
+                for part in parts:
+                    if type(part) is ast.Name:
+                        facts.kills |= self.bits[part.id]
+        elif isinstance(node, ast.AnnAssign) and type(node.target) is ast.Name:
+            facts.kills = self.bits[node.target.id]
+        return facts
+
+    def other(self, node: ast.stmt, kind: type[ast.stmt]) -> Facts:
+        """Whatever such a statement holds may be run next, from anywhere in it."""
+        facts = Facts()
+        if kind in _DEFINITIONS:
+            self.has_definitions = True
+            self.has_own_names |= kind is ast.ClassDef
+            self.scan([node], facts)
+        else:
+            self.has_own_names |= kind is ast.Global or kind is ast.Nonlocal
+            expressions: list[ast.AST] = []
+            children = self.children[id(node)] = []
+            for part in _parts_between(node):
+                if isinstance(part, ast.stmt):
+                    children.append(part)
+                else:
+                    expressions.append(part)
+            self.scan(expressions, facts)
+            for child in children:
+                part = self.statement(child)
+                facts.reads |= part.reads
+                facts.assigns |= part.assigns
+                facts.returns |= part.returns
+        facts.needs = facts.reads
+        facts.is_plain = False
+        return facts
+
+    def scan(self, nodes: list[ast.AST], facts: Facts) -> int:
+        """Adds what these nodes read and assign, in whatever order; what they read.
+
+        The variables of a comprehension are its own.
+        """
+        bits = self.bits
+        reads = assigns = 0
+        for node in nodes:
+            kind = type(node)
+            if kind is ast.Name:
+                name = node.id  # type: ignore[attr-defined]
+                bit = bits.get(name) or self.bit(name)
+                context = type(node.ctx)  # type: ignore[attr-defined]
+                if context is ast.Load:
+                    reads |= bit
+                else:
+                    assigns |= bit
+                    if context is ast.Del:
+                        reads |= bit
+                        self.deleted |= bit
+            elif kind is ast.Constant:
+                if type(node.value) in (str, bytes):  # type: ignore[attr-defined]
+                    facts.is_plain = False
+            elif kind in _COMPREHENSIONS:
+                inner, first = self.comprehension(node, facts)  # type: ignore[arg-type]
+                reads |= inner.reads
+                assigns |= inner.assigns
+                nodes.append(first)
+            else:
+                if kind in _NOT_IN_NESTS:
+                    facts.is_plain = False
+                elif kind is ast.AugAssign:
+                    target = node.target  # type: ignore[attr-defined]
+                    if type(target) is ast.Name:
+                        reads |= self.bit(target.id)
+                elif kind is ast.ClassDef or kind is ast.Global or kind is ast.Nonlocal:
+                    self.has_own_names = True
+                add_parts(node, kind, nodes)
+        facts.reads |= reads
+        facts.assigns |= assigns
+        return reads
+
+    def comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, facts: Facts
+    ) -> tuple[Facts, ast.expr]:
+        """What it takes from around it; and the expression that is read outside of it."""
+        first, *others = node.generators
+        due: list[ast.AST] = [part.iter for part in others]
+        due += [test for part in node.generators for test in part.ifs]
+        due += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        inner, own = Facts(), Facts()
+        self.scan(due, inner)
+        self.scan([part.target for part in node.generators], own)
+        inner.reads = (inner.reads | own.reads) & ~own.assigns
+        facts.is_plain &= inner.is_plain and own.is_plain
+        return inner, first.iter
+
+    # ---- what is read behind each loop ----------------------------------------------------------
+
+    def behind_loops(self, body: Sequence[ast.stmt], behind: int) -> dict[int, int]:
+        """By id() of the loop. behind: what is read behind the body."""
+        found: dict[int, int] = {}
+        due = [(body, behind, behind, behind)]
+        for statements, live, at_break, at_continue in due:
+            for node in reversed(statements):
+                facts, kind = self.of[id(node)], type(node)
+                if kind is ast.If:
+                    due.append((node.body, live, at_break, at_continue))  # type: ignore[attr-defined]
+                    due.append((node.orelse, live, at_break, at_continue))  # type: ignore[attr-defined]
+                elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+                    found[id(node)] = live
+                    due.append((node.orelse, live, at_break, at_continue))
+                    again = self.again(node, live, at_break, at_continue)
+                    due.append((node.body, again, live, again))
+                for child in self.children.get(id(node), ()):
+                    due.append(([child], live | facts.reads, at_break, at_continue))
+                live = facts.needed(live, at_break, at_continue)
+        return found
+
+    def again(
+        self, node: ast.For | ast.AsyncFor | ast.While, live: int, at_break: int, at_continue: int
+    ) -> int:
+        """What is needed where a loop goes round again or ends."""
+        loop = self.loops[id(node)]
+        found = loop.each | loop.behind.needed(live, at_break, at_continue)
+        return found | (loop.body.needs | live & ~loop.body.breaks) & ~loop.target
+
+
+def _parts_between(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands right below it: statements also where handlers or cases are between."""
+    found: list[ast.AST] = []
+    add_parts(node, type(node), found)
+    for part in found:
+        if isinstance(part, (ast.ExceptHandler, ast.match_case)):
+            yield from _parts_between(part)
+        else:
+            yield part
+
+
+def needed_names(node: ast.For, outputs: Iterable[str], certain: Container[int] = ()) -> set[str]:
+    """Variables whose values before the loop matter."""
+    flow = Flow([node], certain)
+    behind = flow.set_of(outputs)
+    return flow.names(flow.whole.needed(behind, behind, behind))
+
+
+def leaving(loop: ast.For) -> ast.AST | None:
+    """A break or continue behind the loop's else: of a loop around it."""
+    due: list[ast.AST] = [*loop.orelse]
+    for part in due:
+        if isinstance(part, (ast.Break, ast.Continue)):
+            return part
+        if isinstance(part, (ast.For, ast.While)):
+            due += part.orelse
+        elif isinstance(part, ast.stmt):
+            due += ast.iter_child_nodes(part)
+    return None
+
+
+def may_be_series(node: ast.expr) -> bool:
+    """Whether a loop over it may be one over numbers or arrays."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List))
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in _SERIES
