@@ -292,6 +292,23 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     return _kept.code_of(text, code)
 
 
+_exec_extension = importlib.machinery.ExtensionFileLoader.exec_module
+
+
+@unseen
+def _execute_extension(self: Any, module: types.ModuleType) -> None:
+    """Stands for ExtensionFileLoader.exec_module: functions in Fortran are called by way of us."""
+    try:
+        _exec_extension(self, module)
+    except BaseException as error:
+        _leave_out(error)
+        raise
+    if _activity.installed:
+        from frit import _adapters
+
+        _adapters.fortran(module)
+
+
 def _notebook() -> Any:
     """IPython's shell, where there is one."""
     module = sys.modules.get("IPython")
@@ -353,6 +370,9 @@ def _adapt(library: str, taker: types.FrameType | None = None) -> None:
 
 def adapt_libraries() -> None:
     """Runs the adapters that have waited for frit.numpy."""
+    from frit import _adapters
+
+    _adapters.fortran_waiting()
     for library in [*_adapters_due]:
         _adapt(library)
 
@@ -376,6 +396,12 @@ def install() -> None:
     importlib.import_module = frit_import_module
     sys.meta_path.insert(0, _PyKokkosFinder)
     importlib.machinery.SourceFileLoader.get_code = _code_with_nests  # type: ignore[method-assign]
+    importlib.machinery.ExtensionFileLoader.exec_module = (  # type: ignore[method-assign]
+        _execute_extension
+    )
+    for module in [*sys.modules.values()]:
+        if isinstance(module, types.ModuleType):
+            _adapters.fortran(module)
     shell = _notebook()
     if shell is not None:
         _treat_cells(shell)
@@ -403,6 +429,9 @@ def uninstall() -> None:
         sys.meta_path.remove(_PyKokkosFinder)
     if importlib.machinery.SourceFileLoader.get_code is _code_with_nests:
         importlib.machinery.SourceFileLoader.get_code = _get_code  # type: ignore[method-assign]
+    loader = importlib.machinery.ExtensionFileLoader
+    if loader.exec_module is _execute_extension:
+        loader.exec_module = _exec_extension  # type: ignore[method-assign]
     shell = _notebook()
     if shell is not None:
         _ignore_cells(shell)
