@@ -160,7 +160,18 @@ def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> Non
                     wrapped = _with_real_arguments(member.__func__)
                     replace(owner, name, type(member)(wrapped))
                 elif type(member).__name__ in _FUNCTIONS and name != "__new__":
-                    replace(owner, name, _with_real_arguments(member))
+                    wrapped = _with_real_arguments(member)
+                    replace(owner, name, wrapped)
+                    if isinstance(owner, types.ModuleType):
+                        _replace_at_home(member, wrapped)
+
+
+def _replace_at_home(function: Any, wrapped: Any) -> None:
+    """In the module that defines it too: by that name it is pickled."""
+    home = sys.modules.get(getattr(function, "__module__", None) or "")
+    name = getattr(function, "__name__", "")
+    if home is not None and vars(home).get(name) is function:
+        replace(home, name, wrapped)
 
 
 # Where users' arrays come in, besides the public methods.

@@ -612,6 +612,28 @@ def test_functions_made_by_f2py_are_as_before_after_uninstall(python, file):
     )
 
 
+def test_functions_of_libraries_that_get_real_arrays_can_be_pickled(frit, python, file):
+    pytest.importorskip("scipy")
+    pytest.importorskip("pandas")
+    program = """
+    import pickle
+    import numpy as np
+    import pandas as pd
+    from scipy.sparse import csc_matrix, linalg
+
+    class Problem:
+        solve = staticmethod(linalg.spsolve)
+
+        def __init__(self):
+            self.solver, self.cut = linalg.spsolve, pd.cut
+
+    problem = pickle.loads(pickle.dumps(Problem()))
+    print(problem.solver is linalg.spsolve, problem.cut is pd.cut, linalg.spsolve.__module__)
+    print(problem.solver(csc_matrix(np.eye(3) * 2), np.arange(3.0)).tolist())
+    """
+    assert frit(program) == python(file("plain.py", textwrap.dedent(program))).stdout
+
+
 @pytest.mark.parametrize("kind", ["matrix", "array"])
 def test_sparse_matrices_take_dense_operands_on_either_side(python, file, kind):
     pytest.importorskip("scipy")
