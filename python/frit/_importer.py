@@ -1,9 +1,9 @@
 """_importer.py: `import numpy` gives frit.numpy to the user's own code, and real NumPy to all else.
 
 User code is what is neither installed (a folder named site-packages or dist-packages), nor the
-standard library, nor Frit, nor NumPy: the main program, its folder, the working folder, editable
-installs. FRIT_INCLUDE and FRIT_EXCLUDE change that: names of modules (with * and ?) or folders,
-separated by commas.
+standard library, nor Frit, nor NumPy, nor a library that has an adapter: the main program, its
+folder, the working folder, editable installs. FRIT_INCLUDE and FRIT_EXCLUDE change that: names of
+modules (with * and ?) or folders, separated by commas.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def is_user_code(scope: Mapping[str, Any] | None, frame: types.FrameType | None 
             return False
         if _include.match(name, path):
             return True
-    return name in _MAIN or _is_user_file(file)
+    return name in _MAIN or name.partition(".")[0] not in _libraries and _is_user_file(file)
 
 
 def _is_nobodys(scope: Mapping[str, Any]) -> bool:
@@ -328,6 +328,8 @@ def _ignore_cells(shell: Any) -> None:
     ]
 
 
+# Packages that have adapters: given real arrays, they want real NumPy, wherever they lie.
+_libraries: frozenset[str] = frozenset()
 # Libraries that must be told about Frit as soon as they are imported.
 _adapters_due: set[str] = set()
 # Modules that were imported and are nothing to us: functions import them again at each call.
@@ -384,7 +386,7 @@ def enabled() -> bool:
 
 def install() -> None:
     """From now on user code that imports numpy gets frit.numpy. No effect under FRIT=0."""
-    global _include, _exclude
+    global _include, _exclude, _libraries
     if _activity.installed or not enabled():
         return
     from frit import _adapters
@@ -410,6 +412,8 @@ def install() -> None:
 
         _namespace.watch()
     _adapters_due.update(_adapters.LIBRARIES)
+    adapted = {library.partition(".")[0] for library in _adapters.LIBRARIES}
+    _libraries = frozenset(adapted - sys.stdlib_module_names)
     _plain_names.clear()
     for library in _adapters.LIBRARIES:
         if library in sys.modules:
