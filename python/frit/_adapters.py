@@ -360,7 +360,9 @@ def _autograd() -> None:
 
             return make
 
-    replace(tracer, "box_type_mappings", Makers(tracer.box_type_mappings))
+    boxes = Makers(tracer.box_type_mappings)
+    replace(tracer, "box_type_mappings", boxes)
+    replace(tracer.Box, "type_mappings", boxes)  # where classes of the program's are registered
     replace(core.VSpace, "mappings", Makers(core.VSpace.mappings))
 
 

@@ -770,6 +770,18 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
     from autograd import grad, hessian, jacobian
     f = lambda x: traced.sum(x**3 * np.arange(1.0, 7))
     print(grad(f)(x * 2), grad(f)(x.sum()), hessian(f)(x), jacobian(lambda v: v * x)(x))
+    from autograd.extend import Box, VSpace, defvjp, primitive
+    class Weight:
+        def __init__(self, value): self.value = value
+    class WeightBox(Box): __slots__ = ()
+    class Weights(VSpace):
+        def __init__(self, value): pass
+        def _add(self, x, y): return Weight(x.value + y.value)
+    WeightBox.register(Weight)
+    Weights.register(Weight)
+    value_of = primitive(lambda weight: weight.value)
+    defvjp(value_of, lambda ans, weight: Weight)
+    print(grad(lambda w: value_of(w) ** 2 + value_of(w))(Weight(x[3] * 1.0)).value)
     """,
     "cv2": """
     from cv2 import circle
