@@ -32,6 +32,7 @@ def replace(owner: Any, name: str, value: Any) -> None:
 
 def undo() -> None:
     """Takes back what the adapters changed."""
+    _fortran.clear()
     while _undo:
         _undo.pop()()
 
