@@ -32,6 +32,7 @@ def replace(owner: Any, name: str, value: Any) -> None:
 
 def undo() -> None:
     """Takes back what the adapters changed."""
+    _fortran.clear()
     while _undo:
         _undo.pop()()
 
@@ -93,6 +94,7 @@ def _numba_dispatcher() -> None:
     from frit import _core
 
     replace(Dispatcher, "__call__", _core.taking_ours(Dispatcher))
+    _numba_defaults()
     for name in ("compile", "get_overload"):
         replace(Dispatcher, name, _entry_for_programs(getattr(Dispatcher, name)))
 
@@ -108,6 +110,14 @@ def _entry_for_programs(entry_of: Callable[..., Any]) -> Callable[..., Any]:
         return _with_real_arguments(found) if is_asked_by_program else found
 
     return entry
+
+
+def _numba_defaults() -> None:
+    """Default values are typed when a function is compiled, and handed to it as they are."""
+    from numba.core import dispatcher, types
+
+    for owner in (dispatcher.OmittedArg, types.Omitted):
+        replace(owner, "__init__", _with_real_arguments(owner.__init__))
 
 
 def _numba_typeof() -> None:
@@ -158,7 +168,18 @@ def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> Non
                     wrapped = _with_real_arguments(member.__func__)
                     replace(owner, name, type(member)(wrapped))
                 elif type(member).__name__ in _FUNCTIONS and name != "__new__":
-                    replace(owner, name, _with_real_arguments(member))
+                    wrapped = _with_real_arguments(member)
+                    replace(owner, name, wrapped)
+                    if isinstance(owner, types.ModuleType):
+                        _replace_at_home(member, wrapped)
+
+
+def _replace_at_home(function: Any, wrapped: Any) -> None:
+    """In the module that defines it too: by that name it is pickled."""
+    home = sys.modules.get(getattr(function, "__module__", None) or "")
+    name = getattr(function, "__name__", "")
+    if home is not None and vars(home).get(name) is function:
+        replace(home, name, wrapped)
 
 
 # Where users' arrays come in, besides the public methods.
@@ -347,7 +368,9 @@ def _autograd() -> None:
 
             return make
 
-    replace(tracer, "box_type_mappings", Makers(tracer.box_type_mappings))
+    boxes = Makers(tracer.box_type_mappings)
+    replace(tracer, "box_type_mappings", boxes)
+    replace(tracer.Box, "type_mappings", boxes)  # where classes of the program's are registered
     replace(core.VSpace, "mappings", Makers(core.VSpace.mappings))
 
 
@@ -492,34 +515,33 @@ def _json() -> None:
     replace(encoder, "_make_iterencode", make_in_python)
 
 
-def _scipy_linalg() -> None:
-    """Fortran functions take what is no real array for a copy of their own, and write into it."""
-    from scipy import linalg
+def fortran(module: types.ModuleType) -> None:
+    """Functions that f2py makes take what is no real array for a copy of their own, to write to."""
+    if not hasattr(module, "__f2py_numpy_version__") or module.__name__.startswith("numpy."):
+        return
+    kind = next((type(f) for f in vars(module).values() if type(f).__name__ == "fortran"), None)
+    if kind is None:
+        return
+    if "frit._core" in sys.modules:
+        _called_with_real_arguments(kind)
+    else:
+        _fortran.append(kind)
 
-    def with_real_arguments(function: Any) -> Any:
-        if type(function).__name__ != "fortran":
-            return function
-        # As Fortran's, it becomes no method where a class holds it.
-        converted = functools.partial(_with_real_arguments(function))
-        vars(converted).update(vars(function), __name__=function.__name__, __doc__=function.__doc__)
-        return converted
 
-    def giving_such(get: Callable[..., Any]) -> Callable[..., Any]:
-        def get_funcs(*args: Any, **kwargs: Any) -> Any:
-            found = get(*args, **kwargs)
-            if isinstance(found, list):
-                return [with_real_arguments(function) for function in found]
-            return with_real_arguments(found)
+_fortran: list[type] = []  # types that have waited for the engine
 
-        return functools.wraps(get)(get_funcs)
 
-    for module, get in ((linalg.lapack, "get_lapack_funcs"), (linalg.blas, "get_blas_funcs")):
-        for name, function in list(vars(module).items()):
-            if type(function).__name__ == "fortran":
-                replace(module, name, with_real_arguments(function))
-        found = giving_such(getattr(module, get))
-        for owner in (module, linalg):
-            replace(owner, get, found)
+def fortran_waiting() -> None:
+    """What fortran() has left to the engine."""
+    while _fortran:
+        _called_with_real_arguments(_fortran.pop())
+
+
+def _called_with_real_arguments(kind: type) -> None:
+    from frit import _core
+
+    _core.call_with_real(kind, True)
+    _undo.append(functools.partial(_core.call_with_real, kind, False))
 
 
 def _scipy_sparse() -> None:
@@ -633,7 +655,6 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "pint": _pint,
     "polars": _polars,
     "pyarrow": _pyarrow,
-    "scipy.linalg": _scipy_linalg,
     "scipy.sparse": _scipy_sparse,
     "scipy.sparse.linalg": _scipy_sparse_linalg,
     "skimage.transform.hough_transform": _skimage_hough,

@@ -1,9 +1,9 @@
 """_importer.py: `import numpy` gives frit.numpy to the user's own code, and real NumPy to all else.
 
 User code is what is neither installed (a folder named site-packages or dist-packages), nor the
-standard library, nor Frit, nor NumPy: the main program, its folder, the working folder, editable
-installs. FRIT_INCLUDE and FRIT_EXCLUDE change that: names of modules (with * and ?) or folders,
-separated by commas.
+standard library, nor Frit, nor NumPy, nor a library that has an adapter: the main program, its
+folder, the working folder, editable installs. FRIT_INCLUDE and FRIT_EXCLUDE change that: names of
+modules (with * and ?) or folders, separated by commas.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def is_user_code(scope: Mapping[str, Any] | None, frame: types.FrameType | None 
             return False
         if _include.match(name, path):
             return True
-    return name in _MAIN or _is_user_file(file)
+    return name in _MAIN or name.partition(".")[0] not in _libraries and _is_user_file(file)
 
 
 def _is_nobodys(scope: Mapping[str, Any]) -> bool:
@@ -292,6 +292,23 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
     return _kept.code_of(text, code)
 
 
+_exec_extension = importlib.machinery.ExtensionFileLoader.exec_module
+
+
+@unseen
+def _execute_extension(self: Any, module: types.ModuleType) -> None:
+    """Stands for ExtensionFileLoader.exec_module: functions in Fortran are called by way of us."""
+    try:
+        _exec_extension(self, module)
+    except BaseException as error:
+        _leave_out(error)
+        raise
+    if _activity.installed:
+        from frit import _adapters
+
+        _adapters.fortran(module)
+
+
 def _notebook() -> Any:
     """IPython's shell, where there is one."""
     module = sys.modules.get("IPython")
@@ -311,6 +328,8 @@ def _ignore_cells(shell: Any) -> None:
     ]
 
 
+# Packages that have adapters: given real arrays, they want real NumPy, wherever they lie.
+_libraries: frozenset[str] = frozenset()
 # Libraries that must be told about Frit as soon as they are imported.
 _adapters_due: set[str] = set()
 _packages_due: set[str] = set()  # theirs
@@ -356,6 +375,9 @@ def _adapt(library: str, taker: types.FrameType | None = None) -> None:
 
 def adapt_libraries() -> None:
     """Runs the adapters that have waited for frit.numpy."""
+    from frit import _adapters
+
+    _adapters.fortran_waiting()
     for library in [*_adapters_due]:
         _adapt(library)
 
@@ -367,7 +389,7 @@ def enabled() -> bool:
 
 def install() -> None:
     """From now on user code that imports numpy gets frit.numpy. No effect under FRIT=0."""
-    global _include, _exclude
+    global _include, _exclude, _libraries
     if _activity.installed or not enabled():
         return
     from frit import _adapters
@@ -379,6 +401,12 @@ def install() -> None:
     importlib.import_module = frit_import_module
     sys.meta_path.insert(0, _PyKokkosFinder)
     importlib.machinery.SourceFileLoader.get_code = _code_with_nests  # type: ignore[method-assign]
+    importlib.machinery.ExtensionFileLoader.exec_module = (  # type: ignore[method-assign]
+        _execute_extension
+    )
+    for module in [*sys.modules.values()]:
+        if isinstance(module, types.ModuleType):
+            _adapters.fortran(module)
     shell = _notebook()
     if shell is not None:
         _treat_cells(shell)
@@ -387,7 +415,9 @@ def install() -> None:
 
         _namespace.watch()
     _adapters_due.update(_adapters.LIBRARIES)
-    _packages_due.update(library.partition(".")[0] for library in _adapters.LIBRARIES)
+    packages = {library.partition(".")[0] for library in _adapters.LIBRARIES}
+    _packages_due.update(packages)
+    _libraries = frozenset(packages - sys.stdlib_module_names)
     _plain_names.clear()
     for library in _adapters.LIBRARIES:
         if library in sys.modules:
@@ -407,6 +437,9 @@ def uninstall() -> None:
         sys.meta_path.remove(_PyKokkosFinder)
     if importlib.machinery.SourceFileLoader.get_code is _code_with_nests:
         importlib.machinery.SourceFileLoader.get_code = _get_code  # type: ignore[method-assign]
+    loader = importlib.machinery.ExtensionFileLoader
+    if loader.exec_module is _execute_extension:
+        loader.exec_module = _exec_extension  # type: ignore[method-assign]
     shell = _notebook()
     if shell is not None:
         _ignore_cells(shell)

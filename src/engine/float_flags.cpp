@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <ranges>
 #include <type_traits>
 
@@ -278,18 +279,42 @@ double least_that_overflows(DType dtype) {
   return std::ldexp(1.0, real == DType::Float16 ? 4 : real == DType::Float32 ? 103 : 970);
 }
 
-// Does it add a number that is so small that no sum of it and a finite one overflows?
-bool adds_little(const Node& node) {
-  if (node.op != Op::Add && node.op != Op::Subtract) return false;
-  if (node.kind != NodeKind::Elementwise || !is_inexact(node.signature.out)) return false;
-  return std::any_of(node.in, node.in + node.inputs, [&](const Access& in) {
-    if (in.base || in.offset == iota_input) return false;
-    const Scalar number = cast_scalar(node.constants[in.offset], DType::Complex128);
-    std::complex<double> value;
-    std::memcpy(&value, number.bytes, sizeof value);
-    return std::max(std::abs(value.real()), std::abs(value.imag())) <
-           least_that_overflows(node.signature.out);
-  });
+// The number that an input is, if it is one.
+std::optional<std::complex<double>> number_in(const Node& node, int input) {
+  const Access& in = node.in[input];
+  if (in.base || in.offset == iota_input) return std::nullopt;
+  const Scalar number = cast_scalar(node.constants[in.offset], node.signature.in[input]);
+  std::complex<double> value;
+  std::memcpy(&value, cast_scalar(number, DType::Complex128).bytes, sizeof value);
+  return value;
+}
+
+// Does one of these ops read the same elements twice?
+bool doubles_or_squares(const Node& node) {
+  const Access &x = node.in[0], &y = node.in[1];
+  const bool is_one = x.base && x.base == y.base && x.offset == y.offset && x.layout == y.layout;
+  return node.op == Op::Square || ((node.op == Op::Add || node.op == Op::Multiply) && is_one);
+}
+
+// The flags that an op of the machine's does not raise whatever else it is given, because of the
+// number that it is given: no sum of a finite one is invalid, and none of a small one overflows.
+unsigned impossible(const Node& node) {
+  if (node.kind != NodeKind::Elementwise || !is_inexact(node.signature.out)) return 0;
+  const bool is_real = is_float(node.signature.out);
+  if (is_real && doubles_or_squares(node)) return flag_invalid;
+  const bool adds = node.op == Op::Add || node.op == Op::Subtract;
+  if (!adds && (!is_real || (node.op != Op::Multiply && node.op != Op::TrueDivide))) return 0;
+  unsigned never = 0;
+  for (int k = 0; k < node.inputs; ++k) {
+    const std::optional<std::complex<double>> number = number_in(node, k);
+    if (!number) continue;
+    const double size = std::max(std::abs(number->real()), std::abs(number->imag()));
+    if (!std::isfinite(number->real()) || !std::isfinite(number->imag())) continue;
+    if (adds || size != 0) never |= flag_invalid;
+    if (adds && size < least_that_overflows(node.signature.out)) never |= flag_overflow;
+    if (node.op == Op::TrueDivide && k == 1 && size != 0) never |= flag_divide;
+  }
+  return never;
 }
 
 }  // namespace
@@ -447,8 +472,9 @@ unsigned explained(const Node& node, unsigned found) {
 
 unsigned claimed(const Node& node, unsigned& flags) {
   unsigned mine = 0;
-  if (may_warn(node.op, node.signature.in[0]) && !adds_little(node)) {
-    mine = meant(node.op, node.signature, flags) & possible(node.op, node.signature);
+  const unsigned open = possible(node.op, node.signature) & ~impossible(node);
+  if (may_warn(node.op, node.signature.in[0]) && open != 0) {
+    mine = meant(node.op, node.signature, flags) & open;
     // A formula raises more than is meant; the machine's own operations don't.
     flags = raises_flags_of_its_own(node.op, node.signature.in[0]) ? 0 : flags & ~mine;
     return mine;

@@ -565,7 +565,9 @@ F complex_absolute(F x_re, F x_im) {
   F re = absolute(x_re), im = absolute(x_im);
   bool by_real = magnitude_below(im, re), infinite = is_infinite(re) | is_infinite(im);
   F large = by_real ? re : im, small = by_real ? im : re;
-  F ratio = small / pick(infinite | (large == 0), (F)1, large);
+  // Not by 1, which is neutral: a compiler may divide by all of `large` then and choose afterwards,
+  // and 0 / 0 raises a flag.
+  F ratio = small / pick(infinite | (large == 0), (F)2, large);
   F size = square_root(fused_multiply_add(ratio, ratio, (F)1)) * large;
   return pick(infinite, infinity_of<F>(), size);
 }

@@ -371,7 +371,8 @@ bool may_hold_any_of_ours(PyObject* values, PyObject* keywords) {
   return keywords && may_hold_ours(keywords);
 }
 
-PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObject* keywords) {
+PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObject* keywords,
+                    Results results) {
   Ref result;
   {
     Stand stand;
@@ -379,8 +380,12 @@ PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObje
     PyObject* real_keywords = keywords ? stand.real(keywords) : nullptr;
     result = Ref::steal(slot(callee, real_values, real_keywords));
     if (!result) return nullptr;
-    if (real_values != values || real_keywords != keywords)
+    if (results == Results::AsTheyAre) {
+      // A function that writes to its operand may give it back.
+      if (PyObject* ours = stand.original(result.get())) result = Ref::borrow(ours);
+    } else if (real_values != values || real_keywords != keywords) {
       result = Ref::steal(ours_of_result(std::move(result), stand));
+    }
   }
   drain_released();
   return result.release();

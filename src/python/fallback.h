@@ -23,9 +23,11 @@ class ArgumentRoom {
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);
 // The same for a function that is not NumPy's: what it gives back stays as it is.
 PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments);
-// The same for the tp_call of a library's type, whose results become ours if an argument was. Null,
-// with the error set, where the call failed.
-PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObject* keywords);
+// The same for the tp_call of a library's type; Ours: its results become ours if an argument was.
+// Null, with the error set, where the call failed.
+enum class Results : std::uint8_t { Ours, AsTheyAre };
+PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObject* keywords,
+                    Results results = Results::Ours);
 bool may_hold_any_of_ours(PyObject* values, PyObject* keywords);
 // Calls so far that were handed arrays of ours, counted as fallbacks or not.
 extern std::int64_t numpy_calls;

@@ -2,6 +2,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "python/fallback.h"
 #include "python/function_attributes.h"
@@ -164,6 +165,37 @@ PyObject* taking_ours(PyObject*, PyObject* object) {
   });
 }
 
+std::unordered_map<PyTypeObject*, ternaryfunc> type_calls;  // of types that others define in C
+
+PyObject* call_with_real_values(PyObject* callee, PyObject* values, PyObject* keywords) {
+  const auto found = type_calls.find(Py_TYPE(callee));
+  if (found == type_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
+  if (!may_hold_any_of_ours(values, keywords)) return found->second(callee, values, keywords);
+  note_source();
+  return guarded([&] {
+    return checked(call_slot(found->second, callee, values, keywords, Results::AsTheyAre))
+        .release();
+  });
+}
+
+// call_with_real(type, on): in the type itself, so that whoever holds an object of it holds one
+// that takes our arrays.
+PyObject* call_with_real(PyObject*, PyObject* arguments) {
+  PyTypeObject* type = nullptr;
+  int on = 0;
+  if (!PyArg_ParseTuple(arguments, "O!p", &PyType_Type, &type, &on)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    const bool is_on = type->tp_call == call_with_real_values;
+    if (on && !is_on && type->tp_call) {
+      type_calls[type] = type->tp_call;
+      type->tp_call = call_with_real_values;
+    } else if (!on && is_on) {
+      type->tp_call = type_calls.extract(type).mapped();
+    }
+    return Py_NewRef(Py_None);
+  });
+}
+
 // ---- properties ---------------------------------------------------------------------------------
 
 PyObject* get_property(PyObject* object, PyObject* instance, PyObject*) {
@@ -255,6 +287,7 @@ void make_fallback_types(PyObject* module) {
       reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
   checked_status(PyModule_AddObjectRef(module, "Fallback", as_object(fallback_type)));
   static PyMethodDef functions[] = {{"taking_ours", taking_ours, METH_O, nullptr},
+                                    {"call_with_real", call_with_real, METH_VARARGS, nullptr},
                                     {nullptr, nullptr, 0, nullptr}};
   checked_status(PyModule_AddFunctions(module, functions));
 }

@@ -191,6 +191,25 @@ def test_modules_beside_the_script_get_frit_and_installed_ones_do_not(python, fi
     assert python("-m", "frit", program).stdout == "frit.numpy frit.numpy numpy\nnumpy\n"
 
 
+def test_a_library_that_gets_real_arrays_has_real_numpy_wherever_it_lies(python, file):
+    library = """
+    import numpy as np
+
+    def from_numpy(array):
+        return type(array) is np.ndarray, type(np.ones(2)) is np.ndarray
+    """
+    file("torch.py", library)
+    file("mine.py", library)
+    program = """
+    import numpy as np, torch, mine
+    print(torch.from_numpy(np.ones(3)), mine.from_numpy(np.ones(3)), torch.np is np, mine.np is np)
+    """
+    expected = "(True, True) (True, True) False True\n"
+    assert python("-m", "frit", file("program.py", program)).stdout == expected
+    told = python("-m", "frit", file("program.py", program), FRIT_INCLUDE="torch").stdout
+    assert told.endswith(" True True\n")
+
+
 def test_a_module_of_the_working_folder_gets_frit(python, file):
     file("work/helper.py", "import numpy as np\n")
     program = file("elsewhere/program.py", "import sys; sys.path.append('work'); import helper\n")

@@ -263,6 +263,25 @@ def test_numba_functions_see_real_numpy_and_take_our_arrays(frit):
     ]
 
 
+def test_default_values_of_numba_functions_may_be_our_arrays(frit):
+    pytest.importorskip("numba")
+    program = """
+    import numpy as np
+    from numba import njit
+
+    @njit
+    def total(a, b=np.ones((2, 3)), c=np.array([1.5, 2.5])):
+        return a + b.shape[0] + b.sum() + c[0]
+
+    @njit
+    def twice(a, k=np.arange(3), scale=np.float64(2.0)):
+        return total(a) + total(a, np.zeros((1, 1))) * scale + k[2]
+
+    print(total(1.0), twice(2.0), total(1.0, c=np.array([7.0])), twice(np.float64(1)))
+    """
+    assert frit(program) == "10.5 22.5 16.0 19.5\n"
+
+
 def test_entries_that_numba_compiles_for_a_program_take_our_arrays(frit):
     pytest.importorskip("numba")
     program = """
@@ -574,6 +593,67 @@ def test_scipys_fortran_functions_leave_their_operands_as_they_are(frit):
     )
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_functions_of_any_module_made_by_f2py_leave_their_operands_as_they_are(
+    frit, python, file, before
+):
+    pytest.importorskip("scipy")
+    imports = ["import numpy as np", "from scipy.linalg._flapack import dgesv, dgetrf"]
+    program = f"""
+    {"; ".join(imports[:: -1 if before else 1])}
+    a, b = np.array([[4.0, 1.0], [1.0, 3.0]], order="F"), np.array([5.0, 4.0])
+    for solve in (dgesv, getattr(__import__("scipy.linalg._flapack").linalg._flapack, "dgesv")):
+        print(solve(a, b)[2].round(9), solve is dgesv, type(solve).__name__)
+    print(dgetrf(a)[0].round(9).tolist(), a.tolist(), b.tolist())
+    dgesv(a, b, overwrite_a=True)
+    print(a.tolist() != [[4.0, 1.0], [1.0, 3.0]])
+    """
+    assert frit(program) == python(file("plain.py", textwrap.dedent(program))).stdout
+
+
+def test_functions_made_by_f2py_are_as_before_after_uninstall(python, file):
+    pytest.importorskip("scipy")
+    program = file(
+        "program.py",
+        """
+        import frit
+        from scipy.linalg import _flapack
+        frit.install()
+        import numpy as np
+        a, b = np.array([[4.0, 1.0], [1.0, 3.0]], order="F"), np.array([5.0, 4.0])
+        first = _flapack.dgesv(a, b)[2].round(9), a.tolist(), b.tolist()
+        frit.uninstall()
+        print(first, _flapack.dgesv(a, b)[2].round(9), a.tolist())  # takes it for its own copy
+        """,
+    )
+    assert python(program).stdout == (
+        "(array([1., 1.]), [[4.0, 1.0], [1.0, 3.0]], [5.0, 4.0]) "
+        "[1. 1.] [[4.0, 1.0], [0.25, 2.75]]\n"
+    )
+
+
+def test_functions_of_libraries_that_get_real_arrays_can_be_pickled(frit, python, file):
+    pytest.importorskip("scipy")
+    pytest.importorskip("pandas")
+    program = """
+    import pickle
+    import numpy as np
+    import pandas as pd
+    from scipy.sparse import csc_matrix, linalg
+
+    class Problem:
+        solve = staticmethod(linalg.spsolve)
+
+        def __init__(self):
+            self.solver, self.cut = linalg.spsolve, pd.cut
+
+    problem = pickle.loads(pickle.dumps(Problem()))
+    print(problem.solver is linalg.spsolve, problem.cut is pd.cut, linalg.spsolve.__module__)
+    print(problem.solver(csc_matrix(np.eye(3) * 2), np.arange(3.0)).tolist())
+    """
+    assert frit(program) == python(file("plain.py", textwrap.dedent(program))).stdout
+
+
 @pytest.mark.parametrize("kind", ["matrix", "array"])
 def test_sparse_matrices_take_dense_operands_on_either_side(python, file, kind):
     pytest.importorskip("scipy")
@@ -710,6 +790,18 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
     from autograd import grad, hessian, jacobian
     f = lambda x: traced.sum(x**3 * np.arange(1.0, 7))
     print(grad(f)(x * 2), grad(f)(x.sum()), hessian(f)(x), jacobian(lambda v: v * x)(x))
+    from autograd.extend import Box, VSpace, defvjp, primitive
+    class Weight:
+        def __init__(self, value): self.value = value
+    class WeightBox(Box): __slots__ = ()
+    class Weights(VSpace):
+        def __init__(self, value): pass
+        def _add(self, x, y): return Weight(x.value + y.value)
+    WeightBox.register(Weight)
+    Weights.register(Weight)
+    value_of = primitive(lambda weight: weight.value)
+    defvjp(value_of, lambda ans, weight: Weight)
+    print(grad(lambda w: value_of(w) ** 2 + value_of(w))(Weight(x[3] * 1.0)).value)
     """,
     "cv2": """
     from cv2 import circle

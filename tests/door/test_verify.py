@@ -26,6 +26,17 @@ def test_a_right_program_passes_in_silence(frit, python, file):
     assert done.stderr == ""
 
 
+def test_operands_that_numpy_may_take_for_temporaries_are_no_difference(python, file):
+    program = """
+    import numpy as np
+    x = np.arange(100_000.0)
+    y = np.sqrt(x * 2) - 1
+    z = 3 - (y + x) / 7
+    """
+    done = python("-m", "frit", file("program.py", program), FRIT_VERIFY="1")
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize(
     ("name", "ours", "twin", "arguments", "words"),
     [

@@ -283,6 +283,14 @@ IN_PLACE = [
     "huge *= 1; huge += 1e308",
     "f4 += 3e38; f4 *= f4; f4 -= 7",
     "f2[...] = 300; f2 *= f2; f2 += 15",
+    "c = np.full(n, 0.5 + 0j); c[1] = 1; np.square(c, out=c); c += -1; result = np.abs(c)",
+    "c = np.full(n, 0.5j, 'F'); c[1] = 1; c *= c; c -= 1; result = np.abs(c)",
+    "one[1] = np.nan; one *= 0.5; result = one < x",
+    "one[1] = np.nan; one += 1; one /= 3; result = np.maximum(one, x)",
+    "one[1] = np.nan; one -= one * 0.5; np.square(one, out=one); result = one > 0.5",
+    "one[1] = np.inf; one *= 0.0; result = one < x",
+    "one[1] = np.inf; one -= np.inf; result = one < x",
+    "f4[1] = np.inf; f4 *= np.float32(1e-30); f4 *= np.float32(1e-50); result = f4 < 1",
     "f2[...] = 65504; np.add(f2, 1000, out=f2, dtype='f4', casting='unsafe')",
 ]
 

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from frit.loops.generators import is_generator
 from frit.loops.kernel_views import ARRAY, ViewUse, with_arrays
 from frit.loops.methods import (
     Lookup,
@@ -21,7 +22,6 @@ from frit.loops.methods import (
     plain_method,
 )
 from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
-from frit.loops.place import is_generator
 
 DOT = "·"  # a letter of Python's names that no program has
 Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it

@@ -11,8 +11,8 @@ import numpy
 
 from frit.loops.complexes import is_complex
 from frit.loops.forms import LARGEST, Form, Forms, Symbol
+from frit.loops.generators import is_generator
 from frit.loops.inline import numpys_own
-from frit.loops.place import is_generator
 from frit.loops.values import (
     COMPLEXES,
     DTYPES,

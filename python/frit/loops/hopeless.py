@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from frit.loops.place import is_generator
+from frit.loops.generators import is_draw
 
 _PLAIN_MODULES = ("builtins", "cmath", "math")
 _OTHERS = frozenset(
@@ -40,16 +40,14 @@ def _value_of(path: str, surroundings: Mapping[str, Any]) -> Any:
 
 
 def _is_hopeless(callee: Any) -> bool:
-    if _is_of_random(callee):
-        return False
     if isinstance(callee, types.MethodType):
-        return True
+        return not is_draw(callee)
     if isinstance(callee, types.FunctionType):
         return _calls_itself(callee)
     if isinstance(callee, types.BuiltinFunctionType):
         owner = callee.__self__
         if owner is not None and not isinstance(owner, types.ModuleType):
-            return True
+            return not is_draw(callee)
     elif not isinstance(callee, type):
         return False
     module = callee.__module__ or ""
@@ -61,7 +59,3 @@ def _is_hopeless(callee: Any) -> bool:
 def _calls_itself(function: types.FunctionType) -> bool:
     name = function.__name__
     return name in function.__code__.co_names and function.__globals__.get(name) is function
-
-
-def _is_of_random(callee: Any) -> bool:
-    return is_generator(getattr(callee, "__self__", None))

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 
 from frit import _activity, _kept
 from frit._quiet import without_collections
+from frit.loops.generators import is_generator
 from frit.loops.traits import (
     FIRST_WORTH,
     KEPT_WORTH,
@@ -680,22 +681,6 @@ def calls() -> tuple[int, int]:
     bindings = [place.binding for place in places]
     sites = [s for b in bindings if b is not None for s in b.sites.values()]
     return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
-
-
-# Types whose methods draw from a stream of random numbers (streams.py).
-_GENERATORS = frozenset(
-    [
-        ("random", "Random"),
-        ("numpy.random._generator", "Generator"),
-        ("numpy.random.mtrand", "RandomState"),
-    ]
-)
-
-
-def is_generator(value: Any) -> bool:
-    """Whether it is an object whose methods draw random numbers."""
-    kind = type(value)
-    return (kind.__module__, kind.__name__) in _GENERATORS
 
 
 def _is_surrounding(value: Any) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 
 from frit.loops import state_of
 from frit.loops.attributes import DOT
+from frit.loops.generators import FUNCTIONS
 from frit.loops.place import Place, places, places_of
-from frit.loops.streams import FUNCTIONS
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
 _REASONS = (

@@ -16,14 +16,10 @@ from typing import Any
 
 import numpy
 
+from frit.loops.generators import PCGS, PYTHONS, TWISTERS
+
 Arrays = tuple[numpy.ndarray[Any, Any], ...]
 WORDS = 624
-_PYTHONS = frozenset("random uniform randint randrange choice".split())
-_NUMPYS = frozenset(
-    "rand random random_sample uniform randint choice randn standard_normal normal".split()
-)
-_GENERATORS = frozenset("random uniform integers choice".split())
-FUNCTIONS = _PYTHONS | _NUMPYS | _GENERATORS
 
 
 class Stream:
@@ -51,7 +47,7 @@ class Stream:
 
 
 class PythonsStream(Stream):
-    functions, kinds = _PYTHONS, "AI1"
+    functions, kinds = PYTHONS, "AI1"
     samples = (numpy.zeros(WORDS + 1, numpy.uint32),)
     words = struct.Struct(f"{WORDS + 1}I")
 
@@ -69,7 +65,7 @@ class PythonsStream(Stream):
 class TwisterStream(Stream):
     """NumPy's RandomState."""
 
-    functions, kinds = _NUMPYS, "AI1"
+    functions, kinds = TWISTERS, "AI1"
     samples = (numpy.zeros(WORDS + 1, numpy.uint32),)
 
     def __init__(self, owner: Any) -> None:
@@ -121,7 +117,7 @@ class PcgStream(Stream):
     """NumPy's Generator: the state and what is added to it, high words first; whether there is half
     of a word left, and which."""
 
-    functions, kinds = _GENERATORS, "AL1"
+    functions, kinds = PCGS, "AL1"
     samples = (numpy.zeros(6, numpy.uint64),)
 
     def state(self) -> Any:
