@@ -113,6 +113,13 @@ class Program:
             self.line(depth, f"for {name} in reversed(range({self.pick('n', '1, n', '5')})):")
             self.rounds(depth, name)
             return
+        if kind < 0.45:
+            ends = f"{self.pick('0', '-1', 'x', 'k')}, {self.pick('n', '1', '0.5')}"
+            over = f"np.linspace({ends}, {self.pick('n', '5', '3', 'len(a)', 'k')})"
+            self.line(depth, f"for {name}, {element} in enumerate({over}):")
+            self.elements.append(element)
+            self.rounds(depth, name)
+            return
         row = f"m[{self.index()}]" if self.loops else "m[0]"
         over = self.pick(array, array, f"{array}[1:]", row, f"{array}[:-1]", f"reversed({array})")
         if self.chance(0.4):
@@ -142,7 +149,8 @@ class Program:
             bounds = self.pick(
                 outer, f"{outer} + 1", f"{outer}, n", f"{outer} + 1, n", f"n - {outer}"
             )
-        self.line(depth, f"for {name} in range({bounds}):")
+        kind = "np.arange" if self.chance(0.1) else "range"
+        self.line(depth, f"for {name} in {kind}({bounds}):")
         self.rounds(depth, name)
 
     def block(self, depth: int) -> None:

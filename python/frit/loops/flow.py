@@ -19,7 +19,7 @@ _SIMPLE = frozenset(
 )
 _DEFINITIONS = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef])
 _NOT_IN_NESTS = frozenset([ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr])
-_SERIES = frozenset(["range", "enumerate", "zip", "reversed", "ndindex", "ndenumerate"])
+_SERIES = frozenset("range enumerate zip reversed ndindex ndenumerate arange linspace".split())
 _NEVER = -1  # of a way out that no path takes: whatever is read behind it is "assigned" before
 
 

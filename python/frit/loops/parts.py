@@ -20,7 +20,7 @@ _HEADER = re.compile(rb"\n[ \t]*for\b.*(?:\bin\b|[\\(\[]).*")
 _OVER_CALL = re.compile(
     rb"\n[ \t]*for\b[\w, \t()]+?\bin[ \t]+(?:\w+\.)*(\w+)\([^()\n\"'#\\]*\)[ \t]*:[ \t]*(?:#.*)?$"
 )
-_SERIES = {b"range", b"enumerate", b"zip", b"reversed", b"ndindex", b"ndenumerate"}
+_SERIES = frozenset(b"range enumerate zip reversed ndindex ndenumerate arange linspace".split())
 # A text behind anything but its own prefix; a text alone may be a comment.
 _TEXT = re.compile(rb"\n[^#\n\"']*[^#\n\"'rRbBuUfF \t][^#\n\"']*[\"']")
 _NO_PART = re.compile(rb"\n[ \t]+(?:raise|assert|with|try|del|import|def|class|global|nonlocal)\b")

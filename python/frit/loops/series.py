@@ -1,4 +1,4 @@
-"""series.py: what a For goes through: range, arrays, enumerate, zip, reversed, np.ndindex.
+"""series.py: what a For goes through: range, arrays, enumerate, zip, np.ndindex, np.linspace ..
 
 Each is loops over numbers, and what their indices stand for.
 """
@@ -17,11 +17,16 @@ from frit.loops.forms import Form
 from frit.loops.values import Counter, Item, Library, Refused, Series, Value, View
 from frit.loops.views import UNIT, ZERO
 
+FIFTY = Value("int", literal=50, form=Form((), 50))  # of linspace, if nothing is said
+
 
 class Serieses:
     """Mixed into NestWriter."""
 
+    emit: Any
     forms: Any
+    number: Any
+    numpy_floats: bool
     operand: Any
     callee: Any
     integer: Any
@@ -33,6 +38,8 @@ class Serieses:
     require: Any
     signs_now: Any
     sign: Any
+    to_float: Any
+    writer: Any
 
     def series(self, node: ast.expr) -> Series:
         if isinstance(node, ast.Call):
@@ -86,6 +93,54 @@ class Serieses:
             bounds = [ZERO, bounds[0]]
         step = bounds[2] if len(bounds) == 3 else UNIT
         return of_indices([Counter(bounds[0], bounds[1], step)], lambda indices: indices[0])
+
+    def series_of_arange(self, node: ast.Call) -> Series:
+        """Of ints of Python's: NumPy's int64."""
+        series = self.series_of_range(node)
+        counter = series.counters[0]
+        if any(x.kind != "int" for x in (counter.begin, counter.end, counter.step)):
+            raise Refused(node, "arange() of numbers of NumPy's")
+
+        def item(indices: Sequence[Value]) -> Item:
+            return Value("l", self.emit(indices[0], "l"), form=indices[0].form)
+
+        return Series(series.counters, item, item)
+
+    def series_of_linspace(self, node: ast.Call) -> Series:
+        given = {k.arg: k.value for k in node.keywords}
+        if not 2 <= len(node.args) <= 3 or set(given) - {"num"} or len(node.args) + len(given) > 3:
+            raise Refused(node, "these arguments of linspace()")
+        ends = [self.number(x) for x in node.args[:2]]
+        if any(x.kind not in ("int", "float", "d") for x in ends):
+            raise Refused(node, "linspace() between numbers of this type")
+        count_node = node.args[2] if len(node.args) == 3 else given.get("num")
+        count = self.integer(count_node) if count_node is not None else FIFTY
+        if count.kind != "int":
+            raise Refused(node, "linspace() of a number of NumPy's")
+        self.require(count.form, 0, None)  # else an error
+        self.numpy_floats = True
+        apply, constant = self.writer.apply, self.writer.constant
+        start, stop = (self.emit(self.to_float(node, x), "d") for x in ends)
+        last = apply("Subtract", [self.emit(count, "l"), constant(1, "l")])
+        parts = self.writer.cast(last, "d")
+        width = apply("Subtract", [stop, start])
+        # Of one number there are no parts: it is 0 times the width from the start.
+        has_parts = apply("Greater", [last, constant(0, "l")])
+        parts = apply("Select", [has_parts, parts, constant(1.0, "d")])
+        step = apply("TrueDivide", [width, parts])
+        is_nothing = apply("Equal", [step, constant(0.0, "d")])
+
+        def item(indices: Sequence[Value]) -> Item:
+            index = self.emit(indices[0], "l")
+            number = self.writer.cast(index, "d")
+            by_step = apply("Multiply", [number, step])
+            by_part = apply("Multiply", [apply("TrueDivide", [number, parts]), width])
+            distance = apply("Select", [is_nothing, by_part, by_step])
+            is_last = apply("LogicalAnd", [has_parts, apply("Equal", [index, last])])
+            between = apply("Add", [distance, start])
+            return Value("d", apply("Select", [is_last, stop, between]))
+
+        return Series([Counter(ZERO, count, UNIT)], item, lambda indices: None)
 
     def series_of_enumerate(self, node: ast.Call) -> Series:
         given = {k.arg: k.value for k in node.keywords}
@@ -204,6 +259,8 @@ _KINDS = {
     id(builtins.enumerate): "enumerate",
     id(builtins.zip): "zip",
     id(builtins.reversed): "reversed",
+    id(numpy.arange): "arange",
+    id(numpy.linspace): "linspace",
     id(numpy.ndindex): "ndindex",
     id(numpy.ndenumerate): "ndenumerate",
 }

@@ -117,17 +117,21 @@ class _Writer:
     def rounds(self, node: ast.For) -> list[Step]:
         """How often the loop goes round; notes the middle of its index."""
         over = node.iter
-        name = (
-            over.func.id if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else ""
-        )
+        name = _series_name(over)
         if isinstance(over, ast.Call) and name in ("enumerate", "zip") and over.args:
-            return [("0", self.input(over.args[0]))]
+            if _series_name(over.args[0]) != "linspace":
+                return [("0", self.input(over.args[0]))]
+            over, name = over.args[0], "linspace"
         if not isinstance(over, ast.Call):
             if isinstance(over, (ast.Tuple, ast.List)):
                 return [("c", len(over.elts))]
             return [("0", self.input(over))]
-        if name != "range" or not 1 <= len(over.args) <= 3 or over.keywords:
+        if name not in ("range", "arange", "linspace") or not 1 <= len(over.args) <= 3:
             raise _Unknown
+        if over.keywords:
+            raise _Unknown
+        if name == "linspace":
+            return self.steps(over.args[2]) if len(over.args) == 3 else [("c", 50)]
         ends = [self.steps(part) for part in over.args]
         if len(ends) == 1:
             ends.insert(0, [("c", 0)])
@@ -157,6 +161,13 @@ class _Writer:
         except _Unknown:
             rounds = [("c", UNKNOWN_ROUNDS)]
         return [*rounds, *self.body(node.body), ("*", 0)]
+
+
+def _series_name(node: ast.expr) -> str:
+    """Of the function that a loop's series comes from; "": no call."""
+    callee = node.func if isinstance(node, ast.Call) else None
+    name: str = getattr(callee, "attr", getattr(callee, "id", ""))
+    return name
 
 
 def is_simple(node: ast.expr, names: set[str]) -> bool:

@@ -1,0 +1,87 @@
+"""test_series.py: loops over np.arange and np.linspace go through NumPy's own numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import frit
+
+from .test_loops import runs_compiled
+
+
+def numbers(out, a, b, n):
+    for i, x in enumerate(np.linspace(a, b, n)):
+        out[i] = x
+
+
+def fifty(out, a, b, n):
+    for x, i in zip(np.linspace(a, b), range(len(out)), strict=False):
+        out[i] = x * n
+
+
+def grid(out, a, b, n):
+    for i, y in enumerate(np.linspace(a, b, num=n)):
+        for j, x in enumerate(np.linspace(b, a, n)):
+            z = complex(x, y)
+            out[(i + j) % n] += abs(z * z) > 1
+    return x, j
+
+
+def whole(out, a, b, n):
+    for i in np.arange(n):
+        out[i] = i * a
+    for i in np.arange(n - 1, 0, -2):
+        out[i] += out[i - 1] / 3
+    for i in np.arange(1, n):
+        for j in np.arange(i):
+            out[i] -= j // (i + 1) + j % i
+    return i, i * 2**62 if n > 2 else 0
+
+
+def outcome(function, *given):
+    out = np.zeros(max(given[-1], 0) + 60)
+    with np.errstate(all="ignore"):
+        try:
+            found = function(out, *given)
+        except Exception as error:
+            found = repr(error)
+    return out.tobytes(), repr(found)
+
+
+@pytest.mark.parametrize("function", [numbers, fifty, grid, whole])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 300, -1])
+def test_numbers_of_numpys_series(function, n):
+    ends = [(-1, 1), (0.3, 0.1), (2, 2), (np.float64(0.1), 5), (1e-320, 1.2e-320), (-1e308, 1e308)]
+    for a, b in [*ends, (0, np.inf), (np.nan, 1.0), (-0.0, 0.0)]:
+        ours = frit.parallelize(function)
+        expected = outcome(function, a, b, n)
+        assert outcome(ours, a, b, n) == expected or np.isnan(a + b), (a, b)
+        assert outcome(ours, a, b, n) == expected or np.isnan(a + b), (a, b)
+    if n > 2:
+        assert runs_compiled(ours) or function is whole, frit.explain(ours)
+
+
+def of_floats(out):
+    for k, x in enumerate(np.arange(0, 1, 0.1)):
+        out[k] = x
+
+
+def without_the_last(out):
+    for k, x in enumerate(np.linspace(0, 1, 10, endpoint=False)):
+        out[k] = x
+
+
+def of_float32(out):
+    for k, x in enumerate(np.linspace(np.float32(0), np.float32(1), 10)):
+        out[k] = x
+
+
+@pytest.mark.parametrize("function", [of_floats, without_the_last, of_float32])
+def test_other_series_stay_python(function):
+    ours = frit.parallelize(function)
+    expected, got = np.zeros((2, 10))
+    function(expected)
+    ours(got)
+    assert np.array_equal(expected, got)
+    assert not runs_compiled(ours)
