@@ -385,6 +385,22 @@ for k in range(60000):
     if d <= 0 or np.random.rand() < 0.1:
         s[i, j] = -s[i, j]
 print(s.tolist(), random.random(), np.random.rand())
+class Walk:
+    def __init__(self):
+        self.rng, self.old = np.random.default_rng(5), np.random.RandomState(6)
+        self.place = np.zeros(3)
+    def go(self, steps):
+        for _ in range(steps):
+            self.place += self.old.randn() * self.rng.choice([-1.0, 1.0])
+            if self.rng.random() < 0.01:
+                self.place *= 0.5
+walk = Walk()
+walk.go(100000)
+print(walk.place.round(6).tolist(), walk.rng.random(), walk.old.randn())
+import sys
+if "frit" in sys.modules:
+    import frit
+    assert "Python" not in str(frit.explain(Walk.go)), frit.explain(Walk.go)
 """
 
 

@@ -199,10 +199,18 @@ class StreamNeeded(Exception):
 
 def stream_of(function: Any) -> tuple[Stream, str] | None:
     """What a call of it draws from, and which function it is; None: something else."""
-    owner = getattr(function, "__self__", None)
+    owner = _numpys_own(getattr(function, "__self__", None))
     name = getattr(function, "__name__", "")
     kind = _kind_of(owner) if owner is not None else None
     return (kind(owner), name) if kind is not None and name in kind.functions else None
+
+
+def _numpys_own(owner: Any) -> Any:
+    """What one of Frit's generators stands for."""
+    ours = sys.modules.get("frit.numpy.random")
+    if ours is not None and type(owner) in (ours.Generator, ours.RandomState):
+        return owner._numpy
+    return owner
 
 
 def _kind_of(owner: Any) -> type[Stream] | None:
