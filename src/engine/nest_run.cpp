@@ -111,8 +111,8 @@ struct LoopNest::Program {
   // Kept from run to run: registers, locals, and the arguments of a launch. is_fixed: the values
   // that only integers decide are in the registers, for those of the latest call.
   bool is_fixed = false;
-  // Which flags are told of what the host computes; whether it raised any in the latest run. Products
-  // stand outside of conditions (raises_easily), which the elements that they read may forbid.
+  // Which flags of the host's computations are told; whether it raised any in the latest run.
+  // Products stand outside of the conditions that may keep them from being computed.
   unsigned flags_of_host = flags_of_interest;
   bool host_has_raised = false;
   std::vector<Scalar> registers, locals;
