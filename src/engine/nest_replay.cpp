@@ -353,9 +353,10 @@ FlagJudge::FlagJudge(const Kernel& body) {
 
 // Formulas raise flags on their way, and machines take it for invalid to order a NaN.
 unsigned FlagJudge::judge(const Routine& routine, std::span<const std::int64_t> extents,
-                          const NestCall& call, unsigned raised) {
+                          const NestCall& call, unsigned raised, bool is_doubtful) {
   constexpr std::int64_t least = 1 << 12;
-  if (!has_formulas_ && !(compares_floats_ && raised & flag_invalid)) return raised;
+  is_doubtful |= has_formulas_ || (compares_floats_ && raised & flag_invalid);
+  if (!is_doubtful) return raised;
   const JudgedFlags judged =
       NestReplay(routine, call, raised & flags_of_interest, most_).run(extents);
   if (judged.in_vain) most_ = std::max(most_ / 4, least);

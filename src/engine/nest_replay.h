@@ -17,9 +17,10 @@ namespace frit {
 class FlagJudge {
  public:
   explicit FlagJudge(const Kernel& body);
-  // extents: of the routine's parallel axes.
+  // extents: of the routine's parallel axes. is_doubtful: whether something may have been computed
+  // that the nest's conditions and bounds keep from it.
   unsigned judge(const Routine& routine, std::span<const std::int64_t> extents,
-                 const NestCall& call, unsigned raised);
+                 const NestCall& call, unsigned raised, bool is_doubtful = false);
 
  private:
   bool compares_floats_ = false;

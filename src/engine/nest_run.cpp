@@ -111,6 +111,10 @@ struct LoopNest::Program {
   // Kept from run to run: registers, locals, and the arguments of a launch. is_fixed: the values
   // that only integers decide are in the registers, for those of the latest call.
   bool is_fixed = false;
+  // Which flags of the host's computations are told; whether it raised any in the latest run.
+  // Products stand outside of the conditions that may keep them from being computed.
+  unsigned flags_of_host = flags_of_interest;
+  bool host_has_raised = false;
   std::vector<Scalar> registers, locals;
   std::vector<std::int64_t> integers;
   std::vector<Scalar> scalars;
@@ -305,6 +309,9 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   made->locals.resize(nest.routine.body.locals.size());
   for (std::size_t k = 0; k < made->locals.size(); ++k)
     made->locals[k] = Scalar{.dtype = nest.routine.body.locals[k]};
+  for_each_instr(nest.routine.body.code, [&](const Instr& instr) {
+    if (instr.kind == InstrKind::If) made->flags_of_host &= ~flag_overflow;
+  });
   made->partials.resize(made->locals.size());
   made->arrays.resize(call.arrays.size());
   variant.programs.push_back(std::move(made));
@@ -377,6 +384,7 @@ class NestRun {
 
   unsigned run() {
     clear_float_flags();
+    state_.host_has_raised = false;
     const std::span<const NestStep> all = program_.steps;
     if (!state_.is_fixed) steps(all.first(program_.fixed));
     state_.is_fixed = true;
@@ -388,6 +396,13 @@ class NestRun {
  private:
   Scalar& value(ValueId id) { return state_.registers[at(id)]; }
 
+  // The host computes what is the same in all rounds, even where there are none.
+  void note_flags_of_host() {
+    const unsigned raised = float_flags() & state_.flags_of_host;
+    state_.host_has_raised |= raised != 0;
+    flags_ |= raised;
+  }
+
   void steps(std::span<const NestStep> list) {
     for (const NestStep& s : list) step(s);
   }
@@ -398,6 +413,7 @@ class NestRun {
       case NestStep::Kind::Compute:
         return compute(*s.instr);
       case NestStep::Kind::Launch:
+        note_flags_of_host();  // a launch clears them
         return launch(s.launch);
       case NestStep::Kind::Product:
         if (!product(program_.plan.products[at(s.product)])) steps(s.body);
@@ -842,7 +858,7 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_hea
 }
 
 unsigned LoopNest::judged(const NestCall& call, unsigned raised) {
-  return judge_.judge(routine_, {}, call, raised);
+  return judge_.judge(routine_, {}, call, raised, program(call).host_has_raised);
 }
 
 }  // namespace frit

@@ -362,6 +362,93 @@ def test_another_mersenne_twister_is_the_one_that_is_drawn_from():
         np.random.set_bit_generator(before)
 
 
+def has_run(function):
+    """Compiled, now and then."""
+    return any(site.calls for site in frit.loops.state_of(function).sites)
+
+
+def replaced_by(object_, name, value):
+    def put(monkeypatch):
+        monkeypatch.setattr(object_, name, value, raising=False)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        replaced_by(random, "random", lambda: 0.25),
+        replaced_by(random, "uniform", np.random.uniform),
+        replaced_by(np.random, "rand", lambda: 0.25),
+        replaced_by(np.random, "randint", random.randrange),
+        replaced_by(random.Random, "randrange", lambda *given: 1),
+        replaced_by(random.Random, "random", lambda self: 0.5),
+        replaced_by(random.random.__self__, "random", lambda: 0.5),
+        replaced_by(random.random.__self__, "getrandbits", lambda count: 0),
+    ],
+)
+def test_functions_that_the_program_has_replaced(monkeypatch, replace):
+    def mixed(out):
+        for i in range(len(out)):
+            out[i] = random.random() + random.uniform(2, 3) + random.randint(0, 9)
+            out[i] += np.random.rand() * np.random.randint(1, 9)
+
+    def outcome(called):
+        random.seed(1)
+        np.random.seed(2)
+        out = np.zeros((3, 20))
+        called(out[0])
+        with monkeypatch.context() as patched:
+            replace(patched)
+            called(out[1])
+        called(out[2])
+        return out.tolist(), state()
+
+    ours = frit.parallelize(mixed)
+    assert outcome(ours) == outcome(mixed)
+    assert has_run(ours)
+
+
+def test_two_generators_with_one_state():
+    def both(out, x, y):
+        for i in range(len(out)):
+            out[i] = x.random() + 10 * y.random()
+
+    ours = frit.parallelize(both)
+    for kind, bits in ((np.random.RandomState, "MT19937"), (np.random.Generator, "PCG64")):
+        results = []
+        for called in (both, ours):
+            generator = getattr(np.random, bits)(3)
+            x, y = kind(generator), kind(generator)
+            out = np.zeros((2, 20))
+            for row in out:
+                called(row, x, y)
+            results.append((out.tolist(), x.random(), y.random()))
+        assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i8"])
+def test_the_end_of_a_range_may_be_the_last_number_of_its_type(dtype):
+    def dice(out, ends):
+        for i in range(len(out)):
+            out[i] = random.randint(0, ends[i])
+
+    def outcome(called, last):
+        random.seed(1)
+        out = np.zeros(5, "i8")
+        with np.errstate(over="ignore"):
+            try:
+                called(out, np.array([1, 2, 3, 4, last], dtype))
+            except ValueError as error:
+                return out.tolist(), str(error), random.random()
+        return out.tolist(), random.random()
+
+    ours = frit.parallelize(dice)
+    for last in (6, np.iinfo(dtype).max - 1, np.iinfo(dtype).max):
+        assert outcome(ours, last) == outcome(dice, last)
+    assert has_run(ours)
+
+
 PROGRAM = """
 import random
 from random import randint

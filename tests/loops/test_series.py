@@ -85,3 +85,29 @@ def test_other_series_stay_python(function):
     ours(got)
     assert np.array_equal(expected, got)
     assert not runs_compiled(ours)
+
+
+def first_of_whole(out, n):
+    for i in np.arange(n):
+        if i > 5:
+            break
+        out[i % 10] = i
+
+
+def first_of_parts(out, n):
+    for i, x in enumerate(np.linspace(0, 1, n)):
+        if i > 5:
+            break
+        out[i] = x
+
+
+@pytest.mark.parametrize("function", [first_of_whole, first_of_parts])
+def test_series_that_the_memory_does_not_hold(function):
+    ours = frit.parallelize(function)
+    for called in (function, ours):
+        out = np.zeros(10)
+        with pytest.raises(MemoryError):
+            called(out, 2**50)
+        assert not out.any()
+        called(out, 9)
+    assert any(site.calls for site in frit.loops.state_of(ours).sites)

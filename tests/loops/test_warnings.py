@@ -132,3 +132,24 @@ def test_a_long_nest_is_not_gone_through_at_every_call(tier):
     assert told(function, a, a, out) == {"divide by zero"}
     out[-1], a[-1] = 0.0, -1.0
     assert told(function, a, a, out) == {"invalid value"}
+
+
+def quotients(out, x, y):
+    for i in range(len(out)):
+        out[i] = x / y + out[i] * x
+
+
+def rows_of(out, x, y):
+    for i in range(len(out)):
+        out += x
+        out[i : i + 2] = y
+
+
+@pytest.mark.parametrize("function", [quotients, rows_of])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("size", [0, 1, 30])
+def test_numbers_that_are_the_same_in_all_rounds(function, dtype, size):
+    ours = parallelize(function)
+    for x, y in itertools.product([np.float64(1.0), np.float64(0.0), np.float64(1e300)], repeat=2):
+        expected, got = (told(f, np.ones(size, dtype), x, y) for f in (function, ours))
+        assert got == expected, (x, y)

@@ -18,6 +18,7 @@ import numpy
 
 from frit.loops.attributes import DOT
 from frit.loops.control import Frame
+from frit.loops.generators import is_generator
 from frit.loops.names import assigned_names, copied
 from frit.loops.surroundings import MISSING, PLAIN, Surroundings
 from frit.loops.values import Item, Refused, Value
@@ -49,7 +50,9 @@ class Inlining:
     read_variable: Any
 
     def note_module(self, module: types.ModuleType, name: str, value: Any) -> None:
-        if isinstance(value, (types.FunctionType, *PLAIN)) and module not in (math, numpy):
+        is_drawn_from = is_generator(getattr(value, "__self__", None))
+        is_noted = is_drawn_from or isinstance(value, (types.FunctionType, *PLAIN))
+        if is_noted and module not in (math, numpy):
             self.taken.spaces.append((vars(module), name, value))
 
     def inlined(

@@ -97,16 +97,14 @@ class Randoms:
     def whole_number(
         self, node: ast.AST, stream: Stream, name: str, given: Sequence[Value]
     ) -> Value:
-        is_numpys = not isinstance(stream, PythonsStream)
-        ends = [self.integer_of(node, x) for x in given]
-        if len(ends) == 1:
-            if name == "randint" and not is_numpys:
+        if name == "randint" and isinstance(stream, PythonsStream):
+            if len(given) == 1:
                 raise Refused(node, "these arguments of randint()")
-            ends.insert(0, Value("int", literal=0, form=Form()))
-        low, high = ends
-        if name == "randint" and not is_numpys:
+            # Of NumPy's types, too: the largest int8 and 1 are the least one.
             one = Value("int", literal=1, form=Form((), 1))
-            high = self.binary(node, ast.Add(), high, one)
+            given = [given[0], self.binary(node, ast.Add(), given[1], one)]
+        zero = Value("int", literal=0, form=Form())
+        low, high = (self.integer_of(node, x) for x in [zero, *given][-2:])
         if self.is_loose(low.form, high.form):
             raise Refused(node, "a random number between bounds that only the loop knows")
         self.require(high.form - low.form, 1, MOST_WIDTH)

@@ -17,6 +17,7 @@ from frit.loops.forms import Form
 from frit.loops.values import Counter, Item, Library, Refused, Series, Value, View
 from frit.loops.views import UNIT, ZERO
 
+MOST_NUMBERS = 2**30  # of a series that NumPy has in memory: of more, a MemoryError may be due
 FIFTY = Value("int", literal=50, form=Form((), 50))  # of linspace, if nothing is said
 
 
@@ -36,6 +37,7 @@ class Serieses:
     element_of: Any
     difference_of: Any
     require: Any
+    require_value: Any
     signs_now: Any
     sign: Any
     to_float: Any
@@ -100,6 +102,8 @@ class Serieses:
         counter = series.counters[0]
         if any(x.kind != "int" for x in (counter.begin, counter.end, counter.step)):
             raise Refused(node, "arange() of numbers of NumPy's")
+        reach = MOST_NUMBERS * abs(counter.step.literal or 1)
+        self.require_value(self.difference_of(counter.end, counter.begin), -reach, reach)
 
         def item(indices: Sequence[Value]) -> Item:
             return Value("l", self.emit(indices[0], "l"), form=indices[0].form)
@@ -117,7 +121,7 @@ class Serieses:
         count = self.integer(count_node) if count_node is not None else FIFTY
         if count.kind != "int":
             raise Refused(node, "linspace() of a number of NumPy's")
-        self.require(count.form, 0, None)  # else an error
+        self.require_value(count, 0, MOST_NUMBERS)  # else an error
         self.numpy_floats = True
         apply, constant = self.writer.apply, self.writer.constant
         start, stop = (self.emit(self.to_float(node, x), "d") for x in ends)

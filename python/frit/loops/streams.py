@@ -20,6 +20,7 @@ from frit.loops.generators import PCGS, PYTHONS, TWISTERS
 
 Arrays = tuple[numpy.ndarray[Any, Any], ...]
 WORDS = 624
+_BY_PYTHON, _BY_C = "uniform randint randrange choice _randbelow".split(), ("random", "getrandbits")
 
 
 class Stream:
@@ -32,6 +33,10 @@ class Stream:
     def __init__(self, owner: Any) -> None:
         self.owner = owner
         self.name = f"{type(self).__name__} {id(owner)}"
+
+    def source(self) -> Any:
+        """The object that has the state. Another stream's may be the same."""
+        return self.owner
 
     def state(self) -> Any:
         """What can be compared; None: it is in use, or another generator."""
@@ -52,6 +57,8 @@ class PythonsStream(Stream):
     words = struct.Struct(f"{WORDS + 1}I")
 
     def state(self) -> Any:
+        if not _draws_as_pythons(self.owner):
+            return None
         state = self.owner.getstate()
         return state if state[0] == 3 and len(state[1]) == WORDS + 1 else None
 
@@ -71,6 +78,9 @@ class TwisterStream(Stream):
     def __init__(self, owner: Any) -> None:
         super().__init__(owner)
         self.known: tuple[Any, Any] = None, None  # a generator, and its words
+
+    def source(self) -> Any:
+        return self.owner._bit_generator
 
     def state(self) -> Any:
         words = self.words()
@@ -120,6 +130,9 @@ class PcgStream(Stream):
     functions, kinds = PCGS, "AL1"
     samples = (numpy.zeros(6, numpy.uint64),)
 
+    def source(self) -> Any:
+        return self.owner.bit_generator
+
     def state(self) -> Any:
         generator = self.owner.bit_generator
         if type(generator) is not numpy.random.PCG64 or not _is_free(generator):
@@ -142,6 +155,15 @@ class PcgStream(Stream):
             "has_uint32": half[0],
             "uinteger": half[1],
         }
+
+
+def _draws_as_pythons(owner: Any) -> bool:
+    """Whether the program has put nothing in the place of what a random.Random is made of."""
+    kind = type(owner)
+    replaced = vars(kind).keys() & _BY_C or vars(owner).keys() & {*_BY_PYTHON, *_BY_C}
+    space = vars(sys.modules[kind.__module__])
+    functions = [getattr(kind, name) for name in _BY_PYTHON]
+    return not replaced and all(getattr(f, "__globals__", None) is space for f in functions)
 
 
 def _is_free(generator: Any) -> bool:
@@ -174,8 +196,9 @@ class Draws:
         self.arrays: list[Arrays] = []
 
     def arguments(self) -> Arrays | None:
-        """None: somebody else is drawing."""
-        if None in self.states:
+        """None: somebody else is drawing, or two of the streams are one."""
+        sources = {id(stream.source()) for stream in self.streams}
+        if None in self.states or len(sources) < len(self.streams):
             return None
         self.arrays = [s.arrays(state) for s, state in zip(self.streams, self.states, strict=True)]
         return tuple(itertools.chain.from_iterable(self.arrays))
