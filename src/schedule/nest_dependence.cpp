@@ -1,5 +1,6 @@
 // nest_dependence.cpp: which accesses of a nest depend on one another.
 #include <algorithm>
+#include <map>
 
 #include "ir/error.h"
 #include "ir/library.h"
@@ -24,6 +25,10 @@ decltype(&frit_make_pair_judge) pair_judges() {
   return make;
 }
 
+// Pairs of accesses to one array that are judged, some 0.3 ms each. Of more nobody asks: where a
+// state is read and written at dozens of places (random numbers), nothing is parallel anyway.
+constexpr std::int64_t most_judged_pairs = 200;
+
 class DependenceFinder {
  public:
   DependenceFinder(Nest& nest, const NestLimits& limits) : nest_(nest) {
@@ -41,7 +46,8 @@ class DependenceFinder {
         const bool mixed = are_mixed(x.array, y.array);
         if (x.array != y.array && !mixed) continue;
         const bool comparable = !mixed && x.indices.size() == y.indices.size();
-        if (!comparable || !judge_ || !judge_->decide(a, b)) assume(a, b);
+        const bool is_judged = comparable && judge_ && pairs_of(x.array) <= most_judged_pairs;
+        if (!is_judged || !judge_->decide(a, b)) assume(a, b);
       }
   }
 
@@ -51,6 +57,18 @@ class DependenceFinder {
       const std::int32_t p = nest_.array_of(m.first), q = nest_.array_of(m.second);
       return (p == a && q == b) || (p == b && q == a);
     });
+  }
+
+  // Of accesses to an array, one of which is a store.
+  std::int64_t pairs_of(std::int32_t array) {
+    const auto [found, is_new] = pairs_.try_emplace(array, 0);
+    if (is_new) {
+      std::int64_t stores = 0, loads = 0;
+      for (const NestAccess& access : nest_.accesses)
+        if (access.instr && access.array == array) ++(access.is_store() ? stores : loads);
+      found->second = stores * loads + stores * (stores + 1) / 2;
+    }
+    return found->second;
   }
 
   // In both orders at each level.
@@ -69,6 +87,7 @@ class DependenceFinder {
 
   Nest& nest_;
   std::unique_ptr<PairJudge> judge_;
+  std::map<std::int32_t, std::int64_t> pairs_;  // of the arrays that were asked for
 };
 
 }  // namespace

@@ -1024,3 +1024,24 @@ def test_calls_that_differ_only_in_how_arrays_share_memory(monkeypatch):
             function(*pairs[k], n)
             assert np.array_equal(one, expected), (k, n)
     assert direct_runs(function) >= 15
+
+
+def many_accesses(a, b):
+    for i in range(8, len(a) - 8):
+        a[i] = a[i - 1] + b[i]
+        a[i + 1] = a[i - 2] - a[i + 3]
+        a[i + 2] = a[i] * 0.5
+        a[i - 3] += a[i + 4]
+        a[i - 4] = a[i + 5] - a[i - 5]
+        a[i + 6] += 0.25 * a[i - 6]
+        a[i - 7] = a[i + 7] + a[i - 8]
+        a[i + 3] -= b[i - 1] * a[i + 8]
+        a[i - 6] = b[i + 1] + a[i]
+        b[i] = a[i] * 2
+
+
+def test_arrays_with_many_accesses_are_taken_to_depend_on_themselves():
+    rng = np.random.default_rng(4)
+    for size in (16, 17, 40, 500):
+        function = check(many_accesses, *rng.random((2, size)))
+    assert runs_compiled(function) and "# serial" in str(frit.explain(function))
