@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -328,6 +329,37 @@ def test_a_nest_is_undone_where_somebody_else_has_drawn_meanwhile(monkeypatch):
     np.random.rand()
     numpys_floats(expected, 3)
     assert out.tolist() == expected.tolist()
+
+
+def test_a_nest_is_undone_where_another_thread_draws_when_it_ends(monkeypatch):
+    ours = frit.parallelize(numpys_floats)
+    ours(np.zeros(50), 3)
+    end, lock = streams.Draws.end, np.random.mtrand._rand._bit_generator.lock
+    found = []
+
+    def held(taken, released):
+        with lock:
+            taken.set()
+            released.wait()
+
+    def meanwhile(self):
+        taken, released = threading.Event(), threading.Event()
+        thread = threading.Thread(target=held, args=(taken, released))
+        thread.start()
+        taken.wait()
+        found.append(end(self))
+        released.set()
+        thread.join()
+        return found[-1]
+
+    monkeypatch.setattr(streams.Draws, "end", meanwhile)
+    expected, got = np.zeros((2, 50))
+    np.random.seed(7)
+    numpys_floats(expected, 3)
+    np.random.seed(7)
+    ours(got, 3)
+    assert found and not any(found)
+    assert np.array_equal(expected, got)
 
 
 def test_another_generator_of_numpys_stays_python():

@@ -31,9 +31,8 @@ class Attributes:
     """Of the objects that some variables of a nest are.
 
     node: the nest with variables in their places; paths: what those are; stored: whose variables
-    the nest assigns, all of them right below the one object; methods: what the nest calls, and
-    whose methods, where these draw random numbers; views:
-    those whose arrays are among the variables.
+    the nest assigns, all of them right below the one object; methods: what the nest calls, and the
+    generators that it draws from; views: those whose arrays are among the variables.
     """
 
     def __init__(

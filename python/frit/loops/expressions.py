@@ -65,6 +65,7 @@ class Expressions:
     loose: set[int]
     note_module: Any
     number_attribute: Any
+    product: Any
     numpy_floats: bool
     numpy_integers: bool
     part: Any

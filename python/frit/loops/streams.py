@@ -8,10 +8,12 @@ thread, or a signal's handler.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import struct
 import sys
-from collections.abc import Sequence
+from _thread import RLock
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -38,8 +40,12 @@ class Stream:
         """The object that has the state. Another stream's may be the same."""
         return self.owner
 
+    def lock(self) -> Any:
+        """What other threads hold while they draw; None: the interpreter's own alone."""
+        return None
+
     def state(self) -> Any:
-        """What can be compared; None: it is in use, or another generator."""
+        """What can be compared; None: of another generator."""
         raise NotImplementedError
 
     def arrays(self, state: Any) -> Arrays:
@@ -82,6 +88,9 @@ class TwisterStream(Stream):
     def source(self) -> Any:
         return self.owner._bit_generator
 
+    def lock(self) -> Any:
+        return self.owner._bit_generator.lock
+
     def state(self) -> Any:
         words = self.words()
         return words.tobytes() if words is not None else None
@@ -89,8 +98,6 @@ class TwisterStream(Stream):
     def words(self) -> Any:
         """Where they lie in memory, and the position behind them."""
         generator = self.owner._bit_generator
-        if not _is_free(generator):
-            return None
         known, words = self.known
         if known is not generator:
             words = _words_of(generator)
@@ -133,9 +140,12 @@ class PcgStream(Stream):
     def source(self) -> Any:
         return self.owner.bit_generator
 
+    def lock(self) -> Any:
+        return self.owner.bit_generator.lock
+
     def state(self) -> Any:
         generator = self.owner.bit_generator
-        if type(generator) is not numpy.random.PCG64 or not _is_free(generator):
+        if type(generator) is not numpy.random.PCG64:
             return None
         state = generator.state
         both = state["state"]
@@ -166,14 +176,6 @@ def _draws_as_pythons(owner: Any) -> bool:
     return not replaced and all(getattr(f, "__globals__", None) is space for f in functions)
 
 
-def _is_free(generator: Any) -> bool:
-    """Whether no other thread draws from it now."""
-    is_free: bool = generator.lock.acquire(blocking=False)
-    if is_free:
-        generator.lock.release()
-    return is_free
-
-
 def _words_of(generator: Any) -> Any:
     """None: not those of a Mersenne Twister, where they are expected."""
     if type(generator) is not numpy.random.MT19937:
@@ -192,24 +194,43 @@ class Draws:
 
     def __init__(self, streams: Sequence[Stream]) -> None:
         self.streams = streams
-        self.states = [stream.state() for stream in streams]
+        self.states: list[Any] = []
         self.arrays: list[Arrays] = []
 
     def arguments(self) -> Arrays | None:
         """None: somebody else is drawing, or two of the streams are one."""
         sources = {id(stream.source()) for stream in self.streams}
-        if None in self.states or len(sources) < len(self.streams):
+        with self.held() as is_held:
+            if not is_held or len(sources) < len(self.streams):
+                return None
+            self.states = [stream.state() for stream in self.streams]
+        if None in self.states:
             return None
         self.arrays = [s.arrays(state) for s, state in zip(self.streams, self.states, strict=True)]
         return tuple(itertools.chain.from_iterable(self.arrays))
 
     def end(self) -> bool:
         """The generators go on where the nest has left off; False: somebody else has drawn."""
-        if [stream.state() for stream in self.streams] != self.states:
-            return False
-        for stream, arrays in zip(self.streams, self.arrays, strict=True):
-            stream.put(arrays)
+        with self.held() as is_held:
+            if not is_held or [stream.state() for stream in self.streams] != self.states:
+                return False
+            for stream, arrays in zip(self.streams, self.arrays, strict=True):
+                stream.put(arrays)
         return True
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[bool]:
+        """No other thread draws from them within this block; False: one does, and nobody waits."""
+        with contextlib.ExitStack() as stack:
+            for lock in filter(None, (stream.lock() for stream in self.streams)):
+                if not lock.acquire(blocking=False):
+                    yield False
+                    return
+                if isinstance(lock, RLock):
+                    stack.callback(lock.release)
+                else:  # a signal's handler that draws would wait for itself: it is only looked at
+                    lock.release()
+            yield True
 
 
 class StreamNeeded(Exception):
