@@ -48,7 +48,7 @@ class Reductions:
 
     def reduction(self, node: ast.AST, name: str, item: View | Row) -> Value:
         """Of all elements."""
-        row = self.row_of(node, item) if isinstance(item, View) else item
+        row = self.row_of(node, item)
         if row.kind in COMPLEXES:
             raise Refused(node, f"{name}() of a row of complex numbers")
         if name == "mean":
@@ -109,8 +109,11 @@ class Reductions:
         each = None if most is None else int(most ** (1 / len(row.extents)))
         for extent in row.extents:
             self.require(extent.form, 1, each)
+        return self.quotient(total, kind, self.size_of(row))
+
+    def quotient(self, total: Value, kind: str, count: Value) -> Value:
         self.numpy_floats = True
-        return self.apply("TrueDivide", kind, (total, kind), (self.size_of(row), kind))
+        return self.apply("TrueDivide", kind, (total, kind), (count, kind))
 
     def size_of(self, row: Row) -> Value:
         size, *others = row.extents
@@ -144,14 +147,12 @@ class Reductions:
         kind = row.kind if row.kind in FLOATS else "d"
         if kind != row.kind:
             middle = [self.writer.cast(id, kind) for id in middle]
-        count = _index(len(middle))
         total = self.tree_and_zero(kind, self.sum_of_elements(middle))
-        self.numpy_floats = True
-        return self.apply("TrueDivide", kind, (total, kind), (count, kind))
+        return self.quotient(total, kind, _index(len(middle)))
 
     def dot(self, node: ast.AST, x: View | Row, y: View | Row) -> Value:
         """The sum of the products of two rows. (What order BLAS adds in is the processor's.)"""
-        rows = [self.row_of(node, item) if isinstance(item, View) else item for item in (x, y)]
+        rows = [self.row_of(node, item) for item in (x, y)]
         if any(len(row.extents) != 1 for row in rows):
             raise Refused(node, "a product of matrices")
         product = self.row_binary(node, ast.Mult(), *rows)
@@ -163,7 +164,7 @@ class Reductions:
 
     def norm(self, node: ast.AST, item: View | Row) -> Value:
         """The root of a row's product with itself."""
-        row = given = self.row_of(node, item) if isinstance(item, View) else item
+        row = given = self.row_of(node, item)
         if row.kind in INTEGERS:
             row = replace(
                 row, kind="d", element=lambda at: Value("d", self.emit(given.element(at), "d"))

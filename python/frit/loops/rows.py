@@ -43,12 +43,14 @@ class Rows:
     kind_of_binary: Any
     numpy_floats: bool
 
-    def row_of(self, node: ast.AST, view: View) -> Row:
+    def row_of(self, node: ast.AST, item: View | Row) -> Row:
+        if isinstance(item, Row):
+            return item
         return Row(
-            view.array.dtype,
-            [span.extent for span in view.spans],
-            lambda indices: self.load(node, self.within(view, indices)),
-            [view],
+            item.array.dtype,
+            [span.extent for span in item.spans],
+            lambda indices: self.load(node, self.within(item, indices)),
+            [item],
         )
 
     def within(self, view: View, indices: Sequence[Value]) -> View:

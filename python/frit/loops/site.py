@@ -110,8 +110,8 @@ class Plan:
         for output in self.translation.outputs:
             result = next(results) if output.kind != ARRAY else None
             is_set = output.counter < 0 or found[1 + output.counter]
-            is_result = is_set and output.kind != ARRAY
-            given.append(result if is_result else values[self.number_of(output.name)])
+            stays = output.kind == ARRAY or not is_set
+            given.append(values[self.number_of(output.name)] if stays else result)
         returned = self.translation.returned
         if returned is not None:
             items = tuple(found[1 + k] for k in returned.values)
