@@ -17,8 +17,11 @@ inline constexpr Rates in_order = {0.35, 0.35, 6}, in_lanes = {0.1, 0.04, 1.5};
 inline constexpr double small_nest = 4e3;   // below it, all is one launch
 inline constexpr double launch_pays = 6e3;  // work that a launch of its own must have
 inline constexpr double waves_pay = 100e3;  // work of a wavefront in tiles, a launch a diagonal
-// A run that takes longer may be stopped; how often a While goes round, nobody knows.
-inline constexpr double stoppable_run = 50e6, rounds_of_while = 64;  // times those of the plan
+// A run that takes longer may be stopped, in a thread of its own, which costs some 50 us. (What is
+// stored and loaded from afar takes up to four times the guess.) How often a While goes round,
+// nobody knows.
+inline constexpr double stoppable_run = 25e6, rounds_of_while = 64;  // times those of the plan
+inline constexpr double host_step = 20;                              // of a program
 // A run as long as that is cut into launches, if they are as long as this.
 inline constexpr double long_run = 5e6, long_launch = 50e3;
 inline constexpr double least_product = 30e3;  // multiplications that a call of BLAS is worth

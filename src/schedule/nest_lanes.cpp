@@ -21,7 +21,7 @@ bool is_or_has_tree(const Instr& instr) {
 }  // namespace
 
 double Planner::rounds_of(std::int32_t loop) const {
-  return at(loop) < facts_.rounds.size() ? facts_.rounds[at(loop)] : 64;
+  return rounds_of_loop(facts_, at(loop));
 }
 
 double Planner::cost_of(const Block& block) const {

@@ -617,13 +617,10 @@ void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   const Instr* const around = lanes_;
   if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
   if (node.loop >= 0) {
-    const double rounds = at(node.loop) < facts_.rounds.size() ? facts_.rounds[at(node.loop)] : 64;
-    loops.emplace_back(node.instr, rounds);
-    if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave) {
-      const double more =
-          at(node.skewed) < facts_.rounds.size() ? facts_.rounds[at(node.skewed)] : 64;
-      loops.emplace_back(nest_.loop(node.skewed).instr, more);
-    }
+    loops.emplace_back(node.instr, rounds_of_loop(facts_, at(node.loop)));
+    if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave)
+      loops.emplace_back(nest_.loop(node.skewed).instr,
+                         rounds_of_loop(facts_, at(node.skewed)));
   }
   add_values_cost(node, loops);
   for (const PlanNode& n : node.body) add_cost(n, loops);

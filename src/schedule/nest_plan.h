@@ -70,6 +70,11 @@ struct PlanFacts {
   bool is_far = false, is_large = false;  // the arrays: fetched_from, streaming_from (caches.h)
 };
 
+// 64, where nothing is known.
+inline double rounds_of_loop(const PlanFacts& facts, std::size_t loop) {
+  return loop < facts.rounds.size() ? facts.rounds[loop] : 64;
+}
+
 struct NestPlan {
   std::vector<PlanNode> nodes;
   std::vector<NestProduct> products;

@@ -191,6 +191,61 @@ void fix_integers(NestProgram& program) {
   program.fixed = static_cast<std::size_t>(rest - program.steps.begin());
 }
 
+// What a run is guessed to take: the launches' costs, in lanes where they have some.
+class RunCost {
+ public:
+  RunCost(const NestProgram& program, const PlanFacts& facts)
+      : program_(program), nest_(*program.judged.nest), facts_(facts) {}
+
+  double of(const std::vector<NestStep>& steps) const {
+    double cost = 0;
+    for (const NestStep& s : steps) cost += of(s);
+    return cost;
+  }
+
+ private:
+  double of(const NestStep& s) const {
+    using Kind = NestStep::Kind;
+    switch (s.kind) {
+      case Kind::Compute:
+        return nest_cost::host_step;
+      case Kind::Launch:
+        return of(program_.launches[at(s.launch)]);
+      case Kind::Loop:
+        return rounds_of(*s.instr) * of(s.body);
+      case Kind::If:
+      case Kind::While:
+      case Kind::Product:
+        return of(s.body) + of(s.other);
+    }
+    return 0;
+  }
+  double of(const NestLaunch& launch) const {
+    double cost = 0;
+    for (const NestLaunch::Cost& c : launch.cost) {
+      double rounds = 1;
+      bool is_counted = !launch.loop;
+      for (const auto& [loop, of_loop] : c.loops) {
+        rounds *= of_loop;
+        is_counted = is_counted || loop == launch.loop;
+      }
+      if (!is_counted) rounds *= rounds_of(*launch.loop);
+      if (launch.across) rounds *= rounds_of(*launch.across);
+      cost += c.weight * rounds;
+    }
+    return cost;
+  }
+  double rounds_of(const Instr& loop) const {
+    for (std::size_t k = 0; k < nest_.loops.size(); ++k)
+      if (nest_.loops[k].instr == &loop) return rounds_of_loop(facts_, k);
+    return 1;
+  }
+
+  const NestProgram& program_;
+  const Nest& nest_;
+  const PlanFacts& facts_;
+};
+
 }  // namespace
 
 std::int64_t chunk_length(const NestLaunch& launch, std::int64_t rounds) {
@@ -211,8 +266,9 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   Sweep(*program).run();
   fix_integers(*program);
   program->has_whiles = std::ranges::any_of(program->judged.nest->loops, &NestLoop::is_while);
-  const double rounds = program->has_whiles ? nest_cost::rounds_of_while : 1;
-  program->takes_long = program->plan.cost * rounds > nest_cost::stoppable_run;
+  const double cost = program->has_whiles ? program->plan.cost * nest_cost::rounds_of_while
+                                          : RunCost(*program, facts).of(program->steps);
+  program->takes_long = cost > nest_cost::stoppable_run;
   if (program->takes_long || program->has_whiles) {
     for (NestLaunch& l : program->launches) {
       Kernel kernel = *l.kernel;
