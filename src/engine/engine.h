@@ -188,6 +188,10 @@ class Engine {
   // Runs in the faster tier that is ready. Returns the floating-point flags that were raised.
   unsigned launch(KernelCode& code, Pace pace, const LaunchArguments& arguments,
                   const LaunchShape& shape);
+  // For who runs it by itself: that tier, for a launch of so much cost (LaunchShape); and, of an
+  // interpreted one, what it took beyond that.
+  const Executable& executable(KernelCode& code, double cost, Pace pace);
+  void note_cost(KernelCode& code, double nanoseconds);
 
   // An elementwise op whose result has so many bytes is computed at once, if its inputs are ready.
   bool computes_at_once(Op op, std::int64_t bytes) {
@@ -268,9 +272,7 @@ class Engine {
   Segment segment(std::span<const SlotState> states) const {
     return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
   }
-  const Executable& executable(KernelCode& code, double cost, Pace pace);
   void improve(KernelCode& code);
-  void note_cost(KernelCode& code, double nanoseconds);
   struct Lookup {
     std::uint64_t hash;
     CachedPlan* plan;  // null: not known

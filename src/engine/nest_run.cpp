@@ -12,6 +12,7 @@
 #include "engine/memory.h"
 #include "engine/nest_chunks.h"
 #include "engine/pool.h"
+#include "engine/sweep.h"
 #include "frit/version.h"
 #include "ir/disk_store.h"
 #include "ir/error.h"
@@ -48,6 +49,15 @@ std::uint64_t size_class(double rounds) {
 }
 double rounds_of_class(std::uint64_t c) {
   return c < 16 ? static_cast<double>(c) : std::exp2(2 * static_cast<double>(c - 16) + 1);
+}
+
+std::int64_t bytes_touched(const NestCall& call, const Kernel& body) {
+  std::int64_t bytes = 0;
+  for (std::size_t p = 0; p < call.arrays.size(); ++p) {
+    const ByteSpan touched = bytes_of(call.arrays[p], body.operands[p].dtype);
+    bytes += touched.high - touched.low;
+  }
+  return bytes;
 }
 
 // The middle of each index's range, and the rounds of each loop.
@@ -126,6 +136,7 @@ struct LoopNest::Program {
     std::int64_t in_place = 0;  // elements that the first chunk has already
   };
   std::vector<Arrays> arrays;  // by parameter: the chunks' own
+  LaunchSweep sweep;
 };
 
 struct LoopNest::Variant {
@@ -252,15 +263,6 @@ LoopNest::Program& LoopNest::program(const NestCall& call) {
   return *latest_;
 }
 
-std::int64_t LoopNest::bytes_touched(const NestCall& call) const {
-  std::int64_t bytes = 0;
-  for (std::size_t p = 0; p < call.arrays.size(); ++p) {
-    const ByteSpan touched = bytes_of(call.arrays[p], routine_.body.operands[p].dtype);
-    bytes += touched.high - touched.low;
-  }
-  return bytes;
-}
-
 LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call) {
   evaluate_conditions(*variant.nest, call.integers, other_key_);
   const std::size_t bits = other_key_.size();
@@ -274,7 +276,7 @@ LoopNest::Program& LoopNest::find_program(Variant& variant, const NestCall& call
   RoundEstimate(*variant.nest, call.integers).run([&](std::size_t, double rounds) {
     other_key_.push_back(size_class(rounds));
   });
-  const std::int64_t bytes = bytes_touched(call);
+  const std::int64_t bytes = bytes_touched(call, routine_.body);
   const bool is_far = bytes > fetched_from, is_large = bytes > streaming_from;
   other_key_.push_back((is_far ? 1 : 0) | (is_large ? 2 : 0));
   if (variant.last && variant.last->key == other_key_) return *variant.last;
@@ -385,10 +387,12 @@ class NestRun {
   unsigned run() {
     clear_float_flags();
     state_.host_has_raised = false;
+    begin_sweeps();
     const std::span<const NestStep> all = program_.steps;
     if (!state_.is_fixed) steps(all.first(program_.fixed));
     state_.is_fixed = true;
     steps(all.subspan(program_.fixed));
+    sweep();
     stop_if_asked();
     return flags_ | float_flags();
   }
@@ -413,9 +417,9 @@ class NestRun {
       case NestStep::Kind::Compute:
         return compute(*s.instr);
       case NestStep::Kind::Launch:
-        note_flags_of_host();  // a launch clears them
         return launch(s.launch);
       case NestStep::Kind::Product:
+        sweep();
         if (!product(program_.plan.products[at(s.product)])) steps(s.body);
         return;
       case NestStep::Kind::If:
@@ -490,12 +494,14 @@ class NestRun {
         return;
       }
       case InstrKind::Load: {
+        sweep();
         Scalar made{.dtype = body_.values[at(instr.result)]};
         std::memcpy(made.bytes, address(instr), at(size_of(made.dtype)));
         value(instr.result) = made;
         return;
       }
       case InstrKind::Store: {
+        sweep();
         const Scalar& what = value(instr.args[0]);
         std::memcpy(address(instr), what.bytes, at(size_of(what.dtype)));
         return;
@@ -578,6 +584,9 @@ class NestRun {
 
   void launch(std::int32_t number) {
     const NestLaunch& l = program_.launches[at(number)];
+    if (waits_for_sweep(number, l)) return;
+    sweep();
+    note_flags_of_host();  // a launch clears them
     if (l.across) return launch_waves(number, l);
     Range r;
     if (l.loop) {
@@ -639,6 +648,70 @@ class NestRun {
          .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
          .scratch_bytes = 0,
          .cost = cost});
+  }
+
+  // ---- sweeps -----------------------------------------------------------------------------------
+
+  void begin_sweeps() {
+    const bool may_sweep = program_.sweeps.any();
+    state_.sweep.begin(may_sweep ? bytes_touched(call_, body_) : 0, tuning_.sweep_shift);
+  }
+
+  // If the launch may go along with those that wait, or be the first one, it waits too.
+  bool waits_for_sweep(std::int32_t number, const NestLaunch& l) {
+    const NestSweeps& sweeps = program_.sweeps;
+    if (!state_.sweep.pays() || !sweeps.may_sweep[at(number)]) return false;
+    Range r;
+    std::tie(r.begin, r.end) = range(*l.loop, l.parts);
+    if (r.begin >= r.end) return true;
+    r.extent = r.end - r.begin;
+    if (l.grain == PlanNode::Grain::Tile) r.cut(chunk_length(l, r.extent));
+    if (r.chunk > 1 && l.integers.size() > SweptLaunch::most_integers) return false;
+    SweptLaunch& swept = state_.sweep.next();
+    swept.number = number;
+    swept.code = state_.code[at(number)].get();
+    swept.pace = l.pace;
+    swept.cost = cost_of(l, r);
+    swept.begin = r.begin;
+    swept.end = r.end;
+    swept.rows = r.chunk;
+    swept.point.reset();
+    if (const auto& point = sweeps.point[at(number)]) swept.point = value_of(*point);
+    if (r.chunk > 1) {
+      swept.begin_argument = place_of(l, NestLaunch::Integer::Kind::Begin);
+      swept.end_argument = place_of(l, NestLaunch::Integer::Kind::End);
+    }
+    if (!state_.sweep.takes(sweeps)) {
+      sweep();
+      if (!state_.sweep.takes(sweeps)) return false;
+    }
+    fill_arguments(l, r);
+    SweptLaunch& room = state_.sweep.next();
+    room.pointers = state_.pointers;
+    room.integers = state_.integers;
+    room.scalars = state_.scalars;
+    state_.sweep.add();
+    return true;
+  }
+
+  void sweep() {
+    if (state_.sweep.is_empty()) return;
+    note_flags_of_host();
+    flags_ |= state_.sweep.run();
+  }
+
+  static std::size_t place_of(const NestLaunch& l, NestLaunch::Integer::Kind kind) {
+    const auto found = std::ranges::find(l.integers, kind, &NestLaunch::Integer::kind);
+    check(found != l.integers.end(), "a tile knows its range");
+    return static_cast<std::size_t>(found - l.integers.begin());
+  }
+
+  // Of integer arguments.
+  std::int64_t value_of(const Affine& form) const {
+    std::int64_t sum = form.constant;
+    for (const auto& [id, factor] : form.terms)
+      sum += factor * call_.integers[at(nest_.definitions[at(id)]->number)];
+    return sum;
   }
 
   // The tiles of (i, w) with the same sum of their numbers have nothing to do with one another. Of

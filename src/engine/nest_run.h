@@ -52,6 +52,7 @@ class LoopNest {
     std::int64_t array_share = 8;  // rounds that an element of a chunk's own array must be worth
     std::int64_t most_arrays = 8;  // chunks that have such arrays
     std::int64_t wave_tile = 0;    // iterations of a wavefront's tile, each way; 0: as they fit
+    std::int64_t sweep_shift = 0;  // of sweeps, with turns of few rows; 0: as they fit the caches
   } tuning;
 
  private:
@@ -59,7 +60,6 @@ class LoopNest {
   struct Program;  // with code, for some verdicts
   Variant& variant_for(const NestCall& call);
   Program& program(const NestCall& call);
-  std::int64_t bytes_touched(const NestCall& call) const;
   Program& find_program(Variant& variant, const NestCall& call);
 
   Routine routine_;

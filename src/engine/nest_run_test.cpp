@@ -41,7 +41,8 @@ TEST(NestRun, random_nests_give_what_they_give_in_order) {
                      .shortest_chunk = 2,
                      .array_share = 0,
                      .most_arrays = seed % 2 == 0 ? 2 : 8,
-                     .wave_tile = 2};
+                     .wave_tile = 2,
+                     .sweep_shift = static_cast<std::int64_t>(seed % 5)};
     for (std::uint64_t call = 0; call < 2; ++call) {
       testing::Random numbers{seed * 16 + call};
       std::vector<std::int64_t> integers;

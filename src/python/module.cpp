@@ -49,6 +49,7 @@ nb::dict statistics_as_dict() {
   d["plan_misses"] = s.plan_misses;
   d["interpreted_launches"] = s.interpreted_launches;
   d["compiled_launches"] = s.compiled_launches;
+  d["swept_launches"] = s.swept_launches;
   d["calls"] = s.calls;
   d["numpy_calls"] = numpy_calls;
   d["kernels_compiled"] = s.kernels_compiled;

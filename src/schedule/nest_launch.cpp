@@ -230,6 +230,8 @@ ValueId LaunchWriter::value(ValueId id) {
 }
 
 Address LaunchWriter::address(const Instr& instr, bool writes) {
+  if (std::ranges::find(launch_.accesses, instr.number) == launch_.accesses.end())
+    launch_.accesses.push_back(instr.number);
   const std::int32_t parameter = instr.address.operand;
   const DType dtype = body_.operands[at(parameter)].dtype;
   const bool own = std::any_of(launch_.arrays.begin(), launch_.arrays.end(), [&](const auto& a) {
@@ -619,8 +621,7 @@ void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   if (node.loop >= 0) {
     loops.emplace_back(node.instr, rounds_of_loop(facts_, at(node.loop)));
     if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave)
-      loops.emplace_back(nest_.loop(node.skewed).instr,
-                         rounds_of_loop(facts_, at(node.skewed)));
+      loops.emplace_back(nest_.loop(node.skewed).instr, rounds_of_loop(facts_, at(node.skewed)));
   }
   add_values_cost(node, loops);
   for (const PlanNode& n : node.body) add_cost(n, loops);

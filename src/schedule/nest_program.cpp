@@ -265,6 +265,7 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   ProgramWriter(*program, facts).run();
   Sweep(*program).run();
   fix_integers(*program);
+  program->sweeps = find_sweeps(*program->judged.nest, program->launches);
   program->has_whiles = std::ranges::any_of(program->judged.nest->loops, &NestLoop::is_while);
   const double cost = program->has_whiles ? program->plan.cost * nest_cost::rounds_of_while
                                           : RunCost(*program, facts).of(program->steps);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "schedule/nest_plan.h"
+#include "schedule/nest_sweep.h"
 #include "schedule/schedule.h"
 
 namespace frit {
@@ -73,6 +74,7 @@ struct NestLaunch {
   std::vector<Integer> integers;
   std::vector<Number> scalars;
   std::vector<Pointer> operands;
+  std::vector<std::int32_t> accesses;  // of the Nest: what it loads and stores, each once
 
   // The launched loop; null: the launch is one iteration.
   const Instr* loop = nullptr;
@@ -109,6 +111,7 @@ struct NestProgram {
   std::vector<NestStep> steps;
   std::size_t fixed = 0;  // steps at the front that follow from a call's integers alone
   std::vector<NestLaunch> launches;
+  NestSweeps sweeps;
   NestPlan plan;
   // If one is true, its kernels may stop.
   bool takes_long = false;  // as far as can be guessed

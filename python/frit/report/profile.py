@@ -51,7 +51,8 @@ class Report:
             f"{s['eager']:,} op by op; plans: {s['plan_hits']:,} reused, {s['plan_misses']:,} made "
             f"in {s['plan_seconds']:.3f} s",
             f"launches   {launches:,}: {s['interpreted_launches']:,} interpreted, "
-            f"{s['compiled_launches']:,} compiled, {s['calls']:,} library calls",
+            f"{s['compiled_launches']:,} compiled, {s['swept_launches']:,} of them in sweeps, "
+            f"{s['calls']:,} library calls",
             f"compiler   {s['kernels_compiled']:,} kernels in {s['compile_seconds']:.3f} s, "
             f"{s['kernels_loaded']:,} from the disk cache",
             f"memory     {_mib(s['bytes_peak'])} at most, {_mib(s['bytes_live'])} now, "

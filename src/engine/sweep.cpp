@@ -1,0 +1,216 @@
+// sweep.cpp: what goes into a sweep, and how its parts are run.
+#include "engine/sweep.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <span>
+#include <string>
+
+#include "engine/pool.h"
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+constexpr std::size_t most_launches = 64;
+constexpr double shortest_turn = 1000;   // nanoseconds of a launch before the next one
+constexpr std::int64_t least_depth = 8;  // rows of a thread, in shifts
+constexpr double cache_share = 0.6;      // that the rows of a sweep may take
+constexpr std::int64_t few_rows = 3;     // shifts that are worth a core's own cache
+
+// Bytes of a core's cache of data, by level; of the whole system's files, for sysconf takes the
+// caches of all cores for one in virtual machines. 0: there is none, or nobody knows.
+std::int64_t cache_bytes(int level) {
+  for (int k = 0; k < 8; ++k) {
+    const std::string folder =
+        text("/sys/devices/system/cpu/cpu0/cache/index", k, "/");  // as lscpu(1) does
+    int its_level = 0;
+    std::int64_t kib = 0;
+    std::string type;
+    std::ifstream(folder + "level") >> its_level;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> kib;
+    if (its_level == level && type != "Instruction") return kib << 10;
+  }
+  return 0;
+}
+// Of the cache that a core has for itself, and of the last one, which all share.
+double own_cache() {
+  static const std::int64_t size = cache_bytes(2);
+  return static_cast<double>(size > 0 ? size : 512 << 10);
+}
+double shared_cache() {
+  static const std::int64_t size = cache_bytes(3);
+  return static_cast<double>(size > 0 ? size : 8 << 20);
+}
+
+class Sweep {
+ public:
+  Sweep(std::span<const SweptLaunch> launches, std::int64_t block)
+      : launches_(launches), block_(block) {
+    first_ = launches[0].first();
+    behind_ = launches[0].behind();
+    for (const SweptLaunch& l : launches) {
+      first_ = std::min(first_, l.first());
+      behind_ = std::max(behind_, l.behind());
+      deepest_ = std::max(deepest_, l.shift);
+    }
+  }
+
+  unsigned run(std::int64_t most_parts) {
+    // Rows about one border are not about another.
+    parts_ = std::clamp<std::int64_t>((behind_ - first_) / (2 * deepest_ + 1), 1, most_parts);
+    ThreadPool& pool = ThreadPool::get();
+    const auto part = [](void* sweep, std::int64_t k) { static_cast<Sweep*>(sweep)->run_part(k); };
+    const auto border = [](void* sweep, std::int64_t k) {
+      static_cast<Sweep*>(sweep)->run_border(k + 1);
+    };
+    const unsigned flags = pool.run(parts_, part, this);
+    return parts_ == 1 ? flags : flags | pool.run(parts_ - 1, border, this);
+  }
+
+ private:
+  // Where part k begins.
+  std::int64_t border(std::int64_t k) const { return first_ + (behind_ - first_) * k / parts_; }
+
+  void run_part(std::int64_t part) const {
+    const std::int64_t low = border(part), high = border(part + 1);
+    for (std::int64_t row = low; row < high + deepest_; row += block_)
+      for (const SweptLaunch& l : launches_) {
+        const std::int64_t own_low = part == 0 ? low : low + l.shift;
+        const std::int64_t own_high = part == parts_ - 1 ? high : high - l.shift;
+        run_rows(l, std::max(own_low, row - l.shift), std::min(own_high, row - l.shift + block_));
+      }
+  }
+
+  void run_border(std::int64_t part) const {
+    const std::int64_t middle = border(part);
+    for (const SweptLaunch& l : launches_) run_rows(l, middle - l.shift, middle + l.shift);
+  }
+
+  static void run_rows(const SweptLaunch& l, std::int64_t low, std::int64_t high) {
+    low = std::max(low, l.first());
+    high = std::min(high, l.behind());
+    if (low >= high) return;
+    const LaunchArguments arguments = {l.pointers.data(), l.integers.data(), l.scalars.data()};
+    if (l.point) {
+      l.executable->run(arguments, 0, l.iterations(), nullptr);
+    } else if (l.rows == 1) {
+      l.executable->run(arguments, low - l.begin, high - l.begin, nullptr);
+    } else {  // iterations of several rows, counted from the first of these
+      std::array<std::int64_t, SweptLaunch::most_integers> integers;
+      std::ranges::copy(l.integers, integers.begin());
+      integers[l.begin_argument] = low;
+      integers[l.end_argument] = high;
+      l.executable->run({l.pointers.data(), integers.data(), l.scalars.data()}, 0,
+                        (high - low + l.rows - 1) / l.rows, nullptr);
+    }
+  }
+
+  std::span<const SweptLaunch> launches_;
+  std::int64_t block_, deepest_ = 0, first_ = 0, behind_ = 0, parts_ = 1;
+};
+
+}  // namespace
+
+void LaunchSweep::begin(std::int64_t bytes, std::int64_t shift) {
+  count_ = 0;
+  most_shift_ = shift;
+  const int threads = ThreadPool::get().threads();
+  const bool pays = shift > 0 || static_cast<double>(bytes) > own_cache() * threads;
+  bytes_ = pays ? bytes : 0;
+}
+
+SweptLaunch& LaunchSweep::next() {
+  if (launches_.size() <= count_) launches_.resize(count_ + 1);
+  return launches_[count_];
+}
+
+bool LaunchSweep::takes(const NestSweeps& sweeps) {
+  SweptLaunch& l = launches_[count_];
+  l.shift = 0;
+  if (count_ == 0) return l.point || fits(1, block_of(l), l.extent());
+  if (count_ == most_launches) return false;
+  for (std::size_t k = 0; k < count_; ++k) {
+    const SweptLaunch& before = launches_[k];
+    const std::int64_t apart =
+        sweeps
+            .distance[static_cast<std::size_t>(before.number)][static_cast<std::size_t>(l.number)];
+    if (apart == NestSweeps::unknown) return false;
+    l.shift = std::max(l.shift, before.shift + apart);
+  }
+  return fits(l.shift, std::max(block_, block_of(l)), std::max(extent_, l.extent()));
+}
+
+void LaunchSweep::add() {
+  const SweptLaunch& l = launches_[count_];
+  block_ = std::max(count_ == 0 ? 1 : block_, block_of(l));
+  extent_ = std::max(count_ == 0 ? 1 : extent_, l.extent());
+  ++count_;
+}
+
+// Rows of the launch for a turn.
+std::int64_t LaunchSweep::block_of(const SweptLaunch& l) const {
+  if (l.point || most_shift_ > 0) return l.point ? 1 : l.rows;
+  const double row = std::max(l.cost / static_cast<double>(l.end - l.begin), 1e-3);
+  const auto rows = static_cast<std::int64_t>(shortest_turn / row);
+  return (rows / l.rows + 1) * l.rows;
+}
+
+// Do the rows between the first launch and the last fit a cache, and are they few beside those of a
+// thread?
+bool LaunchSweep::fits(std::int64_t shift, std::int64_t block, std::int64_t extent) const {
+  const std::int64_t threads = ThreadPool::get().threads();
+  if (most_shift_ > 0) return shift <= most_shift_;
+  if (threads > 1 && shift * least_depth * threads > extent) return false;
+  const double row = static_cast<double>(bytes_) / static_cast<double>(extent);
+  const auto take = [&](std::int64_t rows) { return row * static_cast<double>(rows + block); };
+  if (take(shift) <= cache_share * own_cache()) return true;
+  const double share = cache_share * shared_cache();
+  return static_cast<double>(bytes_) > share && take(few_rows) > cache_share * own_cache() &&
+         take(shift) <= share / static_cast<double>(threads);
+}
+
+unsigned LaunchSweep::run() {
+  const SweptLaunch& l = launches_[0];
+  const unsigned flags =
+      count_ > 1 ? run_together()
+                 : Engine::get().launch(*l.code, l.pace,
+                                        {l.pointers.data(), l.integers.data(), l.scalars.data()},
+                                        {.extent = l.iterations(), .cost = l.cost});
+  if (launches_.size() > count_) std::swap(launches_[0], launches_[count_]);
+  count_ = 0;
+  return flags;
+}
+
+unsigned LaunchSweep::run_together() {
+  Engine& engine = Engine::get();
+  std::int64_t deepest = 1;
+  double cost = 0, of_interpreted = 0;
+  const auto is_interpreted = [](const SweptLaunch& l) {
+    return l.executable == l.code->interpreted.get();
+  };
+  const std::span<SweptLaunch> all(launches_.data(), count_);
+  for (SweptLaunch& l : all) {
+    l.executable = &engine.executable(*l.code, l.cost, l.pace);
+    deepest = std::max(deepest, l.shift);
+    cost += l.cost;
+    if (is_interpreted(l)) of_interpreted += l.cost;
+  }
+  const std::int64_t threads = ThreadPool::get().threads();
+  const std::int64_t parts =
+      threads * std::clamp<std::int64_t>(extent_ / (2 * least_depth * threads * deepest), 1, 4);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const unsigned flags = Sweep(all, block_).run(parts);
+  const std::chrono::duration<double, std::nano> took = Clock::now() - start;
+  for (const SweptLaunch& l : all)
+    if (is_interpreted(l))
+      engine.note_cost(*l.code, std::max(0.0, took.count() - cost) * l.cost / of_interpreted);
+  engine.statistics.swept_launches += static_cast<std::int64_t>(all.size());
+  return flags;
+}
+
+}  // namespace frit
