@@ -494,7 +494,7 @@ class NestRun {
         return;
       }
       case InstrKind::Load: {
-        sweep();
+        if (nest_.written[at(nest_.accesses[at(instr.number)].array)]) sweep();
         Scalar made{.dtype = body_.values[at(instr.result)]};
         std::memcpy(made.bytes, address(instr), at(size_of(made.dtype)));
         value(instr.result) = made;

@@ -48,8 +48,8 @@ double shared_cache() {
 
 class Sweep {
  public:
-  Sweep(std::span<const SweptLaunch> launches, std::int64_t block)
-      : launches_(launches), block_(block) {
+  Sweep(std::span<const SweptLaunch> launches, std::int64_t turn)
+      : launches_(launches), turn_(turn) {
     first_ = launches[0].first();
     behind_ = launches[0].behind();
     for (const SweptLaunch& l : launches) {
@@ -77,11 +77,11 @@ class Sweep {
 
   void run_part(std::int64_t part) const {
     const std::int64_t low = border(part), high = border(part + 1);
-    for (std::int64_t row = low; row < high + deepest_; row += block_)
+    for (std::int64_t row = low; row < high + deepest_; row += turn_)
       for (const SweptLaunch& l : launches_) {
         const std::int64_t own_low = part == 0 ? low : low + l.shift;
         const std::int64_t own_high = part == parts_ - 1 ? high : high - l.shift;
-        run_rows(l, std::max(own_low, row - l.shift), std::min(own_high, row - l.shift + block_));
+        run_rows(l, std::max(own_low, row - l.shift), std::min(own_high, row - l.shift + turn_));
       }
   }
 
@@ -110,7 +110,7 @@ class Sweep {
   }
 
   std::span<const SweptLaunch> launches_;
-  std::int64_t block_, deepest_ = 0, first_ = 0, behind_ = 0, parts_ = 1;
+  std::int64_t turn_, deepest_ = 0, first_ = 0, behind_ = 0, parts_ = 1;
 };
 
 }  // namespace
@@ -131,42 +131,49 @@ SweptLaunch& LaunchSweep::next() {
 bool LaunchSweep::takes(const NestSweeps& sweeps) {
   SweptLaunch& l = launches_[count_];
   l.shift = 0;
-  if (count_ == 0) return l.point || fits(1, block_of(l), l.extent());
+  if (count_ == 0) return l.point || fits(1, Size().with(l));
   if (count_ == most_launches) return false;
+  const auto at = [](std::int32_t number) { return static_cast<std::size_t>(number); };
   for (std::size_t k = 0; k < count_; ++k) {
     const SweptLaunch& before = launches_[k];
-    const std::int64_t apart =
-        sweeps
-            .distance[static_cast<std::size_t>(before.number)][static_cast<std::size_t>(l.number)];
+    const std::int64_t apart = sweeps.distance[at(before.number)][at(l.number)];
     if (apart == NestSweeps::unknown) return false;
     l.shift = std::max(l.shift, before.shift + apart);
   }
-  return fits(l.shift, std::max(block_, block_of(l)), std::max(extent_, l.extent()));
+  return fits(l.shift, size_.with(l));
 }
 
 void LaunchSweep::add() {
-  const SweptLaunch& l = launches_[count_];
-  block_ = std::max(count_ == 0 ? 1 : block_, block_of(l));
-  extent_ = std::max(count_ == 0 ? 1 : extent_, l.extent());
+  size_ = (count_ == 0 ? Size() : size_).with(launches_[count_]);
   ++count_;
 }
 
-// Rows of the launch for a turn.
-std::int64_t LaunchSweep::block_of(const SweptLaunch& l) const {
-  if (l.point || most_shift_ > 0) return l.point ? 1 : l.rows;
-  const double row = std::max(l.cost / static_cast<double>(l.end - l.begin), 1e-3);
-  const auto rows = static_cast<std::int64_t>(shortest_turn / row);
-  return (rows / l.rows + 1) * l.rows;
+LaunchSweep::Size LaunchSweep::Size::with(const SweptLaunch& l) const {
+  Size both = *this;
+  both.extent = std::max(extent, l.extent());
+  if (l.point) return both;
+  both.rows = std::max(rows, l.rows);
+  both.cost_of_row = std::max(cost_of_row, l.cost / static_cast<double>(l.extent()));
+  return both;
+}
+
+// Rows of each launch for a turn.
+std::int64_t LaunchSweep::turn_of(const Size& size) const {
+  if (most_shift_ > 0 || size.cost_of_row <= 0) return size.rows;
+  const double most = static_cast<double>(size.extent);
+  const auto wanted = static_cast<std::int64_t>(std::min(most, shortest_turn / size.cost_of_row));
+  return (wanted / size.rows + 1) * size.rows;
 }
 
 // Do the rows between the first launch and the last fit a cache, and are they few beside those of a
 // thread?
-bool LaunchSweep::fits(std::int64_t shift, std::int64_t block, std::int64_t extent) const {
+bool LaunchSweep::fits(std::int64_t shift, const Size& size) const {
   const std::int64_t threads = ThreadPool::get().threads();
   if (most_shift_ > 0) return shift <= most_shift_;
-  if (threads > 1 && shift * least_depth * threads > extent) return false;
-  const double row = static_cast<double>(bytes_) / static_cast<double>(extent);
-  const auto take = [&](std::int64_t rows) { return row * static_cast<double>(rows + block); };
+  if (threads > 1 && shift * least_depth * threads > size.extent) return false;
+  const double row = static_cast<double>(bytes_) / static_cast<double>(size.extent);
+  const std::int64_t turn = turn_of(size);
+  const auto take = [&](std::int64_t rows) { return row * static_cast<double>(rows + turn); };
   if (take(shift) <= cache_share * own_cache()) return true;
   const double share = cache_share * shared_cache();
   return static_cast<double>(bytes_) > share && take(few_rows) > cache_share * own_cache() &&
@@ -201,10 +208,11 @@ unsigned LaunchSweep::run_together() {
   }
   const std::int64_t threads = ThreadPool::get().threads();
   const std::int64_t parts =
-      threads * std::clamp<std::int64_t>(extent_ / (2 * least_depth * threads * deepest), 1, 4);
+      threads *
+      std::clamp<std::int64_t>(size_.extent / (2 * least_depth * threads * deepest), 1, 4);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  const unsigned flags = Sweep(all, block_).run(parts);
+  const unsigned flags = Sweep(all, turn_of(size_)).run(parts);
   const std::chrono::duration<double, std::nano> took = Clock::now() - start;
   for (const SweptLaunch& l : all)
     if (is_interpreted(l))

@@ -59,15 +59,20 @@ class LaunchSweep {
   unsigned run();
 
  private:
-  std::int64_t block_of(const SweptLaunch& l) const;
-  bool fits(std::int64_t shift, std::int64_t block, std::int64_t extent) const;
+  struct Size {
+    std::int64_t extent = 1;  // rows of the longest launch
+    std::int64_t rows = 1;    // in the largest iteration
+    double cost_of_row = 0;   // of the dearest launch
+    Size with(const SweptLaunch& l) const;
+  };
+  std::int64_t turn_of(const Size& size) const;
+  bool fits(std::int64_t shift, const Size& size) const;
   unsigned run_together();
 
   std::vector<SweptLaunch> launches_;  // count_ of them wait; what others have allocated is kept
   std::size_t count_ = 0;
+  Size size_;  // of those that wait
   std::int64_t bytes_ = 0, most_shift_ = 0;
-  // Of those that wait: the rows of a launch before the next one has its turn, and all its rows.
-  std::int64_t block_ = 1, extent_ = 1;
 };
 
 }  // namespace frit

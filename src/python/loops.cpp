@@ -340,7 +340,7 @@ class Nest {
 
   // A row a loop of the nest: (depth, kind, reason, at run time, source, sink, kind of dependence);
   // source and sink are numbers of accesses, -1 where there are none. kind: a LoopKind, or
-  // `wavefront`.
+  // `wavefront`. Then: is it a While; do its rounds run in sweeps?
   nb::list verdicts(const nb::tuple& given) {
     const Values values = values_of(given);
     const bool later = may_wait(values);
@@ -351,6 +351,7 @@ class Nest {
     const JudgedNest& judged = program.judged;
     const Nest_& nest = *judged.nest;
     const std::vector<bool> waves = loops_in_wavefronts(program.plan, nest.loops.size());
+    const std::vector<bool> swept = loops_in_sweeps(program);
     nb::list rows;
     for (std::size_t k = 0; k < judged.verdicts.size(); ++k) {
       const LoopVerdict& verdict = judged.verdicts[k];
@@ -364,7 +365,7 @@ class Nest {
       rows.append(nb::make_tuple(nest.loops[k].depth,
                                  waves[k] ? wavefront : static_cast<int>(verdict.kind),
                                  static_cast<int>(verdict.reason), verdict.at_run_time, source,
-                                 sink, kind, nest.loops[k].is_while()));
+                                 sink, kind, nest.loops[k].is_while(), bool(swept[k])));
     }
     return rows;
   }

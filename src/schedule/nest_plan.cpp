@@ -109,6 +109,9 @@ std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& st
   const Members members = members_of(loop, statements);
   const Status status = status_of(loop, members);
   const bool pays = cost_of(loop, statements) >= nest_cost::launch_pays && rounds_of(loop) >= 2;
+  if (!pays && beside_launches_ && status.is_free() && !status.reduces() && !status.has_companion &&
+      !status.has_last)
+    return border_launches(loop, statements);
   if (pays && status.is_free() && !status.reduces_array && !status.reduces_local &&
       !status.has_companion)
     return {parallel(loop, statements, {})};
@@ -128,12 +131,47 @@ std::vector<PlanNode> Planner::host_loop(std::int32_t loop, const Statements& st
   return {in_order(loop, statements, {})};
 }
 
+bool Planner::has_host_loop_or_product(const std::vector<PlanNode>& nodes) {
+  return std::ranges::any_of(nodes, [](const PlanNode& n) {
+    return (n.loop >= 0 && n.run == LoopRun::Host) || n.product >= 0 ||
+           has_host_loop_or_product(n.body) || has_host_loop_or_product(n.other);
+  });
+}
+
+// Short loops beside long ones are launches too: those along a border of the arrays, which may then
+// go with the others' rows there. What is stored to different borders is apart.
+std::vector<PlanNode> Planner::border_launches(std::int32_t loop, const Statements& statements) {
+  const auto is_fixed = [&](const Affine& index) {
+    return std::ranges::all_of(index.terms,
+                               [&](const auto& term) { return nest_.is_symbolic(term.first); });
+  };
+  const bool stores_to_borders = std::ranges::all_of(statements, [&](const Instr* s) {
+    return s->kind == InstrKind::Store &&
+           std::ranges::any_of(nest_.accesses[at(s->number)].indices, is_fixed);
+  });
+  std::vector<PlanNode> nodes;
+  if (!stores_to_borders) return {parallel(loop, statements, {})};
+  for (const auto& component : components(order_of(loop, statements))) {
+    Statements own;
+    for (std::size_t k : component) own.push_back(statements[k]);
+    nodes.push_back(parallel(loop, own, {}));
+  }
+  return nodes;
+}
+
 PlanNode Planner::in_order(std::int32_t loop, const Statements& statements,
                            std::vector<LoopPart> parts) {
   PlanNode n = node(*nest_.loop(loop).instr, LoopRun::Host);
   n.body = host_statements(statements);
   n.parts = parts;
-  if (has_launch_that_pays(n.body)) return n;
+  if (has_launch_that_pays(n.body)) {
+    if (facts_.is_far && !beside_launches_ && !has_host_loop_or_product(n.body)) {
+      beside_launches_ = true;
+      n.body = host_statements(statements);
+      beside_launches_ = false;
+    }
+    return n;
+  }
   const double cost = cost_of(loop, statements);
   if (cost >= nest_cost::waves_pay && parts.empty())
     if (auto waves = wavefront(loop, statements)) {
@@ -205,8 +243,13 @@ std::vector<PlanNode> Planner::host_pieces(std::int32_t loop, const Statements& 
 
 std::vector<Statements> Planner::distributed(std::int32_t loop,
                                              const Statements& statements) const {
+  if (statements.size() < 2 || nest_.loop(loop).is_while()) return {statements};
+  return merged(loop, statements, components(order_of(loop, statements)));
+}
+
+std::vector<std::vector<bool>> Planner::order_of(std::int32_t loop,
+                                                 const Statements& statements) const {
   const std::size_t n = statements.size();
-  if (n < 2 || nest_.loop(loop).is_while()) return {statements};
   std::vector<Members> members;
   for (const Instr* s : statements) members.push_back(members_of(loop, {s}));
   std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
@@ -228,7 +271,7 @@ std::vector<Statements> Planner::distributed(std::int32_t loop,
     for (std::size_t a = 0; a < n; ++a)
       for (std::size_t b = 0; b < n; ++b)
         if (before[a][k] && before[k][b]) before[a][b] = true;
-  return merged(loop, statements, components(before));
+  return before;
 }
 
 std::vector<std::vector<std::size_t>> Planner::components(

@@ -62,7 +62,9 @@ class Planner {
   std::vector<PlanNode> host_statements(const Statements& statements);
   std::optional<PlanNode> product_of(std::int32_t loop);
   static bool has_launch_that_pays(const std::vector<PlanNode>& nodes);
+  static bool has_host_loop_or_product(const std::vector<PlanNode>& nodes);
   std::vector<PlanNode> host_loop(std::int32_t loop, const Statements& statements);
+  std::vector<PlanNode> border_launches(std::int32_t loop, const Statements& statements);
   // The host's own loop if there is something parallel in it, else one launch for all of it.
   PlanNode in_order(std::int32_t loop, const Statements& statements, std::vector<LoopPart> parts);
   PlanNode parallel(std::int32_t loop, const Statements& statements, std::vector<LoopPart> parts);
@@ -80,6 +82,8 @@ class Planner {
   // Groups of statements that may run as loops of their own, in this order; neighbours that can
   // share a loop do.
   std::vector<Statements> distributed(std::int32_t loop, const Statements& statements) const;
+  // By two statements: must the first one's loop come before the second one's?
+  std::vector<std::vector<bool>> order_of(std::int32_t loop, const Statements& statements) const;
   // Strongly connected ones together, each behind those before it; else in the order of the text.
   static std::vector<std::vector<std::size_t>> components(
       const std::vector<std::vector<bool>>& before);
@@ -133,6 +137,7 @@ class Planner {
   const Kernel& body_;
   const PlanFacts& facts_;
   std::vector<NestProduct> products_;
+  bool beside_launches_ = false;  // the loop that is planned stands beside some that pay
 };
 
 }  // namespace frit

@@ -155,4 +155,46 @@ NestSweeps find_sweeps(const Nest& nest, const std::vector<NestLaunch>& launches
   return SweepFinder(nest, launches).run();
 }
 
+namespace {
+
+// The launches of a loop's round, if there is nothing else but values.
+bool add_launches(const std::vector<NestStep>& steps, const Nest& nest,
+                  std::vector<std::size_t>& launches) {
+  return std::ranges::all_of(steps, [&](const NestStep& s) {
+    if (s.kind == NestStep::Kind::Launch) launches.push_back(at(s.launch));
+    const bool is_value = s.kind == NestStep::Kind::Compute && s.instr->kind != InstrKind::Store &&
+                          (s.instr->kind != InstrKind::Load ||
+                           !nest.written[at(nest.accesses[at(s.instr->number)].array)]);
+    return is_value || s.kind == NestStep::Kind::Launch;
+  });
+}
+
+void find_loops(const NestProgram& program, const std::vector<NestStep>& steps,
+                std::vector<bool>& found) {
+  const Nest& nest = *program.judged.nest;
+  const NestSweeps& sweeps = program.sweeps;
+  for (const NestStep& s : steps) {
+    find_loops(program, s.body, found);
+    find_loops(program, s.other, found);
+    std::vector<std::size_t> launches;
+    if (s.kind != NestStep::Kind::Loop || !add_launches(s.body, nest, launches)) continue;
+    const bool all = std::ranges::all_of(launches, [&](std::size_t k) {
+      return std::ranges::all_of(
+          launches, [&](std::size_t l) { return sweeps.distance[k][l] != NestSweeps::unknown; });
+    });
+    const bool has_rows =
+        std::ranges::any_of(launches, [&](std::size_t k) { return !sweeps.point[k].has_value(); });
+    for (std::size_t k = 0; k < nest.loops.size(); ++k)
+      if (nest.loops[k].instr == s.instr) found[k] = all && has_rows;
+  }
+}
+
+}  // namespace
+
+std::vector<bool> loops_in_sweeps(const NestProgram& program) {
+  std::vector<bool> found(program.judged.nest->loops.size());
+  if (program.sweeps.any()) find_loops(program, program.steps, found);
+  return found;
+}
+
 }  // namespace frit

@@ -15,6 +15,7 @@
 namespace frit {
 
 struct NestLaunch;
+struct NestProgram;
 
 struct NestSweeps {
   static constexpr std::int64_t unknown = -1;
@@ -29,5 +30,8 @@ struct NestSweeps {
   bool any() const { return !distance.empty(); }
 };
 NestSweeps find_sweeps(const Nest& nest, const std::vector<NestLaunch>& launches);
+
+// By loop: do its rounds follow one another in sweeps, where the arrays are large?
+std::vector<bool> loops_in_sweeps(const NestProgram& program);
 
 }  // namespace frit

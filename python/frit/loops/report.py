@@ -196,7 +196,7 @@ def written(node: ast.AST) -> str:
 
 def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, ast.AST]]) -> str:
     """ "serial: u[i, j] (5:13) reads what an earlier iteration wrote: u[i, j-1] (5:24)" """
-    _, kind, reason, at_run_time, source, sink, dependence, _ = verdict
+    _, kind, reason, at_run_time, source, sink, dependence, _, is_swept = verdict
     text = _KINDS[kind]
     if kind >= 2 and reason == 1 and 0 <= source < len(positions) and 0 <= sink < len(positions):
         if all(is_draw(positions[k][2]) for k in (source, sink)):
@@ -211,4 +211,5 @@ def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, ast.AST]]
             text += f": {second} {_DEPENDENCES[dependence]} by {first}"
     elif kind >= 2 and _REASONS[reason]:
         text += f": {_REASONS[reason]}"
-    return text + (" (decided at run time)" if at_run_time else "")
+    text += " (decided at run time)" if at_run_time else ""
+    return text + ("; where the arrays are large, several rounds in one sweep" if is_swept else "")
