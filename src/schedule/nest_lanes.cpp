@@ -20,9 +20,7 @@ bool is_or_has_tree(const Instr& instr) {
 
 }  // namespace
 
-double Planner::rounds_of(std::int32_t loop) const {
-  return rounds_of_loop(facts_, at(loop));
-}
+double Planner::rounds_of(std::int32_t loop) const { return rounds_of_loop(facts_, at(loop)); }
 
 double Planner::cost_of(const Block& block) const {
   double cost = 0;
