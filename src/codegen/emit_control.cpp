@@ -153,6 +153,7 @@ void Emitter::body(const Instr& instr, Value* index, unsigned lanes) {
     number.part[0].scalar = index;
     define(instr, number);
   }
+  if (instr.vector) find_neighbours(instr);
   block(instr.body);
   for (Accumulator& accumulator : *frame().accumulators) accumulate(accumulator);
   lanes_ = outer_lanes;

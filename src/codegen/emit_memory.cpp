@@ -194,6 +194,8 @@ void Emitter::load(const Instr& instr) {
     }
     case Place::Kind::Unit:
       if (instr.streaming) prefetch(dtype, from);
+      if (const auto found = neighbours_.find(&instr); found != neighbours_.end())
+        return define(instr, load_neighbour(found->second, dtype, from.pointer));
       [[fallthrough]];
     case Place::Kind::Strided:
     case Place::Kind::Computed:

@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -229,6 +230,24 @@ class Emitter {
   Value* active_lanes();
   bool is_hoistable_load(const Address& address);
 
+  // emit_neighbours.cpp
+  struct Neighbour {
+    std::size_t group = 0;
+    std::int64_t offset = 0;  // of its elements, from the loop's own index
+  };
+  struct NeighbourGroup {
+    Address address;  // but for the offset
+    std::int64_t low = 0, high = 0;
+    std::set<std::int64_t> offsets = {};
+    llvm::SmallVector<Value*, 8> registers = {};  // those of `low`, and one more
+  };
+  std::optional<std::int64_t> distance_from(const Instr& loop, ValueId index);
+  void find_neighbours(const Instr& loop);
+  void erase_neighbours_of_few();
+  void load_group(NeighbourGroup& group, DType dtype, Value* first);
+  Emitted load_neighbour(const Neighbour& neighbour, DType dtype, Value* pointer);
+  Value* concatenated(llvm::ArrayRef<Value*> vectors);
+
   // emit_values.cpp: parts, vectors, types
   Type* element_type(DType dtype) const;  // of one part
   Type* lanes_type(Type* element, unsigned lanes) const;
@@ -307,6 +326,9 @@ class Emitter {
   std::set<ValueId> conditions_;  // of the Selects emitted so far
   // By number and lanes.
   std::map<std::pair<std::int32_t, unsigned>, std::array<Value*, 2>> locals_;
+  // Loads of the vector loop's iterations emitted now.
+  std::map<const Instr*, Neighbour> neighbours_;
+  std::vector<NeighbourGroup> neighbour_groups_;
   std::vector<CallOut> call_outs_;
   Value* stop_ = nullptr;          // where the flag is, in kernels that may stop
   BasicBlock* stopped_ = nullptr;  // where they end then

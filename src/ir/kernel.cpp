@@ -149,8 +149,8 @@ class Serializer {
     words_.reserve(512);
     count(kernel.operands.size());
     for (const Operand& operand : kernel.operands)
-      add(static_cast<std::int32_t>(operand.dtype), operand.written ? 1 : 0,
-          operand.scratch_offset);
+      add(static_cast<std::int32_t>(operand.dtype), operand.written ? 1 : 0, operand.scratch_offset,
+          operand.beside, operand.distance);
     types(kernel.scalars);
     add(kernel.integers, kernel.may_stop ? 1 : 0);
     types(kernel.values);

@@ -145,6 +145,8 @@ struct Operand {
   // the launch's scratch pointer + integer argument number `scratch_offset` (bytes); -1: ordinary
   // memory.
   std::int32_t scratch_offset = -1;
+  // Ordinary memory of an earlier operand, seen from its element `distance` on; -1: nobody knows.
+  std::int32_t beside = -1, distance = 0;
   bool operator==(const Operand&) const = default;
 };
 

@@ -18,6 +18,8 @@ class Deserializer {
       operand.dtype = reader_.dtype();
       operand.written = reader_.number(0, 2) != 0;
       operand.scratch_offset = reader_.word();
+      operand.beside = reader_.word();
+      operand.distance = reader_.word();
     }
     types(kernel_.scalars);
     kernel_.integers = reader_.number(0, INT32_MAX);

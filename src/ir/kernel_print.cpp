@@ -29,6 +29,7 @@ class Printer {
       const Operand& operand = kernel_.operands[k];
       item('x', k, operand.dtype) << (operand.written ? " written" : "");
       if (operand.scratch_offset >= 0) out_ << " scratch at n" << operand.scratch_offset;
+      if (operand.beside >= 0) out_ << " at x" << operand.beside << '[' << operand.distance << ']';
     }
     for (std::size_t k = 0; k < kernel_.scalars.size(); ++k) item('s', k, kernel_.scalars[k]);
     for (std::int32_t k = 0; k < kernel_.integers; ++k)

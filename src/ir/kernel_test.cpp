@@ -131,6 +131,8 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
   expect_changed([](Kernel& k) { k.operands[0].dtype = DType::Float32; });
   expect_changed([](Kernel& k) { k.operands[1].written = false; });
   expect_changed([](Kernel& k) { k.operands[1].scratch_offset = 0; });
+  expect_changed([](Kernel& k) { k.operands[1].beside = 0; });
+  expect_changed([](Kernel& k) { k.operands[1].distance = 1; });
   expect_changed([](Kernel& k) { k.scalars[0] = DType::Int8; });
   expect_changed([](Kernel& k) { ++k.integers; });
   expect_changed([](Kernel& k) { k.locals[0] = DType::Float32; });
@@ -332,6 +334,9 @@ TEST(KernelVerify, refuses_numbers_outside_the_tables) {
   expect_refused(make, "an integer argument is below the kernel's count");
   kernel.operands[0].scratch_offset = 0;
   expect_refused(make, "a scratch operand's offset is an integer argument");
+  kernel.operands[0].scratch_offset = -1;
+  kernel.operands[0].beside = 0;
+  expect_refused(make, "an operand is beside an earlier one");
 }
 
 TEST(KernelVerify, refuses_lane_locals_outside_vector_loops) {

@@ -11,15 +11,25 @@ class Verifier {
       : kernel_(kernel), visible_(kernel.values.size()), defined_(kernel.values.size()) {}
 
   void run() {
-    for (const Operand& operand : kernel_.operands)
+    for (std::size_t k = 0; k < kernel_.operands.size(); ++k) {
+      const Operand& operand = kernel_.operands[k];
       check(operand.scratch_offset >= -1 && operand.scratch_offset < kernel_.integers,
             "a scratch operand's offset is an integer argument");
+      check(operand.beside < 0 || is_beside(operand, k), "an operand is beside an earlier one");
+    }
     root(kernel_.code);
     variance_ = variance_of(kernel_);
     uniform_rules(kernel_.code, {});
   }
 
  private:
+  bool is_beside(const Operand& operand, std::size_t number) const {
+    if (operand.beside >= static_cast<std::int32_t>(number)) return false;
+    const Operand& other = kernel_.operands[static_cast<std::size_t>(operand.beside)];
+    return other.beside < 0 && other.scratch_offset < 0 && operand.scratch_offset < 0 &&
+           other.dtype == operand.dtype;
+  }
+
   struct Place {
     bool in_vector = false;
     bool masked = false;

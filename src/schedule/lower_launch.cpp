@@ -12,6 +12,34 @@ namespace {
 // What is updated in place is read again by the next round, so that streaming pays later.
 constexpr std::int64_t updates_stream_from = 40 << 20;
 
+// Windows of one array that begin within a line of the cache: what their loads share
+// (codegen/emit_neighbours.cpp). Of two there is hardly anything, and their distance would make a
+// kernel of its own of `x[k:] - x[:-k]` for each k.
+void find_neighbours(std::vector<Operand>& operands, const std::vector<Binding>& bindings) {
+  constexpr std::int64_t line = 64;
+  constexpr std::ptrdiff_t fewest = 3;
+  const auto is_window = [&](std::size_t k) {
+    return bindings[k].kind == Binding::Kind::Slot && operands[k].scratch_offset < 0;
+  };
+  for (std::size_t k = 1; k < operands.size(); ++k)
+    for (std::size_t first = 0; first < k && operands[k].beside < 0; ++first) {
+      if (!is_window(k) || !is_window(first) || operands[first].beside >= 0) continue;
+      if (bindings[k].slot != bindings[first].slot || operands[k].dtype != operands[first].dtype)
+        continue;
+      const std::int64_t bytes = bindings[k].offset - bindings[first].offset;
+      const std::int64_t size = size_of(operands[k].dtype);
+      if (bytes <= -line || bytes >= line || bytes % size != 0) continue;
+      operands[k].beside = static_cast<std::int32_t>(first);
+      operands[k].distance = static_cast<std::int32_t>(bytes / size);
+    }
+  for (std::size_t first = 0; first < operands.size(); ++first) {
+    const auto number = static_cast<std::int32_t>(first);
+    if (std::ranges::count(operands, number, &Operand::beside) + 1 >= fewest) continue;
+    for (Operand& operand : operands)
+      if (operand.beside == number) operand.beside = -1, operand.distance = 0;
+  }
+}
+
 }  // namespace
 
 // A window is read once, unless it was written before, and written once.
@@ -102,7 +130,9 @@ void Body::finish_launch() {
 }
 
 void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost) {
-  step_.kernel = std::make_shared<const Kernel>(writer_.finish());
+  Kernel kernel = writer_.finish();
+  find_neighbours(kernel.operands, step_.operands);
+  step_.kernel = std::make_shared<const Kernel>(std::move(kernel));
   step_.elements = elements;
   step_.bytes = bytes;
   step_.cost = static_cast<double>(step_.elements) * cost + step_.memory_cost();
