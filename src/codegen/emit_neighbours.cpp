@@ -56,7 +56,7 @@ std::optional<std::int64_t> Emitter::distance_from(const Instr& loop, ValueId in
 void Emitter::find_neighbours(const Instr& loop) {
   neighbours_.clear();
   neighbour_groups_.clear();
-  if (machine_.vector_bytes != line_bytes || !loop.vector || lanes_ == 1 || count_ || mask_) return;
+  if (!machine_.has_fast_shuffles || lanes_ == 1 || count_ || mask_) return;
   std::size_t open = 0;  // groups from here on may still grow
   for (const Instr& instr : loop.body) {
     if (instr.kind == InstrKind::Store || !instr.body.empty() || !instr.other.empty())

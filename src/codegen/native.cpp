@@ -149,6 +149,7 @@ Native::Native() {
       machine_.is_x86 && !are_gathers_slowed() &&
       target_->getMCSubtargetInfo()->checkFeatures("+fast-gather,-prefer-no-gather");
   machine_.has_slow_divider = machine_.has_avx512 && !is_amds_processor();
+  machine_.has_fast_shuffles = machine_.has_avx512 && is_amds_processor();
   optimizer_ = std::make_unique<Optimizer>(*target_);
   generator_ = std::make_unique<Generator>(*target_);
 }
