@@ -19,8 +19,8 @@ inline constexpr double launch_pays = 6e3;  // work that a launch of its own mus
 inline constexpr double waves_pay = 100e3;  // work of a wavefront in tiles, a launch a diagonal
 // A run that takes longer may be stopped, in a thread of its own, which costs some 50 us. (What is
 // stored and loaded from afar takes up to four times the guess.) How often a While goes round,
-// nobody knows.
-inline constexpr double stoppable_run = 25e6, rounds_of_while = 64;  // times those of the plan
+// nobody knows: with those, it is the plan's cost, in order, and so many times its rounds.
+inline constexpr double stoppable_run = 25e6, stoppable_whiles = 50e6, rounds_of_while = 64;
 inline constexpr double host_step = 20;                              // of a program
 // A run as long as that is cut into launches, if they are as long as this.
 inline constexpr double long_run = 5e6, long_launch = 50e3;

@@ -267,9 +267,10 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   fix_integers(*program);
   program->sweeps = find_sweeps(*program->judged.nest, program->launches);
   program->has_whiles = std::ranges::any_of(program->judged.nest->loops, &NestLoop::is_while);
-  const double cost = program->has_whiles ? program->plan.cost * nest_cost::rounds_of_while
-                                          : RunCost(*program, facts).of(program->steps);
-  program->takes_long = cost > nest_cost::stoppable_run;
+  program->takes_long =
+      program->has_whiles
+          ? program->plan.cost * nest_cost::rounds_of_while > nest_cost::stoppable_whiles
+          : RunCost(*program, facts).of(program->steps) > nest_cost::stoppable_run;
   if (program->takes_long || program->has_whiles) {
     for (NestLaunch& l : program->launches) {
       Kernel kernel = *l.kernel;
