@@ -1,8 +1,10 @@
 """loops.py: the sixteen nests of tests/loops/kernels.py: Frit against CPython and Numba.
 
-Usage: loops.py [NAME..] [--rounds N] [--oracle]. Times are lower quartiles of rounds in which the
-tools take turns, of code that is compiled before. Numba runs with fastmath=False; `prange` stands
-at the outermost loop wherever that is right.
+Usage: loops.py [NAME..] [--rounds N] [--oracle | --large]. Times are lower quartiles of rounds in
+which the tools take turns, of code that is compiled before. Numba runs with fastmath=False;
+`prange` stands at the outermost loop wherever that is right.
+
+--large: twenty steps of time loops on arrays that no cache holds.
 
 --oracle: how far Frit's choice (Python, one core, all cores) is from the best of the three, from
 tiny to large sizes: the least of the rounds each, in processes whose kernels are all compiled.
@@ -164,6 +166,33 @@ def table(names: list[str], rounds: int) -> None:
     print(f"below {LEAST} of parallel Numba: {', '.join(slower) or 'none'}")
 
 
+# ---- large arrays -------------------------------------------------------------------------------
+
+LARGE = {"jacobi_2d": (1000, 2000, 4000), "heat_3d": (120, 200)}
+LARGE_STEPS = 20
+
+
+def large(names: list[str], rounds: int) -> None:
+    print(f"{'kernel':16} {'size':>8} {'ms':>9} {'x njit':>8} {'x parallel':>11}")
+    for name in names:
+        plain = kernels.KERNELS[name]
+        tools = [frit.parallelize(plain), numba.njit(plain), with_prange(name, SIZES[name][1])]
+        for size in LARGE[name]:
+            _, *arrays = kernels.arguments(name, size, np.random.default_rng(1))
+            times: list[list[float]] = [[], [], []]
+            for round_ in range(-1, rounds):  # the first is of compilers and new pages
+                for tool, own in zip(tools, times, strict=True):
+                    given = copy.deepcopy(arrays)
+                    time.sleep(0.03)
+                    start = time.perf_counter()
+                    tool(LARGE_STEPS, *given)
+                    if round_ >= 0:
+                        own.append(time.perf_counter() - start)
+            ours, serial, parallel = map(quartile, times)
+            row = f"{serial / ours:8.2f} {parallel / ours:11.2f}"
+            print(f"{name:16} {size:8} {ours * 1e3:9.2f} {row}", flush=True)
+
+
 # ---- the choice ---------------------------------------------------------------------------------
 
 ORACLE_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576)
@@ -251,9 +280,12 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--oracle", action="store_true")
+    parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     if options.oracle:
         return oracle(options.names or list(SIZES), options.rounds)
+    if options.large:
+        return large(options.names or list(LARGE), options.rounds)
     table(options.names or list(SIZES), options.rounds)
 
 
