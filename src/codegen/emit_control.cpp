@@ -344,6 +344,11 @@ void Emitter::partial_part(const Instr& instr, Value* begin, Value* end, Value* 
 // twice as long. A few iterations run first, until the first store is aligned; when the others are
 // then too, the main part may stream. (NumPy's large arrays begin 16 bytes behind a page.)
 
+const Instr* definition_in(const Block& block, ValueId id) {
+  const auto found = find_if(block, [&](const Instr& instr) { return instr.result == id; });
+  return found == block.end() ? nullptr : &*found;
+}
+
 namespace {
 
 bool contains_definition(const Block& block, ValueId id) {
@@ -351,11 +356,6 @@ bool contains_definition(const Block& block, ValueId id) {
     return instr.result == id || contains_definition(instr.body, id) ||
            contains_definition(instr.other, id);
   });
-}
-
-const Instr* definition_in(const Block& block, ValueId id) {
-  const auto found = find_if(block, [&](const Instr& instr) { return instr.result == id; });
-  return found == block.end() ? nullptr : &*found;
 }
 
 bool is_sum(const Instr& instr) {

@@ -23,11 +23,6 @@ namespace {
 constexpr unsigned line_bytes = 64;
 constexpr std::size_t fewest_loads = 3;  // that are worth it
 
-const Instr* definition_in(const Block& block, ValueId id) {
-  const auto found = find_if(block, [&](const Instr& instr) { return instr.result == id; });
-  return found == block.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 // If the index is the loop's own and a number: that.

@@ -83,6 +83,9 @@ struct Accumulator {
   Value* left[2] = {};  // Tree: left halves on the way down
 };
 
+// Of the block itself; null: none in it.
+const Instr* definition_in(const Block& block, ValueId id);
+
 class Emitter {
  public:
   Emitter(const Kernel& kernel, const EmitOptions& options, Formulas& formulas,
