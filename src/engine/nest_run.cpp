@@ -676,7 +676,8 @@ class NestRun {
     swept.end = r.end;
     swept.rows = r.chunk;
     swept.point.reset();
-    if (const auto& point = sweeps.point[at(number)]) swept.point = value_of(*point);
+    if (const auto& point = sweeps.point[at(number)])
+      swept.point = nest_.value_of(*point, call_.integers);
     if (r.chunk > 1) {
       swept.begin_argument = place_of(l, NestLaunch::Integer::Kind::Begin);
       swept.end_argument = place_of(l, NestLaunch::Integer::Kind::End);
@@ -704,14 +705,6 @@ class NestRun {
     const auto found = std::ranges::find(l.integers, kind, &NestLaunch::Integer::kind);
     check(found != l.integers.end(), "a tile knows its range");
     return static_cast<std::size_t>(found - l.integers.begin());
-  }
-
-  // Of integer arguments.
-  std::int64_t value_of(const Affine& form) const {
-    std::int64_t sum = form.constant;
-    for (const auto& [id, factor] : form.terms)
-      sum += factor * call_.integers[at(nest_.definitions[at(id)]->number)];
-    return sum;
   }
 
   // The tiles of (i, w) with the same sum of their numbers have nothing to do with one another. Of

@@ -45,6 +45,7 @@ class RandomTimeLoop {
     const auto kind = random_.between(0, 7);
     if (kind == 0) return row_border();
     if (kind == 1) return column_border();
+    if (kind == 2) return middle_row();
     plane();
   }
   int some_array() { return arrays_[random_.below(3)]; }
@@ -96,6 +97,14 @@ class RandomTimeLoop {
     };
     maker_.loop(maker_.literal(0), maker_.arg(columns_), [&](ValueId j) {
       maker_.store(to, {row(0), j}, maker_.load(from, {row(random_.between(1, 3)), j}));
+    });
+  }
+  void middle_row() {
+    const int to = some_array(), from = another(to);
+    const ValueId row = maker_.apply(Op::FloorDivide, maker_.arg(rows_), maker_.literal(2));
+    maker_.loop(start(), before_end(columns_), [&](ValueId j) {
+      const ValueId other = maker_.load(from, {maker_.shifted(row, near()), j});
+      maker_.store(to, {row, j}, maker_.plus(maker_.load(to, {row, j}), other));
     });
   }
   void column_border() {

@@ -221,6 +221,29 @@ bool Nest::is_symbolic(ValueId value) const {
          definitions[at(value)]->kind == InstrKind::IntegerArg;
 }
 
+bool Nest::is_fixed(const Affine& form) const {
+  return std::ranges::all_of(form.terms, [&](const auto& term) {
+    const std::size_t number = at(term.first);
+    return number < definitions.size() ? is_symbolic(term.first)
+                                       : is_fixed(divisions[number - definitions.size()].dividend);
+  });
+}
+
+std::int64_t Nest::value_of(const Affine& form, std::span<const std::int64_t> integers) const {
+  std::int64_t sum = form.constant;
+  for (const auto& [id, factor] : form.terms) {
+    const std::size_t number = at(id);
+    if (number < definitions.size()) {
+      sum += factor * integers[at(definitions[number]->number)];
+      continue;
+    }
+    const Division& division = divisions[number - definitions.size()];
+    const std::int64_t whole = value_of(division.dividend, integers), by = division.divisor;
+    sum += factor * ((whole - (whole % by + by) % by) / by);
+  }
+  return sum;
+}
+
 bool Nest::is_inside(ValueId value, std::int32_t number) const {
   const std::int32_t position = definition_position[at(value)];
   return position >= loop(number).position && position < loop(number).end;

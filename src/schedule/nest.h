@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/routine_use.h"
@@ -146,7 +147,10 @@ struct Nest {
   // The loops around (and including) `loop`, outermost first.
   std::vector<std::int32_t> path_to(std::int32_t loop) const;
   std::int32_t array_of(std::int32_t parameter) const;
-  bool is_symbolic(ValueId value) const;                   // an integer argument
+  bool is_symbolic(ValueId value) const;  // an integer argument
+  // Is it the same in all rounds of all loops, of integer arguments and numbers alone? Its value:
+  bool is_fixed(const Affine& form) const;
+  std::int64_t value_of(const Affine& form, std::span<const std::int64_t> integers) const;
   bool is_inside(ValueId value, std::int32_t loop) const;  // defined in the loop, or its index
 };
 

@@ -141,10 +141,7 @@ bool Planner::has_host_loop_or_product(const std::vector<PlanNode>& nodes) {
 // Short loops beside long ones are launches too: those along a border of the arrays, which may then
 // go with the others' rows there. What is stored to different borders is apart.
 std::vector<PlanNode> Planner::border_launches(std::int32_t loop, const Statements& statements) {
-  const auto is_fixed = [&](const Affine& index) {
-    return std::ranges::all_of(index.terms,
-                               [&](const auto& term) { return nest_.is_symbolic(term.first); });
-  };
+  const auto is_fixed = [&](const Affine& index) { return nest_.is_fixed(index); };
   const bool stores_to_borders = std::ranges::all_of(statements, [&](const Instr* s) {
     return s->kind == InstrKind::Store &&
            std::ranges::any_of(nest_.accesses[at(s->number)].indices, is_fixed);

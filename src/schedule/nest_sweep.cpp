@@ -70,7 +70,7 @@ class SweepFinder {
       const NestAccess& access = nest_.accesses[at(number)];
       if (!access.is_store()) continue;
       for (const Affine& index : access.indices) {
-        if (least == 0 || !is_fixed(index)) continue;
+        if (least == 0 || !nest_.is_fixed(index)) continue;
         rows_[k] = {.loop = nullptr, .point = index};
         const std::int64_t unknown = count_unknown(found, k);
         if (unknown >= least) continue;
@@ -86,12 +86,6 @@ class SweepFinder {
     for (std::size_t l = 0; l < launches_.size(); ++l)
       n += found.may_sweep[l] && distance(k, l) == NestSweeps::unknown;
     return n;
-  }
-
-  // Of integer arguments and numbers alone: the same in all rounds of all loops.
-  bool is_fixed(const Affine& form) const {
-    return std::ranges::all_of(form.terms,
-                               [&](const auto& term) { return nest_.is_symbolic(term.first); });
   }
 
   std::int64_t distance(std::size_t k, std::size_t l) const {
@@ -133,14 +127,14 @@ class SweepFinder {
     RowForm form{.factor = 0, .rest = index};
     if (rows.point) {  // the row, and what is left
       std::optional<Affine> rest = add(index, *rows.point, -1);
-      if (!rest || !is_fixed(*rest)) return std::nullopt;
+      if (!rest || !nest_.is_fixed(*rest)) return std::nullopt;
       return RowForm{1, std::move(*rest)};
     }
     std::erase_if(form.rest.terms, [&](const auto& term) {
       if (term.first == rows.loop->result) form.factor = term.second;
       return term.first == rows.loop->result;
     });
-    if (form.factor == 0 || !is_fixed(form.rest)) return std::nullopt;
+    if (form.factor == 0 || !nest_.is_fixed(form.rest)) return std::nullopt;
     return form;
   }
 

@@ -15,6 +15,7 @@ ARGUMENTS = {
     "edges": ["--size", "150"],
     "ising": ["--size", "32", "--steps", "20"],
     "perceptron": ["--steps", "150000"],
+    "pulse": ["--size", "150", "--steps", "12"],
 }
 
 
