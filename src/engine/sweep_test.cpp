@@ -104,7 +104,8 @@ class RandomTimeLoop {
     const ValueId row = maker_.apply(Op::FloorDivide, maker_.arg(rows_), maker_.literal(2));
     maker_.loop(start(), before_end(columns_), [&](ValueId j) {
       const ValueId other = maker_.load(from, {maker_.shifted(row, near()), j});
-      maker_.store(to, {row, j}, maker_.plus(maker_.load(to, {row, j}), other));
+      const ValueId half = maker_.times(maker_.load(to, {row, j}), maker_.real(0.5));
+      maker_.store(to, {row, j}, maker_.plus(half, other));  // no sum, whose order is free
     });
   }
   void column_border() {
