@@ -218,45 +218,18 @@ struct Fill {
   }
 };
 
-constexpr const char* tobytes_name = "tobytes";
-constexpr const char* tofile_name = "tofile";
-constexpr const char* sort_name = "sort";
-constexpr const char* argsort_name = "argsort";
-constexpr const char* searchsorted_name = "searchsorted";
-constexpr const char* partition_name = "partition";
-constexpr const char* argpartition_name = "argpartition";
-
-// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
-// counted as fallbacks.
-template <const char* const* method_name>
-struct OnReal {
-  static constexpr const char* name = *method_name;
+struct ToFile {
+  static constexpr const char* name = "tofile";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    constexpr Py_ssize_t most = 8;  // none of them takes more
-    const Py_ssize_t count = arguments.positional + arguments.keywords();
-    if (count >= most) throw Unfit{"too many arguments"};
-    PyObject* values[most] = {self};
-    std::copy_n(arguments.values, count, values + 1);
-    return call_numpy(ndarray_method(name), {values, arguments.positional + 1, arguments.names});
+    return call_on_real(name, self, arguments);
   }
 };
-
-struct ArgSort {
-  static constexpr const char* name = "argsort";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    if (arguments.positional + arguments.keywords() == 0)
-      if (std::optional<Array> places = small_argsort(array_behind(self), NPY_QUICKSORT))
-        return new_array(*std::move(places));
-    return OnReal<&argsort_name>::run(self, arguments);
-  }
-};
-
 struct ToBytes {
   static constexpr const char* name = "tobytes";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
     if (arguments.positional + arguments.keywords() > 0 || !array.c_contiguous())
-      return OnReal<&tobytes_name>::run(self, arguments);
+      return call_on_real(name, self, arguments);
     const std::byte* data = evaluate(array);
     return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(data),
                                              array.size() * size_of(array.dtype())))
@@ -580,9 +553,26 @@ struct Trace {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [offset, first, second, dtype, out] =
         named(arguments, {"offset", "axis1", "axis2", "dtype", "out"});
-    static PyObject* last = PyLong_FromLong(-1);
     return reduce_native(Op::Add, Diagonal::of(array_behind(self), offset, first, second),
-                         {.axis = last, .dtype = dtype, .out = out});
+                         {.axis = last_axis(), .dtype = dtype, .out = out});
+  }
+
+  static PyObject* last_axis() {
+    static PyObject* const last = PyLong_FromLong(-1);
+    return last;
+  }
+};
+
+// linalg.trace(x, *, offset=0, dtype=None): of the last two axes.
+struct MatrixTrace {
+  static constexpr const char* name = "linalg.trace";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    if (arguments.positional > 0 || array.ndim() < 2) return left_to_numpy();
+    const auto [offset, dtype] = named(arguments, {"offset", "dtype"});
+    const auto last = static_cast<std::size_t>(array.ndim() - 1);
+    const Array along = diagonal(array, offset ? integer_operand(offset) : 0, last - 1, last);
+    return reduce_native(Op::Add, along, {.axis = Trace::last_axis(), .dtype = dtype});
   }
 };
 
@@ -721,25 +711,6 @@ struct TransposeFunction {
   }
 };
 
-// partition(a, kth, axis=-1): of a copy, in place.
-struct PartitionFunction {
-  static constexpr const char* name = "partition";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [kth, axis] = named(arguments, {"kth", "axis"});
-    if (!kth || axis == Py_None) return left_to_numpy();
-    Ref copied = Ref::steal(new_array(copy(array_behind(self), 'K')));
-    const Ref none = Ref::steal(OnReal<&partition_name>::run(copied.get(), arguments));
-    return copied.release();
-  }
-};
-struct ArgPartitionFunction {
-  static constexpr const char* name = "argpartition";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [kth, axis] = named(arguments, {"kth", "axis"});
-    return kth ? OnReal<&argpartition_name>::run(self, arguments) : left_to_numpy();
-  }
-};
-
 }  // namespace
 
 Ref table_of(const std::vector<Array>& indices) {
@@ -749,9 +720,7 @@ Ref table_of(const std::vector<Array>& indices) {
 }
 
 std::vector<PyMethodDef> array_shortcuts() {
-  return {shortcut_row<PartitionFunction>(),
-          shortcut_row<ArgPartitionFunction>(),
-          shortcut_row<ClipFunction>(),
+  return {shortcut_row<ClipFunction>(),
           shortcut_row<Diagonal>(),
           shortcut_row<Nonzero>(),
           shortcut_row<Ravel>(),
@@ -762,6 +731,7 @@ std::vector<PyMethodDef> array_shortcuts() {
           shortcut_row<SwapAxes>(),
           shortcut_row<Take>(),
           shortcut_row<Trace>(),
+          shortcut_row<MatrixTrace>(),
           shortcut_row<TransposeFunction>()};
 }
 
@@ -792,12 +762,7 @@ std::vector<PyMethodDef> array_methods() {
           method_row<Resize>(),
           method_row<ToList>(),
           method_row<ToBytes>(),
-          method_row<OnReal<&tofile_name>>(),
-          method_row<OnReal<&sort_name>>(),
-          method_row<ArgSort>(),
-          method_row<OnReal<&searchsorted_name>>(),
-          method_row<OnReal<&partition_name>>(),
-          method_row<OnReal<&argpartition_name>>()};
+          method_row<ToFile>()};
 }
 
 }  // namespace frit::python

@@ -447,6 +447,8 @@ struct AsArray {
   static constexpr const char* name = *function_name;
 
   static PyObject* run(const Arguments& arguments) {
+    if (arguments.positional == 1 && !arguments.names && !is_ours(arguments.values[0]))
+      if (PyObject* made = convert_numbers(arguments.values[0], nullptr, 0)) return made;
     const auto [object, dtype, order, device, copies, like] =
         named(arguments, {"a", "dtype", "order", "device", "copy", "like"}, 3);
     if (!object || !is_on_cpu(device) || is_given(like)) throw Unfit{"device= or like= is given"};

@@ -99,8 +99,9 @@ constexpr int deepest = 16;
 bool may_hold_ours(PyObject* object) {
   if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return false;  // as most items are
   return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) ||
-         Py_IS_TYPE(object, flat_type) || PyType_Check(object) || PyTuple_CheckExact(object) ||
-         PyList_CheckExact(object) || PyDict_CheckExact(object);
+         Py_IS_TYPE(object, flat_type) || PyTuple_CheckExact(object) || PyList_CheckExact(object) ||
+         PyDict_CheckExact(object) || object == as_object(array_type) ||
+         object == as_object(ufunc_type);
 }
 
 // Python function: an object like the given one, whose __array__ gives a real array.

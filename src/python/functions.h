@@ -23,14 +23,18 @@ std::vector<PyMethodDef> matrix_shortcuts();
 std::vector<PyMethodDef> index_shortcuts();
 std::vector<PyMethodDef> part_shortcuts();
 std::vector<PyMethodDef> close_shortcuts();
+std::vector<PyMethodDef> formula_shortcuts();
+std::vector<PyMethodDef> sorting_shortcuts();
+std::vector<PyMethodDef> view_shortcuts();
+std::vector<PyMethodDef> question_shortcuts();
 PyMethodDef compress_method();
 
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.
 Array stacked_arrays(PyObject* sequence);
 
-// array.argsort() of a few elements in rows; else nothing.
-std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind);
+// The view that runs backwards along these axes.
+Array flipped(const Array& array, std::span<const int> axes);
 
 // The elements shifted from the main diagonal of two axes, along a new last one.
 Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::size_t two);

@@ -350,6 +350,20 @@ Ref real_array(const Array& array, bool writable) {
   return result;
 }
 
+bool is_real_of(PyObject* real, ArrayObject& object) {
+  const Array& array = object.array;
+  PyArrayObject* const ndarray = ndarray_of(real);
+  const Geometry g = geometry_of(ndarray);
+  const bool is_writable = !object.read_only && array.base()->writable;
+  return is_idle(array) &&
+         PyArray_BYTES(ndarray) ==
+             reinterpret_cast<const char*>(array.base()->data) + array.offset() &&
+         PyArray_DESCR(ndarray) == descriptor_of(array.dtype()) &&
+         std::ranges::equal(g.shape, array.shape()) &&
+         std::ranges::equal(g.strides, array.strides()) &&
+         (PyArray_ISWRITEABLE(ndarray) != 0) == is_writable;
+}
+
 void give_back(Ref real) {
   PyArrayObject_fields& fields = fields_of(real.get());
   const auto ndim = static_cast<std::size_t>(fields.nd);

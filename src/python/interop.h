@@ -11,6 +11,8 @@ namespace frit::python {
 // views.
 Ref real_array(ArrayObject& object);
 Ref real_array(const Array& array, bool writable);
+// Whether the ndarray, once made so, still is what real_array would make.
+bool is_real_of(PyObject* real, ArrayObject& object);
 // The caller is done with it: where nobody else holds it or a view of it, the export ends and the
 // object serves the next one.
 void give_back(Ref real);

@@ -124,10 +124,6 @@ PyObject* named_tuple(PyObject* type, std::initializer_list<Result*> results) {
   return checked(PyObject_Vectorcall(type, values, count, nullptr)).release();
 }
 
-void refuse_options(const Arguments& arguments) {
-  if (arguments.positional + arguments.keywords() > 0) throw Unfit{"options"};
-}
-
 // ---- the functions ------------------------------------------------------------------------------
 
 // A square matrix of a square matrix.

@@ -84,11 +84,51 @@ struct Diag {
       array_of(view).read_only = true;
       return view;
     }
-    if (array.ndim() != 1 || std::abs(shift) > array.size()) throw Unfit{"neither row nor matrix"};
+    if (array.ndim() != 1) throw Unfit{"neither row nor matrix"};
+    return of_vector(array, shift);
+  }
+  static PyObject* of_vector(const Array& array, std::int64_t shift) {
+    if (std::abs(shift) > array.size()) throw Unfit{"a shift beyond the vector"};
     const std::int64_t extent = array.size() + std::abs(shift);
     return new_array(with_diagonal(extent, extent, shift, array.dtype(), array));
   }
 };
+
+// diagflat(v, k=0): a matrix that has all elements on a diagonal.
+struct DiagFlat {
+  static constexpr const char* name = "diagflat";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [given] = named(arguments, {"k"});
+    return Diag::of_vector(raveled(array_behind(self)), given ? word_operand(given) : 0);
+  }
+};
+
+// indices(dimensions) of few elements.
+PyObject* indices(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional != 1 || names || !PyTuple_CheckExact(values[0])) return left_to_numpy();
+  return shortcut({&address_of<indices>, {values, positional, names}}, [&] {
+    constexpr std::int64_t few = 4096;
+    const auto axes = static_cast<std::size_t>(PyTuple_GET_SIZE(values[0]));
+    Shape shape = {static_cast<std::int64_t>(axes)};
+    std::int64_t size = 1;
+    for (std::size_t k = 0; k < axes; ++k) {
+      const std::int64_t extent =
+          word_operand(PyTuple_GET_ITEM(values[0], static_cast<Py_ssize_t>(k)));
+      if (extent <= 0 || extent > few || (size *= extent) > few) return left_to_numpy();
+      shape.push_back(extent);
+    }
+    if (axes == 0 || axes >= static_cast<std::size_t>(max_dimensions)) return left_to_numpy();
+    Array result = empty(shape, DType::Int64);
+    auto* to = reinterpret_cast<std::int64_t*>(memory_of(result));
+    for (std::size_t axis = 1, step = static_cast<std::size_t>(size); axis <= axes; ++axis) {
+      const auto extent = static_cast<std::size_t>(shape[axis]);
+      step /= extent;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(size); ++k)
+        *to++ = static_cast<std::int64_t>(k / step % extent);
+    }
+    return new_array(std::move(result));
+  });
+}
 
 // tril(m, k=0) and triu of matrices in C order, which are there.
 template <bool is_lower>
@@ -129,7 +169,9 @@ std::vector<PyMethodDef> matrix_shortcuts() {
   constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
   return {{"eye", as_c_function(eye), fast, nullptr},
           {"identity", as_c_function(identity), fast, nullptr},
+          {"indices", as_c_function(indices), fast, nullptr},
           shortcut_row<Diag>(),
+          shortcut_row<DiagFlat>(),
           shortcut_row<Triangle<true>>(),
           shortcut_row<Triangle<false>>()};
 }

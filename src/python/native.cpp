@@ -27,8 +27,10 @@ enum Flag : long {
   left_to_numpy_if_small = 4,
   // The same, where small operands and numbers may make a large result.
   left_to_numpy_if_tiny = 8,
-  gives_array_back = 16,        // given one array of ours and nothing else
-  gives_dense_array_back = 32,  // the same, where it lies in C order and has axes
+  gives_array_back = 16,         // given one array of ours and nothing else
+  gives_dense_array_back = 32,   // the same, where it lies in C order and has axes
+  gives_column_array_back = 64,  // the same, where it lies in Fortran's order
+  gives_back = gives_array_back | gives_dense_array_back | gives_column_array_back,
 };
 // Behind the flags: up to how many times as much counts as small.
 constexpr int flag_bits = 8;
@@ -203,16 +205,29 @@ std::string take_reason() {
   return letters && *letters ? letters : "an operand is not native";
 }
 
+// Of one array of ours, which may be asked for in the dtype that it has.
+bool is_given_back(long flags, const Arguments& arguments) {
+  if (arguments.positional != 1 || !is_array(arguments.values[0])) return false;
+  const Array& array = array_of(arguments.values[0]).array;
+  if (arguments.names) {
+    static PyObject* const dtype = PyUnicode_InternFromString("dtype");
+    if (PyTuple_GET_SIZE(arguments.names) != 1 || PyTuple_GET_ITEM(arguments.names, 0) != dtype ||
+        native_dtype(arguments.values[1]) != array.dtype())
+      return false;
+  }
+  if ((flags & gives_array_back) != 0) return true;
+  const Layout& layout = *array.layout();
+  const bool is_in_order =
+      (flags & gives_dense_array_back) != 0 ? layout.c_contiguous() : layout.f_contiguous();
+  return is_in_order && layout.ndim() > 0;
+}
+
 PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t flags_and_count,
                       PyObject* names) {
   const NativeObject& self = native_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
-  if ((self.flags & (gives_array_back | gives_dense_array_back)) != 0 &&
-      arguments.positional == 1 && !names && is_array(values[0])) {
-    const Layout& layout = *array_of(values[0]).array.layout();
-    if ((self.flags & gives_array_back) != 0 || (layout.c_contiguous() && layout.ndim() > 0))
-      return Py_NewRef(values[0]);
-  }
+  if ((self.flags & gives_back) != 0 && is_given_back(self.flags, arguments))
+    return Py_NewRef(values[0]);
   return guarded([&]() -> PyObject* {
     const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
     if (kind == Kind::Foreign)

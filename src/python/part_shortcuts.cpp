@@ -298,11 +298,11 @@ struct ArgWhere {
     evaluate(array);
     const std::vector<Array> indices = nonzero(array);
     const std::int64_t shape[] = {std::ssize(indices), indices[0].size()};
-    if (shape[1] == 0) return left_to_numpy();
     Array whole = empty(shape, DType::Int64);
     std::byte* to = memory_of(whole);
     constexpr std::int64_t item = sizeof(std::int64_t);
     for (const Array& each : indices) {
+      if (shape[1] == 0) break;
       auto* const from = const_cast<std::byte*>(evaluate(each));
       copy_elements({to, {&item, 1}}, {from, each.strides()}, {&shape[1], 1}, item);
       to += shape[1] * item;
