@@ -121,14 +121,18 @@ Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
 }
 
 void drain_released() {
-  if (Engine::get().released.empty()) return;
-  std::vector<std::pair<void*, void (*)(void*)>> due;
-  {
-    Locked lock(Engine::lock());
-    due.swap(Engine::get().released);
+  auto& released = Engine::get().released;
+  while (
+      !released.empty()) {  // one by one: as others may come, and so that the list keeps its room
+    std::pair<void*, void (*)(void*)> due;
+    {
+      Locked lock(Engine::lock());
+      if (released.empty()) return;
+      due = released.back();
+      released.pop_back();
+    }
+    if (due.second) due.second(due.first);
   }
-  for (const auto& [owner, release] : due)
-    if (release) release(owner);
 }
 
 // ---- windows ------------------------------------------------------------------------------------

@@ -68,12 +68,12 @@ PyObject* as_text(PyObject* object) {
 }
 
 Py_ssize_t length(PyObject* object) {
-  const Array& array = array_of(object).array;
-  if (array.ndim() == 0) {
+  const Layout& layout = *array_of(object).array.layout();
+  if (layout.ndim() == 0) {
     PyErr_SetString(PyExc_TypeError, "len() of unsized object");
     return -1;
   }
-  return array.shape()[0];
+  return layout.shape()[0];
 }
 
 // For the C interface's PySequence_GetItem.

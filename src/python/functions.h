@@ -25,6 +25,7 @@ std::vector<PyMethodDef> part_shortcuts();
 std::vector<PyMethodDef> close_shortcuts();
 std::vector<PyMethodDef> formula_shortcuts();
 std::vector<PyMethodDef> sorting_shortcuts();
+std::vector<PyMethodDef> unique_shortcuts();
 std::vector<PyMethodDef> view_shortcuts();
 std::vector<PyMethodDef> question_shortcuts();
 PyMethodDef compress_method();
@@ -32,6 +33,10 @@ PyMethodDef compress_method();
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.
 Array stacked_arrays(PyObject* sequence);
+
+// A class of NumPy's for results, for the life of the process; and a named tuple of such a class.
+PyObject* class_of(const char* module_name, const char* name);
+PyObject* named_tuple(PyObject* type, const Ref& items);
 
 // The view that runs backwards along these axes.
 Array flipped(const Array& array, std::span<const int> axes);

@@ -155,8 +155,6 @@ std::unordered_map<PyObject*, Known>& known_owners() {
   return *owners;
 }
 
-void release_owner(void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); }
-
 // Where an ndarray's memory comes from: the end of its chain of bases.
 struct Origin {
   PyObject* owner = nullptr;      // keeps the memory alive; what overlapping arrays have in common

@@ -35,6 +35,8 @@ PyObject* object_of_result(Ref result, int others = 0);
 PyObject* converted(PyObject* object);
 PyObject* converted_by_numpy(PyObject* object);
 
+// Foreign::release for an object that owns memory.
+inline void release_owner(void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); }
 // Drops an Array on foreign memory; with the last one goes our hold on that memory.
 void release_foreign(Array array);
 

@@ -16,6 +16,8 @@ Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::siz
   const std::int64_t n = std::max<std::int64_t>(std::min(rows, columns), 0);
   std::int64_t start = array.offset();
   if (n > 0) start += shift >= 0 ? shift * array.strides()[two] : -shift * array.strides()[one];
+  const std::int64_t stride = array.strides()[one] + array.strides()[two];
+  if (array.ndim() == 2) return window(array, {&n, 1}, {&stride, 1}, start, array.dtype());
   Shape shape, strides;
   for (std::size_t k = 0; k < array.shape().size(); ++k) {
     if (k == one || k == two) continue;
@@ -23,7 +25,7 @@ Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::siz
     strides.push_back(array.strides()[k]);
   }
   shape.push_back(n);
-  strides.push_back(array.strides()[one] + array.strides()[two]);
+  strides.push_back(stride);
   return window(array, shape, strides, start, array.dtype());
 }
 

@@ -205,29 +205,10 @@ std::string take_reason() {
   return letters && *letters ? letters : "an operand is not native";
 }
 
-// Of one array of ours, which may be asked for in the dtype that it has.
-bool is_given_back(long flags, const Arguments& arguments) {
-  if (arguments.positional != 1 || !is_array(arguments.values[0])) return false;
-  const Array& array = array_of(arguments.values[0]).array;
-  if (arguments.names) {
-    static PyObject* const dtype = PyUnicode_InternFromString("dtype");
-    if (PyTuple_GET_SIZE(arguments.names) != 1 || PyTuple_GET_ITEM(arguments.names, 0) != dtype ||
-        native_dtype(arguments.values[1]) != array.dtype())
-      return false;
-  }
-  if ((flags & gives_array_back) != 0) return true;
-  const Layout& layout = *array.layout();
-  const bool is_in_order =
-      (flags & gives_dense_array_back) != 0 ? layout.c_contiguous() : layout.f_contiguous();
-  return is_in_order && layout.ndim() > 0;
-}
-
 PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t flags_and_count,
                       PyObject* names) {
   const NativeObject& self = native_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
-  if ((self.flags & gives_back) != 0 && is_given_back(self.flags, arguments))
-    return Py_NewRef(values[0]);
   return guarded([&]() -> PyObject* {
     const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
     if (kind == Kind::Foreign)
@@ -250,6 +231,28 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
   });
 }
 
+// asarray and its like: of one array of ours, which may be asked for in the dtype that it has.
+bool asks_for_own_dtype(const Array& array, PyObject* names, PyObject* dtype) {
+  static PyObject* const name = PyUnicode_InternFromString("dtype");
+  return PyTuple_GET_SIZE(names) == 1 && PyTuple_GET_ITEM(names, 0) == name &&
+         native_dtype(dtype) == array.dtype();
+}
+PyObject* call_giving_back(PyObject* object, PyObject* const* values, std::size_t flags_and_count,
+                           PyObject* names) {
+  if (PyVectorcall_NARGS(flags_and_count) != 1 || !is_array(values[0]))
+    return call_native(object, values, flags_and_count, names);
+  const long flags = native_of(object).flags;
+  const Array& array = array_of(values[0]).array;
+  const Layout& layout = *array.layout();
+  const bool is_as_asked =
+      (flags & gives_array_back) != 0 ||
+      (layout.ndim() > 0 &&
+       ((flags & gives_dense_array_back) != 0 ? layout.c_contiguous() : layout.f_contiguous()));
+  if (is_as_asked && (!names || asks_for_own_dtype(array, names, values[1])))
+    return Py_NewRef(values[0]);
+  return call_native(object, values, flags_and_count, names);
+}
+
 // ---- the object ---------------------------------------------------------------------------------
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
@@ -263,7 +266,7 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
     Ref object = checked(native_type->tp_alloc(native_type, 0));
     NativeObject& self = native_of(object.get());
-    self.call = call_native;
+    self.call = (flags & gives_back) != 0 ? call_giving_back : call_native;
     self.dictionary = checked(PyDict_New()).release();
     self.ours.hold(ours);
     self.function = Py_NewRef(function);

@@ -302,10 +302,44 @@ struct SlidingWindows {
   }
 };
 
+// frombuffer(bytes, dtype=float, count=-1, offset=0): memory that nobody changes.
+PyObject* from_buffer(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional == 0 || !PyBytes_CheckExact(values[0])) return left_to_numpy();
+  PyObject* const bytes = values[0];
+  return shortcut({&address_of<from_buffer>, {values, positional, names}}, [&] {
+    const Arguments options{values + 1, positional - 1, names};
+    PyObject* slots[3] = {};
+    static constexpr const char* slot_names[] = {"dtype", "count", "offset"};
+    if (options.positional + options.keywords() > 0) sort_arguments(options, slot_names, 3, slots);
+    const auto [dtype, count, start] = slots;
+    const std::optional<DType> type = dtype ? native_dtype(dtype) : DType::Float64;
+    const std::int64_t offset = start ? word_of(start).value_or(-1) : 0;
+    const std::optional<std::int64_t> asked = count ? word_of(count) : -1;
+    if (!type || !asked || offset < 0) return left_to_numpy();
+    const std::int64_t item = size_of(*type), length = PyBytes_GET_SIZE(bytes) - offset;
+    const std::int64_t extent = *asked < 0 ? length / item : *asked;
+    const bool fits = extent > 0 && extent <= length / item && offset % item == 0 &&
+                      (*asked >= 0 || extent * item == length);
+    if (!fits) return left_to_numpy();
+    auto* const memory = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(bytes));
+    PyObject* const made = new_array(wrap({.data = memory + offset,
+                                           .memory = memory,
+                                           .bytes = PyBytes_GET_SIZE(bytes),
+                                           .owner = Py_NewRef(bytes),
+                                           .release = release_owner,
+                                           .writable = false},
+                                          {&extent, 1}, {&item, 1}, *type));
+    array_of(made).owner = Py_NewRef(bytes);
+    array_of(made).read_only = true;
+    return made;
+  });
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> view_shortcuts() {
-  return {{"atleast_1d", as_c_function(atleast_1d), METH_FASTCALL | METH_KEYWORDS, nullptr},
+  return {{"frombuffer", as_c_function(from_buffer), METH_FASTCALL | METH_KEYWORDS, nullptr},
+          {"atleast_1d", as_c_function(atleast_1d), METH_FASTCALL | METH_KEYWORDS, nullptr},
           shortcut_row<AtLeast2D>(),
           shortcut_row<AtLeast3D>(),
           shortcut_row<Flip>(),

@@ -123,6 +123,37 @@ OF_ONE_ARRAY = """
     a.searchsorted(True)
     np.searchsorted(a, -0.0, side="right")
     np.searchsorted(a, [1.0])
+    np.unique(a)
+    np.unique(a, True)
+    np.unique(a, return_inverse=True)
+    np.unique(a, return_counts=True)
+    np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+    np.unique(a, axis=0)
+    np.unique(a, equal_nan=False)
+    tuple(np.unique_all(a))
+    type(np.unique_all(a)).__name__
+    np.unique_counts(a).counts
+    np.unique_inverse(a).inverse_indices
+    np.unique_inverse(a, a)
+    np.linalg.eig(a)
+    np.linalg.eigvals(a)
+    type(np.linalg.eig(a)).__name__
+    np.linalg.svdvals(a)
+    np.linalg.svd(a, compute_uv=False)
+    np.linalg.norm(a, 2)
+    np.linalg.norm(a, -2)
+    np.linalg.lstsq(a, a)
+    np.linalg.lstsq(a, a[..., 0])
+    np.linalg.lstsq(a, a, 0.5)
+    np.linalg.lstsq(a.T, np.arange(3.0), rcond=None)
+    np.unravel_index(a, (3, 4))
+    (lambda c: (np.place(c, c > 1, [2]), c))(a.copy())
+    (lambda c: (np.place(c, c > 1, [2.5, 3]), c))(a.copy())
+    (lambda c: (np.place(c, c > 1, []), c))(a.copy())
+    (lambda c: (c.setflags(write=False), np.place(c, c > 1, [2])))(a.copy())
+    np.diagonal(a)
+    np.diagonal(a, 1)
+    np.diagonal(a, -7)
     np.partition(a, 0)
     np.partition(a, 100)
     np.partition(a, (0, 1))
@@ -185,6 +216,28 @@ OF_OTHERS = """
     np.block([[], []])
     np.seterr(foo=1)
     np.asarray(2.0)
+    np.frombuffer(b"12345678")
+    np.frombuffer(b"123456789")
+    np.frombuffer(b"")
+    np.frombuffer(bytes(range(64)), np.int32, 3, 4)
+    np.frombuffer(bytes(range(64)), np.int32, 3, 2)
+    np.frombuffer(bytes(range(64)), dtype="u2", offset=10)
+    np.frombuffer(bytes(range(64)), dtype=">u2", offset=10)
+    np.frombuffer(bytes(range(64)), count=9)
+    np.frombuffer(bytes(range(64)), count=0)
+    np.frombuffer(bytes(range(64)), offset=-1)
+    np.frombuffer(bytes(range(64)), offset=65)
+    np.frombuffer(bytes(range(64)), count=1.5)
+    np.frombuffer(bytearray(range(64)))
+    np.frombuffer(buffer=bytes(range(64)))
+    np.frombuffer(bytes(range(64)), np.float64, 1, 0, None)
+    np.linalg.eig(np.array([[0.0, -1], [1, 0]]))
+    np.linalg.eigvals(np.array([[0.0, -1], [1, 0]]))
+    np.linalg.eig(np.array([[1.0, np.nan], [1, 0]]))
+    np.linalg.lstsq(np.array([[1, 2], [3, 4], [5, 7]]), np.array([1, 2, 3]))
+    np.linalg.lstsq(np.array([[1.0, 2], [2, 4], [3, 6]]), np.array([1.0, 2, 3]))
+    np.unravel_index(np.array([2**33, 1]), (2**33, 2))
+    np.unravel_index(np.array([2, 1]), (2, 1))
 """
 
 
@@ -300,6 +353,18 @@ def test_views_share_memory():
     data = y.data
     y[0] = 7
     assert data[0] == 7
+
+
+def test_a_buffers_memory_is_its_own():
+    data = bytes(range(64))
+    x = np.frombuffer(data, np.int32)
+    y = np.frombuffer(data, np.int32, offset=4)
+    assert x.base is data and not x.flags.writeable and np.shares_memory(x, y)
+    expected = numpy.frombuffer(data, numpy.int32) + 1
+    del data
+    later = x + 1
+    del x, y
+    assert later.tolist() == expected.tolist()
 
 
 def test_a_vector_that_was_sorted_is_read_anew():

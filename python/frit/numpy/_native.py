@@ -69,11 +69,6 @@ def native(ours: Callable[..., Any]) -> Callable[..., Any]:
     return guard(ours.__name__, ours, getattr(numpy, ours.__name__))
 
 
-def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
-    """As native(), for functions that make arrays of anything."""
-    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), TAKES_ANYTHING)
-
-
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The engine's function, which does all that NumPy's does, under NumPy's name and text."""
     flags = TAKES_ANYTHING | _GIVES_BACK.get(name, 0)
