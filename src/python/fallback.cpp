@@ -397,14 +397,18 @@ void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(func
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
                     const char* reason) {
   if (reason) {
-    refuse_if_asked(name, reason);
-    count_fallback(name, reason);
+    note_fallback(name, reason);
     return call_numpy(function, arguments);
   }
   Ref result = Ref::steal(call_numpy(function, arguments));
   refuse_if_asked(name, reason);
   count_fallback(name, reason);
   return result.release();
+}
+
+void note_fallback(const char* name, const char* reason) {
+  refuse_if_asked(name, reason);
+  count_fallback(name, reason);
 }
 
 Ref real_deep(PyObject* object) {

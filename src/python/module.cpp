@@ -161,6 +161,7 @@ void add_types(nb::module_& module) {
   make_array_type(module.ptr());
   make_scalar_type(module.ptr());
   construct_numpy_types_from_values();
+  give_readers_real_arrays("numpy");
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
   add_functions(module, receiver_functions());

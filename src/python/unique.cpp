@@ -56,7 +56,7 @@ std::optional<Array> sort_elements(const Array& flat, const Parts& parts, npy_in
 }
 
 std::optional<Found> find_unique(const Array& array, const Parts& parts) {
-  if (is_inexact(array.dtype()) || array.size() == 0 || !array.c_contiguous() ||
+  if (!is_integer(array.dtype()) || array.size() == 0 || !array.c_contiguous() ||
       !is_small_and_ready(array))
     return std::nullopt;
   const Array flat = raveled(array);

@@ -367,6 +367,26 @@ def test_a_buffers_memory_is_its_own():
     assert later.tolist() == expected.tolist()
 
 
+def test_numpys_iterators_change_the_arrays_that_they_are_made_of():
+    x = np.arange(6.0).reshape(2, 3)
+    with np.nditer([x, np.ones(3)], op_flags=[["readwrite"], ["readonly"]]) as it:
+        for element, one in it:
+            element[...] += one
+    assert x.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert [(k, v) for k, v in np.ndenumerate(x[:, 1:])][-1] == ((1, 1), 6.0)
+    assert np.broadcast(x, np.ones(3)).shape == (2, 3)
+    assert list(np.broadcast(x[0], 2)) == [(1, 2), (2, 2), (3, 2)]
+    masked = np.ma.masked_array(x, x > 4, copy=False)
+    masked[0, 0] = 7
+    assert x[0, 0] == 7 and masked.sum() == 16
+    with pytest.raises(ValueError, match="mismatch"):
+        np.broadcast(x, np.ones(2))
+    later = x + 1
+    with pytest.raises(TypeError):
+        np.nditer(x, nonsense=1)
+    assert later.sum() == x.sum() + 6
+
+
 def test_a_vector_that_was_sorted_is_read_anew():
     x = np.array([3.0, 1.0, 2.0])
     larger = x > 1.5
