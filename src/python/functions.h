@@ -29,6 +29,7 @@ std::vector<PyMethodDef> unique_shortcuts();
 std::vector<PyMethodDef> view_shortcuts();
 std::vector<PyMethodDef> question_shortcuts();
 PyMethodDef compress_method();
+PyMethodDef choose_method();
 
 // The arrays of a list or tuple along a new first axis, in C order. Throws Unfit, for other items
 // as well.

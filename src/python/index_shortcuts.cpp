@@ -87,6 +87,16 @@ struct Choose {
   }
 };
 
+// The method: a.choose(choices).
+struct ChooseMethod {
+  static constexpr const char* name = "choose";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    Ref chosen = Ref::steal(Choose::run(self, arguments));
+    if (chosen.get() == Py_NotImplemented) throw Unfit{"choices of another kind"};
+    return chosen.release();
+  }
+};
+
 // A row of coordinates for each place, all in numbers of one width: short ones are divided in a
 // fraction of the time. False: one is out of bounds.
 template <class Number>
@@ -232,6 +242,8 @@ struct PutAlongAxis {
 };
 
 }  // namespace
+
+PyMethodDef choose_method() { return method_row<ChooseMethod>(); }
 
 std::vector<PyMethodDef> index_shortcuts() {
   return {shortcut_row<Choose>(),

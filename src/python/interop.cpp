@@ -30,9 +30,13 @@ ExportObject& export_of(PyObject* object) { return *reinterpret_cast<ExportObjec
 
 void end(ExportObject& self) {
   if (!self.array) return;
+  Base* const base = self.array.base();
+  const Layout* const layout = self.array.layout();
+  new (&self.array) Array();  // what it held is let go here, under one lock
   const Locked lock(Engine::lock());
-  --self.array.base()->exports;
-  const Array ended = std::move(self.array);
+  --base->exports;
+  layout->release();
+  Engine::get().release_handle(base);
 }
 
 void dealloc_export(PyObject* object) {

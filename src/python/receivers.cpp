@@ -7,8 +7,13 @@
 #include <array>
 
 #include "python/fallback.h"
+#include "python/numpy_api.h"
 #include "python/objects.h"
 #include "python/source.h"
+
+// After NumPy's other headers.
+#define NO_IMPORT_UFUNC
+#include <numpy/ufuncobject.h>
 
 namespace frit::python {
 namespace {
@@ -27,6 +32,37 @@ PyObject* construct(PyTypeObject* type, PyObject* values, PyObject* keywords) {
     const Ref real_values = real_deep(values);
     const Ref real_keywords = keywords ? real_deep(keywords) : Ref();
     return checked(constructors[k](type, real_values.get(), real_keywords.get())).release();
+  });
+}
+
+// ---- ufuncs that a program makes ----------------------------------------------------------------
+//
+// NumPy's call of a ufunc asks arrays of ours for their say, which takes longer than a small result.
+
+vectorcallfunc call_of_ufuncs = nullptr;  // NumPy's own
+
+PyObject* call_made_ufunc(PyObject* ufunc, PyObject* const* values, std::size_t flags_and_count,
+                          PyObject* names) {
+  const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
+  PyObject* const* const end = values + arguments.positional + arguments.keywords();
+  if (std::none_of(values, end, is_array))
+    return call_of_ufuncs(ufunc, values, flags_and_count, names);
+  note_source();
+  return guarded([&] {
+    const char* const name = reinterpret_cast<PyUFuncObject*>(ufunc)->name;
+    return fall_back(name ? name : "?", ufunc, arguments, "a ufunc of the program's");
+  });
+}
+
+// frompyfunc(func, nin, nout, ...).
+PyObject* make_ufunc(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return guarded([&] {
+    Ref made = checked(PyObject_Vectorcall(numpy_function("frompyfunc"), values,
+                                           static_cast<std::size_t>(positional), names));
+    auto& ufunc = *reinterpret_cast<PyUFuncObject*>(made.get());
+    if (!call_of_ufuncs) call_of_ufuncs = ufunc.vectorcall;
+    if (ufunc.vectorcall == call_of_ufuncs) ufunc.vectorcall = call_made_ufunc;
+    return made.release();
   });
 }
 
@@ -173,6 +209,10 @@ void construct_numpy_types_from_values() {
 void give_readers_real_arrays(const char* module) {
   [&]<std::size_t... k>(std::index_sequence<k...>) { (stand_in_front<k>(module), ...); }
   (std::make_index_sequence<std::size(readers)>());
+}
+
+std::vector<PyMethodDef> receiver_shortcuts() {
+  return {{"frompyfunc", as_c_function(make_ufunc), METH_FASTCALL | METH_KEYWORDS, nullptr}};
 }
 
 std::vector<PyMethodDef> receiver_functions() {

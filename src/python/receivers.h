@@ -15,6 +15,7 @@ void construct_numpy_types_from_values();
 // either.
 void give_readers_real_arrays(const char* module);
 
+std::vector<PyMethodDef> receiver_shortcuts();
 std::vector<PyMethodDef> receiver_functions();
 
 }  // namespace frit::python

@@ -101,10 +101,20 @@ class RandomState(_numpy.RandomState, metaclass=_Kind):
         return self._around(_copy.deepcopy(self._numpy, memo))
 
 
+_initialize = _numpy.Generator.__init__
+_new_generator = _numpy.default_rng
+
+
 def default_rng(seed: _Any = None) -> Generator:
-    if isinstance(seed, Generator):
-        return seed if hasattr(seed, "_numpy") else Generator(seed.bit_generator)
-    return Generator(_numpy.default_rng(_to_numpy(seed)).bit_generator)
+    if seed is not None and type(seed) is not int:
+        if isinstance(seed, Generator):
+            return seed if hasattr(seed, "_numpy") else Generator(seed.bit_generator)
+        seed = _to_numpy(seed)
+    real = _new_generator(seed)
+    ours = Generator.__new__(Generator)
+    _initialize(ours, real.bit_generator)
+    ours._numpy = real
+    return ours
 
 
 _fallback.dress(default_rng, "random.default_rng", _numpy.default_rng)
