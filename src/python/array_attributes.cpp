@@ -224,9 +224,10 @@ constexpr const char* struct_name = "__array_struct__";
 }  // namespace
 
 Array reversed_axes(const Array& array) {
-  std::vector<int> axes(static_cast<std::size_t>(array.ndim()));
-  std::iota(axes.rbegin(), axes.rend(), 0);
-  return transpose(array, axes);
+  int axes[max_dimensions];
+  const int n = array.layout()->ndim();
+  for (int k = 0; k < n; ++k) axes[k] = n - 1 - k;
+  return transpose(array, {axes, static_cast<std::size_t>(n)});
 }
 
 std::vector<PyGetSetDef> array_attributes() {

@@ -150,6 +150,8 @@ struct Norm {
       return left_to_numpy();
     if (all && power == 2 && !keeps && (array.ndim() == 1 || !order || order == Py_None))
       return of_all(array);
+    if (all && array.ndim() == 2 && power == 2 && !keeps && array.dtype() == DType::Float64)
+      return spectral_norm(self);
     if (all && array.ndim() != 1) return left_to_numpy();
     const int axes[1] = {all ? 0 : axis_operand(axis, array.ndim())};
     const ReduceOptions options{.axes = axes, .all_axes = false, .keepdims = keeps};

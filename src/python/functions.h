@@ -22,6 +22,7 @@ std::vector<PyMethodDef> linear_shortcuts();
 std::vector<PyMethodDef> matrix_shortcuts();
 std::vector<PyMethodDef> index_shortcuts();
 std::vector<PyMethodDef> part_shortcuts();
+std::vector<PyMethodDef> callback_shortcuts();
 std::vector<PyMethodDef> close_shortcuts();
 std::vector<PyMethodDef> formula_shortcuts();
 std::vector<PyMethodDef> sorting_shortcuts();
@@ -38,6 +39,9 @@ Array stacked_arrays(PyObject* sequence);
 // A class of NumPy's for results, for the life of the process; and a named tuple of such a class.
 PyObject* class_of(const char* module_name, const char* name);
 PyObject* named_tuple(PyObject* type, const Ref& items);
+
+// The largest singular value of a small matrix of float64; throws Unfit for others.
+PyObject* spectral_norm(PyObject* matrix);
 
 // The view that runs backwards along these axes.
 Array flipped(const Array& array, std::span<const int> axes);

@@ -364,6 +364,11 @@ struct SingularValues {
 
 }  // namespace
 
+PyObject* spectral_norm(PyObject* matrix) {
+  const Result values = singular_values(operand_of(matrix));
+  return make_scalar(reinterpret_cast<const std::byte*>(values.data), DType::Float64);
+}
+
 std::vector<PyMethodDef> linear_shortcuts() {
   return {shortcut_row<Inverse>(),
           shortcut_row<Solve>(),

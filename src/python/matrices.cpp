@@ -1,8 +1,10 @@
 // matrices.cpp: matrices with ones on a diagonal, diagonals, and what lies on one side of them.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "python/array_type.h"
+#include "python/float_state.h"
 #include "python/functions.h"
 #include "python/methods.h"
 #include "python/operands.h"
@@ -73,6 +75,61 @@ PyObject* identity(PyObject*, PyObject* const* values, Py_ssize_t positional, Py
     return ones_on_diagonal(extent, nullptr, nullptr, dtype);
   });
 }
+
+// tri(N, M=None, k=0) of few float64 elements.
+PyObject* tri(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Arguments arguments{values, positional, names};
+  return shortcut({&address_of<tri>, arguments}, [&] {
+    constexpr std::int64_t few = 4096;
+    const auto [given_rows, given_columns, given_shift] = named(arguments, {"N", "M", "k"});
+    const std::int64_t rows = word_operand(given_rows);
+    const bool is_square = !given_columns || given_columns == Py_None;
+    const std::int64_t columns = is_square ? rows : word_operand(given_columns);
+    if (rows < 0 || columns < 0 || rows > few || columns > few || rows * columns > few)
+      return left_to_numpy();
+    const std::int64_t shift =
+        given_shift ? std::clamp(word_operand(given_shift), -rows - 1, columns) : 0;
+    const std::int64_t shape[2] = {rows, columns};
+    Array result = empty(shape, DType::Float64);
+    auto* to = reinterpret_cast<double*>(memory_of(result));
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t column = 0; column < columns; ++column)
+        *to++ = column <= row + shift ? 1.0 : 0.0;
+    return new_array(std::move(result));
+  });
+}
+
+// vander(x, N=None, increasing=False) of few float64 elements whose powers are numbers.
+struct Vandermonde {
+  static constexpr const char* name = "vander";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    constexpr std::int64_t few = 4096;
+    const auto [given, increasing] = named(arguments, {"N", "increasing"});
+    const Array& x = array_of(self).array;
+    if (x.ndim() != 1 || x.dtype() != DType::Float64) return left_to_numpy();
+    const std::int64_t rows = x.size(),
+                       columns = given && given != Py_None ? word_operand(given) : rows;
+    if (columns <= 0 || rows <= 0 || rows > few || columns > few || rows * columns > few)
+      return left_to_numpy();
+    leave_underflow_to_numpy();
+    const bool is_increasing = flag_operand(increasing, false);
+    const std::byte* from = evaluate(x);
+    const std::int64_t shape[2] = {rows, columns};
+    Array result = empty(shape, DType::Float64);
+    auto* const to = reinterpret_cast<double*>(memory_of(result));
+    bool are_finite = true;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      double number, power = 1;
+      std::memcpy(&number, from + row * x.strides()[0], sizeof number);
+      for (std::int64_t k = 0; k < columns; ++k) {
+        to[row * columns + (is_increasing ? k : columns - 1 - k)] = power;
+        are_finite &= std::isfinite(power);
+        power = k == 0 ? number : power * number;
+      }
+    }
+    return are_finite ? new_array(std::move(result)) : left_to_numpy();  // it warns
+  }
+};
 
 // diag(v, k=0): a diagonal, or a matrix that has the vector on it.
 struct Diag {
@@ -171,6 +228,8 @@ std::vector<PyMethodDef> matrix_shortcuts() {
   constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
   return {{"eye", as_c_function(eye), fast, nullptr},
           {"identity", as_c_function(identity), fast, nullptr},
+          {"tri", as_c_function(tri), fast, nullptr},
+          shortcut_row<Vandermonde>(),
           {"indices", as_c_function(indices), fast, nullptr},
           shortcut_row<Diag>(),
           shortcut_row<DiagFlat>(),
