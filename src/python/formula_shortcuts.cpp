@@ -236,6 +236,48 @@ struct TensorDot {
   }
 };
 
+// A list of arrays in C order, alike in shape and dtype; else nothing.
+std::vector<const Array*> like_arrays(PyObject* object) {
+  std::vector<const Array*> arrays;
+  if (!PyList_CheckExact(object)) return arrays;
+  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(object); ++k) {
+    PyObject* const each = PyList_GET_ITEM(object, k);
+    const Array* const array = is_array(each) ? &array_behind(each) : nullptr;
+    if (!array || !array->c_contiguous() || array->ndim() == 0 ||
+        (k > 0 && (array->dtype() != arrays[0]->dtype() ||
+                   !std::ranges::equal(array->shape(), arrays[0]->shape()))))
+      return {};
+    arrays.push_back(array);
+  }
+  return arrays;
+}
+
+// select(condlist, choicelist, default=0) of arrays alike, and a Python number.
+PyObject* select(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Arguments arguments{values, positional, names};
+  return shortcut({&address_of<select>, arguments}, [&] {
+    const auto [condition_list, choice_list, given] =
+        named(arguments, {"condlist", "choicelist", "default"});
+    if (!choice_list) return left_to_numpy();
+    const auto conditions = like_arrays(condition_list), choices = like_arrays(choice_list);
+    if (conditions.empty() || conditions.size() != choices.size() ||
+        conditions[0]->dtype() != DType::Bool ||
+        !std::ranges::equal(conditions[0]->shape(), choices[0]->shape()))
+      return left_to_numpy();
+    const DType dtype = choices[0]->dtype();
+    const bool is_weak =
+        !given || PyLong_CheckExact(given) || (PyFloat_CheckExact(given) && is_inexact(dtype));
+    if (!is_weak || is_bool(dtype)) return left_to_numpy();
+    const std::optional<Scalar> number =
+        given ? element_value(given, dtype) : std::optional(Scalar{.dtype = dtype});
+    if (!number) return left_to_numpy();
+    Array result = apply(Op::Select, {*conditions.back(), *choices.back(), Argument(*number)});
+    for (std::size_t k = conditions.size() - 1; k-- > 0;)
+      result = apply(Op::Select, {*conditions[k], *choices[k], result});
+    return new_array(std::move(result));
+  });
+}
+
 // linalg.multi_dot(arrays) of three matrices.
 PyObject* multi_dot(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   constexpr Py_ssize_t three = 3;
@@ -263,7 +305,8 @@ PyObject* multi_dot(PyObject*, PyObject* const* values, Py_ssize_t positional, P
 }  // namespace
 
 std::vector<PyMethodDef> formula_shortcuts() {
-  return {{"linalg.multi_dot", as_c_function(multi_dot), METH_FASTCALL | METH_KEYWORDS, nullptr},
+  return {{"select", as_c_function(select), METH_FASTCALL | METH_KEYWORDS, nullptr},
+          {"linalg.multi_dot", as_c_function(multi_dot), METH_FASTCALL | METH_KEYWORDS, nullptr},
           shortcut_row<MatrixPower>(),
           shortcut_row<TensorDot<1>>(),
           shortcut_row<TensorDot<2>>(),

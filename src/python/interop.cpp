@@ -273,20 +273,20 @@ bool is_wrappable(PyArrayObject* array, std::optional<DType> dtype) {
 // Nobody but the caller can reach this memory.
 bool is_private(PyObject* ndarray, int others) {
   return Py_REFCNT(ndarray) <= 1 + others && PyArray_BASE(ndarray_of(ndarray)) == nullptr &&
-         PyArray_CHKFLAGS(ndarray_of(ndarray), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
-         PyArray_SIZE(ndarray_of(ndarray)) > 0;
+         PyArray_CHKFLAGS(ndarray_of(ndarray), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE);
 }
 
 Array adopt(PyObject* ndarray, DType dtype) {
   PyArrayObject* array = ndarray_of(ndarray);
   const Geometry g = geometry_of(array);
-  // To copy a few bytes costs less than to keep the object.
+  // To copy a few bytes costs less than to keep the object. (Of none there is an address.)
   constexpr npy_intp few_bytes = 4096;
   const npy_intp bytes = PyArray_NBYTES(array);
+  const bool is_few = bytes > 0 && bytes <= few_bytes;
   const bool is_dense = PyArray_IS_C_CONTIGUOUS(array), is_column = PyArray_IS_F_CONTIGUOUS(array);
-  if (bytes <= few_bytes && is_dense && (g.shape.size() == 1 || !is_column))
+  if (is_few && is_dense && (g.shape.size() == 1 || !is_column))
     return copy_of(PyArray_DATA(array), g.shape, dtype);
-  if (bytes <= few_bytes && (is_dense || is_column)) {
+  if (is_few && (is_dense || is_column)) {
     // With its own strides: of one element, an axis may have any.
     Array copied = empty_strided(g.shape, g.strides, dtype);
     std::memcpy(memory_of(copied), PyArray_DATA(array), static_cast<std::size_t>(bytes));

@@ -123,6 +123,24 @@ OF_ONE_ARRAY = """
     a.searchsorted(True)
     np.searchsorted(a, -0.0, side="right")
     np.searchsorted(a, [1.0])
+    np.select([a > 1], [a], 0.0)
+    np.select([a > 1], [a])
+    np.select([a > 1, a < 0], [a, a * 2], 7)
+    np.select([a > 1, a < 0], [a, 3], 7)
+    np.select([a > 1], [a], 10**30)
+    np.select([a > 1], [a], np.float32(2.5))
+    np.select([a], [a], 0)
+    np.select([a > 1], [a, a], 0)
+    np.select([], [], 0)
+    np.r_[1.0, a, 2]
+    np.r_[a, 2**60]
+    np.r_[a, a]
+    np.r_[a, 1j]
+    np.r_["0,2", a, 1.0]
+    np.r_[True, a]
+    np.r_[a, float("nan")]
+    np.setdiff1d(a, a)
+    a[a > 99]
     np.vander(a)
     np.vander(a, 3)
     np.vander(a, 2, increasing=True)
@@ -232,6 +250,24 @@ OF_OTHERS = """
     np.atleast_1d(2.0)
     np.atleast_1d(2)
     np.atleast_1d(1, 2)
+    np.mgrid[0:3, 0:2]
+    np.mgrid[1:3, -2:2, :4]
+    np.mgrid[0:3, 2:2]
+    np.mgrid[0:3, 0:2.0]
+    np.mgrid[0:4:2, 0:3]
+    np.mgrid[0:3]
+    np.mgrid[0:3, 0:2][0].base is not None
+    np.ogrid[0:3, 0:2]
+    np.ogrid[1:3, -2:2, :4]
+    np.ogrid[0:3, 2:2]
+    np.ogrid[0:3, 0:5j]
+    np.ogrid[0:3]
+    np.ogrid[:, 0:2]
+    np.ogrid[()]
+    np.ogrid[True:3, 0:2]
+    np.r_[1.0, 2.0]
+    np.r_[()]
+    np.setdiff1d(np.arange(3), np.arange(3))
     np.tri(3)
     np.tri(3, 4, 1)
     np.tri(3, k=-10**18)
