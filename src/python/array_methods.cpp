@@ -77,6 +77,14 @@ struct Ravel {
   }
 };
 
+// ravel() of what lies in C order: no step of a program, so its line is not looked up.
+PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Layout& layout = *array_behind(self).layout();
+  if (positional > 0 || names || !layout.c_contiguous() || layout.ndim() == 0)
+    return method<Ravel>(self, values, positional, names);
+  return guarded([&] { return Ravel::run(self, {values, 0, nullptr}); });
+}
+
 struct Flatten {
   static constexpr const char* name = "flatten";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
@@ -134,9 +142,6 @@ struct Squeeze {
   static constexpr const char* name = "squeeze";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
-    const bool is_plain = arguments.positional + arguments.keywords() == 0;
-    if (is_plain && std::ranges::find(array.layout()->shape(), 1) == array.layout()->shape().end())
-      return Py_NewRef(self);
     const auto [axis] = named(arguments, {"axis"});
     const Axes axes = axes_operand(axis, array.ndim());
     const bool any = !is_given(axis);
@@ -155,6 +160,14 @@ struct Squeeze {
     return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
   }
 };
+
+// squeeze() where no axis has one element.
+PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const auto shape = array_behind(self).layout()->shape();
+  if (positional == 0 && !names && std::ranges::find(shape, 1) == shape.end())
+    return Py_NewRef(self);
+  return method<Squeeze>(self, values, positional, names);
+}
 
 struct AsType {
   static constexpr const char* name = "astype";
@@ -713,6 +726,8 @@ struct TransposeFunction {
 
 }  // namespace
 
+PyObject* nonzero_places(PyObject* array) { return Nonzero::run(array, {}); }
+
 Ref table_of(const std::vector<Array>& indices) {
   const std::int64_t shape[2] = {indices[0].size(), std::ssize(indices)},
                      strides[2] = {8 * shape[1], 8};
@@ -736,20 +751,34 @@ std::vector<PyMethodDef> array_shortcuts() {
 }
 
 std::vector<PyMethodDef> array_methods() {
-  return {method_row<Reshape>(),   method_row<Ravel>(),
-          method_row<Flatten>(),   method_row<Transpose>(),
-          method_row<SwapAxes>(),  method_row<Squeeze>(),
-          method_row<AsType>(),    method_row<Copy>(),
-          compress_method(),       choose_method(),
-          method_row<Fill>(),      method_row<Item>(),
-          method_row<View>(),      method_row<Dot>(),
-          method_row<Clip>(),      method_row<Take>(),
-          method_row<Repeat>(),    method_row<Nonzero>(),
-          method_row<Conjugate>(), method_row<Conjugate>("conj"),
-          method_row<Round>(),     method_row<Diagonal>(),
-          method_row<Trace>(),     method_row<SetFlags>(),
-          method_row<Resize>(),    method_row<ToList>(),
-          method_row<ToBytes>(),   method_row<ToFile>()};
+  return {method_row<Reshape>(),
+          {"ravel", as_c_function(ravel), METH_FASTCALL | METH_KEYWORDS, nullptr},
+          method_row<Flatten>(),
+          method_row<Transpose>(),
+          method_row<SwapAxes>(),
+          {"squeeze", as_c_function(squeeze), METH_FASTCALL | METH_KEYWORDS, nullptr},
+          method_row<AsType>(),
+          method_row<Copy>(),
+          compress_method(),
+          choose_method(),
+          method_row<Fill>(),
+          method_row<Item>(),
+          method_row<View>(),
+          method_row<Dot>(),
+          method_row<Clip>(),
+          method_row<Take>(),
+          method_row<Repeat>(),
+          method_row<Nonzero>(),
+          method_row<Conjugate>(),
+          method_row<Conjugate>("conj"),
+          method_row<Round>(),
+          method_row<Diagonal>(),
+          method_row<Trace>(),
+          method_row<SetFlags>(),
+          method_row<Resize>(),
+          method_row<ToList>(),
+          method_row<ToBytes>(),
+          method_row<ToFile>()};
 }
 
 }  // namespace frit::python

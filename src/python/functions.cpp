@@ -35,8 +35,8 @@ struct Where {
     return new_array(apply(Op::Select, {condition, x.argument, y.argument}));
   }
   static PyObject* indices(PyObject* object) {
-    const Ref ours = Ref::steal(new_array(array_operand(object)));
-    return checked(PyObject_CallMethod(ours.get(), "nonzero", nullptr)).release();
+    if (is_array(object)) return nonzero_places(object);
+    return nonzero_places(Ref::steal(new_array(array_operand(object))).get());
   }
 };
 

@@ -49,6 +49,9 @@ Array flipped(const Array& array, std::span<const int> axes);
 // The elements shifted from the main diagonal of two axes, along a new last one.
 Array diagonal(const Array& array, std::int64_t shift, std::size_t one, std::size_t two);
 
+// array.nonzero(); throws Unfit without axes.
+PyObject* nonzero_places(PyObject* array);
+
 // The table whose columns these results of nonzero() are: what NumPy shows as their .base.
 Ref table_of(const std::vector<Array>& indices);
 

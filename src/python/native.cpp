@@ -15,6 +15,7 @@
 #include "python/function_attributes.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
+#include "python/sequences.h"
 
 namespace frit::python {
 namespace {
@@ -239,9 +240,18 @@ bool asks_for_own_dtype(const Array& array, PyObject* names, PyObject* dtype) {
 }
 PyObject* call_giving_back(PyObject* object, PyObject* const* values, std::size_t flags_and_count,
                            PyObject* names) {
-  if (PyVectorcall_NARGS(flags_and_count) != 1 || !is_array(values[0]))
-    return call_native(object, values, flags_and_count, names);
   const long flags = native_of(object).flags;
+  if (PyVectorcall_NARGS(flags_and_count) != 1)
+    return call_native(object, values, flags_and_count, names);
+  if (!is_array(values[0])) {
+    const bool is_number = PyFloat_CheckExact(values[0]) || PyLong_CheckExact(values[0]);
+    if (!is_number || names || (flags & gives_array_back) == 0)
+      return call_native(object, values, flags_and_count, names);
+    return guarded([&] {
+      const std::optional<Array> number = array_of_numbers(values[0]);
+      return number ? new_array(*number) : call_native(object, values, flags_and_count, names);
+    });
+  }
   const Array& array = array_of(values[0]).array;
   const Layout& layout = *array.layout();
   const bool is_as_asked =
