@@ -751,34 +751,20 @@ std::vector<PyMethodDef> array_shortcuts() {
 }
 
 std::vector<PyMethodDef> array_methods() {
-  return {method_row<Reshape>(),
-          {"ravel", as_c_function(ravel), METH_FASTCALL | METH_KEYWORDS, nullptr},
-          method_row<Flatten>(),
-          method_row<Transpose>(),
-          method_row<SwapAxes>(),
-          {"squeeze", as_c_function(squeeze), METH_FASTCALL | METH_KEYWORDS, nullptr},
-          method_row<AsType>(),
-          method_row<Copy>(),
-          compress_method(),
-          choose_method(),
-          method_row<Fill>(),
-          method_row<Item>(),
-          method_row<View>(),
-          method_row<Dot>(),
-          method_row<Clip>(),
-          method_row<Take>(),
-          method_row<Repeat>(),
-          method_row<Nonzero>(),
-          method_row<Conjugate>(),
-          method_row<Conjugate>("conj"),
-          method_row<Round>(),
-          method_row<Diagonal>(),
-          method_row<Trace>(),
-          method_row<SetFlags>(),
-          method_row<Resize>(),
-          method_row<ToList>(),
-          method_row<ToBytes>(),
-          method_row<ToFile>()};
+  return {method_row<Reshape>(),   plain_row("ravel", ravel),
+          method_row<Flatten>(),   method_row<Transpose>(),
+          method_row<SwapAxes>(),  plain_row("squeeze", squeeze),
+          method_row<AsType>(),    method_row<Copy>(),
+          compress_method(),       choose_method(),
+          method_row<Fill>(),      method_row<Item>(),
+          method_row<View>(),      method_row<Dot>(),
+          method_row<Clip>(),      method_row<Take>(),
+          method_row<Repeat>(),    method_row<Nonzero>(),
+          method_row<Conjugate>(), method_row<Conjugate>("conj"),
+          method_row<Round>(),     method_row<Diagonal>(),
+          method_row<Trace>(),     method_row<SetFlags>(),
+          method_row<Resize>(),    method_row<ToList>(),
+          method_row<ToBytes>(),   method_row<ToFile>()};
 }
 
 }  // namespace frit::python

@@ -18,8 +18,7 @@ PyObject* next_result(PyObject* results, PyObject* const*, Py_ssize_t, PyObject*
 
 // NumPy puts the results together: the function, which must not run twice, stays out of it.
 PyObject* joined_by_numpy(PyObject* axis, PyObject* array, const std::vector<Ref>& results) {
-  static PyMethodDef definition = {"func1d", as_c_function(next_result),
-                                   METH_FASTCALL | METH_KEYWORDS, nullptr};
+  static PyMethodDef definition = plain_row("func1d", next_result);
   const Ref list = checked(PyList_New(std::ssize(results)));
   for (std::size_t k = 0; k < results.size(); ++k)
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(k), Py_NewRef(results[k].get()));
@@ -136,8 +135,7 @@ PyObject* apply_along_axis(PyObject*, PyObject* const* values, Py_ssize_t positi
 }  // namespace
 
 std::vector<PyMethodDef> callback_shortcuts() {
-  return {{"apply_along_axis", as_c_function(apply_along_axis), METH_FASTCALL | METH_KEYWORDS,
-           nullptr}};
+  return {plain_row("apply_along_axis", apply_along_axis)};
 }
 
 }  // namespace frit::python

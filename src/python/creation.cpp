@@ -515,10 +515,8 @@ PyObject* own(PyObject*, PyObject* object) {
 }  // namespace
 
 std::vector<PyMethodDef> creation_shortcuts() {
-  return {like_row<empty_made>("empty_like"),
-          like_row<zeros_made>("zeros_like"),
-          like_row<ones_made>("ones_like"),
-          {"full_like", as_c_function(full_like), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+  return {like_row<empty_made>("empty_like"), like_row<zeros_made>("zeros_like"),
+          like_row<ones_made>("ones_like"), plain_row("full_like", full_like)};
 }
 
 std::vector<PyMethodDef> creation_functions() {

@@ -236,29 +236,14 @@ struct TensorDot {
   }
 };
 
-// A list of arrays in C order, alike in shape and dtype; else nothing.
-std::vector<const Array*> like_arrays(PyObject* object) {
-  std::vector<const Array*> arrays;
-  if (!PyList_CheckExact(object)) return arrays;
-  for (Py_ssize_t k = 0; k < PyList_GET_SIZE(object); ++k) {
-    PyObject* const each = PyList_GET_ITEM(object, k);
-    const Array* const array = is_array(each) ? &array_behind(each) : nullptr;
-    if (!array || !array->c_contiguous() || array->ndim() == 0 ||
-        (k > 0 && (array->dtype() != arrays[0]->dtype() ||
-                   !std::ranges::equal(array->shape(), arrays[0]->shape()))))
-      return {};
-    arrays.push_back(array);
-  }
-  return arrays;
-}
-
 // select(condlist, choicelist, default=0) of arrays alike, and a Python number.
 PyObject* select(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   const Arguments arguments{values, positional, names};
   return shortcut({&address_of<select>, arguments}, [&] {
     const auto [condition_list, choice_list, given] =
         named(arguments, {"condlist", "choicelist", "default"});
-    if (!choice_list) return left_to_numpy();
+    if (!choice_list || !PyList_CheckExact(condition_list) || !PyList_CheckExact(choice_list))
+      return left_to_numpy();
     const auto conditions = like_arrays(condition_list), choices = like_arrays(choice_list);
     if (conditions.empty() || conditions.size() != choices.size() ||
         conditions[0]->dtype() != DType::Bool ||
@@ -305,8 +290,8 @@ PyObject* multi_dot(PyObject*, PyObject* const* values, Py_ssize_t positional, P
 }  // namespace
 
 std::vector<PyMethodDef> formula_shortcuts() {
-  return {{"select", as_c_function(select), METH_FASTCALL | METH_KEYWORDS, nullptr},
-          {"linalg.multi_dot", as_c_function(multi_dot), METH_FASTCALL | METH_KEYWORDS, nullptr},
+  return {plain_row("select", select),
+          plain_row("linalg.multi_dot", multi_dot),
           shortcut_row<MatrixPower>(),
           shortcut_row<TensorDot<1>>(),
           shortcut_row<TensorDot<2>>(),

@@ -556,23 +556,22 @@ std::vector<PyMethodDef> joining_shortcuts() {
           join_row<DepthStack>("dstack"),
           join_row<Append>("append"),
           join_row<Block>("block"),
-          {"meshgrid", as_c_function(meshgrid), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+          plain_row("meshgrid", meshgrid)};
 }
 
 std::vector<PyMethodDef> array_functions() {
-  return {
-      function_row<Where>(),
-      function_row<CopyTo>(),
-      function_row<Concatenate>(),
-      function_row<BroadcastTo>(),
-      function_row<CountNonzero>(),
-      function_row<NonzeroFunction>(),
-      function_row<DotFunction>(),
-      function_row<MayShareMemory>(),
-      {"to_numpy", to_numpy, METH_O, nullptr},
-      {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
-      {"wrap_result", wrap_result, METH_O, nullptr},
-      {"call_numpy", as_c_function(call_numpy_function), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+  return {function_row<Where>(),
+          function_row<CopyTo>(),
+          function_row<Concatenate>(),
+          function_row<BroadcastTo>(),
+          function_row<CountNonzero>(),
+          function_row<NonzeroFunction>(),
+          function_row<DotFunction>(),
+          function_row<MayShareMemory>(),
+          {"to_numpy", to_numpy, METH_O, nullptr},
+          {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
+          {"wrap_result", wrap_result, METH_O, nullptr},
+          plain_row("call_numpy", call_numpy_function)};
 }
 
 }  // namespace frit::python

@@ -43,6 +43,10 @@ PyObject* named_tuple(PyObject* type, const Ref& items);
 // The largest singular value of a small matrix of float64; throws Unfit for others.
 PyObject* spectral_norm(PyObject* matrix);
 
+// Those of a list or tuple that lie in C order, have elements and are all like the first in shape
+// and dtype; none where one is no such. Borrowed.
+std::vector<const Array*> like_arrays(PyObject* sequence);
+
 // The view that runs backwards along these axes.
 Array flipped(const Array& array, std::span<const int> axes);
 

@@ -19,12 +19,9 @@ const Array* dense_array(PyObject* object) {
   const Array& array = array_of(object).array;
   return array.c_contiguous() && array.ndim() > 0 && array.size() > 0 ? &array : nullptr;
 }
-const Array* dense_places(PyObject* object) {
-  const Array* array = dense_array(object);
-  return array && array->dtype() == DType::Int64 ? array : nullptr;
-}
 
-// Those of a list or tuple that are dense and all like the first in shape and dtype; else none.
+}  // namespace
+
 std::vector<const Array*> like_arrays(PyObject* sequence) {
   if (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence)) return {};
   std::vector<const Array*> arrays;
@@ -36,6 +33,13 @@ std::vector<const Array*> like_arrays(PyObject* sequence) {
     arrays.push_back(array);
   }
   return arrays;
+}
+
+namespace {
+
+const Array* dense_places(PyObject* object) {
+  const Array* array = dense_array(object);
+  return array && array->dtype() == DType::Int64 ? array : nullptr;
 }
 
 template <class T = std::byte>
@@ -246,13 +250,9 @@ struct PutAlongAxis {
 PyMethodDef choose_method() { return method_row<ChooseMethod>(); }
 
 std::vector<PyMethodDef> index_shortcuts() {
-  return {shortcut_row<Choose>(),
-          shortcut_row<UnravelIndex>(),
-          shortcut_row<BroadcastArrays>(),
-          shortcut_row<TakeAlongAxis>(),
-          shortcut_row<PutAlongAxis>(),
-          {"ravel_multi_index", as_c_function(ravel_multi_index), METH_FASTCALL | METH_KEYWORDS,
-           nullptr}};
+  return {shortcut_row<Choose>(),          shortcut_row<UnravelIndex>(),
+          shortcut_row<BroadcastArrays>(), shortcut_row<TakeAlongAxis>(),
+          shortcut_row<PutAlongAxis>(),    plain_row("ravel_multi_index", ravel_multi_index)};
 }
 
 }  // namespace frit::python

@@ -225,15 +225,10 @@ struct Triangle {
 }  // namespace
 
 std::vector<PyMethodDef> matrix_shortcuts() {
-  constexpr int fast = METH_FASTCALL | METH_KEYWORDS;
-  return {{"eye", as_c_function(eye), fast, nullptr},
-          {"identity", as_c_function(identity), fast, nullptr},
-          {"tri", as_c_function(tri), fast, nullptr},
-          shortcut_row<Vandermonde>(),
-          {"indices", as_c_function(indices), fast, nullptr},
-          shortcut_row<Diag>(),
-          shortcut_row<DiagFlat>(),
-          shortcut_row<Triangle<true>>(),
+  return {plain_row("eye", eye),          plain_row("identity", identity),
+          plain_row("tri", tri),          shortcut_row<Vandermonde>(),
+          plain_row("indices", indices),  shortcut_row<Diag>(),
+          shortcut_row<DiagFlat>(),       shortcut_row<Triangle<true>>(),
           shortcut_row<Triangle<false>>()};
 }
 

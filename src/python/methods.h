@@ -57,6 +57,12 @@ PyMethodDef method_row(const char* name = Method::name) {
   return {name, as_c_function(method<Method>), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
+// A function in C that is no method.
+using PlainFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+inline PyMethodDef plain_row(const char* name, PlainFunction function) {
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
 // An address that stands for a C function.
 template <auto function>
 constexpr char address_of = 0;

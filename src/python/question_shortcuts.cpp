@@ -95,20 +95,15 @@ PyObject* common_type(PyObject*, PyObject* const* values, Py_ssize_t positional,
   return Py_NewRef(as_object(descriptor_of(type)->typeobj));
 }
 
-PyMethodDef row(const char* name,
-                PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
-  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
-}
-
 }  // namespace
 
 std::vector<PyMethodDef> question_shortcuts() {
-  return {row("iterable", answer<iterable>),
-          row("isfortran", answer<is_fortran>),
-          row("isscalar", answer<is_scalar_object>),
-          row("min_scalar_type", answer<least_type>),
-          row("can_cast", can_cast),
-          row("common_type", common_type)};
+  return {plain_row("iterable", answer<iterable>),
+          plain_row("isfortran", answer<is_fortran>),
+          plain_row("isscalar", answer<is_scalar_object>),
+          plain_row("min_scalar_type", answer<least_type>),
+          plain_row("can_cast", can_cast),
+          plain_row("common_type", common_type)};
 }
 
 }  // namespace frit::python

@@ -330,17 +330,12 @@ PyObject* may_share(PyObject*, PyObject* const* values, Py_ssize_t positional, P
   return Py_NewRef(one == two || one->foreign || two->foreign ? Py_NotImplemented : Py_False);
 }
 
-PyMethodDef row(const char* name,
-                PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
-  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
-}
-
 }  // namespace
 
 std::vector<PyMethodDef> plain_shortcuts() {
-  return {row("result_type", result_type),
-          row("may_share_memory", may_share),
-          row("shares_memory", may_share),
+  return {plain_row("result_type", result_type),
+          plain_row("may_share_memory", may_share),
+          plain_row("shares_memory", may_share),
           shortcut_row<FlatNonzero>(),
           shortcut_row<Roll>(),
           shortcut_row<Tile>(),

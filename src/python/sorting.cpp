@@ -291,7 +291,7 @@ std::vector<PyMethodDef> sorting_methods() {
 }
 
 std::vector<PyMethodDef> sorting_shortcuts() {
-  return {{"lexsort", as_c_function(lexsort), METH_FASTCALL | METH_KEYWORDS, nullptr},
+  return {plain_row("lexsort", lexsort),
           shortcut_row<SortFunction<small_sort>>(),
           shortcut_row<SortFunction<small_argsort>>(),
           shortcut_row<PartitionFunction>(),

@@ -338,8 +338,8 @@ PyObject* from_buffer(PyObject*, PyObject* const* values, Py_ssize_t positional,
 }  // namespace
 
 std::vector<PyMethodDef> view_shortcuts() {
-  return {{"frombuffer", as_c_function(from_buffer), METH_FASTCALL | METH_KEYWORDS, nullptr},
-          {"atleast_1d", as_c_function(atleast_1d), METH_FASTCALL | METH_KEYWORDS, nullptr},
+  return {plain_row("frombuffer", from_buffer),
+          plain_row("atleast_1d", atleast_1d),
           shortcut_row<AtLeast2D>(),
           shortcut_row<AtLeast3D>(),
           shortcut_row<Flip>(),
