@@ -121,14 +121,18 @@ Array wrap(const Foreign& memory, std::span<const std::int64_t> shape,
 }
 
 void drain_released() {
-  if (Engine::get().released.empty()) return;
-  std::vector<std::pair<void*, void (*)(void*)>> due;
-  {
-    Locked lock(Engine::lock());
-    due.swap(Engine::get().released);
+  auto& released = Engine::get().released;
+  while (
+      !released.empty()) {  // one by one: as others may come, and so that the list keeps its room
+    std::pair<void*, void (*)(void*)> due;
+    {
+      Locked lock(Engine::lock());
+      if (released.empty()) return;
+      due = released.back();
+      released.pop_back();
+    }
+    if (due.second) due.second(due.first);
   }
-  for (const auto& [owner, release] : due)
-    if (release) release(owner);
 }
 
 // ---- windows ------------------------------------------------------------------------------------
@@ -155,19 +159,19 @@ Array window(const Array& a, std::span<const std::int64_t> shape,
 
 Array transpose(const Array& a, std::span<const int> axes) {
   check_array(a);
-  if (axes.size() != static_cast<std::size_t>(a.ndim())) throw ValueError("axes don't match array");
+  const Layout& layout = *a.layout();
+  if (axes.size() != layout.shape().size()) throw ValueError("axes don't match array");
   std::uint64_t seen = 0;
-  for (int axis : axes) {
-    check_axis(axis, a.ndim());
-    if (seen >> axis & 1) throw ValueError("repeated axis in transpose");
-    seen |= std::uint64_t{1} << axis;
-  }
-  Locked lock(Engine::lock());
   std::int64_t shape[max_dimensions], strides[max_dimensions];
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    shape[k] = a.shape()[static_cast<std::size_t>(axes[k])];
-    strides[k] = a.strides()[static_cast<std::size_t>(axes[k])];
+    const int axis = axes[k];
+    check_axis(axis, layout.ndim());
+    if (seen >> axis & 1) throw ValueError("repeated axis in transpose");
+    seen |= std::uint64_t{1} << axis;
+    shape[k] = layout.shape()[static_cast<std::size_t>(axis)];
+    strides[k] = layout.strides()[static_cast<std::size_t>(axis)];
   }
+  Locked lock(Engine::lock());
   return window_of(a,
                    LayoutRef::adopt(make_layout({shape, axes.size()}, {strides, axes.size()},
                                                 size_of(a.dtype()))),

@@ -103,8 +103,12 @@ int set_dtype(PyObject* self, PyObject* value, void*) {
   });
 }
 
-PyObject* ndim(PyObject* self, void*) { return PyLong_FromLong(array_behind(self).ndim()); }
-PyObject* size(PyObject* self, void*) { return PyLong_FromLongLong(array_behind(self).size()); }
+PyObject* ndim(PyObject* self, void*) {
+  return PyLong_FromLong(array_behind(self).layout()->ndim());
+}
+PyObject* size(PyObject* self, void*) {
+  return PyLong_FromLongLong(array_behind(self).layout()->size());
+}
 PyObject* item_size(PyObject* self, void*) {
   return PyLong_FromLong(size_of(array_behind(self).dtype()));
 }
@@ -194,24 +198,24 @@ PyObject* flat(PyObject* self, void*) {
 int set_flat(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] { set_on_real(self, "flat", value); });
 }
-PyObject* data(PyObject* self, void*) {
-  return guarded([&] { return get_from_real(self, "data"); });
-}
+PyObject* data(PyObject* self, void*) { return PyMemoryView_FromObject(self); }
 PyObject* device(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
 PyObject* array_priority(PyObject*, void*) { return PyFloat_FromDouble(0.0); }
 
 // A raw address has no lifetime: whoever asked for one may use it as long as the owner of the
 // memory lives.
-PyObject* pinned_real(PyObject* self) {
+Ref pinned_real(PyObject* self) {
   PyObject* owner = array_of(self).owner;
   ArrayObject& keeper = array_of(owner && is_array(owner) ? owner : self);
   if (!keeper.pinned) keeper.pinned = real_array(keeper).release();
-  return real_array(array_of(self)).release();
+  if (&keeper == &array_of(self) && is_real_of(keeper.pinned, keeper))
+    return Ref::borrow(keeper.pinned);
+  return real_array(array_of(self));
 }
 template <const char* const* name>
 PyObject* get_pinned(PyObject* self, void*) {
-  return guarded(
-      [&] { return PyObject_GetAttrString(Ref::steal(pinned_real(self)).get(), *name); });
+  static PyObject* const interned = PyUnicode_InternFromString(*name);
+  return guarded([&] { return PyObject_GetAttr(pinned_real(self).get(), interned); });
 }
 constexpr const char* ctypes_name = "ctypes";
 constexpr const char* interface_name = "__array_interface__";
@@ -220,9 +224,10 @@ constexpr const char* struct_name = "__array_struct__";
 }  // namespace
 
 Array reversed_axes(const Array& array) {
-  std::vector<int> axes(static_cast<std::size_t>(array.ndim()));
-  std::iota(axes.rbegin(), axes.rend(), 0);
-  return transpose(array, axes);
+  int axes[max_dimensions];
+  const int n = array.layout()->ndim();
+  for (int k = 0; k < n; ++k) axes[k] = n - 1 - k;
+  return transpose(array, {axes, static_cast<std::size_t>(n)});
 }
 
 std::vector<PyGetSetDef> array_attributes() {

@@ -77,6 +77,14 @@ struct Ravel {
   }
 };
 
+// ravel() of what lies in C order: no step of a program, so its line is not looked up.
+PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const Layout& layout = *array_behind(self).layout();
+  if (positional > 0 || names || !layout.c_contiguous() || layout.ndim() == 0)
+    return method<Ravel>(self, values, positional, names);
+  return guarded([&] { return Ravel::run(self, {values, 0, nullptr}); });
+}
+
 struct Flatten {
   static constexpr const char* name = "flatten";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
@@ -134,9 +142,6 @@ struct Squeeze {
   static constexpr const char* name = "squeeze";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
-    const bool is_plain = arguments.positional + arguments.keywords() == 0;
-    if (is_plain && std::ranges::find(array.layout()->shape(), 1) == array.layout()->shape().end())
-      return Py_NewRef(self);
     const auto [axis] = named(arguments, {"axis"});
     const Axes axes = axes_operand(axis, array.ndim());
     const bool any = !is_given(axis);
@@ -155,6 +160,14 @@ struct Squeeze {
     return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
   }
 };
+
+// squeeze() where no axis has one element.
+PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  const auto shape = array_behind(self).layout()->shape();
+  if (positional == 0 && !names && std::ranges::find(shape, 1) == shape.end())
+    return Py_NewRef(self);
+  return method<Squeeze>(self, values, positional, names);
+}
 
 struct AsType {
   static constexpr const char* name = "astype";
@@ -218,45 +231,18 @@ struct Fill {
   }
 };
 
-constexpr const char* tobytes_name = "tobytes";
-constexpr const char* tofile_name = "tofile";
-constexpr const char* sort_name = "sort";
-constexpr const char* argsort_name = "argsort";
-constexpr const char* searchsorted_name = "searchsorted";
-constexpr const char* partition_name = "partition";
-constexpr const char* argpartition_name = "argpartition";
-
-// Methods that NumPy does on the real array, reading or changing it in place: no loss, so not
-// counted as fallbacks.
-template <const char* const* method_name>
-struct OnReal {
-  static constexpr const char* name = *method_name;
+struct ToFile {
+  static constexpr const char* name = "tofile";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    constexpr Py_ssize_t most = 8;  // none of them takes more
-    const Py_ssize_t count = arguments.positional + arguments.keywords();
-    if (count >= most) throw Unfit{"too many arguments"};
-    PyObject* values[most] = {self};
-    std::copy_n(arguments.values, count, values + 1);
-    return call_numpy(ndarray_method(name), {values, arguments.positional + 1, arguments.names});
+    return call_on_real(name, self, arguments);
   }
 };
-
-struct ArgSort {
-  static constexpr const char* name = "argsort";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    if (arguments.positional + arguments.keywords() == 0)
-      if (std::optional<Array> places = small_argsort(array_behind(self), NPY_QUICKSORT))
-        return new_array(*std::move(places));
-    return OnReal<&argsort_name>::run(self, arguments);
-  }
-};
-
 struct ToBytes {
   static constexpr const char* name = "tobytes";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const Array& array = array_behind(self);
     if (arguments.positional + arguments.keywords() > 0 || !array.c_contiguous())
-      return OnReal<&tobytes_name>::run(self, arguments);
+      return call_on_real(name, self, arguments);
     const std::byte* data = evaluate(array);
     return checked(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(data),
                                              array.size() * size_of(array.dtype())))
@@ -580,9 +566,26 @@ struct Trace {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [offset, first, second, dtype, out] =
         named(arguments, {"offset", "axis1", "axis2", "dtype", "out"});
-    static PyObject* last = PyLong_FromLong(-1);
     return reduce_native(Op::Add, Diagonal::of(array_behind(self), offset, first, second),
-                         {.axis = last, .dtype = dtype, .out = out});
+                         {.axis = last_axis(), .dtype = dtype, .out = out});
+  }
+
+  static PyObject* last_axis() {
+    static PyObject* const last = PyLong_FromLong(-1);
+    return last;
+  }
+};
+
+// linalg.trace(x, *, offset=0, dtype=None): of the last two axes.
+struct MatrixTrace {
+  static constexpr const char* name = "linalg.trace";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& array = array_behind(self);
+    if (arguments.positional > 0 || array.ndim() < 2) return left_to_numpy();
+    const auto [offset, dtype] = named(arguments, {"offset", "dtype"});
+    const auto last = static_cast<std::size_t>(array.ndim() - 1);
+    const Array along = diagonal(array, offset ? integer_operand(offset) : 0, last - 1, last);
+    return reduce_native(Op::Add, along, {.axis = Trace::last_axis(), .dtype = dtype});
   }
 };
 
@@ -721,26 +724,9 @@ struct TransposeFunction {
   }
 };
 
-// partition(a, kth, axis=-1): of a copy, in place.
-struct PartitionFunction {
-  static constexpr const char* name = "partition";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [kth, axis] = named(arguments, {"kth", "axis"});
-    if (!kth || axis == Py_None) return left_to_numpy();
-    Ref copied = Ref::steal(new_array(copy(array_behind(self), 'K')));
-    const Ref none = Ref::steal(OnReal<&partition_name>::run(copied.get(), arguments));
-    return copied.release();
-  }
-};
-struct ArgPartitionFunction {
-  static constexpr const char* name = "argpartition";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [kth, axis] = named(arguments, {"kth", "axis"});
-    return kth ? OnReal<&argpartition_name>::run(self, arguments) : left_to_numpy();
-  }
-};
-
 }  // namespace
+
+PyObject* nonzero_places(PyObject* array) { return Nonzero::run(array, {}); }
 
 Ref table_of(const std::vector<Array>& indices) {
   const std::int64_t shape[2] = {indices[0].size(), std::ssize(indices)},
@@ -749,9 +735,7 @@ Ref table_of(const std::vector<Array>& indices) {
 }
 
 std::vector<PyMethodDef> array_shortcuts() {
-  return {shortcut_row<PartitionFunction>(),
-          shortcut_row<ArgPartitionFunction>(),
-          shortcut_row<ClipFunction>(),
+  return {shortcut_row<ClipFunction>(),
           shortcut_row<Diagonal>(),
           shortcut_row<Nonzero>(),
           shortcut_row<Ravel>(),
@@ -762,42 +746,25 @@ std::vector<PyMethodDef> array_shortcuts() {
           shortcut_row<SwapAxes>(),
           shortcut_row<Take>(),
           shortcut_row<Trace>(),
+          shortcut_row<MatrixTrace>(),
           shortcut_row<TransposeFunction>()};
 }
 
 std::vector<PyMethodDef> array_methods() {
-  return {method_row<Reshape>(),
-          method_row<Ravel>(),
-          method_row<Flatten>(),
-          method_row<Transpose>(),
-          method_row<SwapAxes>(),
-          method_row<Squeeze>(),
-          method_row<AsType>(),
-          method_row<Copy>(),
-          compress_method(),
-          method_row<Fill>(),
-          method_row<Item>(),
-          method_row<View>(),
-          method_row<Dot>(),
-          method_row<Clip>(),
-          method_row<Take>(),
-          method_row<Repeat>(),
-          method_row<Nonzero>(),
-          method_row<Conjugate>(),
-          method_row<Conjugate>("conj"),
-          method_row<Round>(),
-          method_row<Diagonal>(),
-          method_row<Trace>(),
-          method_row<SetFlags>(),
-          method_row<Resize>(),
-          method_row<ToList>(),
-          method_row<ToBytes>(),
-          method_row<OnReal<&tofile_name>>(),
-          method_row<OnReal<&sort_name>>(),
-          method_row<ArgSort>(),
-          method_row<OnReal<&searchsorted_name>>(),
-          method_row<OnReal<&partition_name>>(),
-          method_row<OnReal<&argpartition_name>>()};
+  return {method_row<Reshape>(),   plain_row("ravel", ravel),
+          method_row<Flatten>(),   method_row<Transpose>(),
+          method_row<SwapAxes>(),  plain_row("squeeze", squeeze),
+          method_row<AsType>(),    method_row<Copy>(),
+          compress_method(),       choose_method(),
+          method_row<Fill>(),      method_row<Item>(),
+          method_row<View>(),      method_row<Dot>(),
+          method_row<Clip>(),      method_row<Take>(),
+          method_row<Repeat>(),    method_row<Nonzero>(),
+          method_row<Conjugate>(), method_row<Conjugate>("conj"),
+          method_row<Round>(),     method_row<Diagonal>(),
+          method_row<Trace>(),     method_row<SetFlags>(),
+          method_row<Resize>(),    method_row<ToList>(),
+          method_row<ToBytes>(),   method_row<ToFile>()};
 }
 
 }  // namespace frit::python

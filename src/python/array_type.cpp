@@ -68,12 +68,12 @@ PyObject* as_text(PyObject* object) {
 }
 
 Py_ssize_t length(PyObject* object) {
-  const Array& array = array_of(object).array;
-  if (array.ndim() == 0) {
+  const Layout& layout = *array_of(object).array.layout();
+  if (layout.ndim() == 0) {
     PyErr_SetString(PyExc_TypeError, "len() of unsized object");
     return -1;
   }
-  return array.shape()[0];
+  return layout.shape()[0];
 }
 
 // For the C interface's PySequence_GetItem.
@@ -256,7 +256,8 @@ void set_viewed(ArrayObject& view, ArrayObject& of) {
 void make_array_type(PyObject* module) {
   make_rows_type();
   static std::vector<PyMethodDef> methods;  // the type keeps pointers into these
-  for (const auto& part : {array_methods(), array_reduction_methods(), array_protocol_methods()})
+  for (const auto& part :
+       {array_methods(), sorting_methods(), array_reduction_methods(), array_protocol_methods()})
     methods.insert(methods.end(), part.begin(), part.end());
   for (PyMethodDef& method : methods)
     if (method.ml_name[0] != '_') method.ml_doc = text_of(numpy.ndarray, method.ml_name);

@@ -9,6 +9,7 @@ namespace frit::python {
 
 std::vector<PyGetSetDef> array_attributes();
 std::vector<PyMethodDef> array_methods();  // shape, copies, conversion
+std::vector<PyMethodDef> sorting_methods();
 std::vector<PyMethodDef> array_reduction_methods();
 std::vector<PyMethodDef> array_protocol_methods();  // __array__ and its like, pickling, DLPack
 

@@ -447,6 +447,8 @@ struct AsArray {
   static constexpr const char* name = *function_name;
 
   static PyObject* run(const Arguments& arguments) {
+    if (arguments.positional == 1 && !arguments.names && !is_ours(arguments.values[0]))
+      if (PyObject* made = convert_numbers(arguments.values[0], nullptr, 0)) return made;
     const auto [object, dtype, order, device, copies, like] =
         named(arguments, {"a", "dtype", "order", "device", "copy", "like"}, 3);
     if (!object || !is_on_cpu(device) || is_given(like)) throw Unfit{"device= or like= is given"};
@@ -513,10 +515,8 @@ PyObject* own(PyObject*, PyObject* object) {
 }  // namespace
 
 std::vector<PyMethodDef> creation_shortcuts() {
-  return {like_row<empty_made>("empty_like"),
-          like_row<zeros_made>("zeros_like"),
-          like_row<ones_made>("ones_like"),
-          {"full_like", as_c_function(full_like), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+  return {like_row<empty_made>("empty_like"), like_row<zeros_made>("zeros_like"),
+          like_row<ones_made>("ones_like"), plain_row("full_like", full_like)};
 }
 
 std::vector<PyMethodDef> creation_functions() {

@@ -99,8 +99,9 @@ constexpr int deepest = 16;
 bool may_hold_ours(PyObject* object) {
   if (PyFloat_CheckExact(object) || PyLong_CheckExact(object)) return false;  // as most items are
   return is_array(object) || is_scalar(object) || Py_IS_TYPE(object, ufunc_type) ||
-         Py_IS_TYPE(object, flat_type) || PyType_Check(object) || PyTuple_CheckExact(object) ||
-         PyList_CheckExact(object) || PyDict_CheckExact(object);
+         Py_IS_TYPE(object, flat_type) || PyTuple_CheckExact(object) || PyList_CheckExact(object) ||
+         PyDict_CheckExact(object) || object == as_object(array_type) ||
+         object == as_object(ufunc_type);
 }
 
 // Python function: an object like the given one, whose __array__ gives a real array.
@@ -112,8 +113,76 @@ bool makes_arrays(PyObject* object) {
          PyObject_HasAttrString(as_object(Py_TYPE(object)), "__array__");
 }
 
-// The real objects that stand for ours in one call. It holds them.
-class Stand {
+// The real arrays that stand for ours in one call. It holds them.
+class Arrays {
+ public:
+  Arrays() = default;
+  Arrays(const Arrays&) = delete;
+  Arrays& operator=(const Arrays&) = delete;
+  ~Arrays() {
+    for (std::size_t k = 0; k < count_; ++k) give_back(Ref::steal(pairs_[k].real));
+    if (many_)
+      for (const Pair& pair : many_->pairs) Py_DECREF(pair.real);
+  }
+
+  // Borrowed: alive as long as this and the given object are.
+  PyObject* real(PyObject* object) { return is_array(object) ? real_of_array(object) : object; }
+
+  // Some array of ours has a stand-in.
+  bool has_arrays() const { return count_ > 0; }
+
+  // Ours for the real one, if it stood for one of ours.
+  PyObject* original(PyObject* real) const {
+    for (std::size_t k = 0; k < count_; ++k)
+      if (pairs_[k].real == real) return pairs_[k].ours;
+    if (many_)
+      for (const Pair& pair : many_->pairs)
+        if (pair.real == real) return pair.ours;
+    return nullptr;
+  }
+
+ protected:
+  PyObject* real_of_array(PyObject* object) {
+    if (PyObject* known = known_real(object)) return known;
+    if (count_ < few) {
+      PyObject* made = real_array(array_of(object)).release();
+      pairs_[count_++] = {made, object};
+      return made;
+    }
+    if (!many_) many_ = std::make_unique<Many>();
+    Ref made = real_array(array_of(object));
+    many_->by_object.emplace(object, made.get());
+    many_->pairs.push_back({made.get(), object});
+    return made.release();
+  }
+
+ private:
+  PyObject* known_real(PyObject* object) const {
+    for (std::size_t k = 0; k < count_; ++k)
+      if (pairs_[k].ours == object) return pairs_[k].real;
+    if (!many_) return nullptr;
+    const auto found = many_->by_object.find(object);
+    return found == many_->by_object.end() ? nullptr : found->second;
+  }
+
+  struct Pair {
+    PyObject* real;  // owned
+    PyObject* ours;  // alive because the caller holds it
+  };
+  // Behind the first few: found by hashing.
+  struct Many {
+    std::vector<Pair> pairs;
+    std::unordered_map<PyObject*, PyObject*> by_object;
+  };
+
+  static constexpr std::size_t few = 8;
+  std::size_t count_ = 0;
+  Pair pairs_[few];  // the first `count_` of them
+  std::unique_ptr<Many> many_;
+};
+
+// The same for arrays inside tuples, lists and dicts, and for all else of ours.
+class Stand : public Arrays {
  public:
   // Makers: objects whose __array__ gives arrays of ours have stand-ins, too.
   enum class Makers : std::uint8_t { AsTheyAre, Replaced };
@@ -134,54 +203,10 @@ class Stand {
     return kept(real_object(object));
   }
 
-  Stand(const Stand&) = delete;
-  Stand& operator=(const Stand&) = delete;
-  ~Stand() {
-    kept_.clear();  // lists of real arrays
-    for (std::size_t k = 0; k < count_; ++k) give_back(Ref::steal(pairs_[k].real));
-    if (many_)
-      for (const Pair& pair : many_->pairs) Py_DECREF(pair.real);
-  }
-
-  // Some array of ours has a stand-in.
-  bool has_arrays() const { return count_ > 0; }
-
-  // Ours for the real one, if it stood for one of ours.
-  PyObject* original(PyObject* real) const {
-    for (std::size_t k = 0; k < count_; ++k)
-      if (pairs_[k].real == real) return pairs_[k].ours;
-    if (many_)
-      for (const Pair& pair : many_->pairs)
-        if (pair.real == real) return pair.ours;
-    return nullptr;
-  }
-
  private:
   PyObject* kept(Ref made) {
     kept_.push_back(std::move(made));
     return kept_.back().get();
-  }
-
-  PyObject* real_of_array(PyObject* object) {
-    if (PyObject* known = known_real(object)) return known;
-    if (count_ < few) {
-      PyObject* made = real_array(array_of(object)).release();
-      pairs_[count_++] = {made, object};
-      return made;
-    }
-    if (!many_) many_ = std::make_unique<Many>();
-    Ref made = real_array(array_of(object));
-    many_->by_object.emplace(object, made.get());
-    many_->pairs.push_back({made.get(), object});
-    return made.release();
-  }
-
-  PyObject* known_real(PyObject* object) const {
-    for (std::size_t k = 0; k < count_; ++k)
-      if (pairs_[k].ours == object) return pairs_[k].real;
-    if (!many_) return nullptr;
-    const auto found = many_->by_object.find(object);
-    return found == many_->by_object.end() ? nullptr : found->second;
   }
 
   PyObject* real_of_tuple(PyObject* tuple, int depth) {
@@ -228,25 +253,11 @@ class Stand {
     return result ? kept(std::move(result)) : dict;
   }
 
-  struct Pair {
-    PyObject* real;  // owned by the stand
-    PyObject* ours;  // alive because the caller holds it
-  };
-  // Behind the first few: found by hashing.
-  struct Many {
-    std::vector<Pair> pairs;
-    std::unordered_map<PyObject*, PyObject*> by_object;
-  };
-
   Makers makers_;
-  static constexpr std::size_t few = 8;
-  std::size_t count_ = 0;
-  Pair pairs_[few];  // the first `count_` of them
-  std::unique_ptr<Many> many_;
-  std::vector<Ref> kept_;  // what else was made
+  std::vector<Ref> kept_;  // what else was made; lists of real arrays go before those
 };
 
-PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
+PyObject* ours_of_ndarray(Ref result, const Arrays& stand) {
   if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
   PyObject* viewed = stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(result.get())));
   PyObject* object = object_of_ndarray(std::move(result));
@@ -255,13 +266,13 @@ PyObject* ours_of_ndarray(Ref result, const Stand& stand) {
 }
 
 // An operand of the call, or a view of one.
-bool is_of_operands(PyObject* item, const Stand& stand) {
+bool is_of_operands(PyObject* item, const Arrays& stand) {
   if (!PyArray_CheckExact(item)) return false;
   return stand.original(item) ||
          stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(item)));
 }
 
-PyObject* ours_of_result(Ref result, const Stand& stand) {
+PyObject* ours_of_result(Ref result, const Arrays& stand) {
   if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
   const bool is_list = PyList_CheckExact(result.get());
   if (!is_list && !PyTuple_CheckExact(result.get())) return object_of_result(std::move(result));
@@ -301,9 +312,18 @@ bool is_refused_array() {
                      text.get(), "object __array__ method not producing an array") == 0;
 }
 
-bool may_hold_any_of_ours(const Arguments& arguments) {
-  PyObject* const* end = arguments.values + arguments.positional + arguments.keywords();
-  return std::any_of(arguments.values, end, [](PyObject* each) { return may_hold_ours(each); });
+// What of ours the arguments are: arrays alone, as in most calls, or also what may hold more.
+enum class Held : std::uint8_t { None, Arrays, Others };
+Held held_by(const Arguments& arguments) {
+  Held held = Held::None;
+  PyObject* const* const end = arguments.values + arguments.positional + arguments.keywords();
+  for (PyObject* const* each = arguments.values; each < end; ++each) {
+    if (is_array(*each))
+      held = Held::Arrays;
+    else if (may_hold_ours(*each))
+      return Held::Others;
+  }
+  return held;
 }
 
 // Null, with NumPy's error set, where the call failed.
@@ -314,7 +334,8 @@ PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
 }
 
 // Null, with the callee's error set, where the call failed.
-Ref call_with(Stand& stand, PyObject* function, const Arguments& arguments) {
+template <class Stands>
+Ref call_with(Stands& stand, PyObject* function, const Arguments& arguments) {
   const Py_ssize_t count = arguments.positional + arguments.keywords();
   ArgumentRoom room(count);
   PyObject** const values = room.values();
@@ -326,11 +347,11 @@ Ref call_with(Stand& stand, PyObject* function, const Arguments& arguments) {
       arguments.names));
 }
 
-PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
-                              Stand::Makers makers) {
+template <class Stands, class... Options>
+PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments, Options... options) {
   Ref result;
   {
-    Stand stand(makers);
+    Stands stand(options...);
     result = call_with(stand, function, arguments);
     if (!result) return nullptr;
     // While the arguments are held: a result that is one of them is recognised by its address.
@@ -340,15 +361,26 @@ PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
   return result.release();
 }
 
+// Null, with NumPy's error set, where the call failed.
+PyObject* call_as_held(PyObject* function, const Arguments& arguments) {
+  switch (held_by(arguments)) {
+    case Held::None:
+      return call_as_it_is(function, arguments);
+    case Held::Arrays:
+      return call_with_stand_ins<Arrays>(function, arguments);
+    case Held::Others:
+      break;
+  }
+  return call_with_stand_ins<Stand>(function, arguments, Stand::Makers::AsTheyAre);
+}
+
 }  // namespace
 
 PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
-  PyObject* result = may_hold_any_of_ours(arguments)
-                         ? call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre)
-                         : call_as_it_is(function, arguments);
+  PyObject* result = call_as_held(function, arguments);
   if (!result && is_refused_array()) {
     PyErr_Clear();
-    result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);
+    result = call_with_stand_ins<Stand>(function, arguments, Stand::Makers::Replaced);
   }
   return checked(result).release();
 }
@@ -396,14 +428,18 @@ void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(func
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
                     const char* reason) {
   if (reason) {
-    refuse_if_asked(name, reason);
-    count_fallback(name, reason);
+    note_fallback(name, reason);
     return call_numpy(function, arguments);
   }
   Ref result = Ref::steal(call_numpy(function, arguments));
   refuse_if_asked(name, reason);
   count_fallback(name, reason);
   return result.release();
+}
+
+void note_fallback(const char* name, const char* reason) {
+  refuse_if_asked(name, reason);
+  count_fallback(name, reason);
 }
 
 Ref real_deep(PyObject* object) {

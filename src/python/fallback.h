@@ -41,6 +41,9 @@ void set_stand_in(PyObject* function);
 PyObject* fall_back(const char* name, PyObject* function, const Arguments& arguments,
                     const char* reason);
 
+// Counts or refuses one that the caller does by other means.
+void note_fallback(const char* name, const char* reason);
+
 template <class... Objects>
 PyObject* fall_back_on(const char* name, PyObject* function, const char* reason,
                        Objects*... objects) {

@@ -35,8 +35,8 @@ struct Where {
     return new_array(apply(Op::Select, {condition, x.argument, y.argument}));
   }
   static PyObject* indices(PyObject* object) {
-    const Ref ours = Ref::steal(new_array(array_operand(object)));
-    return checked(PyObject_CallMethod(ours.get(), "nonzero", nullptr)).release();
+    if (is_array(object)) return nonzero_places(object);
+    return nonzero_places(Ref::steal(new_array(array_operand(object))).get());
   }
 };
 
@@ -350,6 +350,59 @@ struct Append {
   }
 };
 
+// block(arrays): a list of arrays with axes, or of such lists of matrices.
+struct Block {
+  static Array run(const Arguments& arguments) {
+    const auto [blocks] = named(arguments, {"arrays"});
+    if (!blocks || !PyList_CheckExact(blocks) || PyList_GET_SIZE(blocks) == 0)
+      throw Unfit{"blocks of another kind"};
+    if (!PyList_CheckExact(PyList_GET_ITEM(blocks, 0))) return row_of(blocks);
+    std::vector<Array> rows;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(blocks); ++k)
+      rows.push_back(row_of(PyList_GET_ITEM(blocks, k)));
+    const int ndim = rows[0].ndim();
+    if (!all_of_rank(rows, 2, ndim)) throw Unfit{"blocks of several ranks"};
+    return Concatenate::joined(rows, static_cast<std::size_t>(ndim - 2), std::nullopt);
+  }
+
+ private:
+  static Array row_of(PyObject* list) {
+    if (!PyList_CheckExact(list)) throw Unfit{"blocks of another kind"};
+    const std::vector<Array> parts = arrays_of(list);
+    const int ndim = parts[0].ndim();
+    if (ndim == 0 || !all_of_rank(parts, ndim, ndim)) throw Unfit{"blocks of several ranks"};
+    return Concatenate::joined(parts, static_cast<std::size_t>(ndim - 1), std::nullopt);
+  }
+};
+
+// meshgrid(*xi, sparse=False, indexing="xy") of vectors: a copy of each, along an axis of its own.
+PyObject* meshgrid(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return shortcut({&address_of<meshgrid>, {values, positional, names}}, [&] {
+    const auto [sparse, indexing] = named({values + positional, 0, names}, {"sparse", "indexing"});
+    const bool is_sparse = flag_operand(sparse, false);
+    const bool is_xy = !indexing || is_name(indexing, "xy");
+    if (!is_xy && !is_name(indexing, "ij")) return left_to_numpy();
+    const auto count = static_cast<std::size_t>(positional);
+    if (count > static_cast<std::size_t>(max_dimensions)) return left_to_numpy();
+    const auto axis_of = [&](std::size_t k) { return is_xy && count > 1 && k < 2 ? 1 - k : k; };
+    Shape shape(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      if (!is_array(values[k]) || array_behind(values[k]).ndim() != 1) return left_to_numpy();
+      shape[axis_of(k)] = array_behind(values[k]).size();
+    }
+    Ref grids = checked(PyTuple_New(positional));
+    for (std::size_t k = 0; k < count; ++k) {
+      const Array& x = array_behind(values[k]);
+      Shape extents = is_sparse ? Shape(count, 1) : shape, strides(count, 0);
+      extents[axis_of(k)] = x.size();
+      strides[axis_of(k)] = x.strides()[0];
+      PyTuple_SET_ITEM(grids.get(), static_cast<Py_ssize_t>(k),
+                       new_array(copy(window(x, extents, strides, x.offset(), x.dtype()), 'C')));
+    }
+    return grids.release();
+  });
+}
+
 template <class Join>
 PyObject* join(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   const Arguments arguments{values, positional, names};
@@ -501,23 +554,24 @@ std::vector<PyMethodDef> joining_shortcuts() {
           join_row<HorizontalStack>("hstack"),
           join_row<ColumnStack>("column_stack"),
           join_row<DepthStack>("dstack"),
-          join_row<Append>("append")};
+          join_row<Append>("append"),
+          join_row<Block>("block"),
+          plain_row("meshgrid", meshgrid)};
 }
 
 std::vector<PyMethodDef> array_functions() {
-  return {
-      function_row<Where>(),
-      function_row<CopyTo>(),
-      function_row<Concatenate>(),
-      function_row<BroadcastTo>(),
-      function_row<CountNonzero>(),
-      function_row<NonzeroFunction>(),
-      function_row<DotFunction>(),
-      function_row<MayShareMemory>(),
-      {"to_numpy", to_numpy, METH_O, nullptr},
-      {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
-      {"wrap_result", wrap_result, METH_O, nullptr},
-      {"call_numpy", as_c_function(call_numpy_function), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+  return {function_row<Where>(),
+          function_row<CopyTo>(),
+          function_row<Concatenate>(),
+          function_row<BroadcastTo>(),
+          function_row<CountNonzero>(),
+          function_row<NonzeroFunction>(),
+          function_row<DotFunction>(),
+          function_row<MayShareMemory>(),
+          {"to_numpy", to_numpy, METH_O, nullptr},
+          {"to_numpy_deep", to_numpy_deep, METH_O, nullptr},
+          {"wrap_result", wrap_result, METH_O, nullptr},
+          plain_row("call_numpy", call_numpy_function)};
 }
 
 }  // namespace frit::python

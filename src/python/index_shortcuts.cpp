@@ -19,12 +19,9 @@ const Array* dense_array(PyObject* object) {
   const Array& array = array_of(object).array;
   return array.c_contiguous() && array.ndim() > 0 && array.size() > 0 ? &array : nullptr;
 }
-const Array* dense_places(PyObject* object) {
-  const Array* array = dense_array(object);
-  return array && array->dtype() == DType::Int64 ? array : nullptr;
-}
 
-// Those of a list or tuple that are dense and all like the first in shape and dtype; else none.
+}  // namespace
+
 std::vector<const Array*> like_arrays(PyObject* sequence) {
   if (!PyTuple_CheckExact(sequence) && !PyList_CheckExact(sequence)) return {};
   std::vector<const Array*> arrays;
@@ -36,6 +33,13 @@ std::vector<const Array*> like_arrays(PyObject* sequence) {
     arrays.push_back(array);
   }
   return arrays;
+}
+
+namespace {
+
+const Array* dense_places(PyObject* object) {
+  const Array* array = dense_array(object);
+  return array && array->dtype() == DType::Int64 ? array : nullptr;
 }
 
 template <class T = std::byte>
@@ -87,6 +91,34 @@ struct Choose {
   }
 };
 
+// The method: a.choose(choices).
+struct ChooseMethod {
+  static constexpr const char* name = "choose";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    Ref chosen = Ref::steal(Choose::run(self, arguments));
+    if (chosen.get() == Py_NotImplemented) throw Unfit{"choices of another kind"};
+    return chosen.release();
+  }
+};
+
+// A row of coordinates for each place, all in numbers of one width: short ones are divided in a
+// fraction of the time. False: one is out of bounds.
+template <class Number>
+bool unravel(std::span<const std::int64_t> places, const Shape& shape, std::int64_t size,
+             std::int64_t* row) {
+  for (const std::int64_t place : places) {
+    if (place < 0 || place >= size) return false;
+    auto rest = static_cast<Number>(place);
+    for (std::size_t k = shape.size(); k-- > 0;) {
+      const auto extent = static_cast<Number>(shape[k]);
+      row[k] = static_cast<std::int64_t>(rest % extent);
+      rest /= extent;
+    }
+    row += shape.size();
+  }
+  return true;
+}
+
 // unravel_index(indices, shape): columns of one array, as NumPy gives them.
 struct UnravelIndex {
   static constexpr const char* name = "unravel_index";
@@ -101,12 +133,11 @@ struct UnravelIndex {
     Shape whole_shape(places->shape().begin(), places->shape().end());
     whole_shape.push_back(count);
     Array whole = empty(whole_shape, DType::Int64);
-    auto* row = reinterpret_cast<std::int64_t*>(memory_of(whole));
-    for (const std::int64_t* const end = flat + places->size(); flat < end; ++flat, row += count) {
-      std::int64_t rest = *flat;
-      if (rest < 0 || rest >= size) return left_to_numpy();
-      for (std::size_t k = shape.size(); k-- > 0; rest /= shape[k]) row[k] = rest % shape[k];
-    }
+    auto* const row = reinterpret_cast<std::int64_t*>(memory_of(whole));
+    const std::span<const std::int64_t> all(flat, static_cast<std::size_t>(places->size()));
+    const bool is_inside = size <= UINT32_MAX ? unravel<std::uint32_t>(all, shape, size, row)
+                                              : unravel<std::uint64_t>(all, shape, size, row);
+    if (!is_inside) return left_to_numpy();
     const Ref owner = Ref::steal(new_array(whole));
     const auto axes = static_cast<std::size_t>(places->ndim());
     Ref columns = checked(PyTuple_New(count));
@@ -216,14 +247,12 @@ struct PutAlongAxis {
 
 }  // namespace
 
+PyMethodDef choose_method() { return method_row<ChooseMethod>(); }
+
 std::vector<PyMethodDef> index_shortcuts() {
-  return {shortcut_row<Choose>(),
-          shortcut_row<UnravelIndex>(),
-          shortcut_row<BroadcastArrays>(),
-          shortcut_row<TakeAlongAxis>(),
-          shortcut_row<PutAlongAxis>(),
-          {"ravel_multi_index", as_c_function(ravel_multi_index), METH_FASTCALL | METH_KEYWORDS,
-           nullptr}};
+  return {shortcut_row<Choose>(),          shortcut_row<UnravelIndex>(),
+          shortcut_row<BroadcastArrays>(), shortcut_row<TakeAlongAxis>(),
+          shortcut_row<PutAlongAxis>(),    plain_row("ravel_multi_index", ravel_multi_index)};
 }
 
 }  // namespace frit::python

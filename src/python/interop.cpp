@@ -30,9 +30,13 @@ ExportObject& export_of(PyObject* object) { return *reinterpret_cast<ExportObjec
 
 void end(ExportObject& self) {
   if (!self.array) return;
+  Base* const base = self.array.base();
+  const Layout* const layout = self.array.layout();
+  new (&self.array) Array();  // what it held is let go here, under one lock
   const Locked lock(Engine::lock());
-  --self.array.base()->exports;
-  const Array ended = std::move(self.array);
+  --base->exports;
+  layout->release();
+  Engine::get().release_handle(base);
 }
 
 void dealloc_export(PyObject* object) {
@@ -155,8 +159,6 @@ std::unordered_map<PyObject*, Known>& known_owners() {
   return *owners;
 }
 
-void release_owner(void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); }
-
 // Where an ndarray's memory comes from: the end of its chain of bases.
 struct Origin {
   PyObject* owner = nullptr;      // keeps the memory alive; what overlapping arrays have in common
@@ -271,20 +273,20 @@ bool is_wrappable(PyArrayObject* array, std::optional<DType> dtype) {
 // Nobody but the caller can reach this memory.
 bool is_private(PyObject* ndarray, int others) {
   return Py_REFCNT(ndarray) <= 1 + others && PyArray_BASE(ndarray_of(ndarray)) == nullptr &&
-         PyArray_CHKFLAGS(ndarray_of(ndarray), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
-         PyArray_SIZE(ndarray_of(ndarray)) > 0;
+         PyArray_CHKFLAGS(ndarray_of(ndarray), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE);
 }
 
 Array adopt(PyObject* ndarray, DType dtype) {
   PyArrayObject* array = ndarray_of(ndarray);
   const Geometry g = geometry_of(array);
-  // To copy a few bytes costs less than to keep the object.
+  // To copy a few bytes costs less than to keep the object. (Of none there is an address.)
   constexpr npy_intp few_bytes = 4096;
   const npy_intp bytes = PyArray_NBYTES(array);
+  const bool is_few = bytes > 0 && bytes <= few_bytes;
   const bool is_dense = PyArray_IS_C_CONTIGUOUS(array), is_column = PyArray_IS_F_CONTIGUOUS(array);
-  if (bytes <= few_bytes && is_dense && (g.shape.size() == 1 || !is_column))
+  if (is_few && is_dense && (g.shape.size() == 1 || !is_column))
     return copy_of(PyArray_DATA(array), g.shape, dtype);
-  if (bytes <= few_bytes && (is_dense || is_column)) {
+  if (is_few && (is_dense || is_column)) {
     // With its own strides: of one element, an axis may have any.
     Array copied = empty_strided(g.shape, g.strides, dtype);
     std::memcpy(memory_of(copied), PyArray_DATA(array), static_cast<std::size_t>(bytes));
@@ -348,6 +350,20 @@ Ref real_array(const Array& array, bool writable) {
                (writable ? NPY_ARRAY_WRITEABLE : 0) |
                (is_aligned(real, layout.c_contiguous()) ? NPY_ARRAY_ALIGNED : 0);
   return result;
+}
+
+bool is_real_of(PyObject* real, ArrayObject& object) {
+  const Array& array = object.array;
+  PyArrayObject* const ndarray = ndarray_of(real);
+  const Geometry g = geometry_of(ndarray);
+  const bool is_writable = !object.read_only && array.base()->writable;
+  return is_idle(array) &&
+         PyArray_BYTES(ndarray) ==
+             reinterpret_cast<const char*>(array.base()->data) + array.offset() &&
+         PyArray_DESCR(ndarray) == descriptor_of(array.dtype()) &&
+         std::ranges::equal(g.shape, array.shape()) &&
+         std::ranges::equal(g.strides, array.strides()) &&
+         (PyArray_ISWRITEABLE(ndarray) != 0) == is_writable;
 }
 
 void give_back(Ref real) {

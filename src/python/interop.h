@@ -11,6 +11,8 @@ namespace frit::python {
 // views.
 Ref real_array(ArrayObject& object);
 Ref real_array(const Array& array, bool writable);
+// Whether the ndarray, once made so, still is what real_array would make.
+bool is_real_of(PyObject* real, ArrayObject& object);
 // The caller is done with it: where nobody else holds it or a view of it, the export ends and the
 // object serves the next one.
 void give_back(Ref real);
@@ -33,6 +35,8 @@ PyObject* object_of_result(Ref result, int others = 0);
 PyObject* converted(PyObject* object);
 PyObject* converted_by_numpy(PyObject* object);
 
+// Foreign::release for an object that owns memory.
+inline void release_owner(void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); }
 // Drops an Array on foreign memory; with the last one goes our hold on that memory.
 void release_foreign(Array array);
 

@@ -12,16 +12,29 @@
 
 namespace frit::python {
 
-// numpy.ndarray.name(self, ...).
-inline PyObject* call_real_method(const char* name, PyObject* self, const Arguments& arguments,
-                                  const char* reason) {
+// call(self and the arguments behind it).
+template <class Call>
+PyObject* call_with_self(PyObject* self, const Arguments& arguments, Call&& call) {
   const Py_ssize_t count = arguments.positional + arguments.keywords();
   ArgumentRoom room(count + 1);
   PyObject** const values = room.values();
   values[0] = self;
   std::copy_n(arguments.values, count, values + 1);
-  return fall_back(name, ndarray_method(name), {values, arguments.positional + 1, arguments.names},
-                   reason);
+  return call(Arguments{values, arguments.positional + 1, arguments.names});
+}
+
+// numpy.ndarray.name(self, ...).
+inline PyObject* call_real_method(const char* name, PyObject* self, const Arguments& arguments,
+                                  const char* reason) {
+  return call_with_self(self, arguments, [&](const Arguments& all) {
+    return fall_back(name, ndarray_method(name), all, reason);
+  });
+}
+// The same of a method that reads the real array, or changes it in place: no loss, so not counted
+// as a fallback.
+inline PyObject* call_on_real(const char* name, PyObject* self, const Arguments& arguments) {
+  return call_with_self(
+      self, arguments, [&](const Arguments& all) { return call_numpy(ndarray_method(name), all); });
 }
 
 // A method is a struct with `name` and `run(self, arguments)`, which may throw Unfit.
@@ -42,6 +55,12 @@ PyObject* method(PyObject* self, PyObject* const* values, Py_ssize_t positional,
 template <class Method>
 PyMethodDef method_row(const char* name = Method::name) {
   return {name, as_c_function(method<Method>), METH_FASTCALL | METH_KEYWORDS, nullptr};
+}
+
+// A function in C that is no method.
+using PlainFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+inline PyMethodDef plain_row(const char* name, PlainFunction function) {
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
 }
 
 // An address that stands for a C function.
@@ -110,6 +129,18 @@ std::array<PyObject*, count> named(const Arguments& arguments, const char* const
   std::array<PyObject*, count> slots;
   sort_arguments(arguments, names, most_positional, slots);
   return slots;
+}
+
+// For functions that take options which they leave to NumPy.
+inline void refuse_options(const Arguments& arguments) {
+  if (arguments.positional + arguments.keywords() > 0) throw Unfit{"options"};
+}
+
+// The only other argument, which must be an array.
+inline const Array& other_array(const Arguments& arguments) {
+  if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
+    throw Unfit{"options"};
+  return array_behind(arguments.values[0]);
 }
 
 }  // namespace frit::python

@@ -162,6 +162,7 @@ void add_types(nb::module_& module) {
   make_array_type(module.ptr());
   make_scalar_type(module.ptr());
   construct_numpy_types_from_values();
+  give_readers_real_arrays("numpy");
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
   add_functions(module, receiver_functions());
@@ -169,7 +170,9 @@ void add_types(nb::module_& module) {
   for (const auto& rows :
        {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(), joining_shortcuts(),
         plain_shortcuts(), linear_shortcuts(), matrix_shortcuts(), index_shortcuts(),
-        part_shortcuts(), close_shortcuts()})
+        part_shortcuts(), callback_shortcuts(), close_shortcuts(), formula_shortcuts(),
+        view_shortcuts(), sorting_shortcuts(), unique_shortcuts(), question_shortcuts(),
+        receiver_shortcuts()})
     add_functions(shortcuts, rows);
   make_kernel_types(module.ptr());
   make_state_change_type(module.ptr());

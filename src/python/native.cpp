@@ -15,6 +15,7 @@
 #include "python/function_attributes.h"
 #include "python/interop.h"
 #include "python/numpy_api.h"
+#include "python/sequences.h"
 
 namespace frit::python {
 namespace {
@@ -27,8 +28,10 @@ enum Flag : long {
   left_to_numpy_if_small = 4,
   // The same, where small operands and numbers may make a large result.
   left_to_numpy_if_tiny = 8,
-  gives_array_back = 16,        // given one array of ours and nothing else
-  gives_dense_array_back = 32,  // the same, where it lies in C order and has axes
+  gives_array_back = 16,         // given one array of ours and nothing else
+  gives_dense_array_back = 32,   // the same, where it lies in C order and has axes
+  gives_column_array_back = 64,  // the same, where it lies in Fortran's order
+  gives_back = gives_array_back | gives_dense_array_back | gives_column_array_back,
 };
 // Behind the flags: up to how many times as much counts as small.
 constexpr int flag_bits = 8;
@@ -207,12 +210,6 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
                       PyObject* names) {
   const NativeObject& self = native_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
-  if ((self.flags & (gives_array_back | gives_dense_array_back)) != 0 &&
-      arguments.positional == 1 && !names && is_array(values[0])) {
-    const Layout& layout = *array_of(values[0]).array.layout();
-    if ((self.flags & gives_array_back) != 0 || (layout.c_contiguous() && layout.ndim() > 0))
-      return Py_NewRef(values[0]);
-  }
   return guarded([&]() -> PyObject* {
     const Kind kind = (self.flags & takes_anything) != 0 ? Kind::Plain : kind_of_all(arguments);
     if (kind == Kind::Foreign)
@@ -235,6 +232,37 @@ PyObject* call_native(PyObject* object, PyObject* const* values, std::size_t fla
   });
 }
 
+// asarray and its like: of one array of ours, which may be asked for in the dtype that it has.
+bool asks_for_own_dtype(const Array& array, PyObject* names, PyObject* dtype) {
+  static PyObject* const name = PyUnicode_InternFromString("dtype");
+  return PyTuple_GET_SIZE(names) == 1 && PyTuple_GET_ITEM(names, 0) == name &&
+         native_dtype(dtype) == array.dtype();
+}
+PyObject* call_giving_back(PyObject* object, PyObject* const* values, std::size_t flags_and_count,
+                           PyObject* names) {
+  const long flags = native_of(object).flags;
+  if (PyVectorcall_NARGS(flags_and_count) != 1)
+    return call_native(object, values, flags_and_count, names);
+  if (!is_array(values[0])) {
+    const bool is_number = PyFloat_CheckExact(values[0]) || PyLong_CheckExact(values[0]);
+    if (!is_number || names || (flags & gives_array_back) == 0)
+      return call_native(object, values, flags_and_count, names);
+    return guarded([&] {
+      const std::optional<Array> number = array_of_numbers(values[0]);
+      return number ? new_array(*number) : call_native(object, values, flags_and_count, names);
+    });
+  }
+  const Array& array = array_of(values[0]).array;
+  const Layout& layout = *array.layout();
+  const bool is_as_asked =
+      (flags & gives_array_back) != 0 ||
+      (layout.ndim() > 0 &&
+       ((flags & gives_dense_array_back) != 0 ? layout.c_contiguous() : layout.f_contiguous()));
+  if (is_as_asked && (!names || asks_for_own_dtype(array, names, values[1])))
+    return Py_NewRef(values[0]);
+  return call_native(object, values, flags_and_count, names);
+}
+
 // ---- the object ---------------------------------------------------------------------------------
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
@@ -248,7 +276,7 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
     Ref object = checked(native_type->tp_alloc(native_type, 0));
     NativeObject& self = native_of(object.get());
-    self.call = call_native;
+    self.call = (flags & gives_back) != 0 ? call_giving_back : call_native;
     self.dictionary = checked(PyDict_New()).release();
     self.ours.hold(ours);
     self.function = Py_NewRef(function);

@@ -289,6 +289,27 @@ struct CompressMethod {
   }
 };
 
+// place(arr, mask, vals) of one value.
+struct Place {
+  static constexpr const char* name = "place";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [mask, values] = named(arguments, {"mask", "vals"});
+    if (!mask || !values || !is_array(mask) ||
+        (!PyList_CheckExact(values) && !PyTuple_CheckExact(values)) ||
+        PySequence_Fast_GET_SIZE(values) != 1)
+      return left_to_numpy();
+    const Array &array = array_behind(self), &where = array_behind(mask);
+    const std::optional<Scalar> value =
+        element_value(PySequence_Fast_GET_ITEM(values, 0), array.dtype());
+    if (!value || where.dtype() != DType::Bool || array.ndim() == 0 ||
+        !std::ranges::equal(array.shape(), where.shape()))
+      return left_to_numpy();
+    check_writable(array_of(self));
+    assign(array, Argument(*value), &where);
+    return Py_NewRef(Py_None);
+  }
+};
+
 // argwhere(a): the transpose of the indices' array.
 struct ArgWhere {
   static constexpr const char* name = "argwhere";
@@ -298,11 +319,11 @@ struct ArgWhere {
     evaluate(array);
     const std::vector<Array> indices = nonzero(array);
     const std::int64_t shape[] = {std::ssize(indices), indices[0].size()};
-    if (shape[1] == 0) return left_to_numpy();
     Array whole = empty(shape, DType::Int64);
     std::byte* to = memory_of(whole);
     constexpr std::int64_t item = sizeof(std::int64_t);
     for (const Array& each : indices) {
+      if (shape[1] == 0) break;
       auto* const from = const_cast<std::byte*>(evaluate(each));
       copy_elements({to, {&item, 1}}, {from, each.strides()}, {&shape[1], 1}, item);
       to += shape[1] * item;
@@ -326,6 +347,7 @@ std::vector<PyMethodDef> part_shortcuts() {
           shortcut_row<Insert>(),
           shortcut_row<Extract>(),
           shortcut_row<Compress>(),
+          shortcut_row<Place>(),
           shortcut_row<ArgWhere>()};
 }
 

@@ -130,7 +130,7 @@ PyObject* array_namespace(PyObject*, PyObject* values, PyObject* keywords) {
 // ---- conversion ---------------------------------------------------------------------------------
 
 // The real array's method of this name, with our arguments, its result as it is.
-PyObject* call_on_real(Ref real, const char* name, const Arguments& arguments) {
+PyObject* call_method_of(Ref real, const char* name, const Arguments& arguments) {
   const Ref function = checked(PyObject_GetAttrString(real.get(), name));
   return checked(PyObject_Vectorcall(function.get(), arguments.values,
                                      static_cast<std::size_t>(arguments.positional),
@@ -141,7 +141,7 @@ PyObject* call_on_real(Ref real, const char* name, const Arguments& arguments) {
 template <const char* const* name>
 PyObject* real_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   note_source();
-  return guarded([&] { return call_on_real(real_object(self), *name, {values, count, names}); });
+  return guarded([&] { return call_method_of(real_object(self), *name, {values, count, names}); });
 }
 constexpr const char* array_name = "__array__";
 constexpr const char* dlpack_name = "__dlpack__";
@@ -171,7 +171,7 @@ PyObject* scalar_round(PyObject* self, PyObject* const* values, Py_ssize_t count
     if (PyObject_HasAttrString(real.get(), round_name) == 0)
       raise(PyExc_TypeError, "type %s doesn't define %s method", Py_TYPE(real.get())->tp_name,
             round_name);
-    return call_on_real(std::move(real), round_name, {values, count, names});
+    return call_method_of(std::move(real), round_name, {values, count, names});
   });
 }
 

@@ -7,7 +7,13 @@
 #include <array>
 
 #include "python/fallback.h"
+#include "python/numpy_api.h"
 #include "python/objects.h"
+#include "python/source.h"
+
+// After NumPy's other headers.
+#define NO_IMPORT_UFUNC
+#include <numpy/ufuncobject.h>
 
 namespace frit::python {
 namespace {
@@ -26,6 +32,109 @@ PyObject* construct(PyTypeObject* type, PyObject* values, PyObject* keywords) {
     const Ref real_values = real_deep(values);
     const Ref real_keywords = keywords ? real_deep(keywords) : Ref();
     return checked(constructors[k](type, real_values.get(), real_keywords.get())).release();
+  });
+}
+
+// ---- ufuncs that a program makes ----------------------------------------------------------------
+//
+// NumPy's call of a ufunc asks arrays of ours for their say, which takes longer than a small result.
+
+vectorcallfunc call_of_ufuncs = nullptr;  // NumPy's own
+
+PyObject* call_made_ufunc(PyObject* ufunc, PyObject* const* values, std::size_t flags_and_count,
+                          PyObject* names) {
+  const Arguments arguments{values, PyVectorcall_NARGS(flags_and_count), names};
+  PyObject* const* const end = values + arguments.positional + arguments.keywords();
+  if (std::none_of(values, end, is_array))
+    return call_of_ufuncs(ufunc, values, flags_and_count, names);
+  note_source();
+  return guarded([&] {
+    const char* const name = reinterpret_cast<PyUFuncObject*>(ufunc)->name;
+    return fall_back(name ? name : "?", ufunc, arguments, "a ufunc of the program's");
+  });
+}
+
+// frompyfunc(func, nin, nout, ...).
+PyObject* make_ufunc(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  return guarded([&] {
+    Ref made = checked(PyObject_Vectorcall(numpy_function("frompyfunc"), values,
+                                           static_cast<std::size_t>(positional), names));
+    auto& ufunc = *reinterpret_cast<PyUFuncObject*>(made.get());
+    if (!call_of_ufuncs) call_of_ufuncs = ufunc.vectorcall;
+    if (ufunc.vectorcall == call_of_ufuncs) ufunc.vectorcall = call_made_ufunc;
+    return made.release();
+  });
+}
+
+// ---- NumPy's classes that look at the arrays that they are made of ----------------------------
+//
+// They take an object that is none of NumPy's by way of its buffer: to describe it, and to make an
+// array of that, takes longer than a real array does.
+
+enum class Slot : std::uint8_t { New, Init };
+struct Reader {
+  const char* module;
+  const char* name;
+  Slot slot;
+};
+constexpr Reader readers[] = {{"numpy", "nditer", Slot::Init},
+                              {"numpy", "broadcast", Slot::New},
+                              {"numpy", "ndenumerate", Slot::Init},
+                              {"numpy.ma", "MaskedArray", Slot::New}};
+struct Slots {
+  newfunc construct;
+  initproc initialize;
+};
+Slots numpys[std::size(readers)];
+
+// call(the arguments, with real arrays for ours), counted where there are any.
+template <std::size_t k, class Call>
+auto call_reader(PyObject* values, PyObject* keywords, Call&& call) {
+  if (!may_hold_any_of_ours(values, keywords)) return call(values, keywords);
+  note_source();
+  const Ref real_values = real_deep(values);
+  const Ref real_keywords = keywords ? real_deep(keywords) : Ref();
+  if (real_values.get() != values || real_keywords.get() != keywords)
+    note_fallback(readers[k].name, "it reads elements one by one");
+  return call(real_values.get(), real_keywords.get());
+}
+template <std::size_t k>
+PyObject* construct_reader(PyTypeObject* type, PyObject* values, PyObject* keywords) {
+  return guarded([&] {
+    return call_reader<k>(values, keywords, [=](PyObject* real_values, PyObject* real_keywords) {
+      return numpys[k].construct(type, real_values, real_keywords);
+    });
+  });
+}
+template <std::size_t k>
+int initialize_reader(PyObject* self, PyObject* values, PyObject* keywords) {
+  int status = -1;
+  const int done = guarded_status([&] {
+    status = call_reader<k>(values, keywords, [=](PyObject* real_values, PyObject* real_keywords) {
+      return numpys[k].initialize(self, real_values, real_keywords);
+    });
+  });
+  return done < 0 ? done : status;
+}
+
+template <std::size_t k>
+void stand_in_front(std::string_view module_name) {
+  if (module_name != readers[k].module || numpys[k].construct || numpys[k].initialize) return;
+  const Ref module = checked(PyImport_ImportModule(readers[k].module));
+  const Ref found = checked(PyObject_GetAttrString(module.get(), readers[k].name));
+  auto* const type = reinterpret_cast<PyTypeObject*>(found.get());
+  if (readers[k].slot == Slot::New)
+    numpys[k].construct = std::exchange(type->tp_new, construct_reader<k>);
+  else
+    numpys[k].initialize = std::exchange(type->tp_init, initialize_reader<k>);
+}
+
+PyObject* read_real_arrays(PyObject*, PyObject* name) {
+  return guarded([&] {
+    const char* const text = PyUnicode_AsUTF8(name);
+    if (!text) throw PythonError{};
+    give_readers_real_arrays(text);
+    return Py_NewRef(Py_None);
   });
 }
 
@@ -97,9 +206,19 @@ void construct_numpy_types_from_values() {
     construct_from_values(type);
 }
 
+void give_readers_real_arrays(const char* module) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) { (stand_in_front<k>(module), ...); }
+  (std::make_index_sequence<std::size(readers)>());
+}
+
+std::vector<PyMethodDef> receiver_shortcuts() {
+  return {{"frompyfunc", as_c_function(make_ufunc), METH_FASTCALL | METH_KEYWORDS, nullptr}};
+}
+
 std::vector<PyMethodDef> receiver_functions() {
   return {{"constructed_from_values", constructed_from_values, METH_O, nullptr},
           {"set_in_type", as_c_function(set_in_type), METH_FASTCALL, nullptr},
+          {"give_readers_real_arrays", read_real_arrays, METH_O, nullptr},
           {"compute_held", compute_held, METH_O, nullptr}};
 }
 

@@ -11,6 +11,11 @@ void construct_from_values(PyTypeObject* type);
 // Of NumPy's types, those that don't ask for __float__ and the like.
 void construct_numpy_types_from_values();
 
+// The iterators, or masked arrays, of this module of NumPy's get real arrays for ours. No way back,
+// either.
+void give_readers_real_arrays(const char* module);
+
+std::vector<PyMethodDef> receiver_shortcuts();
 std::vector<PyMethodDef> receiver_functions();
 
 }  // namespace frit::python

@@ -319,6 +319,16 @@ struct CumulativeProduct {
     return scan<Op::Multiply>(self, arguments);
   }
 };
+// cumulative_sum(x) and cumulative_prod(x) of vectors.
+template <Op op>
+struct CumulativeFunction {
+  static constexpr const char* name = op == Op::Add ? "cumulative_sum" : "cumulative_prod";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const bool is_plain = arguments.positional == 0 && !arguments.names;
+    return is_plain && array_of(self).array.ndim() == 1 ? scan<op>(self, arguments)
+                                                        : left_to_numpy();
+  }
+};
 
 }  // namespace
 
@@ -379,7 +389,9 @@ std::vector<PyMethodDef> reduction_shortcuts() {
           shortcut_row<ArgMin>(),
           shortcut_row<ArgMax>(),
           shortcut_row<CumulativeSum>(),
-          shortcut_row<CumulativeProduct>()};
+          shortcut_row<CumulativeProduct>(),
+          shortcut_row<CumulativeFunction<Op::Add>>(),
+          shortcut_row<CumulativeFunction<Op::Multiply>>()};
 }
 
 }  // namespace frit::python

@@ -1,5 +1,6 @@
-// shortcuts.cpp: functions that NumPy writes in Python, for the plain case in one step; sorting.
+// shortcuts.cpp: functions that NumPy writes in Python, for the plain case in one step.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -12,75 +13,6 @@
 
 namespace frit::python {
 namespace {
-
-void refuse_options(const Arguments& arguments) {
-  if (arguments.positional + arguments.keywords() > 0) throw Unfit{"options"};
-}
-
-// The only other argument, which must be an array.
-const Array& other_array(const Arguments& arguments) {
-  if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
-    throw Unfit{"options"};
-  return array_behind(arguments.values[0]);
-}
-
-// ---- views --------------------------------------------------------------------------------------
-
-struct AtLeast1D {
-  static constexpr const char* name = "atleast_1d";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    if (array_behind(self).ndim() == 0) throw Unfit{"no axis"};
-    return Py_NewRef(self);
-  }
-};
-
-struct AtLeast2D {
-  static constexpr const char* name = "atleast_2d";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    const Array& array = array_behind(self);
-    if (array.ndim() >= 2) return Py_NewRef(self);
-    if (array.ndim() == 0) throw Unfit{"no axis"};
-    // As a[None, :] has it.
-    const std::int64_t shape[2] = {1, array.shape()[0]}, strides[2] = {0, array.strides()[0]};
-    return new_view(window(array, shape, strides, array.offset(), array.dtype()), array_of(self));
-  }
-};
-
-PyObject* flipped(PyObject* self, const Axes& given) {
-  const Array& array = array_behind(self);
-  const auto shape = array.shape();
-  Shape strides(array.strides().begin(), array.strides().end());
-  std::int64_t offset = array.offset();
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    if (!given.all && std::ranges::find(given.axes, static_cast<int>(k)) == given.axes.end())
-      continue;
-    if (array.size() > 0) offset += (shape[k] - 1) * strides[k];
-    strides[k] = -strides[k];
-  }
-  if (shape.empty()) throw Unfit{"no axis"};
-  return new_view(window(array, shape, strides, offset, array.dtype()), array_of(self));
-}
-
-struct Flip {
-  static constexpr const char* name = "flip";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis] = named(arguments, {"axis"});
-    return flipped(self, axes_operand(axis, array_behind(self).ndim()));
-  }
-};
-
-// flipud and fliplr.
-template <int axis>
-struct FlipAlong {
-  static constexpr const char* name = axis == 0 ? "flipud" : "fliplr";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    if (array_behind(self).ndim() <= axis) throw Unfit{"too few axes"};
-    return flipped(self, {.all = false, .axes = {axis}});
-  }
-};
 
 struct FlatNonzero {
   static constexpr const char* name = "flatnonzero";
@@ -133,40 +65,23 @@ struct Roll {
   }
 };
 
-// moveaxis(a, source, destination): numbers, or tuples of as many.
-struct MoveAxis {
-  static constexpr const char* name = "moveaxis";
+// fft.fftshift and fft.ifftshift(x, axes=None), of a few elements in C order: rolls by half of each
+// axis.
+template <int sign>
+struct HalfShift {
+  static constexpr const char* name = sign > 0 ? "fft.fftshift" : "fft.ifftshift";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [source, destination] = named(arguments, {"source", "destination"});
+    const auto [along] = named(arguments, {"axes"});
     const Array& array = array_behind(self);
-    if (!source || !destination) throw Unfit{"moveaxis takes two axes"};
-    const std::vector<int> from = axes_of(source, array.ndim()),
-                           to = axes_of(destination, array.ndim());
-    if (from.size() != to.size()) throw Unfit{"as many sources as destinations"};
-    std::vector<int> order(static_cast<std::size_t>(array.ndim()), -1);
-    for (std::size_t k = 0; k < to.size(); ++k) order[static_cast<std::size_t>(to[k])] = from[k];
-    int next = 0;
-    for (int& axis : order) {
-      if (axis >= 0) continue;
-      while (std::ranges::find(from, next) != from.end()) ++next;
-      axis = next++;
-    }
-    return new_view(transpose(array, order), array_of(self));
-  }
-
- private:
-  // Different ones.
-  static std::vector<int> axes_of(PyObject* object, int ndim) {
-    const bool has_many = PyTuple_CheckExact(object);
-    const Py_ssize_t count = has_many ? PyTuple_GET_SIZE(object) : 1;
-    std::vector<int> axes;
-    for (Py_ssize_t k = 0; k < count; ++k) {
-      PyObject* const axis = has_many ? PyTuple_GET_ITEM(object, k) : object;
-      if (!PyLong_CheckExact(axis)) throw Unfit{"other axes"};
-      axes.push_back(axis_operand(axis, ndim));
-      if (std::ranges::count(axes, axes.back()) > 1) throw Unfit{"the same axis twice"};
-    }
-    return axes;
+    if (array.ndim() == 0 || (along && along != Py_None && !PyLong_CheckExact(along)))
+      return left_to_numpy();
+    const Axes given = axes_operand(along, array.ndim());
+    Shape shifts(array.shape().size());
+    for (std::size_t k = 0; k < shifts.size(); ++k)
+      if (given.all || static_cast<int>(k) == given.axes[0])
+        shifts[k] = sign * (array.shape()[k] / 2);
+    std::optional<Array> shifted = roll_dense(array, shifts);
+    return shifted ? new_array(*std::move(shifted)) : left_to_numpy();
   }
 };
 
@@ -202,48 +117,6 @@ struct Tile {
   }
 };
 
-template <bool wants_complex>
-struct AsksForComplex {
-  static constexpr const char* name = wants_complex ? "iscomplexobj" : "isrealobj";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    return PyBool_FromLong(is_complex(array_behind(self).dtype()) == wants_complex);
-  }
-};
-
-// iscomplex(x) and isreal(x): whether imaginary parts are other than 0, or are 0.
-template <Op op>
-struct ComparesImaginary {
-  static constexpr const char* name = op == Op::NotEqual ? "iscomplex" : "isreal";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    const Array& array = array_behind(self);
-    if (array.ndim() == 0) return left_to_numpy();
-    if (!is_complex(array.dtype())) {
-      if (!array.c_contiguous()) return left_to_numpy();
-      const auto same = static_cast<std::uint8_t>(op == Op::Equal);
-      return new_array(full(array.shape(), Scalar::of(DType::Bool, same)));
-    }
-    const DType part = array.dtype() == DType::Complex64 ? DType::Float32 : DType::Float64;
-    const Array imaginary =
-        window(array, array.shape(), array.strides(), array.offset() + size_of(part), part);
-    note_ufunc(info(op).numpy_name.data());
-    return new_array(apply(
-        op, {imaginary, Argument(cast_scalar(Scalar::of(DType::Bool, std::uint8_t{0}), part))}));
-  }
-};
-
-// fix(x), which NumPy puts together from ceil and floor.
-struct Fix {
-  static constexpr const char* name = "fix";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    refuse_options(arguments);
-    const Array& array = array_behind(self);
-    if (is_complex(array.dtype())) throw Unfit{"complex numbers"};
-    return new_result(apply(Op::Trunc, {array}));
-  }
-};
-
 // convolve(a, v, mode="full") and correlate(a, v, mode="valid") of vectors: NumPy's loops.
 template <bool is_convolution>
 struct Correlation {
@@ -255,9 +128,10 @@ struct Correlation {
       return left_to_numpy();
     const bool swaps = is_convolution && array_behind(other).size() > array_behind(self).size();
     PyObject* const longer = swaps ? other : self;
-    const Ref flipped =
-        is_convolution ? Ref::steal(flipped_object(swaps ? self : other)) : Ref::borrow(other);
-    Ref left = real_array(array_of(longer)), right = real_array(array_of(flipped.get()));
+    Ref left = real_array(array_of(longer)),
+        right = is_convolution
+                    ? real_array(flipped(array_behind(swaps ? self : other), std::array{0}), false)
+                    : real_array(array_of(other));
     Ref result = checked(
         (is_convolution ? PyArray_Correlate : PyArray_Correlate2)(left.get(), right.get(), *mode));
     give_back(std::move(left));
@@ -268,9 +142,6 @@ struct Correlation {
  private:
   static bool is_vector(PyObject* object) {
     return array_behind(object).ndim() == 1 && array_behind(object).size() > 0;
-  }
-  static PyObject* flipped_object(PyObject* object) {
-    return flipped(object, {.all = true, .axes = {}});
   }
   // NumPy's number of it.
   static std::optional<int> mode_of(PyObject* given) {
@@ -395,7 +266,7 @@ struct FlatDiff {
   }
 };
 
-// outer(a, b) of two vectors.
+// outer(a, b) of two vectors, and linalg.outer.
 struct Outer {
   static constexpr const char* name = "outer";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
@@ -409,15 +280,17 @@ struct Outer {
   }
 };
 
-// array_equal(a, b) of two arrays.
+// array_equal(a, b) of two arrays; array_equiv(a, b) of two of one shape.
+template <bool broadcasts>
 struct ArrayEqual {
-  static constexpr const char* name = "array_equal";
+  static constexpr const char* name = broadcasts ? "array_equiv" : "array_equal";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
       throw Unfit{"options"};
     const Array& array = array_behind(self);
     const Array& other = array_behind(arguments.values[0]);
-    if (!std::ranges::equal(array.shape(), other.shape())) Py_RETURN_FALSE;
+    if (!std::ranges::equal(array.shape(), other.shape()))
+      return broadcasts ? left_to_numpy() : Py_NewRef(Py_False);
     note_ufunc("equal");
     const Array all = reduce(Op::LogicalAnd, apply(Op::Equal, {array, other}));
     return PyBool_FromLong(*evaluate(all) != std::byte{0});
@@ -436,153 +309,6 @@ struct Vdot {
     return new_result(vdot(a, b));
   }
 };
-
-// linalg.norm of real floats, computed as NumPy does: of all elements the root of a product with
-// itself; of rows the root of a sum of squares, or the sum of absolute values. (Other norms are
-// common too: they are refused without an exception.)
-struct Norm {
-  static constexpr const char* name = "linalg.norm";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const Array& array = array_behind(self);
-    const bool real = array.dtype() == DType::Float64 || array.dtype() == DType::Float32;
-    const auto [order, axis, keep] = named(arguments, {"ord", "axis", "keepdims"});
-    const std::int64_t power = !order || order == Py_None ? 2 : small_integer(order);
-    const bool all = !axis || axis == Py_None;
-    const bool keeps = flag_operand(keep, false);
-    if (!real || (power != 1 && power != 2) || (!all && !PyLong_CheckExact(axis)))
-      return left_to_numpy();
-    if (all && power == 2 && !keeps && (array.ndim() == 1 || !order || order == Py_None))
-      return of_all(array);
-    if (all && array.ndim() != 1) return left_to_numpy();
-    const int axes[1] = {all ? 0 : axis_operand(axis, array.ndim())};
-    const ReduceOptions options{.axes = axes, .all_axes = false, .keepdims = keeps};
-    if (power == 1) return new_result(reduce(Op::Add, apply(Op::Absolute, {array}), options));
-    return new_result(
-        apply(Op::Sqrt, {reduce(Op::Add, apply(Op::Multiply, {array, array}), options)}));
-  }
-
- private:
-  static std::int64_t small_integer(PyObject* object) {
-    int overflow = 0;
-    return PyLong_CheckExact(object) ? PyLong_AsLongAndOverflow(object, &overflow) : -1;
-  }
-  static PyObject* of_all(const Array& array) {
-    if (array.ndim() != 1 && !array.c_contiguous()) return left_to_numpy();
-    const Array flat = raveled(array);
-    note_ufunc("dot");
-    return new_result(apply(Op::Sqrt, {dot(flat, flat)}));
-  }
-};
-
-// ---- sorting: NumPy's own loops, on elements that lie side by side ------------------------------
-
-bool are_rows(const Array& array) {
-  return array.ndim() > 0 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
-}
-bool is_last_axis(const Array& array, PyObject* axis) {
-  const std::optional<std::int64_t> along = axis ? word_of(axis) : -1;
-  return along == -1 || along == array.ndim() - 1;
-}
-
-std::optional<NPY_SORTKIND> sort_kind(PyObject* kind) {
-  if (!kind || kind == Py_None) return NPY_QUICKSORT;
-  if (!PyUnicode_Check(kind)) return std::nullopt;
-  for (const char* stable : {"stable", "mergesort"})
-    if (PyUnicode_CompareWithASCIIString(kind, stable) == 0) return NPY_STABLESORT;
-  if (PyUnicode_CompareWithASCIIString(kind, "quicksort") == 0) return NPY_QUICKSORT;
-  return std::nullopt;
-}
-
-// Sorted along the last axis; nothing where that is not few dense rows.
-std::optional<Array> small_sort(const Array& array, NPY_SORTKIND kind) {
-  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_SortFunc* const sort = functions->sort[kind];
-  if (!sort || !are_rows(array)) return std::nullopt;
-  Array sorted = copy(array, 'C');
-  eval(sorted);
-  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
-  std::byte* row = sorted.base()->data;
-  for (const std::byte* end = row + sorted.base()->bytes; row < end; row += row_bytes)
-    if (sort(row, length, nullptr) < 0) throw PythonError{};
-  return sorted;
-}
-
-// sort and argsort, by what does it for rows.
-using RowSort = std::optional<Array> (*)(const Array&, NPY_SORTKIND);
-template <RowSort sort_rows>
-struct SortFunction {
-  static constexpr const char* name = sort_rows == small_sort ? "sort" : "argsort";
-  static PyObject* run(PyObject* self, const Arguments& arguments) {
-    const auto [axis, kind] = named(arguments, {"axis", "kind"});
-    const Array& array = array_behind(self);
-    const std::optional<NPY_SORTKIND> way = sort_kind(kind);
-    std::optional<Array> sorted;
-    if (way && is_last_axis(array, axis))
-      sorted = sort_rows(array, *way);
-    else if (way && array.ndim() == 2 && is_first_axis(axis))
-      sorted = sorted_columns(array, *way);
-    return sorted ? new_array(*std::move(sorted)) : left_to_numpy();
-  }
-
- private:
-  // As rows of a copy.
-  static std::optional<Array> sorted_columns(const Array& array, NPY_SORTKIND way) {
-    if (!are_rows(array)) return std::nullopt;
-    const std::optional<Array> sorted = sort_rows(copy(reversed_axes(array), 'C'), way);
-    return sorted ? std::optional(copy(reversed_axes(*sorted), 'C')) : std::nullopt;
-  }
-  static bool is_first_axis(PyObject* axis) {
-    const std::optional<std::int64_t> along = word_of(axis);
-    return along == 0 || along == -2;
-  }
-};
-
-}  // namespace
-
-std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind) {
-  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
-  PyArray_ArgSortFunc* const sort = functions->argsort[kind];
-  if (!sort || !are_rows(array)) return std::nullopt;
-  Array places = empty(array.shape(), DType::Int64);
-  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
-  auto* first = reinterpret_cast<npy_intp*>(memory_of(places));
-  std::byte* row = array.base()->data + array.offset();
-  for (const npy_intp* end = first + array.size(); first < end; first += length, row += row_bytes) {
-    std::iota(first, first + length, 0);
-    if (sort(row, first, length, nullptr) < 0) throw PythonError{};
-  }
-  return places;
-}
-
-namespace {
-
-// lexsort(keys) of arrays that lie side by side: by one key after the other, as NumPy sorts them.
-PyObject* lexsort(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
-  if (positional != 1 || names || (!PyTuple_CheckExact(values[0]) && !PyList_CheckExact(values[0])))
-    return left_to_numpy();
-  return shortcut({&address_of<lexsort>, {values, positional, names}}, [&] {
-    std::vector<const Array*> keys;
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values[0]); ++k) {
-      PyObject* const key = PySequence_Fast_GET_ITEM(values[0], k);
-      if (!is_array(key) || array_behind(key).ndim() != 1 || !are_rows(array_behind(key)) ||
-          (k > 0 && array_behind(key).size() != keys[0]->size()))
-        return left_to_numpy();
-      keys.push_back(&array_behind(key));
-    }
-    if (keys.empty()) return left_to_numpy();
-    Array places = empty(keys[0]->shape(), DType::Int64);
-    auto* const first = reinterpret_cast<npy_intp*>(memory_of(places));
-    std::iota(first, first + places.size(), 0);
-    for (const Array* key : keys) {
-      PyArray_ArgSortFunc* const sort =
-          PyDataType_GetArrFuncs(descriptor_of(key->dtype()))->argsort[NPY_STABLESORT];
-      if (!sort) return left_to_numpy();
-      if (sort(key->base()->data + key->offset(), first, key->size(), nullptr) < 0)
-        throw PythonError{};
-    }
-    return new_array(std::move(places));
-  });
-}
 
 // result_type of one or two arrays.
 PyObject* result_type(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
@@ -604,44 +330,28 @@ PyObject* may_share(PyObject*, PyObject* const* values, Py_ssize_t positional, P
   return Py_NewRef(one == two || one->foreign || two->foreign ? Py_NotImplemented : Py_False);
 }
 
-PyMethodDef row(const char* name,
-                PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)) {
-  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, nullptr};
-}
-
 }  // namespace
 
 std::vector<PyMethodDef> plain_shortcuts() {
-  return {row("result_type", result_type),
-          row("may_share_memory", may_share),
-          row("shares_memory", may_share),
-          row("lexsort", lexsort),
-          shortcut_row<AtLeast1D>(),
-          shortcut_row<AtLeast2D>(),
-          shortcut_row<Flip>(),
+  return {plain_row("result_type", result_type),
+          plain_row("may_share_memory", may_share),
+          plain_row("shares_memory", may_share),
           shortcut_row<FlatNonzero>(),
           shortcut_row<Roll>(),
-          shortcut_row<MoveAxis>(),
           shortcut_row<Tile>(),
           shortcut_row<Diff>(),
           shortcut_row<PeakToPeak>(),
           shortcut_row<FlatDiff>(),
           shortcut_row<Outer>(),
-          shortcut_row<ArrayEqual>(),
+          shortcut_row<Outer>("linalg.outer"),
+          shortcut_row<HalfShift<1>>(),
+          shortcut_row<HalfShift<-1>>(),
+          shortcut_row<ArrayEqual<false>>(),
+          shortcut_row<ArrayEqual<true>>(),
           shortcut_row<Vdot>(),
-          shortcut_row<Norm>(),
-          shortcut_row<AsksForComplex<true>>(),
-          shortcut_row<AsksForComplex<false>>(),
-          shortcut_row<ComparesImaginary<Op::NotEqual>>(),
-          shortcut_row<ComparesImaginary<Op::Equal>>(),
-          shortcut_row<Fix>(),
           shortcut_row<BinCount>(),
           shortcut_row<Correlation<true>>(),
-          shortcut_row<Correlation<false>>(),
-          shortcut_row<FlipAlong<0>>(),
-          shortcut_row<FlipAlong<1>>(),
-          shortcut_row<SortFunction<small_sort>>(),
-          shortcut_row<SortFunction<small_argsort>>()};
+          shortcut_row<Correlation<false>>()};
 }
 
 }  // namespace frit::python

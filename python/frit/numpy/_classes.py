@@ -9,11 +9,17 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 from numpy.lib import _index_tricks_impl
 
 from frit import _core
 from frit.numpy import _fallback, _pickles
 from frit.numpy._native import Array
+
+_float64 = numpy.dtype(float)
+_EXACT = 2**53  # so far a float is each integer
+_FEW = 8  # arrays
+_FEW_ELEMENTS = 4096  # beyond, they are NumPy's to make
 
 _INDEX_OBJECTS = (_index_tricks_impl.AxisConcatenator, _index_tricks_impl.nd_grid)
 
@@ -93,6 +99,8 @@ def _indexed(name: str, value: Any) -> Any:
     join = {"r_": "concatenate", "c_": "column_stack"}.get(name)
     if join:
         getitem = _joining(join, getitem)
+    if isinstance(value, _index_tricks_impl.nd_grid):
+        getitem = _ranging(value.sparse, getitem)
     names = {"__getitem__": getitem, "__doc__": kind.__doc__, "__slots__": ()}
     return type(kind.__name__, (kind,), names)()
 
@@ -103,7 +111,23 @@ def _joining(name: str, numpys: Callable[..., Any]) -> Callable[..., Any]:
 
     join = getattr(frit.numpy, name)
 
+    def with_numbers(key: tuple) -> list | None:
+        """What concatenate joins for r_, of vectors of floats and Python's numbers."""
+        parts: list = []
+        for each in key:
+            if type(each) is Array and each.ndim == 1 and each.dtype is _float64:
+                parts.append(each)
+            elif type(each) is float or type(each) is int and -_EXACT <= each <= _EXACT:
+                parts.append([float(each)])
+            else:
+                return None
+        return parts
+
     def __getitem__(self: Any, key: Any) -> Any:
+        if name == "concatenate" and type(key) is tuple and len(key) <= _FEW:
+            parts = with_numbers(key)
+            if parts and any(type(each) is Array for each in parts):
+                return join(parts)
         if type(key) is tuple and key and type(key[0]) is Array and key[0].ndim == 1:
             layout, dtype = key[0].shape, key[0].dtype
             for each in key:
@@ -111,6 +135,41 @@ def _joining(name: str, numpys: Callable[..., Any]) -> Callable[..., Any]:
                     return numpys(self, key)
             return join(key)
         return numpys(self, key)
+
+    return __getitem__
+
+
+def _ranging(is_sparse: bool, numpys: Callable[..., Any]) -> Callable[..., Any]:
+    """np.mgrid[a:b, c:d] or np.ogrid[a:b, c:d] of integers, and few elements."""
+    import frit.numpy
+
+    arange, indices = frit.numpy.arange, frit.numpy.indices
+
+    def __getitem__(self: Any, key: Any) -> Any:
+        if type(key) is not tuple or not 0 < len(key) <= _FEW:
+            return numpys(self, key)
+        ranges, count = [], 1
+        for each in key:
+            if type(each) is not slice or each.step is not None or type(each.stop) is not int:
+                return numpys(self, key)
+            start = each.start or 0
+            if type(start) is not int or not start < each.stop:
+                return numpys(self, key)
+            ranges.append((start, each.stop))
+            count *= each.stop - start
+        if count > _FEW_ELEMENTS:
+            return numpys(self, key)
+        if not is_sparse:
+            grid = indices(tuple(stop - start for start, stop in ranges))
+            for k, (start, _) in enumerate(ranges):
+                if start:
+                    grid[k] += start
+            return grid
+        axes = len(ranges)
+        return tuple(
+            arange(start, stop)[(None,) * k + (slice(None),) + (None,) * (axes - 1 - k)]
+            for k, (start, stop) in enumerate(ranges)
+        )
 
     return __getitem__
 

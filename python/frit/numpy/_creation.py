@@ -9,13 +9,12 @@ from typing import Any
 import numpy
 
 from frit import _core
-from frit.numpy._native import Array, Unfit, creator, guard, native
+from frit.numpy._native import Array, Unfit, native
 from frit.numpy._transplant import transplant
 
 _ORDERS = ("K", "C", "A", "F", "k", "c", "a", "f")
 _CODES = frozenset("?bhilqBHILQefdFD")
 _array = _core.array
-_broadcast_to = _core.broadcast_to
 _floor = _core.ufuncs["floor"]
 _asarray = _core.own
 _float64 = numpy.dtype(float)
@@ -171,26 +170,6 @@ def full_like(
     result = _like(a, dtype, order, subok, shape, device)
     _core.copyto(result, fill_value, "unsafe")
     return result
-
-
-_any_meshgrid = guard("meshgrid", transplant(numpy.meshgrid), numpy.meshgrid)
-
-
-@creator
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    is_pair = len(xi) == 2 and type(xi[0]) is Array is type(xi[1])
-    if not is_pair or copy is not True or sparse is not False or xi[0].ndim != 1 or xi[1].ndim != 1:
-        return _any_meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing)
-    x, y = xi
-    if indexing == "xy":
-        shape = (y.size, x.size)
-        y = y.reshape(-1, 1)
-    elif indexing == "ij":
-        shape = (x.size, y.size)
-        x = x.reshape(-1, 1)
-    else:
-        return _any_meshgrid(*xi, indexing=indexing)
-    return _broadcast_to(x, shape).copy(), _broadcast_to(y, shape).copy()
 
 
 @native

@@ -28,6 +28,7 @@ LEFT_IF_SMALL = 4
 LEFT_IF_TINY = 8
 GIVES_ARRAY_BACK = 16  # given one of Frit's arrays and nothing else
 GIVES_DENSE_ARRAY_BACK = 32  # the same, where it lies in C order and has axes
+GIVES_COLUMN_ARRAY_BACK = 64  # the same, where it lies in Fortran's order
 TIMES = 1 << 8  # behind the flags: up to how many times as much counts as small
 
 # FRIT_VERIFY=1: each call is done by NumPy too, and compared.
@@ -42,6 +43,7 @@ _GIVES_BACK = {
     "asarray": GIVES_ARRAY_BACK,
     "asanyarray": GIVES_ARRAY_BACK,
     "ascontiguousarray": GIVES_DENSE_ARRAY_BACK,
+    "asfortranarray": GIVES_COLUMN_ARRAY_BACK,
 }
 
 
@@ -65,11 +67,6 @@ def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) ->
 def native(ours: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator: this function stands for NumPy's public function of the same name."""
     return guard(ours.__name__, ours, getattr(numpy, ours.__name__))
-
-
-def creator(ours: Callable[..., Any]) -> Callable[..., Any]:
-    """As native(), for functions that make arrays of anything."""
-    return guard(ours.__name__, ours, getattr(numpy, ours.__name__), TAKES_ANYTHING)
 
 
 def direct(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

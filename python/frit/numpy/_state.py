@@ -54,23 +54,13 @@ def handle_float_error(kind: str, operation: str, mode: int, flags: int) -> None
         handler.write(f"Warning: {message}\n")
 
 
-def seterr(
-    all: Any = None, divide: Any = None, over: Any = None, under: Any = None, invalid: Any = None
-) -> dict[str, str]:
-    _core.eval()
-    old = numpy.seterr(all, divide, over, under, invalid)
-    _core.forget_float_state()
-    return old
+def _changing(name: str) -> Any:
+    original = getattr(numpy, name)
+    return _fallback.dress(_core.StateChange(original), name, original)
 
 
-def seterrcall(func: Any) -> Any:
-    _core.eval()
-    return numpy.seterrcall(func)
-
-
-for _function in (seterr, seterrcall):
-    _fallback.dress(_function, _function.__name__, getattr(numpy, _function.__name__))
-
+seterr = _changing("seterr")
+seterrcall = _changing("seterrcall")
 
 _patched: list[tuple[Any, str, Any]] = []
 

@@ -99,6 +99,10 @@ class _Finder:
             from frit.numpy import random
 
             random.fill_mtrand(module.__dict__)
+        elif name == "frit.numpy.ma":
+            from frit import _core
+
+            _core.give_readers_real_arrays("numpy.ma")
 
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))

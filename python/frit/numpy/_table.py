@@ -28,7 +28,7 @@ TRANSPLANTED = frozenset(
     iscomplexobj isrealobj fix isposinf isneginf real_if_close select flatnonzero argwhere extract
     cov corrcoef cumulative_sum cumulative_prod unwrap block put_along_axis take_along_axis ptp
     hamming hanning bartlett blackman polyval mask_indices tril_indices triu_indices
-    tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal
+    tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal meshgrid
     """.split()
 )
 

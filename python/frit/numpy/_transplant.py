@@ -86,6 +86,11 @@ class ArrayConverter:
         return max(found, key=lambda a: a.__array_priority__, default=None)
 
 
+def _broadcast(*arrays: Any) -> Any:
+    """numpy.broadcast, of which NumPy's functions want the shape alone: no elements are needed."""
+    return types.SimpleNamespace(shape=numpy.broadcast_shapes(*map(numpy.shape, arrays)))
+
+
 def _plain_array(array: Any) -> Any:
     if type(array) is _core.Array:
         return array
@@ -124,6 +129,8 @@ def translate(value: Any) -> Any:
         return _translated_module(value)
     if value is numpy._core._multiarray_umath._array_converter:
         return ArrayConverter
+    if value is numpy.broadcast:
+        return _broadcast
     name = _public_name(value)
     if name is not None:
         import frit.numpy

@@ -68,6 +68,10 @@ class Generator(_numpy.Generator, metaclass=_Kind):
         return Generator(_copy.deepcopy(self._numpy, memo).bit_generator)
 
 
+_new_state = _numpy.RandomState
+_initialize_state = _numpy.RandomState.__init__
+
+
 class RandomState(_numpy.RandomState, metaclass=_Kind):
     __doc__ = _numpy.RandomState.__doc__
     __module__ = _numpy.RandomState.__module__
@@ -76,8 +80,10 @@ class RandomState(_numpy.RandomState, metaclass=_Kind):
     vars().update(_draws(_numpy.RandomState))
 
     def __init__(self, seed: _Any = None) -> None:
-        self._numpy = _fallback.run(_numpy.RandomState, seed)
-        super().__init__(self._numpy._bit_generator)
+        if seed is not None and type(seed) is not int:
+            seed = _to_numpy(seed)
+        self._numpy = _new_state(seed)
+        _initialize_state(self, self._numpy._bit_generator)
 
     @classmethod
     def _around(cls, real: _numpy.RandomState) -> RandomState:
@@ -101,10 +107,20 @@ class RandomState(_numpy.RandomState, metaclass=_Kind):
         return self._around(_copy.deepcopy(self._numpy, memo))
 
 
+_initialize = _numpy.Generator.__init__
+_new_generator = _numpy.default_rng
+
+
 def default_rng(seed: _Any = None) -> Generator:
-    if isinstance(seed, Generator):
-        return seed if hasattr(seed, "_numpy") else Generator(seed.bit_generator)
-    return Generator(_numpy.default_rng(_to_numpy(seed)).bit_generator)
+    if seed is not None and type(seed) is not int:
+        if isinstance(seed, Generator):
+            return seed if hasattr(seed, "_numpy") else Generator(seed.bit_generator)
+        seed = _to_numpy(seed)
+    real = _new_generator(seed)
+    ours = Generator.__new__(Generator)
+    _initialize(ours, real.bit_generator)
+    ours._numpy = real
+    return ours
 
 
 _fallback.dress(default_rng, "random.default_rng", _numpy.default_rng)

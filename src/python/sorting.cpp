@@ -1,0 +1,302 @@
+// sorting.cpp: sort, partition, argsort, lexsort, searchsorted: NumPy's own loops, on elements that
+// lie side by side.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "front/common.h"
+#include "python/array_type.h"
+#include "python/functions.h"
+#include "python/interop.h"
+#include "python/methods.h"
+#include "python/operands.h"
+
+namespace frit::python {
+namespace {
+
+bool are_rows(const Array& array) {
+  return array.ndim() > 0 && array.c_contiguous() && array.size() > 0 && is_small_and_ready(array);
+}
+bool is_last_axis(const Array& array, PyObject* axis) {
+  const std::optional<std::int64_t> along = axis ? word_of(axis) : -1;
+  return along == -1 || along == array.ndim() - 1;
+}
+
+std::optional<NPY_SORTKIND> sort_kind(PyObject* kind) {
+  if (!kind || kind == Py_None) return NPY_QUICKSORT;
+  if (!PyUnicode_Check(kind)) return std::nullopt;
+  for (const char* stable : {"stable", "mergesort"})
+    if (PyUnicode_CompareWithASCIIString(kind, stable) == 0) return NPY_STABLESORT;
+  if (PyUnicode_CompareWithASCIIString(kind, "quicksort") == 0) return NPY_QUICKSORT;
+  return std::nullopt;
+}
+
+// Sorted along the last axis; nothing where that is not few dense rows.
+std::optional<Array> small_sort(const Array& array, NPY_SORTKIND kind) {
+  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
+  PyArray_SortFunc* const sort = functions->sort[kind];
+  if (!sort || !are_rows(array)) return std::nullopt;
+  Array sorted = copy(array, 'C');
+  eval(sorted);
+  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
+  std::byte* row = sorted.base()->data;
+  for (const std::byte* end = row + sorted.base()->bytes; row < end; row += row_bytes)
+    if (sort(row, length, nullptr) < 0) throw PythonError{};
+  return sorted;
+}
+
+std::optional<Array> small_argsort(const Array& array, NPY_SORTKIND kind) {
+  const PyArray_ArrFuncs* functions = PyDataType_GetArrFuncs(descriptor_of(array.dtype()));
+  PyArray_ArgSortFunc* const sort = functions->argsort[kind];
+  if (!sort || !are_rows(array)) return std::nullopt;
+  Array places = empty(array.shape(), DType::Int64);
+  const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
+  auto* first = reinterpret_cast<npy_intp*>(memory_of(places));
+  std::byte* row = array.base()->data + array.offset();
+  for (const npy_intp* end = first + array.size(); first < end; first += length, row += row_bytes) {
+    std::iota(first, first + length, 0);
+    if (sort(row, first, length, nullptr) < 0) throw PythonError{};
+  }
+  return places;
+}
+
+// sort and argsort, by what does it for rows.
+using RowSort = std::optional<Array> (*)(const Array&, NPY_SORTKIND);
+template <RowSort sort_rows>
+struct SortFunction {
+  static constexpr const char* name = sort_rows == small_sort ? "sort" : "argsort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [axis, kind] = named(arguments, {"axis", "kind"});
+    const Array& array = array_behind(self);
+    const std::optional<NPY_SORTKIND> way = sort_kind(kind);
+    std::optional<Array> sorted;
+    if (way && is_last_axis(array, axis))
+      sorted = sort_rows(array, *way);
+    else if (way && array.ndim() == 2 && is_first_axis(axis))
+      sorted = sorted_columns(array, *way);
+    return sorted ? new_array(*std::move(sorted)) : left_to_numpy();
+  }
+
+ private:
+  // As rows of a copy.
+  static std::optional<Array> sorted_columns(const Array& array, NPY_SORTKIND way) {
+    if (!are_rows(array)) return std::nullopt;
+    const std::optional<Array> sorted = sort_rows(copy(reversed_axes(array), 'C'), way);
+    return sorted ? std::optional(copy(reversed_axes(*sorted), 'C')) : std::nullopt;
+  }
+  static bool is_first_axis(PyObject* axis) {
+    const std::optional<std::int64_t> along = word_of(axis);
+    return along == 0 || along == -2;
+  }
+};
+
+// lexsort(keys) of arrays that lie side by side: by one key after the other, as NumPy sorts them.
+PyObject* lexsort(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
+  if (positional != 1 || names || (!PyTuple_CheckExact(values[0]) && !PyList_CheckExact(values[0])))
+    return left_to_numpy();
+  return shortcut({&address_of<lexsort>, {values, positional, names}}, [&] {
+    std::vector<const Array*> keys;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values[0]); ++k) {
+      PyObject* const key = PySequence_Fast_GET_ITEM(values[0], k);
+      if (!is_array(key) || array_behind(key).ndim() != 1 || !are_rows(array_behind(key)) ||
+          (k > 0 && array_behind(key).size() != keys[0]->size()))
+        return left_to_numpy();
+      keys.push_back(&array_behind(key));
+    }
+    if (keys.empty()) return left_to_numpy();
+    Array places = empty(keys[0]->shape(), DType::Int64);
+    auto* const first = reinterpret_cast<npy_intp*>(memory_of(places));
+    std::iota(first, first + places.size(), 0);
+    for (const Array* key : keys) {
+      PyArray_ArgSortFunc* const sort =
+          PyDataType_GetArrFuncs(descriptor_of(key->dtype()))->argsort[NPY_STABLESORT];
+      if (!sort) return left_to_numpy();
+      if (sort(key->base()->data + key->offset(), first, key->size(), nullptr) < 0)
+        throw PythonError{};
+    }
+    return new_array(std::move(places));
+  });
+}
+
+// Memory that lies as C has it, so that a loop of NumPy's may go over it.
+bool is_aligned(const Array& array, const std::byte* data) {
+  constexpr int word = 8;
+  return reinterpret_cast<std::uintptr_t>(data) %
+             static_cast<std::uintptr_t>(std::min(size_of(array.dtype()), word)) ==
+         0;
+}
+
+// sort(): few rows where they lie.
+struct Sort {
+  static constexpr const char* name = "sort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const bool is_plain = arguments.positional + arguments.keywords() == 0;
+    if (!is_plain || !sort_in_place(array_of(self))) return call_on_real(name, self, arguments);
+    return Py_NewRef(Py_None);
+  }
+
+ private:
+  static bool sort_in_place(ArrayObject& object) {
+    const Array& array = object.array;
+    if (object.read_only || object.warns_on_write || !array.base()->writable || !are_rows(array))
+      return false;
+    PyArray_SortFunc* const sort =
+        PyDataType_GetArrFuncs(descriptor_of(array.dtype()))->sort[NPY_QUICKSORT];
+    const Locked lock(Engine::lock());
+    Engine::get().settle(array.base());
+    std::byte* row = array.base()->data + array.offset();
+    if (!sort || !is_aligned(array, row)) return false;
+    const std::int64_t length = array.shape().back(), row_bytes = length * size_of(array.dtype());
+    for (const std::byte* end = row + array.size() * size_of(array.dtype()); row < end;
+         row += row_bytes)
+      if (sort(row, length, nullptr) < 0) throw PythonError{};
+    return true;
+  }
+};
+
+struct ArgSort {
+  static constexpr const char* name = "argsort";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    if (arguments.positional + arguments.keywords() == 0)
+      if (std::optional<Array> places = small_argsort(array_behind(self), NPY_QUICKSORT))
+        return new_array(*std::move(places));
+    return call_on_real(name, self, arguments);
+  }
+};
+
+// What partition and argpartition take: one place, along the last axis. NumPy's C functions copy
+// the array of places before they look at elements.
+PyArrayObject* only_place(const Arguments& arguments) {
+  static PyObject* const place = checked(PyArray_SimpleNew(0, nullptr, NPY_INTP)).release();
+  const std::optional<std::int64_t> given =
+      arguments.positional == 1 && !arguments.names ? word_of(arguments.values[0]) : std::nullopt;
+  auto* const array = reinterpret_cast<PyArrayObject*>(place);
+  if (given) *static_cast<npy_intp*>(PyArray_DATA(array)) = *given;
+  return given ? array : nullptr;
+}
+
+struct Partition {
+  static constexpr const char* name = "partition";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    PyArrayObject* const place = only_place(arguments);
+    if (!place) return call_on_real(name, self, arguments);
+    Ref real = real_array(array_of(self));
+    checked_status(PyArray_Partition(reinterpret_cast<PyArrayObject*>(real.get()), place, -1,
+                                     NPY_INTROSELECT));
+    give_back(std::move(real));
+    return Py_NewRef(Py_None);
+  }
+};
+struct ArgPartition {
+  static constexpr const char* name = "argpartition";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    PyArrayObject* const place = only_place(arguments);
+    if (!place) return call_on_real(name, self, arguments);
+    Ref real = real_array(array_of(self));
+    Ref places = checked(PyArray_ArgPartition(reinterpret_cast<PyArrayObject*>(real.get()), place,
+                                              -1, NPY_INTROSELECT));
+    give_back(std::move(real));
+    return object_of_ndarray(std::move(places));
+  }
+};
+
+// partition(a, kth, axis=-1): of a copy, in place.
+struct PartitionFunction {
+  static constexpr const char* name = "partition";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [kth, axis] = named(arguments, {"kth", "axis"});
+    if (!kth || axis == Py_None) return left_to_numpy();
+    Ref copied = Ref::steal(new_array(copy(array_behind(self), 'K')));
+    const Ref none = Ref::steal(Partition::run(copied.get(), arguments));
+    return copied.release();
+  }
+};
+struct ArgPartitionFunction {
+  static constexpr const char* name = "argpartition";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [kth, axis] = named(arguments, {"kth", "axis"});
+    return kth ? ArgPartition::run(self, arguments) : left_to_numpy();
+  }
+};
+
+// NumPy's order: NaN comes behind all numbers.
+template <class T>
+bool is_before(T x, T y) {
+  return x < y || (y != y && x == x);
+}
+// As NumPy looks for it: so also of elements in no order.
+template <class T>
+std::int64_t place_for(const std::byte* data, std::int64_t stride, std::int64_t size, T key,
+                       bool is_right) {
+  std::int64_t low = 0, high = size;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    T element;
+    std::memcpy(&element, data + middle * stride, sizeof element);
+    if (is_right ? !is_before(key, element) : is_before(element, key))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// searchsorted(number, side="left") of a vector of float64 or int64; null where it is no such.
+PyObject* place_of_number(const Array& array, const Arguments& arguments) {
+  if (arguments.positional != 1 || arguments.keywords() > 1 || array.ndim() != 1) return nullptr;
+  bool is_right = false;
+  if (arguments.names) {
+    const auto [number, side] = named(arguments, {"v", "side"});
+    if (!side || !PyUnicode_CheckExact(side)) return nullptr;
+    is_right = PyUnicode_CompareWithASCIIString(side, "right") == 0;
+    if (!is_right && PyUnicode_CompareWithASCIIString(side, "left") != 0) return nullptr;
+  }
+  PyObject* const given = arguments.values[0];
+  const std::optional<std::int64_t> word = word_of(given);
+  constexpr std::int64_t exact = std::int64_t{1} << 53;
+  const bool is_float = PyFloat_CheckExact(given);
+  if (!is_float && !(word && std::abs(*word) <= exact)) return nullptr;
+  std::int64_t place = 0;
+  const std::int64_t stride = array.strides()[0], size = array.size();
+  if (array.dtype() == DType::Float64)
+    place = place_for<double>(evaluate(array), stride, size,
+                              is_float ? PyFloat_AS_DOUBLE(given) : static_cast<double>(*word),
+                              is_right);
+  else if (array.dtype() == DType::Int64 && !is_float)
+    place = place_for<std::int64_t>(evaluate(array), stride, size, *word, is_right);
+  else
+    return nullptr;
+  return make_scalar(reinterpret_cast<const std::byte*>(&place), DType::Int64);
+}
+struct SearchSorted {
+  static constexpr const char* name = "searchsorted";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    PyObject* const place = place_of_number(array_behind(self), arguments);
+    return place ? place : call_on_real(name, self, arguments);
+  }
+};
+struct SearchSortedFunction {
+  static constexpr const char* name = "searchsorted";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    PyObject* const place = place_of_number(array_behind(self), arguments);
+    return place ? place : left_to_numpy();
+  }
+};
+
+}  // namespace
+
+std::vector<PyMethodDef> sorting_methods() {
+  return {method_row<Sort>(), method_row<ArgSort>(), method_row<Partition>(),
+          method_row<ArgPartition>(), method_row<SearchSorted>()};
+}
+
+std::vector<PyMethodDef> sorting_shortcuts() {
+  return {plain_row("lexsort", lexsort),
+          shortcut_row<SortFunction<small_sort>>(),
+          shortcut_row<SortFunction<small_argsort>>(),
+          shortcut_row<PartitionFunction>(),
+          shortcut_row<ArgPartitionFunction>(),
+          shortcut_row<SearchSortedFunction>()};
+}
+
+}  // namespace frit::python
