@@ -17,7 +17,18 @@ from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.methods import PlainMethod
 from frit.loops.streams import stream_of
-from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
+from frit.loops.values import (
+    FLOATS,
+    INTEGERS,
+    Item,
+    Library,
+    ListPart,
+    Method,
+    Refused,
+    Row,
+    Value,
+    View,
+)
 from frit.translate.rules import FUNCTIONS
 
 # Functions of math that give a float, and the op of each. They raise where a flag is raised.
@@ -155,8 +166,10 @@ class Calls:
         return self.dot(node, x, y)
 
     def length(self, node: ast.AST, item: Item) -> Value:
-        if isinstance(item, View):
-            return item.spans[0].extent
+        if isinstance(item, (View, ListPart)):
+            view = item.view if isinstance(item, ListPart) else item
+            extent: Value = view.spans[0].extent
+            return extent
         if isinstance(item, Row):
             return item.extents[0]
         if isinstance(item, tuple):

@@ -50,6 +50,8 @@ class Conditions:
     frames: list[Any]
     in_type: Any
     is_loose: Any
+    is_grown: Any
+    lists: dict[str, Any]
     locals: dict[str, int]
     loose: set[int]
     narrowed: dict[int, str]
@@ -298,6 +300,8 @@ class Conditions:
             is_shape = node.value.attr == "shape" and isinstance(node.slice, ast.Constant)
             array, axis = (node.value.value, node.slice.value) if is_shape else (None, 0)
         view = self.arrays.get(array.id) if isinstance(array, ast.Name) else None
+        if isinstance(array, ast.Name) and array.id in self.lists and not self.is_grown(array.id):
+            view = self.lists[array.id].view
         if view is None or type(axis) is not int or not 0 <= axis < len(view.spans):
             return None
         return view.spans[axis].extent.form

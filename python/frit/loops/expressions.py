@@ -21,6 +21,7 @@ from frit.loops.values import (
     LIMITS,
     Item,
     Library,
+    ListPart,
     Method,
     Refused,
     Row,
@@ -60,6 +61,9 @@ class Expressions:
     fail_outside_of: Any
     failures: int | None
     forms: Forms
+    item_of: Any
+    list_named: Any
+    lists: dict[str, ListPart]
     load: Any
     half_loose: set[int]
     loose: set[int]
@@ -191,7 +195,7 @@ class Expressions:
     def number(self, node: ast.expr) -> Value:
         value = self.operand(node)
         if not isinstance(value, Value):
-            is_row = isinstance(value, (View, Row))
+            is_row = isinstance(value, (View, Row, ListPart))
             raise Refused(node, "a row as a number" if is_row else "this as a number")
         return value
 
@@ -221,6 +225,8 @@ class Expressions:
         return self.literal(node, node.value)
 
     def of_Name(self, node: ast.Name) -> Any:
+        if node.id in self.lists:
+            return self.list_named(node.id)
         if node.id in self.arrays:
             return self.arrays[node.id]
         if node.id in self.surroundings:
@@ -268,6 +274,8 @@ class Expressions:
             if type(number) is int and -len(owner) <= number < len(owner):
                 return owner[number]
             raise Refused(node, "an element of a tuple")
+        if isinstance(owner, ListPart):
+            return self.item_of(node, owner)
         if not isinstance(owner, View) or not owner.spans:
             raise Refused(node, "an element of something else than an array")
         view = self.part(node, owner)

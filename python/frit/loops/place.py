@@ -13,6 +13,7 @@ import sys
 import time
 import types
 import weakref
+from _thread import _count as other_threads
 from collections.abc import Callable, Iterator
 
 from frit import _activity, _kept
@@ -279,11 +280,12 @@ class Place:
         if values is None:
             return None, 0
         signature = core.loop_signature(values) if rounds is None else None
-        key = ""
+        key: str | None = ""
         if signature is None:
             values = tuple(core.to_numpy(v) if isinstance(v, core.Scalar) else v for v in values)
-            key = core.loop_key(values)
-            if key is None:
+            has_lists = any(type(v) in (list, tuple) for v in values)
+            key = None if has_lists else core.loop_key(values)
+            if key is None and not has_lists:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
@@ -291,6 +293,15 @@ class Place:
             verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
+        lists: tuple[Any, ...] = ()
+        if key is None:
+            lists = values
+            found = self.arrays_of(lists, core)
+            if found is None:
+                if binding.site is not None:
+                    binding.site.calls_as_python += 1
+                return None, 0
+            values, key = found
         plan = binding.sites[0].plan_of(signature, values) if 0 in binding.sites else None
         if plan is not None:
             self.told = REFUSED
@@ -301,15 +312,30 @@ class Place:
             return found, 0
         left = 0
         if self.is_peeled and rounds is not None:
-            left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
+            known = dict(zip(binding.names, values, strict=True))
+            for name in binding.grown:  # its length is not what it will be
+                del known[name]
+            left = self.peel.left(known, rounds)
             if left == 0 or not rounds[left:]:
                 return self.not_now("its last rounds leave loops in it out")
         self.told = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
-        found = binding.done(site(key or core.loop_key(values), values), passed, space)
+        found = binding.done(site(key or core.loop_key(values), values, lists), passed, space)
         if found is not None:
             binding.note(signature, site)
         return found, left
+
+    def arrays_of(
+        self, values: tuple[Any, ...], core: Any
+    ) -> tuple[tuple[Any, ...], str] | None:
+        """The values with arrays for lists, and their key."""
+        if other_threads():
+            self.told = "another thread may change a list"
+            return None
+        found: tuple[tuple[Any, ...], str] | None = core.list_arrays(values)
+        if found is None:
+            self.told = "an argument is no array, number or list of numbers of one kind"
+        return found
 
     def early_verdict(
         self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
@@ -455,8 +481,12 @@ class Binding:
                 self.read.append(name)
         if not self.is_whole:
             return  # the next call binds anew
+        self.grown: list[str] = []  # lists that the nest appends to, and their numbers
+        self.grown_numbers: list[int] = []
         self.attributes = self.find_attributes(passed, space, core)
-        reads_more = bool(self.read) or self.attributes is not None
+        if "append" in place.traits.attributes:
+            self.find_grown(passed, space)
+        reads_more = bool(self.read) or self.attributes is not None or bool(self.grown)
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
@@ -480,8 +510,26 @@ class Binding:
 
     @property
     def node(self) -> ast.For:
-        """The loop, with variables for attributes."""
-        return self.place.node if self.attributes is None else self.attributes.node
+        """The loop, with variables for attributes, and for the lengths of lists."""
+        node = self.place.node if self.attributes is None else self.attributes.node
+        if not self.grown:
+            return node
+        from frit.loops.list_runs import with_counts
+
+        return with_counts(node, self.grown)
+
+    def find_grown(self, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+        """Lists that the nest appends to: their lengths are variables of the nest."""
+        from frit.loops.list_runs import COUNT, appended_names
+
+        names = appended_names(self.node)
+        self.takes_all = False
+        values = self.values_of(passed, space) or ()
+        found = [k for k, v in enumerate(values) if self.names[k] in names and type(v) is list]
+        self.grown_numbers, self.grown = found, [self.names[k] for k in found]
+        counts = [name + COUNT for name in self.grown]
+        self.names = [*self.names, *counts]
+        self.outputs = [*self.outputs, *counts]
 
     def guess(self) -> Guess | None:
         found = self.place.traits.guess
@@ -513,7 +561,7 @@ class Binding:
         if origin is None or self.place.is_eager or self.attributes is not None:
             return False
         values = self.values_of(passed, space) if self.is_whole else None
-        key = core.loop_key(values) if values is not None else None
+        key = key_of(values, core) if values is not None else None
         return key is not None and _kept.is_there(name_of(origin, key, self.place.is_peeled))
 
     def places_of_names(self) -> dict[str, tuple[Any, ...]]:
@@ -654,14 +702,21 @@ class Binding:
             values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
             found = self.attributes
             if found is None:
-                return values
+                return self.with_counts(values)
             attributes = found.values(self.roots(found, passed, space))
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
         if attributes is None:
             self.place.told = "an attribute is not a plain one"
             return None
-        return values + attributes
+        return self.with_counts(values + attributes)
+
+    def with_counts(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """With the lengths of lists that the nest appends to."""
+        for name, number in zip(self.grown, self.grown_numbers, strict=True):
+            if type(values[number]) is not list:
+                return self.changed(name)
+        return values + tuple(len(values[k]) for k in self.grown_numbers) if self.grown else values
 
     def changed(self, name: str) -> None:
         self.place.told = f"{name} is not what it was"
@@ -687,9 +742,18 @@ def _is_surrounding(value: Any) -> bool:
     return isinstance(value, types.ModuleType) or callable(value) or is_generator(value)
 
 
+def key_of(values: tuple[Any, ...], core: Any) -> str | None:
+    """What the values are; None: a nest does not take them."""
+    if any(type(v) in (list, tuple) for v in values):
+        found = core.list_arrays(values)
+        return found[1] if found is not None else None
+    key: str | None = core.loop_key(values)
+    return key
+
+
 def _may_end(core: Any, value: Any) -> bool:
     """Whether it is no object whose attributes a nest asks for."""
-    is_value = isinstance(value, core.Scalar) or core.loop_key((value,)) is not None
+    is_value = type(value) in (list, tuple, core.Scalar) or core.loop_key((value,)) is not None
     return is_value or _is_surrounding(value)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from frit.loops.forms import Form
-from frit.loops.values import Counter, Item, Library, Refused, Series, Value, View
+from frit.loops.values import Counter, Item, Library, ListPart, Refused, Series, Value, View
 from frit.loops.views import UNIT, ZERO
 
 MOST_NUMBERS = 2**30  # of a series that NumPy has in memory: of more, a MemoryError may be due
@@ -25,6 +25,8 @@ class Serieses:
     """Mixed into NestWriter."""
 
     emit: Any
+    first_of_list: Any
+    is_grown: Any
     forms: Any
     number: Any
     numpy_floats: bool
@@ -52,6 +54,8 @@ class Serieses:
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
+        if isinstance(item, ListPart) and not self.is_grown(item.view.array.name):
+            return self.items_of_list(node, item)
         if isinstance(item, tuple):
             return self.literals(node, item)
         raise Refused(node, "a loop over something else than numbers and arrays")
@@ -64,6 +68,14 @@ class Serieses:
             return part if part.spans else self.load(node, part)
 
         return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item, lambda indices: None)
+
+    def items_of_list(self, node: ast.AST, part: ListPart) -> Series:
+        def item(indices: Sequence[Value]) -> Item:
+            found: Item = self.first_of_list(node, part, indices[0])
+            return found
+
+        counter = Counter(ZERO, part.view.spans[0].extent, UNIT)
+        return Series([counter], item, lambda indices: None)
 
     def literals(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
         """Whole numbers at equal distances: (-1, 0, 1)."""

@@ -15,6 +15,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
+from frit.loops.list_runs import COUNT, TAGS, ListsOfRun, TagsNeeded
 from frit.loops.streams import Draws, Stream, StreamNeeded
 from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
@@ -34,16 +35,24 @@ class Plan:
     """A translated nest."""
 
     def __init__(
-        self, translation: Translation, names: list[str], streams: Sequence[Stream] = ()
+        self,
+        translation: Translation,
+        names: list[str],
+        streams: Sequence[Stream] = (),
+        tags: Sequence[Any] = (),
     ) -> None:
+        """tags: arrays like those that tell which items of a list are floats."""
         self.translation = translation
         self.streams = streams  # of random numbers; their arrays stand behind the values
-        self.samples = tuple(array for stream in streams for array in stream.samples)
+        self.samples = (*(array for stream in streams for array in stream.samples), *tags)
+        self.tags = len(tags)
+        self.lists = translation.lists
         self.guard = translation.guard
         self.has_signature = translation.has_signature
         self.still_holds = translation.still_holds
         self.nest = _core.LoopNest(translation.kernel, translation.results)
-        self.may_fail = translation.failures >= 0 or bool(streams)
+        has_floats = any(fact.dtype in "efd" for fact in self.lists)
+        self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
         self.names = names
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
         # The nest with the last rounds, where they are left to Python and may fail: it is run
@@ -60,10 +69,11 @@ class Plan:
             return None
         return [(a, numpy.array(a)) for a in arrays]
 
-    def run(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def run(self, values: tuple[Any, ...], lists: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The outputs, then whether it returns, and what.
 
-        None: it has to be run as Python, and nothing is stored.
+        lists: the values, with what arrays of them stand for. None: it has to be run as Python, and
+        nothing is stored.
         """
         t = self.translation
         if (t.numpy_floats or t.numpy_integers) and _core.float_errors_may_stop():
@@ -74,10 +84,19 @@ class Plan:
             if arrays is None:
                 return None
             values += arrays
+        changed = None
+        if self.lists:
+            values += self.samples[len(self.samples) - self.tags :]
+            changed = ListsOfRun(self.lists, t.capacities, values, lists)
+            if not changed.is_possible:
+                return None
+            values = tuple(changed.values)
         if not self.may_fail:
             found = self.nest.run(values, self.translation.numpy_floats)
             if found[0] & _ERRORS and self.translation.numpy_floats:
                 warn(found[0])
+            if changed is not None:
+                changed.store(self.counts(found))
             return self.outputs(found, values)
         kept = self.saved(values)
         if kept is None:
@@ -92,10 +111,22 @@ class Plan:
         except BaseException:  # of a signal's handler
             put_back(kept)
             raise
-        if self.has_failed(found) or (draws is not None and not draws.end()):
+        if (
+            self.has_failed(found)
+            or (changed is not None and not changed.may_be_told(self.counts(found)))
+            or (draws is not None and not draws.end())
+        ):
             put_back(kept)
             return None
+        if changed is not None:
+            changed.store(self.counts(found))
         return self.outputs(found, values)
+
+    def counts(self, found: tuple[Any, ...]) -> list[int]:
+        """How many items the changed lists have now, if they may have got longer."""
+        outputs = self.translation.outputs
+        results = [k for k, output in enumerate(outputs) if output.kind != ARRAY]
+        return [found[1 + results.index(f.output)] if f.count >= 0 else 0 for f in self.lists]
 
     def has_failed(self, found: tuple[Any, ...]) -> bool:
         t = self.translation
@@ -109,6 +140,8 @@ class Plan:
         results = iter(found[1:])
         for output in self.translation.outputs:
             result = next(results) if output.kind != ARRAY else None
+            if output.name.endswith(COUNT):
+                continue
             is_set = output.counter < 0 or found[1 + output.counter]
             stays = output.kind == ARRAY or not is_set
             given.append(values[self.number_of(output.name)] if stays else result)
@@ -206,16 +239,18 @@ class Site:
         """Those that ran compiled."""
         return self.calls_from_python + self.gate.runs()
 
-    def __call__(self, key: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """key: what the values are, by loop_key."""
+    def __call__(
+        self, key: str, values: tuple[Any, ...], lists: tuple[Any, ...] = ()
+    ) -> tuple[Any, ...] | None:
+        """key: what the values are, by loop_key or list_arrays; lists: them, before the latter."""
         if self.is_hopeless:
             return None
         for plan in self.plans.get(key, ()):
             if self.fits(plan, values):
-                return self.start(plan, values)
+                return self.start(plan, values, lists)
         plan = self.new_plan(key, values)
         if plan is not None and self.fits(plan, values):
-            return self.start(plan, values)
+            return self.start(plan, values, lists)
         self.calls_as_python += 1
         return None
 
@@ -232,8 +267,10 @@ class Site:
         except (ValueError, ArithmeticError):
             return False
 
-    def start(self, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        found = plan.run(values)
+    def start(
+        self, plan: Plan, values: tuple[Any, ...], lists: tuple[Any, ...] = ()
+    ) -> tuple[Any, ...] | None:
+        found = plan.run(values, lists)
         if found is None:
             self.calls_as_python += 1
             return None
@@ -311,22 +348,27 @@ class Site:
         from frit.loops.values import Refused
 
         streams: list[Stream] = []
-        inputs = replace(inputs, node=binding.node)
+        tagged: list[TagsNeeded] = []
+        plain = replace(inputs, node=binding.node)
         while True:
+            inputs = with_tags(plain, tagged)
             try:
                 made = translate(inputs)
                 break
             except StreamNeeded as needed:
                 question = None
                 streams.append(needed.stream)
-                inputs = with_stream(inputs, needed.stream)
+                plain = with_stream(plain, needed.stream)
+            except TagsNeeded as needed:
+                question = None
+                tagged.append(needed)
             except Refused as refused:
                 if question is not None and refused.asked is not None:
                     question.keep_refusal(refused.reason, refused.line, refused.asked)
                 raise
         if question is not None:
             question.keep(made)
-        return Plan(made, inputs.names, streams)
+        return Plan(made, inputs.names, streams, [_tags_of(x) for x in tagged])
 
 
 def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
@@ -339,3 +381,17 @@ def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
         values=(*inputs.values, *stream.samples),
         key=inputs.key + stream.kinds,
     )
+
+
+def with_tags(inputs: Inputs, lists: Sequence[TagsNeeded]) -> Inputs:
+    """The same nest, which notes which items of these lists are floats."""
+    return replace(
+        inputs,
+        names=[*inputs.names, *(x.name + TAGS for x in lists)],
+        values=(*inputs.values, *map(_tags_of, lists)),
+        key=inputs.key + "".join(f"A?{x.rank}" for x in lists),
+    )
+
+
+def _tags_of(needed: TagsNeeded) -> Any:
+    return numpy.zeros([1] * needed.rank, bool)

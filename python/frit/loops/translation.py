@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from frit import _core
+from frit.loops.list_runs import ListFacts
 from frit.translate.record import record
 
 
@@ -65,6 +66,8 @@ class Translation:
     guard: types.FunctionType
     has_signature: bool  # the guard follows from loop_signature
     written: list[int]  # values that are stored to
+    lists: list[ListFacts]  # those of them that are lists
+    capacities: types.FunctionType | None  # how long lists get that are appended to, at most
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
     numpy_integers: bool  # of which one may overflow

@@ -105,6 +105,14 @@ class View:
         return View(self.array, tuple(next(given) if isinstance(x, Span) else x for x in self.axes))
 
 
+@record(frozen=True)
+class ListPart:
+    """A list of Python's, or one in it. kind: of its items; "mixed": int or float."""
+
+    view: View
+    kind: str
+
+
 @record
 class Row:
     """An expression over arrays, whose elements are computed where they are wanted."""
@@ -131,7 +139,7 @@ class Method:
 
 
 # What an expression gives; a tuple holds the like. None is Python's.
-Item = Value | View | Row | Library | Method | tuple[Any, ...] | None
+Item = Value | View | ListPart | Row | Library | Method | tuple[Any, ...] | None
 
 
 @record
@@ -159,10 +167,10 @@ class Series:
 
 
 def kinds_in(key: str) -> list[str]:
-    """What loop_key says of each value: A or R, a type and a rank; N and a type; or a letter."""
+    """What its key says of each value: A, R, L or Q, a type and a rank; N and a type; a letter."""
     kinds, k = [], 0
     while k < len(key):
-        size = {"A": 3, "R": 3, "N": 2}.get(key[k], 1)
+        size = {"A": 3, "R": 3, "L": 3, "Q": 3, "N": 2}.get(key[k], 1)
         kinds.append(key[k : k + size])
         k += size
     return kinds

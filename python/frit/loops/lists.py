@@ -1,0 +1,222 @@
+"""lists.py: Python's lists in a nest: their items, which are Python's numbers, and `append`.
+
+A call gives a nest arrays of the numbers that are in lists, and stores into these what has changed
+(list_runs.py). So an item is an element of an array that nobody else has. What a list's type of
+number can't hold is noted beside it: in a list of floats and ints, `tags` say which are floats.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from frit.loops.forms import LARGEST, Form, Symbol
+from frit.loops.list_runs import COUNT, TAGS, ListFacts, TagsNeeded
+from frit.loops.values import (
+    Again,
+    ArrayName,
+    Item,
+    ListPart,
+    Refused,
+    Span,
+    Value,
+    View,
+)
+from frit.loops.views import ZERO
+
+KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed"}
+_MIXED = frozenset({"int", "float"})
+
+
+class Lists:
+    """Mixed into NestWriter."""
+
+    apply: Any
+    arrays: dict[str, View]
+    assigned: set[str]
+    emit: Any
+    element_of: Any
+    extent: Any
+    first_of: Any
+    fail_outside_of: Any
+    forms: Any
+    half_loose: set[int]
+    inputs: Any
+    is_loose: Any
+    is_stale: bool
+    knowledge: Any
+    lists: dict[str, ListPart]
+    loose_form: Any
+    note_position: Any
+    operand: Any
+    parameters: list[int]
+    part: Any
+    indices_of: Any
+    read_variable: Any
+    require: Any
+    require_value: Any
+    whole: Any
+    writer: Any
+    written: set[int]
+    capacities: dict[int, list[Callable[[], str]]]
+
+    def take_list(self, number: int, name: str, word: str) -> None:
+        """word: what the call's key says of it."""
+        if name in self.assigned:
+            raise Refused(None, f"the list {name} is assigned to in the loop")
+        kind = KINDS.get(word[1], "float")
+        if word[1] == "0" and self.is_grown(name):
+            kind = self.knowledge.appended.get(name, "float")
+        if name + TAGS in self.inputs.names:
+            kind = "mixed"
+        dtype = {"float": "d", "int": "l", "bool": "?", "mixed": "d"}.get(kind, kind)
+        array = ArrayName(number, dtype, int(word[2]), word[0] == "L", name)
+        array.parameter = self.writer.parameter(array.dtype, array.rank)
+        self.parameters.append(number)
+        view = self.whole(array)
+        self.lists[name] = ListPart(view, kind)
+
+    def is_grown(self, name: str) -> bool:
+        return name + COUNT in self.inputs.names
+
+    def list_named(self, name: str) -> ListPart:
+        """The list as it is here: one that is appended to has another length in each round."""
+        part = self.lists[name]
+        if not self.is_grown(name):
+            return part
+        count = self.read_variable(ast.Pass(), name + COUNT)
+        return ListPart(View(part.view.array, (Span(ZERO, count),)), part.kind)
+
+    def item_of(self, node: ast.Subscript, owner: ListPart) -> Item:
+        part = self.part_of_list(node, owner)
+        return part if part.view.spans else self.load_item(node, part)
+
+    def part_of_list(self, node: ast.Subscript, owner: ListPart) -> ListPart:
+        if isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            raise Refused(node, "a part of a list")
+        if not owner.view.spans:
+            raise Refused(node, "an element of a number")
+        array = owner.view.array
+        if isinstance(node.slice, ast.Name) and node.slice.id == array.name + COUNT:
+            return ListPart(self.place_behind(owner), owner.kind)
+        return ListPart(self.part(node, owner.view), owner.kind)
+
+    def place_behind(self, owner: ListPart) -> View:
+        """Where `append` puts its number: there is room for as many as may come."""
+        array = owner.view.array
+        count = owner.view.spans[0].extent
+        facts = self.forms.facts
+        form = count.form
+        assert form is not None
+        texts = self.capacities.setdefault(array.number, [])
+        texts.append(lambda: self.forms.most(form + Form((), 1), facts))
+        return View(array, (count,))
+
+    def first_of_list(self, node: ast.AST, owner: ListPart, index: Value) -> Item:
+        """Of an index that is inside."""
+        part = ListPart(self.first_of(owner.view, index), owner.kind)
+        return part if part.view.spans else self.load_item(node, part)
+
+    def load_item(self, node: ast.AST, part: ListPart) -> Value:
+        view, kind = part.view, part.kind
+        self.note_position(node)
+        line = getattr(node, "lineno", 0)
+        id = self.writer.load(view.array.parameter, self.indices_of(view), line)
+        if kind == "mixed":
+            return Value("float", id, among=_MIXED)
+        value = Value(kind, id)
+        name, number = view.array.name, view.array.number
+        if kind == "int" and (name in self.knowledge.stored or self.is_grown(name)):
+            value.form = self.loose_form(-LARGEST, LARGEST)
+        elif kind == "int":
+            least, most = (self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi"))
+            value.form = self.forms.symbol(Symbol(low=[least], high=[most]))
+            self.half_loose |= {symbol for symbol, _ in value.form.terms}
+        elif kind in "bBhHiIlL":
+            raise Refused(node, "an integer of NumPy's that was appended to a list")
+        return value
+
+    def store_item(self, node: ast.AST, part: ListPart, value: Item) -> None:
+        if not isinstance(value, Value) or part.view.spans:
+            raise Refused(node, "something else than a number in a list")
+        array, kind = part.view.array, part.kind
+        name = array.name
+        if not array.writable:
+            raise Refused(node, f"{name} may share what is in it with another list")
+        if value.mixed:
+            raise Refused(node, "a number that may be of two types, in a list")
+        if name not in self.knowledge.stored:
+            self.knowledge.stored.add(name)
+            self.is_stale = True
+        if self.inputs_word(name)[1] == "0" and name not in self.knowledge.appended:
+            self.knowledge.appended[name] = value.kind
+            raise Again
+        if kind == "mixed" or {kind, value.kind} == _MIXED:
+            return self.store_tagged(node, part, value)
+        if value.kind != kind:
+            raise Refused(node, f"numbers of two types in the list {name}")
+        if kind == "int":
+            self.require_held(value, LARGEST)
+        self.put(node, array, part.view, self.emit(value, array.dtype))
+        return None
+
+    def store_tagged(self, node: ast.AST, part: ListPart, value: Value) -> None:
+        """A float or an int into a list that may have both."""
+        array = part.view.array
+        if value.kind not in _MIXED:
+            raise Refused(node, f"numbers of two types in the list {array.name}")
+        if array.name + TAGS not in self.inputs.names:
+            raise TagsNeeded(array.name, array.rank)
+        if value.kind == "int":
+            self.require_held(value, 2**53)
+        tags = self.arrays[array.name + TAGS].array
+        self.put(node, array, part.view, self.emit(value, "d"))
+        is_float = self.writer.constant(value.kind == "float", "?")
+        self.put(node, tags, part.view, is_float)
+
+    def require_held(self, value: Value, most: int) -> None:
+        if value.literal is not None:
+            if abs(value.literal) > most:
+                raise Refused(None, f"{value.literal} in a list")
+            return
+        reach = self.forms.reach(value.form)
+        if most == LARGEST and (self.is_loose(value.form) or (reach or LARGEST + 1) <= LARGEST):
+            return  # it has been looked at where it was computed
+        self.require_value(value, -most, most)
+
+    def put(self, node: ast.AST, array: ArrayName, view: View, id: int) -> None:
+        self.note_position(node)
+        self.written.add(array.number)
+        line = getattr(node, "lineno", 0)
+        self.writer.store(array.parameter, self.indices_of(view), id, line)
+
+    def inputs_word(self, name: str) -> str:
+        return self.words[self.inputs.names.index(name)]
+
+    words: Sequence[str]
+
+    # ---- what a run must know -------------------------------------------------------------------
+
+    def list_facts(self) -> list[ListFacts]:
+        """Of those that the nest changes."""
+        found = []
+        for name, part in self.lists.items():
+            array = part.view.array
+            if array.number not in self.written:
+                continue
+            count = self.index_of_name(name + COUNT)
+            found.append(
+                ListFacts(
+                    number=array.number,
+                    dtype=array.dtype,
+                    kind={"int": "I", "float": "F", "bool": "B", "mixed": "M"}.get(part.kind, "N"),
+                    tags=self.index_of_name(name + TAGS),
+                    count=count,
+                    output=self.inputs.outputs.index(name + COUNT) if count >= 0 else -1,
+                )
+            )
+        return found
+
+    def index_of_name(self, name: str) -> int:
+        return self.inputs.names.index(name) if name in self.inputs.names else -1
