@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from frit.loops.attributes import Attributes
+    from frit.loops.bounds import Bounds
     from frit.loops.peel import Peel
     from frit.loops.site import Plan, Site
     from frit.loops.trees import At, Trees
@@ -45,8 +46,12 @@ MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+ITEM = 5e-9  # seconds that a list's item takes, there and back
+MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
+# Without NumPy: seconds that loops must take to load it and the engine, and of a loop that counts.
+ENGINE_WORTH, LITTLE = 0.4, 1e-4
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
@@ -60,6 +65,7 @@ _VERDICTS = (
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
 _missing = object()
+_lost = 0.0  # seconds as Python, about, of the loops of a program without NumPy
 Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
 
 
@@ -268,7 +274,9 @@ class Place:
     ) -> tuple[tuple[Any, ...] | None, int]:
         core: Any = sys.modules.get("frit._core") or _engine()
         if core is None:
-            return self.not_now("the program has not imported NumPy")
+            core = self.engine_if_it_pays(passed, space)
+        if core is None:
+            return self.not_now("it does not take long enough to load NumPy for it")
         binding, verdict = self.binding, None
         if binding is None:
             verdict = self.early_verdict(passed, space, core)
@@ -296,6 +304,9 @@ class Place:
         lists: tuple[Any, ...] = ()
         if key is None:
             lists = values
+            seconds = ITEM * sum(_items_in(v) for v in values if type(v) in (list, tuple))
+            if seconds > MOST_UNASKED and seconds > (binding.gate.guess(*passed) or seconds):
+                return self.not_now("its lists are long, and it is short")
             found = self.arrays_of(lists, core)
             if found is None:
                 if binding.site is not None:
@@ -324,6 +335,20 @@ class Place:
         if found is not None:
             binding.note(signature, site)
         return found, left
+
+    def engine_if_it_pays(self, passed: tuple[Any, ...], space: dict[str, Any]) -> Any:
+        """The engine, for a program without NumPy whose loops take long."""
+        global _lost
+        guess = self.traits.guess
+        values = dict(zip(self.passed, passed, strict=True))
+        seconds = guess.seconds(lambda n: values.get(n, space.get(n))) if guess is not None else 0.0
+        if seconds < LITTLE:
+            self.refusals += 1
+            if self.refusals > MANY:
+                self.on = False
+            return None
+        _lost += seconds
+        return _engine() if _lost > ENGINE_WORTH else None
 
     def arrays_of(
         self, values: tuple[Any, ...], core: Any
@@ -484,9 +509,12 @@ class Binding:
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
         self.grown_numbers: list[int] = []
         self.attributes = self.find_attributes(passed, space, core)
+        self.bounds: Bounds | None = None
+        if self.place.traits.callees:
+            self.find_bounds()
         if "append" in place.traits.attributes:
             self.find_grown(passed, space)
-        reads_more = bool(self.read) or self.attributes is not None or bool(self.grown)
+        reads_more = any((self.read, self.attributes, self.grown, self.bounds))
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
@@ -512,11 +540,23 @@ class Binding:
     def node(self) -> ast.For:
         """The loop, with variables for attributes, and for the lengths of lists."""
         node = self.place.node if self.attributes is None else self.attributes.node
+        if self.bounds is not None:
+            node = self.bounds.node
         if not self.grown:
             return node
         from frit.loops.list_runs import with_counts
 
         return with_counts(node, self.grown)
+
+    def find_bounds(self) -> None:
+        """Those of the outermost loop that Python computes."""
+        if not self.place.traits.has_computed_bounds:
+            return
+        from frit.loops.bounds import bounds_of
+
+        self.bounds = bounds_of(self.node, self.names, self.surroundings)
+        if self.bounds is not None:
+            self.names = [*self.names, *self.bounds.names]
 
     def find_grown(self, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
         """Lists that the nest appends to: their lengths are variables of the nest."""
@@ -702,17 +742,23 @@ class Binding:
             values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
             found = self.attributes
             if found is None:
-                return self.with_counts(values)
+                return self.with_more(values)
             attributes = found.values(self.roots(found, passed, space))
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
         if attributes is None:
             self.place.told = "an attribute is not a plain one"
             return None
-        return self.with_counts(values + attributes)
+        return self.with_more(values + attributes)
 
-    def with_counts(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """With the lengths of lists that the nest appends to."""
+    def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """With bounds that Python computes, and the lengths of lists that the nest appends to."""
+        if self.bounds is not None:
+            found = self.bounds.values(dict(zip(self.names, values, strict=False)))
+            if found is None:
+                self.place.told = "a bound that is no int"
+                return None
+            values += found
         for name, number in zip(self.grown, self.grown_numbers, strict=True):
             if type(values[number]) is not list:
                 return self.changed(name)
@@ -751,6 +797,14 @@ def key_of(values: tuple[Any, ...], core: Any) -> str | None:
     return key
 
 
+def _items_in(value: Any) -> int:
+    count = 1
+    while type(value) in (list, tuple):
+        count *= len(value)
+        value = value[0] if value else None
+    return count
+
+
 def _may_end(core: Any, value: Any) -> bool:
     """Whether it is no object whose attributes a nest asks for."""
     is_value = type(value) in (list, tuple, core.Scalar) or core.loop_key((value,)) is not None
@@ -767,11 +821,13 @@ def _real(value: Any) -> Any:
 
 
 def _engine() -> Any:
-    """The engine, for a program that has NumPy."""
-    if "numpy" not in sys.modules:
+    """The engine, for a program that has NumPy, or whose loops are worth it."""
+    if "numpy" not in sys.modules and _lost <= ENGINE_WORTH:
         return None
-    from frit import _core
-
+    try:
+        from frit import _core
+    except ImportError:
+        return None
     return _core
 
 
