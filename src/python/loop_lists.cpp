@@ -3,6 +3,7 @@
 // A list of floats, of ints, of bools, or of floats and ints (and a list of such lists, all of one
 // length) becomes an array of its numbers. What a nest has changed is stored into the lists that
 // are there, element by element: one that has the number which it had remains the object it was.
+// A string, and a list of strings of one length, becomes an array of code points.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ namespace {
 constexpr int most_axes = 3;
 constexpr std::int64_t most_exact = std::int64_t{1} << 53;  // of an int beside floats
 constexpr char no_kind = '0';                               // of no elements
+constexpr char characters = 'c';
 
 bool is_sequence(PyObject* value) { return PyList_CheckExact(value) || PyTuple_CheckExact(value); }
 
@@ -134,6 +136,33 @@ Ref array_if(PyObject* value, const Shape& shape, int type, char& kind) {
   return array;
 }
 
+bool read_characters(PyObject* text, npy_intp count, std::uint32_t*& to) {
+  if (!PyUnicode_CheckExact(text) || PyUnicode_GET_LENGTH(text) != count) return false;
+  for (npy_intp k = 0; k < count; ++k) *to++ = PyUnicode_READ_CHAR(text, k);
+  return true;
+}
+
+// Of strings of one character each, or with an axis more. null: they are not alike.
+Ref array_of_characters(PyObject* value, Shape shape, PyObject* first, char& kind, int& rank) {
+  const npy_intp length = PyUnicode_GET_LENGTH(first);
+  const Shape strings = shape;
+  if (value == first || length != 1) {
+    if (shape.rank == most_axes) return {};
+    shape.extents[shape.rank++] = length;
+  }
+  kind = characters;
+  rank = shape.rank;
+  Ref array = new_array_of(shape, NPY_UINT32);
+  auto* to = static_cast<std::uint32_t*>(
+      PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.get())));
+  const auto read = [&](PyObject* text) { return read_characters(text, length, to); };
+  const bool is_read =
+      value == first ? read(value) : visit_rows(value, strings, 0, [&](PyObject* row) {
+        return std::ranges::all_of(items_of(row), read);
+      });
+  return is_read ? std::move(array) : Ref();
+}
+
 // null: it holds something else.
 Ref array_of_sequence(PyObject* value, char& kind, int& rank) {
   Shape shape;
@@ -147,6 +176,7 @@ Ref array_of_sequence(PyObject* value, char& kind, int& rank) {
     const bool is_even = visit_rows(value, shape, 0, [](PyObject*) { return true; });
     return is_even ? std::move(array) : Ref();
   }
+  if (PyUnicode_CheckExact(first)) return array_of_characters(value, shape, first, kind, rank);
   if (PyBool_Check(first)) return array_if<Bools>(value, shape, NPY_BOOL, kind);
   if (PyFloat_CheckExact(first)) found = array_if<Floats>(value, shape, NPY_DOUBLE, kind);
   if (PyLong_CheckExact(first)) found = array_if<Ints>(value, shape, NPY_INT64, kind);
@@ -158,13 +188,14 @@ Ref array_of_sequence(PyObject* value, char& kind, int& rank) {
 using Place = std::pair<PyObject*, std::size_t>;
 
 void note_lists(PyObject* value, std::size_t number, int rank, std::vector<Place>& lists) {
-  lists.emplace_back(value, number);
+  if (!is_sequence(value)) return;
+  if (PyList_CheckExact(value)) lists.emplace_back(value, number);  // a tuple is not changed
   if (rank > 1)
     for (PyObject* item : items_of(value)) note_lists(item, number, rank - 1, lists);
 }
 
 bool has_tuples(PyObject* value, int rank) {
-  if (PyTuple_CheckExact(value)) return true;
+  if (!PyList_CheckExact(value)) return true;
   return rank > 1 && std::ranges::any_of(items_of(value), [&](PyObject* item) {
            return has_tuples(item, rank - 1);
          });
@@ -178,13 +209,13 @@ nb::object list_arrays(const nb::tuple& values) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     PyObject* value = values[k].ptr();
     Ref array = Ref::borrow(value);
-    if (is_sequence(value)) {
+    if (is_sequence(value) || PyUnicode_CheckExact(value)) {
       char kind = no_kind;
       int rank = 0;
       array = array_of_sequence(value, kind, rank);
       if (!array) return nb::none();
       letters[k] = key.size();
-      key += has_tuples(value, rank) ? 'Q' : 'L';
+      key += kind == characters || has_tuples(value, rank) ? 'Q' : 'L';
       key += kind;
       key += static_cast<char>('0' + rank);
       note_lists(value, k, rank, lists);
@@ -331,7 +362,7 @@ void add_loop_lists(PyObject* module_object) {
         return translated([](const nb::tuple& x) { return list_arrays(x); })(values);
       },
       "values"_a,
-      "The values with arrays for lists and tuples of numbers, and their key (loop_key), in which L"
+      "The values with arrays for lists and tuples of numbers, and for strings, and their key (loop_key), in which L"
       " or Q (that is not to be changed), a type and a number of axes stand for each; None: they"
       " hold something else.");
   m.def(

@@ -14,10 +14,13 @@ from .fuzz import Program, same
 
 
 class ListProgram(Program):
-    """A function f(a, b, c, m, idx, n, k, x, out): a, b, c, m and out are lists, idx may be one."""
+    """A function f(a, b, c, m, idx, n, k, x, out, text, words).
+
+    a, b, c, m and out are lists, idx may be one; text is a string, words a list of characters or strings.
+    """
 
     def write(self) -> None:
-        self.lines.append("def f(a, b, c, m, idx, n, k, x, out):")
+        self.lines.append("def f(a, b, c, m, idx, n, k, x, out, text, words):")
         self.line(1, f"s = {self.pick('0', '0.0', 'x', 'n', '1.5')}")
         self.line(1, f"t = {self.pick('0', '0.0', 'k', 'a[0]')}")
         self.line(1, f"q = {self.pick('0', '0', 'k', 'n')}")
@@ -60,6 +63,17 @@ class ListProgram(Program):
             self.pick("len(out)", "len(m)", "len(a)", f"len(m[{self.index()}])"),
         )
 
+    def condition(self) -> str:
+        if not self.chance(0.1):
+            return super().condition()
+        i, other = self.index(), self.pick("text[0]", "words[0]", "'a'", f"words[{self.index()}]", "text[-1]")
+        return self.pick(
+            f"text[{i}] {self.pick('==', '!=', '<', '>=')} {other}",
+            f"text[{i}] in ('a', 'c')",
+            f"ord(text[{i}]) > 97",
+            f"words[{i}][0] == text[{i}]",
+        )
+
     def row(self, depth: int) -> None:
         kind = self.random.random()
         if kind < 0.4:
@@ -70,6 +84,10 @@ class ListProgram(Program):
         elif kind < 0.7:
             self.line(depth, f"g = m[{self.index()}]")
             self.line(depth, f"g[{self.index()}] {self.pick('=', '+=')} {self.value(1)}")
+        elif kind < 0.75:
+            self.line(depth, f"for ch in {self.pick('text', 'words', 'words[0]', 'text')}:")
+            self.line(depth + 1, f"if ch == {self.pick('text[0]', repr('b'), 'words[0]')}:")
+            self.line(depth + 2, f"{self.pick('s', 't')} += 1")
         elif kind < 0.85:
             self.line(depth, f"for g in {self.pick('a', 'm[0]', f'm[{self.index()}]', 'idx')}:")
             self.elements.append("g")
@@ -124,6 +142,10 @@ class ListProgram(Program):
             "n": chosen.choice([n, n, n, n, np.int64(n)]),
             "k": chosen.choice([0, 1, 1, 2, 3, -1]),
             "x": chosen.choice([0.5, 2.0, 1, 0.0, np.float64(1.5), True]),
+            "text": "".join(chosen.choices("abc\u0424\U0001f600", k=n + pad)),
+            "words": [chosen.choice(["a", "b", "c"]) for _ in range(n + pad)]
+            if chosen.random() < 0.7
+            else [chosen.choice(["ab", "bc"]) for _ in range(n)],
             "out": chosen.choice([[], [], [], items(1), items(2), [0], [0.0], a]),
         }
 

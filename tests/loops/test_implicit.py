@@ -406,7 +406,7 @@ def f(x):
     inner = got.__wrapped__.__wrapped__
     assert inner.__code__ != expected.__wrapped__.__wrapped__.__code__
     for _ in range(2 * place.MANY):
-        got([1, 2])
+        got({0: 1, 1: 2})
     assert inner.__code__ == expected.__wrapped__.__wrapped__.__code__
     assert "an argument is no array or number" in str(frit.explain(got))
 
@@ -464,7 +464,7 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
         patch.setattr(_activity, "is_active", lambda: True)
         patch.setattr(place, "OFTEN", 3600.0)  # however slow the machine is
         for _ in range(2 * place.MANY):
-            f([1, 2])
+            f({0: 1, 1: 2})
     assert not places_of("<vain>")[0].on
 
 
@@ -581,7 +581,7 @@ def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
     expected, got = run(plain)["C"].f.__code__, run(ours)["C"]
     assert got.f.__code__ != expected
     for _ in range(2 * place.MANY):
-        got().f([1, 2])
+        got().f({0: 1, 1: 2})
     assert got.f.__code__ == expected
     assert "an argument is no array or number" in str(frit.explain(got.f))
 

@@ -20,6 +20,7 @@ from frit.loops.streams import stream_of
 from frit.loops.values import (
     FLOATS,
     INTEGERS,
+    Character,
     Item,
     Library,
     ListPart,
@@ -78,6 +79,7 @@ class Calls:
 
     apply: Any
     callee: Any
+    code_of: Any
     complex_absolute: Any
     complex_exp: Any
     conjugate: Any
@@ -134,6 +136,8 @@ class Calls:
             raise Refused(node, f"a keyword argument of {name}()")
         if function is builtins.len and len(items) == 1:
             return self.length(node, items[0])
+        if function is builtins.ord and len(items) == 1 and isinstance(items[0], Character):
+            return self.code_of(items[0])
         if any(isinstance(x, (View, Row)) for x in items):
             if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
                 return self.reduction(node, _REDUCTIONS[name], items[0])

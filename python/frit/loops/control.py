@@ -63,6 +63,7 @@ class Control:
     locals: dict[str, int]
     kind_in_place: Any
     assign_item: Any
+    assigned_inside: set[str]
     operand: Any
 
     def shown(self, node: ast.AST) -> ast.AST:
@@ -262,8 +263,8 @@ class Control:
             self.unless(stops, node.orelse)
 
     def do_For(self, node: ast.For) -> None:
+        assigned = self.assigned_inside = assigned_names([node])
         series = self.series(node.iter)
-        assigned = assigned_names([node])
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)

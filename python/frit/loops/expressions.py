@@ -16,6 +16,7 @@ from frit.loops.inline import numpys_own
 from frit.loops.values import (
     COMPLEXES,
     DTYPES,
+    Character,
     FLOATS,
     INTEGERS,
     LIMITS,
@@ -78,6 +79,7 @@ class Expressions:
     require_text: Any
     row_binary: Any
     settled: Any
+    signs_now: Any
     surroundings: dict[str, Any]
     writer: Any
 
@@ -146,7 +148,8 @@ class Expressions:
     def checked(self, value: Value, *operands: Value) -> Value:
         """An int that stays within 64 bits."""
         assert value.form is not None
-        if self.is_loose(value.form, *(x.form for x in operands)):
+        is_loose = self.is_loose(value.form, *(x.form for x in operands))
+        if is_loose or (self.is_half_loose(value.form) and not self.is_held_now(value.form)):
             # The operands are within LARGEST, so that a sum does not wrap unseen.
             for operand in operands:
                 self.require_moderate(operand)
@@ -157,6 +160,11 @@ class Expressions:
         if reach is None or reach > LARGEST:
             self.require(value.form, -LARGEST, LARGEST)
         return value
+
+    def is_held_now(self, form: Form) -> bool:
+        """Whether its bounds at this call are those of an int of a nest."""
+        low, high = (self.signs_now(form + Form((), x)) for x in (LARGEST, -LARGEST))
+        return low is not None and high is not None and low[0] >= 0 >= high[1]
 
     def require_moderate(self, value: Value) -> None:
         """Loose ones are within LARGEST; the guard asks of others where that is not certain."""
@@ -221,7 +229,9 @@ class Expressions:
 
     # ---- names ----------------------------------------------------------------------------------
 
-    def of_Constant(self, node: ast.Constant) -> Value:
+    def of_Constant(self, node: ast.Constant) -> Value | Character:
+        if type(node.value) is str and len(node.value) == 1:
+            return Character(Value("I", self.writer.constant(ord(node.value), "I")))
         return self.literal(node, node.value)
 
     def of_Name(self, node: ast.Name) -> Any:

@@ -30,12 +30,13 @@ class TagsNeeded(Exception):
 
 @record
 class ListFacts:
-    """A list that a nest changes. Numbers are those of values; -1: there is none."""
+    """A list that a nest changes, or one with tags. Numbers are those of values; -1: there is none."""
 
     number: int
     dtype: str  # of the array
     kind: str  # of its items, as of results: F, I, B, N; M: floats and ints
     tags: int
+    is_stored: bool  # its items are
     count: int
     output: int  # the one that is the count
 
@@ -77,7 +78,7 @@ class ListsOfRun:
             return array
         made = array.astype(fact.dtype)
         if array.size and fact.dtype == "d":
-            self.is_possible = bool(numpy.abs(made).max() <= MOST_EXACT)
+            self.is_possible = bool(numpy.abs(made).max() < MOST_EXACT)
         return made
 
     def tags_of(self, fact: ListFacts, array: Any, given: Any) -> Any:
@@ -89,7 +90,7 @@ class ListsOfRun:
         """Whether all numbers can be put into the lists: which NaN one is, nobody knows."""
         for fact, count in zip(self.facts, counts, strict=True):
             array = self.values[fact.number]
-            if array.dtype.char != "d":
+            if array.dtype.char != "d" or not fact.is_stored:
                 continue
             given = self.lists[fact.number]
             size = array.shape[0] if fact.count < 0 else len(given)
@@ -101,6 +102,8 @@ class ListsOfRun:
 
     def store(self, counts: Sequence[int]) -> None:
         for fact, count in zip(self.facts, counts, strict=True):
+            if not fact.is_stored:
+                continue
             array, given = self.values[fact.number], self.lists[fact.number]
             tags = self.values[fact.tags] if fact.tags >= 0 else None
             if fact.count < 0:
@@ -115,6 +118,21 @@ class ListsOfRun:
                 given += [x if is_float else int(x) for x, is_float in pairs]
             else:
                 _core.extend_list(given, array, size, count, fact.kind)
+
+
+class Watched:
+    """Lists that another thread may change while a nest runs, which did not see it."""
+
+    def __init__(self, lists: tuple[Any, ...]) -> None:
+        self.lists = [x for x in lists if isinstance(x, (list, tuple))]
+        self.before = self.contents()
+
+    def contents(self) -> Any:
+        found = _core.list_arrays(tuple(self.lists))
+        return (found[1], [x.tobytes() for x in found[0]]) if found is not None else None
+
+    def has_changed(self) -> bool:
+        return bool(self.contents() != self.before)
 
 
 def _longer(array: Any, size: int) -> Any:

@@ -16,6 +16,7 @@ from frit.loops.list_runs import COUNT, TAGS, ListFacts, TagsNeeded
 from frit.loops.values import (
     Again,
     ArrayName,
+    Character,
     Item,
     ListPart,
     Refused,
@@ -24,8 +25,9 @@ from frit.loops.values import (
     View,
 )
 from frit.loops.views import ZERO
+from frit.translate.rules import COMPARISONS
 
-KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed"}
+KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed", "c": "character"}
 _MIXED = frozenset({"int", "float"})
 
 
@@ -55,6 +57,7 @@ class Lists:
     indices_of: Any
     read_variable: Any
     require: Any
+    tag_of: Any
     require_value: Any
     whole: Any
     writer: Any
@@ -70,7 +73,7 @@ class Lists:
             kind = self.knowledge.appended.get(name, "float")
         if name + TAGS in self.inputs.names:
             kind = "mixed"
-        dtype = {"float": "d", "int": "l", "bool": "?", "mixed": "d"}.get(kind, kind)
+        dtype = {"float": "d", "int": "l", "bool": "?", "mixed": "d", "character": "I"}.get(kind, kind)
         array = ArrayName(number, dtype, int(word[2]), word[0] == "L", name)
         array.parameter = self.writer.parameter(array.dtype, array.rank)
         self.parameters.append(number)
@@ -86,6 +89,7 @@ class Lists:
         if not self.is_grown(name):
             return part
         count = self.read_variable(ast.Pass(), name + COUNT)
+        self.half_loose |= {symbol for symbol, _ in count.form.terms}  # only the nest knows it
         return ListPart(View(part.view.array, (Span(ZERO, count),)), part.kind)
 
     def item_of(self, node: ast.Subscript, owner: ListPart) -> Item:
@@ -118,13 +122,15 @@ class Lists:
         part = ListPart(self.first_of(owner.view, index), owner.kind)
         return part if part.view.spans else self.load_item(node, part)
 
-    def load_item(self, node: ast.AST, part: ListPart) -> Value:
+    def load_item(self, node: ast.AST, part: ListPart) -> Value | Character:
         view, kind = part.view, part.kind
         self.note_position(node)
         line = getattr(node, "lineno", 0)
         id = self.writer.load(view.array.parameter, self.indices_of(view), line)
         if kind == "mixed":
-            return Value("float", id, among=_MIXED)
+            return self.mixed_item(part, id, line)
+        if kind == "character":
+            return Character(Value("I", id))
         value = Value(kind, id)
         name, number = view.array.name, view.array.number
         if kind == "int" and (name in self.knowledge.stored or self.is_grown(name)):
@@ -137,6 +143,31 @@ class Lists:
             raise Refused(node, "an integer of NumPy's that was appended to a list")
         return value
 
+    def mixed_item(self, part: ListPart, id: int, line: int) -> Value:
+        value = Value("float", id, among=_MIXED)
+        array = part.view.array
+        if array.name + TAGS in self.inputs.names:
+            tags = self.arrays[array.name + TAGS].array
+            self.note_position(ast.Pass())
+            value.tag = self.writer.load(tags.parameter, self.indices_of(part.view), line)
+        else:
+            value.untagged = array.name, array.rank
+        return value
+
+    def compare_characters(
+        self, node: ast.AST, op: ast.cmpop, x: Character, y: Character
+    ) -> Value:
+        name = COMPARISONS.get(type(op))
+        if name is None:
+            raise Refused(node, "this comparison")
+        found: Value = self.apply(name, "bool", (x.code, "I"), (y.code, "I"))
+        return found
+
+    def code_of(self, x: Character) -> Value:
+        """ord(x)"""
+        form = self.forms.between(0, 0x10FFFF)
+        return Value("int", self.emit(x.code, "l"), form=form)
+
     def store_item(self, node: ast.AST, part: ListPart, value: Item) -> None:
         if not isinstance(value, Value) or part.view.spans:
             raise Refused(node, "something else than a number in a list")
@@ -144,15 +175,15 @@ class Lists:
         name = array.name
         if not array.writable:
             raise Refused(node, f"{name} may share what is in it with another list")
-        if value.mixed:
-            raise Refused(node, "a number that may be of two types, in a list")
         if name not in self.knowledge.stored:
             self.knowledge.stored.add(name)
             self.is_stale = True
         if self.inputs_word(name)[1] == "0" and name not in self.knowledge.appended:
-            self.knowledge.appended[name] = value.kind
+            self.knowledge.appended[name] = "mixed" if value.among == _MIXED else value.kind
             raise Again
-        if kind == "mixed" or {kind, value.kind} == _MIXED:
+        if value.mixed and value.among != _MIXED:
+            raise Refused(node, "a number that may be of two types, in a list")
+        if kind == "mixed" or value.mixed or {kind, value.kind} == _MIXED:
             return self.store_tagged(node, part, value)
         if value.kind != kind:
             raise Refused(node, f"numbers of two types in the list {name}")
@@ -164,16 +195,20 @@ class Lists:
     def store_tagged(self, node: ast.AST, part: ListPart, value: Value) -> None:
         """A float or an int into a list that may have both."""
         array = part.view.array
-        if value.kind not in _MIXED:
+        if value.untagged is not None and value.tag is None:
+            raise TagsNeeded(*value.untagged)
+        if value.kind not in _MIXED or part.kind not in (*_MIXED, "mixed"):
             raise Refused(node, f"numbers of two types in the list {array.name}")
         if array.name + TAGS not in self.inputs.names:
             raise TagsNeeded(array.name, array.rank)
         if value.kind == "int":
             self.require_held(value, 2**53)
+        tag = self.tag_of(value)
+        if tag is None:
+            raise Refused(node, "a number that may be of two types, in a list")
         tags = self.arrays[array.name + TAGS].array
         self.put(node, array, part.view, self.emit(value, "d"))
-        is_float = self.writer.constant(value.kind == "float", "?")
-        self.put(node, tags, part.view, is_float)
+        self.put(node, tags, part.view, tag)
 
     def require_held(self, value: Value, most: int) -> None:
         if value.literal is not None:
@@ -203,7 +238,8 @@ class Lists:
         found = []
         for name, part in self.lists.items():
             array = part.view.array
-            if array.number not in self.written:
+            tags = self.index_of_name(name + TAGS)
+            if array.number not in self.written and tags < 0:
                 continue
             count = self.index_of_name(name + COUNT)
             found.append(
@@ -211,7 +247,8 @@ class Lists:
                     number=array.number,
                     dtype=array.dtype,
                     kind={"int": "I", "float": "F", "bool": "B", "mixed": "M"}.get(part.kind, "N"),
-                    tags=self.index_of_name(name + TAGS),
+                    tags=tags,
+                    is_stored=array.number in self.written,
                     count=count,
                     output=self.inputs.outputs.index(name + COUNT) if count >= 0 else -1,
                 )

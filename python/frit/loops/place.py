@@ -13,7 +13,6 @@ import sys
 import time
 import types
 import weakref
-from _thread import _count as other_threads
 from collections.abc import Callable, Iterator
 
 from frit import _activity, _kept
@@ -64,6 +63,7 @@ _VERDICTS = (
 )
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
+LISTS = (list, tuple, str)  # that a nest gets as arrays
 _missing = object()
 _lost = 0.0  # seconds as Python, about, of the loops of a program without NumPy
 Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
@@ -291,7 +291,7 @@ class Place:
         key: str | None = ""
         if signature is None:
             values = tuple(core.to_numpy(v) if isinstance(v, core.Scalar) else v for v in values)
-            has_lists = any(type(v) in (list, tuple) for v in values)
+            has_lists = any(type(v) in LISTS for v in values)
             key = None if has_lists else core.loop_key(values)
             if key is None and not has_lists:
                 if binding.site is not None:
@@ -304,7 +304,7 @@ class Place:
         lists: tuple[Any, ...] = ()
         if key is None:
             lists = values
-            seconds = ITEM * sum(_items_in(v) for v in values if type(v) in (list, tuple))
+            seconds = ITEM * sum(_items_in(v) for v in values if type(v) in LISTS)
             if seconds > MOST_UNASKED and seconds > (binding.gate.guess(*passed) or seconds):
                 return self.not_now("its lists are long, and it is short")
             found = self.arrays_of(lists, core)
@@ -354,12 +354,9 @@ class Place:
         self, values: tuple[Any, ...], core: Any
     ) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""
-        if other_threads():
-            self.told = "another thread may change a list"
-            return None
         found: tuple[tuple[Any, ...], str] | None = core.list_arrays(values)
         if found is None:
-            self.told = "an argument is no array, number or list of numbers of one kind"
+            self.told = "an argument is no array, number or list of numbers"
         return found
 
     def early_verdict(
@@ -790,7 +787,7 @@ def _is_surrounding(value: Any) -> bool:
 
 def key_of(values: tuple[Any, ...], core: Any) -> str | None:
     """What the values are; None: a nest does not take them."""
-    if any(type(v) in (list, tuple) for v in values):
+    if any(type(v) in LISTS for v in values):
         found = core.list_arrays(values)
         return found[1] if found is not None else None
     key: str | None = core.loop_key(values)
@@ -799,15 +796,15 @@ def key_of(values: tuple[Any, ...], core: Any) -> str | None:
 
 def _items_in(value: Any) -> int:
     count = 1
-    while type(value) in (list, tuple):
+    while type(value) in LISTS and count < 2**40:
         count *= len(value)
-        value = value[0] if value else None
+        value = value[0] if value and type(value) is not str else None
     return count
 
 
 def _may_end(core: Any, value: Any) -> bool:
     """Whether it is no object whose attributes a nest asks for."""
-    is_value = type(value) in (list, tuple, core.Scalar) or core.loop_key((value,)) is not None
+    is_value = type(value) in (*LISTS, core.Scalar) or core.loop_key((value,)) is not None
     return is_value or _is_surrounding(value)
 
 

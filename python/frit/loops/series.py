@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 
 from frit.loops.forms import Form
+from frit.loops.list_runs import COUNT
 from frit.loops.values import Counter, Item, Library, ListPart, Refused, Series, Value, View
 from frit.loops.views import UNIT, ZERO
 
@@ -26,7 +27,7 @@ class Serieses:
 
     emit: Any
     first_of_list: Any
-    is_grown: Any
+    assigned_inside: set[str]
     forms: Any
     number: Any
     numpy_floats: bool
@@ -54,7 +55,7 @@ class Serieses:
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
-        if isinstance(item, ListPart) and not self.is_grown(item.view.array.name):
+        if isinstance(item, ListPart) and not self.grows(item):
             return self.items_of_list(node, item)
         if isinstance(item, tuple):
             return self.literals(node, item)
@@ -68,6 +69,10 @@ class Serieses:
             return part if part.spans else self.load(node, part)
 
         return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item, lambda indices: None)
+
+    def grows(self, part: ListPart) -> bool:
+        """Whether the loop that begins appends to the list."""
+        return part.view.array.name + COUNT in self.assigned_inside
 
     def items_of_list(self, node: ast.AST, part: ListPart) -> Series:
         def item(indices: Sequence[Value]) -> Item:

@@ -6,6 +6,7 @@ import atexit
 import sys
 import warnings
 import weakref
+from _thread import _count as other_threads
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
-from frit.loops.list_runs import COUNT, TAGS, ListsOfRun, TagsNeeded
+from frit.loops.list_runs import COUNT, TAGS, ListsOfRun, TagsNeeded, Watched
 from frit.loops.streams import Draws, Stream, StreamNeeded
 from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
@@ -91,16 +92,18 @@ class Plan:
             if not changed.is_possible:
                 return None
             values = tuple(changed.values)
-        if not self.may_fail:
+        is_watched = bool(lists) and bool(other_threads())
+        if not self.may_fail and not is_watched:
             found = self.nest.run(values, self.translation.numpy_floats)
-            if found[0] & _ERRORS and self.translation.numpy_floats:
-                warn(found[0])
             if changed is not None:
                 changed.store(self.counts(found))
+            if found[0] & _ERRORS and self.translation.numpy_floats:
+                warn(found[0])
             return self.outputs(found, values)
         kept = self.saved(values)
         if kept is None:
             return None
+        watched = Watched(lists) if is_watched else None
         try:
             if self.whole is not None:
                 found = self.whole.nest.run(values, t.numpy_floats)
@@ -113,6 +116,7 @@ class Plan:
             raise
         if (
             self.has_failed(found)
+            or (watched is not None and watched.has_changed())
             or (changed is not None and not changed.may_be_told(self.counts(found)))
             or (draws is not None and not draws.end())
         ):
@@ -120,6 +124,8 @@ class Plan:
             return None
         if changed is not None:
             changed.store(self.counts(found))
+        if found[0] & _ERRORS and t.numpy_floats:
+            warn(found[0])
         return self.outputs(found, values)
 
     def counts(self, found: tuple[Any, ...]) -> list[int]:
@@ -130,6 +136,8 @@ class Plan:
 
     def has_failed(self, found: tuple[Any, ...]) -> bool:
         t = self.translation
+        if not self.may_fail:
+            return False
         count = found[1 + t.failures] if t.failures >= 0 else 0
         return bool(count or (found[0] & _ERRORS and t.numpy_floats))
 

@@ -53,6 +53,9 @@ class Value:
     among: frozenset[str] = frozenset()
     argument: str | None = None  # the guard's name of it
     zero: bool = False  # mixed: what it may be of Python's is 0 (complexes.py)
+    # Of a list of ints and floats (lists.py): whether it is a float, or the list that knows it.
+    tag: int | None = None
+    untagged: tuple[str, int] | None = None
 
     @property
     def is_python(self) -> bool:
@@ -113,6 +116,13 @@ class ListPart:
     kind: str
 
 
+@record(frozen=True)
+class Character:
+    """A string of one character. code: its code point, as NumPy's uint32."""
+
+    code: Value
+
+
 @record
 class Row:
     """An expression over arrays, whose elements are computed where they are wanted."""
@@ -139,7 +149,9 @@ class Method:
 
 
 # What an expression gives; a tuple holds the like. None is Python's.
-Item = Value | View | ListPart | Row | Library | Method | tuple[Any, ...] | None
+Item = (
+    Value | View | ListPart | Character | Row | Library | Method | tuple[Any, ...] | None
+)
 
 
 @record
