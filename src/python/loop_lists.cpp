@@ -153,8 +153,8 @@ Ref array_of_characters(PyObject* value, Shape shape, PyObject* first, char& kin
   kind = characters;
   rank = shape.rank;
   Ref array = new_array_of(shape, NPY_UINT32);
-  auto* to = static_cast<std::uint32_t*>(
-      PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.get())));
+  auto* to =
+      static_cast<std::uint32_t*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.get())));
   const auto read = [&](PyObject* text) { return read_characters(text, length, to); };
   const bool is_read =
       value == first ? read(value) : visit_rows(value, strings, 0, [&](PyObject* row) {
@@ -362,7 +362,8 @@ void add_loop_lists(PyObject* module_object) {
         return translated([](const nb::tuple& x) { return list_arrays(x); })(values);
       },
       "values"_a,
-      "The values with arrays for lists and tuples of numbers, and for strings, and their key (loop_key), in which L"
+      "The values with arrays for lists and tuples of numbers, and for strings, and their key "
+      "(loop_key), in which L"
       " or Q (that is not to be changed), a type and a number of axes stand for each; None: they"
       " hold something else.");
   m.def(

@@ -45,7 +45,8 @@ PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObj
 std::optional<std::int64_t> small_integer(PyObject* object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0 || value > largest_loop_integer || value < -largest_loop_integer) return std::nullopt;
+  if (overflow != 0 || value > largest_loop_integer || value < -largest_loop_integer)
+    return std::nullopt;
   return value;
 }
 

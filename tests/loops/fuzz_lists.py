@@ -16,7 +16,7 @@ from .fuzz import Program, same
 class ListProgram(Program):
     """A function f(a, b, c, m, idx, n, k, x, out, text, words).
 
-    a, b, c, m and out are lists, idx may be one; text is a string, words a list of characters or strings.
+    a, b, c, m and out are lists, idx may be one; text is a string, words are such, or characters.
     """
 
     def write(self) -> None:
@@ -66,7 +66,10 @@ class ListProgram(Program):
     def condition(self) -> str:
         if not self.chance(0.1):
             return super().condition()
-        i, other = self.index(), self.pick("text[0]", "words[0]", "'a'", f"words[{self.index()}]", "text[-1]")
+        i, other = (
+            self.index(),
+            self.pick("text[0]", "words[0]", "'a'", f"words[{self.index()}]", "text[-1]"),
+        )
         return self.pick(
             f"text[{i}] {self.pick('==', '!=', '<', '>=')} {other}",
             f"text[{i}] in ('a', 'c')",
@@ -123,7 +126,9 @@ class ListProgram(Program):
             return [number(kind) for _ in range(count)]
 
         a = items(n + pad)
-        b = chosen.choice([*(items(n + pad) for _ in range(9)), a, tuple(a), np.arange(n + pad) / 2])
+        b = chosen.choice(
+            [*(items(n + pad) for _ in range(9)), a, tuple(a), np.arange(n + pad) / 2]
+        )
         kind = chosen.choice(kinds)
         m = [items(n + 1, kind) for _ in range(n + chosen.choice([0, 1]))]
         if chosen.random() < 0.1 and m:

@@ -480,11 +480,11 @@ def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
         patch.setattr(place, "OFTEN", 0.0)  # else it is not asked again at all
         patch.setattr(place, "DEAR", 0.0)
         for _ in range(place.MANY + 1):
-            f([1, 2])
+            f({0: 1, 1: 2})
         (found,) = places_of("<dear>")
         assert found.pass_over == place.MANY
         for _ in range(place.MANY + 1):
-            f([1, 2])
+            f({0: 1, 1: 2})
         assert found.pass_over == 2 * place.MANY
         x = np.zeros(3)
         for _ in range(2 * place.MANY):

@@ -171,7 +171,7 @@ def heat(n, steps):
     u = [0.0] * n
     u[n // 2] = 100
     new = list(u)
-    for step in range(steps):
+    for _ in range(steps):
         for i in range(1, n - 1):
             new[i] = u[i] + 0.25 * (u[i - 1] - 2 * u[i] + u[i + 1])
         u[:] = new

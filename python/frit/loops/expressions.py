@@ -16,10 +16,10 @@ from frit.loops.inline import numpys_own
 from frit.loops.values import (
     COMPLEXES,
     DTYPES,
-    Character,
     FLOATS,
     INTEGERS,
     LIMITS,
+    Character,
     Item,
     Library,
     ListPart,

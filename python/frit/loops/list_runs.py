@@ -1,4 +1,4 @@
-"""list_runs.py: the lists of one call of a nest: arrays while it runs, and lists again behind it."""
+"""list_runs.py: the lists of one call of a nest: arrays while it runs, lists again behind it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TagsNeeded(Exception):
 
 @record
 class ListFacts:
-    """A list that a nest changes, or one with tags. Numbers are those of values; -1: there is none."""
+    """A list that a nest changes, or one with tags. Numbers are of values; -1: there is none."""
 
     number: int
     dtype: str  # of the array

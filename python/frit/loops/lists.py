@@ -73,7 +73,9 @@ class Lists:
             kind = self.knowledge.appended.get(name, "float")
         if name + TAGS in self.inputs.names:
             kind = "mixed"
-        dtype = {"float": "d", "int": "l", "bool": "?", "mixed": "d", "character": "I"}.get(kind, kind)
+        dtype = {"float": "d", "int": "l", "bool": "?", "mixed": "d", "character": "I"}.get(
+            kind, kind
+        )
         array = ArrayName(number, dtype, int(word[2]), word[0] == "L", name)
         array.parameter = self.writer.parameter(array.dtype, array.rank)
         self.parameters.append(number)
@@ -154,9 +156,7 @@ class Lists:
             value.untagged = array.name, array.rank
         return value
 
-    def compare_characters(
-        self, node: ast.AST, op: ast.cmpop, x: Character, y: Character
-    ) -> Value:
+    def compare_characters(self, node: ast.AST, op: ast.cmpop, x: Character, y: Character) -> Value:
         name = COMPARISONS.get(type(op))
         if name is None:
             raise Refused(node, "this comparison")

@@ -350,9 +350,7 @@ class Place:
         _lost += seconds
         return _engine() if _lost > ENGINE_WORTH else None
 
-    def arrays_of(
-        self, values: tuple[Any, ...], core: Any
-    ) -> tuple[tuple[Any, ...], str] | None:
+    def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""
         found: tuple[tuple[Any, ...], str] | None = core.list_arrays(values)
         if found is None:

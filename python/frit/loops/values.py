@@ -149,9 +149,7 @@ class Method:
 
 
 # What an expression gives; a tuple holds the like. None is Python's.
-Item = (
-    Value | View | ListPart | Character | Row | Library | Method | tuple[Any, ...] | None
-)
+Item = Value | View | ListPart | Character | Row | Library | Method | tuple[Any, ...] | None
 
 
 @record
