@@ -60,6 +60,7 @@ class ListProgram(Program):
             f"first(a, 2, {less})",
             f"({few} if {self.condition()} else {less})",
             f"({less} {self.pick('>> 1', '| 4', '& 3', '^ 3')})",
+            f"{self.pick('sum', 'max', 'min')}({self.pick('a', 'c', f'm[{self.index()}]', 'out')})",
             self.pick("len(out)", "len(m)", "len(a)", f"len(m[{self.index()}])"),
         )
 
@@ -138,6 +139,9 @@ class ListProgram(Program):
             idx = [chosen.randint(-3, 9) for _ in range(n + pad)]
         if chosen.random() < 0.2:
             idx = np.array(idx, "i8")
+        # A loop over what it appends to would never end.
+        has_loops = any(f" in {x}a" in self.source for x in ("", "reversed(", "zip(", "enumerate("))
+        same_list = [] if has_loops or "a)" in self.source else a
         return {
             "a": a,
             "b": b,
@@ -151,7 +155,7 @@ class ListProgram(Program):
             "words": [chosen.choice(["a", "b", "c"]) for _ in range(n + pad)]
             if chosen.random() < 0.7
             else [chosen.choice(["ab", "bc"]) for _ in range(n)],
-            "out": chosen.choice([[], [], [], items(1), items(2), [0], [0.0], a]),
+            "out": chosen.choice([[], [], [], items(1), items(2), [0], [0.0], same_list]),
         }
 
 

@@ -1036,3 +1036,55 @@ def test_a_call_like_the_one_before_stays_python_where_frit_is_off(eager, monkey
     is_on = False
     f(x)
     assert found.binding.gate.runs() == 2 and (x == 4).all()
+
+
+FAILING = """
+    s = 0
+    k = 0
+    seen = None
+    try:
+        for i in range(len(x)):
+            root = math.sqrt(x[i])
+            s += root
+            if x[i] > 2:
+                out[k] = s
+                k += 1
+            y[i] = s
+    except ValueError as error:
+        seen = str(error), i
+"""
+
+
+@pytest.mark.parametrize("at", [0, 2, 7, 8, None])
+def test_the_last_rounds_are_tried_behind_the_others(eager, at):
+    found = []
+    plain, ours = compiled(FAILING, f"<failing {at}>", is_program=True)
+    for code in (plain, ours):
+        x = np.arange(9.0)
+        if at is not None:
+            x[at] = -1.0
+        names = {"x": x, "y": np.zeros(9), "out": np.zeros(9)}
+        space = run(code, **names)
+        found.append([repr(space.get(n)) for n in ("s", "k", "seen", "i", "root", "y", "out")])
+    assert found[0] == found[1]
+    (place,) = places_of(f"<failing {at}>")
+    assert was_taken(place) == (at is None)
+
+
+def test_a_loop_that_a_loop_in_it_breaks_leaves_its_last_rounds(eager):
+    text = """
+        for i in range(5):
+            last = -1
+            for j in range(9):
+                if j > i:
+                    break
+                last = i * j
+            y[i] = last
+    """
+    found = []
+    plain, ours = compiled(text, "<broken inside>", is_program=True)
+    for code in (plain, ours):
+        space = run(code, y=np.zeros(5))
+        found.append([repr(space[n]) for n in ("i", "j", "last", "y")])
+    assert found[0] == found[1]
+    assert places_of("<broken inside>")[0].is_peeled and was_taken(places_of("<broken inside>")[0])

@@ -123,6 +123,8 @@ class Assignments:
             if view.view.spans:
                 raise Refused(node, "this operator")
             old = self.load_item(node.target, view)
+            if not isinstance(old, Value):
+                raise Refused(node, "this operator")
             new = self.binary(node, node.op, old, self.number(node.value))
             self.store_item(node.target, view, new)
             return

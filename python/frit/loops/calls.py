@@ -77,6 +77,7 @@ _PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
 class Calls:
     """Mixed into NestWriter."""
 
+    all_of_list: Any
     apply: Any
     callee: Any
     code_of: Any
@@ -138,6 +139,9 @@ class Calls:
             return self.length(node, items[0])
         if function is builtins.ord and len(items) == 1 and isinstance(items[0], Character):
             return self.code_of(items[0])
+        is_of_list = len(items) == 1 and isinstance(items[0], ListPart)
+        if is_of_list and function in (builtins.sum, builtins.min, builtins.max):
+            return self.all_of_list(node, function, items[0])
         if any(isinstance(x, (View, Row)) for x in items):
             if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
                 return self.reduction(node, _REDUCTIONS[name], items[0])

@@ -329,8 +329,9 @@ class Control:
         """for index in range(..): body(index), as long as no flag is set."""
         first, last = self.rounds(node, counter)
         if node is self.inputs.node and self.inputs.left:
-            left = self.writer.constant(self.inputs.left, "l")
-            last = self.writer.apply("Subtract", [last, left])
+            left = self.writer.constant(abs(self.inputs.left), "l")
+            behind = self.writer.apply("Subtract", [last, left])
+            first, last = (first, behind) if self.inputs.left > 0 else (behind, last)
         limits = _limits(counter)
         if self.is_loose(*limits):
             raise Refused(node, "a loop whose bounds only the nest computes")

@@ -8,6 +8,7 @@ number can't hold is noted beside it: in a list of floats and ints, `tags` say w
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,6 +53,7 @@ class Lists:
     loose_form: Any
     note_position: Any
     operand: Any
+    over: Any
     parameters: list[int]
     part: Any
     indices_of: Any
@@ -167,6 +169,44 @@ class Lists:
         """ord(x)"""
         form = self.forms.between(0, 0x10FFFF)
         return Value("int", self.emit(x.code, "l"), form=form)
+
+    def all_of_list(self, node: ast.AST, function: Any, part: ListPart) -> Value:
+        """sum(), min() or max() of a list of ints or floats, as Python's loop has it."""
+        name, kind = function.__name__, part.kind
+        if len(part.view.spans) != 1 or kind not in _MIXED:
+            raise Refused(node, f"{name}() of this list")
+        if name == "sum" and kind == "float" and sys.version_info >= (3, 12):
+            raise Refused(node, "sum() of floats, which Python compensates")
+        extent = part.view.spans[0].extent
+        dtype = part.view.array.dtype
+        if name != "sum" or kind == "float":
+            self.require(extent.form, 1, None)  # else an exception, or 0
+        place = self.writer.local(dtype)
+        write, read, apply = self.writer.write_local, self.writer.read_local, self.writer.apply
+        first = self.writer.constant(0, "l") if name == "sum" else None
+        if first is None:
+            index = Value("int", literal=0, form=Form())
+            write(place, self.emit(self.first_of_list(node, part, index), dtype))
+        else:
+            write(place, self.writer.cast(first, dtype))
+
+        def body(indices: list[Value]) -> None:
+            item = self.first_of_list(node, part, indices[0])
+            id, so_far = self.emit(item, dtype), read(place)
+            if name != "sum":
+                takes = apply("Greater" if name == "max" else "Less", [id, so_far])
+                write(place, apply("Select", [takes, id, so_far]))
+                return
+            total = Value(kind, apply("Add", [so_far, id]))
+            if kind == "int":
+                self.fail_outside_of(total, -LARGEST, LARGEST)
+            write(place, total.id)
+
+        self.over(node, [extent], body)
+        value = Value(kind, read(place))
+        if kind == "int":
+            value.form = self.loose_form(-LARGEST, LARGEST)
+        return value
 
     def store_item(self, node: ast.AST, part: ListPart, value: Item) -> None:
         if not isinstance(value, Value) or part.view.spans:

@@ -841,10 +841,11 @@ def module_place(
     import ast
 
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
-    is_whole = not node.orelse and not any(isinstance(n, ast.Break) for n in ast.walk(node))
-    if over_range and is_whole and isinstance(node.target, ast.Name):
-        from frit.loops.peel import Peel
+    if over_range and not node.orelse and isinstance(node.target, ast.Name):
+        from frit.loops.peel import Peel, has_break
 
+        if has_break(node):
+            return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)
         outputs, outside = Peel(node).variables(private)
         return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
     return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)

@@ -7,7 +7,7 @@ import sys
 import warnings
 import weakref
 from _thread import _count as other_threads
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -56,9 +56,11 @@ class Plan:
         self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
         self.names = names
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
-        # The nest with the last rounds, where they are left to Python and may fail: it is run
-        # first and undone, so that Python only gets rounds that do not fail.
+        # The last rounds, where they are left to Python and may fail: they are run and undone, so
+        # that Python only gets rounds that do not fail; or else all rounds, before the others.
+        self.rest: Plan | None = None
         self.whole: Plan | None = None
+        self.make_whole: Callable[[], Plan | None] = lambda: None
 
     def holds(self) -> bool:
         """Whether what was taken from the program is what it was."""
@@ -111,11 +113,14 @@ class Plan:
                 if self.whole.has_failed(found):
                     return None
             found = self.nest.run(values, t.numpy_floats)
+            fails = self.has_failed(found)
+            if not fails and self.rest is not None:
+                fails = self.rest_fails(found, values)
         except BaseException:  # of a signal's handler
             put_back(kept)
             raise
         if (
-            self.has_failed(found)
+            fails
             or (watched is not None and watched.has_changed())
             or (changed is not None and not changed.may_be_told(self.counts(found)))
             or (draws is not None and not draws.end())
@@ -127,6 +132,25 @@ class Plan:
         if found[0] & _ERRORS and t.numpy_floats:
             warn(found[0])
         return self.outputs(found, values)
+
+    def rest_fails(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+        """Whether the last rounds would, behind those that have run."""
+        rest, given = self.rest, [*values]
+        assert rest is not None
+        results = iter(found[1:])
+        for output in self.translation.outputs:
+            if output.kind != ARRAY:
+                given[self.number_of(output.name)] = next(results)
+        if not Site.fits(rest, tuple(given[: len(given) - len(self.samples)])):
+            self.rest, self.whole = None, self.make_whole()
+            return True
+        kept = self.saved(values)
+        if kept is None:
+            return True
+        try:
+            return rest.has_failed(rest.nest.run(tuple(given), self.translation.numpy_floats))
+        finally:
+            put_back(kept)
 
     def counts(self, found: tuple[Any, ...]) -> list[int]:
         """How many items the changed lists have now, if they may have got longer."""
@@ -328,7 +352,12 @@ class Site:
             with without_collections():
                 plan = self.plan_from(inputs)
                 if plan.may_fail and self.left:
-                    plan.whole = self.plan_from(replace(inputs, left=0))
+                    plan.make_whole = lambda: self.plan_from(replace(inputs, left=0))
+                    rest = inputs_of_rest(inputs, plan.translation) if not plan.lists else None
+                    if rest is not None:
+                        plan.rest = self.plan_from(rest)
+                    else:
+                        plan.whole = plan.make_whole()
         except Exception as error:  # whatever is wrong with us, Python can run it
             if is_from_handler(error):
                 raise
@@ -377,6 +406,26 @@ class Site:
         if question is not None:
             question.keep(made)
         return Plan(made, inputs.names, streams, [_tags_of(x) for x in tagged])
+
+
+def inputs_of_rest(inputs: Inputs, t: Translation) -> Inputs | None:
+    """Of the last rounds, behind a nest that leaves them out; None: it may give several types."""
+    from frit.loops.values import kinds_in
+
+    words, values = kinds_in(inputs.key), [*inputs.values]
+    for output in t.outputs:
+        if output.kind == ARRAY:
+            continue
+        if output.counter >= 0 or output.name not in inputs.names:
+            return None
+        number = inputs.names.index(output.name)
+        word = output.kind if output.kind[0] == "N" else output.kind[0]
+        if words[number] != word:
+            words[number], values[number] = word, _SAMPLES.get(word) or numpy.ones(1, word[1])[0]
+    return replace(inputs, key="".join(words), values=tuple(values), left=-inputs.left)
+
+
+_SAMPLES = {"I": 1, "F": 1.0, "C": 1j, "B": True}
 
 
 def with_stream(inputs: Inputs, stream: Stream) -> Inputs:

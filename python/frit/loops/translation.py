@@ -26,7 +26,7 @@ class Inputs:
     outputs: list[str]  # variables that are read behind the nest
     surroundings: dict[str, Any]  # names of modules, functions and types
     is_unbound: frozenset[str]  # outputs that may have no value before the nest
-    left: int = 0  # last rounds that are not run; the guard holds for them too
+    left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
 
 
 ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
