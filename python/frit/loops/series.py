@@ -40,6 +40,7 @@ class Serieses:
     element_of: Any
     difference_of: Any
     require: Any
+    require_text: Any
     require_value: Any
     signs_now: Any
     sign: Any
@@ -114,7 +115,11 @@ class Serieses:
         return of_indices([Counter(bounds[0], bounds[1], step)], lambda indices: indices[0])
 
     def series_of_arange(self, node: ast.Call) -> Series:
-        """Of ints of Python's: NumPy's int64."""
+        """Of ints of Python's: NumPy's int64; of floats among them: float64."""
+        if not node.keywords and 1 <= len(node.args) <= 3:
+            ends = [self.number(x) for x in node.args]
+            if any(x.kind == "float" for x in ends):
+                return self.series_of_floats(node, ends)
         series = self.series_of_range(node)
         counter = series.counters[0]
         if any(x.kind != "int" for x in (counter.begin, counter.end, counter.step)):
@@ -126,6 +131,42 @@ class Serieses:
             return Value("l", self.emit(indices[0], "l"), form=indices[0].form)
 
         return Series(series.counters, item, item)
+
+    def series_of_floats(self, node: ast.Call, ends: list[Value]) -> Series:
+        """arange() of floats: as many as ceil((stop - start) / step) says, made as NumPy's are."""
+        texts = [_text_of(x) for x in ends]
+        if None in texts or any(x.kind not in ("int", "float") for x in ends):
+            raise Refused(node, "arange() of floats that are computed")
+        zero, one = Value("float", literal=0.0), Value("float", literal=1.0)
+        if len(ends) == 1:
+            ends, texts = [zero, *ends], ["0.0", *texts]
+        if len(ends) == 2:
+            ends, texts = [*ends, one], [*texts, "1.0"]
+        for x in ends:
+            if x.kind == "int" and x.literal is None:
+                self.require_value(x, -(2**53), 2**53)
+        count = f"count_of({','.join(map(str, texts))})"
+        self.require_text(f"{count} <= {MOST_NUMBERS}")
+        apply, constant = self.writer.apply, self.writer.constant
+        start, stop, step = (self.emit(x, "d") for x in ends)
+        parts = apply("TrueDivide", [apply("Subtract", [stop, start]), step])
+        rounds = apply("Ceil", [parts])
+        small = apply("LessEqual", [rounds, constant(float(MOST_NUMBERS), "d")])
+        above = apply("GreaterEqual", [rounds, constant(0.0, "d")])
+        is_held = apply("LogicalAnd", [small, above])
+        rounds = apply("Select", [is_held, rounds, constant(0.0, "d")])
+        second = apply("Add", [start, step])
+        distance = apply("Subtract", [second, start])
+
+        def item(indices: Sequence[Value]) -> Item:
+            index = self.emit(indices[0], "l")
+            moved = apply("Multiply", [self.writer.cast(index, "d"), distance])
+            is_second = apply("Equal", [index, constant(1, "l")])
+            return Value("d", apply("Select", [is_second, second, apply("Add", [start, moved])]))
+
+        form = self.forms.of_text(count, MOST_NUMBERS)
+        end = Value("int", self.writer.cast(rounds, "l"), form=form)
+        return Series([Counter(ZERO, end, UNIT)], item, lambda indices: None)
 
     def series_of_linspace(self, node: ast.Call) -> Series:
         given = {k.arg: k.value for k in node.keywords}
@@ -269,6 +310,14 @@ class Serieses:
             lambda indices: series.item([move(begin, indices[0])]),
             lambda indices: series.numbers([move(begin, indices[0])]),
         )
+
+
+def _text_of(value: Value) -> str | None:
+    """In a guard."""
+    if value.literal is not None:
+        finite = value.literal - value.literal == 0
+        return repr(value.literal) if finite else None
+    return value.argument
 
 
 def of_indices(counters: list[Counter], item: Callable[[Sequence[Value]], Item]) -> Series:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from frit import _core
+from frit.loops.asked import count_of
 from frit.loops.list_runs import ListFacts
 from frit.translate.record import record
 
@@ -103,6 +104,7 @@ def is_c_ordered(array: Any) -> bool:
 
 
 _GUARD = {
+    "count_of": count_of,
     "overlap": numpy.may_share_memory,
     "index_range": _core.index_range,
     "is_c_ordered": is_c_ordered,
