@@ -473,7 +473,7 @@ def test_lists_as_attributes():
 
 MODULE = """
 import sys
-n = 400
+n = 600
 table = [[0] * n for _ in range(n)]
 weights = [(i * 7) % 11 for i in range(n)]
 out = []
@@ -499,7 +499,7 @@ def test_a_program_without_numpy_gets_the_engine_where_its_loops_are_long(python
 
 
 def test_a_short_program_without_numpy_does_not_get_the_engine(python, file):
-    path = file("program.py", MODULE.replace("400", "20"))
+    path = file("program.py", MODULE.replace("600", "20"))
     assert python("-m", "frit", path).stdout == python(path).stdout
 
 

@@ -49,8 +49,9 @@ ITEM = 5e-9  # seconds that a list's item takes, there and back
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
-# Without NumPy: seconds that loops must take to load it and the engine, and of a loop that counts.
-ENGINE_WORTH, LITTLE = 0.4, 1e-4
+# Without NumPy: seconds, by guesses that are for arrays (lists take a third), that loops must take
+# to load it and the engine, and of a loop that counts.
+ENGINE_WORTH, LITTLE = 1.0, 1e-4
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
@@ -276,7 +277,7 @@ class Place:
         if core is None:
             core = self.engine_if_it_pays(passed, space)
         if core is None:
-            return self.not_now("it does not take long enough to load NumPy for it")
+            return self.not_now(_VERDICTS[3])  # nor are the loops in it
         binding, verdict = self.binding, None
         if binding is None:
             verdict = self.early_verdict(passed, space, core)

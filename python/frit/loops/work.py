@@ -171,10 +171,16 @@ class _Writer:
                 parts += [*self.body(node.body), ("c", UNKNOWN_ROUNDS), ("*", 0.0), ("+", 0.0)]
             elif isinstance(node, ast.If):
                 plain += _price(node.test)
-                parts += [*self.body(node.body), ("+", 0.0)]
+                parts += [*self.branches(node), ("+", 0.0)]
             else:
                 plain += _price(node)
         return [("c", plain), *parts]
+
+    def branches(self, node: ast.If) -> list[Step]:
+        """The longer one of two; of one that may be left out the half."""
+        if not node.orelse:
+            return [*self.body(node.body), ("c", 0.5), ("*", 0.0)]
+        return [*self.body(node.body), *self.body(node.orelse), ("x", 0.0)]
 
     def loop(self, node: ast.For) -> list[Step]:
         try:
