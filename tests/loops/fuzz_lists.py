@@ -50,6 +50,12 @@ class ListProgram(Program):
             atoms = ["x", "n", "k", "2", "3", "0.5", *self.reads, *self.elements, *self.loops]
             return self.element() if self.chance(0.6) else self.pick(*atoms)
         less, few = self.value(depth - 1), self.pick("x", "2", "k", "0.5", "-1", *self.loops)
+        if self.chance(0.1):
+            over = self.pick("a", "c", f"m[{self.index()}]", "range(k)", "range(3)", "idx")
+            self.elements.append("h")
+            item = self.value(depth - 1)
+            self.elements.pop()
+            return f"sum({item} for h in {over}{self.pick('', '', '', ' if h > 0')})"
         return self.pick(
             *[f"({less} {self.pick('+', '-')} {self.value(depth - 1)})"] * 4,
             f"({less} {self.pick('*', '/', '//', '%')} {few})",

@@ -406,6 +406,55 @@ def test_lists_that_are_appended_to():
     same(endless, [1], compiled=False)
 
 
+def test_sums_of_generators():
+    def products(a, b):
+        c = [[0] * len(b[0]) for _ in a]
+        for i in range(len(a)):
+            for j in range(len(b[0])):
+                c[i][j] = sum(a[i][k] * b[k][j] for k in range(len(b)))
+        return c
+
+    same(products, [[1, 2], [3, 4]], [[5, 6, 7], [7, 8, 9]], compiled=True)
+    same(products, [[1.5, 2], [3, 4]], [[5.0, 6.0], [0.25, 8.0]], compiled=True)
+    same(products, [[1.5, 2.0]], [[5, 6], [7, 8]], compiled=True)
+
+    def counts(m, out):
+        x = 7
+        for row in m:
+            out.append(sum(1 for x in row if x > 0) + x)
+        return x
+
+    same(counts, [[0.5, -1.0], [2.0, 3.0]], [], compiled=True)
+
+    def heads(a):
+        out = []
+        for i in range(len(a)):
+            out.append(sum([abs(x) for x in a]) + sum(a[j] for j in range(i)))
+        return out
+
+    same(heads, [1, -2, 3], compiled=True)
+    same(heads, [1.5, -2.0, 3.0], compiled=False)  # of no floats the sum is 0
+    same(heads, [1, -2.5, 3], compiled=False)
+
+    def of_arrays(a, out):
+        for i in range(len(a)):
+            out[i] = sum(x * y for x, y in zip(a, a[::-1], strict=True)) + sum(a)
+
+    same(of_arrays, np.arange(6.0), np.zeros(6), compiled=True)
+
+
+def test_sum_min_and_max_of_lists():
+    def ends(m, out):
+        for row in m:
+            out.append(max(row) - min(row) + sum(row))
+
+    same(ends, [[1, 5, 3], [4, 2, 6]], [], compiled=True)
+    same(ends, [[0.1, 0.5, -0.0], [4.0, 2.0, 6.5]], [], compiled=True)
+    same(ends, [[2**61, 2**61 + 1, 2**61]], [], compiled=False)
+    same(ends, [[]], [], compiled=False)
+    same(ends, [[float("nan"), 1.0]], [], compiled=False)
+
+
 def test_an_inner_loop_with_long_lists_is_left_to_python():
     def touch(a, n):
         for i in range(n):

@@ -15,6 +15,7 @@ from frit._adapters import real_of
 from frit.loops.complexes import is_complex
 from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
+from frit.loops.generated import generated_in
 from frit.loops.methods import PlainMethod
 from frit.loops.streams import stream_of
 from frit.loops.values import (
@@ -107,6 +108,7 @@ class Calls:
     operand: Any
     plain_int: Any
     python_sum: Any
+    sum_of_generated: Any
     to_complex: Any
     reduction: Any
     require: Any
@@ -132,6 +134,9 @@ class Calls:
         drawn = stream_of(real_of(function))
         if drawn is not None:
             return self.draw(node, *drawn)
+        generated = generated_in(node)
+        if generated is not None and function is builtins.sum:
+            return self.sum_of_generated(node, generated)
         items = [self.operand(x) for x in node.args]
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")

@@ -25,6 +25,7 @@ from frit.loops.control import Control, Frame
 from frit.loops.doubt import Doubts
 from frit.loops.expressions import Expressions
 from frit.loops.forms import Form, Forms
+from frit.loops.generated import Generated
 from frit.loops.guard import Guards
 from frit.loops.inline import Inlining, numpys_own
 from frit.loops.lists import Lists
@@ -78,6 +79,7 @@ class Knowledge:
 class NestWriter(
     Control,
     Assignments,
+    Generated,
     Variables,
     Guards,
     Serieses,

@@ -846,7 +846,9 @@ def module_place(
         from frit.loops.peel import Peel, has_break
 
         if has_break(node):
-            return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)
+            return Place(
+                passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True
+            )
         outputs, outside = Peel(node).variables(private)
         return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
     return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)

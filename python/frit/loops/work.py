@@ -174,7 +174,16 @@ class _Writer:
                 parts += [*self.branches(node), ("+", 0.0)]
             else:
                 plain += _price(node)
+                for part in nodes_in([node]):
+                    if isinstance(part, (ast.GeneratorExp, ast.ListComp)):
+                        parts += [*self.generated(part), ("+", 0.0)]
         return [("c", plain), *parts]
+
+    def generated(self, node: ast.GeneratorExp | ast.ListComp) -> list[Step]:
+        """Its first loop's rounds."""
+        first = node.generators[0]
+        loop = ast.For(first.target, first.iter, [ast.Expr(node.elt)], [])
+        return self.loop(loop)
 
     def branches(self, node: ast.If) -> list[Step]:
         """The longer one of two; of one that may be left out the half."""
