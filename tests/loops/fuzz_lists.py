@@ -67,6 +67,7 @@ class ListProgram(Program):
             f"({few} if {self.condition()} else {less})",
             f"({less} {self.pick('>> 1', '| 4', '& 3', '^ 3')})",
             f"{self.pick('sum', 'max', 'min')}({self.pick('a', 'c', f'm[{self.index()}]', 'out')})",
+            f"{self.pick('sum', 'len', 'min')}({self.pick('a', 'c', 'out')}[{self.index()}:k + 3])",
             self.pick("len(out)", "len(m)", "len(a)", f"len(m[{self.index()}])"),
         )
 

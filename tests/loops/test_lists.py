@@ -455,6 +455,36 @@ def test_sum_min_and_max_of_lists():
     same(ends, [[float("nan"), 1.0]], [], compiled=False)
 
 
+def test_parts_of_lists_that_are_only_read():
+    def averages(a, n):
+        out = []
+        for i in range(len(a) - n + 1):
+            out.append(sum(a[i : i + n]) / len(a[i : i + n]))
+        return out
+
+    same(averages, [1, 2, 4, 8], 2, compiled=True)
+    same(averages, [0.5, 0.25, 8.0], 3, compiled=True)
+
+    def differences(a):
+        total = 0
+        for i in range(3):
+            for x, y in zip(a, a[1:], strict=False):
+                total += (y - x) * i
+            for x in a[-2:]:
+                total += x
+        return total
+
+    same(differences, [1, 3, 9], compiled=True)
+    same(differences, [1], compiled=False)
+
+    def changed(a):
+        for i in range(3):
+            for x in a[1:]:
+                a[i] += x
+
+    same(changed, [1, 2, 3], compiled=False)
+
+
 def test_an_inner_loop_with_long_lists_is_left_to_python():
     def touch(a, n):
         for i in range(n):

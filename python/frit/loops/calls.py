@@ -71,6 +71,7 @@ _REDUCTIONS = {
     "var": "var",
     "std": "std",
 }
+_OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
 # Of two rows the same.
 _PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
 
@@ -108,6 +109,7 @@ class Calls:
     operand: Any
     plain_int: Any
     python_sum: Any
+    slice_of_list: Any
     sum_of_generated: Any
     to_complex: Any
     reduction: Any
@@ -137,7 +139,9 @@ class Calls:
         generated = generated_in(node)
         if generated is not None and function is builtins.sum:
             return self.sum_of_generated(node, generated)
-        items = [self.operand(x) for x in node.args]
+        is_of_one = len(node.args) == 1 and any(function is x for x in _OF_LISTS)
+        part = self.slice_of_list(node.args[0]) if is_of_one else None
+        items: list[Any] = [part] if part is not None else [self.operand(x) for x in node.args]
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")
         if function is builtins.len and len(items) == 1:
@@ -145,7 +149,7 @@ class Calls:
         if function is builtins.ord and len(items) == 1 and isinstance(items[0], Character):
             return self.code_of(items[0])
         is_of_list = len(items) == 1 and isinstance(items[0], ListPart)
-        if is_of_list and function in (builtins.sum, builtins.min, builtins.max):
+        if is_of_list and is_of_one:
             return self.all_of_list(node, function, items[0])
         if any(isinstance(x, (View, Row)) for x in items):
             if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:

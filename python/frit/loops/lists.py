@@ -59,6 +59,7 @@ class Lists:
     indices_of: Any
     read_variable: Any
     require: Any
+    sliced: set[str]
     tag_of: Any
     require_value: Any
     whole: Any
@@ -108,6 +109,15 @@ class Lists:
         array = owner.view.array
         if isinstance(node.slice, ast.Name) and node.slice.id == array.name + COUNT:
             return ListPart(self.place_behind(owner), owner.kind)
+        return ListPart(self.part(node, owner.view), owner.kind)
+
+    def slice_of_list(self, node: ast.expr) -> ListPart | None:
+        """a[i:j], for what only reads it: then it need be no list of its own."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+            return None
+        owner = self.operand(node.value)
+        if not isinstance(owner, ListPart) or not owner.view.spans:
+            return None
         return ListPart(self.part(node, owner.view), owner.kind)
 
     def place_behind(self, owner: ListPart) -> View:
@@ -278,6 +288,8 @@ class Lists:
         found = []
         for name, part in self.lists.items():
             array = part.view.array
+            if name in self.sliced and array.number in self.written:
+                raise Refused(None, f"a loop over a part of {name}, which the nest changes")
             tags = self.index_of_name(name + TAGS)
             if array.number not in self.written and tags < 0:
                 continue

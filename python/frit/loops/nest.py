@@ -104,6 +104,7 @@ class NestWriter(
         self.writer = _core.KernelWriter(0)
         self.arrays: dict[str, View] = {}
         self.lists: dict[str, ListPart] = {}
+        self.sliced: set[str] = set()  # lists that a loop goes through a part of
         self.capacities: dict[int, list[Callable[[], str]]] = {}  # of lists that are appended to
         self.env: dict[str, Any] = {}
         self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}

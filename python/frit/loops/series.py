@@ -41,6 +41,8 @@ class Serieses:
     difference_of: Any
     require: Any
     require_text: Any
+    slice_of_list: Any
+    sliced: set[str]
     require_value: Any
     signs_now: Any
     sign: Any
@@ -53,6 +55,10 @@ class Serieses:
             kind = _KINDS.get(id(callee.value)) if isinstance(callee, Library) else None
             if kind is not None:
                 return getattr(self, "series_of_" + kind)(node)
+        part = self.slice_of_list(node)
+        if part is not None:
+            self.sliced.add(part.view.array.name)
+            return self.items_of_list(node, part)
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
