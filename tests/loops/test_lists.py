@@ -475,7 +475,7 @@ def test_parts_of_lists_that_are_only_read():
         return total
 
     same(differences, [1, 3, 9], compiled=True)
-    same(differences, [1], compiled=False)
+    same(differences, [1])
 
     def changed(a):
         for i in range(3):
