@@ -487,6 +487,11 @@ def looks_at_loops(program: bytes, code: types.CodeType) -> bool:
     return _has_arrays or _has_nested_loops(code)
 
 
+def may_have_arrays() -> bool:
+    """Whether the program may come to have some, by its imports."""
+    return _has_arrays
+
+
 def _has_nested_loops(code: types.CodeType) -> bool:
     from frit import _reach
 

@@ -100,6 +100,13 @@ class ListProgram(Program):
             self.line(depth + 1, f"if ch == {self.pick('text[0]', repr('b'), 'words[0]')}:")
             self.line(depth + 2, f"{self.pick('s', 't')} += 1")
         elif kind < 0.85:
+            few = self.pick("(2, 0, 1)", "[1, -1]", "(0.5, 2.0, 0.25)", "[(0, 1), (1, -2), (2, 0)]")
+            names = "g, h" if few[1] == "(" else "g"
+            self.line(depth, f"for {names} in {few}:")
+            self.elements += ["g", names[-1]]
+            self.line(depth + 1, f"{self.element()} = {self.value(1)}")
+            self.elements = self.elements[:-2]
+        elif kind < 0.9:
             self.line(depth, f"for g in {self.pick('a', 'm[0]', f'm[{self.index()}]', 'idx')}:")
             self.elements.append("g")
             self.line(depth + 1, f"{self.pick('s', 't')} += {self.pick('g', self.value(1))}")

@@ -485,6 +485,39 @@ def test_parts_of_lists_that_are_only_read():
     same(changed, [1, 2, 3], compiled=False)
 
 
+def test_loops_over_a_few_numbers_of_the_text():
+    def around(m):
+        out = []
+        for i in range(len(m)):
+            for j in range(len(m)):
+                total = 0
+                for di, dj in [(0, 1), (1, 0), (0, -1), (-1, 0)]:
+                    if 0 <= i + di < len(m) and 0 <= j + dj < len(m):
+                        total += m[i + di][j + dj]
+                out.append(total)
+        return out
+
+    same(around, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], compiled=True)
+
+    def weighted(a):
+        for i in range(len(a)):
+            for c in (0.25, 0.5, 0.125):
+                a[i] += c
+            for k in [1, 4, 9]:
+                a[k % 3] += k
+        return c, k, i
+
+    same(weighted, [0.5, 1.5, 2.5], compiled=True)
+    same(weighted, np.zeros(3), compiled=True)
+
+    def of_two_types(a):
+        for i in range(len(a)):
+            for c in (0.25, 1):
+                a[i] += c
+
+    same(of_two_types, [0.5, 1.5], compiled=False)
+
+
 def test_an_inner_loop_with_long_lists_is_left_to_python():
     def touch(a, n):
         for i in range(n):

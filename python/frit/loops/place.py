@@ -15,7 +15,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 
-from frit import _activity, _kept
+from frit import _activity, _importer, _kept
 from frit._quiet import without_collections
 from frit.loops.generators import is_generator
 from frit.loops.traits import (
@@ -49,9 +49,9 @@ ITEM = 5e-9  # seconds that a list's item takes, there and back
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
-# Without NumPy: seconds, by guesses that are for arrays (lists take a third), that loops must take
-# to load it and the engine, and of a loop that counts.
-ENGINE_WORTH, LITTLE = 1.0, 1e-4
+# Without NumPy: seconds that loops must take, by guesses, to load it and the engine; which part of
+# these seconds loops over lists take; and seconds of a loop that counts.
+ENGINE_WORTH, LISTS_TAKE, LITTLE = 1.0, 0.33, 1e-4
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
@@ -66,7 +66,6 @@ _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profi
 _MONITORING: Any = getattr(sys, "monitoring", None)
 LISTS = (list, tuple, str)  # that a nest gets as arrays
 _missing = object()
-_lost = 0.0  # seconds as Python, about, of the loops of a program without NumPy
 Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
 
 
@@ -94,6 +93,22 @@ def _let_go() -> None:
     for place in places:
         place.on, place.space, place.early = False, None, None
         place.forget()
+
+
+class _Lost:
+    """Seconds that the loops of a program without NumPy take as Python; a clock of a place."""
+
+    def __init__(self) -> None:
+        self.guessed = self.measured = self.began = 0.0
+        self.place: Place | None = None
+
+    def stop(self) -> None:
+        if self.place is not None:
+            self.measured += _now() - self.began
+            self.place.clock = self.place = None
+
+
+lost = _Lost()
 
 
 class Place:
@@ -339,17 +354,25 @@ class Place:
 
     def engine_if_it_pays(self, passed: tuple[Any, ...], space: dict[str, Any]) -> Any:
         """The engine, for a program without NumPy whose loops take long."""
-        global _lost
         guess = self.traits.guess
         values = dict(zip(self.passed, passed, strict=True))
-        seconds = guess.seconds(lambda n: values.get(n, space.get(n))) if guess is not None else 0.0
+        seconds = LITTLE
+        if guess is not None:
+            seconds = guess.seconds(lambda n: values.get(n, space.get(n)))
         if seconds < LITTLE:
             self.refusals += 1
             if self.refusals > MANY:
-                self.on = False
+                self.refusals = 0
+                self.pass_over = MOST_PASSED_OVER
+                self.on = _importer.may_have_arrays()
             return None
-        _lost += seconds
-        return _engine() if _lost > ENGINE_WORTH else None
+        lost.guessed += seconds
+        if lost.guessed > ENGINE_WORTH or lost.measured > ENGINE_WORTH * LISTS_TAKE:
+            return _engine()
+        if not self.is_peeled:
+            lost.place, lost.began = self, _now()
+            self.clock = lost
+        return None
 
     def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""
@@ -818,7 +841,8 @@ def _real(value: Any) -> Any:
 
 def _engine() -> Any:
     """The engine, for a program that has NumPy, or whose loops are worth it."""
-    if "numpy" not in sys.modules and _lost <= ENGINE_WORTH:
+    pays = lost.guessed > ENGINE_WORTH or lost.measured > ENGINE_WORTH * LISTS_TAKE
+    if "numpy" not in sys.modules and not pays:
         return None
     try:
         from frit import _core

@@ -18,6 +18,7 @@ from frit.loops.list_runs import COUNT
 from frit.loops.values import Counter, Item, Library, ListPart, Refused, Series, Value, View
 from frit.loops.views import UNIT, ZERO
 
+MOST_ITEMS = 32  # of a loop over what stands in the text
 MOST_NUMBERS = 2**30  # of a series that NumPy has in memory: of more, a MemoryError may be due
 FIFTY = Value("int", literal=50, form=Form((), 50))  # of linspace, if nothing is said
 
@@ -59,6 +60,8 @@ class Serieses:
         if part is not None:
             self.sliced.add(part.view.array.name)
             return self.items_of_list(node, part)
+        if isinstance(node, ast.List):  # nobody else has it
+            node = ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
@@ -90,17 +93,44 @@ class Serieses:
         return Series([counter], item, lambda indices: None)
 
     def literals(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
-        """Whole numbers at equal distances: (-1, 0, 1)."""
+        """A few numbers, or tuples of them: whole ones at equal distances are a range."""
         numbers = [x.literal if isinstance(x, Value) and x.kind == "int" else None for x in items]
-        if not numbers or None in numbers:
-            raise Refused(node, "a loop over these items")
-        steps = {y - x for x, y in itertools.pairwise(numbers)} or {1}
-        if len(steps) != 1 or 0 in steps:
-            raise Refused(node, "a loop over items at several distances")
-        step = steps.pop()
+        steps = {y - x for x, y in itertools.pairwise(numbers)} if None not in numbers else {0}
+        if not items or len(steps) > 1 or 0 in steps:
+            return self.chosen(node, items)
+        step = steps.pop() if steps else 1
         ends = (numbers[0], numbers[-1] + (1 if step > 0 else -1), step)
         begin, end, by = (Value("int", literal=x, form=Form((), x)) for x in ends)
         return of_indices([Counter(begin, end, by)], lambda indices: indices[0])
+
+    def chosen(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
+        if not 0 < len(items) <= MOST_ITEMS:
+            raise Refused(node, "a loop over these items")
+        count = Value("int", literal=len(items), form=Form((), len(items)))
+        is_tuple = isinstance(items[0], tuple)
+        columns = [*zip(*items, strict=True)] if is_tuple and _are_even(items) else [items]
+
+        def item(indices: Sequence[Value]) -> Item:
+            found = tuple(self.one_of_literals(node, x, indices[0]) for x in columns)
+            return found if is_tuple else found[0]
+
+        return of_indices([Counter(ZERO, count, UNIT)], item)
+
+    def one_of_literals(self, node: ast.AST, items: Sequence[Any], index: Value) -> Value:
+        kinds = {x.kind if isinstance(x, Value) and x.literal is not None else "" for x in items}
+        kind = kinds.pop()
+        if kinds or kind not in ("int", "float"):
+            raise Refused(node, "a loop over these items")
+        dtype = "l" if kind == "int" else "d"
+        apply, number = self.writer.apply, self.emit(index, "l")
+        id = self.emit(items[0], dtype)
+        for k, x in enumerate(items[1:], 1):
+            is_it = apply("Equal", [number, self.writer.constant(k, "l")])
+            id = apply("Select", [is_it, self.emit(x, dtype), id])
+        form = None
+        if kind == "int":
+            form = self.forms.between(*(f(x.literal for x in items) for f in (min, max)))
+        return Value(kind, id, form=form)
 
     def first_of(self, view: View, index: Value) -> View:
         """view[index], of an index that is inside."""
@@ -316,6 +346,10 @@ class Serieses:
             lambda indices: series.item([move(begin, indices[0])]),
             lambda indices: series.numbers([move(begin, indices[0])]),
         )
+
+
+def _are_even(items: Sequence[Any]) -> bool:
+    return all(isinstance(x, tuple) and len(x) == len(items[0]) for x in items)
 
 
 def _text_of(value: Value) -> str | None:
