@@ -66,21 +66,21 @@ def has_nested_loops(code: types.CodeType) -> bool:
     from opcode import opmap, opname
 
     for_iter, extended = opmap["FOR_ITER"], opmap["EXTENDED_ARG"]
-    back = {k for k, name in enumerate(opname) if "JUMP_BACKWARD" in name or "ABSOLUTE" in name}
+    back = {k for k, name in enumerate(opname) if "JUMP_BACKWARD" in name}
     due = [code]
     for one in due:
         due += [part for part in one.co_consts if isinstance(part, types.CodeType)]
         text = one.co_code
-        ends: list[int] = []  # of the loops that are open
+        open_loops: list[tuple[int, int]] = []  # where they begin and end
         more = 0
         for at in range(0, len(text), 2):
-            ends = [end for end in ends if at < end]
+            open_loops = [loop for loop in open_loops if at < loop[1]]
             op, argument = text[at], text[at + 1] | more
             more = argument << 8 if op == extended else 0
             if op == for_iter:
-                if ends:
+                if open_loops:
                     return True
-                ends.append(at + 2 * argument)
-            elif op in back and ends and "POP_JUMP" in opname[op]:
+                open_loops.append((at, at + 2 * argument))
+            elif op in back and open_loops and at - 2 * argument > open_loops[-1][0]:
                 return True  # a while's
     return False

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 import random
+import re
 import threading
 
 import numpy as np
@@ -404,6 +406,31 @@ def test_lists_that_are_appended_to():
                 out.append(x + 1)
 
     same(endless, [1], compiled=False)
+
+
+def test_what_a_list_makes_serial_is_explained():
+    parallel = frit.parallelize(prefix_sums)
+    parallel([1, 2, 3])
+    words = "sums[-1] (76:21) reads what an earlier iteration wrote by sums.append() (76:9)"
+    assert words in re.sub(r"\(\d+:", "(76:", str(frit.explain(parallel)))
+
+
+def test_bounds_that_python_computes():
+    def add(a, n):
+        for i in range(int(n)):
+            a[i] += i
+        for i in range(math.ceil(len(a) / 2), min(len(a), 9)):
+            a[i] *= 2
+        for i in range(round(n), int(n**0.5) - 3, -1):
+            a[i] += 1
+
+    for a in ([1.0] * 9, [1] * 9, np.ones(9)):
+        for n in (4, 4.0, np.int64(4), np.float64(4.25), 2.5):
+            same(add, a, n, compiled=True)
+    same(add, [1.0] * 9, 2**70)
+    same(add, [1.0] * 9, float("inf"))
+    same(add, [1.0] * 9, -1)
+    same(add, [1.0] * 9, "x")
 
 
 def test_sums_of_generators():

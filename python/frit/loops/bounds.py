@@ -18,6 +18,7 @@ from frit.loops.names import copied, nodes_in
 BOUND = "bound#"  # and a number: a variable of the nest's own
 _PARTS = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.Attribute)
 _FUNCTIONS = (int, round, abs, min, max, len, float, math)
+_KNOWN = (len, min, max, abs)
 _NUMBERS = (int, float)
 
 
@@ -62,7 +63,7 @@ def bounds_of(node: ast.For, names: list[str], surroundings: Mapping[str, Any]) 
         parts = nodes_in([part])
         calls = [x.func for x in parts if isinstance(x, ast.Call)]
         callees = [_value_of(x, surroundings) for x in calls]
-        if all(x is len for x in callees):
+        if all(any(x is known for known in _KNOWN) for x in callees):
             continue  # none, or what a translation knows
         functions = {id(x) for f in calls for x in nodes_in([f])}
         is_plain = all(map(_is_known, callees)) and all(
@@ -101,6 +102,7 @@ def _is_known(callee: Any) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return type(value) in (list, tuple)
-    return type(value) in _NUMBERS and (type(value) is float or abs(value) < 2**62)
+    """Whether what is computed of it has no effects: of numbers, lists and arrays."""
+    if type(value) in _NUMBERS:
+        return type(value) is float or abs(value) < 2**62
+    return type(value) in (list, tuple) or hasattr(value, "dtype")

@@ -55,6 +55,8 @@ class ListsOfRun:
         self.lists = lists
         self.is_possible = True
         made = [*values]
+        # A handler that makes one longer meanwhile must not confuse what is stored.
+        self.sizes = [len(lists[fact.number]) for fact in facts]
         self.values: Sequence[Any] = made
         given = capacities(*values) if capacities is not None else ()
         room = iter(given)
@@ -88,12 +90,12 @@ class ListsOfRun:
 
     def may_be_told(self, counts: Sequence[int]) -> bool:
         """Whether all numbers can be put into the lists: which NaN one is, nobody knows."""
-        for fact, count in zip(self.facts, counts, strict=True):
+        for fact, count, length in zip(self.facts, counts, self.sizes, strict=True):
             array = self.values[fact.number]
             if array.dtype.char != "d" or not fact.is_stored:
                 continue
             given = self.lists[fact.number]
-            size = array.shape[0] if fact.count < 0 else len(given)
+            size = array.shape[0] if fact.count < 0 else length
             if _core.has_new_nans(given, array[:size]):
                 return False
             if fact.count >= 0 and fact.kind != "N" and numpy.isnan(array[size:count]).any():
@@ -101,7 +103,7 @@ class ListsOfRun:
         return True
 
     def store(self, counts: Sequence[int]) -> None:
-        for fact, count in zip(self.facts, counts, strict=True):
+        for fact, count, size in zip(self.facts, counts, self.sizes, strict=True):
             if not fact.is_stored:
                 continue
             array, given = self.values[fact.number], self.lists[fact.number]
@@ -109,7 +111,6 @@ class ListsOfRun:
             if fact.count < 0:
                 _core.store_list(given, array, tags)
                 continue
-            size = len(given)
             if size and array.dtype.char in "dl?" and fact.kind != "N":
                 old = tags[:size] if tags is not None else None
                 _core.store_list(given, array[:size], old)
