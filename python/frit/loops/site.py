@@ -67,7 +67,11 @@ class Plan:
         return self.still_holds is None or self.still_holds()
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
-        arrays = [values[k] for k in self.translation.written]
+        numbers = self.translation.written
+        if self.whole is None:  # the arrays of lists are nobody's behind a run
+            lists = {fact.number for fact in self.lists}
+            numbers = [k for k in numbers if k not in lists]
+        arrays = [values[k] for k in numbers]
         if sum(a.nbytes for a in arrays) > SAVED_BYTES:
             return None
         return [(a, numpy.array(a)) for a in arrays]
