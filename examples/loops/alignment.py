@@ -1,8 +1,7 @@
-"""alignment.py: the best alignment of two sequences, and the shortest way through its costs.
+"""alignment.py: the best alignment of two sequences, by lists and strings alone.
 
-Lists and strings alone: the program does not import NumPy. Source: S. B. Needleman and C. D. Wunsch,
-"A general method applicable to the search for similarities in the amino acid sequence of two
-proteins", Journal of Molecular Biology 48 (1970).
+Source: S. B. Needleman and C. D. Wunsch, "A general method applicable to the search for
+similarities in the amino acid sequence of two proteins", Journal of Molecular Biology 48 (1970).
 """
 
 import argparse
