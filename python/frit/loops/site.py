@@ -6,7 +6,6 @@ import atexit
 import sys
 import warnings
 import weakref
-from _thread import _count as other_threads
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -91,25 +90,22 @@ class Plan:
             if arrays is None:
                 return None
             values += arrays
-        changed = None
+        changed, given = None, values
         if self.lists:
             values += self.samples[len(self.samples) - self.tags :]
             changed = ListsOfRun(self.lists, t.capacities, values, lists)
             if not changed.is_possible:
                 return None
             values = tuple(changed.values)
-        is_watched = bool(lists) and bool(other_threads())
-        if not self.may_fail and not is_watched:
+        if not self.may_fail and not lists:
             found = self.nest.run(values, self.translation.numpy_floats)
-            if changed is not None:
-                changed.store(self.counts(found))
             if found[0] & _ERRORS and self.translation.numpy_floats:
                 warn(found[0])
             return self.outputs(found, values)
         kept = self.saved(values)
         if kept is None:
             return None
-        watched = Watched(lists) if is_watched else None
+        watched = Watched(lists, given, values, t.written) if lists else None
         try:
             if self.whole is not None:
                 found = self.whole.nest.run(values, t.numpy_floats)
