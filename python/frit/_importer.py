@@ -279,9 +279,9 @@ def _code_with_nests(self: Any, fullname: str) -> types.CodeType | None:
         or _activity.suspended
     ):
         return code
-    if not _has_arrays and "numpy" not in sys.modules:
-        return code
     if not is_user_code({"__name__": fullname, "__file__": self.path}):
+        return code
+    if not _has_arrays and "numpy" not in sys.modules and not _has_nested_loops(code):
         return code
     from frit import _kept
 
@@ -476,7 +476,7 @@ def suspended() -> Iterator[None]:
             core.set_lazy(True)
 
 
-def looks_at_loops(program: bytes) -> bool:
+def looks_at_loops(program: bytes, code: types.CodeType) -> bool:
     """Whether the loops of a program's text, and of its modules, may run as kernels."""
     global _has_arrays
     if not _activity.is_active():
@@ -484,4 +484,15 @@ def looks_at_loops(program: bytes) -> bool:
     from frit import _reach
 
     _has_arrays = _reach.may_have_arrays(program, sys.path[0])
+    return _has_arrays or _has_nested_loops(code)
+
+
+def may_have_arrays() -> bool:
+    """Whether the program may come to have some, by its imports."""
     return _has_arrays
+
+
+def _has_nested_loops(code: types.CodeType) -> bool:
+    from frit import _reach
+
+    return _reach.has_nested_loops(code)

@@ -1,14 +1,15 @@
 """_reach.py: whether a program can come to have arrays, from the import statements of its text.
 
 One that imports nothing but the standard library, and files beside it that do the same, has none.
-Its loops are then left alone: to look at them takes longer than a small program runs. A doubt
-counts as yes, and a mistake costs only time.
+Its loops are then left alone, but for those in one another, which may be over lists: to look at
+loops takes longer than a small program runs. A doubt counts as yes, and a mistake costs only time.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import types
 
 # Modules that import what no import statement of the program names.
 _IMPORTERS = frozenset(
@@ -58,3 +59,28 @@ def imported_names(text: bytes) -> set[str] | None:
 
 def _may_import(line: str) -> bool:
     return "__import__" in line or "import" in line.replace(":", " ").split()
+
+
+def has_nested_loops(code: types.CodeType) -> bool:
+    """Whether a `for` has another loop in it, in the code or in one in it."""
+    from opcode import opmap, opname
+
+    for_iter, extended = opmap["FOR_ITER"], opmap["EXTENDED_ARG"]
+    back = {k for k, name in enumerate(opname) if "JUMP_BACKWARD" in name}
+    due = [code]
+    for one in due:
+        due += [part for part in one.co_consts if isinstance(part, types.CodeType)]
+        text = one.co_code
+        open_loops: list[tuple[int, int]] = []  # where they begin and end
+        more = 0
+        for at in range(0, len(text), 2):
+            open_loops = [loop for loop in open_loops if at < loop[1]]
+            op, argument = text[at], text[at + 1] | more
+            more = argument << 8 if op == extended else 0
+            if op == for_iter:
+                if open_loops:
+                    return True
+                open_loops.append((at, at + 2 * argument))
+            elif op in back and open_loops and at - 2 * argument > open_loops[-1][0]:
+                return True  # a while's
+    return False

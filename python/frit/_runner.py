@@ -253,7 +253,7 @@ def _input(request: Request) -> None:
 def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:
     """Runs the program, whose loops may run as kernels."""
     code = compile(text, file, "exec", dont_inherit=True)
-    if looks_at_loops(text if isinstance(text, bytes) else text.encode(errors="replace")):
+    if looks_at_loops(text if isinstance(text, bytes) else text.encode(errors="replace"), code):
         from frit import _kept
 
         code = _kept.code_of(text, code, is_program=True)

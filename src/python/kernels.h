@@ -43,12 +43,16 @@ void forget_kernels();
 void make_view_and_policy_types(PyObject* module);
 void make_kernel_types(PyObject* module);
 void add_kernel_writer(PyObject* module);
-// Loop nests (loops.cpp), and what asks before them (loop_gate.cpp).
+// Loop nests (loops.cpp), what asks before them (loop_gate.cpp), lists in them (loop_lists.cpp).
 void add_loops(PyObject* module);
 void make_gate_type(PyObject* module);
+void add_loop_lists(PyObject* module);
 // What most guards of a nest follow from: types, ranks, extents, Python ints. False: something
 // is no value that a nest takes.
 bool append_signature(PyObject* const* values, std::size_t count, std::string& signature);
+// What loop_key says of the value; false: nothing that a nest takes.
+bool append_loop_key(PyObject* value, std::string& key);
+inline constexpr std::int64_t largest_loop_integer = std::int64_t{1} << 62;
 // As LoopNest.run.
 Ref run_nest(PyObject* nest, PyObject* const* values, std::size_t count, bool warns);
 

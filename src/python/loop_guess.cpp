@@ -93,6 +93,9 @@ void apply(char word, double* x, std::size_t& depth) {
     case 'x':
       x[0] = std::max(x[0], x[1]);
       break;
+    case 'p':
+      x[0] = std::pow(x[0], x[1]);
+      break;
     case 'l':
       x[0] = std::max(x[0], 0.0);
       break;

@@ -32,7 +32,6 @@ using namespace nb::literals;
 namespace frit::python {
 namespace {
 
-constexpr std::int64_t largest_integer = std::int64_t{1} << 62;
 constexpr std::int64_t long_work = 20'000;  // elements, from which on the GIL is given back
 
 using Values = std::span<PyObject* const>;
@@ -46,46 +45,15 @@ PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObj
 std::optional<std::int64_t> small_integer(PyObject* object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow != 0 || value > largest_integer || value < -largest_integer) return std::nullopt;
+  if (overflow != 0 || value > largest_loop_integer || value < -largest_loop_integer)
+    return std::nullopt;
   return value;
-}
-
-// What the value is, in a few characters; false: nothing that a nest takes.
-bool append_key(PyObject* value, std::string& key) {
-  if (PyArray_CheckExact(value)) {
-    PyArrayObject* array = ndarray_of(value);
-    const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
-    if (!dtype || !PyArray_ISALIGNED(array)) return false;
-    const char words[3] = {PyArray_ISWRITEABLE(array) ? 'A' : 'R', info(*dtype).code,
-                           static_cast<char>('0' + PyArray_NDIM(array))};
-    key.append(words, 3);
-  } else if (PyLong_CheckExact(value)) {
-    if (!small_integer(value)) return false;
-    key += 'I';
-  } else if (PyFloat_CheckExact(value)) {
-    key += 'F';
-  } else if (PyComplex_CheckExact(value)) {
-    key += 'C';
-  } else if (PyBool_Check(value)) {
-    key += 'B';
-  } else if (is_array(value)) {
-    const ArrayObject& array = array_of(value);
-    key += array.read_only || array.warns_on_write ? 'R' : 'A';
-    key += info(array.array.dtype()).code;
-    key += static_cast<char>('0' + array.array.ndim());
-  } else if (const std::optional<Scalar> scalar = numpy_scalar_value(value)) {
-    key += 'N';
-    key += info(scalar->dtype).code;
-  } else {
-    return false;
-  }
-  return true;
 }
 
 nb::object loop_key(const nb::tuple& values) {
   std::string key;
   for (nb::handle value : values)
-    if (!append_key(value.ptr(), key)) return nb::none();
+    if (!append_loop_key(value.ptr(), key)) return nb::none();
   return nb::str(key.c_str(), key.size());
 }
 
@@ -461,13 +429,44 @@ class Nest {
 
 }  // namespace
 
+bool append_loop_key(PyObject* value, std::string& key) {
+  if (PyArray_CheckExact(value)) {
+    PyArrayObject* array = ndarray_of(value);
+    const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+    if (!dtype || !PyArray_ISALIGNED(array)) return false;
+    const char words[3] = {PyArray_ISWRITEABLE(array) ? 'A' : 'R', info(*dtype).code,
+                           static_cast<char>('0' + PyArray_NDIM(array))};
+    key.append(words, 3);
+  } else if (PyLong_CheckExact(value)) {
+    if (!small_integer(value)) return false;
+    key += 'I';
+  } else if (PyFloat_CheckExact(value)) {
+    key += 'F';
+  } else if (PyComplex_CheckExact(value)) {
+    key += 'C';
+  } else if (PyBool_Check(value)) {
+    key += 'B';
+  } else if (is_array(value)) {
+    const ArrayObject& array = array_of(value);
+    key += array.read_only || array.warns_on_write ? 'R' : 'A';
+    key += info(array.array.dtype()).code;
+    key += static_cast<char>('0' + array.array.ndim());
+  } else if (const std::optional<Scalar> scalar = numpy_scalar_value(value)) {
+    key += 'N';
+    key += info(scalar->dtype).code;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool append_signature(PyObject* const* values, std::size_t count, std::string& signature) {
   const auto append = [&](const std::int64_t* numbers, std::size_t n) {
     signature.append(reinterpret_cast<const char*>(numbers), n * sizeof *numbers);
   };
   for (std::size_t k = 0; k < count; ++k) {
     PyObject* value = values[k];
-    if (!append_key(value, signature)) return false;
+    if (!append_loop_key(value, signature)) return false;
     if (PyArray_CheckExact(value)) {
       PyArrayObject* array = ndarray_of(value);
       append(PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array)));
@@ -493,6 +492,7 @@ Ref run_nest(PyObject* nest, PyObject* const* values, std::size_t count, bool wa
 
 void add_loops(PyObject* module_object) {
   make_gate_type(module_object);
+  add_loop_lists(module_object);
   nb::module_ m = nb::borrow<nb::module_>(module_object);
   nb::class_<Nest>(m, "LoopNest", "A nest of loops, ready to run.")
       .def(nb::init<nb::handle, const std::vector<std::string>&>(), "kernel"_a, "results"_a)

@@ -406,7 +406,7 @@ def f(x):
     inner = got.__wrapped__.__wrapped__
     assert inner.__code__ != expected.__wrapped__.__wrapped__.__code__
     for _ in range(2 * place.MANY):
-        got([1, 2])
+        got({0: 1, 1: 2})
     assert inner.__code__ == expected.__wrapped__.__wrapped__.__code__
     assert "an argument is no array or number" in str(frit.explain(got))
 
@@ -464,7 +464,7 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
         patch.setattr(_activity, "is_active", lambda: True)
         patch.setattr(place, "OFTEN", 3600.0)  # however slow the machine is
         for _ in range(2 * place.MANY):
-            f([1, 2])
+            f({0: 1, 1: 2})
     assert not places_of("<vain>")[0].on
 
 
@@ -480,11 +480,11 @@ def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
         patch.setattr(place, "OFTEN", 0.0)  # else it is not asked again at all
         patch.setattr(place, "DEAR", 0.0)
         for _ in range(place.MANY + 1):
-            f([1, 2])
+            f({0: 1, 1: 2})
         (found,) = places_of("<dear>")
         assert found.pass_over == place.MANY
         for _ in range(place.MANY + 1):
-            f([1, 2])
+            f({0: 1, 1: 2})
         assert found.pass_over == 2 * place.MANY
         x = np.zeros(3)
         for _ in range(2 * place.MANY):
@@ -581,7 +581,7 @@ def test_a_function_whose_loops_stay_python_gets_its_code_back(monkeypatch):
     expected, got = run(plain)["C"].f.__code__, run(ours)["C"]
     assert got.f.__code__ != expected
     for _ in range(2 * place.MANY):
-        got().f([1, 2])
+        got().f({0: 1, 1: 2})
     assert got.f.__code__ == expected
     assert "an argument is no array or number" in str(frit.explain(got.f))
 
@@ -1036,3 +1036,55 @@ def test_a_call_like_the_one_before_stays_python_where_frit_is_off(eager, monkey
     is_on = False
     f(x)
     assert found.binding.gate.runs() == 2 and (x == 4).all()
+
+
+FAILING = """
+    s = 0
+    k = 0
+    seen = None
+    try:
+        for i in range(len(x)):
+            root = math.sqrt(x[i])
+            s += root
+            if x[i] > 2:
+                out[k] = s
+                k += 1
+            y[i] = s
+    except ValueError as error:
+        seen = str(error), i
+"""
+
+
+@pytest.mark.parametrize("at", [0, 2, 7, 8, None])
+def test_the_last_rounds_are_tried_behind_the_others(eager, at):
+    found = []
+    plain, ours = compiled(FAILING, f"<failing {at}>", is_program=True)
+    for code in (plain, ours):
+        x = np.arange(9.0)
+        if at is not None:
+            x[at] = -1.0
+        names = {"x": x, "y": np.zeros(9), "out": np.zeros(9)}
+        space = run(code, **names)
+        found.append([repr(space.get(n)) for n in ("s", "k", "seen", "i", "root", "y", "out")])
+    assert found[0] == found[1]
+    (place,) = places_of(f"<failing {at}>")
+    assert was_taken(place) == (at is None)
+
+
+def test_a_loop_that_a_loop_in_it_breaks_leaves_its_last_rounds(eager):
+    text = """
+        for i in range(5):
+            last = -1
+            for j in range(9):
+                if j > i:
+                    break
+                last = i * j
+            y[i] = last
+    """
+    found = []
+    plain, ours = compiled(text, "<broken inside>", is_program=True)
+    for code in (plain, ours):
+        space = run(code, y=np.zeros(5))
+        found.append([repr(space[n]) for n in ("i", "j", "last", "y")])
+    assert found[0] == found[1]
+    assert places_of("<broken inside>")[0].is_peeled and was_taken(places_of("<broken inside>")[0])

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from frit import _core
 
 Signs = tuple[int, int]
+
+
+def count_of(start: float, stop: float, step: float) -> int:
+    """How many numbers np.arange() gives; ValueError: nobody knows."""
+    return max(0, math.ceil((float(stop) - float(start)) / float(step)))
+
+
+_FUNCTIONS = {"count_of": count_of}
 
 
 class Asked:
@@ -31,7 +40,7 @@ class Asked:
     def run(self, line: str) -> bool:
         if line not in self.lines:
             try:
-                exec(line, {"index_range": _core.index_range}, self.space)
+                exec(line, {"index_range": _core.index_range, **_FUNCTIONS}, self.space)
             except ValueError:  # no elements
                 self.lines[line] = False
             else:
@@ -40,8 +49,8 @@ class Asked:
 
     def evaluate(self, bounds: tuple[str, str]) -> Signs | None:
         try:
-            least, most = (eval(text, {}, self.space) for text in bounds)
-        except (ValueError, ZeroDivisionError):
+            least, most = (eval(text, _FUNCTIONS, self.space) for text in bounds)
+        except (ValueError, ArithmeticError):
             return None
         return (_sign(least), _sign(most)) if least <= most else None
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from frit.loops.forms import Form
-from frit.loops.values import Item, Refused, Value, View
+from frit.loops.values import Item, ListPart, Refused, Value, View
 
 
 class Assignments:
@@ -18,7 +18,11 @@ class Assignments:
     assign_variable: Any
     binary: Any
     first_of: Any
+    first_of_list: Any
     load: Any
+    load_item: Any
+    part_of_list: Any
+    store_item: Any
     number: Any
     operand: Any
     part: Any
@@ -55,7 +59,9 @@ class Assignments:
                 self.assign_part(target, target.id, item)
         elif isinstance(target, ast.Subscript):
             view = self.place(target)
-            if view.spans:
+            if isinstance(view, ListPart):
+                self.store_item(target, view, item)
+            elif view.spans:
                 self.store_row(target, view, item)
             elif isinstance(item, Value):
                 self.store(target, view, item)
@@ -70,6 +76,11 @@ class Assignments:
 
     def items_of(self, node: ast.expr, item: Item, count: int) -> Sequence[Item]:
         """What is unpacked."""
+        if isinstance(item, ListPart):
+            extent = item.view.spans[0].extent
+            self.require(extent.form, count, count)
+            numbers = (Value("int", literal=k, form=Form((), k)) for k in range(count))
+            return [self.first_of_list(node, item, number) for number in numbers]
         if isinstance(item, View) and item.spans:
             extent = item.spans[0].extent
             self.require(extent.form, count, count)
@@ -83,11 +94,15 @@ class Assignments:
             raise Refused(node, f"{count} variables for this")
         return item
 
-    def place(self, node: ast.Subscript) -> View:
+    def place(self, node: ast.Subscript) -> View | ListPart:
         owner = self.operand(node.value)
+        if isinstance(owner, ListPart):
+            part: ListPart = self.part_of_list(node, owner)
+            return part
         if not isinstance(owner, View) or not owner.spans:
             raise Refused(node, "an element of something else than an array")
-        return self.part(node, owner)
+        view: View = self.part(node, owner)
+        return view
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Name):
@@ -104,6 +119,15 @@ class Assignments:
         if not isinstance(node.target, ast.Subscript):
             raise Refused(node, "an assignment to this")
         view = self.place(node.target)
+        if isinstance(view, ListPart):
+            if view.view.spans:
+                raise Refused(node, "this operator")
+            old = self.load_item(node.target, view)
+            if not isinstance(old, Value):
+                raise Refused(node, "this operator")
+            new = self.binary(node, node.op, old, self.number(node.value))
+            self.store_item(node.target, view, new)
+            return
         if view.spans:
             self.update_row(node, node.op, view, self.operand(node.value))
             return

@@ -15,9 +15,22 @@ from frit._adapters import real_of
 from frit.loops.complexes import is_complex
 from frit.loops.doubt import without_doubt
 from frit.loops.forms import Form, Forms, Symbol
+from frit.loops.generated import generated_in
 from frit.loops.methods import PlainMethod
 from frit.loops.streams import stream_of
-from frit.loops.values import FLOATS, INTEGERS, Item, Library, Method, Refused, Row, Value, View
+from frit.loops.values import (
+    FLOATS,
+    INTEGERS,
+    Character,
+    Item,
+    Library,
+    ListPart,
+    Method,
+    Refused,
+    Row,
+    Value,
+    View,
+)
 from frit.translate.rules import FUNCTIONS
 
 # Functions of math that give a float, and the op of each. They raise where a flag is raised.
@@ -58,6 +71,7 @@ _REDUCTIONS = {
     "var": "var",
     "std": "std",
 }
+_OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
 # Of two rows the same.
 _PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
 
@@ -65,8 +79,10 @@ _PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
 class Calls:
     """Mixed into NestWriter."""
 
+    all_of_list: Any
     apply: Any
     callee: Any
+    code_of: Any
     complex_absolute: Any
     complex_exp: Any
     conjugate: Any
@@ -93,6 +109,8 @@ class Calls:
     operand: Any
     plain_int: Any
     python_sum: Any
+    slice_of_list: Any
+    sum_of_generated: Any
     to_complex: Any
     reduction: Any
     require: Any
@@ -118,11 +136,21 @@ class Calls:
         drawn = stream_of(real_of(function))
         if drawn is not None:
             return self.draw(node, *drawn)
-        items = [self.operand(x) for x in node.args]
+        generated = generated_in(node)
+        if generated is not None and function is builtins.sum:
+            return self.sum_of_generated(node, generated)
+        is_of_one = len(node.args) == 1 and any(function is x for x in _OF_LISTS)
+        part = self.slice_of_list(node.args[0]) if is_of_one else None
+        items: list[Any] = [part] if part is not None else [self.operand(x) for x in node.args]
         if node.keywords:
             raise Refused(node, f"a keyword argument of {name}()")
         if function is builtins.len and len(items) == 1:
             return self.length(node, items[0])
+        if function is builtins.ord and len(items) == 1 and isinstance(items[0], Character):
+            return self.code_of(items[0])
+        is_of_list = len(items) == 1 and isinstance(items[0], ListPart)
+        if is_of_list and is_of_one:
+            return self.all_of_list(node, function, items[0])
         if any(isinstance(x, (View, Row)) for x in items):
             if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
                 return self.reduction(node, _REDUCTIONS[name], items[0])
@@ -155,8 +183,10 @@ class Calls:
         return self.dot(node, x, y)
 
     def length(self, node: ast.AST, item: Item) -> Value:
-        if isinstance(item, View):
-            return item.spans[0].extent
+        if isinstance(item, (View, ListPart)):
+            view = item.view if isinstance(item, ListPart) else item
+            extent: Value = view.spans[0].extent
+            return extent
         if isinstance(item, Row):
             return item.extents[0]
         if isinstance(item, tuple):

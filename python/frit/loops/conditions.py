@@ -11,7 +11,7 @@ import numpy
 from frit.loops.complexes import is_complex
 from frit.loops.doubt import kinds_of
 from frit.loops.forms import Form, Forms, Symbol
-from frit.loops.values import INTEGERS, Refused, Value
+from frit.loops.values import INTEGERS, Character, Refused, Value
 from frit.translate.rules import COMPARISONS
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -41,6 +41,7 @@ class Conditions:
     block: Any
     bound: dict[str, Any]
     choose: Any
+    compare_characters: Any
     complex_compare: Any
     doubtful_comparison: Any
     draws: int
@@ -50,6 +51,8 @@ class Conditions:
     frames: list[Any]
     in_type: Any
     is_loose: Any
+    is_grown: Any
+    lists: dict[str, Any]
     locals: dict[str, int]
     loose: set[int]
     narrowed: dict[int, str]
@@ -57,6 +60,7 @@ class Conditions:
     note_loose: Any
     number: Any
     one_of: Any
+    operand: Any
     plain_int: Any
     read_variable: Any
     require: Any
@@ -126,16 +130,21 @@ class Conditions:
     def of_Compare(self, node: ast.Compare) -> Value:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             return self.membership(node, node.comparators[0])
-        left = self.number(node.left)
+        left = self.operand(node.left)
         result: Value | None = None
         draws = self.draws
         for op, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.number(right_node)
+            right = self.operand(right_node)
             if result is None:
                 draws = self.draws
             elif self.draws > draws:
                 raise Refused(node, "a random number that only some rounds draw, in a comparison")
-            one = self.compare(node, op, left, right)
+            if isinstance(left, Character) and isinstance(right, Character):
+                one = self.compare_characters(node, op, left, right)
+            elif isinstance(left, Value) and isinstance(right, Value):
+                one = self.compare(node, op, left, right)
+            else:
+                raise Refused(node, "a comparison of something else than numbers")
             if result is None:
                 result = one
             elif result.kind != one.kind:
@@ -152,11 +161,18 @@ class Conditions:
         """`x in (2, 3)`: a bool of Python's, whatever x is."""
         if not isinstance(items, (ast.Tuple, ast.List, ast.Set)) or not items.elts:
             raise Refused(node, "'in' something else than a few numbers")
-        left, found = self.number(node.left), None
+        left, found = self.operand(node.left), None
         for item in items.elts:
             if not isinstance(item, (ast.Constant, ast.Name, ast.UnaryOp)):
                 raise Refused(item, "'in' of what is computed")
-            right = self.number(item)
+            right = self.operand(item)
+            if isinstance(left, Character) and isinstance(right, Character):
+                one = self.compare_characters(node, ast.Eq(), left, right)
+                both = [(found or one, "?"), (one, "?")]
+                found = self.apply("LogicalOr", "bool", *both)
+                continue
+            if not isinstance(left, Value) or not isinstance(right, Value):
+                raise Refused(node, "'in' of something else than numbers")
             if right.literal is None and right.kind not in ("int", "bool", *INTEGERS):
                 raise Refused(item, "'in' of a float")  # a NaN is in (x,) if it is x itself
             one = self.compare(node, ast.Eq(), left, right)
@@ -298,6 +314,8 @@ class Conditions:
             is_shape = node.value.attr == "shape" and isinstance(node.slice, ast.Constant)
             array, axis = (node.value.value, node.slice.value) if is_shape else (None, 0)
         view = self.arrays.get(array.id) if isinstance(array, ast.Name) else None
+        if isinstance(array, ast.Name) and array.id in self.lists and not self.is_grown(array.id):
+            view = self.lists[array.id].view
         if view is None or type(axis) is not int or not 0 <= axis < len(view.spans):
             return None
         return view.spans[axis].extent.form

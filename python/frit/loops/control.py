@@ -63,6 +63,7 @@ class Control:
     locals: dict[str, int]
     kind_in_place: Any
     assign_item: Any
+    assigned_inside: set[str]
     operand: Any
 
     def shown(self, node: ast.AST) -> ast.AST:
@@ -262,8 +263,8 @@ class Control:
             self.unless(stops, node.orelse)
 
     def do_For(self, node: ast.For) -> None:
+        assigned = self.assigned_inside = assigned_names([node])
         series = self.series(node.iter)
-        assigned = assigned_names([node])
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)
@@ -328,8 +329,9 @@ class Control:
         """for index in range(..): body(index), as long as no flag is set."""
         first, last = self.rounds(node, counter)
         if node is self.inputs.node and self.inputs.left:
-            left = self.writer.constant(self.inputs.left, "l")
-            last = self.writer.apply("Subtract", [last, left])
+            left = self.writer.constant(abs(self.inputs.left), "l")
+            behind = self.writer.apply("Subtract", [last, left])
+            first, last = (first, behind) if self.inputs.left > 0 else (behind, last)
         limits = _limits(counter)
         if self.is_loose(*limits):
             raise Refused(node, "a loop whose bounds only the nest computes")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from frit.loops.list_runs import TagsNeeded
 from frit.loops.values import COMPLEXES, FLOATS, INTEGERS, Refused, Value
 
 _OPS = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "TrueDivide"}
@@ -44,6 +45,7 @@ class Doubts:
 
     writer: Any
     emit: Any
+    fail_where: Any
     float_binary: Any
     apply: Any
     in_type: Any
@@ -91,6 +93,8 @@ class Doubts:
     def doubtful_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
         self.as_floats(node, x, y)
         kinds = {_kind_of_result(op, a, b) for a in kinds_of(x) for b in kinds_of(y)}
+        if kinds == {"int", "float"} and isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
+            return self.either(node, _OPS[type(op)], x, y)
         if type(op) not in (*_OPS, ast.Pow) or "int" in kinds:
             raise Refused(node, TWO)
         if isinstance(op, ast.Div):
@@ -103,6 +107,36 @@ class Doubts:
             value = self.apply(_OPS[type(op)], kind, (x, "d"), (y, "d"))
         value.among = frozenset(kinds) if len(kinds) > 1 else frozenset()
         return value
+
+    def either(self, node: ast.AST, name: str, *inputs: Value) -> Value:
+        """Of ints or floats of Python's: the same, as long as ints are exact as floats."""
+        value = self.apply(name, "float", *((x, "d") for x in inputs))
+        value.among = frozenset({"int", "float"})
+        value.untagged = next((x.untagged for x in inputs if x.untagged), None)
+        tags = [self.tag_of(x) for x in inputs]
+        apply, constant = self.writer.apply, self.writer.constant
+        large = apply("GreaterEqual", [apply("Absolute", [value.id]), constant(2.0**53, "d")])
+        if None not in tags:
+            value.tag = tags[0] if len(tags) == 1 else apply("LogicalOr", tags)
+            is_int = apply("LogicalNot", [value.tag])
+            large = apply("LogicalAnd", [large, is_int])
+        if name in ("Multiply", "Negative"):
+            # 0 * -1 is 0, and 0.0 * -1 is -0.0.
+            if value.tag is None and value.untagged is not None:
+                raise TagsNeeded(*value.untagged)
+            if value.tag is None:
+                raise Refused(node, TWO)
+            positive = apply("Add", [value.id, constant(0.0, "d")])
+            value.id = apply("Select", [is_int, positive, value.id])
+        self.fail_where(large)
+        return value
+
+    def tag_of(self, x: Value) -> int | None:
+        """Whether the number is a float; None: nobody knows."""
+        if x.kind == "int" or not x.mixed:
+            found: int = self.writer.constant(x.kind == "float", "?")
+            return found
+        return x.tag
 
     def doubtful_comparison(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
         kinds = {x.kind, y.kind} - {"int"}
@@ -120,8 +154,13 @@ class Doubts:
     def doubtful_unary(self, node: ast.AST, name: str, x: Value) -> Value:
         if x.dtype not in FLOATS:
             raise Refused(node, TWO)
+        if "int" in x.among and name == "Negative":
+            if x.among != {"int", "float"}:
+                raise Refused(node, TWO)  # -0 is 0
+            return self.either(node, name, x)
         value = self.apply(name, x.kind, (x, x.dtype))
         value.among = x.among
+        value.tag, value.untagged = x.tag, x.untagged
         return value
 
     def one_of(self, node: ast.AST, takes_x: int, x: Value, y: Value) -> Value:

@@ -19,8 +19,10 @@ from frit.loops.values import (
     FLOATS,
     INTEGERS,
     LIMITS,
+    Character,
     Item,
     Library,
+    ListPart,
     Method,
     Refused,
     Row,
@@ -60,6 +62,9 @@ class Expressions:
     fail_outside_of: Any
     failures: int | None
     forms: Forms
+    item_of: Any
+    list_named: Any
+    lists: dict[str, ListPart]
     load: Any
     half_loose: set[int]
     loose: set[int]
@@ -74,6 +79,7 @@ class Expressions:
     require_text: Any
     row_binary: Any
     settled: Any
+    signs_now: Any
     surroundings: dict[str, Any]
     writer: Any
 
@@ -142,7 +148,8 @@ class Expressions:
     def checked(self, value: Value, *operands: Value) -> Value:
         """An int that stays within 64 bits."""
         assert value.form is not None
-        if self.is_loose(value.form, *(x.form for x in operands)):
+        is_loose = self.is_loose(value.form, *(x.form for x in operands))
+        if is_loose or (self.is_half_loose(value.form) and not self.is_held_now(value.form)):
             # The operands are within LARGEST, so that a sum does not wrap unseen.
             for operand in operands:
                 self.require_moderate(operand)
@@ -153,6 +160,11 @@ class Expressions:
         if reach is None or reach > LARGEST:
             self.require(value.form, -LARGEST, LARGEST)
         return value
+
+    def is_held_now(self, form: Form) -> bool:
+        """Whether its bounds at this call are those of an int of a nest."""
+        low, high = (self.signs_now(form + Form((), x)) for x in (LARGEST, -LARGEST))
+        return low is not None and high is not None and low[0] >= 0 >= high[1]
 
     def require_moderate(self, value: Value) -> None:
         """Loose ones are within LARGEST; the guard asks of others where that is not certain."""
@@ -191,7 +203,7 @@ class Expressions:
     def number(self, node: ast.expr) -> Value:
         value = self.operand(node)
         if not isinstance(value, Value):
-            is_row = isinstance(value, (View, Row))
+            is_row = isinstance(value, (View, Row, ListPart))
             raise Refused(node, "a row as a number" if is_row else "this as a number")
         return value
 
@@ -217,10 +229,14 @@ class Expressions:
 
     # ---- names ----------------------------------------------------------------------------------
 
-    def of_Constant(self, node: ast.Constant) -> Value:
+    def of_Constant(self, node: ast.Constant) -> Value | Character:
+        if type(node.value) is str and len(node.value) == 1:
+            return Character(Value("I", self.writer.constant(ord(node.value), "I")))
         return self.literal(node, node.value)
 
     def of_Name(self, node: ast.Name) -> Any:
+        if node.id in self.lists:
+            return self.list_named(node.id)
         if node.id in self.arrays:
             return self.arrays[node.id]
         if node.id in self.surroundings:
@@ -268,6 +284,8 @@ class Expressions:
             if type(number) is int and -len(owner) <= number < len(owner):
                 return owner[number]
             raise Refused(node, "an element of a tuple")
+        if isinstance(owner, ListPart):
+            return self.item_of(node, owner)
         if not isinstance(owner, View) or not owner.spans:
             raise Refused(node, "an element of something else than an array")
         view = self.part(node, owner)

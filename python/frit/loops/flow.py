@@ -252,7 +252,8 @@ class Flow:
                         reads |= bit
                         self.deleted |= bit
             elif kind is ast.Constant:
-                if type(node.value) in (str, bytes):  # type: ignore[attr-defined]
+                value = node.value  # type: ignore[attr-defined]
+                if type(value) is bytes or type(value) is str and len(value) != 1:
                     facts.is_plain = False
             elif kind in _COMPREHENSIONS:
                 inner, first = self.comprehension(node, facts)  # type: ignore[arg-type]

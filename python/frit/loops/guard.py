@@ -12,6 +12,7 @@ from typing import Any
 
 from frit.loops.asked import Asked
 from frit.loops.forms import ARGUMENT, Form, Forms, Unbounded
+from frit.loops.list_runs import ListFacts
 from frit.loops.translation import guard_of
 from frit.loops.values import Again, Refused, kinds_in
 
@@ -40,6 +41,7 @@ class Guards:
     kept_rows: set[int]
     has_signature: bool
     asked: Asked
+    capacities: dict[int, list[Callable[[], str]]]
 
     def require(self, form: Form, least: int | str | None, most: int | str | None) -> None:
         """The guard asks for least <= form <= most, as far as the nest gets here."""
@@ -116,6 +118,21 @@ class Guards:
         arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
         lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(every))]
         lines.append("    return " + (" and ".join(kept) or "True"))
+        made = compile("\n".join(lines), "<guard>", "exec", dont_inherit=True)
+        return guard_of(made.co_consts[0])
+
+    def make_capacities(self, lists: Sequence[ListFacts]) -> types.FunctionType | None:
+        """A function of the call's values: how long each list may get that is appended to."""
+        grown = [fact.number for fact in lists if fact.count >= 0]
+        if not grown:
+            return None
+        try:
+            texts = [f"max(0,{','.join(t() for t in self.capacities[n])})" for n in grown]
+        except Unbounded:
+            raise Refused(None, "nobody knows how long a list will get") from None
+        arguments = ", ".join(f"v{k}" for k in range(len(self.inputs.names)))
+        lines = [f"def guard({arguments}):", *(f"    {x}" for x in self.prelude(" ".join(texts)))]
+        lines.append(f"    return ({', '.join(texts)},)")
         made = compile("\n".join(lines), "<guard>", "exec", dont_inherit=True)
         return guard_of(made.co_consts[0])
 

@@ -15,7 +15,7 @@ from frit.loops.generators import is_draw
 _PLAIN_MODULES = ("builtins", "cmath", "math")
 _OTHERS = frozenset(
     "bytearray bytes chr dict filter format frozenset getattr hasattr hash id input isinstance iter"
-    " list map next object open ord print repr set setattr sorted str super tuple type vars".split()
+    " list map next object open print repr set setattr sorted str super tuple type vars".split()
 )
 
 

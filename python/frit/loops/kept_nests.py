@@ -14,6 +14,7 @@ import numpy
 
 from frit import _core, _kept
 from frit.loops.asked import Asked, is_same_call
+from frit.loops.list_runs import ListFacts
 from frit.loops.place import Origin, name_of
 from frit.loops.surroundings import Description, Unlike
 from frit.loops.translation import (
@@ -43,7 +44,7 @@ class Question:
         found = _kept.load(self.name, self.facts)
         if found is None:
             return None
-        kernel, parameters, results, outputs, returned, guard, others, text = found
+        kernel, parameters, results, outputs, returned, guard, lists, others, text = found
         try:
             made = _core.Kernel.from_bytes(kernel, parameters, names_of(self.inputs, results))
         except ValueError:
@@ -55,6 +56,8 @@ class Question:
             outputs=[Output(*output) for output in outputs],
             returned=Returned(*returned) if returned is not None else None,
             guard=guard_of(guard),
+            lists=[ListFacts(*fact) for fact in lists[0]],
+            capacities=guard_of(lists[1]) if lists[1] is not None else None,
             text=functools.partial(pickle.loads, text),
             still_holds=self.still_holds,
             **others,
@@ -83,6 +86,10 @@ class Question:
             [values_of(output) for output in t.outputs],
             values_of(t.returned) if t.returned is not None else None,
             t.guard.__code__,
+            (
+                [values_of(fact) for fact in t.lists],
+                t.capacities.__code__ if t.capacities is not None else None,
+            ),
             {name: getattr(t, name) for name in _OTHERS},
             text,
         )

@@ -25,8 +25,10 @@ from frit.loops.control import Control, Frame
 from frit.loops.doubt import Doubts
 from frit.loops.expressions import Expressions
 from frit.loops.forms import Form, Forms
+from frit.loops.generated import Generated
 from frit.loops.guard import Guards
 from frit.loops.inline import Inlining, numpys_own
+from frit.loops.lists import Lists
 from frit.loops.names import assigned_names, nodes_in
 from frit.loops.randoms import Randoms
 from frit.loops.reductions import Reductions
@@ -49,6 +51,7 @@ from frit.loops.values import (
     Again,
     ArrayName,
     Item,
+    ListPart,
     Refused,
     Value,
     View,
@@ -69,15 +72,19 @@ class Knowledge:
     loose: set[str] = field(default_factory=set)  # integers whose bounds only the nest knows
     nonzero: set[str] = field(default_factory=set)  # complex ones of Python's that are not only 0
     whiles_fail: bool = False
+    stored: set[str] = field(default_factory=set)  # lists whose items the nest assigns
+    appended: dict[str, str] = field(default_factory=dict)  # what kind empty lists get
 
 
 class NestWriter(
     Control,
     Assignments,
+    Generated,
     Variables,
     Guards,
     Serieses,
     Views,
+    Lists,
     Rows,
     Reductions,
     Randoms,
@@ -96,6 +103,9 @@ class NestWriter(
         self.forms = Forms()
         self.writer = _core.KernelWriter(0)
         self.arrays: dict[str, View] = {}
+        self.lists: dict[str, ListPart] = {}
+        self.sliced: set[str] = set()  # lists that a loop goes through a part of
+        self.capacities: dict[int, list[Callable[[], str]]] = {}  # of lists that are appended to
         self.env: dict[str, Any] = {}
         self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}
         self.locals: dict[str, int] = {}
@@ -148,6 +158,7 @@ class NestWriter(
             failures = len(results)
             self.add_result(results, Value("int", self.writer.read_local(self.failures)), "Il")
         guard = self.make_guard()
+        lists = self.list_facts()
         count = len(self.inputs.names)
         parameters = [*self.parameters, *range(count, count + len(results))]
         text = Text(self.positions, self.loops)
@@ -160,6 +171,8 @@ class NestWriter(
             guard=guard,
             has_signature=self.has_signature,
             written=sorted(self.written),
+            lists=lists,
+            capacities=self.make_capacities(lists),
             failures=failures,
             numpy_floats=self.numpy_floats,
             numpy_integers=self.numpy_integers,
@@ -168,8 +181,11 @@ class NestWriter(
         )
 
     def take_values(self) -> None:
-        kinds = kinds_in(self.inputs.key)
+        self.words = kinds = kinds_in(self.inputs.key)
         for number, (name, kind) in enumerate(zip(self.inputs.names, kinds, strict=True)):
+            if kind[0] in "LQ":
+                self.take_list(number, name, kind)
+                continue
             if kind[0] in "AR":
                 array = ArrayName(number, kind[1], int(kind[2]), kind[0] == "A", name)
                 if array.rank == 0:

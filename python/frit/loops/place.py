@@ -15,7 +15,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator
 
-from frit import _activity, _kept
+from frit import _activity, _importer, _kept
 from frit._quiet import without_collections
 from frit.loops.generators import is_generator
 from frit.loops.traits import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from frit.loops.attributes import Attributes
+    from frit.loops.bounds import Bounds
     from frit.loops.peel import Peel
     from frit.loops.site import Plan, Site
     from frit.loops.trees import At, Trees
@@ -44,8 +45,13 @@ MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+ITEM = 5e-9  # seconds that a list's item takes, there and back
+MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
+# Without NumPy: seconds that loops must take, by guesses, to load it and the engine; which part of
+# these seconds loops over lists take; and seconds of a loop that counts.
+ENGINE_WORTH, LISTS_TAKE, LITTLE = 1.0, 0.33, 1e-4
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
@@ -58,6 +64,7 @@ _VERDICTS = (
 )
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
 _MONITORING: Any = getattr(sys, "monitoring", None)
+LISTS = (list, tuple, str)  # that a nest gets as arrays
 _missing = object()
 Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
 
@@ -86,6 +93,22 @@ def _let_go() -> None:
     for place in places:
         place.on, place.space, place.early = False, None, None
         place.forget()
+
+
+class _Lost:
+    """Seconds that the loops of a program without NumPy take as Python; a clock of a place."""
+
+    def __init__(self) -> None:
+        self.guessed = self.measured = self.began = 0.0
+        self.place: Place | None = None
+
+    def stop(self) -> None:
+        if self.place is not None:
+            self.measured += _now() - self.began
+            self.place.clock = self.place = None
+
+
+lost = _Lost()
 
 
 class Place:
@@ -267,7 +290,9 @@ class Place:
     ) -> tuple[tuple[Any, ...] | None, int]:
         core: Any = sys.modules.get("frit._core") or _engine()
         if core is None:
-            return self.not_now("the program has not imported NumPy")
+            core = self.engine_if_it_pays(passed, space)
+        if core is None:
+            return self.not_now(_VERDICTS[3])  # nor are the loops in it
         binding, verdict = self.binding, None
         if binding is None:
             verdict = self.early_verdict(passed, space, core)
@@ -279,11 +304,12 @@ class Place:
         if values is None:
             return None, 0
         signature = core.loop_signature(values) if rounds is None else None
-        key = ""
+        key: str | None = ""
         if signature is None:
             values = tuple(core.to_numpy(v) if isinstance(v, core.Scalar) else v for v in values)
-            key = core.loop_key(values)
-            if key is None:
+            has_lists = any(type(v) in LISTS for v in values)
+            key = None if has_lists else core.loop_key(values)
+            if key is None and not has_lists:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
@@ -291,6 +317,18 @@ class Place:
             verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
+        lists: tuple[Any, ...] = ()
+        if key is None:
+            lists = values
+            seconds = ITEM * sum(_items_in(v) for v in values if type(v) in LISTS)
+            if seconds > MOST_UNASKED and seconds > (binding.gate.guess(*passed) or seconds):
+                return self.not_now("its lists are long, and it is short")
+            found = self.arrays_of(lists, core)
+            if found is None:
+                if binding.site is not None:
+                    binding.site.calls_as_python += 1
+                return None, 0
+            values, key = found
         plan = binding.sites[0].plan_of(signature, values) if 0 in binding.sites else None
         if plan is not None:
             self.told = REFUSED
@@ -301,15 +339,47 @@ class Place:
             return found, 0
         left = 0
         if self.is_peeled and rounds is not None:
-            left = self.peel.left(dict(zip(binding.names, values, strict=True)), rounds)
+            known = dict(zip(binding.names, values, strict=True))
+            for name in binding.grown:  # its length is not what it will be
+                del known[name]
+            left = self.peel.left(known, rounds)
             if left == 0 or not rounds[left:]:
                 return self.not_now("its last rounds leave loops in it out")
         self.told = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
-        found = binding.done(site(key or core.loop_key(values), values), passed, space)
+        found = binding.done(site(key or core.loop_key(values), values, lists), passed, space)
         if found is not None:
             binding.note(signature, site)
         return found, left
+
+    def engine_if_it_pays(self, passed: tuple[Any, ...], space: dict[str, Any]) -> Any:
+        """The engine, for a program without NumPy whose loops take long."""
+        guess = self.traits.guess
+        values = dict(zip(self.passed, passed, strict=True))
+        seconds = LITTLE
+        if guess is not None:
+            seconds = guess.seconds(lambda n: values.get(n, space.get(n)))
+        if seconds < LITTLE:
+            self.refusals += 1
+            if self.refusals > MANY:
+                self.refusals = 0
+                self.pass_over = MOST_PASSED_OVER
+                self.on = _importer.may_have_arrays()
+            return None
+        lost.guessed += seconds
+        if lost.guessed > ENGINE_WORTH or lost.measured > ENGINE_WORTH * LISTS_TAKE:
+            return _engine()
+        if not self.is_peeled:
+            lost.place, lost.began = self, _now()
+            self.clock = lost
+        return None
+
+    def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
+        """The values with arrays for lists, and their key."""
+        found: tuple[tuple[Any, ...], str] | None = core.list_arrays(values)
+        if found is None:
+            self.told = "an argument is no array, number or list of numbers"
+        return found
 
     def early_verdict(
         self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
@@ -455,8 +525,15 @@ class Binding:
                 self.read.append(name)
         if not self.is_whole:
             return  # the next call binds anew
+        self.grown: list[str] = []  # lists that the nest appends to, and their numbers
+        self.grown_numbers: list[int] = []
         self.attributes = self.find_attributes(passed, space, core)
-        reads_more = bool(self.read) or self.attributes is not None
+        self.bounds: Bounds | None = None
+        if self.place.traits.callees:
+            self.find_bounds()
+        if "append" in place.traits.attributes:
+            self.find_grown(passed, space)
+        reads_more = any((self.read, self.attributes, self.grown, self.bounds))
         self.takes_all = len(self.taken) == len(place.passed) and not reads_more
         if {*self.read, *place.passed} & place.shared:
             self.refuse("another thread may change a variable that it reads")
@@ -480,8 +557,38 @@ class Binding:
 
     @property
     def node(self) -> ast.For:
-        """The loop, with variables for attributes."""
-        return self.place.node if self.attributes is None else self.attributes.node
+        """The loop, with variables for attributes, and for the lengths of lists."""
+        node = self.place.node if self.attributes is None else self.attributes.node
+        if self.bounds is not None:
+            node = self.bounds.node
+        if not self.grown:
+            return node
+        from frit.loops.list_runs import with_counts
+
+        return with_counts(node, self.grown)
+
+    def find_bounds(self) -> None:
+        """Those of the outermost loop that Python computes."""
+        if not self.place.traits.has_computed_bounds:
+            return
+        from frit.loops.bounds import bounds_of
+
+        self.bounds = bounds_of(self.node, self.names, self.surroundings)
+        if self.bounds is not None:
+            self.names = [*self.names, *self.bounds.names]
+
+    def find_grown(self, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+        """Lists that the nest appends to: their lengths are variables of the nest."""
+        from frit.loops.list_runs import COUNT, appended_names
+
+        names = appended_names(self.node)
+        self.takes_all = False
+        values = self.values_of(passed, space) or ()
+        found = [k for k, v in enumerate(values) if self.names[k] in names and type(v) is list]
+        self.grown_numbers, self.grown = found, [self.names[k] for k in found]
+        counts = [name + COUNT for name in self.grown]
+        self.names = [*self.names, *counts]
+        self.outputs = [*self.outputs, *counts]
 
     def guess(self) -> Guess | None:
         found = self.place.traits.guess
@@ -513,7 +620,7 @@ class Binding:
         if origin is None or self.place.is_eager or self.attributes is not None:
             return False
         values = self.values_of(passed, space) if self.is_whole else None
-        key = core.loop_key(values) if values is not None else None
+        key = key_of(values, core) if values is not None else None
         return key is not None and _kept.is_there(name_of(origin, key, self.place.is_peeled))
 
     def places_of_names(self) -> dict[str, tuple[Any, ...]]:
@@ -654,14 +761,27 @@ class Binding:
             values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
             found = self.attributes
             if found is None:
-                return values
+                return self.with_more(values)
             attributes = found.values(self.roots(found, passed, space))
         except KeyError as missing:
             return self.changed(str(missing.args[0]))
         if attributes is None:
             self.place.told = "an attribute is not a plain one"
             return None
-        return values + attributes
+        return self.with_more(values + attributes)
+
+    def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """With bounds that Python computes, and the lengths of lists that the nest appends to."""
+        if self.bounds is not None:
+            found = self.bounds.values(dict(zip(self.names, values, strict=False)))
+            if found is None:
+                self.place.told = "a bound that is no int"
+                return None
+            values += found
+        for name, number in zip(self.grown, self.grown_numbers, strict=True):
+            if type(values[number]) is not list:
+                return self.changed(name)
+        return values + tuple(len(values[k]) for k in self.grown_numbers) if self.grown else values
 
     def changed(self, name: str) -> None:
         self.place.told = f"{name} is not what it was"
@@ -687,9 +807,26 @@ def _is_surrounding(value: Any) -> bool:
     return isinstance(value, types.ModuleType) or callable(value) or is_generator(value)
 
 
+def key_of(values: tuple[Any, ...], core: Any) -> str | None:
+    """What the values are; None: a nest does not take them."""
+    if any(type(v) in LISTS for v in values):
+        found = core.list_arrays(values)
+        return found[1] if found is not None else None
+    key: str | None = core.loop_key(values)
+    return key
+
+
+def _items_in(value: Any) -> int:
+    count = 1
+    while type(value) in LISTS and count < 2**40:
+        count *= len(value)
+        value = value[0] if value and type(value) is not str else None
+    return count
+
+
 def _may_end(core: Any, value: Any) -> bool:
     """Whether it is no object whose attributes a nest asks for."""
-    is_value = isinstance(value, core.Scalar) or core.loop_key((value,)) is not None
+    is_value = type(value) in (*LISTS, core.Scalar) or core.loop_key((value,)) is not None
     return is_value or _is_surrounding(value)
 
 
@@ -703,11 +840,14 @@ def _real(value: Any) -> Any:
 
 
 def _engine() -> Any:
-    """The engine, for a program that has NumPy."""
-    if "numpy" not in sys.modules:
+    """The engine, for a program that has NumPy, or whose loops are worth it."""
+    pays = lost.guessed > ENGINE_WORTH or lost.measured > ENGINE_WORTH * LISTS_TAKE
+    if "numpy" not in sys.modules and not pays:
         return None
-    from frit import _core
-
+    try:
+        from frit import _core
+    except ImportError:
+        return None
     return _core
 
 
@@ -726,10 +866,13 @@ def module_place(
     import ast
 
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
-    is_whole = not node.orelse and not any(isinstance(n, ast.Break) for n in ast.walk(node))
-    if over_range and is_whole and isinstance(node.target, ast.Name):
-        from frit.loops.peel import Peel
+    if over_range and not node.orelse and isinstance(node.target, ast.Name):
+        from frit.loops.peel import Peel, has_break
 
+        if has_break(node):
+            return Place(
+                passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True
+            )
         outputs, outside = Peel(node).variables(private)
         return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
     return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)

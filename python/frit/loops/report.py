@@ -14,6 +14,7 @@ from typing import Any
 from frit.loops import state_of
 from frit.loops.attributes import DOT
 from frit.loops.generators import FUNCTIONS
+from frit.loops.list_runs import COUNT
 from frit.loops.place import Place, places, places_of
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
@@ -191,7 +192,8 @@ def is_draw(node: ast.AST) -> bool:
 
 def written(node: ast.AST) -> str:
     """As in the program: variables of functions in place of their calls have longer names."""
-    return re.sub(r"@[\d.:]+", "", ast.unparse(node))
+    text = re.sub(rf"\[[^\[\]]+{COUNT}\]", ".append()", ast.unparse(node))
+    return re.sub(r"@[\d.:]+", "", text)
 
 
 def words_of(verdict: tuple[Any, ...], positions: list[tuple[int, int, ast.AST]]) -> str:

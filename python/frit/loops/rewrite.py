@@ -389,11 +389,16 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
             return part, f"an expression: {type(part).__name__}"
         if type(part) is ast.Expr and type(part.value) is ast.Constant:
             continue
-        if type(part) is ast.Constant and type(part.value) in (str, bytes):
+        if type(part) is ast.Constant and _is_text(part.value):
             return part, f"the constant {part.value!r}"
         if type(part) is not ast.Name:
             due += parts_of(part)
     return None
+
+
+def _is_text(value: object) -> bool:
+    """Not a character, which a nest may compare."""
+    return type(value) is bytes or type(value) is str and len(value) != 1
 
 
 def _parameter_count(code: types.CodeType) -> int:

@@ -14,9 +14,11 @@ from typing import Any
 import numpy
 
 from frit.loops.forms import Form
-from frit.loops.values import Counter, Item, Library, Refused, Series, Value, View
+from frit.loops.list_runs import COUNT
+from frit.loops.values import Counter, Item, Library, ListPart, Refused, Series, Value, View
 from frit.loops.views import UNIT, ZERO
 
+MOST_ITEMS = 32  # of a loop over what stands in the text
 MOST_NUMBERS = 2**30  # of a series that NumPy has in memory: of more, a MemoryError may be due
 FIFTY = Value("int", literal=50, form=Form((), 50))  # of linspace, if nothing is said
 
@@ -25,6 +27,8 @@ class Serieses:
     """Mixed into NestWriter."""
 
     emit: Any
+    first_of_list: Any
+    assigned_inside: set[str]
     forms: Any
     number: Any
     numpy_floats: bool
@@ -37,6 +41,9 @@ class Serieses:
     element_of: Any
     difference_of: Any
     require: Any
+    require_text: Any
+    slice_of_list: Any
+    sliced: set[str]
     require_value: Any
     signs_now: Any
     sign: Any
@@ -49,9 +56,17 @@ class Serieses:
             kind = _KINDS.get(id(callee.value)) if isinstance(callee, Library) else None
             if kind is not None:
                 return getattr(self, "series_of_" + kind)(node)
+        part = self.slice_of_list(node)
+        if part is not None:
+            self.sliced.add(part.view.array.name)
+            return self.items_of_list(node, part)
+        if isinstance(node, ast.List):  # nobody else has it
+            node = ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
+        if isinstance(item, ListPart) and not self.grows(item):
+            return self.items_of_list(node, item)
         if isinstance(item, tuple):
             return self.literals(node, item)
         raise Refused(node, "a loop over something else than numbers and arrays")
@@ -65,18 +80,57 @@ class Serieses:
 
         return Series([Counter(ZERO, view.spans[0].extent, UNIT)], item, lambda indices: None)
 
+    def grows(self, part: ListPart) -> bool:
+        """Whether the loop that begins appends to the list."""
+        return part.view.array.name + COUNT in self.assigned_inside
+
+    def items_of_list(self, node: ast.AST, part: ListPart) -> Series:
+        def item(indices: Sequence[Value]) -> Item:
+            found: Item = self.first_of_list(node, part, indices[0])
+            return found
+
+        counter = Counter(ZERO, part.view.spans[0].extent, UNIT)
+        return Series([counter], item, lambda indices: None)
+
     def literals(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
-        """Whole numbers at equal distances: (-1, 0, 1)."""
+        """A few numbers, or tuples of them: whole ones at equal distances are a range."""
         numbers = [x.literal if isinstance(x, Value) and x.kind == "int" else None for x in items]
-        if not numbers or None in numbers:
-            raise Refused(node, "a loop over these items")
-        steps = {y - x for x, y in itertools.pairwise(numbers)} or {1}
-        if len(steps) != 1 or 0 in steps:
-            raise Refused(node, "a loop over items at several distances")
-        step = steps.pop()
+        steps = {y - x for x, y in itertools.pairwise(numbers)} if None not in numbers else {0}
+        if not items or len(steps) > 1 or 0 in steps:
+            return self.chosen(node, items)
+        step = steps.pop() if steps else 1
         ends = (numbers[0], numbers[-1] + (1 if step > 0 else -1), step)
         begin, end, by = (Value("int", literal=x, form=Form((), x)) for x in ends)
         return of_indices([Counter(begin, end, by)], lambda indices: indices[0])
+
+    def chosen(self, node: ast.AST, items: tuple[Any, ...]) -> Series:
+        if not 0 < len(items) <= MOST_ITEMS:
+            raise Refused(node, "a loop over these items")
+        count = Value("int", literal=len(items), form=Form((), len(items)))
+        is_tuple = isinstance(items[0], tuple)
+        columns = [*zip(*items, strict=True)] if is_tuple and _are_even(items) else [items]
+
+        def item(indices: Sequence[Value]) -> Item:
+            found = tuple(self.one_of_literals(node, x, indices[0]) for x in columns)
+            return found if is_tuple else found[0]
+
+        return of_indices([Counter(ZERO, count, UNIT)], item)
+
+    def one_of_literals(self, node: ast.AST, items: Sequence[Any], index: Value) -> Value:
+        kinds = {x.kind if isinstance(x, Value) and x.literal is not None else "" for x in items}
+        kind = kinds.pop()
+        if kinds or kind not in ("int", "float"):
+            raise Refused(node, "a loop over these items")
+        dtype = "l" if kind == "int" else "d"
+        apply, number = self.writer.apply, self.emit(index, "l")
+        id = self.emit(items[0], dtype)
+        for k, x in enumerate(items[1:], 1):
+            is_it = apply("Equal", [number, self.writer.constant(k, "l")])
+            id = apply("Select", [is_it, self.emit(x, dtype), id])
+        form = None
+        if kind == "int":
+            form = self.forms.between(*(f(x.literal for x in items) for f in (min, max)))
+        return Value(kind, id, form=form)
 
     def first_of(self, view: View, index: Value) -> View:
         """view[index], of an index that is inside."""
@@ -97,7 +151,11 @@ class Serieses:
         return of_indices([Counter(bounds[0], bounds[1], step)], lambda indices: indices[0])
 
     def series_of_arange(self, node: ast.Call) -> Series:
-        """Of ints of Python's: NumPy's int64."""
+        """Of ints of Python's: NumPy's int64; of floats among them: float64."""
+        if not node.keywords and 1 <= len(node.args) <= 3:
+            ends = [self.number(x) for x in node.args]
+            if any(x.kind == "float" for x in ends):
+                return self.series_of_floats(node, ends)
         series = self.series_of_range(node)
         counter = series.counters[0]
         if any(x.kind != "int" for x in (counter.begin, counter.end, counter.step)):
@@ -109,6 +167,42 @@ class Serieses:
             return Value("l", self.emit(indices[0], "l"), form=indices[0].form)
 
         return Series(series.counters, item, item)
+
+    def series_of_floats(self, node: ast.Call, ends: list[Value]) -> Series:
+        """arange() of floats: as many as ceil((stop - start) / step) says, made as NumPy's are."""
+        texts = [_text_of(x) for x in ends]
+        if None in texts or any(x.kind not in ("int", "float") for x in ends):
+            raise Refused(node, "arange() of floats that are computed")
+        zero, one = Value("float", literal=0.0), Value("float", literal=1.0)
+        if len(ends) == 1:
+            ends, texts = [zero, *ends], ["0.0", *texts]
+        if len(ends) == 2:
+            ends, texts = [*ends, one], [*texts, "1.0"]
+        for x in ends:
+            if x.kind == "int" and x.literal is None:
+                self.require_value(x, -(2**53), 2**53)
+        count = f"count_of({','.join(map(str, texts))})"
+        self.require_text(f"{count} <= {MOST_NUMBERS}")
+        apply, constant = self.writer.apply, self.writer.constant
+        start, stop, step = (self.emit(x, "d") for x in ends)
+        parts = apply("TrueDivide", [apply("Subtract", [stop, start]), step])
+        rounds = apply("Ceil", [parts])
+        small = apply("LessEqual", [rounds, constant(float(MOST_NUMBERS), "d")])
+        above = apply("GreaterEqual", [rounds, constant(0.0, "d")])
+        is_held = apply("LogicalAnd", [small, above])
+        rounds = apply("Select", [is_held, rounds, constant(0.0, "d")])
+        second = apply("Add", [start, step])
+        distance = apply("Subtract", [second, start])
+
+        def item(indices: Sequence[Value]) -> Item:
+            index = self.emit(indices[0], "l")
+            moved = apply("Multiply", [self.writer.cast(index, "d"), distance])
+            is_second = apply("Equal", [index, constant(1, "l")])
+            return Value("d", apply("Select", [is_second, second, apply("Add", [start, moved])]))
+
+        form = self.forms.of_text(count, MOST_NUMBERS)
+        end = Value("int", self.writer.cast(rounds, "l"), form=form)
+        return Series([Counter(ZERO, end, UNIT)], item, lambda indices: None)
 
     def series_of_linspace(self, node: ast.Call) -> Series:
         given = {k.arg: k.value for k in node.keywords}
@@ -252,6 +346,18 @@ class Serieses:
             lambda indices: series.item([move(begin, indices[0])]),
             lambda indices: series.numbers([move(begin, indices[0])]),
         )
+
+
+def _are_even(items: Sequence[Any]) -> bool:
+    return all(isinstance(x, tuple) and len(x) == len(items[0]) for x in items)
+
+
+def _text_of(value: Value) -> str | None:
+    """In a guard."""
+    if value.literal is not None:
+        finite = value.literal - value.literal == 0
+        return repr(value.literal) if finite else None
+    return value.argument
 
 
 def of_indices(counters: list[Counter], item: Callable[[Sequence[Value]], Item]) -> Series:

@@ -6,7 +6,7 @@ import atexit
 import sys
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -15,6 +15,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.kept_nests import question_of
+from frit.loops.list_runs import COUNT, TAGS, ListsOfRun, TagsNeeded, Watched
 from frit.loops.streams import Draws, Stream, StreamNeeded
 from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
@@ -34,36 +35,51 @@ class Plan:
     """A translated nest."""
 
     def __init__(
-        self, translation: Translation, names: list[str], streams: Sequence[Stream] = ()
+        self,
+        translation: Translation,
+        names: list[str],
+        streams: Sequence[Stream] = (),
+        tags: Sequence[Any] = (),
     ) -> None:
+        """tags: arrays like those that tell which items of a list are floats."""
         self.translation = translation
         self.streams = streams  # of random numbers; their arrays stand behind the values
-        self.samples = tuple(array for stream in streams for array in stream.samples)
+        self.samples = (*(array for stream in streams for array in stream.samples), *tags)
+        self.tags = len(tags)
+        self.lists = translation.lists
         self.guard = translation.guard
         self.has_signature = translation.has_signature
         self.still_holds = translation.still_holds
         self.nest = _core.LoopNest(translation.kernel, translation.results)
-        self.may_fail = translation.failures >= 0 or bool(streams)
+        has_floats = any(fact.dtype in "efd" for fact in self.lists)
+        self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
         self.names = names
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
-        # The nest with the last rounds, where they are left to Python and may fail: it is run
-        # first and undone, so that Python only gets rounds that do not fail.
+        # The last rounds, where they are left to Python and may fail: they are run and undone, so
+        # that Python only gets rounds that do not fail; or else all rounds, before the others.
+        self.rest: Plan | None = None
         self.whole: Plan | None = None
+        self.make_whole: Callable[[], Plan | None] = lambda: None
 
     def holds(self) -> bool:
         """Whether what was taken from the program is what it was."""
         return self.still_holds is None or self.still_holds()
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
-        arrays = [values[k] for k in self.translation.written]
+        numbers = self.translation.written
+        if self.whole is None:  # the arrays of lists are nobody's behind a run
+            lists = {fact.number for fact in self.lists}
+            numbers = [k for k in numbers if k not in lists]
+        arrays = [values[k] for k in numbers]
         if sum(a.nbytes for a in arrays) > SAVED_BYTES:
             return None
         return [(a, numpy.array(a)) for a in arrays]
 
-    def run(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    def run(self, values: tuple[Any, ...], lists: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The outputs, then whether it returns, and what.
 
-        None: it has to be run as Python, and nothing is stored.
+        lists: the values, with what arrays of them stand for. None: it has to be run as Python, and
+        nothing is stored.
         """
         t = self.translation
         if (t.numpy_floats or t.numpy_integers) and _core.float_errors_may_stop():
@@ -74,7 +90,14 @@ class Plan:
             if arrays is None:
                 return None
             values += arrays
-        if not self.may_fail:
+        changed, given = None, values
+        if self.lists:
+            values += self.samples[len(self.samples) - self.tags :]
+            changed = ListsOfRun(self.lists, t.capacities, values, lists)
+            if not changed.is_possible:
+                return None
+            values = tuple(changed.values)
+        if not self.may_fail and not lists:
             found = self.nest.run(values, self.translation.numpy_floats)
             if found[0] & _ERRORS and self.translation.numpy_floats:
                 warn(found[0])
@@ -82,6 +105,7 @@ class Plan:
         kept = self.saved(values)
         if kept is None:
             return None
+        watched = Watched(lists, given, values, t.written) if lists else None
         try:
             if self.whole is not None:
                 found = self.whole.nest.run(values, t.numpy_floats)
@@ -89,16 +113,55 @@ class Plan:
                 if self.whole.has_failed(found):
                     return None
             found = self.nest.run(values, t.numpy_floats)
+            fails = self.has_failed(found)
+            if not fails and self.rest is not None:
+                fails = self.rest_fails(found, values)
         except BaseException:  # of a signal's handler
             put_back(kept)
             raise
-        if self.has_failed(found) or (draws is not None and not draws.end()):
+        if (
+            fails
+            or (watched is not None and watched.has_changed())
+            or (changed is not None and not changed.may_be_told(self.counts(found)))
+            or (draws is not None and not draws.end())
+        ):
             put_back(kept)
             return None
+        if changed is not None:
+            changed.store(self.counts(found))
+        if found[0] & _ERRORS and t.numpy_floats:
+            warn(found[0])
         return self.outputs(found, values)
+
+    def rest_fails(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+        """Whether the last rounds would, behind those that have run."""
+        rest, given = self.rest, [*values]
+        assert rest is not None
+        results = iter(found[1:])
+        for output in self.translation.outputs:
+            if output.kind != ARRAY:
+                given[self.number_of(output.name)] = next(results)
+        if not Site.fits(rest, tuple(given[: len(given) - len(self.samples)])):
+            self.rest, self.whole = None, self.make_whole()
+            return True
+        kept = self.saved(values)
+        if kept is None:
+            return True
+        try:
+            return rest.has_failed(rest.nest.run(tuple(given), self.translation.numpy_floats))
+        finally:
+            put_back(kept)
+
+    def counts(self, found: tuple[Any, ...]) -> list[int]:
+        """How many items the changed lists have now, if they may have got longer."""
+        outputs = self.translation.outputs
+        results = [k for k, output in enumerate(outputs) if output.kind != ARRAY]
+        return [found[1 + results.index(f.output)] if f.count >= 0 else 0 for f in self.lists]
 
     def has_failed(self, found: tuple[Any, ...]) -> bool:
         t = self.translation
+        if not self.may_fail:
+            return False
         count = found[1 + t.failures] if t.failures >= 0 else 0
         return bool(count or (found[0] & _ERRORS and t.numpy_floats))
 
@@ -109,6 +172,8 @@ class Plan:
         results = iter(found[1:])
         for output in self.translation.outputs:
             result = next(results) if output.kind != ARRAY else None
+            if output.name.endswith(COUNT):
+                continue
             is_set = output.counter < 0 or found[1 + output.counter]
             stays = output.kind == ARRAY or not is_set
             given.append(values[self.number_of(output.name)] if stays else result)
@@ -206,16 +271,18 @@ class Site:
         """Those that ran compiled."""
         return self.calls_from_python + self.gate.runs()
 
-    def __call__(self, key: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """key: what the values are, by loop_key."""
+    def __call__(
+        self, key: str, values: tuple[Any, ...], lists: tuple[Any, ...] = ()
+    ) -> tuple[Any, ...] | None:
+        """key: what the values are, by loop_key or list_arrays; lists: them, before the latter."""
         if self.is_hopeless:
             return None
         for plan in self.plans.get(key, ()):
             if self.fits(plan, values):
-                return self.start(plan, values)
+                return self.start(plan, values, lists)
         plan = self.new_plan(key, values)
         if plan is not None and self.fits(plan, values):
-            return self.start(plan, values)
+            return self.start(plan, values, lists)
         self.calls_as_python += 1
         return None
 
@@ -232,8 +299,10 @@ class Site:
         except (ValueError, ArithmeticError):
             return False
 
-    def start(self, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        found = plan.run(values)
+    def start(
+        self, plan: Plan, values: tuple[Any, ...], lists: tuple[Any, ...] = ()
+    ) -> tuple[Any, ...] | None:
+        found = plan.run(values, lists)
         if found is None:
             self.calls_as_python += 1
             return None
@@ -283,7 +352,12 @@ class Site:
             with without_collections():
                 plan = self.plan_from(inputs)
                 if plan.may_fail and self.left:
-                    plan.whole = self.plan_from(replace(inputs, left=0))
+                    plan.make_whole = lambda: self.plan_from(replace(inputs, left=0))
+                    rest = inputs_of_rest(inputs, plan.translation) if not plan.lists else None
+                    if rest is not None:
+                        plan.rest = self.plan_from(rest)
+                    else:
+                        plan.whole = plan.make_whole()
         except Exception as error:  # whatever is wrong with us, Python can run it
             if is_from_handler(error):
                 raise
@@ -311,22 +385,47 @@ class Site:
         from frit.loops.values import Refused
 
         streams: list[Stream] = []
-        inputs = replace(inputs, node=binding.node)
+        tagged: list[TagsNeeded] = []
+        plain = replace(inputs, node=binding.node)
         while True:
+            inputs = with_tags(plain, tagged)
             try:
                 made = translate(inputs)
                 break
             except StreamNeeded as needed:
                 question = None
                 streams.append(needed.stream)
-                inputs = with_stream(inputs, needed.stream)
+                plain = with_stream(plain, needed.stream)
+            except TagsNeeded as needed:
+                question = None
+                tagged.append(needed)
             except Refused as refused:
                 if question is not None and refused.asked is not None:
                     question.keep_refusal(refused.reason, refused.line, refused.asked)
                 raise
         if question is not None:
             question.keep(made)
-        return Plan(made, inputs.names, streams)
+        return Plan(made, inputs.names, streams, [_tags_of(x) for x in tagged])
+
+
+def inputs_of_rest(inputs: Inputs, t: Translation) -> Inputs | None:
+    """Of the last rounds, behind a nest that leaves them out; None: it may give several types."""
+    from frit.loops.values import kinds_in
+
+    words, values = kinds_in(inputs.key), [*inputs.values]
+    for output in t.outputs:
+        if output.kind == ARRAY:
+            continue
+        if output.counter >= 0 or output.name not in inputs.names:
+            return None
+        number = inputs.names.index(output.name)
+        word = output.kind if output.kind[0] == "N" else output.kind[0]
+        if words[number] != word:
+            words[number], values[number] = word, _SAMPLES.get(word) or numpy.ones(1, word[1])[0]
+    return replace(inputs, key="".join(words), values=tuple(values), left=-inputs.left)
+
+
+_SAMPLES = {"I": 1, "F": 1.0, "C": 1j, "B": True}
 
 
 def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
@@ -339,3 +438,17 @@ def with_stream(inputs: Inputs, stream: Stream) -> Inputs:
         values=(*inputs.values, *stream.samples),
         key=inputs.key + stream.kinds,
     )
+
+
+def with_tags(inputs: Inputs, lists: Sequence[TagsNeeded]) -> Inputs:
+    """The same nest, which notes which items of these lists are floats."""
+    return replace(
+        inputs,
+        names=[*inputs.names, *(x.name + TAGS for x in lists)],
+        values=(*inputs.values, *map(_tags_of, lists)),
+        key=inputs.key + "".join(f"A?{x.rank}" for x in lists),
+    )
+
+
+def _tags_of(needed: TagsNeeded) -> Any:
+    return numpy.zeros([1] * needed.rank, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from frit.translate.record import field, record
 
@@ -29,9 +29,49 @@ class Guess:
     steps: list[Step] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
+    def seconds(self, value_of: Callable[[str], Any]) -> float:
+        """What loop_guess.h computes, of numbers and lists; 0: who knows."""
+        stack: list[float] = []
+        try:
+            for word, number in self.steps:
+                if word == "c":
+                    stack.append(number)
+                elif word in _OPERATIONS:
+                    count = _OPERATIONS[word].__code__.co_argcount
+                    stack[-count:] = [_OPERATIONS[word](*stack[-count:])]
+                else:
+                    stack.append(_read(word, value_of(self.names[int(number)])))
+        except (TypeError, ArithmeticError, IndexError, ValueError):
+            return 0.0
+        return max(stack[0] * 1e-9, 0.0) if len(stack) == 1 else 0.0
+
     def is_always_below(self, seconds: float) -> bool:
         """Whatever the names are."""
         return len(self.steps) == 1 and self.steps[0][1] < seconds * 1e9
+
+
+def _read(word: str, value: Any) -> float:
+    if word == "v":
+        return float(value)
+    for _ in range(int(word)):  # ValueError: an extent of arrays alone
+        value = value[0]
+    return len(value)
+
+
+_OPERATIONS: dict[str, Callable[..., float]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+    "/": lambda x, y: x / y,
+    "d": lambda x, y: x // y,
+    "%": lambda x, y: x % y,
+    "p": lambda x, y: float(x**y),
+    "n": lambda x, y: min(x, y),
+    "x": lambda x, y: max(x, y),
+    "l": lambda x: max(x, 0.0),
+    "i": lambda x: float(int(x)),
+    "r": lambda begin, end, step: max(0.0, -((begin - end) // step)),
+}
 
 
 @record
@@ -41,6 +81,7 @@ class Traits:
     callees: list[str]  # what it calls, where that is a name or stands behind dots
     guess: Guess | None  # where all of its variables are arrays and numbers
     early: Guess | None  # where owners are objects: by names with dots, before these are looked at
+    has_computed_bounds: bool  # of the outermost loop, by calls
 
 
 def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
@@ -60,15 +101,18 @@ def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
         guess = guess_of(node, names)
     if not owners:
         early = None
-    return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early)
+    bounds = node.iter.args if isinstance(node.iter, ast.Call) else []
+    has_calls = any(isinstance(part, ast.Call) for part in nodes_in(bounds))
+    return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early, has_calls)
 
 
 def as_row(traits: Traits) -> tuple[Any, ...]:
     """What marshal can write."""
-    guesses = ((g.steps, g.names) if g is not None else None for g in (traits.guess, traits.early))
-    return traits.owners, traits.attributes, traits.callees, *guesses
+    guesses = [(g.steps, g.names) if g is not None else None for g in (traits.guess, traits.early)]
+    return traits.owners, traits.attributes, traits.callees, *guesses, traits.has_computed_bounds
 
 
 def from_row(row: tuple[Any, ...]) -> Traits:
-    *names, guess, early = row
-    return Traits(*names, *(Guess(*g) if g is not None else None for g in (guess, early)))
+    *names, guess, early, has_computed_bounds = row
+    guesses = [Guess(*g) if g is not None else None for g in (guess, early)]
+    return Traits(*names, *guesses, has_computed_bounds)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy
 
 from frit import _core
+from frit.loops.asked import count_of
+from frit.loops.list_runs import ListFacts
 from frit.translate.record import record
 
 
@@ -25,7 +27,7 @@ class Inputs:
     outputs: list[str]  # variables that are read behind the nest
     surroundings: dict[str, Any]  # names of modules, functions and types
     is_unbound: frozenset[str]  # outputs that may have no value before the nest
-    left: int = 0  # last rounds that are not run; the guard holds for them too
+    left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
 
 
 ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
@@ -65,6 +67,8 @@ class Translation:
     guard: types.FunctionType
     has_signature: bool  # the guard follows from loop_signature
     written: list[int]  # values that are stored to
+    lists: list[ListFacts]  # those of them that are lists
+    capacities: types.FunctionType | None  # how long lists get that are appended to, at most
     failures: int  # the result that counts failures, or -1
     numpy_floats: bool
     numpy_integers: bool  # of which one may overflow
@@ -100,6 +104,7 @@ def is_c_ordered(array: Any) -> bool:
 
 
 _GUARD = {
+    "count_of": count_of,
     "overlap": numpy.may_share_memory,
     "index_range": _core.index_range,
     "is_c_ordered": is_c_ordered,

@@ -53,6 +53,9 @@ class Value:
     among: frozenset[str] = frozenset()
     argument: str | None = None  # the guard's name of it
     zero: bool = False  # mixed: what it may be of Python's is 0 (complexes.py)
+    # Of a list of ints and floats (lists.py): whether it is a float, or the list that knows it.
+    tag: int | None = None
+    untagged: tuple[str, int] | None = None
 
     @property
     def is_python(self) -> bool:
@@ -105,6 +108,21 @@ class View:
         return View(self.array, tuple(next(given) if isinstance(x, Span) else x for x in self.axes))
 
 
+@record(frozen=True)
+class ListPart:
+    """A list of Python's, or one in it. kind: of its items; "mixed": int or float."""
+
+    view: View
+    kind: str
+
+
+@record(frozen=True)
+class Character:
+    """A string of one character. code: its code point, as NumPy's uint32."""
+
+    code: Value
+
+
 @record
 class Row:
     """An expression over arrays, whose elements are computed where they are wanted."""
@@ -131,7 +149,7 @@ class Method:
 
 
 # What an expression gives; a tuple holds the like. None is Python's.
-Item = Value | View | Row | Library | Method | tuple[Any, ...] | None
+Item = Value | View | ListPart | Character | Row | Library | Method | tuple[Any, ...] | None
 
 
 @record
@@ -159,10 +177,10 @@ class Series:
 
 
 def kinds_in(key: str) -> list[str]:
-    """What loop_key says of each value: A or R, a type and a rank; N and a type; or a letter."""
+    """What its key says of each value: A, R, L or Q, a type and a rank; N and a type; a letter."""
     kinds, k = [], 0
     while k < len(key):
-        size = {"A": 3, "R": 3, "N": 2}.get(key[k], 1)
+        size = {"A": 3, "R": 3, "L": 3, "Q": 3, "N": 2}.get(key[k], 1)
         kinds.append(key[k : k + size])
         k += size
     return kinds

@@ -18,7 +18,9 @@ from frit.loops.values import (
     DTYPES,
     LIMITS,
     Again,
+    Character,
     Item,
+    ListPart,
     Refused,
     Row,
     Value,
@@ -172,7 +174,7 @@ class Variables:
         if isinstance(item, Row):
             # It is computed where it is used, from elements that stay what they are.
             self.kept_rows.update(view.array.number for view in item.reads)
-        elif not isinstance(item, (View, tuple)):
+        elif not isinstance(item, (View, ListPart, Character, tuple)):
             raise Refused(node, "a variable that is no number and no row")
         if name in self.knowledge.kinds:
             raise Refused(node, f"{name} is a number and a row")

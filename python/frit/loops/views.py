@@ -116,7 +116,8 @@ class Views:
         """The index of the array that `value` is of the span; below 0 it counts from the end."""
         form, size = value.form, span.extent.form
         assert form is not None and size is not None
-        if self.is_loose(form) or (self.is_half_loose(form) and self.may_miss(form, size)):
+        is_doubtful = self.is_half_loose(form) or self.is_half_loose(size)
+        if self.is_loose(form) or (is_doubtful and self.may_miss(form, size)):
             return self.checked_index(span, value)
         now = self.signs_now(form)
         if now is None or now[0] >= 0:
@@ -142,7 +143,8 @@ class Views:
     def checked_index(self, span: Span, value: Value) -> Value:
         """An index that only the nest knows: where it is outside, the nest is run as Python."""
         assert span.extent.form is not None
-        self.require(span.extent.form, 1, None)
+        if not self.is_half_loose(span.extent.form):  # else there is room for one (list_runs.py)
+            self.require(span.extent.form, 1, None)
         apply, zero = self.writer.apply, self.writer.constant(0, "l")
         id, size = self.emit(value, "l"), self.emit(span.extent, "l")
         id = apply("Select", [apply("Less", [id, zero]), apply("Add", [id, size]), id])

@@ -86,10 +86,15 @@ class _Writer:
             return [*self.steps(node.left), *self.steps(node.right), step]
         if isinstance(node, ast.BinOp) and (number := _power(node)) is not None:
             return [("c", number)]
+        if isinstance(node, ast.BinOp) and type(node.op) is ast.Pow:
+            return [*self.steps(node.left), *self.steps(node.right), ("p", 0.0)]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return [("c", 0), *self.steps(node.operand), ("-", 0)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             return self.call(node.func.id, node.args)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("sqrt", "isqrt"):
+            if len(node.args) == 1 and not node.keywords:
+                return [*self.steps(node.args[0]), ("c", 0.5), ("p", 0.0)]
         raise _Unknown
 
     def extent(self, node: ast.Subscript) -> list[Step]:
@@ -110,6 +115,8 @@ class _Writer:
         given = [step for part in arguments for step in self.steps(part)]
         if name == "int" and len(arguments) == 1:
             return [*given, ("i", 0)]
+        if name in ("sqrt", "isqrt") and len(arguments) == 1:
+            return [*given, ("c", 0.5), ("p", 0.0)]
         if name in ("min", "max") and len(arguments) > 1:
             return [*given, *[("n" if name == "min" else "x", 0.0)] * (len(arguments) - 1)]
         raise _Unknown
@@ -132,6 +139,8 @@ class _Writer:
             raise _Unknown
         if name == "linspace":
             return self.steps(over.args[2]) if len(over.args) == 3 else [("c", 50)]
+        if len(over.args) > 1 and (half := self.half_known(over.args)) is not None:
+            return half
         ends = [self.steps(part) for part in over.args]
         if len(ends) == 1:
             ends.insert(0, [("c", 0)])
@@ -140,6 +149,18 @@ class _Writer:
         if isinstance(node.target, ast.Name):
             self.middles[node.target.id] = [*ends[0], *ends[1], ("+", 0), ("c", 2), ("d", 0)]
         return [*ends[0], *ends[1], *ends[2], ("r", 0)]
+
+    def half_known(self, ends: Sequence[ast.expr]) -> list[Step] | None:
+        """Rounds of a range of which one end may be anything: half of those to the other one."""
+        known = []
+        for part in ends[:2]:
+            try:
+                known.append(self.steps(part))
+            except _Unknown:
+                continue
+        if len(known) != 1 or known[0][0][0] == "c":
+            return None
+        return [*known[0], ("c", 2), ("/", 0), ("l", 0)]
 
     def body(self, nodes: Sequence[ast.stmt]) -> list[Step]:
         plain, parts = ROUND, []
@@ -150,10 +171,25 @@ class _Writer:
                 parts += [*self.body(node.body), ("c", UNKNOWN_ROUNDS), ("*", 0.0), ("+", 0.0)]
             elif isinstance(node, ast.If):
                 plain += _price(node.test)
-                parts += [*self.body(node.body), ("+", 0.0)]
+                parts += [*self.branches(node), ("+", 0.0)]
             else:
                 plain += _price(node)
+                for part in nodes_in([node]):
+                    if isinstance(part, (ast.GeneratorExp, ast.ListComp)):
+                        parts += [*self.generated(part), ("+", 0.0)]
         return [("c", plain), *parts]
+
+    def generated(self, node: ast.GeneratorExp | ast.ListComp) -> list[Step]:
+        """Its first loop's rounds."""
+        first = node.generators[0]
+        loop = ast.For(first.target, first.iter, [ast.Expr(node.elt)], [])
+        return self.loop(loop)
+
+    def branches(self, node: ast.If) -> list[Step]:
+        """The longer one of two; of one that may be left out the half."""
+        if not node.orelse:
+            return [*self.body(node.body), ("c", 0.5), ("*", 0.0)]
+        return [*self.body(node.body), *self.body(node.orelse), ("x", 0.0)]
 
     def loop(self, node: ast.For) -> list[Step]:
         try:
@@ -228,6 +264,8 @@ def _own_price(node: ast.AST) -> int:
 
 def _price_of_call(callee: ast.expr) -> int:
     base, names = attribute_chain(callee)
+    if names and names[-1].attr == "append":
+        return OPERATION
     if not names or (isinstance(base, ast.Name) and base.id in _CHEAP):
         return CALL
     return _ROW_CALLS.get(names[-1].attr, DOTTED_CALL)

@@ -24,13 +24,12 @@ class Report:
     def now(cls) -> Report:
         """The report up to this moment; computes nothing."""
         core = sys.modules.get("frit._core")
-        if core is None or "frit.numpy" not in sys.modules:
-            return cls({}, [])
-        from frit.numpy import _fallback
-
         place = sys.modules.get("frit.loops.place")
-        loops = place.calls() if place is not None else (0, 0)
-        return cls(core.statistics(), _fallback.sites(), loops)
+        loops = place.calls() if core is not None and place is not None else (0, 0)
+        fallback = sys.modules.get("frit.numpy._fallback")
+        if core is None or (fallback is None and not any(loops)):
+            return cls({}, [])
+        return cls(core.statistics(), fallback.sites() if fallback is not None else [], loops)
 
     def __str__(self) -> str:
         return self.text()
