@@ -93,7 +93,7 @@ def audible(warned: set[tuple[str, str]], program: programs.Program) -> set[tupl
         if any("complex" in s for s in program.statements)
     }
     return {
-        (category, text.replace("encountered in scalar ", "encountered in "))
+        (category, text)
         for category, text in warned
         if text not in complex_compared
     }
