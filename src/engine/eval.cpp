@@ -15,6 +15,7 @@
 #include "engine/pool.h"
 #include "ir/hash.h"
 #include "ir/per_thread.h"
+#include "schedule/dependence.h"
 
 namespace frit {
 namespace {
@@ -497,15 +498,20 @@ class Overwritten {
 Overwritten overwritten_by(const std::vector<std::uint32_t>& group,
                            const std::vector<Node>& nodes) {
   Overwritten overwritten;
-  std::vector<Base*> read;
+  std::vector<const Access*> read;
+  const auto is_read = [&](const Access& a) {
+    return std::ranges::any_of(read, [&](const Access* r) {
+      return r->base == a.base && boxes_meet(r->offset, *r->layout, a.offset, *a.layout);
+    });
+  };
   bool is_warned = false, is_all = true;
   for (const std::uint32_t k : group) {
     is_warned |= is_candidate(nodes[k]);
     for_each_access(nodes[k], [&](const Access& a, bool is_write) {
       if (!a.base->data) return;
       if (!is_write)
-        read.push_back(a.base);
-      else if (std::ranges::find(read, a.base) == read.end())
+        read.push_back(&a);
+      else if (!is_read(a))
         return;
       else if (a.base->bytes <= Overwritten::most_bytes && nodes[k].kind != NodeKind::Reduce)
         overwritten.keep(a.base);

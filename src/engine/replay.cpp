@@ -11,6 +11,7 @@
 #include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
+#include "schedule/dependence.h"
 #include "schedule/fuse.h"
 
 namespace frit {
@@ -121,6 +122,17 @@ void note_kinds(DType dtype, const std::byte* elements, std::int64_t n, Found& f
       shown(Op::Copy, real_of(dtype), elements, parts, flag_invalid | flag_divide);
   found.meets_nan |= (kinds & flag_invalid) != 0;
   found.meets_infinity |= (kinds & flag_divide) != 0;
+}
+
+// Does one of the nodes write to what the access reads?
+bool is_written_by(const std::vector<const Node*>& nodes, const Access& read) {
+  bool is_written = false;
+  for (const Node* node : nodes)
+    for_each_access(*node, [&](const Access& a, bool is_write) {
+      is_written |= is_write && a.base == read.base &&
+                    boxes_meet(a.offset, *a.layout, read.offset, *read.layout);
+    });
+  return is_written;
 }
 
 bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain(a), domain(b)); }
@@ -370,16 +382,15 @@ class WholeReplay {
     }
     const auto made = written_.find(a.base);
     const std::byte* data = made == written_.end() ? a.base->data : made->second.data();
-    if (!data || (made == written_.end() && is_overwritten(a.base))) return false;
+    if (!data || (made == written_.end() && is_overwritten(a))) return false;
     dense.resize(static_cast<std::size_t>(n * size_of(a.dtype)));
     pack(dense.data(), data + a.offset, *a.layout);
     dense = cast(std::move(dense), a.dtype, node.signature.in[j], n, flags);
     return true;
   }
 
-  bool is_overwritten(const Base* base) const {
-    return std::ranges::any_of(nodes_, [&](const Node* n) { return n->out.base == base; }) &&
-           std::ranges::find(shadowed_, base) == shadowed_.end();
+  bool is_overwritten(const Access& a) const {
+    return std::ranges::find(shadowed_, a.base) == shadowed_.end() && is_written_by(nodes_, a);
   }
 
   const std::vector<const Node*>& nodes_;
@@ -393,13 +404,10 @@ class WholeReplay {
 
 std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const LaunchStep& launch,
                                const std::vector<Base*>& slots) {
-  const auto is_kept = [&](const Base* base) {
+  const auto is_kept = [&](const Access& a) {
     const bool is_shadowed =
-        std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == base; });
-    bool is_written = false;
-    for (const Node* n : nodes)
-      for_each_access(*n, [&](const Access& a, bool w) { is_written |= w && a.base == base; });
-    return base->data && (is_shadowed || !is_written);
+        std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == a.base; });
+    return a.base->data && (is_shadowed || !is_written_by(nodes, a));
   };
   std::vector<bool> intact;
   for (const Node* node : nodes) {
@@ -409,7 +417,7 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
       if (!in.base) continue;
       std::size_t maker = intact.size();  // one behind the last node that wrote it
       while (maker > 0 && !same_access(nodes[maker - 1]->out, in)) --maker;
-      is_intact &= maker > 0 ? intact[maker - 1] : is_kept(in.base);
+      is_intact &= maker > 0 ? intact[maker - 1] : is_kept(in);
     }
     intact.push_back(is_intact);
   }

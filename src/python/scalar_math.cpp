@@ -48,6 +48,8 @@ bool scalars_tell_more(Op op, DType dtype) {
       return is_integer(dtype) && dtype != DType::Int64;
     case Op::Remainder:
       return dtype == DType::Float16;
+    case Op::Power:
+      return is_float(dtype);
     default:
       return false;
   }

@@ -18,6 +18,7 @@ struct NumberPair {
 bool scalars_compute(const NumberPair& pair);
 // Does NumPy tell errors of this operator between scalars that no loop over arrays would? Integers
 // that overflow, above all. Sums of int64 count as none such, as they would have to be waited for.
+// Powers do: they are the C library's, squares too, whose last bit is not always the product's.
 bool scalars_tell_more(Op op, const NumberPair& pair);
 bool scalars_tell_more(Op op, DType dtype);
 

@@ -528,6 +528,9 @@ OVERWRITTEN = [
 
 
 OVERWRITTEN_LARGE = [
+    "r = np.zeros((131, 130), 'i8'); r[:, 106:114] = (r[:, 76:84] // r[:, :16:2]) % (3 - r[:, :8])",
+    "r = np.zeros((70, 90)); r[:, :8] = (r[:, 8:16] / r[:, 16:24]) + r[:, 24:32] ** 2.5",
+    "r = np.zeros((70, 90)); r[:, :8] = 1 / r[:, 9:17].sum(1, keepdims=True) - np.inf",
     "b = big - 0; b -= b**2; c = 1 / (b * 1.0); c -= b**0; r = c",
     "b = big - 0; b -= b**2; c = 1 / (b * 1.0); c *= abs(b) ** 2.5; r = np.isnan(c)",
 ]
