@@ -18,8 +18,11 @@ struct NumberPair {
 bool scalars_compute(const NumberPair& pair);
 // Does NumPy tell errors of this operator between scalars that no loop over arrays would? Integers
 // that overflow, above all. Sums of int64 count as none such, as they would have to be waited for.
-// Powers do: they are the C library's, squares too, whose last bit is not always the product's.
 bool scalars_tell_more(Op op, const NumberPair& pair);
 bool scalars_tell_more(Op op, DType dtype);
+
+// The power of numbers that become floats: the C library's, as NumPy's scalars have it. Of squares,
+// too, the last bit is not always the product's.
+std::optional<Array> power_of_scalars(const Argument (&arguments)[2]);
 
 }  // namespace frit::python
