@@ -321,14 +321,23 @@ class WholeReplay {
     const Layout& space = *node.in[0].layout;
     const DType type = node.signature.out;
     Bytes in;
-    if (type != node.out.dtype || type != node.signature.in[0] || !reduce_loop(node.op, type) ||
+    if (type != node.signature.in[0] || !reduce_loop(node.op, type) ||
         !read(node, 0, space.size(), in))
       return false;
-    std::byte* out = memory_of(node.out);
+    // Halves are added up in single precision, and rounded once.
+    const bool is_rounded = type != node.out.dtype;
+    if (is_rounded && node.out.offset != 0) return false;
+    std::byte* const result = memory_of(node.out);
+    const auto item = static_cast<std::int64_t>(size_of(type));
+    const auto stored = static_cast<std::int64_t>(size_of(node.out.dtype));
+    const std::int64_t count = node.out.base->bytes / stored;
+    Bytes wide(static_cast<std::size_t>(is_rounded ? count * item : 0));
+    const auto at = [&](std::int64_t offset) {
+      return is_rounded ? wide.data() + offset / stored * item : result + offset;
+    };
     const auto shape = space.shape(), strides = node.out.layout->strides();
     const std::int64_t extent = shape.empty() ? 1 : shape.back();
     const std::int64_t step = strides.empty() ? 0 : strides.back();
-    const auto item = static_cast<std::int64_t>(size_of(type));
     const auto each_row = [&](const auto& visit) {
       for (std::int64_t row = 0; row < space.size() / std::max<std::int64_t>(extent, 1); ++row) {
         std::int64_t offset = 0, rest = row;
@@ -336,25 +345,31 @@ class WholeReplay {
           offset += rest % shape[axis - 1] * strides[axis - 1];
           rest /= shape[axis - 1];
         }
-        visit(out + offset, in.data() + row * extent * item);
+        visit(offset, in.data() + row * extent * item);
       }
     };
-    each_row([&](std::byte* to, const std::byte*) {
+    each_row([&](std::int64_t to, const std::byte*) {
       for (std::int64_t k = 0; k < (step == 0 ? 1 : extent); ++k)
-        std::memcpy(to + k * step, node.constants[0].bytes, static_cast<std::size_t>(item));
+        std::memcpy(at(to + k * step), node.constants[0].bytes, static_cast<std::size_t>(item));
     });
     clear_float_flags();
-    each_row([&](std::byte* to, const std::byte* from) {
+    each_row([&](std::int64_t to, const std::byte* from) {
       if (step == 0) {
         Scalar sum;
         reduce_loop(node.op, type)(sum.bytes, from, extent);
-        combine(node.op, type, to, sum.bytes);
+        combine(node.op, type, at(to), sum.bytes);
       } else {
         for (std::int64_t k = 0; k < extent; ++k)
-          combine(node.op, type, to + k * step, from + k * item);
+          combine(node.op, type, at(to + k * step), from + k * item);
       }
     });
-    if (may_warn(node.op, type)) found_[node_].op |= float_flags() & flags_of_interest;
+    unsigned& flags = found_[node_].op;
+    if (may_warn(node.op, type)) flags |= float_flags() & flags_of_interest;
+    if (is_rounded) {
+      void* args[2] = {result, wide.data()};
+      cast_loop(type, node.out.dtype)(args, count, 0);
+      flags |= flags_of_conversion(type, node.out.dtype, wide.data(), result, count);
+    }
     return true;
   }
 

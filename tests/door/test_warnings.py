@@ -767,3 +767,26 @@ def test_a_complex_product_is_invalid_whatever_nans_it_meets(n):
     a = np.array(x)
     with pytest.warns(RuntimeWarning, match="invalid value encountered in reduce"):
         np.prod(a - 1, axis=0)[:2].tolist()
+
+
+@pytest.mark.parametrize("immediate", [0, 16384])
+@pytest.mark.parametrize("t", "efdFD")
+def test_means_and_variances_of_infinities_warn_in_the_same_words(t, immediate, tier):
+    import frit.numpy
+
+    arrays = [
+        "np.array([np.inf, 1, -np.inf, 2], t)",
+        "np.array([np.inf, 1, -np.inf, 2], t).reshape(2, 2)",
+        "np.array([np.inf] + [3] * 19_999, t)",
+        "np.array([np.inf] + [3] * 19_999, t).reshape(100, 200)",
+        "np.full(20_000, np.finfo(t).max)",
+    ]
+    before = _core.set_immediate_bytes(immediate)
+    try:
+        for array in arrays:
+            for call in ("mean", "var", "std", "sum"):
+                for axis in (None, 0, -1):
+                    program = f"t = '{t}'; r = {array}.{call}(axis={axis})"
+                    assert outcome(frit.numpy, program) == outcome(numpy, program), program
+    finally:
+        _core.set_immediate_bytes(before)
