@@ -35,8 +35,8 @@ _APPROXIMATE = frozenset(
 _COMPOSED = frozenset(
     """
     __matmul__ __rmatmul__ __imatmul__ angle blackman corrcoef cov dot geomspace hamming hanning
-    inner logspace matmul matrix_norm matrix_power matvec multi_dot norm sinc tensordot vdot vecdot vecmat
-    vector_norm
+    inner logspace matmul matrix_norm matrix_power matvec multi_dot norm sinc tensordot vdot vecdot
+    vecmat vector_norm
     """.split()
 )
 
