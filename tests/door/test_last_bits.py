@@ -316,7 +316,9 @@ def test_a_cube_that_overflows_is_told_as_a_power():
     assert [str(w.message) for w in told] == ["overflow encountered in power"] * 2
 
 
-@pytest.mark.parametrize("power", ["s ** 2", "s**2.0", "s**0.5", "s ** -1", "2.5**s", "s**s", "t**s"])
+@pytest.mark.parametrize(
+    "power", ["s ** 2", "s**2.0", "s**0.5", "s ** -1", "2.5**s", "s**s", "t**s"]
+)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
 def test_powers_of_numbers_still_to_be_computed_are_the_c_librarys(power, dtype):
     import frit.numpy
