@@ -34,7 +34,7 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export LSAN_OPTIONS=suppressions=$suppressions/lsan.txt:print_suppressions=0
 # Children of a fork start threads of their own, which tsan refuses unless told.
-export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0:second_deadlock_stack=1:suppressions=$suppressions/tsan.txt
+export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0:allocator_may_return_null=1:second_deadlock_stack=1:suppressions=$suppressions/tsan.txt
 ctest --test-dir "$build" --output-on-failure -j "${JOBS:-$(nproc)}"
 
 # CPython keeps memory until the process ends, by design: leaks are looked for in the C++ tests only.

@@ -15,6 +15,7 @@
 #include "engine/pool.h"
 #include "ir/hash.h"
 #include "ir/per_thread.h"
+#include "schedule/dependence.h"
 
 namespace frit {
 namespace {
@@ -446,6 +447,83 @@ void Engine::copy_border(const LaunchStep::Shadow& shadow, const std::byte* from
                   static_cast<std::size_t>(box.bytes));
 }
 
+namespace {
+
+// Arrays of a few elements that a launch is about to overwrite. Which of its ops raised a flag is
+// seen from what they have read, so they are kept: that costs next to nothing here, and only here.
+class Overwritten {
+ public:
+  static constexpr std::int64_t most_bytes = 1024;  // of an array
+
+  void keep(Base* base) {
+    for (const Kept& kept : kept_)
+      if (kept.base == base) return;
+    kept_.push_back({base, {base->data, base->data + base->bytes}});
+  }
+  bool empty() const { return kept_.empty(); }
+
+  // The step as one that has left these arrays for new memory; while this lives they hold what
+  // they held.
+  class Restored {
+   public:
+    Restored(Overwritten& overwritten, const Step& step) : overwritten_(overwritten), step_(step) {
+      for (Kept& kept : overwritten_.kept_) {
+        kept.now = std::exchange(kept.base->data, kept.before.data());
+        step_.launch.shadows.push_back({.slot = kept.base->slot, .border = {}});
+      }
+    }
+    ~Restored() {
+      for (const Kept& kept : overwritten_.kept_) kept.base->data = kept.now;
+    }
+    Restored(const Restored&) = delete;
+    Restored& operator=(const Restored&) = delete;
+    const Step& step() const { return step_; }
+
+   private:
+    Overwritten& overwritten_;
+    Step step_;
+  };
+
+ private:
+  struct Kept {
+    Base* base;
+    std::vector<std::byte> before;
+    std::byte* now = nullptr;
+  };
+  std::vector<Kept> kept_;
+};
+
+// Those whose old elements a member of the group reads, and could be warned of. None where some are
+// large, for then the results have to tell, or where a sum has, which is judged by its results.
+Overwritten overwritten_by(const std::vector<std::uint32_t>& group,
+                           const std::vector<Node>& nodes) {
+  Overwritten overwritten;
+  std::vector<const Access*> read;
+  const auto is_read = [&](const Access& a) {
+    return std::ranges::any_of(read, [&](const Access* r) {
+      return r->base == a.base && boxes_meet(r->offset, *r->layout, a.offset, *a.layout);
+    });
+  };
+  bool is_warned = false, is_all = true;
+  for (const std::uint32_t k : group) {
+    is_warned |= is_candidate(nodes[k]);
+    for_each_access(nodes[k], [&](const Access& a, bool is_write) {
+      if (!a.base->data) return;
+      if (!is_write)
+        read.push_back(&a);
+      else if (!is_read(a))
+        return;
+      else if (a.base->bytes <= Overwritten::most_bytes && nodes[k].kind != NodeKind::Reduce)
+        overwritten.keep(a.base);
+      else
+        is_all = false;
+    });
+  }
+  return is_warned && is_all ? std::move(overwritten) : Overwritten();
+}
+
+}  // namespace
+
 void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   const LaunchStep& launch = step.launch;
   if (launch.extent == 0) return;
@@ -467,9 +545,12 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   }
   std::vector<void*> pointers;
   pointers.reserve(launch.operands.size());
+  bool touches_little = false;
   for (const Binding& b : launch.operands) {
     switch (b.kind) {
       case Binding::Kind::Slot:
+        touches_little |= b.slot < running.slots.size() &&
+                          running.slots[b.slot]->bytes <= Overwritten::most_bytes;
         pointers.push_back(running.pointer(b.slot) + b.offset);
         break;
       case Binding::Kind::Shadow:
@@ -490,15 +571,23 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   scalars.reserve(launch.scalars.size());
   for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
 
+  Overwritten overwritten;
+  if (touches_little)
+    overwritten = overwritten_by(running.cached.plan->groups[step.group].nodes, running.nodes);
   const unsigned flags =
       this->launch(code, launch.pace, {pointers.data(), launch.integers.data(), scalars.data()},
                    {.extent = launch.extent,
                     .granule = launch.granule,
                     .scratch_bytes = launch.scratch_bytes,
                     .cost = launch.cost});
-  if (flags & flags_of_interest)
-    // The shadowed bases still hold the old values.
-    diagnose(step, running.cached, running.temporaries, flags);
+  // The shadowed bases still hold the old values.
+  if (flags & flags_of_interest) {
+    if (overwritten.empty())
+      diagnose(step, running.cached, running.temporaries, flags);
+    else
+      diagnose(Overwritten::Restored(overwritten, step).step(), running.cached, running.temporaries,
+               flags);
+  }
   for (const ShadowMemory& s : shadows) {
     Base* base = running.slots[s.slot];
     leave_memory(base, step.group);

@@ -296,12 +296,22 @@ bool doubles_or_squares(const Node& node) {
   return node.op == Op::Square || ((node.op == Op::Add || node.op == Op::Multiply) && is_one);
 }
 
-// The flags that an op of the machine's does not raise whatever else it is given, because of the
-// number that it is given: no sum of a finite one is invalid, and none of a small one overflows.
+// The same of a real power of this exponent: the 0th is 1, a whole one is valid of every number, and
+// one that is not negative divides nothing.
+unsigned impossible_for_exponent(double exponent) {
+  if (exponent == 0) return flags_of_interest;
+  return (exponent == std::trunc(exponent) ? flag_invalid : 0) | (exponent > 0 ? flag_divide : 0);
+}
+
+// The flags that an op does not raise whatever else it is given, because of the number that it is
+// given: no sum of a finite one is invalid, and none of a small one overflows.
 unsigned impossible(const Node& node) {
   if (node.kind != NodeKind::Elementwise || !is_inexact(node.signature.out)) return 0;
   const bool is_real = is_float(node.signature.out);
   if (is_real && doubles_or_squares(node)) return flag_invalid;
+  if (is_real && node.op == Op::Power)
+    if (const std::optional<std::complex<double>> exponent = number_in(node, 1))
+      return impossible_for_exponent(exponent->real());
   const bool adds = node.op == Op::Add || node.op == Op::Subtract;
   if (!adds && (!is_real || (node.op != Op::Multiply && node.op != Op::TrueDivide))) return 0;
   unsigned never = 0;

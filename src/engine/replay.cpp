@@ -11,6 +11,7 @@
 #include "engine/float_flags.h"
 #include "engine/pack.h"
 #include "engine/pool.h"
+#include "schedule/dependence.h"
 #include "schedule/fuse.h"
 
 namespace frit {
@@ -121,6 +122,17 @@ void note_kinds(DType dtype, const std::byte* elements, std::int64_t n, Found& f
       shown(Op::Copy, real_of(dtype), elements, parts, flag_invalid | flag_divide);
   found.meets_nan |= (kinds & flag_invalid) != 0;
   found.meets_infinity |= (kinds & flag_divide) != 0;
+}
+
+// Does one of the nodes write to what the access reads?
+bool is_written_by(const std::vector<const Node*>& nodes, const Access& read) {
+  bool is_written = false;
+  for (const Node* node : nodes)
+    for_each_access(*node, [&](const Access& a, bool is_write) {
+      is_written |= is_write && a.base == read.base &&
+                    boxes_meet(a.offset, *a.layout, read.offset, *read.layout);
+    });
+  return is_written;
 }
 
 bool same_space(const Node& a, const Node& b) { return std::ranges::equal(domain(a), domain(b)); }
@@ -309,14 +321,23 @@ class WholeReplay {
     const Layout& space = *node.in[0].layout;
     const DType type = node.signature.out;
     Bytes in;
-    if (type != node.out.dtype || type != node.signature.in[0] || !reduce_loop(node.op, type) ||
+    if (type != node.signature.in[0] || !reduce_loop(node.op, type) ||
         !read(node, 0, space.size(), in))
       return false;
-    std::byte* out = memory_of(node.out);
+    // Halves are added up in single precision, and rounded once.
+    const bool is_rounded = type != node.out.dtype;
+    if (is_rounded && node.out.offset != 0) return false;
+    std::byte* const result = memory_of(node.out);
+    const auto item = static_cast<std::int64_t>(size_of(type));
+    const auto stored = static_cast<std::int64_t>(size_of(node.out.dtype));
+    const std::int64_t count = node.out.base->bytes / stored;
+    Bytes wide(static_cast<std::size_t>(is_rounded ? count * item : 0));
+    const auto at = [&](std::int64_t offset) {
+      return is_rounded ? wide.data() + offset / stored * item : result + offset;
+    };
     const auto shape = space.shape(), strides = node.out.layout->strides();
     const std::int64_t extent = shape.empty() ? 1 : shape.back();
     const std::int64_t step = strides.empty() ? 0 : strides.back();
-    const auto item = static_cast<std::int64_t>(size_of(type));
     const auto each_row = [&](const auto& visit) {
       for (std::int64_t row = 0; row < space.size() / std::max<std::int64_t>(extent, 1); ++row) {
         std::int64_t offset = 0, rest = row;
@@ -324,25 +345,31 @@ class WholeReplay {
           offset += rest % shape[axis - 1] * strides[axis - 1];
           rest /= shape[axis - 1];
         }
-        visit(out + offset, in.data() + row * extent * item);
+        visit(offset, in.data() + row * extent * item);
       }
     };
-    each_row([&](std::byte* to, const std::byte*) {
+    each_row([&](std::int64_t to, const std::byte*) {
       for (std::int64_t k = 0; k < (step == 0 ? 1 : extent); ++k)
-        std::memcpy(to + k * step, node.constants[0].bytes, static_cast<std::size_t>(item));
+        std::memcpy(at(to + k * step), node.constants[0].bytes, static_cast<std::size_t>(item));
     });
     clear_float_flags();
-    each_row([&](std::byte* to, const std::byte* from) {
+    each_row([&](std::int64_t to, const std::byte* from) {
       if (step == 0) {
         Scalar sum;
         reduce_loop(node.op, type)(sum.bytes, from, extent);
-        combine(node.op, type, to, sum.bytes);
+        combine(node.op, type, at(to), sum.bytes);
       } else {
         for (std::int64_t k = 0; k < extent; ++k)
-          combine(node.op, type, to + k * step, from + k * item);
+          combine(node.op, type, at(to + k * step), from + k * item);
       }
     });
-    if (may_warn(node.op, type)) found_[node_].op |= float_flags() & flags_of_interest;
+    unsigned& flags = found_[node_].op;
+    if (may_warn(node.op, type)) flags |= float_flags() & flags_of_interest;
+    if (is_rounded) {
+      void* args[2] = {result, wide.data()};
+      cast_loop(type, node.out.dtype)(args, count, 0);
+      flags |= flags_of_conversion(type, node.out.dtype, wide.data(), result, count);
+    }
     return true;
   }
 
@@ -370,16 +397,15 @@ class WholeReplay {
     }
     const auto made = written_.find(a.base);
     const std::byte* data = made == written_.end() ? a.base->data : made->second.data();
-    if (!data || (made == written_.end() && is_overwritten(a.base))) return false;
+    if (!data || (made == written_.end() && is_overwritten(a))) return false;
     dense.resize(static_cast<std::size_t>(n * size_of(a.dtype)));
     pack(dense.data(), data + a.offset, *a.layout);
     dense = cast(std::move(dense), a.dtype, node.signature.in[j], n, flags);
     return true;
   }
 
-  bool is_overwritten(const Base* base) const {
-    return std::ranges::any_of(nodes_, [&](const Node* n) { return n->out.base == base; }) &&
-           std::ranges::find(shadowed_, base) == shadowed_.end();
+  bool is_overwritten(const Access& a) const {
+    return std::ranges::find(shadowed_, a.base) == shadowed_.end() && is_written_by(nodes_, a);
   }
 
   const std::vector<const Node*>& nodes_;
@@ -393,13 +419,10 @@ class WholeReplay {
 
 std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const LaunchStep& launch,
                                const std::vector<Base*>& slots) {
-  const auto is_kept = [&](const Base* base) {
+  const auto is_kept = [&](const Access& a) {
     const bool is_shadowed =
-        std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == base; });
-    bool is_written = false;
-    for (const Node* n : nodes)
-      for_each_access(*n, [&](const Access& a, bool w) { is_written |= w && a.base == base; });
-    return base->data && (is_shadowed || !is_written);
+        std::ranges::any_of(launch.shadows, [&](const auto& s) { return slots[s.slot] == a.base; });
+    return a.base->data && (is_shadowed || !is_written_by(nodes, a));
   };
   std::vector<bool> intact;
   for (const Node* node : nodes) {
@@ -409,7 +432,7 @@ std::vector<bool> intact_nodes(const std::vector<const Node*>& nodes, const Laun
       if (!in.base) continue;
       std::size_t maker = intact.size();  // one behind the last node that wrote it
       while (maker > 0 && !same_access(nodes[maker - 1]->out, in)) --maker;
-      is_intact &= maker > 0 ? intact[maker - 1] : is_kept(in.base);
+      is_intact &= maker > 0 ? intact[maker - 1] : is_kept(in);
     }
     intact.push_back(is_intact);
   }

@@ -192,7 +192,11 @@ PyObject* binary_native(Slot slot, PyObject* left, PyObject* right) {
   else if (slot == Slot::Divmod)
     note_ufunc("divmod");
   if (slot == Slot::Divmod) return divided_pair(arguments);
-  if (slot == Slot::Power) return finished(power_of(arguments[0], arguments[1]));
+  if (slot == Slot::Power) {
+    std::optional<Array> power;
+    if (name_on_scalars) power = power_of_scalars(arguments);
+    return finished(power ? *std::move(power) : power_of(arguments[0], arguments[1]));
+  }
   return finished(apply(row(slot).op, arguments));
 }
 
@@ -271,7 +275,7 @@ bool takes_product(PyObject* object, PyObject* other) {
 // Over its right operand it writes right * left, if the left one is no scalar of its own. That is
 // seen in the last bits of a product of complex numbers, which is made by fused multiply-adds.
 bool is_turned_round(PyObject* left, PyObject* right) {
-  if (is_scalar(left)) return false;
+  if (is_scalar(left) || PyArray_CheckScalar(left)) return false;
   try {
     return takes_product(right, left) && !takes_product(left, right);
   } catch (...) {  // an operand that the path to NumPy will see again

@@ -68,8 +68,9 @@ Array divided(const Array& sum, std::int64_t count) {
   const Scalar whole = Scalar::of(DType::Int64, count);
   void* cast[2] = {divisor.bytes, const_cast<std::byte*>(whole.bytes)};
   cast_loop(DType::Int64, wide)(cast, 1, 0);
-  // NumPy's sum is a scalar here. (Real sums divided by a count warn of nothing.)
-  if (is_complex(dtype) && sum.ndim() == 0) note_ufunc("scalar divide");
+  // NumPy's sum is a scalar here, and knows the count's type. (Real sums divided by a count warn of
+  // nothing.)
+  if (dtype == DType::Complex128 && sum.ndim() == 0) note_ufunc("scalar divide");
   const Array quotient = apply(Op::TrueDivide, {sum, Argument(divisor)},
                                {.signature = Signature{{wide, wide, wide}, wide}});
   return wide == dtype ? quotient : astype(quotient, dtype);

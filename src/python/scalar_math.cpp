@@ -1,6 +1,9 @@
 // scalar_math.cpp: which operators NumPy's scalars compute themselves, and of what they warn alone.
 #include "python/scalar_math.h"
 
+#include <cmath>
+#include <cstring>
+
 namespace frit::python {
 namespace {
 
@@ -19,7 +22,63 @@ bool knows(DType own, PyObject* number) {
   return !PyFloat_CheckExact(number) || is_inexact(own);
 }
 
+// The C library's pow. What is no operand is a number.
+class PowerOfScalars final : public Call {
+ public:
+  using Number = std::optional<Scalar>;
+  PowerOfScalars(DType dtype, const Number& base, const Number& exponent)
+      : dtype_(dtype), base_(base), exponent_(exponent) {}
+  std::string_view name() const override { return "power"; }
+  const char* warning_name() const override { return "scalar power"; }
+  bool is_pure() const override { return true; }
+
+  void run(std::span<std::byte* const> pointers) const override {
+    std::size_t next = 1;
+    const auto given = [&](const Number& number) {
+      if (number) return *number;
+      Scalar read;
+      read.dtype = dtype_;
+      std::memcpy(read.bytes, pointers[next++], static_cast<std::size_t>(size_of(dtype_)));
+      return read;
+    };
+    const Scalar base = given(base_), exponent = given(exponent_);
+    const Scalar power = dtype_ == DType::Float64 ? power_as<double>(DType::Float64, base, exponent)
+                                                  : power_as<float>(DType::Float32, base, exponent);
+    std::memcpy(pointers[0], power.bytes, static_cast<std::size_t>(size_of(dtype_)));
+  }
+
+ private:
+  template <class T>
+  Scalar power_as(DType dtype, const Scalar& base, const Scalar& exponent) const {
+    const auto number = [&](const Scalar& scalar) { return cast_scalar(scalar, dtype).as<T>(); };
+    return cast_scalar(Scalar::of(dtype, std::pow(number(base), number(exponent))), dtype_);
+  }
+
+  DType dtype_;
+  Number base_, exponent_;
+};
+
 }  // namespace
+
+std::optional<Array> power_of_scalars(const Argument (&arguments)[2]) {
+  const OperandType types[] = {{dtype_of(arguments[0]), arguments[0].weak},
+                               {dtype_of(arguments[1]), arguments[1].weak}};
+  const std::optional<Signature> signature = resolve(Op::Power, types);
+  if (!signature || !is_float(signature->out)) return std::nullopt;
+  std::vector<Array> inputs;
+  PowerOfScalars::Number numbers[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Argument& argument = arguments[k];
+    if (argument.array)
+      inputs.push_back(astype(*argument.array, signature->out));
+    else
+      numbers[k] = cast_scalar(argument.scalar, signature->out);
+  }
+  Array result = empty({}, signature->out);
+  record_call(std::make_shared<PowerOfScalars>(signature->out, numbers[0], numbers[1]),
+              {&result, 1}, inputs);
+  return result;
+}
 
 bool scalars_compute(const NumberPair& pair) {
   const DType left = dtype_of(pair.left), right = dtype_of(pair.right);

@@ -21,4 +21,8 @@ bool scalars_compute(const NumberPair& pair);
 bool scalars_tell_more(Op op, const NumberPair& pair);
 bool scalars_tell_more(Op op, DType dtype);
 
+// The power of numbers that become floats: the C library's, as NumPy's scalars have it. Of squares,
+// too, the last bit is not always the product's.
+std::optional<Array> power_of_scalars(const Argument (&arguments)[2]);
+
 }  // namespace frit::python

@@ -139,7 +139,8 @@ std::optional<Signature> signature_for(Op op, const Call& call) {
     throw Unfit{"dtype= without such a loop"};
   for (std::size_t k = 0; k < inputs; ++k) {
     const Argument& a = call.inputs[k].argument;
-    const bool fits = a.weak != Weak::No ? a.weak == Weak::Int || is_inexact(*call.dtype)
+    const bool is_whole = a.weak == Weak::Int && !is_bool(*call.dtype);
+    const bool fits = a.weak != Weak::No ? is_whole || is_inexact(*call.dtype)
                                          : can_cast(dtype_of(a), *call.dtype, call.casting);
     if (!fits) throw Unfit{"dtype= needs a cast that casting= forbids"};
     if (is_complex(dtype_of(a)) && !is_complex(*call.dtype))
@@ -174,6 +175,18 @@ void check_exponent(Op op, const Argument& y) {
     throw Unfit{"an exponent is out of bounds for int32"};
 }
 
+bool gives_complex(Op op, const Call& call) {
+  const auto inputs = static_cast<std::size_t>(info(op).inputs);
+  OperandType types[most_inputs];
+  for (std::size_t k = 0; k < inputs; ++k) {
+    const Argument& a = call.inputs[k].argument;
+    types[k] = {dtype_of(a), a.weak};
+  }
+  std::optional<Signature> signature = signature_for(op, call);
+  if (!signature) signature = resolve(op, {types, inputs});
+  return signature && is_complex(signature->out);
+}
+
 Array apply_op(Op op, const Call& call, int output = 0) {
   const auto inputs = static_cast<std::size_t>(info(op).inputs);
   Argument arguments[most_inputs] = {call.inputs[0].argument, call.inputs[1].argument,
@@ -190,7 +203,7 @@ Array apply_op(Op op, const Call& call, int output = 0) {
     if (has_complex && !is_complex(target->dtype()))
       throw Unfit{"complex operands, and an output that is not"};
     // NumPy reads what the mask leaves as it is in the loop's type, and warns.
-    if (call.masked && !has_complex && is_complex(target->dtype()))
+    if (call.masked && is_complex(target->dtype()) && !gives_complex(op, call))
       throw Unfit{"a mask, and a complex output of a real loop"};
   }
   const ApplyOptions options{.out = call.target(output),
@@ -324,7 +337,17 @@ bool is_nan_or_array(const Argument& bound) {
 
 }  // namespace
 
+// Its elements serve several times.
+bool is_broadcast(const Array& x) {
+  for (std::size_t k = 0; k < x.strides().size(); ++k)
+    if (x.strides()[k] == 0 && x.shape()[k] > 1) return true;
+  return false;
+}
+
 Array clipped(const Array& x, const Argument& low, const Argument& high) {
+  // In two steps, the first of which would settle an order of axes that the other bound decides.
+  if (is_broadcast(x) && high.array && high.array->ndim() > 1)
+    throw Unfit{"clip of a broadcast array by an array"};
   const auto type_of = [](const Argument& a) { return OperandType{dtype_of(a), a.weak}; };
   // All three decide on the type: floats before integers (int32, which int8 and uint16 make, would
   // turn float16 into float64), Python's numbers last.

@@ -314,3 +314,22 @@ def test_a_cube_that_overflows_is_told_as_a_power():
         assert (x**3).tolist() == [numpy.inf, 8.0, 27.0]
         assert (x**4).tolist() == [numpy.inf, 16.0, 81.0]
     assert [str(w.message) for w in told] == ["overflow encountered in power"] * 2
+
+
+@pytest.mark.parametrize(
+    "power", ["s ** 2", "s**2.0", "s**0.5", "s ** -1", "2.5**s", "s**s", "t**s"]
+)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_powers_of_numbers_still_to_be_computed_are_the_c_librarys(power, dtype):
+    import frit.numpy
+
+    numbers = abs(numpy.random.RandomState(3).randn(6000)).astype(dtype)
+
+    def powers(np):
+        t, found = numpy.dtype(dtype).type(1.7), []
+        for x in numbers:
+            s = np.full(20_000, x).max()
+            found.append(float(eval(power, {"s": s, "t": t})))
+        return found
+
+    assert powers(frit.numpy) == powers(numpy)

@@ -209,6 +209,42 @@ def test_masked_ufuncs_warn_of_what_the_mask_lets_pass():
         same(lambda m, x, y, mask: m.floor_divide(x, y, out=x, where=mask), *whole, mask)
 
 
+@pytest.mark.parametrize("function", ["negative", "invert", "absolute", "square"])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", "i4", "c16"])
+def test_what_a_mask_leaves_out_is_not_converted_to_another_type(function, dtype):
+    if (function, dtype) == ("invert", "c16"):
+        pytest.skip("no such loop")
+    for mask in ([False] * 3, [True, False, False]):
+        for target in ("f2", "f4", "c16"):
+
+            def program(m, x, out, mask):
+                return getattr(m, function)(x, out=out, where=mask, casting="unsafe")
+
+            x = numpy.array([1, 2, 3], dtype)
+            same(program, x, numpy.full(3, 7, target), numpy.array(mask))
+
+
+def test_clipping_what_is_broadcast_lies_in_memory_as_numpys():
+    def operands(m):
+        return m.broadcast_to(m.arange(5.0), (5, 5)), m.arange(25.0).reshape(5, 5).T
+
+    for call in (
+        lambda m, x, y: m.clip(x, 2, y),
+        lambda m, x, y: m.clip(x, y, 9),
+        lambda m, x, y: m.clip(y, x, 9),
+        lambda m, x, y: x.clip(0, y),
+    ):
+        expected, got = call(numpy, *operands(numpy)), call(np, *operands(np))
+        assert numpy.array_equal(expected, got) and expected.strides == got.strides
+
+
+def test_pythons_integers_are_no_bools():
+    for number in (300, 1, 0):
+        for name in ("maximum", "add", "multiply", "logical_and"):
+            same(lambda m, x, f=name, n=number: getattr(m, f)(x, n, dtype="?"), numpy.ones(3, bool))
+            same(lambda m, x, f=name, n=number: getattr(m, f)(n, x, dtype="?"), numpy.ones(3, bool))
+
+
 def test_where_without_out_is_warned_of():
     mask = numpy.array([True, False, True])
     x = numpy.array([1.0, 2.0, 3.0])

@@ -26,6 +26,42 @@ def test_a_right_program_passes_in_silence(frit, python, file):
     assert done.stderr == ""
 
 
+ALIKE = """
+import numpy as np, warnings
+x = np.arange(10.0)
+x[1:] = x[:-1]
+np.clip(x, 2, 5, out=x)
+x[::-1] += x
+days = np.array(["2020-01-01", "NaT"], "M8[D]")
+print(np.isnat(days), days, np.hanning(300)[24] > 0)
+for k in range(3):
+    np.ones(2) / np.zeros(2)
+    np.mean([]), np.nanmean(np.array([np.nan]))
+np.mean([])
+
+class Own:
+    def __init__(self): self.calls = []
+    def __array_ufunc__(self, ufunc, method, *inputs, **more):
+        self.calls.append(ufunc == np.add and ufunc in (np.add, np.sin) and {np.add: 1}[ufunc])
+        return self.calls
+    def __array_function__(self, function, types, args, kwargs):
+        self.calls.append(function == np.concatenate and {np.concatenate: 2}[function])
+        return self.calls
+own = Own()
+print(np.add(own, 1), x + own, np.concatenate([own, x]), own.calls)
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    try: np.mean([])
+    except RuntimeWarning as e: print(e)
+"""
+
+
+def test_programs_print_and_warn_as_without_it(python, file):
+    path = file("program.py", ALIKE)
+    plain, verified = python(path), python("-m", "frit", path, FRIT_VERIFY="1")
+    assert (verified.stdout, verified.stderr) == (plain.stdout, plain.stderr)
+
+
 def test_operands_that_numpy_may_take_for_temporaries_are_no_difference(python, file):
     program = """
     import numpy as np

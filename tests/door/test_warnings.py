@@ -493,6 +493,59 @@ def test_numbers_still_to_be_computed_warn_as_numpys_scalars(op, recorded):
                 assert outcome(frit.numpy, program) == outcome(numpy, program), program
 
 
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "divmod"])
+def test_numpys_own_scalars_beside_such_numbers_warn_as_numpys_do(op, recorded):
+    import frit.numpy
+
+    form = "divmod({}, {})" if op == "divmod" else "{} " + op + " {}"
+    for left in (f"np.dtype('{t}').type({number})" for t in TYPES for number in (0, 1, 100)):
+        for right in (text.format(t) for text in NUMBERS for t in TYPES):
+            pair = (right, left) if op != "**" else (left, right)
+            for program in ("r = " + form.format(left, right), "r = " + form.format(*pair)):
+                assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+@pytest.mark.parametrize("op", ["+", "*", "//", "%"])
+def test_errors_of_numpys_own_scalars_beside_such_numbers_are_theirs(op, recorded):
+    import frit.numpy
+
+    for number in ("np.int64(0)", "np.float32(1e38)", "np.int8(100)", "np.float64(1e308)"):
+        for right in (text.format(t) for text in NUMBERS for t in TYPES):
+            program = f"b = {right}\nwith np.errstate(all='raise'): r = {number} {op} b"
+            assert outcome(frit.numpy, program) == outcome(numpy, program), program
+
+
+# What they were given is gone when they have run.
+OVERWRITTEN = [
+    "a = np.full((), 0.1); a %= big.min(); a -= a**2; r = a",
+    "a = np.array([1.0, 0, 3]); a /= big.min(); a -= a * 2; r = a",
+    "a = np.array([1.0, 0, 3]); a *= big.min(); a /= a; a += a; r = a",
+    "a = np.array([1.0, 0, 3]); a /= big.min(); a -= a[::-1]; r = a",
+    "a = np.array([1e300, 0, 3]); a *= big.max() * 1e305; a -= a; a /= 2; r = a",
+    "a = np.array([1.0, 0, 3]); a //= big.min(); a *= 2; np.sqrt(a, out=a); r = a",
+    "a = np.array([1.0, 0, 3], 'f'); a /= big.min(); a %= a; a -= a; r = a",
+]
+
+
+OVERWRITTEN_LARGE = [
+    "r = np.zeros((131, 130), 'i8'); r[:, 106:114] = (r[:, 76:84] // r[:, :16:2]) % (3 - r[:, :8])",
+    "r = np.zeros((70, 90)); r[:, :8] = (r[:, 8:16] / r[:, 16:24]) + r[:, 24:32] ** 2.5",
+    "r = np.zeros((70, 90)); r[:, :8] = 1 / r[:, 9:17].sum(1, keepdims=True) - np.inf",
+    "b = big - 0; b -= b**2; c = 1 / (b * 1.0); c -= b**0; r = c",
+    "b = big - 0; b -= b**2; c = 1 / (b * 1.0); c *= abs(b) ** 2.5; r = np.isnan(c)",
+]
+
+
+@pytest.mark.parametrize("program", OVERWRITTEN + OVERWRITTEN_LARGE)
+def test_arrays_that_were_overwritten_name_the_operation(program, tier, recorded):
+    import frit.numpy
+
+    program = f"big = np.arange(20_000.0); {program}"
+    expected, seen = outcome(numpy, program)
+    result, heard = outcome(frit.numpy, program)
+    assert (result, set(heard)) == (expected, set(seen))
+
+
 @pytest.mark.parametrize("t", TYPES)
 def test_signs_of_numbers_still_to_be_computed_warn_as_numpys_scalars(t, recorded):
     import frit.numpy
@@ -714,3 +767,26 @@ def test_a_complex_product_is_invalid_whatever_nans_it_meets(n):
     a = np.array(x)
     with pytest.warns(RuntimeWarning, match="invalid value encountered in reduce"):
         np.prod(a - 1, axis=0)[:2].tolist()
+
+
+@pytest.mark.parametrize("immediate", [0, 16384])
+@pytest.mark.parametrize("t", "efdFD")
+def test_means_and_variances_of_infinities_warn_in_the_same_words(t, immediate, tier):
+    import frit.numpy
+
+    arrays = [
+        "np.array([np.inf, 1, -np.inf, 2], t)",
+        "np.array([np.inf, 1, -np.inf, 2], t).reshape(2, 2)",
+        "np.array([np.inf] + [3] * 19_999, t)",
+        "np.array([np.inf] + [3] * 19_999, t).reshape(100, 200)",
+        "np.full(20_000, np.finfo(t).max)",
+    ]
+    before = _core.set_immediate_bytes(immediate)
+    try:
+        for array in arrays:
+            for call in ("mean", "var", "std", "sum"):
+                for axis in (None, 0, -1):
+                    program = f"t = '{t}'; r = {array}.{call}(axis={axis})"
+                    assert outcome(frit.numpy, program) == outcome(numpy, program), program
+    finally:
+        _core.set_immediate_bytes(before)

@@ -125,7 +125,7 @@ def test_a_failed_allocation_is_a_memory_error_and_nothing_else(n, tier, same):
             y[1:] += b[:-1]
             s = (y * y).sum()
             c = np.cumsum(y)
-            float(c[-1] + s)
+            float((c[-1:] + s)[0])
         except MemoryError:
             errors += 1
         finally:

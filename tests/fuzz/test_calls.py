@@ -1,10 +1,14 @@
 """test_calls.py: single calls with random operands, layouts and options: the same result, error, warnings and operands as
-NumPy's."""
+NumPy's.
+
+FRIT_FUZZ_PROGRAMS: how many (4000). FRIT_FUZZ_SEED: which (0).
+"""
 
 # ruff: noqa: E501
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from pathlib import Path
@@ -18,7 +22,9 @@ import frit.numpy
 sys.path.insert(0, str(Path(__file__).parents[1] / "door"))
 import compare  # noqa: E402
 
-CALLS = 1000  # of each shard
+SHARDS = 4
+CALLS = max(int(os.environ.get("FRIT_FUZZ_PROGRAMS", "4000")) // SHARDS, 1)  # of each
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "0"))
 DTYPES = "f8 f8 f4 f2 i8 i8 i4 i1 u1 u2 u8 ? c16 c8".split()
 UNARY = "negative absolute rint sign square sqrt floor isnan signbit conjugate logical_not".split()
 BINARY = "add subtract multiply true_divide maximum fmin greater equal less logical_and bitwise_or copysign".split()
@@ -79,6 +85,8 @@ def program(draw: random.Random) -> str:
             f"r = a.copy({draw.choice('CFKA')!r}), a.astype({draw.choice(DTYPES)!r})",
         ]
     )
+    if other == "300" and "where=" in call:
+        other = "30"  # comparing int8 with it by a mask NumPy crashes
     lines = [f"a = {array(draw, shape)}", f"b = {other}", f"c = {third}"]
     lines += [f"o = {array(draw, shape)}", f"w = {array(draw, part, '?')}", call]
     return "\n".join(lines)
@@ -91,9 +99,10 @@ def outcome(text: str, module: object) -> tuple:
     return compare.outcome(text, module, {"data": data})
 
 
-@pytest.mark.parametrize("shard", range(4))
+@pytest.mark.timeout(max(900, CALLS // 4))
+@pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_random_call_does_what_numpy_does(shard):
-    for seed in range(shard * CALLS, (shard + 1) * CALLS):
+    for seed in range(FIRST + shard * CALLS, FIRST + (shard + 1) * CALLS):
         text = program(random.Random(seed))
         value, warnings, after = outcome(text, numpy)
         mine = outcome(text, frit.numpy)

@@ -69,13 +69,19 @@ class Worker:
         code = process.wait()
         self.process = None
         self.errors.seek(0)
-        return f"{what} (exit code {code})\n{self.errors.read()[-3000:]}"
+        said = self.errors.read()[-3000:]
+        self.errors.close()
+        return f"{what} (exit code {code})\n{said}"
 
     def stop(self) -> None:
         if self.process:
+            assert self.process.stdin and self.process.stdout
+            self.process.stdin.close()
+            self.process.stdout.close()
             self.process.kill()
             self.process.wait()
             self.process = None
+            self.errors.close()
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))

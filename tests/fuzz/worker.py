@@ -84,19 +84,14 @@ def roundings(program: programs.Program) -> float:
 
 
 def audible(warned: set[tuple[str, str]], program: programs.Program) -> set[tuple[str, str]]:
-    """The warnings that are compared. NumPy says `scalar divide` where two of its own scalars meet,
-    and cannot be told that one of Frit's is a scalar too. Of the two parts of a complex NaN
-    its comparisons look at one or at both, by the number of elements."""
+    """The warnings that are compared. Of the two parts of a complex NaN NumPy's comparisons look at
+    one or at both, by the number of elements."""
     complex_compared = {
         f"invalid value encountered in {op}"
         for op in ("greater", "greater_equal", "less", "less_equal")
         if any("complex" in s for s in program.statements)
     }
-    return {
-        (category, text.replace("encountered in scalar ", "encountered in "))
-        for category, text in warned
-        if text not in complex_compared
-    }
+    return {(category, text) for category, text in warned if text not in complex_compared}
 
 
 def difference(

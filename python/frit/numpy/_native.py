@@ -57,7 +57,7 @@ def guard(name: str, ours: Callable[..., Any], function: Any, flags: int = 0) ->
     if VERIFYING and not flags & CALLS_BACK and not name.startswith("empty"):
         from frit.numpy import _verify
 
-        guarded = _verify.verified(name.rpartition(".")[2], guarded, function)
+        guarded = _verify.VerifiedFunction(name.rpartition(".")[2], guarded, function)
     _fallback.dress(guarded, name, function)
     if type(function) is _Dispatcher:
         functions[function] = guarded
