@@ -296,12 +296,17 @@ class LocalAnalysis {
       for (std::int32_t x : e.companions)
         if (roles[at(e.local)] == LocalRole::Extreme && is_companion(*loop.instr, e, x))
           roles[at(x)] = LocalRole::Companion;
-    // All of them, or none.
+    // All of them, or none. What a private one is read for behind the branch would depend on how
+    // the comparisons went so far.
     for (const LocalExtreme& e : found_.extremes)
-      for (std::int32_t x : e.companions)
-        if (roles[at(e.local)] == LocalRole::Extreme && roles[at(x)] != LocalRole::Companion &&
-            roles[at(x)] != LocalRole::Private && contains(loop.instr->body, e.branch))
+      for (std::int32_t x : e.companions) {
+        const bool goes_along =
+            roles[at(x)] == LocalRole::Companion ||
+            (roles[at(x)] == LocalRole::Private && is_read_in_branch_alone(*loop.instr, e, x));
+        if (roles[at(e.local)] == LocalRole::Extreme && !goes_along &&
+            contains(loop.instr->body, e.branch))
           roles[at(e.local)] = LocalRole::Carried;
+      }
   }
 
   struct Mentions {
@@ -376,6 +381,14 @@ class LocalAnalysis {
     mentions(loop.body, local, all);
     mentions(extreme.branch->body, local, in_branch);
     return all.reads.empty() && all.writes.size() == in_branch.writes.size();
+  }
+
+  static bool is_read_in_branch_alone(const Instr& loop, const LocalExtreme& extreme,
+                                      std::int32_t local) {
+    Mentions all, in_branch;
+    mentions(loop.body, local, all);
+    mentions(extreme.branch->body, local, in_branch);
+    return all.reads.size() == in_branch.reads.size();
   }
 
   const Nest& nest_;
