@@ -10,7 +10,7 @@
 namespace frit {
 namespace {
 
-// What a thread takes at once; less where the threads are awake.
+// What a thread takes at once, at least; less where the threads are awake.
 constexpr std::int64_t elements_of_piece = 1 << 16, elements_awake = 1 << 13;
 
 Range joined(Range a, Range b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
@@ -35,8 +35,12 @@ struct Pieces {
 
 std::optional<Range> range_of_integers(const std::byte* data, std::int64_t count, DType dtype) {
   ThreadPool& pool = ThreadPool::get();
-  const std::int64_t elements = pool.is_awake() ? elements_awake : elements_of_piece;
-  const std::int64_t pieces = (count + elements - 1) / elements;
+  // As many for each thread, so that each finds in its cache what it is to work on next.
+  const std::int64_t threads = pool.threads();
+  std::int64_t pieces = count / (pool.is_awake() ? elements_awake : elements_of_piece);
+  if (pieces > threads) pieces = pieces / threads * threads;
+  pieces = std::max<std::int64_t>(pieces, 1);
+  const std::int64_t elements = std::max<std::int64_t>((count + pieces - 1) / pieces, 1);
   Pieces work{data, count, dtype, elements, std::vector<Range>(static_cast<std::size_t>(pieces))};
   pool.run(
       pieces, [](void* context, std::int64_t k) { static_cast<Pieces*>(context)->find(k); }, &work);
