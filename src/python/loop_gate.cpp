@@ -27,6 +27,7 @@ namespace {
 using Verdict = LoopPace::Verdict;
 
 constexpr int most_inside = 64;
+constexpr int most_in_vain = 4096;
 constexpr std::size_t most_remembered = 4;   // kinds of calls
 constexpr std::size_t most_kept = 64 << 10;  // bytes; beyond, Python's copies cost little beside
 constexpr unsigned told_flags = flag_invalid | flag_divide | flag_overflow;
@@ -161,6 +162,7 @@ struct Gate {
   std::uint64_t news = 0;  // of all loops, then
   int depth = 0;           // of calls in that loop, and itself
   int calls_inside = 0;
+  int in_vain = 0;  // calls that were refused, one after another
 
   std::shared_ptr<const Remembered> like(PyObject* const* passed, std::size_t count) {
     if (remembered.empty()) return nullptr;
@@ -211,6 +213,16 @@ struct Gate {
     const std::optional<double> nanoseconds = guess.value(passed, count, space.get());
     if (!nanoseconds) return std::nullopt;
     return *nanoseconds * 1e-9;
+  }
+  // It may have been a trial.
+  void note_run() { in_vain = std::max(0, in_vain - 32); }
+  // A loop that takes as long at every call, and stays Python thousands of times, will do so: to ask
+  // takes a tenth of what a hundred rounds over a list do.
+  void note_in_vain() {
+    if (!guess.is_constant() || ++in_vain < most_in_vain) return;
+    in_vain = 0;
+    static PyObject* const give_up = checked(PyUnicode_InternFromString("give_up")).release();
+    checked(PyObject_CallMethodNoArgs(place.get(), give_up));
   }
   // A loop that an exception ends tells nobody: after a while it is taken for gone.
   void begin(double when, const LoopPace::Choice& of) {
@@ -263,7 +275,10 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     Gate& gate = gate_of(object);
     const std::optional<double> seconds = gate.seconds(passed, count);
     const bool is_as_told = gate.depth == 0 && is_alike(gate.told, Verdict::Short);
-    if (is_as_told && gate.pace.skips(seconds)) Py_RETURN_NONE;
+    if (is_as_told && gate.pace.skips(seconds)) {
+      gate.note_in_vain();
+      Py_RETURN_NONE;
+    }
     const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
     const bool is_compiled = choice.verdict == Verdict::Compiled;
     const double begin = is_compiled && choice.is_timed ? now() : 0;
@@ -272,6 +287,7 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
     };
     if (const auto one = is_compiled ? gate.like(passed, count) : nullptr) {
       if (Ref found = gate.run(one, passed, count)) {
+        gate.note_run();
         note();
         return found.release();
       }
@@ -284,10 +300,12 @@ PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyOb
       // Where the place had another reason it is to tell it again.
       if (std::exchange(gate.is_chosen, false)) gate.told.reset();
       if (found.get() != Py_None) {
+        gate.note_run();
         note();
         return found.release();
       }
     }
+    gate.note_in_vain();
     if (choice.is_timed || gate.depth > 0) {
       set_clock(gate, object);
       gate.begin(begin != 0 ? begin : now(), choice);

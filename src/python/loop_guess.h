@@ -21,6 +21,8 @@ class LoopGuess {
   // of the module, and attributes.
   LoopGuess(PyObject* steps, PyObject* inputs);
   bool is_known() const { return !steps_.empty(); }
+  // Is it the same for all calls?
+  bool is_constant() const { return steps_.size() == 1 && steps_[0].kind == Kind::Constant; }
   // Nanoseconds; nullopt: something is no int or array. Sets no error, runs no code of a program.
   std::optional<double> value(PyObject* const* passed, std::size_t count, PyObject* space);
 
