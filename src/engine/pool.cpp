@@ -284,7 +284,7 @@ unsigned run_alone(std::int64_t parts, ThreadPool::Part part, void* context) {
 
 }  // namespace
 
-unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
+unsigned ThreadPool::run(std::int64_t parts, Part part, void* context, bool is_long) {
   if (parts <= 1 || threads_ <= 1 || closed_) return run_alone(parts, part, context);
   const auto start = std::chrono::steady_clock::now();
   if (start < alone_until_) return run_alone(parts, part, context);
@@ -292,7 +292,7 @@ unsigned ThreadPool::run(std::int64_t parts, Part part, void* context) {
   Shared& s = *shared_;
   // To wake a sleeping thread takes as long as a few parts; it pays where more launches follow.
   const bool all_asleep = s.sleeping.load() >= static_cast<int>(s.workers.size());
-  if (parts <= few_parts && all_asleep && start - last_launch_ > soon) {
+  if (parts <= few_parts && !is_long && all_asleep && start - last_launch_ > soon) {
     const unsigned raised = run_alone(parts, part, context);
     last_launch_ = std::chrono::steady_clock::now();
     return raised;

@@ -13,8 +13,9 @@ class ThreadPool {
   // are done.
   // `part` must not throw. Returns the floating-point status flags (MXCSR bits 0..5) that the parts
   // raised.
+  // is_long: each part takes longer than to wake a thread for it.
   using Part = void (*)(void* context, std::int64_t k);
-  unsigned run(std::int64_t parts, Part part, void* context);
+  unsigned run(std::int64_t parts, Part part, void* context, bool is_long = false);
 
   // Can a launch be handed over at once? Not where a worker would have to be woken first.
   bool is_awake() const;

@@ -67,7 +67,7 @@ class Sweep {
     const auto border = [](void* sweep, std::int64_t k) {
       static_cast<Sweep*>(sweep)->run_border(k + 1);
     };
-    const unsigned flags = pool.run(parts_, part, this);
+    const unsigned flags = pool.run(parts_, part, this, true);
     return parts_ == 1 ? flags : flags | pool.run(parts_ - 1, border, this);
   }
 
