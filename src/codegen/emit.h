@@ -31,8 +31,8 @@ struct Machine {
   // Does a square root or a quotient take longer than its dozen multiplications and additions?
   // (Intel's; the vectors of AMD's are halves there, and their divider is faster.)
   bool has_slow_divider = false;
-  // Are lanes moved across a register beside arithmetic? (AMD's; Intel's have one unit for it, which
-  // also adds and multiplies.)
+  // Are lanes moved across a register beside arithmetic? (AMD's; Intel's have one unit for it,
+  // which also adds and multiplies.)
   bool has_fast_shuffles = false;
 };
 

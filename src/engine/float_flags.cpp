@@ -296,8 +296,8 @@ bool doubles_or_squares(const Node& node) {
   return node.op == Op::Square || ((node.op == Op::Add || node.op == Op::Multiply) && is_one);
 }
 
-// The same of a real power of this exponent: the 0th is 1, a whole one is valid of every number, and
-// one that is not negative divides nothing.
+// The same of a real power of this exponent: the 0th is 1, a whole one is valid of every number,
+// and one that is not negative divides nothing.
 unsigned impossible_for_exponent(double exponent) {
   if (exponent == 0) return flags_of_interest;
   return (exponent == std::trunc(exponent) ? flag_invalid : 0) | (exponent > 0 ? flag_divide : 0);

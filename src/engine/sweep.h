@@ -48,8 +48,8 @@ class LaunchSweep {
   bool pays() const { return bytes_ > 0; }
   bool is_empty() const { return count_ == 0; }
 
-  // Room for another launch, to be filled. May it go along with those that wait? Then `add` makes it
-  // one of them.
+  // Room for another launch, to be filled. May it go along with those that wait? Then `add` makes
+  // it one of them.
   SweptLaunch& next();
   bool takes(const NestSweeps& sweeps);
   void add();

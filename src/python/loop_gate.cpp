@@ -216,8 +216,8 @@ struct Gate {
   }
   // It may have been a trial.
   void note_run() { in_vain = std::max(0, in_vain - 32); }
-  // A loop that takes as long at every call, and stays Python thousands of times, will do so: to ask
-  // takes a tenth of what a hundred rounds over a list do.
+  // A loop that takes as long at every call, and stays Python thousands of times, will do so: to
+  // ask takes a tenth of what a hundred rounds over a list do.
   void note_in_vain() {
     if (!guess.is_constant() || ++in_vain < most_in_vain) return;
     in_vain = 0;

@@ -37,7 +37,7 @@ PyObject* construct(PyTypeObject* type, PyObject* values, PyObject* keywords) {
 
 // ---- ufuncs that a program makes ----------------------------------------------------------------
 //
-// NumPy's call of a ufunc asks arrays of ours for their say, which takes longer than a small result.
+// NumPy's call of a ufunc asks arrays of ours for their say: that takes longer than a small result.
 
 vectorcallfunc call_of_ufuncs = nullptr;  // NumPy's own
 
