@@ -163,3 +163,21 @@ def test_a_random_stencil_gives_what_python_gives(seed: int) -> None:
             assert outcome(fast, given) == result, text
             for x, y in zip(given[:4], expected[:4], strict=True):
                 assert np.array_equal(x, y, equal_nan=x.dtype.kind in "fc"), text
+
+
+@pytest.mark.parametrize("expression", ["-c", "+c", "-c[1:3]", "-c[i]", "c - c"])
+def test_rows_that_nobody_reads_raise_what_numpy_raises(expression: str) -> None:
+    lines = ["def f(a, c, n):", " for i in range(n):", "  a[i] = 0.5", f"  v = {expression}", ""]
+    source, name = "\n".join(lines), f"<rows {expression}>"
+    space: dict[str, Any] = {}
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), space)
+    errors, arrays = [], []
+    for function in (space["f"], frit.parallelize(space["f"])):
+        a = np.zeros(8)
+        with pytest.raises(TypeError) as error:
+            function(a, np.zeros(8, bool), 8)
+        errors.append(str(error.value))
+        arrays.append(a)
+    assert errors[0] == errors[1]
+    assert np.array_equal(*arrays)

@@ -572,13 +572,23 @@ class Expressions:
             return self.elementwise(
                 node,
                 [x],
-                lambda v: v[0].kind,
+                lambda v: self.unary_kind(node, node.op, v[0]),
                 lambda v: self.unary(node, node.op, v[0]),
                 has_complex=isinstance(node.op, ast.USub),
             )
         if not isinstance(x, Value):
             raise Refused(node, "this as a number")
         return self.unary(node, node.op, x)
+
+    @staticmethod
+    def unary_kind(node: ast.AST, op: ast.unaryop, x: Any) -> str:
+        """Refused at once: a row of which nobody reads an element raises its TypeError too."""
+        if isinstance(op, ast.USub) and (x.dtype == "?" or x.kind in "BHIL"):
+            raise Refused(node, "- of this type")
+        if not isinstance(op, ast.USub | ast.UAdd) or x.dtype == "?":
+            raise Refused(node, "this operator")
+        kind: str = x.kind
+        return kind
 
     def unary(self, node: ast.AST, op: ast.unaryop, x: Value) -> Value:
         if x.mixed and isinstance(op, ast.USub):
