@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from frit.loops.site import OURS
+
 _COMPARISONS = ["<", ">", "==", "!=", ">="]
 DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "i2", "?"]
 
@@ -523,6 +525,14 @@ def outcome(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str
     numbers = {k: v for k, v in vars(it).items() if not isinstance(v, np.ndarray)}
     seen["attributes"] = (*numbers, *numbers.values())
     return seen
+
+
+def calls_of(parallel: Any, where: str) -> tuple[int, int]:
+    """How many nests of a function ran compiled, and as Python, none for a fault of Frit's own."""
+    sites = parallel.__frit__.sites
+    for refused in (refused for site in sites for refused in site.refused.values()):
+        assert OURS not in refused.reason, f"{where}: {refused.reason}"
+    return sum(site.calls for site in sites), sum(site.calls_as_python for site in sites)
 
 
 def _line(error: BaseException) -> int:

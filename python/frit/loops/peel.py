@@ -80,19 +80,6 @@ class Peel:
         )
 
 
-def has_break(loop: ast.For) -> bool:
-    """Whether a break may end it: not one that ends a loop in it."""
-    due: list[ast.AST] = [*loop.body]
-    for part in due:
-        if isinstance(part, ast.Break):
-            return True
-        if isinstance(part, (ast.For, ast.While)):
-            due += part.orelse
-        elif isinstance(part, ast.stmt):
-            due += ast.iter_child_nodes(part)
-    return False
-
-
 def leaves_early(node: ast.For) -> bool:
     """Whether some of its rounds may not go through its body to the end."""
     early = (ast.Continue, ast.Break, ast.Return)

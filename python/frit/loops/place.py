@@ -102,6 +102,9 @@ class _Lost:
         self.guessed = self.measured = self.began = 0.0
         self.place: Place | None = None
 
+    def is_worth_engine(self) -> bool:
+        return self.guessed > ENGINE_WORTH or self.measured > ENGINE_WORTH * LISTS_TAKE
+
     def stop(self) -> None:
         if self.place is not None:
             self.measured += _now() - self.began
@@ -367,7 +370,7 @@ class Place:
                 self.on = _importer.may_have_arrays()
             return None
         lost.guessed += seconds
-        if lost.guessed > ENGINE_WORTH or lost.measured > ENGINE_WORTH * LISTS_TAKE:
+        if lost.is_worth_engine():
             return _engine()
         if not self.is_peeled:
             lost.place, lost.began = self, _now()
@@ -841,8 +844,7 @@ def _real(value: Any) -> Any:
 
 def _engine() -> Any:
     """The engine, for a program that has NumPy, or whose loops are worth it."""
-    pays = lost.guessed > ENGINE_WORTH or lost.measured > ENGINE_WORTH * LISTS_TAKE
-    if "numpy" not in sys.modules and not pays:
+    if "numpy" not in sys.modules and not lost.is_worth_engine():
         return None
     try:
         from frit import _core
@@ -867,9 +869,10 @@ def module_place(
 
     # The last rounds are Python's only where every round is run, and nothing is run behind them.
     if over_range and not node.orelse and isinstance(node.target, ast.Name):
-        from frit.loops.peel import Peel, has_break
+        from frit.loops.peel import Peel
+        from frit.translate.flow import may_leave
 
-        if has_break(node):
+        if any(may_leave(s, (ast.Break,)) for s in node.body):
             return Place(
                 passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True
             )

@@ -16,6 +16,7 @@ from frit.loops.attributes import DOT
 from frit.loops.generators import FUNCTIONS
 from frit.loops.list_runs import COUNT
 from frit.loops.place import Place, places, places_of
+from frit.translate.flow import may_leave
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")
 _REASONS = (
@@ -173,15 +174,8 @@ def while_words(loop: ast.AST) -> str:
         return IN_TURN
     if not isinstance(loop, ast.For):
         return "NumPy's sum() has this order"
-    due: list[ast.AST] = [*loop.body]
-    for node in due:
-        if isinstance(node, ast.Break):
-            return "a break may end it"
-        if not isinstance(node, ast.For | ast.While):  # theirs are not ours, but in an else
-            due += ast.iter_child_nodes(node)
-        else:
-            due += node.orelse
-    return "a return may end it"
+    has_break = any(may_leave(s, (ast.Break,)) for s in loop.body)
+    return f"a {'break' if has_break else 'return'} may end it"
 
 
 def is_draw(node: ast.AST) -> bool:
