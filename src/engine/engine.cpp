@@ -220,21 +220,32 @@ void Engine::eval_before_last() {
 
 // So many nodes have run, since a loop's next round begins with this one.
 void Engine::note_round(const Node& next, std::size_t nodes) {
-  Rounds::Trace trace{.nodes = nodes, .temporaries = last_plan_->most_temporary};
+  Rounds::Trace trace{.nodes = nodes,
+                      .temporaries = last_plan_->most_temporary,
+                      .may_sweep = last_plan_->may_sweep};
   for (const Step& step : last_plan_->steps) {
     trace.memory += step.launch.memory_cost();
     trace.work += step.launch.cost - step.launch.memory_cost();
     trace.bytes += step.launch.bytes;
   }
+  for (const PlanSweep& sweep : last_plan_->sweeps) {
+    trace.memory -= memory_cost(sweep.bytes_saved);
+    trace.bytes -= sweep.bytes_saved;
+  }
   const Rounds::Limits limits{.nodes = settings.step_nodes, .held = settings.held_bytes};
   if (!rounds_.note(begin_of(next), trace, limits)) return;
   std::vector<Compiler::Slot> awaited;
+  const auto await = [&](const std::shared_ptr<const Kernel>& kernel) {
+    if (settings.tier != Tier::Automatic) return;
+    KernelCode& code = *code_of(kernel);
+    if (!code.compiled) code.compiled = compiler_->request(*code.kernel);
+    awaited.push_back(code.compiled);
+  };
   for (const Step& step : last_plan_->steps)
-    if (step.kind == StepKind::Launch && settings.tier == Tier::Automatic) {
-      KernelCode& code = *code_of(step.launch.kernel);
-      if (!code.compiled) code.compiled = compiler_->request(*code.kernel);
-      awaited.push_back(code.compiled);
-    }
+    if (step.kind == StepKind::Launch) await(step.launch.kernel);
+  for (const PlanSweep& sweep : last_plan_->sweeps)
+    for (const PlanSweep::Item& item : sweep.items)
+      if (item.kernel) await(item.kernel);
   rounds_.await(begin_of(next), std::move(awaited));
 }
 

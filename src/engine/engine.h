@@ -55,6 +55,9 @@ struct CachedPlan {
   std::vector<LayoutRef> layouts;
   std::shared_ptr<const Plan> plan;
   std::vector<std::shared_ptr<KernelCode>> code;        // one a step
+  std::vector<std::vector<std::shared_ptr<KernelCode>>> swept_code;  // by sweep: one an item
+  std::int64_t runs = 0;
+  bool raises_flags = false;  // sweeps were run again in order for it
   std::shared_ptr<const std::vector<NodeLabel>> nodes;  // for explain
   std::uint64_t last_use = 0;
 };
@@ -91,6 +94,7 @@ struct Settings {
   // planned once and met again; a plan of thousands of nodes costs more than it saves.
   double step_cost = 2e6;
   std::size_t step_nodes = 128;
+  std::int64_t sweep_shift = 0;  // Segment::sweep_shift
 };
 
 // Memory that steps which stay in the trace read, as it is before node `before` of the run writes
@@ -243,6 +247,7 @@ class Engine {
   std::vector<std::uint32_t> not_postponed_by(const Plan& plan);
   std::uint32_t group_that_leaves(const Plan& plan, const Snapshot& snapshot) const;
   void leave_memory(Base* base, std::uint32_t group);
+  void keep_old(Snapshot& snapshot, std::byte* data);
   void silence_postponed(const std::vector<bool>& have_run);
   void keep_postponed(std::vector<bool>& finished);
   void read_old(Node& node, const Snapshot& snapshot);
@@ -270,8 +275,13 @@ class Engine {
   bool is_costly(Op op) const { return cost_of_op_[static_cast<std::size_t>(op)] == costly; }
   // What is pending, for make_plan.
   Segment segment(std::span<const SlotState> states) const {
-    return {.nodes = nodes_, .slots = states, .fuses = settings.fusion == Fusion::On};
+    return {.nodes = nodes_,
+            .slots = states,
+            .fuses = settings.fusion == Fusion::On,
+            .threads = threads_for_launches(),
+            .sweep_shift = settings.sweep_shift};
   }
+  static int threads_for_launches();
   void improve(KernelCode& code);
   struct Lookup {
     std::uint64_t hash;
@@ -296,10 +306,15 @@ class Engine {
   void free_unseen(Base* base);  // behind its last use
 
   struct Running;
+  // All that the sweep's steps do; false: it can't be, and nothing has been done.
+  bool run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
+                    Running& running);
+  bool may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
+                 CachedPlan& cached);
+  void end_sweep(const PlanSweep& sweep, std::vector<std::byte*>& blocks, Running& running);
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
   void run_call(const Node& node);
-  void copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to);
   SourcePosition source_of(const Node& node) const;  // of one that runs, for warnings
   // temporaries: the plan's, as pointers
   void diagnose(const Step& step, const CachedPlan& cached, std::span<std::byte* const> temporaries,

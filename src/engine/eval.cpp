@@ -13,6 +13,7 @@
 #include "engine/launch.h"
 #include "engine/memory.h"
 #include "engine/pool.h"
+#include "engine/running.h"
 #include "ir/hash.h"
 #include "ir/per_thread.h"
 #include "schedule/dependence.h"
@@ -46,23 +47,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 }  // namespace
-
-// The memory of one run of a plan.
-struct Engine::Running {
-  const CachedPlan& cached;
-  std::vector<Node>& nodes;
-  std::vector<Base*> slots;
-  std::vector<std::byte*> temporaries;
-
-  std::byte* pointer(std::uint32_t slot) const {
-    return slot < slots.size() ? slots[slot]->data : temporaries[slot - slots.size()];
-  }
-  const Scalar& scalar(const ScalarBinding& b) const {
-    const Node& node = nodes[b.node];
-    return node.kind == NodeKind::Routine ? node.site->scalars[b.constant]
-                                          : node.constants[b.constant];
-  }
-};
 
 void Engine::eval() {
   note_all_read();
@@ -156,12 +140,15 @@ CachedPlan& Engine::new_plan(std::uint64_t hash) {
         cached->layouts.emplace_back(a.layout);
     });
   const std::vector<SlotState> states = slot_states();
-  Segment pending = segment(states);
-  pending.threads = ThreadPool::get().threads();
-  cached->plan = make_plan(pending);
+  cached->plan = make_plan(segment(states));
   cached->nodes = std::make_shared<std::vector<NodeLabel>>(nodes_.begin(), nodes_.end());
   for (const Step& step : cached->plan->steps)
     cached->code.push_back(step.kind == StepKind::Launch ? code_of(step.launch.kernel) : nullptr);
+  for (const PlanSweep& sweep : cached->plan->sweeps) {
+    auto& code = cached->swept_code.emplace_back();
+    for (const PlanSweep::Item& item : sweep.items)
+      code.push_back(item.kernel ? code_of(item.kernel) : nullptr);
+  }
   ++statistics.plan_misses;
   statistics.plan_seconds += seconds_since(start);
   if (!settings.dump.empty()) dump(*cached);
@@ -198,6 +185,7 @@ std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>&
 
 void Engine::run(CachedPlan& cached) {
   const Plan& plan = *cached.plan;
+  ++cached.runs;
   Running running{.cached = cached, .nodes = nodes_, .slots = slots_, .temporaries = {}};
   running.temporaries.assign(plan.temporaries.size(), nullptr);
   std::vector<bool> finished(nodes_.size(), false);
@@ -206,7 +194,17 @@ void Engine::run(CachedPlan& cached) {
       if (running.temporaries[k]) memory::deallocate(running.temporaries[k], plan.temporaries[k]);
   };
   try {
+    std::size_t sweep = 0;  // the next one
     for (std::size_t k = 0; k < plan.steps.size();) {
+      if (sweep < plan.sweeps.size() && k == plan.sweeps[sweep].first) {
+        const PlanSweep& together = plan.sweeps[sweep];
+        const auto& codes = cached.swept_code[sweep++];
+        if (run_in_sweep(together, codes, running)) {
+          for (; k < together.behind; ++k)
+            for (std::uint32_t node : plan.groups[plan.steps[k].group].nodes) finished[node] = true;
+          continue;
+        }
+      }
       // All memory of a group first: a group runs whole or not at all.
       std::size_t end = k;
       for (; end < plan.steps.size() && plan.steps[end].group == plan.steps[k].group; ++end)
@@ -440,13 +438,6 @@ void Engine::improve(KernelCode& code) {
   if (waits) compiler_->wait();
 }
 
-void Engine::copy_border(const LaunchStep::Shadow& shadow, const std::byte* from, std::byte* to) {
-  for (const BoxCopy& box : shadow.border)
-    for (std::int64_t r = 0; r < box.rows; ++r)
-      std::memcpy(to + box.offset + r * box.row_stride, from + box.offset + r * box.row_stride,
-                  static_cast<std::size_t>(box.bytes));
-}
-
 namespace {
 
 // Arrays of a few elements that a launch is about to overwrite. Which of its ops raised a flag is
@@ -541,7 +532,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
         memory::deallocate(taken.data, running.slots[taken.slot]->bytes);
       throw;
     }
-    copy_border(s, base->data, shadows.back().data);
+    s.border.copy(base->data, shadows.back().data, 0, s.border.rows);
   }
   std::vector<void*> pointers;
   pointers.reserve(launch.operands.size());
@@ -558,9 +549,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
           if (s.slot == b.slot) pointers.push_back(s.data + b.offset);
         break;
       case Binding::Kind::Table:
-        pointers.push_back(const_cast<std::byte*>(
-            reinterpret_cast<const std::byte*>(running.cached.plan->tables[b.slot].data()) +
-            b.offset));
+        pointers.push_back(running.table(b));
         break;
       case Binding::Kind::Scratch:
         pointers.push_back(nullptr);

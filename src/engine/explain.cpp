@@ -125,6 +125,12 @@ std::string describe(const Plan& plan, const std::vector<std::string>& names) {
                   " (least possible: " + bytes_text(plan.bytes_least) + "); " +
                   std::to_string(plan.contracted) + " temporaries never stored\n";
   for (const std::string& text : kernel_texts(plan, names)) s += text + "\n";
+  for (const PlanSweep& sweep : plan.sweeps) {
+    const std::string first = std::to_string(plan.steps[sweep.first].group);
+    const std::string last = std::to_string(plan.steps[sweep.behind - 1].group);
+    s += "kernels " + first + " to " + last +
+         " go over the rows together, each some rows behind the one before\n";
+  }
   return s;
 }
 

@@ -319,9 +319,7 @@ std::uint32_t Engine::group_that_leaves(const Plan& plan, const Snapshot& snapsh
 void Engine::leave_memory(Base* base, std::uint32_t group) {
   for (Snapshot& s : snapshots_) {
     if (s.base != base || s.group != group) continue;
-    s.old = new_base(base->bytes);
-    s.old->handles = 0;
-    s.old->data = std::exchange(base->data, nullptr);
+    keep_old(s, std::exchange(base->data, nullptr));
     if (base->extra && base->extra->owner) {
       s.old->need_extra().owner = std::exchange(base->extra->owner, nullptr);
       s.old->extra->release = base->extra->release;
@@ -329,6 +327,12 @@ void Engine::leave_memory(Base* base, std::uint32_t group) {
     return;
   }
   release_memory(base);
+}
+
+void Engine::keep_old(Snapshot& snapshot, std::byte* data) {
+  snapshot.old = new_base(snapshot.base->bytes);
+  snapshot.old->handles = 0;
+  snapshot.old->data = data;
 }
 
 // What has run has told of its errors; where it runs again, nobody hears of them.

@@ -6,6 +6,8 @@
 // nothing is gained where a round needs its neighbours' results, or reads other memory each time,
 // and the kernel of a trial is interpreted; then with all. And only when that kernel is compiled do
 // rounds wait for one another.
+// Kernels that need their neighbours' results may still go over the memory together, some rows
+// apart (schedule/plan_sweep.h), which pays from a few rounds on.
 //
 // A function that a round calls for each of its arrays (`laplacian(u)`, `laplacian(v)`) passes for
 // several rounds, of different lengths that come again in turn. Those are one round.
@@ -36,6 +38,7 @@ class Rounds {
     double work = 0;         // and all else
     // The most bytes that it had at a time for what nobody sees: each round needs so much.
     std::int64_t temporaries = 0;
+    bool may_sweep = false;  // Plan::may_sweep
   };
   struct Limits {
     std::size_t nodes;
@@ -71,13 +74,18 @@ class Rounds {
       place.seen += trace.memory + trace.work;
       if (place.seen < worth) return false;
       place.nodes = trace.nodes;
-      place.most = most_together(trace, limits);
-      place.together = std::min(2, place.most);
+      place.most = most_together(trace, limits, 2 * trace.memory / std::max(trace.work, 1.0));
+      place.most_swept = most_together(trace, limits, trace.memory > trace.work ? most_rounds : 1);
+      place.together = std::min(2, std::max(place.most, place.most_swept));
       place.bytes_a_node = bytes;
-      place.stage = place.most > 1 ? Stage::Tried : Stage::Settled;
+      place.stage = place.together > 1 ? Stage::Tried : Stage::Settled;
     } else if (place.stage == Stage::Tried) {
-      const bool gains = bytes < enough_less * place.bytes_a_node;
       const bool was_all = place.together == place.most;
+      bool gains = bytes < enough_less * place.bytes_a_node;
+      if (trace.may_sweep && !was_all) {
+        gains = true;
+        place.most = std::max(place.most, place.most_swept);
+      }
       place.together = gains && !was_all ? place.most : 1;
       place.stage = !gains ? Stage::Settled : was_all ? Stage::Chosen : Stage::Tried;
       return gains && was_all;
@@ -101,7 +109,7 @@ class Rounds {
     std::int32_t instruction = 0;
     std::int64_t elements = 0;
     Stage stage = Stage::Watched;
-    int together = 1, most = 1;
+    int together = 1, most = 1, most_swept = 1;
     std::size_t nodes = 0;               // of a round; 0: not known
     std::vector<std::size_t> lengths{};  // of what passed for rounds, in nodes; the latest last
     double seen = 0;                     // ns
@@ -126,9 +134,8 @@ class Rounds {
     }
   };
 
-  // Beyond that, what is left of the memory's time is less than half of the work's.
-  static int most_together(const Trace& trace, Limits limits) {
-    const double by_work = 2 * trace.memory / std::max(trace.work, 1.0);
+  // by_work: beyond that, what is left of the memory's time is less than half of the work's.
+  static int most_together(const Trace& trace, Limits limits, double by_work) {
     const auto by_nodes = static_cast<double>(limits.nodes / trace.nodes);
     const double by_memory =
         static_cast<double>(limits.held) / std::max(static_cast<double>(trace.temporaries), 1.0);

@@ -20,6 +20,7 @@ struct Loop {
   bool passes_once = true;          // the memory, however many rounds there are
   std::int64_t held = 0;            // by a round
   std::int64_t temporaries = 0;     // of one
+  int swept_from = 0;               // so many rounds go over the memory together; 0: none do
   Compiler::Slot code = std::make_shared<std::atomic<const Executable*>>(nullptr);
 
   // Of one trace: its rounds.
@@ -28,12 +29,14 @@ struct Loop {
     int count = 1;
     while (rounds.waits(begin, static_cast<std::size_t>(10 * count), count * held, most_held))
       ++count;
-    const double passes = passes_once ? 1 : count;
+    const bool is_swept = swept_from > 0 && count >= swept_from;
+    const double passes = passes_once || is_swept ? 1 : count;
     const Rounds::Trace trace{.nodes = static_cast<std::size_t>(10 * count),
                               .bytes = static_cast<std::int64_t>(5e7 * passes),
                               .memory = memory * passes,
                               .work = work * count,
-                              .temporaries = temporaries * count};
+                              .temporaries = temporaries * count,
+                              .may_sweep = swept_from > 0 && count > 1};
     if (rounds.note(begin, trace, limits)) rounds.await(begin, {code});
     return count;
   }
@@ -53,6 +56,17 @@ TEST(Rounds, wait_for_one_another_when_their_kernel_is_compiled) {
   EXPECT_EQ(loop.after(10), 1);
   loop.compile();
   EXPECT_EQ(loop.after(10), 4);
+}
+
+TEST(Rounds, that_may_be_swept_are_tried_with_all) {
+  Loop loop{.memory = 3e6, .work = 2e6, .passes_once = false, .swept_from = 4};
+  loop.compile();
+  EXPECT_EQ(loop.after(12), 1);
+  EXPECT_EQ(loop.trace(), 2);
+  EXPECT_EQ(loop.after(10), 8);
+  Loop gains_nothing{.memory = 3e6, .work = 2e6, .passes_once = false, .swept_from = 20};
+  gains_nothing.compile();
+  EXPECT_EQ(gains_nothing.after(40), 1);
 }
 
 // A round that calls one function for three arrays passes for three.

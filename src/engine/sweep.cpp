@@ -4,48 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <span>
-#include <string>
 
 #include "engine/pool.h"
-#include "ir/error.h"
 
 namespace frit {
 namespace {
 
 constexpr std::size_t most_launches = 64;
-constexpr double shortest_turn = 1000;   // nanoseconds of a launch before the next one
-constexpr std::int64_t least_depth = 8;  // rows of a thread, in shifts
-constexpr double cache_share = 0.6;      // that the rows of a sweep may take
-constexpr std::int64_t few_rows = 3;     // shifts that are worth a core's own cache
-
-// Bytes of a core's cache of data, by level; of the whole system's files, for sysconf takes the
-// caches of all cores for one in virtual machines. 0: there is none, or nobody knows.
-std::int64_t cache_bytes(int level) {
-  for (int k = 0; k < 8; ++k) {
-    const std::string folder =
-        text("/sys/devices/system/cpu/cpu0/cache/index", k, "/");  // as lscpu(1) does
-    int its_level = 0;
-    std::int64_t kib = 0;
-    std::string type;
-    std::ifstream(folder + "level") >> its_level;
-    std::ifstream(folder + "type") >> type;
-    std::ifstream(folder + "size") >> kib;
-    if (its_level == level && type != "Instruction") return kib << 10;
-  }
-  return 0;
-}
-// Of the cache that a core has for itself, and of the last one, which all share.
-double own_cache() {
-  static const std::int64_t size = cache_bytes(2);
-  return static_cast<double>(size > 0 ? size : 512 << 10);
-}
-double shared_cache() {
-  static const std::int64_t size = cache_bytes(3);
-  return static_cast<double>(size > 0 ? size : 8 << 20);
-}
-
 class Sweep {
  public:
   Sweep(std::span<const SweptLaunch> launches, std::int64_t turn)
@@ -94,9 +60,15 @@ class Sweep {
     low = std::max(low, l.first());
     high = std::min(high, l.behind());
     if (low >= high) return;
+    if (l.copied)
+      return l.copied->copy(static_cast<const std::byte*>(l.pointers[0]),
+                            static_cast<std::byte*>(l.pointers[1]), low, high);
     const LaunchArguments arguments = {l.pointers.data(), l.integers.data(), l.scalars.data()};
     if (l.point) {
       l.executable->run(arguments, 0, l.iterations(), nullptr);
+    } else if (l.per_row > 1) {
+      l.executable->run(arguments, (low - l.begin) * l.per_row,
+                        std::min((high - l.begin) * l.per_row, l.extent_of_kernel), nullptr);
     } else if (l.rows == 1) {
       l.executable->run(arguments, low - l.begin, high - l.begin, nullptr);
     } else {  // iterations of several rows, counted from the first of these
@@ -115,12 +87,14 @@ class Sweep {
 
 }  // namespace
 
+unsigned run_sweep(std::span<const SweptLaunch> launches, std::int64_t turn, std::int64_t parts) {
+  return Sweep(launches, turn).run(parts);
+}
+
 void LaunchSweep::begin(std::int64_t bytes, std::int64_t shift) {
   count_ = 0;
-  most_shift_ = shift;
-  const int threads = ThreadPool::get().threads();
-  const bool pays = shift > 0 || static_cast<double>(bytes) > own_cache() * threads;
-  bytes_ = pays ? bytes : 0;
+  limits_ = {.bytes = bytes, .threads = ThreadPool::get().threads(), .most_shift = shift};
+  if (!limits_.pays()) limits_.bytes = 0;
 }
 
 SweptLaunch& LaunchSweep::next() {
@@ -131,7 +105,7 @@ SweptLaunch& LaunchSweep::next() {
 bool LaunchSweep::takes(const NestSweeps& sweeps) {
   SweptLaunch& l = launches_[count_];
   l.shift = 0;
-  if (count_ == 0) return l.point || fits(1, Size().with(l));
+  if (count_ == 0) return l.point || limits_.fits(1, with({}, l));
   if (count_ == most_launches) return false;
   const auto at = [](std::int32_t number) { return static_cast<std::size_t>(number); };
   for (std::size_t k = 0; k < count_; ++k) {
@@ -140,44 +114,21 @@ bool LaunchSweep::takes(const NestSweeps& sweeps) {
     if (apart == NestSweeps::unknown) return false;
     l.shift = std::max(l.shift, before.shift + apart);
   }
-  return fits(l.shift, size_.with(l));
+  return limits_.fits(l.shift, with(size_, l));
 }
 
 void LaunchSweep::add() {
-  size_ = (count_ == 0 ? Size() : size_).with(launches_[count_]);
+  size_ = with(count_ == 0 ? SweepSize() : size_, launches_[count_]);
   ++count_;
 }
 
-LaunchSweep::Size LaunchSweep::Size::with(const SweptLaunch& l) const {
-  Size both = *this;
-  both.extent = std::max(extent, l.extent());
+SweepSize LaunchSweep::with(const SweepSize& size, const SweptLaunch& l) {
+  SweepSize both = size;
+  both.extent = std::max(size.extent, l.extent());
   if (l.point) return both;
-  both.rows = std::max(rows, l.rows);
-  both.cost_of_row = std::max(cost_of_row, l.cost / static_cast<double>(l.extent()));
+  both.rows = std::max(size.rows, l.rows);
+  both.cost_of_row = std::max(size.cost_of_row, l.cost / static_cast<double>(l.extent()));
   return both;
-}
-
-// Rows of each launch for a turn.
-std::int64_t LaunchSweep::turn_of(const Size& size) const {
-  if (most_shift_ > 0 || size.cost_of_row <= 0) return size.rows;
-  const double most = static_cast<double>(size.extent);
-  const auto wanted = static_cast<std::int64_t>(std::min(most, shortest_turn / size.cost_of_row));
-  return (wanted / size.rows + 1) * size.rows;
-}
-
-// Do the rows between the first launch and the last fit a cache, and are they few beside those of a
-// thread?
-bool LaunchSweep::fits(std::int64_t shift, const Size& size) const {
-  const std::int64_t threads = ThreadPool::get().threads();
-  if (most_shift_ > 0) return shift <= most_shift_;
-  if (threads > 1 && shift * least_depth * threads > size.extent) return false;
-  const double row = static_cast<double>(bytes_) / static_cast<double>(size.extent);
-  const std::int64_t turn = turn_of(size);
-  const auto take = [&](std::int64_t rows) { return row * static_cast<double>(rows + turn); };
-  if (take(shift) <= cache_share * own_cache()) return true;
-  const double share = cache_share * shared_cache();
-  return static_cast<double>(bytes_) > share && take(few_rows) > cache_share * own_cache() &&
-         take(shift) <= share / static_cast<double>(threads);
 }
 
 unsigned LaunchSweep::run() {
@@ -206,13 +157,10 @@ unsigned LaunchSweep::run_together() {
     cost += l.cost;
     if (is_interpreted(l)) of_interpreted += l.cost;
   }
-  const std::int64_t threads = ThreadPool::get().threads();
-  const std::int64_t parts =
-      threads *
-      std::clamp<std::int64_t>(size_.extent / (2 * least_depth * threads * deepest), 1, 4);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  const unsigned flags = Sweep(all, turn_of(size_)).run(parts);
+  const unsigned flags =
+      run_sweep(all, limits_.turn(size_), limits_.parts(deepest, size_));
   const std::chrono::duration<double, std::nano> took = Clock::now() - start;
   for (const SweptLaunch& l : all)
     if (is_interpreted(l))

@@ -270,6 +270,10 @@ void add_test_hooks(nb::module_& m) {
   add_limit(m, "set_unread_bytes", &Settings::unread_bytes,
             "What nobody is foreseen to read is not stored, from n bytes on. Gives back what it "
             "was.");
+  add_limit(m, "set_sweep_shift", &Settings::sweep_shift,
+            "Launches that may go over their arrays together do, at most n rows apart, whatever "
+            "they gain; 0: where it pays. Plans that are known stay (flush_caches). Gives back "
+            "what it was.");
   m.def("kernel_folder", &store_folder_from_environment,
         "Where compiled kernels are kept; empty: nowhere.");
   m.def(

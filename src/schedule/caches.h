@@ -19,4 +19,8 @@ inline bool is_fetched_ahead(bool is_far, bool is_large, bool is_plain) {
   return is_amds_processor() ? is_large && !is_plain : is_far;
 }
 
+// Bytes of the cache that a core has for itself, and of the last one, which all share.
+double own_cache();
+double shared_cache();
+
 }  // namespace frit

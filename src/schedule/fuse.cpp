@@ -21,6 +21,7 @@
 #include "ir/kernel.h"
 #include "schedule/dependence.h"
 #include "schedule/reduction_order.h"
+#include "schedule/sweep_size.h"
 
 namespace frit {
 namespace {
@@ -160,6 +161,7 @@ class Fuser {
     if (group.in_order) return "the kernel before it runs point after point";
     if (group.members.size() >= most_members) return "the group is full";
     if (!fit_space(group, node, attempt)) return "another iteration space";
+    if (is_at_other_border(group, node)) return "another border of an array";
     if (attempt.member.level == Level::Row && is_busy_behind_rows(group, attempt))
       return "more steps behind a row than the row is worth";
     set_windows(group.extents, attempt.takes_shape ? node.reduced : group.reduced, attempt.member);
@@ -174,6 +176,22 @@ class Fuser {
         space_of(group) > small_space)
       return "nothing in common, and many operands";
     return nullptr;
+  }
+
+  // Rows at two ends of an array are stored apart, so that each goes along in a sweep where its
+  // neighbours do (plan_sweep.h).
+  bool is_at_other_border(const Group& group, const Node& node) const {
+    constexpr std::int64_t small_part = 16, far_part = 4;  // of the array
+    if (node.kind != NodeKind::Elementwise) return false;
+    const std::int64_t bytes = node.out.base->bytes;
+    const SweepLimits limits{
+        .bytes = bytes, .threads = segment_.threads, .most_shift = segment_.sweep_shift};
+    if (space_of(group) * size_of(node.out.dtype) * small_part > bytes || !limits.pays())
+      return false;
+    return std::ranges::any_of(group.members, [&](const Member& m) {
+      return m.out.slot == node.out.base->slot &&
+             std::abs(m.out.offset - node.out.offset) * far_part > bytes;
+    });
   }
 
   // A reduction of what the group's kernel makes for it and for nobody else.

@@ -128,6 +128,8 @@ class Body : public RoutineHost {
   // Stores that bypass the caches pay where a launch touches more than they hold.
   void allow_streaming() { may_stream_ = true; }
   void finish_launch();
+  // Of a launch whose loops are one an axis: what each iteration of the first one touches.
+  void note_reach(const std::vector<Axis>& axes);
   // Of a launch that is not the group's own space: `cost` nanoseconds an element.
   void finish_launch_of(std::int64_t elements, std::int64_t bytes, double cost);
 
@@ -178,7 +180,7 @@ class Body : public RoutineHost {
   std::int32_t own_operand(DType dtype, std::uint32_t slot, std::int64_t offset);
   void fill_own_memory(const Member& m);
   std::int32_t whole_operand(const Window& w, std::int64_t offset, MemoryAccess access);
-  std::vector<BoxCopy> border_of(std::uint32_t slot) const;
+  Surroundings border_of(std::uint32_t slot) const;
 
   // ---- what a routine asks for ------------------------------------------------------------------
 

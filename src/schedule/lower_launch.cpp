@@ -1,5 +1,6 @@
 // lower_launch.cpp: the end of a lowering: the traffic and cost of the launch, and its shadows.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "ir/error.h"
@@ -143,8 +144,8 @@ void Body::finish_launch_of(std::int64_t elements, std::int64_t bytes, double co
   plan_.steps.push_back(std::move(step));
 }
 
-// What a shadow keeps of the old memory: everything outside the written window, slab by slab.
-std::vector<BoxCopy> Body::border_of(std::uint32_t slot) const {
+// What a shadow keeps of the old memory: everything outside the written window.
+Surroundings Body::border_of(std::uint32_t slot) const {
   const Window* written = nullptr;
   for (const Member& m : group_.members)
     if (m.out.slot == slot) {
@@ -160,36 +161,72 @@ std::vector<BoxCopy> Body::border_of(std::uint32_t slot) const {
   const std::int64_t item = size_of(written->dtype);
   std::vector<std::int64_t> pitch(grid.extents.size() + 1, item);
   for (std::size_t k = grid.extents.size(); k-- > 0;) pitch[k] = pitch[k + 1] * grid.extents[k];
-  std::vector<BoxCopy> boxes;
+  Surroundings border{.pitch = pitch[1],
+                      .rows = grid.extents[0],
+                      .begin = grid.starts[0],
+                      .end = grid.starts[0] + grid.counts[0],
+                      .within = {}};
   // For axis k: the outer axes run over the window, axis k over what the window leaves out, the
   // inner ones over all.
   std::int64_t rows = 1;
   std::vector<std::int64_t> outer_offsets{0};
-  for (std::size_t k = 0; k < grid.extents.size(); ++k) {
+  for (std::size_t k = 1; k < grid.extents.size(); ++k) {
     const std::int64_t before = grid.starts[k] * pitch[k + 1];
-    const std::int64_t behind = (grid.extents[k] - grid.starts[k] - grid.counts[k]) * pitch[k + 1];
     const std::int64_t behind_start = (grid.starts[k] + grid.counts[k]) * pitch[k + 1];
+    const std::int64_t behind = pitch[k] - behind_start;
     for (std::int64_t offset : outer_offsets) {
       if (before > 0)
-        boxes.push_back(
-            {.offset = offset, .rows = rows, .row_stride = k ? pitch[k] : 0, .bytes = before});
+        border.within.push_back(
+            {.offset = offset, .rows = rows, .row_stride = pitch[k], .bytes = before});
       if (behind > 0)
-        boxes.push_back({.offset = offset + behind_start,
-                         .rows = rows,
-                         .row_stride = k ? pitch[k] : 0,
-                         .bytes = behind});
+        border.within.push_back({.offset = offset + behind_start,
+                                 .rows = rows,
+                                 .row_stride = pitch[k],
+                                 .bytes = behind});
     }
     // Descend: rows of the next axis are the window's points on this one.
     if (k + 1 < grid.extents.size()) {
       std::vector<std::int64_t> deeper;
       for (std::int64_t offset : outer_offsets)
         for (std::int64_t r = 0; r < rows; ++r)
-          deeper.push_back(offset + r * (k ? pitch[k] : 0) + grid.starts[k] * pitch[k + 1]);
+          deeper.push_back(offset + r * pitch[k] + before);
       outer_offsets = std::move(deeper);
       rows = grid.counts[k];
     }
   }
-  return boxes;
+  return border;
+}
+
+void Surroundings::copy(const std::byte* from, std::byte* to, std::int64_t low,
+                        std::int64_t high) const {
+  const auto copy_bytes = [&](std::int64_t offset, std::int64_t bytes) {
+    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(bytes));
+  };
+  const auto copy_rows = [&](std::int64_t first, std::int64_t last) {
+    if (first < last) copy_bytes(first * pitch, (last - first) * pitch);
+  };
+  copy_rows(low, std::min(high, begin));
+  for (std::int64_t row = std::max(low, begin); row < std::min(high, end); ++row)
+    for (const BoxCopy& box : within)
+      for (std::int64_t r = 0; r < box.rows; ++r)
+        copy_bytes(row * pitch + box.offset + r * box.row_stride, box.bytes);
+  copy_rows(std::max(low, end), high);
+}
+
+// What each window that is an operand has to do with an iteration of the parallel loop.
+void Body::note_reach(const std::vector<Axis>& axes) {
+  step_.reach.assign(step_.operands.size(), {});
+  for (const Bound& b : bound_) {
+    Reach reach{.known = true, .high = size_of(b.window->dtype)};
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const std::int64_t stride = b.window->strides[static_cast<std::size_t>(axes[k].inner())];
+      if (k == 0)
+        reach.stride = stride;
+      else
+        (stride < 0 ? reach.low : reach.high) += stride * (axes[k].extent - 1);
+    }
+    step_.reach[static_cast<std::size_t>(b.operand)] = reach;
+  }
 }
 
 }  // namespace frit

@@ -25,6 +25,7 @@ class MapBody final : public Body {
     flush(full_);
     for (std::size_t k = 1; k < axes.size(); ++k) close();
     close_flat();
+    note_reach(axes);
     finish_launch();
   }
 

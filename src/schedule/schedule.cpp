@@ -6,6 +6,7 @@
 #include "schedule/fuse.h"
 #include "schedule/lower.h"
 #include "schedule/own_memory.h"
+#include "schedule/plan_sweep.h"
 #include "schedule/sink.h"
 
 namespace frit {
@@ -97,6 +98,7 @@ void count_bytes(const Segment& segment, Plan& plan) {
     if (written[slot] && (s.alive || s.pinned)) plan.bytes_least += s.bytes;
   }
   for (const GroupSummary& g : plan.groups) plan.bytes_moved += g.bytes_moved;
+  for (const PlanSweep& sweep : plan.sweeps) plan.bytes_moved -= sweep.bytes_saved;
 }
 
 }  // namespace
@@ -165,6 +167,7 @@ std::shared_ptr<const Plan> make_plan(const Segment& segment) {
     plan->groups.push_back(std::move(summary));
   }
   place_memory(segment, *plan);
+  find_sweeps(segment, *plan);
   count_bytes(segment, *plan);
   return plan;
 }

@@ -41,6 +41,7 @@ struct Segment {
   std::span<const SlotState> slots;
   bool fuses = true;  // false: only a kernel and its own reductions run together
   int threads = 1;    // that launches may be cut for: what is theirs follows, no element's value
+  std::int64_t sweep_shift = 0;  // of sweeps, whatever they gain; 0: as they pay
 };
 
 // Memory of one kernel operand. Slots from Segment::slots.size() on are the plan's own temporaries.
@@ -62,6 +63,16 @@ struct BoxCopy {
   std::int64_t rows = 1, row_stride = 0, bytes = 0;
 };
 
+// All of a base's memory but a window, as rows: those of the grid's first axis under the window.
+struct Surroundings {
+  std::int64_t pitch = 0, rows = 0;  // bytes of a row, and how many there are
+  std::int64_t begin = 0, end = 0;   // the rows that the window has a part of,
+  std::vector<BoxCopy> within;       // and what it leaves of each, from the row's start
+  bool empty() const { return begin == 0 && end == rows && within.empty(); }
+  // Of the rows [low, high).
+  void copy(const std::byte* from, std::byte* to, std::int64_t low, std::int64_t high) const;
+};
+
 enum class StepKind : std::uint8_t {
   Launch,   // run a kernel
   Combine,  // fold the partial results of a launch into one element
@@ -73,24 +84,34 @@ enum class Pace : std::uint8_t {
   OneByOne,  // points of a user's kernel that depend on one another: the interpreter crawls
 };
 
+// What an iteration of a launch touches of an operand: bytes [low, high) from the operand's start,
+// `stride` further on for each iteration.
+struct Reach {
+  bool known = false;
+  std::int64_t stride = 0, low = 0, high = 0;
+};
+
+inline double memory_cost(std::int64_t bytes) { return 0.04 * static_cast<double>(bytes); }  // ns
+
 struct LaunchStep {
   std::shared_ptr<const Kernel> kernel;
   std::vector<Binding> operands;
   std::vector<std::int64_t> integers;
   std::vector<ScalarBinding> scalars;
+  std::vector<Reach> reach;  // one an operand; none: nothing is known
   std::int64_t extent = 0;   // of the parallel loop
   std::int64_t granule = 1;  // parts are multiples of this many iterations
   std::int64_t scratch_bytes = 0;
   std::int64_t elements = 0;  // innermost iterations in all
   std::int64_t bytes = 0;     // memory traffic
   double cost = 0;            // estimated nanoseconds on one core, compiled
-  double memory_cost() const { return 0.04 * static_cast<double>(bytes); }  // of that
+  double memory_cost() const { return frit::memory_cost(bytes); }  // of that
   Pace pace = Pace::Lanes;
   // In-place updates whose neighbours are still read: the base gets new memory. Its part outside
   // the written window is copied first; afterwards the shadow becomes the base's memory.
   struct Shadow {
     std::uint32_t slot;
-    std::vector<BoxCopy> border;
+    Surroundings border;
   };
   std::vector<Shadow> shadows;
 };
@@ -127,8 +148,47 @@ struct GroupSummary {
   std::int64_t parts = 0;
 };
 
+// Launches that follow one another and go over the rows of their arrays together, each some rows
+// behind the one before (plan_sweep.h). They write memory of the sweep's own alone, its blocks; what
+// was there before stays as it is until all is done, so that the same steps can run in order
+// instead.
+struct PlanSweep {
+  static constexpr std::int32_t initial = -1;  // no block: a slot's memory from before the sweep
+  // A launch; or, without a kernel, a copy of rows.
+  struct Item {
+    std::uint32_t step = 0;
+    std::shared_ptr<const Kernel> kernel;  // the step's, which leaves its stores in the caches
+    std::vector<std::int32_t> blocks;      // one an operand; of a copy: where from, where to
+    std::uint32_t slot = 0;                // of a copy
+    Surroundings copied;
+    std::int64_t begin = 0, rows = 0;  // its rows, by the sweep's count,
+    std::int64_t per_row = 1;          // and how many iterations each has
+    std::int64_t shift = 0;            // how many rows it is behind
+  };
+  // What a step leaves for new memory; whole: no later step of the sweep writes over it.
+  struct Left {
+    std::uint32_t group, slot;
+    std::int32_t block;
+    bool whole = true;
+  };
+  struct Result {
+    std::uint32_t slot;
+    std::int32_t block;
+  };
+  std::uint32_t first = 0, behind = 0;  // steps, of whole groups
+  std::vector<Item> items;
+  std::vector<std::int64_t> blocks;  // bytes
+  std::vector<Left> left;
+  std::vector<Result> results;      // whose memory is a block afterwards
+  std::vector<std::uint32_t> gone;  // slots that nobody needs afterwards
+  std::int64_t turn = 1, parts = 1;
+  std::int64_t bytes_saved = 0;  // of the traffic that the launches have one by one
+};
+
 struct Plan {
   std::vector<Step> steps;
+  std::vector<PlanSweep> sweeps;          // in order
+  bool may_sweep = false;  // some launches could go together, whether or not these gain by it
   std::vector<std::int64_t> temporaries;  // bytes of each of the plan's own slots
   std::vector<std::vector<std::int64_t>> tables;
   std::vector<GroupSummary> groups;

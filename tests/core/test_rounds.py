@@ -83,11 +83,11 @@ def evals_of_a_call(function, data):
 def test_elementwise_rounds_wait_and_others_do_not():
     data = numpy.full(N, 0.25), numpy.zeros(N)
     with np.errstate(all="ignore"):
-        first = {f: evals_of_a_call(f, data) for f in (logistic, smoothed)}
+        first = {f: evals_of_a_call(f, data) for f in (logistic, summed)}
         for _ in range(20):
             evals_of_a_call(logistic, data)
-            evals_of_a_call(smoothed, data)
+            evals_of_a_call(summed, data)
         _core.wait_for_compiler()
         evals_of_a_call(logistic, data)
         assert evals_of_a_call(logistic, data) <= first[logistic] / 2
-        assert evals_of_a_call(smoothed, data) == first[smoothed]
+        assert evals_of_a_call(summed, data) == first[summed]

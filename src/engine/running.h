@@ -1,0 +1,32 @@
+// running.h: a plan while it runs.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace frit {
+
+// The memory of one run of a plan.
+struct Engine::Running {
+  CachedPlan& cached;
+  std::vector<Node>& nodes;
+  std::vector<Base*> slots;
+  std::vector<std::byte*> temporaries;
+
+  std::byte* pointer(std::uint32_t slot) const {
+    return slot < slots.size() ? slots[slot]->data : temporaries[slot - slots.size()];
+  }
+  void* table(const Binding& b) const {
+    return const_cast<std::byte*>(
+        reinterpret_cast<const std::byte*>(cached.plan->tables[b.slot].data()) + b.offset);
+  }
+  const Scalar& scalar(const ScalarBinding& b) const {
+    const Node& node = nodes[b.node];
+    return node.kind == NodeKind::Routine ? node.site->scalars[b.constant]
+                                          : node.constants[b.constant];
+  }
+};
+
+}  // namespace frit

@@ -1,0 +1,41 @@
+// caches.cpp: asks the system how large the caches are.
+#include "schedule/caches.h"
+
+#include <fstream>
+#include <string>
+
+#include "ir/error.h"
+
+namespace frit {
+namespace {
+
+// Bytes of a core's cache of data, by level; of the whole system's files, for sysconf takes the
+// caches of all cores for one in virtual machines. 0: there is none, or nobody knows.
+std::int64_t cache_bytes(int level) {
+  for (int k = 0; k < 8; ++k) {
+    const std::string folder =
+        text("/sys/devices/system/cpu/cpu0/cache/index", k, "/");  // as lscpu(1) does
+    int its_level = 0;
+    std::int64_t kib = 0;
+    std::string type;
+    std::ifstream(folder + "level") >> its_level;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> kib;
+    if (its_level == level && type != "Instruction") return kib << 10;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double own_cache() {
+  static const std::int64_t size = cache_bytes(2);
+  return static_cast<double>(size > 0 ? size : 512 << 10);
+}
+
+double shared_cache() {
+  static const std::int64_t size = cache_bytes(3);
+  return static_cast<double>(size > 0 ? size : 8 << 20);
+}
+
+}  // namespace frit
