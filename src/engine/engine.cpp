@@ -135,6 +135,7 @@ void Engine::free_unseen(Base* base) {
 
 void Engine::start_trace() {
   pending_cost_ = 0;
+  pending_elements_ = 0;
   anchor_ = 0;
   waiting_ = 0;
   rounds_.start_trace();
@@ -175,6 +176,17 @@ void Engine::commit() {
   if (at_once) return eval();
   if (nodes_.size() > settings.most_nodes) [[unlikely]]
     eval();
+}
+
+bool Engine::records_element(const Base& touched, const Base& awaited) {
+  constexpr double work_for_element = 2e5;  // ns that are worth a node
+  if (awaited.pending_writes == 0 || touched.exports > 0 || touched.foreign || !settings.lazy ||
+      settings.fusion != Fusion::On)
+    return false;
+  if (&touched == &awaited && touched.bytes < settings.unread_bytes) return false;
+  if (pending_cost_ < work_for_element * (pending_elements_ + 1)) return false;
+  ++pending_elements_;
+  return true;
 }
 
 // Bytes that only what is still to be computed keeps.

@@ -166,6 +166,10 @@ class Engine {
   }
   // The base's stamp, a new one where it has none; 0: others may change the memory unseen.
   std::uint64_t stamp(Base* base);
+  // Who reads or writes one element of `touched` has to wait for what pending nodes write to
+  // `awaited`: is it a node itself, so that the work goes on waiting? Where there is much of it for
+  // each element that waits.
+  bool records_element(const Base& touched, const Base& awaited);
   // What was postponed has run once: it is no work that somebody waits for, but in no memory.
   bool has_pending() const { return newly_recorded() > 0; }
   bool has_nodes() const { return !nodes_.empty(); }
@@ -331,6 +335,7 @@ class Engine {
   std::int64_t held_ = 0;
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
+  int pending_elements_ = 0;  // nodes for one element each
   double cost_seen_ = 0;    // ns of all launches
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   Rounds rounds_;

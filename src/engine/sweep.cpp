@@ -62,7 +62,8 @@ class Sweep {
     if (low >= high) return;
     if (l.copied)
       return l.copied->copy(static_cast<const std::byte*>(l.pointers[0]),
-                            static_cast<std::byte*>(l.pointers[1]), low, high);
+                            static_cast<std::byte*>(l.pointers[1]), low - l.begin,
+                            high - l.begin);
     const LaunchArguments arguments = {l.pointers.data(), l.integers.data(), l.scalars.data()};
     if (l.point) {
       l.executable->run(arguments, 0, l.iterations(), nullptr);

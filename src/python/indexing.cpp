@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "front/common.h"
 #include "front/dense.h"
 #include "python/array_type.h"
 #include "python/fallback.h"
@@ -156,12 +157,27 @@ void write_idle(const Array& array, std::int64_t offset, const void* element, st
   std::atomic_ref(array.base()->stamp).store(0, std::memory_order_release);  // behind the write
 }
 
+// Is one element of it read or written by a step that is recorded? (`u[i, j] += s` in each round of
+// a simulation.)
+bool is_recorded(const Array& array, const Array& awaited) {
+  const Locked lock(Engine::lock());
+  return Engine::get().records_element(*array.base(), *awaited.base());
+}
+Array element_of(const Array& array, std::int64_t offset) {
+  return window(array, {}, {}, array.offset() + offset, array.dtype());
+}
+
 bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   if (double number; array.dtype() == DType::Float64 && read_double(value, number))
     if (is_idle(array)) {
       write_idle(array, offset, &number, sizeof number);
       return true;
     }
+  if (is_scalar(value) && !scalar_of(value).value) {  // `seen[k] = u[i, j]`
+    const Array& given = scalar_of(value).array;
+    if (!is_ready(given) && given.dtype() == array.dtype() && is_recorded(array, given))
+      return false;
+  }
   const std::optional<Scalar> element = element_value(value, array.dtype());
   if (!element) return false;
   const auto size = static_cast<std::size_t>(array.layout()->item_size());
@@ -171,6 +187,10 @@ bool write_element(const Array& array, std::int64_t offset, PyObject* value) {
   }
   // Somebody still has to read or write the old elements: an export waits for them.
   note_source();
+  if (is_recorded(array, array)) {
+    assign(element_of(array, offset), *element);
+    return true;
+  }
   std::byte* data;
   {
     WithoutGil released;
@@ -392,7 +412,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
           [&] { return make_scalar(array.base()->data + array.offset() + offset, array.dtype()); });
     }
     note_source();
-    return guarded([&] { return make_scalar(evaluate(array) + offset, array.dtype()); });
+    return guarded([&] {
+      return is_recorded(array, array) ? new_scalar_result(copy(element_of(array, offset)))
+                                : make_scalar(evaluate(array) + offset, array.dtype());
+    });
   }
   if (BasicWindow basic; read_window(array, key, basic))
     return guarded([&] { return new_view(basic.of(array), array_of(self)); });

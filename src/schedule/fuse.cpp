@@ -161,7 +161,7 @@ class Fuser {
     if (group.in_order) return "the kernel before it runs point after point";
     if (group.members.size() >= most_members) return "the group is full";
     if (!fit_space(group, node, attempt)) return "another iteration space";
-    if (is_at_other_border(group, node)) return "another border of an array";
+    if (is_elsewhere(group, node)) return "another place of large arrays";
     if (attempt.member.level == Level::Row && is_busy_behind_rows(group, attempt))
       return "more steps behind a row than the row is worth";
     set_windows(group.extents, attempt.takes_shape ? node.reduced : group.reduced, attempt.member);
@@ -178,20 +178,35 @@ class Fuser {
     return nullptr;
   }
 
-  // Rows at two ends of an array are stored apart, so that each goes along in a sweep where its
-  // neighbours do (plan_sweep.h).
-  bool is_at_other_border(const Group& group, const Node& node) const {
-    constexpr std::int64_t small_part = 16, far_part = 4;  // of the array
+  // Rows and elements at different places of large arrays are kernels of their own, so that each
+  // goes along in a sweep where its neighbours do (plan_sweep.h).
+  bool is_elsewhere(const Group& group, const Node& node) const {
+    constexpr double far_apart = 1.0 / 64;  // of the array
     if (node.kind != NodeKind::Elementwise) return false;
-    const std::int64_t bytes = node.out.base->bytes;
+    bool is_far = false;
+    for_each_access(node, [&](const Access& a, bool) {
+      const std::optional<double> here = place_in_large(group, a.base->slot, a.offset);
+      if (!here || is_far) return;
+      const auto is_far_from = [&](const Window& w) {
+        const auto there = w.slot == no_slot ? std::nullopt : place_in_large(group, w.slot, w.offset);
+        return there && std::abs(*there - *here) > far_apart;
+      };
+      is_far = std::ranges::any_of(group.members, [&](const Member& m) {
+        return is_far_from(m.out) || std::ranges::any_of(m.in, is_far_from);
+      });
+    });
+    return is_far;
+  }
+  // Where the byte is in an array of which the group's space is a small part, and that no cache
+  // holds: from 0 to 1.
+  std::optional<double> place_in_large(const Group& group, std::uint32_t slot,
+                                       std::int64_t offset) const {
+    constexpr std::int64_t small_part = 16;
+    const std::int64_t bytes = segment_.slots[slot].bytes;
     const SweepLimits limits{
         .bytes = bytes, .threads = segment_.threads, .most_shift = segment_.sweep_shift};
-    if (space_of(group) * size_of(node.out.dtype) * small_part > bytes || !limits.pays())
-      return false;
-    return std::ranges::any_of(group.members, [&](const Member& m) {
-      return m.out.slot == node.out.base->slot &&
-             std::abs(m.out.offset - node.out.offset) * far_part > bytes;
-    });
+    if (space_of(group) * 8 * small_part > bytes || !limits.pays()) return std::nullopt;
+    return static_cast<double>(offset) / static_cast<double>(bytes);
   }
 
   // A reduction of what the group's kernel makes for it and for nobody else.

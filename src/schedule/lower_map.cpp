@@ -54,6 +54,7 @@ class MapBody final : public Body {
     run_loop_members(0);
     flush(full_);
     close_flat();
+    note_reach({});
     finish_launch();
   }
 };

@@ -11,8 +11,10 @@ namespace frit {
 namespace {
 
 constexpr std::size_t most_items = 64;
+constexpr std::int64_t most_beside = 48 << 20;  // bytes of blocks, beside those of two arrays
 // A block's bytes are moved more than once: they come to the cache to be written.
 constexpr std::int64_t moves_of_block = 2;
+constexpr double share_of_memory = 0.75;  // of its cost that it has not where the caches hold all
 constexpr double least_saved = 0.25;  // of the launches' traffic
 
 using Item = PlanSweep::Item;
@@ -38,6 +40,11 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+std::int64_t bytes_of(const Segment& segment, const Plan& plan, std::uint32_t slot) {
+  const std::size_t own = segment.slots.size();
+  return slot < own ? segment.slots[slot].bytes : plan.temporaries[slot - own];
+}
+
 // Where the slots' memory is, and what goes together so far.
 class Candidate {
  public:
@@ -53,8 +60,8 @@ class Candidate {
   bool add(std::uint32_t number) {
     const Step& step = plan_->steps[number];
     const LaunchStep& launch = step.launch;
-    if (step.kind != StepKind::Launch || launch.pace != Pace::Lanes || launch.reach.empty() ||
-        launch.scratch_bytes != 0 || launch.extent == 0)
+    if (step.kind != StepKind::Launch || launch.reach.empty() || launch.scratch_bytes != 0 ||
+        launch.extent == 0 || (launch.pace != Pace::Lanes && launch.elements != 1))
       return false;
     for (std::uint32_t slot : step.allocate) memory_[slot] = take_block(slot);
     std::vector<std::int32_t> shadows;  // the blocks of launch.shadows
@@ -113,15 +120,14 @@ class Candidate {
     bool is_write;
     std::int64_t low, high;  // bytes behind the start of the row of the item's iteration
   };
+  using Touches = std::vector<std::pair<std::int32_t, Touch>>;  // with the block
   struct Memory {
     std::int64_t bytes, pitch;
-    bool is_free = false;
     std::vector<Touch> touches{};
   };
 
   std::int64_t bytes_of(std::uint32_t slot) const {
-    const std::size_t own = segment_->slots.size();
-    return slot < own ? segment_->slots[slot].bytes : plan_->temporaries[slot - own];
+    return frit::bytes_of(*segment_, *plan_, slot);
   }
   SweepLimits limits() const {
     return {.bytes = bytes_of_initial() + bytes_of_blocks(),
@@ -191,15 +197,28 @@ class Candidate {
       const std::int64_t rows = bytes / pitch;
       const std::int32_t block = take_block(b.slot);
       if (!add_copy(number, b.slot, PlanSweep::initial, block,
-                    {.pitch = pitch, .rows = rows, .begin = rows, .end = rows, .within = {}}))
+                    {.pitch = pitch, .rows = rows, .begin = rows, .end = rows, .within = {}},
+                    rows == 1 ? row_of(launch) : 0))
         return false;
       memory_[b.slot] = block;
     }
     return true;
   }
 
+  // Where a launch meets what is swept: what has but one row is there at that row too.
+  std::int64_t row_of(const LaunchStep& launch) {
+    for (std::size_t k = 0; k < launch.operands.size(); ++k) {
+      const Binding& b = launch.operands[k];
+      if (b.kind != Binding::Kind::Slot || !launch.reach[k].known) continue;
+      const std::int64_t pitch = pitches_[b.slot];
+      if (memory_[b.slot] != PlanSweep::initial && pitch < bytes_of(b.slot))
+        return floor_divide(b.offset + launch.reach[k].low, pitch);
+    }
+    return 0;
+  }
+
   bool add_copy(std::uint32_t number, std::uint32_t slot, std::int32_t from, std::int32_t to,
-                const Surroundings& copied) {
+                const Surroundings& copied, std::int64_t begin = 0) {
     if (memory_of(to).pitch != copied.pitch) return false;
     if (from == PlanSweep::initial) note_initial(slot);
     Item item;
@@ -207,12 +226,13 @@ class Candidate {
     item.blocks = {from, to};
     item.slot = slot;
     item.copied = copied;
+    item.begin = begin;
     item.rows = copied.rows;
-    std::vector<std::pair<std::int32_t, Touch>> touches;
+    Touches touches;
     if (from != PlanSweep::initial)
       touches.push_back({from, {.item = 0, .is_write = false, .low = 0, .high = copied.pitch}});
     touches.push_back({to, {.item = 0, .is_write = true, .low = 0, .high = copied.pitch}});
-    return add(std::move(item), touches, 0);
+    return place(std::move(item), touches, 0);
   }
 
   bool add_launch(std::uint32_t number, const LaunchStep& launch,
@@ -220,7 +240,7 @@ class Candidate {
     Item item;
     item.step = number;
     item.kernel = launch.kernel;
-    std::vector<std::pair<std::int32_t, Touch>> touches;
+    Touches touches;
     item.per_row = 0;
     for (std::size_t k = 0; k < launch.operands.size(); ++k) {
       const Binding& b = launch.operands[k];
@@ -236,9 +256,10 @@ class Candidate {
       if (block == PlanSweep::initial) continue;
       const Reach& reach = launch.reach[k];
       const std::int64_t pitch = memory_of(block).pitch;
-      if (!reach.known || reach.stride <= 0 || pitch == 0 || pitch % reach.stride != 0)
-        return false;
-      const std::int64_t per_row = pitch / reach.stride;
+      if (!reach.known || pitch == 0) return false;
+      const bool is_one = launch.extent == 1;  // whatever it would step on
+      if (!is_one && (reach.stride <= 0 || pitch % reach.stride != 0)) return false;
+      const std::int64_t per_row = is_one ? 1 : pitch / reach.stride;
       if (item.per_row == 0) item.per_row = per_row;
       if (item.per_row != per_row) return false;
       const std::int64_t more = (per_row - 1) * reach.stride;
@@ -251,18 +272,29 @@ class Candidate {
     if (touches.empty()) return false;
     item.rows = (launch.extent + item.per_row - 1) / item.per_row;
     ++launches_;
-    return add(std::move(item), touches, launch.cost);
+    const double cost = launch.cost - share_of_memory * launch.memory_cost();
+    return place(std::move(item), touches, cost);
+  }
+
+  // NumPy has two temporaries at a time for most of what is written so, and little more than NumPy
+  // is what a program may need.
+  bool takes_too_much() const {
+    std::int64_t largest = 0;
+    for (const Memory& block : blocks_) largest = std::max(largest, block.bytes);
+    return bytes_of_blocks() > 2 * largest + most_beside;
   }
 
   void note_initial(std::uint32_t slot) {
     if (std::ranges::find(initial_, slot) == initial_.end()) initial_.push_back(slot);
   }
 
-  // Its first row may be called any number: that with which it is the least behind the others.
-  bool add(Item item, std::vector<std::pair<std::int32_t, Touch>>& touches, double cost) {
-    if (sweep_.items.size() == most_items) return false;
-    std::int64_t best = -1;
+  // A launch's first row may be called any number: that with which it is the least behind the
+  // others.
+  bool place(Item item, const Touches& touches, double cost) {
+    if (sweep_.items.size() == most_items || takes_too_much()) return false;
+    std::int64_t best = item.kernel ? -1 : shift_of(touches, item.begin);
     for (const auto& [block, touch] : touches) {
+      if (!item.kernel) break;
       const std::int64_t begin = floor_divide(touch.low, memory_of(block).pitch);
       const std::int64_t shift = shift_of(touches, begin);
       if (best >= 0 && shift >= best) continue;
@@ -276,7 +308,7 @@ class Candidate {
       size.cost_of_row = std::max(size.cost_of_row, cost / static_cast<double>(item.rows));
     if (!limits().fits(std::max<std::int64_t>(item.shift, 1), size)) return false;
     size_ = size;
-    for (auto& [block, touch] : touches) {
+    for (const auto& [block, touch] : touches) {
       const std::int64_t start = item.begin * memory_of(block).pitch;
       memory_of(block).touches.push_back({.item = sweep_.items.size(),
                                           .is_write = touch.is_write,
@@ -290,7 +322,7 @@ class Candidate {
     return true;
   }
 
-  std::int64_t shift_of(const std::vector<std::pair<std::int32_t, Touch>>& touches,
+  std::int64_t shift_of(const Touches& touches,
                         std::int64_t begin) {
     std::int64_t shift = 0;
     for (const auto& [block, touch] : touches) {
@@ -339,6 +371,8 @@ std::vector<std::int64_t> pitches_of(const Segment& segment, const Plan& plan) {
       if (!shadow.border.empty())
         pitches[shadow.slot] = std::max(pitches[shadow.slot], shadow.border.pitch);
   }
+  for (std::uint32_t slot = 0; slot < pitches.size(); ++slot)  // of one row
+    if (pitches[slot] == 0) pitches[slot] = bytes_of(segment, plan, slot);
   return pitches;
 }
 

@@ -44,6 +44,21 @@ def smoothed(np, x, y):
     return x, y
 
 
+def driven(np, x, y):
+    """A field with a source and a receiver, by slices and elements."""
+    u, v = x.reshape(1000, 1000), y.reshape(1000, 1000)
+    seen, last = [], np.zeros(21)
+    for k in range(21):
+        v[1:] += 0.5 * (u[1:] - u[:-1])
+        u[1:-1, 1:-1] += 0.25 * (v[2:, 1:-1] - v[1:-1, 1:-1] + u[1:-1, 2:] - u[1:-1, :-2])
+        u[500, 500] += 0.1 * k
+        u[0, 3] = u[1, 3]
+        v[k, 7] = 1 / 3
+        seen.append(u[480, 500])
+        last[k] = v[501, 500]
+    return x, np.array(seen), last
+
+
 def summed(np, x, y):
     for _ in range(21):
         x = x / (1 + x.sum())
@@ -61,7 +76,7 @@ def multiplied(np, x, y):
     return v, x * y
 
 
-@pytest.mark.parametrize("function", [logistic, escape, kicked, smoothed, summed, multiplied])
+@pytest.mark.parametrize("function", [logistic, escape, kicked, smoothed, driven, summed, multiplied])
 def test_rounds_that_wait_give_the_same_bits(function):
     numbers = numpy.random.default_rng(3)
     data = numbers.random(N), numbers.random(N)
@@ -71,6 +86,24 @@ def test_rounds_that_wait_give_the_same_bits(function):
         for a, b in zip(expected, found, strict=True):
             assert a.tobytes() == numpy.asarray(b).tobytes()
         del found, b
+
+
+def test_steps_that_read_neighbours_go_over_the_arrays_together():
+    data = [numpy.random.default_rng(4).random(N) for _ in range(2)]
+    _core.flush_caches()
+    before = _core.set_sweep_shift(24)  # whatever the caches hold here
+    try:
+        with np.errstate(all="ignore"):
+            for _ in range(24):
+                evals_of_a_call(driven, data)
+                _core.wait_for_compiler()
+            swept = _core.statistics()["swept_launches"]
+            evals = evals_of_a_call(driven, data)
+    finally:
+        _core.set_sweep_shift(before)
+        _core.flush_caches()
+    assert _core.statistics()["swept_launches"] - swept > 21
+    assert evals < 12  # several rounds in each, though they read and write elements
 
 
 def evals_of_a_call(function, data):

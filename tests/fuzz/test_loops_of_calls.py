@@ -57,6 +57,9 @@ u = x; u -= 0.01 * y
 x = np.take(x, order)
 y[order[:100]] += 0.5
 y = 3.1 * y * (1 - y) * 0.9
+x[7] *= 0.5; y[0] = x[7] + 0.25
+e = x[-3]; x[5] = e; s = s * 0.5 + e
+y[1:-1] += 0.1 * (y[2:] - y[:-2]); y[k + 40] += 0.125; y[0] = y[1]
 w = np.abs(np.fft.rfft(x)); x = x * 0.99 + w[0] * 1e-9
 """.splitlines()
 MATRICES = """\
@@ -78,6 +81,8 @@ a += 0.01 * v[:, None]
 v = np.max(a, axis=0) * 0.5
 a -= a.mean(axis=1, keepdims=True) * 0.1
 v = (a * a).sum(0) * 0.01
+a[3, 2] += 0.5; v[0] = a[3, 2] * 0.1
+a[1:-1, 1:-1] += 0.1 * (a[2:, 1:-1] + a[:-2, 1:-1] - 2 * a[1:-1, 1:-1]); a[4, 4] *= 0.5
 a = np.where(a > 0, a, a * 0.5)
 c = np.cumsum(a, axis=0) * 0.001; a = a * 0.9 + c
 """.splitlines()

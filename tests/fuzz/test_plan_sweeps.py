@@ -41,6 +41,7 @@ u *= 0.99
 v[3] += 0.5
 u[k:] = 0.5 * v[: len(v) - k]
 u[:] = np.where(v > 0.5, u, 0.5 * v)
+r[k : k + 1] = u[3:4]; u[1:2] *= 0.5
 f = f * np.float32(0.5) + u.astype(np.float32)
 u[1:-1] += 0.1 * f[2:]
 u[::2] = 0.5 * v[::2]
@@ -76,6 +77,9 @@ u[1:-1, 1:-1] += 0.1 * f[2:, 2:]
 u[:] = np.where(v > 0.5, u, 0.5 * v)
 v = np.roll(u, 1, axis=0) * 0.5 + 0.5 * np.roll(u, -1, axis=0)
 s = s * 0.5 + u.sum()
+r[k : k + 1] = u[3, 2:3]
+u[0, 3:4] = u[1, 3:4] * 0.5
+r[1:] += 0.5 * r[:-1]; v[1] += r[0]
 seen.append(u[2].copy())
 t = u[1:-1, 1:-1]; t += 0.1 * (u[2:, 1:-1] - t)
 u[1:-1, 1:-1] = np.sqrt(np.abs(u[1:-1, 1:-1])) * 0.5 + 0.1 * u[:-2, 2:]
@@ -133,7 +137,7 @@ def program(numbers: random.Random) -> tuple[str, tuple[int, ...]]:
     text = f"for k in range(1, {numbers.randint(2, 5)}):\n{body}\n"
     if numbers.random() < 0.2:
         text = "old = u; view = u[1:]\n" + text + "seen += [old, view]\n"
-    return text + "seen += [u, v, f, s]\n", shape
+    return text + "seen += [u, v, f, s, r]\n", shape
 
 
 def bits(x: numpy.ndarray) -> str:
@@ -149,6 +153,7 @@ def run(text: str, np: Any, shape: tuple[int, ...], order: str) -> tuple[list[st
         return np.array(numpy.asarray(numpy.cos(values + shift), dtype, order=order), order="K")
 
     space: dict[str, Any] = {"np": np, "seen": [], "s": 0.0}
+    space["r"] = np.array(numpy.arange(8.0))
     space |= {"u": array(0), "v": array(1.5), "f": array(0.5, numpy.float32)}
     row, column = numpy.cos(numpy.arange(shape[-1])), numpy.sin(numpy.arange(shape[0]))
     space |= {"row": np.array(row), "column": np.array(column)[:, None]}
