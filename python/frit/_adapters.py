@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import os
 import sys
 import types
@@ -135,6 +136,11 @@ def _numba_stencils() -> None:
     from numba.stencils.stencil import StencilFunc
 
     replace(StencilFunc, "__call__", _with_real_arguments(StencilFunc.__call__))
+
+
+def _numpy_random() -> None:
+    """Real generators write to our arrays, too."""
+    importlib.import_module("frit.numpy.random")
 
 
 def _numexpr() -> None:
@@ -650,6 +656,7 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "numba.core.dispatcher": _numba_dispatcher,
     "numba.misc.special": _numba_typeof,
     "numba.stencils.stencil": _numba_stencils,
+    "numpy.random": _numpy_random,
     "numexpr": _numexpr,
     "pandas": _pandas,
     "pint": _pint,

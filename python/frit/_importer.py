@@ -192,16 +192,17 @@ def frit_import(
     """Stands for builtins.__import__."""
     try:
         if level == 0 and name not in _plain_names:
-            if name == "numpy" or name.startswith("numpy."):
+            is_numpy = name == "numpy" or name.startswith("numpy.")
+            if is_numpy:
                 frame = sys._getframe(1)
                 if not _activity.suspended and is_user_code(globals, frame):
                     return _ours(name, fromlist, frame.f_code)
-            elif due := _due(name):
+            if due := _due(name):
                 module = _import(name, globals, locals, fromlist, level)
                 for library in due:
                     _adapt(library, sys._getframe(1) if fromlist else None)
                 return module
-            else:
+            if not is_numpy:
                 _plain_names.add(name)
         return _import(name, globals, locals, fromlist, level)
     except BaseException as error:
@@ -370,6 +371,8 @@ def _adapt(library: str, taker: types.FrameType | None = None) -> None:
         if can_wait or not is_user_code(taker.f_globals, taker):  # type: ignore[union-attr]
             return
     _adapters_due.discard(library)
+    if not _due(library):
+        _packages_due.discard(library.partition(".")[0])
     _adapters.apply(library)
 
 

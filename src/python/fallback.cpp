@@ -361,6 +361,19 @@ PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments, Op
   return result.release();
 }
 
+template <class Stands>
+PyObject* call_for_results_as_they_are(PyObject* function, const Arguments& arguments) {
+  Ref result;
+  {
+    Stands stand;
+    result = call_with(stand, function, arguments);
+    // A function that writes to its operand may give it back.
+    if (PyObject* ours = stand.original(result.get())) result = Ref::borrow(ours);
+  }
+  drain_released();
+  return checked(result.release()).release();
+}
+
 // Null, with NumPy's error set, where the call failed.
 PyObject* call_as_held(PyObject* function, const Arguments& arguments) {
   switch (held_by(arguments)) {
@@ -386,15 +399,11 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
 }
 
 PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments) {
-  Ref result;
-  {
-    Stand stand;
-    result = call_with(stand, function, arguments);
-    // A function that writes to its operand may give it back.
-    if (PyObject* ours = stand.original(result.get())) result = Ref::borrow(ours);
-  }
-  drain_released();
-  return checked(result.release()).release();
+  return call_for_results_as_they_are<Stand>(function, arguments);
+}
+
+PyObject* call_with_real_arrays(PyObject* function, const Arguments& arguments) {
+  return call_for_results_as_they_are<Arrays>(function, arguments);
 }
 
 bool may_hold_any_of_ours(PyObject* values, PyObject* keywords) {

@@ -23,6 +23,9 @@ class ArgumentRoom {
 PyObject* call_numpy(PyObject* function, const Arguments& arguments);
 // The same for a function that is not NumPy's: what it gives back stays as it is.
 PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments);
+// The same for one that changes its argument in place: arrays that are arguments themselves are
+// replaced, and not those in a list, which would be a copy.
+PyObject* call_with_real_arrays(PyObject* function, const Arguments& arguments);
 // The same for the tp_call of a library's type; Ours: its results become ours if an argument was.
 // Null, with the error set, where the call failed.
 enum class Results : std::uint8_t { Ours, AsTheyAre };

@@ -22,6 +22,7 @@ struct FallbackObject {
   bool is_method;     // binds to an instance
   bool is_counted;    // as a fallback, to be reported
   bool is_foreign;    // a library's that wants real arrays: its results stay as they are
+  bool is_in_place;   // changes its argument, which may be a list of arrays
   PyObject* through;  // the attribute of the instance that stands in for it; or null
 };
 PyTypeObject* fallback_type = nullptr;
@@ -43,7 +44,9 @@ PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
   PyObject** const values = room.values();
   std::copy_n(arguments.values, count, values);
   values[0] = real.get();
-  return call_numpy(self.function, {values, arguments.positional, arguments.names});
+  const Arguments through{values, arguments.positional, arguments.names};
+  return self.is_in_place ? call_with_real_arrays(self.function, through)
+                          : call_numpy(self.function, through);
 }
 
 PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count,
@@ -51,8 +54,9 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
   const FallbackObject& self = fallback_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(count), names};
   return guarded([&] {
-    if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
     if (self.through && arguments.positional > 0) return call_through(self, arguments);
+    if (self.is_in_place) return call_with_real_arrays(self.function, arguments);
+    if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
     if (!self.is_counted) return call_numpy(self.function, arguments);
     return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments, self.reason);
   });
@@ -83,17 +87,19 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 }
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name",    "numpy_function", "counted", "through",
-                                      "foreign", "method",         nullptr};
+  static const char* const names[] = {"name",    "numpy_function", "counted",  "through",
+                                      "foreign", "method",         "in_place", nullptr};
   PyObject *name = nullptr, *function = nullptr, *through = nullptr;
-  int counted = 1, foreign = 0, method = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUpp", const_cast<char**>(names), &name,
-                                   &function, &counted, &through, &foreign, &method))
+  int counted = 1, foreign = 0, method = 0, in_place = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUppp", const_cast<char**>(names),
+                                   &name, &function, &counted, &through, &foreign, &method,
+                                   &in_place))
     return nullptr;
   return guarded([&] {
     Ref object = make(name, function, through != nullptr || foreign != 0 || method != 0);
     fallback_of(object.get()).is_counted = counted != 0;
     fallback_of(object.get()).is_foreign = foreign != 0;
+    fallback_of(object.get()).is_in_place = in_place != 0;
     fallback_of(object.get()).through = Py_XNewRef(through);
     return object.release();
   });

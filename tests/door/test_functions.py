@@ -520,6 +520,23 @@ def test_wrong_calls_have_numpys_error(text):
     assert errors[0] == errors[1]
 
 
+def test_what_vectorize_excludes_is_handed_on_as_it_is():
+    results = []
+    for module in (np, numpy):
+        seen, memory = [module.zeros(2)], {"k": module.ones(2)}
+
+        def remember(x, first, memory):
+            first.append(x)
+            memory[float(x)] = len(first)
+            return len(memory)
+
+        call = module.vectorize(remember, excluded=[1, "memory"])
+        made = call(module.arange(4.0), seen, memory=memory)
+        assert type(made) is module.ndarray and type(seen[0]) is module.ndarray
+        results.append((made.tolist(), len(seen), sorted(map(str, memory)), call([7], [], {})))
+    assert results[0] == results[1]
+
+
 def test_many_arrays_in_a_list_take_time_by_their_number():
     many = [np.arange(2)] * 1 + [np.arange(2) + k for k in range(20_000)]
     assert np.lexsort(many).tolist() == [0, 1]  # done by NumPy

@@ -930,3 +930,43 @@ def test_values_of_cvxpys_parameters_and_variables_are_our_arrays(frit):
     print(((x - target) @ np.arange(2.0)).value, np.ones((2, 2)) @ x.value)
     """
     assert frit(program) == "-1.0 [2. 2.]\n"
+
+
+@pytest.mark.parametrize("first", ["import numpy as np", "import gives"])
+def test_generators_of_a_library_write_into_our_arrays(python, file, first):
+    file(
+        "site-packages/gives.py",
+        """
+        import numpy
+
+        def generators():
+            return numpy.random.RandomState(7), numpy.random.default_rng(7)
+
+        def shuffle(x):
+            numpy.random.seed(7)
+            numpy.random.shuffle(x)
+        """,
+    )
+    program = file(
+        "program.py",
+        f"""
+        import sys
+        sys.path.append("site-packages")
+        {first}
+        import gives
+        import numpy as np
+        for rng in gives.generators():
+            x = np.arange(30).reshape(10, 3) * 2
+            rng.shuffle(x)
+            print(x.tolist())
+            lines = [(np.arange(3) + k, k) for k in range(8)]
+            rng.shuffle(lines)
+            print([k for _, k in lines])
+        out = np.zeros((2, 3))
+        print(rng.standard_normal(out=out) is out, out.tolist(), rng.permuted(x, axis=1, out=x) is x)
+        gives.shuffle(x)
+        print(x.tolist(), type(x) is np.ndarray, rng.random(2).tolist())
+        """,
+    )
+    done = python("-W", "error", "-m", "frit", program)
+    assert done.stdout == python(program).stdout

@@ -158,3 +158,65 @@ def test_the_module_of_the_older_interface_draws_ours_from_the_same_streams():
     numpy.random.RandomState(3).shuffle(real)
     assert type(ours) is type(mtrand.rand(2)) is np.ndarray
     assert ours.tolist() == real.tolist()
+
+
+def shuffled(owner, module, lines):
+    """What owner.shuffle makes of a list with arrays in it, and of a list of numbers of arrays."""
+    pairs = [(module.arange(3.0) + k, k) for k in range(lines)]
+    numbers = [module.arange(k + 1.0).sum() for k in range(lines)]
+    owner.shuffle(pairs)
+    owner.shuffle(numbers)
+    return [(x.tolist(), k) for x, k in pairs], [float(x) for x in numbers]
+
+
+@pytest.mark.parametrize(
+    "owner", ["random", "random.mtrand", "random.default_rng(3)", "random.RandomState(3)"]
+)
+def test_a_list_of_arrays_is_shuffled_itself(owner):
+    results = []
+    for module in (np, numpy):
+        module.random.seed(3)
+        results.append(shuffled(eval(f"module.{owner}", {"module": module}), module, 12))
+    assert results[0] == results[1]
+    assert [k for _, k in results[1][0]] != list(range(12))
+
+
+def test_real_generators_write_into_our_arrays():
+    numpys = [numpy.random.default_rng(4), numpy.random.RandomState(4)]
+    # Pickles name NumPy's own.
+    ours = pickle.loads(pickle.dumps([np.random.default_rng(4), np.random.RandomState(4)]))
+    assert [type(owner) for owner in ours] == [type(owner) for owner in numpys]
+    for owner, real in zip(ours, numpys, strict=True):
+        x, y = np.arange(24).reshape(8, 3), numpy.arange(24).reshape(8, 3)
+        for _ in range(3):
+            owner.shuffle(x)
+            real.shuffle(y)
+            owner.shuffle(x[1:-1] if real is numpys[1] else x[::2])
+            real.shuffle(y[1:-1] if real is numpys[1] else y[::2])
+        assert x.tolist() == y.tolist()
+        assert shuffled(owner, np, 9) == shuffled(real, numpy, 9)
+        assert numpy.array_equal(owner.permutation(x), real.permutation(y))
+        assert x.tolist() == y.tolist()
+    owner, real = ours[0], numpys[0]
+    owner.shuffle(x, axis=1)
+    real.shuffle(y, axis=1)
+    assert owner.permuted(x, axis=0, out=x) is x
+    real.permuted(y, axis=0, out=y)
+    assert x.tolist() == y.tolist()
+    x, y = np.zeros(6), numpy.zeros(6)
+    for draw in ("random(", "standard_normal(", "standard_exponential(", "standard_gamma(2.5, "):
+        assert eval(f"owner.{draw}out=x)") is x
+        eval(f"real.{draw}out=y)")
+        assert x.tolist() == y.tolist()
+    with pytest.raises(TypeError, match="the wrong type. Expected float64, got int64"):
+        owner.random(out=np.zeros(6, int))
+
+
+def test_functions_of_numpys_random_write_into_our_arrays():
+    x, y = np.arange(24).reshape(8, 3), numpy.arange(24).reshape(8, 3)
+    for module in (numpy.random, numpy.random.mtrand):
+        numpy.random.seed(6)
+        module.shuffle(x)
+        numpy.random.seed(6)
+        module.shuffle(y)
+        assert x.tolist() == y.tolist()

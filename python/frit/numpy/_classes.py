@@ -183,7 +183,7 @@ def _is_polynomial(kind: type) -> bool:
 
 
 _METHODS = {
-    "numpy.vectorize": ("__call__",),
+    "numpy.vectorize": ("_vectorize_call",),  # what is excluded is the function's, as it is
     "numpy.poly1d": ("__init__", "__call__"),
 }
 _POLYNOMIAL = ("__init__", "__call__", "linspace", "roots", "fit", "fromroots")

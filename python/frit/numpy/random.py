@@ -30,7 +30,7 @@ class _Kind(type):
 
 def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
     # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
-    draw = _core.Fallback(name, method, counted=False, through="_numpy")
+    draw = _core.Fallback(name, method, counted=False, through="_numpy", in_place=name == "shuffle")
     draw.__qualname__ = f"{kind.__qualname__}.{name}"
     return draw
 
@@ -173,7 +173,10 @@ def __getattr__(name: str) -> _Any:
     if name == "mtrand":
         return _import_module("frit.numpy.random.mtrand")
     if not name.startswith("_"):
-        if isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
+        if name == "shuffle":
+            value = _core.Fallback(name, _shuffle, in_place=True)
+            _fallback.dress(value, "random.shuffle", _shuffle)
+        elif isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
             value = _fallback.uncounted(f"random.{name}", value)
         globals()[name] = value
     return value
@@ -181,3 +184,26 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return dir(_numpy)
+
+
+# Generators of libraries, and those that pickles give, are NumPy's own. What they write to they
+# know by its C type: an array of ours they would refuse, or shuffle by swapping views of its rows.
+_STANDARD = ("standard_exponential", "standard_gamma", "standard_normal")
+_WRITING = {
+    _numpy.Generator: ("permuted", "random", "shuffle", *_STANDARD),
+    _numpy.RandomState: ("shuffle",),
+}
+
+
+def _give_real_arrays() -> None:
+    """From now on real generators write to ours. With all else nothing changes: no way back."""
+    for kind, names in _WRITING.items():
+        for name in names:
+            writing = _core.Fallback(name, vars(kind)[name], foreign=True, in_place=True)
+            _core.set_in_type(kind, name, writing)
+    for module in (_numpy, _numpy.mtrand):
+        module.shuffle = _core.Fallback("shuffle", _shuffle, in_place=True)
+
+
+_shuffle = _numpy.shuffle
+_give_real_arrays()
