@@ -54,10 +54,10 @@ struct CachedPlan {
   std::vector<std::uint64_t> key;
   std::vector<LayoutRef> layouts;
   std::shared_ptr<const Plan> plan;
-  std::vector<std::shared_ptr<KernelCode>> code;        // one a step
+  std::vector<std::shared_ptr<KernelCode>> code;                     // one a step
   std::vector<std::vector<std::shared_ptr<KernelCode>>> swept_code;  // by sweep: one an item
   std::int64_t runs = 0;
-  bool raises_flags = false;  // sweeps were run again in order for it
+  bool raises_flags = false;                            // sweeps were run again in order for it
   std::shared_ptr<const std::vector<NodeLabel>> nodes;  // for explain
   std::uint64_t last_use = 0;
 };
@@ -336,7 +336,7 @@ class Engine {
   std::int64_t held_at_limit_ = 0;  // when it first was too much
   double pending_cost_ = 0;
   int pending_elements_ = 0;  // nodes for one element each
-  double cost_seen_ = 0;    // ns of all launches
+  double cost_seen_ = 0;      // ns of all launches
   std::size_t anchor_ = 0;  // a node from which a loop's rounds may be counted; 0: the first alone
   Rounds rounds_;
   std::uint64_t next_stamp_ = 1;

@@ -81,8 +81,8 @@ bool Engine::may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<K
   return is_ready;
 }
 
-bool Engine::run_in_sweep(const PlanSweep& sweep,
-                          std::span<const std::shared_ptr<KernelCode>> code, Running& running) {
+bool Engine::run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
+                          Running& running) {
   if (!may_sweep(sweep, code, running.cached)) return false;
   Blocks blocks(sweep.blocks);
   if (!blocks.allocate()) return false;

@@ -62,8 +62,7 @@ class Sweep {
     if (low >= high) return;
     if (l.copied)
       return l.copied->copy(static_cast<const std::byte*>(l.pointers[0]),
-                            static_cast<std::byte*>(l.pointers[1]), low - l.begin,
-                            high - l.begin);
+                            static_cast<std::byte*>(l.pointers[1]), low - l.begin, high - l.begin);
     const LaunchArguments arguments = {l.pointers.data(), l.integers.data(), l.scalars.data()};
     if (l.point) {
       l.executable->run(arguments, 0, l.iterations(), nullptr);
@@ -160,8 +159,7 @@ unsigned LaunchSweep::run_together() {
   }
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  const unsigned flags =
-      run_sweep(all, limits_.turn(size_), limits_.parts(deepest, size_));
+  const unsigned flags = run_sweep(all, limits_.turn(size_), limits_.parts(deepest, size_));
   const std::chrono::duration<double, std::nano> took = Clock::now() - start;
   for (const SweptLaunch& l : all)
     if (is_interpreted(l))

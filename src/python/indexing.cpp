@@ -414,7 +414,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     note_source();
     return guarded([&] {
       return is_recorded(array, array) ? new_scalar_result(copy(element_of(array, offset)))
-                                : make_scalar(evaluate(array) + offset, array.dtype());
+                                       : make_scalar(evaluate(array) + offset, array.dtype());
     });
   }
   if (BasicWindow basic; read_window(array, key, basic))

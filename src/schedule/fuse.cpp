@@ -188,7 +188,8 @@ class Fuser {
       const std::optional<double> here = place_in_large(group, a.base->slot, a.offset);
       if (!here || is_far) return;
       const auto is_far_from = [&](const Window& w) {
-        const auto there = w.slot == no_slot ? std::nullopt : place_in_large(group, w.slot, w.offset);
+        const auto there =
+            w.slot == no_slot ? std::nullopt : place_in_large(group, w.slot, w.offset);
         return there && std::abs(*there - *here) > far_apart;
       };
       is_far = std::ranges::any_of(group.members, [&](const Member& m) {

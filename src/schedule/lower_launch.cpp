@@ -188,8 +188,7 @@ Surroundings Body::border_of(std::uint32_t slot) const {
     if (k + 1 < grid.extents.size()) {
       std::vector<std::int64_t> deeper;
       for (std::int64_t offset : outer_offsets)
-        for (std::int64_t r = 0; r < rows; ++r)
-          deeper.push_back(offset + r * pitch[k] + before);
+        for (std::int64_t r = 0; r < rows; ++r) deeper.push_back(offset + r * pitch[k] + before);
       outer_offsets = std::move(deeper);
       rows = grid.counts[k];
     }

@@ -15,7 +15,7 @@ constexpr std::int64_t most_beside = 48 << 20;  // bytes of blocks, beside those
 // A block's bytes are moved more than once: they come to the cache to be written.
 constexpr std::int64_t moves_of_block = 2;
 constexpr double share_of_memory = 0.75;  // of its cost that it has not where the caches hold all
-constexpr double least_saved = 0.25;  // of the launches' traffic
+constexpr double least_saved = 0.25;      // of the launches' traffic
 
 using Item = PlanSweep::Item;
 
@@ -99,8 +99,10 @@ class Candidate {
     sweep_.behind = behind;
     for (const Memory& block : blocks_) sweep_.blocks.push_back(block.bytes);
     for (std::uint32_t slot = 0; slot < memory_.size(); ++slot) {
-      if (memory_[slot] != PlanSweep::initial) sweep_.results.push_back({slot, memory_[slot]});
-      else if (is_gone_[slot]) sweep_.gone.push_back(slot);
+      if (memory_[slot] != PlanSweep::initial)
+        sweep_.results.push_back({slot, memory_[slot]});
+      else if (is_gone_[slot])
+        sweep_.gone.push_back(slot);
     }
     std::int64_t deepest = 0;
     for (const Item& item : sweep_.items) deepest = std::max(deepest, item.shift);
@@ -322,18 +324,16 @@ class Candidate {
     return true;
   }
 
-  std::int64_t shift_of(const Touches& touches,
-                        std::int64_t begin) {
+  std::int64_t shift_of(const Touches& touches, std::int64_t begin) {
     std::int64_t shift = 0;
     for (const auto& [block, touch] : touches) {
       const Memory& memory = memory_of(block);
       const std::int64_t start = begin * memory.pitch;
       for (const Touch& before : memory.touches) {
         if (!touch.is_write && !before.is_write) continue;
-        const std::int64_t apart =
-            std::max({std::int64_t{0},
-                      floor_divide(touch.high - start - before.low - 1, memory.pitch),
-                      floor_divide(before.high - touch.low + start - 1, memory.pitch)});
+        const std::int64_t apart = std::max(
+            {std::int64_t{0}, floor_divide(touch.high - start - before.low - 1, memory.pitch),
+             floor_divide(before.high - touch.low + start - 1, memory.pitch)});
         shift = std::max(shift, sweep_.items[before.item].shift + apart);
       }
     }
@@ -345,9 +345,9 @@ class Candidate {
   std::span<const std::int64_t> pitches_;  // by slot
   PlanSweep sweep_;
   std::vector<Memory> blocks_;
-  std::vector<std::int32_t> free_;    // blocks, the one left first in front
-  std::vector<std::int32_t> memory_;  // by slot: block, or as it was
-  std::vector<bool> is_gone_;         // by slot
+  std::vector<std::int32_t> free_;      // blocks, the one left first in front
+  std::vector<std::int32_t> memory_;    // by slot: block, or as it was
+  std::vector<bool> is_gone_;           // by slot
   std::vector<std::uint32_t> initial_;  // slots whose memory from before is touched
   SweepSize size_;
   std::int64_t launch_bytes_ = 0;  // the traffic of the launches as their windows are,

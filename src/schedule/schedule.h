@@ -187,7 +187,7 @@ struct PlanSweep {
 
 struct Plan {
   std::vector<Step> steps;
-  std::vector<PlanSweep> sweeps;          // in order
+  std::vector<PlanSweep> sweeps;  // in order
   bool may_sweep = false;  // some launches could go together, whether or not these gain by it
   std::vector<std::int64_t> temporaries;  // bytes of each of the plan's own slots
   std::vector<std::vector<std::int64_t>> tables;

@@ -15,8 +15,7 @@ constexpr std::int64_t most_parts = 4;   // of a thread
 }  // namespace
 
 bool SweepLimits::pays() const {
-  return most_shift > 0 ||
-         static_cast<double>(bytes) > own_cache() * static_cast<double>(threads);
+  return most_shift > 0 || static_cast<double>(bytes) > own_cache() * static_cast<double>(threads);
 }
 
 std::int64_t SweepLimits::turn(const SweepSize& size) const {

@@ -14,7 +14,7 @@ struct SweepSize {
 };
 
 struct SweepLimits {
-  std::int64_t bytes = 0;       // of all memory that the launches touch
+  std::int64_t bytes = 0;  // of all memory that the launches touch
   std::int64_t threads = 1;
   std::int64_t most_shift = 0;  // whatever the caches hold, with turns of few rows; 0: as they do
 

@@ -76,7 +76,9 @@ def multiplied(np, x, y):
     return v, x * y
 
 
-@pytest.mark.parametrize("function", [logistic, escape, kicked, smoothed, driven, summed, multiplied])
+@pytest.mark.parametrize(
+    "function", [logistic, escape, kicked, smoothed, driven, summed, multiplied]
+)
 def test_rounds_that_wait_give_the_same_bits(function):
     numbers = numpy.random.default_rng(3)
     data = numbers.random(N), numbers.random(N)
