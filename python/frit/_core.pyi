@@ -31,6 +31,7 @@ class Fallback:
         through: str = ...,
         foreign: bool = False,
         method: bool = False,
+        draw: str = ...,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

@@ -11,6 +11,7 @@
 #include "python/fallback.h"
 #include "python/numpy_api.h"
 #include "python/operands.h"
+#include "python/scalar_math.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -28,9 +29,18 @@ std::unordered_map<PyObject*, PyObject*>& ufuncs_by_real() {
 PyObject* vectorcall(PyObject* object, PyObject* const* values, std::size_t count,
                      PyObject* names) {
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
-  // One number is NumPy's business.
-  if (positional == 1 && !names && !is_array(values[0]) && is_plain_scalar(values[0]))
-    return PyObject_Vectorcall(ufunc_of(object).real, values, 1, nullptr);
+  // Numbers alone are NumPy's business.
+  const bool is_plain = (positional == 1 || positional == 2) && !names && !is_array(values[0]) &&
+                        !is_array(values[positional - 1]);
+  if (is_plain) {
+    const UFuncObject& self = ufunc_of(object);
+    if (self.native == Native::Op && positional == self.inputs) {
+      PyObject* const result = ufunc_of_floats(self.op, values, positional);
+      if (result || PyErr_Occurred()) return result;
+    }
+    if (is_plain_scalar(values[0]) && (positional == 1 || is_plain_scalar(values[1])))
+      return PyObject_Vectorcall(self.real, values, count, nullptr);
+  }
   note_source();
   return guarded([&] { return call_ufunc(ufunc_of(object), {values, positional, names}); });
 }

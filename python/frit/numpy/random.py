@@ -30,8 +30,9 @@ class _Kind(type):
 
 def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
     # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
-    draw = _core.Fallback(name, method, counted=False, through="_numpy")
-    draw.__qualname__ = f"{kind.__qualname__}.{name}"
+    full_name = f"{kind.__qualname__}.{name}"
+    draw = _core.Fallback(name, method, counted=False, through="_numpy", draw=full_name)
+    draw.__qualname__ = full_name
     return draw
 
 
@@ -174,7 +175,9 @@ def __getattr__(name: str) -> _Any:
         return _import_module("frit.numpy.random.mtrand")
     if not name.startswith("_"):
         if isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
-            value = _fallback.uncounted(f"random.{name}", value)
+            # Methods of NumPy's one RandomState.
+            ours = _core.Fallback(name, value, counted=False, draw=f"RandomState.{name}")
+            value = _fallback.dress(ours, f"random.{name}", value)
         globals()[name] = value
     return value
 
