@@ -170,6 +170,10 @@ PyObject* ufunc_of_floats(Op op, PyObject* const* values, Py_ssize_t count) {
       [&] { return make_scalar(reinterpret_cast<const std::byte*>(&*result), DType::Float64); });
 }
 
+bool knows_floats(Op op) {
+  return float_of(op, 1.0) || answer_of(op, 1.0) || float_of(op, 1.0, 2.0);
+}
+
 bool scalars_compute(const NumberPair& pair) {
   const DType left = dtype_of(pair.left), right = dtype_of(pair.right);
   if (is_python_number(pair.objects[0])) return !is_bool(right) && knows(right, pair.objects[0]);

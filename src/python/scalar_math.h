@@ -29,5 +29,7 @@ std::optional<Array> power_of_scalars(const Argument (&arguments)[2]);
 // one possible value and NumPy warns of nothing: a tenth of what NumPy's loop over arrays takes.
 // Null, without an error: NumPy computes it.
 PyObject* ufunc_of_floats(Op op, PyObject* const* values, Py_ssize_t count);
+// Whether it has the value of any.
+bool knows_floats(Op op);
 
 }  // namespace frit::python
