@@ -94,13 +94,17 @@ def loop_of(statement: str, module, n: int) -> Callable[[int], None]:
     return run
 
 
+def seconds_of(run: Callable[[int], None], count: int) -> float:
+    start = time.perf_counter()
+    run(count)
+    return time.perf_counter() - start
+
+
 def count_for(run: Callable[[int], None]) -> int:
     """So many rounds that a sample is long enough to be timed."""
     count = 1
     while True:
-        start = time.perf_counter()
-        run(count)
-        seconds = time.perf_counter() - start
+        seconds = min(seconds_of(run, count) for _ in range(3))  # a stall is no long run
         if seconds > SAMPLE_SECONDS / 2 or count > 100_000:
             return max(1, int(count * SAMPLE_SECONDS / seconds))
         count *= 4
@@ -119,9 +123,7 @@ class Case:
         gc.disable()
         for _ in range(samples):
             for k in (0, 1):
-                start = time.perf_counter()
-                self.runs[k](self.counts[k])
-                seconds = (time.perf_counter() - start) / self.counts[k]
+                seconds = seconds_of(self.runs[k], self.counts[k]) / self.counts[k]
                 self.least[k] = min(self.least[k], seconds)
         gc.enable()
 

@@ -32,6 +32,7 @@ class Fallback:
         foreign: bool = False,
         method: bool = False,
         in_place: bool = False,
+        draw: str = ...,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

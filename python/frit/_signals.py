@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import signal
+import _signal  # a program may have a module of its own called `signal`
 import types
 
 
 def is_from_handler(error: BaseException) -> bool:
     """Whether a handler (Ctrl-C, an alarm) raised it: it is the program's, wherever it came."""
-    codes = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()}
+    codes = {_code_of(_signal.getsignal(number)) for number in _signal.valid_signals()}
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

@@ -336,11 +336,76 @@ std::vector<std::int64_t> compressed_shape(const Mask& mask, const Array& a) {
 
 }  // namespace
 
+namespace {
+
+// Few elements in a row, which the machine takes one by one in less time than it takes to prepare
+// for many.
+constexpr std::int64_t few = 64;
+
+// Which of a few elements are true, as NumPy judges them.
+struct Truths {
+  std::uint8_t bytes[few];
+
+  Truths(const Array& a) {
+    const std::byte* const from = read(a);
+    const std::int64_t n = a.size(), step = a.strides()[0];
+    if (a.dtype() == DType::Bool) {  // of others' memory it may be any byte
+      for (std::int64_t k = 0; k < n; ++k) bytes[k] = from[k * step] != std::byte{0};
+      return;
+    }
+    const Loop cast = cast_loop(a.dtype(), DType::Bool);
+    const std::int64_t each = step == size_of(a.dtype()) ? n : 1;
+    for (std::int64_t k = 0; k < n; k += each) {
+      void* const args[2] = {bytes + k, const_cast<std::byte*>(from) + k * step};
+      cast(args, each, 0);
+    }
+  }
+};
+
+bool is_few(const Array& a) { return a.ndim() == 1 && a.size() <= few; }
+
+// Each element is written, and the next one over it where the mask is false.
+template <class T, class Element>
+std::int64_t choose(const Truths& truths, std::int64_t n, T* chosen, Element&& element) {
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    chosen[count] = element(k);
+    count += truths.bytes[k];
+  }
+  return count;
+}
+
+Array compress_few(const Array& a, const Array& mask) {
+  const Truths truths(mask);
+  const std::byte* const from = read(a);
+  const std::int64_t step = a.strides()[0];
+  return with_unit(size_of(a.dtype()), [&]<class Unit>(Unit) {
+    Unit chosen[few];
+    const std::int64_t count[1] = {choose(truths, a.size(), chosen, [&](std::int64_t k) {
+      Unit element;
+      std::memcpy(&element, from + k * step, sizeof element);
+      return element;
+    })};
+    return copy_of(chosen, count, a.dtype());
+  });
+}
+
+Array places_of_few(const Array& a) {
+  std::int64_t chosen[few];
+  const std::int64_t count[1] = {
+      choose(Truths(a), a.size(), chosen, [](std::int64_t k) { return k; })};
+  return copy_of(chosen, count, DType::Int64);
+}
+
+}  // namespace
+
 Array compress(const Array& a, const Array& mask) {
   check_array(a);
   check_array(mask);
   Locked lock(Engine::lock());
   check_mask(a, mask);
+  if (is_few(a) && a.size() * size_of(a.dtype()) <= Engine::get().settings.immediate_bytes)
+    return compress_few(a, mask);
   const Mask where(mask);
   if (Array later = compress_later(a, mask, where)) return later;
   const Array out = empty(compressed_shape(where, a), a.dtype());
@@ -390,6 +455,7 @@ std::vector<Array> nonzero(const Array& a) {
   check_array(a);
   Locked lock(Engine::lock());
   if (a.ndim() == 0) throw ValueError("nonzero: the array has no axes");
+  if (is_few(a)) return {places_of_few(a)};
   const Mask mask(a.dtype() == DType::Bool ? a : astype(a, DType::Bool, 'C'));
   const auto axes = static_cast<std::size_t>(a.ndim());
   // As NumPy: the columns of one table.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "python/draws.h"
 #include "python/fallback.h"
 #include "python/function_attributes.h"
 #include "python/numpy_api.h"
@@ -19,11 +20,13 @@ struct FallbackObject {
   PyObject* function;
   PyObject* name;  // str
   const char* reason;
-  bool is_method;     // binds to an instance
-  bool is_counted;    // as a fallback, to be reported
-  bool is_foreign;    // a library's that wants real arrays: its results stay as they are
-  bool is_in_place;   // changes its argument, which may be a list of arrays
-  PyObject* through;  // the attribute of the instance that stands in for it; or null
+  bool is_method;       // binds to an instance
+  bool is_counted;      // as a fallback, to be reported
+  bool is_foreign;      // a library's that wants real arrays: its results stay as they are
+  bool is_in_place;     // changes its argument, which may be a list of arrays
+  PyObject* through;    // the attribute of the instance that stands in for it; or null
+  Draw draw;            // does the plain calls; or null
+  PyObject* generator;  // that it draws from, where the function is bound to one; or null
 };
 PyTypeObject* fallback_type = nullptr;
 // The same, of which the interpreter knows that it needs no bound method for a call.
@@ -37,8 +40,14 @@ struct PropertyObject {
 
 FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<FallbackObject*>(object); }
 
+// On the object that stands in for the instance.
 PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
   const Ref real = checked(PyObject_GetAttr(arguments.values[0], self.through));
+  if (self.draw) {
+    const Arguments rest{arguments.values + 1, arguments.positional - 1, arguments.names};
+    if (PyObject* drawn = self.draw(real.get(), rest)) return drawn;
+    if (PyErr_Occurred()) throw PythonError{};
+  }
   const Py_ssize_t count = arguments.positional + arguments.keywords();
   ArgumentRoom room(count);
   PyObject** const values = room.values();
@@ -57,6 +66,10 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
     if (self.through && arguments.positional > 0) return call_through(self, arguments);
     if (self.is_in_place) return call_with_real_arrays(self.function, arguments);
     if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
+    if (self.generator) {
+      if (PyObject* drawn = self.draw(self.generator, arguments)) return drawn;
+      if (PyErr_Occurred()) throw PythonError{};
+    }
     if (!self.is_counted) return call_numpy(self.function, arguments);
     return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments, self.reason);
   });
@@ -87,13 +100,14 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 }
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name",    "numpy_function", "counted",  "through",
-                                      "foreign", "method",         "in_place", nullptr};
+  static const char* const names[] = {"name",   "numpy_function", "counted",  "through", "foreign",
+                                      "method", "in_place",       "draw",     nullptr};
   PyObject *name = nullptr, *function = nullptr, *through = nullptr;
   int counted = 1, foreign = 0, method = 0, in_place = 0;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUppp", const_cast<char**>(names),
+  const char* draw = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "UO|pUppps", const_cast<char**>(names),
                                    &name, &function, &counted, &through, &foreign, &method,
-                                   &in_place))
+                                   &in_place, &draw))
     return nullptr;
   return guarded([&] {
     Ref object = make(name, function, through != nullptr || foreign != 0 || method != 0);
@@ -101,6 +115,10 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
     fallback_of(object.get()).is_foreign = foreign != 0;
     fallback_of(object.get()).is_in_place = in_place != 0;
     fallback_of(object.get()).through = Py_XNewRef(through);
+    fallback_of(object.get()).draw = draw ? find_draw(draw) : nullptr;
+    if (fallback_of(object.get()).draw && !through)
+      fallback_of(object.get()).generator =
+          checked(PyObject_GetAttrString(function, "__self__")).release();
     return object.release();
   });
 }
@@ -122,6 +140,7 @@ void dealloc(PyObject* object) {
   Py_XDECREF(fallback_of(object).function);
   Py_XDECREF(fallback_of(object).name);
   Py_XDECREF(fallback_of(object).through);
+  Py_XDECREF(fallback_of(object).generator);
   free_object(object);
 }
 

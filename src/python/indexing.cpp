@@ -282,6 +282,7 @@ PyObject* get_native(PyObject* self, PyObject* key) {
     return new_array(gather(array, {indices, 1}));
   if (const std::optional<Array> mask = mask_key(key)) {
     if (mask->ndim() > array.ndim()) throw Unfit{"too many indices"};
+    if (mask->ndim() == array.ndim()) return new_array(compress(array, *mask));
     return new_array(taken_in_memory_order(array, static_cast<std::size_t>(mask->ndim()),
                                            [&](const Array& a) { return compress(a, *mask); }));
   }
@@ -376,7 +377,7 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   const Value value = read_value(object, array.dtype());
   if (const Array* indices = vector_indices(array, key))
     return scatter(array, {indices, 1}, value.argument);
-  if (BasicWindow basic; read_window(array, key, basic))
+  if (BasicWindow basic; !is_array(key) && read_window(array, key, basic))
     if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim))
       return assign_window(array, {basic.shape, basic.ndim}, {basic.strides, basic.ndim},
                            basic.offset, value.argument);
@@ -404,8 +405,9 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
 
 PyObject* get_item(PyObject* self, PyObject* key) {
   const Array& array = array_of(self).array;
+  const bool is_basic = !is_array(key);
   std::int64_t offset;
-  if (element_offset(array, key, offset)) {
+  if (is_basic && element_offset(array, key, offset)) {
     if (is_ready(array)) [[likely]] {
       note_look();
       return guarded(
@@ -417,7 +419,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
                                        : make_scalar(evaluate(array) + offset, array.dtype());
     });
   }
-  if (BasicWindow basic; read_window(array, key, basic))
+  if (BasicWindow basic; is_basic && read_window(array, key, basic))
     return guarded([&] { return new_view(basic.of(array), array_of(self)); });
   note_source();
   return native_or(
@@ -434,7 +436,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   }
   const ArrayObject& object = array_of(self);
   std::int64_t offset;
-  if (!object.read_only && object.array.base()->writable &&
+  if (!is_array(key) && !object.read_only && object.array.base()->writable &&
       element_offset(object.array, key, offset)) {
     bool done = false;
     if (guarded_status([&] { done = write_element(object.array, offset, value); }) < 0) return -1;

@@ -25,4 +25,11 @@ bool scalars_tell_more(Op op, DType dtype);
 // too, the last bit is not always the product's.
 std::optional<Array> power_of_scalars(const Argument (&arguments)[2]);
 
+// A ufunc of one or two Python floats or np.float64, one of them maybe a Python int, where it has
+// one possible value and NumPy warns of nothing: a tenth of what NumPy's loop over arrays takes.
+// Null, without an error: NumPy computes it.
+PyObject* ufunc_of_floats(Op op, PyObject* const* values, Py_ssize_t count);
+// Whether it has the value of any.
+bool knows_floats(Op op);
+
 }  // namespace frit::python

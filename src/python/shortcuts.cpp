@@ -1,11 +1,14 @@
 // shortcuts.cpp: functions that NumPy writes in Python, for the plain case in one step.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #include "front/dense.h"
 #include "python/array_type.h"
+#include "python/float_state.h"
 #include "python/functions.h"
 #include "python/interop.h"
 #include "python/methods.h"
@@ -280,6 +283,59 @@ struct Outer {
   }
 };
 
+// cross(a, b) of two vectors of three elements, in numbers of one type; and linalg.cross.
+struct Cross {
+  static constexpr const char* name = "cross";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const Array& left = array_behind(self);
+    if (arguments.positional != 1 || arguments.names || !is_array(arguments.values[0]))
+      return left_to_numpy();
+    const Array& right = array_behind(arguments.values[0]);
+    const auto is_vector = [](const Array& a) { return a.ndim() == 1 && a.shape()[0] == 3; };
+    if (!is_vector(left) || !is_vector(right) || underflow_is_told()) return left_to_numpy();
+    switch (promote(left.dtype(), right.dtype())) {
+      case DType::Float64:
+        return of<double, double>(left, right, DType::Float64);
+      case DType::Float32:
+        return of<float, float>(left, right, DType::Float32);
+      case DType::Int64:  // which wrap
+        return of<std::int64_t, std::uint64_t>(left, right, DType::Int64);
+      default:
+        return left_to_numpy();
+    }
+  }
+
+  template <class T>
+  static std::array<T, 3> elements(const Array& array, DType dtype) {
+    const std::byte* const from = evaluate(array);
+    std::array<T, 3> all;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      void* pointers[2] = {&all[k], const_cast<std::byte*>(from) +
+                                        static_cast<std::int64_t>(k) * array.strides()[0]};
+      cast_loop(array.dtype(), dtype)(pointers, 1, 0);
+    }
+    return all;
+  }
+
+  // What is finite had no error that NumPy would warn of; of the rest NumPy does all again.
+  template <class T, class Wrapping>
+  static PyObject* of(const Array& left, const Array& right, DType dtype) {
+    const std::array<T, 3> a = elements<T>(left, dtype), b = elements<T>(right, dtype);
+    std::array<T, 3> product;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
+      const auto times = [](T x, T y) {
+        return static_cast<Wrapping>(x) * static_cast<Wrapping>(y);
+      };
+      product[k] = static_cast<T>(times(a[i], b[j]) - times(a[j], b[i]));
+      if constexpr (std::is_floating_point_v<T>)
+        if (!std::isfinite(product[k])) return left_to_numpy();
+    }
+    const std::int64_t shape[1] = {3};
+    return new_array(copy_of(product.data(), shape, dtype));
+  }
+};
+
 // array_equal(a, b) of two arrays; array_equiv(a, b) of two of one shape.
 template <bool broadcasts>
 struct ArrayEqual {
@@ -344,6 +400,8 @@ std::vector<PyMethodDef> plain_shortcuts() {
           shortcut_row<FlatDiff>(),
           shortcut_row<Outer>(),
           shortcut_row<Outer>("linalg.outer"),
+          shortcut_row<Cross>(),
+          shortcut_row<Cross>("linalg.cross"),
           shortcut_row<HalfShift<1>>(),
           shortcut_row<HalfShift<-1>>(),
           shortcut_row<ArrayEqual<false>>(),

@@ -1,6 +1,10 @@
 // ufunc_type.cpp: the type UFunc, and one object of it for each ufunc of NumPy's namespace.
 #include "python/ufunc_type.h"
 
+#define NO_IMPORT_UFUNC
+#include "python/python.h"
+
+#include <numpy/ufuncobject.h>
 #include <structmember.h>
 
 #include <algorithm>
@@ -11,6 +15,7 @@
 #include "python/fallback.h"
 #include "python/numpy_api.h"
 #include "python/operands.h"
+#include "python/scalar_math.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -28,9 +33,19 @@ std::unordered_map<PyObject*, PyObject*>& ufuncs_by_real() {
 PyObject* vectorcall(PyObject* object, PyObject* const* values, std::size_t count,
                      PyObject* names) {
   const Py_ssize_t positional = PyVectorcall_NARGS(count);
-  // One number is NumPy's business.
-  if (positional == 1 && !names && !is_array(values[0]) && is_plain_scalar(values[0]))
-    return PyObject_Vectorcall(ufunc_of(object).real, values, 1, nullptr);
+  const bool is_plain = (positional == 1 || positional == 2) && !names && !is_array(values[0]) &&
+                        !is_array(values[positional - 1]);
+  if (is_plain) {
+    const UFuncObject& self = ufunc_of(object);
+    if (self.knows_floats && positional == self.inputs) {
+      PyObject* const result = ufunc_of_floats(self.op, values, positional);
+      if (result || PyErr_Occurred()) return result;
+    }
+    // Numbers alone are NumPy's business.
+    if (is_plain_scalar(values[0]) && (positional == 1 || is_plain_scalar(values[1])))
+      return reinterpret_cast<PyUFuncObject*>(self.real)->vectorcall(self.real, values, count,
+                                                                     nullptr);
+  }
   note_source();
   return guarded([&] { return call_ufunc(ufunc_of(object), {values, positional, names}); });
 }
@@ -150,6 +165,7 @@ void add_ufunc(PyObject* real) {
   self.native = native_of(text, op);
   self.op = op.value_or(Op::Copy);
   self.inputs = integer_attribute(real, "nin");
+  self.knows_floats = self.native == Native::Op && knows_floats(self.op);
   self.outputs = integer_attribute(real, "nout");
   checked_status(PyDict_SetItem(ufuncs_by_name, name.get(), object.get()));
   ufuncs_by_real().emplace(real, Py_NewRef(object.get()));

@@ -18,6 +18,7 @@ struct UFuncObject {
   Native native;
   Op op;  // for Native::Op
   int inputs, outputs;
+  bool knows_floats;     // ufunc_of_floats may have the value
   PyObject* methods[5];  // reduce and so on, bound when first asked for
 };
 inline UFuncObject& ufunc_of(PyObject* object) { return *reinterpret_cast<UFuncObject*>(object); }

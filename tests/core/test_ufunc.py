@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+import warnings
 
 import numpy
 import pytest
 from core_compare import check, ours
 
+import frit.numpy
 from frit import _core
 
 NATIVE_ARGUMENTS = [
@@ -224,3 +227,37 @@ def test_integers_refuse_negative_powers_in_every_method(text):
 
     for numbers in ([2, -1, 3], [-1, 2, 3], [2, 3, 1]):
         check(action, numpy.array(numbers))
+
+
+NUMBERS = [0.0, -0.0, 0.5, 1.5, -2.5, 1e200, 1e-200, 5e-324, -numpy.inf, numpy.inf, numpy.nan]
+NUMBERS += [numpy.float64(x) for x in NUMBERS]
+NUMBERS += [0, 3, -4, 2**53 + 1, 2**70, True, numpy.float32(2.5), numpy.int64(4), 2j, "a", None]
+UFUNCS_OF_FEW = [
+    name
+    for name in dir(numpy)
+    if isinstance(getattr(numpy, name), numpy.ufunc) and getattr(numpy, name).nin <= 2
+]
+
+
+def outcome_on_numbers(ufunc, numbers, state):
+    with warnings.catch_warnings(record=True) as caught, numpy.errstate(**state):
+        warnings.simplefilter("always")
+        try:
+            result = ufunc(*numbers)
+        except Exception as error:
+            return type(error), str(error)
+    parts = result if isinstance(result, tuple) else (result,)
+    # NaN compares as NaN.
+    shown = [str(x) if x != x else numpy.asarray(x).tobytes() for x in parts]
+    return [type(x) for x in parts], shown, [(w.category, str(w.message)) for w in caught]
+
+
+@pytest.mark.parametrize("name", UFUNCS_OF_FEW)
+def test_ufuncs_of_numbers_give_numpys_numbers_types_and_warnings(name):
+    real = getattr(numpy, name)
+    for state in ({}, {"all": "raise"}, {"all": "warn", "under": "ignore"}):
+        for numbers in itertools.product(NUMBERS, repeat=real.nin):
+            expected = outcome_on_numbers(real, numbers, state)
+            assert outcome_on_numbers(getattr(frit.numpy, name), numbers, state) == expected, (
+                numbers
+            )

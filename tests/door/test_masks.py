@@ -195,3 +195,47 @@ def test_random_steps_through_masks(seed):
             lines.append(f"{target}[m] {r.choice(['=', '=', '+='])} ({values}).real")
     guarded = [f"try: {line}\nexcept (TypeError, AttributeError): pass" for line in lines]
     check("\n".join(guarded), r.choice([-0.9, 1.0, 2.6]))
+
+
+def few_masks(n: int) -> list[numpy.ndarray]:
+    generator = numpy.random.default_rng(n)
+    mask = generator.random(n) > 0.5
+    bytes_of_others = generator.integers(0, 3, n).astype("u1").view(bool)
+    return [mask, ~mask, mask & False, mask | True, bytes_of_others]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 9, 63, 64, 65])
+def test_few_elements_are_chosen_and_found_as_by_numpy(n: int) -> None:
+    base = numpy.random.default_rng(1).integers(-2, 3, 3 * n)
+    for dtype in ("?", "i1", "u2", "i4", "i8", "f2", "f4", "f8", "c8", "c16"):
+        whole = base.astype(dtype)
+        ours = frit.numpy.array(whole)
+        for part in (slice(0, n), slice(None, None, 3), slice(None, None, -3)):
+            a, x = whole[part], ours[part]
+            for mask in few_masks(n):
+                for m in (frit.numpy.array(mask), mask):  # NumPy's own array, too
+                    assert numpy.asarray(x[m]).tobytes() == a[mask].tobytes()
+                    assert x[m].shape == a[mask].shape and x[m].dtype == a.dtype
+            (places,), (expected,) = x.nonzero(), a.nonzero()
+            assert places.tolist() == expected.tolist()
+            assert (places.dtype, places.strides) == (expected.dtype, expected.strides)
+            assert places.base.shape == expected.base.shape
+            assert numpy.asarray(frit.numpy.where(x)[0]).tolist() == expected.tolist()
+
+
+def test_few_elements_of_others_memory_and_of_special_values_are_judged_as_by_numpy() -> None:
+    special = numpy.array([0.0, -0.0, numpy.nan, numpy.inf, 5e-324, -1.0])
+    bytes_of_others = numpy.array([0, 1, 2, 255, 0, 128], "u1").view(bool)
+    x, mask = frit.numpy.array(special), frit.numpy.asarray(bytes_of_others)
+    assert x.nonzero()[0].tolist() == special.nonzero()[0].tolist()
+    assert mask.nonzero()[0].tolist() == bytes_of_others.nonzero()[0].tolist()
+    assert numpy.asarray(x[mask]).tobytes() == special[bytes_of_others].tobytes()
+
+
+def test_a_mask_of_another_length_is_refused_in_numpys_words() -> None:
+    a, mask = numpy.arange(5.0), numpy.ones(4, bool)
+    with pytest.raises(IndexError) as expected:
+        a[mask]
+    with pytest.raises(IndexError) as refused:
+        frit.numpy.array(a)[frit.numpy.array(mask)]
+    assert str(refused.value) == str(expected.value)

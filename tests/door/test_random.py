@@ -4,6 +4,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy
 import pytest
@@ -22,6 +23,83 @@ LEGACY_CALLS = [
     "rand(3)", "randn(2, 2)", "randint(0, 9, 5)", "random_sample(3)", "normal(0, 1, 4)", "permutation(5)",
     "choice(5, 2)", "uniform()", "standard_normal()", "shuffle", "random(2)", "gamma(1.0, size=2)",
 ]  # fmt: skip
+
+# What draws few numbers without NumPy's call, and what looks like it.
+FEW_OF_GENERATORS = """random() random(3) random((2,3)) random(size=4) random(None) random(()) random(0) random(2000) random(True)
+    random(-1) random(2.0) random((2,-1)) random(dtype=np.float32) random(3,out=None) random(3,3)
+    uniform() uniform(2,5) uniform(-1.5,2.5,(2,2)) uniform(low=1,high=2,size=3) uniform(3,1) uniform(0,float('inf')) uniform(2**60,2**61)
+    normal() normal(1,2) normal(0,1,5) normal(size=(2,2)) normal(loc=3.0,scale=0) normal(0,-1) normal(0,-0.0) normal(float('nan'),1)
+    normal(0,float('nan')) normal(True) normal(np.float64(1),np.int64(2)) normal('a') normal(sigma=1)
+    standard_normal() standard_normal(4) standard_normal((2,1,2)) standard_normal(dtype=np.float32)
+    integers(10) integers(5,9) integers(0,10,4) integers(-5,2**40,size=3) integers(1) integers(0,1,3) integers(low=3,high=8)
+    integers(2**63-1) integers(2**63) integers(2**64) integers(-2**63,2**63-1) integers(2**32) integers(2**32+1) integers(0)
+    integers(9,5) integers(3,endpoint=True) integers(10,None) integers(10,size=None) integers(10,dtype=np.int8) integers() integers(2.5)
+    integers(np.int64(7)) integers(True)""".split()  # fmt: skip
+FEW_OF_THE_OLD = """rand() rand(3) rand(2,3) rand(0) rand(2,-1) rand(2.0) rand(size=3) random() random(5) random(size=(2,2)) random_sample() random_sample(4)
+    random_sample(size=None) uniform() uniform(1,3) uniform(3,1) uniform(0,1,5) uniform(0,float('inf'))
+    randint(10) randint(5,9) randint(0,10,4) randint(0,2**40,(2,2)) randint(1) randint(0) randint(9,5) randint(10,None) randint(10,dtype=np.int8)
+    randint(low=2,high=5,size=2) randint(2**32) randint(2**32+1) randint(0,2**63) randint(-2**63,5) randint(True) randint()
+    randn() normal() standard_normal()""".split()  # fmt: skip
+
+
+def outcome(call, generator, module):
+    try:
+        result = eval(f"rng.{call}", {"rng": generator, "np": module})
+    except (TypeError, ValueError, OverflowError) as error:
+        return type(error), str(error)
+    array = numpy.asarray(result)
+    return type(result).__name__, array.dtype, array.shape, array.tobytes()
+
+
+@pytest.mark.parametrize("bits", ["PCG64", "MT19937", "Philox", "SFC64"])
+def test_few_numbers_are_numpys_whatever_is_asked_for(bits):
+    ours = np.random.Generator(getattr(np.random, bits)(7))
+    real = numpy.random.Generator(getattr(numpy.random, bits)(7))
+    for call in FEW_OF_GENERATORS * 2:
+        assert outcome(call, ours, np) == outcome(call, real, numpy), call
+        # Nothing more was drawn, and nothing less.
+        assert str(ours.bit_generator.state) == str(real.bit_generator.state), call
+
+
+@pytest.mark.parametrize("of_module", [True, False])
+def test_few_numbers_of_the_old_functions_are_numpys(of_module):
+    np.random.seed(7)
+    ours = np.random if of_module else np.random.RandomState(7)
+    real = numpy.random.RandomState(7)
+    for call in FEW_OF_THE_OLD * 2:
+        assert outcome(call, ours, np) == outcome(call, real, numpy), call
+        assert str(ours.get_state()) == str(real.get_state()), call
+
+
+def test_the_old_functions_draw_from_the_bit_generator_that_is_set():
+    before = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(numpy.random.PCG64(5))
+        drawn = [np.random.rand(), np.random.randint(100), np.random.random()]
+    finally:
+        np.random.set_bit_generator(before)
+    real = numpy.random.RandomState(numpy.random.PCG64(5))
+    assert drawn == [real.rand(), real.randint(100), real.random()]
+
+
+def test_while_another_thread_lives_numbers_are_drawn_under_the_generators_lock():
+    rng, real = np.random.default_rng(3), numpy.random.default_rng(3)
+    is_held, may_end, drawn = threading.Event(), threading.Event(), []
+
+    def hold():
+        with rng.bit_generator.lock:
+            is_held.set()
+            may_end.wait(60)
+            drawn.append(real.random())  # before the main thread's, which waits
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait(60)
+    threading.Timer(0.05, may_end.set).start()
+    number = rng.random()
+    assert drawn, "a number was drawn in spite of the lock"
+    thread.join()
+    assert number == drawn[0]
 
 
 def same(ours, real):

@@ -239,3 +239,22 @@ def test_calls_cost_the_same_at_every_depth(python, file):
     )
     for words in ([path], ["-m", "program"], ["-c", path.read_text()], ["-"]):
         assert python("-m", "frit", *words, input=path.read_text()).stdout == "True\n"
+
+
+def test_a_module_of_the_programs_may_be_called_signal(python, file):
+    file("signal.py", "kind = 'sine'\n")
+    program = """
+import numpy as np
+import signal
+
+def rows(a, times):
+    total = 0
+    for k in range(times):
+        for i in range(len(a)):
+            total += int(np.argmax(a[i])) + a[i, 0]  # which no nest can do
+    return total
+
+print(signal.kind, rows(np.arange(400.0).reshape(20, 20), 600))
+"""
+    path = file("program.py", program)
+    assert python("-m", "frit", path).stdout == python(path).stdout

@@ -175,3 +175,40 @@ def test_functions_that_are_called_at_once(call):
     real = [numpy.linspace(-1, 9, 8), numpy.linspace(0, 5, 6), numpy.linspace(3, 1, 6) ** 2]
     ours = [np.array(each) for each in real]
     assert outcome(call, np, *ours) == outcome(call, numpy, *real)
+
+
+VECTORS = [
+    numpy.array([1.5, -2.25, 1e-3]),
+    numpy.array([3, -(2**62), 7]),
+    numpy.array([0.1, 1e200, -3.0]),
+    numpy.array([-1e200, 1e200, 1e-200]),
+    numpy.array([numpy.inf, 1.0, 0.0]),
+    numpy.array([numpy.nan, -0.0, 2.0]),
+    numpy.array([1.1, 2.2, 3.3], "f4"),
+    numpy.array([3e38, 3e38, -3e38], "f4"),
+    numpy.array([1, 2, 3], "f2"),
+    numpy.array([1, -2, 3], "i1"),
+    numpy.array([True, False, True]),
+    numpy.array([1j, 2, 3]),
+    numpy.arange(6.0)[::2],
+    numpy.arange(9.0)[::-3],
+    numpy.arange(9.0).reshape(3, 3),
+    numpy.array([1.0, 2.0]),
+    numpy.array([1.0, 2.0, 3.0, 4.0]),
+    numpy.array(2.0),
+]
+
+
+@pytest.mark.parametrize("name", ["cross", "linalg.cross"])
+@pytest.mark.parametrize("under", ["warn", "ignore"])
+def test_cross_products_of_vectors_are_numpys(name, under):
+    def function(module):
+        return module.linalg.cross if "." in name else module.cross
+
+    for a in VECTORS:
+        for b in VECTORS:
+            with np.errstate(under=under):
+                ours = outcome(function(np), np.array(a), np.array(b))
+            with numpy.errstate(under=under):
+                expected = outcome(function(numpy), a, b)
+            assert ours == expected, (a, b)

@@ -30,8 +30,16 @@ class _Kind(type):
 
 def _drawing(kind: type, name: str, method: _Callable) -> _Callable:
     # On NumPy's own object: inside, its methods call one another and expect NumPy's arrays.
-    draw = _core.Fallback(name, method, counted=False, through="_numpy", in_place=name == "shuffle")
-    draw.__qualname__ = f"{kind.__qualname__}.{name}"
+    full_name = f"{kind.__qualname__}.{name}"
+    draw = _core.Fallback(
+        name,
+        method,
+        counted=False,
+        through="_numpy",
+        draw=full_name,
+        in_place=name == "shuffle",
+    )
+    draw.__qualname__ = full_name
     return draw
 
 
@@ -177,7 +185,9 @@ def __getattr__(name: str) -> _Any:
             value = _core.Fallback(name, _shuffle, in_place=True)
             _fallback.dress(value, "random.shuffle", _shuffle)
         elif isinstance(value, _types.MethodType | _types.BuiltinFunctionType):
-            value = _fallback.uncounted(f"random.{name}", value)
+            # Methods of NumPy's one RandomState.
+            ours = _core.Fallback(name, value, counted=False, draw=f"RandomState.{name}")
+            value = _fallback.dress(ours, f"random.{name}", value)
         globals()[name] = value
     return value
 
