@@ -37,6 +37,14 @@ class Asked:
             self.answers[bounds] = self.evaluate(bounds) if is_known else None
         return self.answers[bounds]
 
+    def holds(self, condition: str, lines: Iterable[str]) -> bool:
+        if not all([self.run(line) for line in lines]):
+            return False
+        try:
+            return bool(eval(condition, _FUNCTIONS, self.space))
+        except (ValueError, ArithmeticError, MemoryError):
+            return False
+
     def run(self, line: str) -> bool:
         if line not in self.lines:
             try:

@@ -37,6 +37,7 @@ class Guards:
     forms: Forms
     conditions: list[Callable[[], list[str]]]
     boundless: set[str]
+    endless: set[str]
     written: set[int]
     kept_rows: set[int]
     has_signature: bool
@@ -72,6 +73,11 @@ class Guards:
             return None
         return self.asked.signs(texts, self.prelude(" ".join(texts)))
 
+    def holds_now(self, texts: Sequence[str]) -> bool:
+        """Whether these conditions hold at this call."""
+        every = " and ".join(texts) or "True"
+        return self.asked.holds(every, self.prelude(every))
+
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""
         lines = []
@@ -85,9 +91,15 @@ class Guards:
 
     def make_guard(self) -> types.FunctionType:
         texts: list[str] = []
+        beyond: set[str] = set()
         try:
             for condition in self.conditions:
-                texts += condition()
+                self.endless.clear()
+                found = condition()
+                may_be_beyond = self.endless - self.knowledge.loose and not beyond
+                if may_be_beyond and not self.holds_now(found):
+                    beyond |= self.endless
+                texts += found
             for known in sorted(self.forms.assumed):
                 texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
         except Unbounded:
@@ -97,6 +109,9 @@ class Guards:
             raise Refused(
                 None, "an integer may become large, or an index may be anything"
             ) from None
+        if beyond - self.knowledge.loose:  # their bounds are those of all the rounds of a while
+            self.knowledge.loose |= beyond
+            raise Again
         kept = []
         for text in dict.fromkeys(texts):
             if not names_in(text):

@@ -1,0 +1,71 @@
+"""turns.py: when the place of a `while` is asked: behind some rounds of it that Python has run.
+
+Nobody knows beforehand how long such a loop takes, and a program may have a single one, in which
+it spends its time. So its place takes over in the middle of it: a `while` whose rounds have been
+run up to some point is the same loop from there on.
+
+    while test:        while True:
+        body      ->       for _ in <place>.rounds:
+                               if not test: break
+                               body
+                           else:
+                               if <place>.on and .. (found := <place>.take(..)) is not None:
+                                   (variables that are read behind it) = found
+                               else:
+                                   continue
+                           break
+"""
+
+from __future__ import annotations
+
+import sys
+
+from frit.loops.traits import FIRST_WORTH, WORTH
+
+COPIES = 4  # of a short body, one behind the other: so a turn adds little to a round
+MOST = 1 << 14  # rounds of a turn, and so many times the copies
+TURN = 5e-3  # seconds that one takes, where that is known
+FEW = 3  # turns: what they take is no time that passed between two loops
+IN_VAIN = 5  # times that the place is asked
+LONG_ROUND = 2e-4  # seconds: the loops in it are what takes the time
+FIRST = bytes(16)  # a turn; of a body with loops in it one round
+
+
+class Turns:
+    """Of a `while`. spent: seconds as Python; each: of the rounds of a turn, divided by these.
+
+    has_loops: in its body; pauses: it appends to lists, so that it may be left where one has no
+    more room, to be asked again.
+    """
+
+    def __init__(self, *, has_loops: bool, pauses: bool) -> None:
+        self.has_loops = has_loops
+        self.pauses = pauses
+        self.has_paused = False
+        self.first = FIRST[:1] if has_loops else FIRST
+        self.spent = self.began = 0.0
+        self.each = float("inf")
+        self.count = self.fails = 0
+        self.least = TURN
+
+    def end(self, now: float, rounds: int) -> float:
+        """What the turn has taken."""
+        took, self.began = now - self.began, now
+        self.count += 1
+        if self.count == 1:  # nobody knows when it began
+            return 0.0
+        self.each = min(self.each, took / rounds)
+        if self.count < FEW:
+            return 0.0
+        self.spent += self.each * rounds
+        return self.each * rounds
+
+    def is_worth_it(self) -> bool:
+        is_first = "frit.loops.nest" not in sys.modules
+        return self.spent > WORTH * (FIRST_WORTH if is_first else 1.0)
+
+    def following(self) -> bytes:
+        """The rounds of the next one."""
+        if self.count < FEW:
+            return self.first
+        return bytes(max(1, min(MOST, int(self.least / self.each))))
