@@ -29,7 +29,7 @@ from frit.loops.traits import (
     from_row,
     traits_of,
 )
-from frit.loops.turns import IN_VAIN, LONG_ROUND, MOST, TURN, Turns
+from frit.loops.turns import IN_VAIN, LONG_ROUND, NEVER, TURN, Turns
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -208,10 +208,9 @@ class Place:
         # while that runs as Python and is timed.
         self.take: Callable[..., tuple[Any, ...] | None] = self.ask
         self.clock: Any = None
-        # Of a `while` (turns.py): the rounds of a turn, and where a module's own counts them.
+        # Of a `while` (turns.py): the rounds of a turn, and those that are left of a module's own.
         self.turns = turns
-        self.rounds = turns.first if turns is not None else b""
-        self.round = 0
+        self.rounds = self.round = turns.first if turns is not None else 0
         if turns is not None:
             self.take = self.end_of_turn
         self.early: Any = None  # the gate, before the attributes of objects are looked at
@@ -270,7 +269,7 @@ class Place:
         """As take, of a `while`: behind some rounds as Python."""
         turns = self.turns
         assert turns is not None
-        seconds = turns.end(_now(), len(self.rounds))
+        seconds = turns.end(_now(), self.rounds)
         if not self.may_be_worth_it(turns, seconds):
             self.rounds = turns.following()
             return None
@@ -284,7 +283,7 @@ class Place:
         turns.least *= 4
         self.rounds = turns.following()
         if turns.fails > IN_VAIN:
-            self.on, self.rounds = False, bytes(MOST)
+            self.on, self.rounds = False, NEVER
         return None
 
     def is_pausing(self) -> bool:
@@ -414,7 +413,7 @@ class Place:
     def expected(self, binding: Binding, passed: tuple[Any, ...], unknown: float) -> float:
         """Seconds that it takes as Python; of a `while`, that what is left of it takes at least."""
         if self.turns is not None:
-            return INFINITY if self.turns.has_paused else self.turns.each * len(self.rounds)
+            return INFINITY if self.turns.has_paused else self.turns.each * self.rounds
         found: float | None = binding.gate.guess(*passed)
         return found or unknown
 

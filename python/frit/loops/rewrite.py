@@ -22,7 +22,7 @@ from frit.loops.flow import Facts, Flow, leaving, may_be_series, text_in
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
 from frit.loops.place import Place, module_place
 from frit.loops.trees import Trees
-from frit.loops.turns import COPIES, Turns
+from frit.loops.turns import Turns, copies_of
 from frit.translate.record import field, record
 
 _STATEMENTS = (
@@ -200,7 +200,7 @@ class Rewriter:
             taken.append(at(ast.If(at(ast.Name(_PAUSED, _LOAD)), [at(ast.Continue())], [])))
         return at(ast.Compare(found, [_IS_NOT], [at(ast.Constant(None))])), taken
 
-    def in_turns(self, node: ast.While, place: Place, facts: Facts) -> ast.stmt:
+    def in_turns(self, node: ast.While, place: Place, facts: Facts) -> list[ast.stmt]:
         """The loop, whose place is asked behind some rounds (turns.py)."""
         number = len(self.places)
         self.places.append(place)
@@ -222,20 +222,29 @@ class Rewriter:
         is_free = at(ast.Compare(is_free, [_IS], [at(ast.Constant(None))]))
         is_found, taken = self.taking(place, facts, here, here(part("take")))
         test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
-        ask = at(ast.If(test, taken, [at(ast.Continue())]))
         assert place.turns is not None
+
+        def left(context: ast.expr_context) -> Any:
+            name = at(ast.Name(_ROUND, context))
+            return part("round", context) if place.is_module else name
+
+        begin = at(ast.Assign([left(_STORE)], part("rounds")))
+        count = at(ast.AugAssign(left(_STORE), ast.Sub(), at(ast.Constant(1))))
+        ask = at(ast.If(test, [*taken, at(ast.Break())], []))
+        turn: list[ast.stmt] = [at(ast.If(left(_LOAD), [count], [ask, begin]))]
         rounds: list[ast.stmt] = []
-        for copy in range(1 if place.turns.has_loops else COPIES):
-            if isinstance(node.test, ast.Constant) and node.test.value:
+        for copy in range(1 if place.turns.has_loops else copies_of(node)):
+            if copy and isinstance(node.test, ast.Constant) and node.test.value:
                 rounds.append(here(ast.Pass()))  # what a tracer sees of it
-            else:
-                is_over = at(ast.UnaryOp(ast.Not(), copied(node.test) if copy else node.test))
+            elif copy:
+                is_over = at(ast.UnaryOp(ast.Not(), copied(node.test)))
                 rounds.append(at(ast.If(is_over, [at(ast.Break())], [])))
             rounds += copied(node.body) if copy else node.body
-        round_ = part("round", _STORE) if place.is_module else at(ast.Name(_ROUND, _STORE))
-        turn = at(ast.For(round_, part("rounds"), rounds, [ask]))
-        made: ast.stmt = at(ast.While(at(ast.Constant(True)), [turn, at(ast.Break())], []))
-        return made
+        # Behind the rounds, it costs a loop of few rounds nothing.
+        is_first = any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
+        rounds = turn + rounds if is_first else rounds + turn
+        node.body = rounds
+        return [node] if place.is_module else [copied(begin), node]
 
     def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
@@ -301,7 +310,7 @@ class _Body:
         result: list[ast.stmt] = []
         for node in nodes:
             if type(node) is ast.For or type(node) is ast.While:
-                result.append(self.loop(node, bound))
+                result += self.loop(node, bound)
             else:
                 bound = self.statement(node, bound)
                 result.append(node)
@@ -310,7 +319,7 @@ class _Body:
         nodes[:] = result
         return bound
 
-    def loop(self, node: ast.For | ast.While, bound: int) -> ast.stmt:
+    def loop(self, node: ast.For | ast.While, bound: int) -> list[ast.stmt]:
         """The loop with those in it, behind their places."""
         if self.flow is None:
             self.flow = Flow([node])
@@ -323,11 +332,11 @@ class _Body:
         self.body(node.body, bound | self.flow.loops[id(node)].target)
         self.body(node.orelse, bound)
         if place is None:
-            return node
+            return [node]
         place.inner = self.rewriter.places[known:]
         if isinstance(node, ast.While):
             return self.rewriter.in_turns(node, place, facts)
-        return self.rewriter.guarded(node, place, facts)
+        return [self.rewriter.guarded(node, place, facts)]
 
     def statement(self, node: ast.stmt, bound: int) -> int:
         kind = type(node)
