@@ -329,8 +329,12 @@ class _Body:
         known = len(self.rewriter.places)
         facts = self.flow.of[id(node)]
         place = self.place_of(node, facts, bound)
+        private = self.rewriter.private
+        if isinstance(node, ast.For):  # what stands around a loop in it may read them
+            self.rewriter.private = set()
         self.body(node.body, bound | self.flow.loops[id(node)].target)
         self.body(node.orelse, bound)
+        self.rewriter.private = private
         if place is None:
             return [node]
         place.inner = self.rewriter.places[known:]
