@@ -27,6 +27,7 @@ class Asked:
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.space: dict[str, Any] = {f"v{k}": v for k, v in enumerate(values)}
+        self.long_texts: dict[str, str] = {}  # their names, in all translations of this call
         self.lines: dict[str, bool] = {}  # whether it could be run
         self.answers: dict[tuple[str, str], Signs | None] = {}
 

@@ -81,13 +81,27 @@ class Guards:
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""
         lines = []
+        text = self.in_full(text)
         for name in sorted(names_in(text)):
             if name[0] == "e" and name[1:2].isdigit():
                 array, _, axis = name[1:].partition("_")
                 lines.append(f"{name} = v{array}.shape[{axis}]")
         for array in scanned_in(text):
             lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
+        used = names_in(text)
+        lines += [
+            f"{name} = {long}" for long, name in self.forms.long_texts.items() if name in used
+        ]
         return lines
+
+    def in_full(self, text: str) -> str:
+        """With the long texts that it names, and that those name."""
+        found, due = [text], names_in(text)
+        for long, name in reversed(self.forms.long_texts.items()):  # one names those before it
+            if name in due:
+                found.append(long)
+                due |= names_in(long)
+        return " ".join(found)
 
     def make_guard(self) -> types.FunctionType:
         texts: list[str] = []
@@ -119,7 +133,7 @@ class Guards:
                     raise Refused(None, f"it is not certain that {text}")
                 continue
             kept.append(text)
-        every = " ".join(kept)
+        every = self.in_full(" ".join(kept))
         self.has_signature = all(map(self.is_in_signature, names_in(every)))
         for array in scanned_in(every):
             if array in self.written:
@@ -156,4 +170,6 @@ class Guards:
         kind, number = name[0], name[1:]
         if kind == "v" and number.isdigit():
             return kinds_in(self.inputs.key)[int(number)] == "I"
+        if kind == "x" and number.isdigit():  # a long text, whose own names are asked for, too
+            return True
         return name in ("min", "max", "and") or (kind == "e" and number.replace("_", "").isdigit())

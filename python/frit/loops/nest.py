@@ -100,7 +100,7 @@ class NestWriter(
     def __init__(self, inputs: Inputs, knowledge: Knowledge, asked: Asked) -> None:
         self.inputs = inputs
         self.knowledge = knowledge
-        self.forms = Forms()
+        self.forms = Forms(asked.long_texts)
         self.writer = _core.KernelWriter(0)
         self.arrays: dict[str, View] = {}
         self.lists: dict[str, ListPart] = {}
