@@ -18,7 +18,7 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import implicit, place, rewrite, turns
+from frit.loops import implicit, place, rewrite, traits, turns
 from frit.loops.site import OURS
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
@@ -283,3 +283,15 @@ def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):
     assert found.binding is None
     assert space["f"](3_000_000) == sum(k * 0.25 for k in range(3_000_000))
     assert found.binding.site.calls == 1
+
+
+def test_the_engine_is_not_loaded_for_values_that_no_nest_takes():
+    found = place.Place(passed=["xs", "n"], outputs=[], outside=[])
+    found._traits = traits.Traits([], [], [], None, None, False)
+    for value in ([1, 2.5], [[1.0], [2.0]], "text", (), 2**62, [True]):
+        assert found.may_be_taken({"xs": value, "n": 1}, {}), value
+    for value in ([object()], {}, 2**63, [0, sys.maxsize], None):
+        assert not found.may_be_taken({"xs": value, "n": 1}, {}), value
+    found._traits = traits.Traits([], [], ["str"], None, None, False)
+    found.outside = ["str"]
+    assert not found.may_be_taken({"xs": [1], "n": 1}, {})

@@ -29,7 +29,7 @@ from frit.loops.traits import (
     from_row,
     traits_of,
 )
-from frit.loops.turns import IN_VAIN, LONG_ROUND, NEVER, TURN, Turns
+from frit.loops.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 ITEM = 5e-9  # seconds that a list's item takes, there and back
 INFINITY = float("inf")
+LARGEST = 2**62  # int of a nest (forms.py)
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
@@ -279,7 +280,9 @@ class Place:
             turns.has_paused = turns.pauses and found[-1]
             # A module's own has stored its variables; it goes on as behind any other turn.
             return None if self.is_module and turns.has_paused else found
-        turns.fails += self.told is not LONG_LISTS
+        if self.told is not LONG_LISTS:
+            site = self.binding.site if self.binding is not None else None
+            turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
         turns.least *= 4
         self.rounds = turns.following()
         if turns.fails > IN_VAIN:
@@ -909,12 +912,12 @@ def key_of(values: tuple[Any, ...], core: Any) -> str | None:
 
 
 def _may_be_items(value: Any) -> bool:
-    """Whether it may be a number, a string, or a list of these, by its first item."""
-    while type(value) in (list, tuple):
-        if not value:
-            return True
-        value = value[0]
-    return type(value) in (int, float, complex, bool, str)
+    """Whether it may be a number, a string, or a list of these, by its first and last items."""
+    if type(value) in (list, tuple):
+        return not value or (_may_be_items(value[0]) and _may_be_items(value[-1]))
+    if type(value) is int:
+        return abs(value) <= LARGEST
+    return type(value) in (float, complex, bool, str)
 
 
 def _items_in(value: Any) -> int:

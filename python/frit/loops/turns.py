@@ -33,7 +33,8 @@ MOST = 1 << 14  # rounds of a turn, and so many times the copies
 NEVER = 1 << 60
 TURN = 5e-3  # seconds that one takes, where that is known
 FEW = 3  # turns: what they take is no time that passed between two loops
-IN_VAIN = 5  # times that the place is asked
+IN_VAIN = 5  # times that the place is asked; one at which its text is refused counts for more
+REFUSED_COUNTS = 3
 LONG_ROUND = 2e-4  # seconds: the loops in it are what takes the time
 FIRST = 16  # rounds of a turn; of a body with loops in it one
 
