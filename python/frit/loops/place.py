@@ -300,7 +300,8 @@ class Place:
         if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
             return False
         if "frit._core" not in sys.modules and "numpy" not in sys.modules:
-            lost.measured += seconds
+            if not turns.has_loops:  # those count by themselves
+                lost.measured += seconds
             return lost.is_worth_engine()
         return turns.is_worth_it()
 
@@ -431,7 +432,7 @@ class Place:
         seconds = LITTLE
         if guess is not None:
             seconds = guess.priced(value_of).seconds(value_of)
-        if seconds < LITTLE or not self.may_be_taken(values, space):
+        if seconds < LITTLE or not self.may_be_taken(values, space, seconds):
             self.refusals += 1
             if self.refusals > MANY:
                 self.refusals = 0
@@ -446,7 +447,9 @@ class Place:
             self.clock = lost
         return None
 
-    def may_be_taken(self, values: dict[str, Any], space: dict[str, Any]) -> bool:
+    def may_be_taken(
+        self, values: dict[str, Any], space: dict[str, Any], seconds: float = INFINITY
+    ) -> bool:
         """False: its values show that it stays Python. Asked before the engine is loaded."""
         from frit.loops.hopeless import hopeless_call
 
@@ -458,6 +461,8 @@ class Place:
         if hopeless_call(traits.callees, found) is not None:
             return False
         others = [value for name, value in found.items() if name not in traits.owners]
+        if ITEM * sum(_items_in(v) for v in others if type(v) in LISTS) > seconds:
+            return False
         return all(_may_be_items(v) or _is_surrounding(v) for v in others)
 
     def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
