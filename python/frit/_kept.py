@@ -34,7 +34,7 @@ def code_of(
     """As implicit.code_of, of a file."""
     if isinstance(text, str):
         text = text.encode(errors="surrogatepass")
-    if b"for" not in text or os.environ.get("FRIT_LOOPS", "1") == "0":
+    if (b"for" not in text and b"while" not in text) or os.environ.get("FRIT_LOOPS", "1") == "0":
         return original
     if original.co_filename.startswith("<"):
         from frit.loops import implicit

@@ -62,25 +62,34 @@ def _may_import(line: str) -> bool:
 
 
 def has_nested_loops(code: types.CodeType) -> bool:
-    """Whether a `for` has another loop in it, in the code or in one in it."""
-    from opcode import opmap, opname
-
-    for_iter, extended = opmap["FOR_ITER"], opmap["EXTENDED_ARG"]
-    back = {k for k, name in enumerate(opname) if "JUMP_BACKWARD" in name}
+    """Whether a loop has another one in it, or functions have loops that may be in one another."""
+    with_loops = 0
     due = [code]
     for one in due:
         due += [part for part in one.co_consts if isinstance(part, types.CodeType)]
-        text = one.co_code
-        open_loops: list[tuple[int, int]] = []  # where they begin and end
-        more = 0
-        for at in range(0, len(text), 2):
-            open_loops = [loop for loop in open_loops if at < loop[1]]
-            op, argument = text[at], text[at + 1] | more
-            more = argument << 8 if op == extended else 0
-            if op == for_iter:
-                if open_loops:
-                    return True
-                open_loops.append((at, at + 2 * argument))
-            elif op in back and open_loops and at - 2 * argument > open_loops[-1][0]:
-                return True  # a while's
-    return False
+        loops = _loops_of(one)
+        if any(x < y and last < end for x, end in loops.items() for y, last in loops.items()):
+            return True
+        with_loops += bool(loops) and not one.co_name.startswith("<") or one is code and bool(loops)
+    return with_loops > 1
+
+
+def _loops_of(code: types.CodeType) -> dict[int, int]:
+    """Where they begin and end: the body of a `while`, in newer versions."""
+    from opcode import opmap, opname
+
+    for_iter, extended = opmap["FOR_ITER"], opmap["EXTENDED_ARG"]
+    back = {
+        k for k, name in enumerate(opname) if "JUMP_BACKWARD" in name and name[-9:] != "INTERRUPT"
+    }
+    found: dict[int, int] = {}
+    text, more = code.co_code, 0
+    for at in range(0, len(text), 2):
+        op, argument = text[at], text[at + 1] | more
+        more = argument << 8 if op == extended else 0
+        if op == for_iter:
+            found[at] = max(found.get(at, 0), at + 2 * argument)
+        elif op in back:
+            begin = at + 2 - 2 * argument
+            found[begin] = max(found.get(begin, 0), at)
+    return found

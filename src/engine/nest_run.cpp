@@ -81,13 +81,20 @@ class RoundEstimate {
   }
 
  private:
-  double value(ValueId id, int depth) const {
-    double sum = static_cast<double>(nest_.forms[at(id)].constant);
-    for (const auto& [term, coefficient] : nest_.forms[at(id)].terms)
+  double value(ValueId id, int depth) const { return value(nest_.forms[at(id)], depth); }
+  double value(const Affine& form, int depth) const {
+    double sum = static_cast<double>(form.constant);
+    for (const auto& [term, coefficient] : form.terms)
       sum += static_cast<double>(coefficient) * variable(term, depth);
     return sum;
   }
   double variable(ValueId id, int depth) const {
+    const std::size_t values = nest_.routine.body.values.size();
+    if (at(id) >= values) {
+      const Nest::Division& division = nest_.divisions[at(id) - values];
+      const double x = depth < 8 ? value(division.dividend, depth + 1) : 16;
+      return std::floor(x / static_cast<double>(division.divisor));
+    }
     if (at(id) >= nest_.definitions.size()) return 16;
     const Instr& instr = *nest_.definitions[at(id)];
     if (instr.kind == InstrKind::IntegerArg)

@@ -24,7 +24,7 @@ namespace {
 constexpr int most_axes = 3;
 constexpr std::int64_t most_exact = std::int64_t{1} << 53;  // of an int beside floats
 constexpr char no_kind = '0';                               // of no elements
-constexpr char characters = 'c';
+constexpr char characters = 'c', text = 's';                // of lists; of a string
 
 bool is_sequence(PyObject* value) { return PyList_CheckExact(value) || PyTuple_CheckExact(value); }
 
@@ -136,9 +136,9 @@ Ref array_if(PyObject* value, const Shape& shape, int type, char& kind) {
   return array;
 }
 
-bool read_characters(PyObject* text, npy_intp count, std::uint32_t*& to) {
-  if (!PyUnicode_CheckExact(text) || PyUnicode_GET_LENGTH(text) != count) return false;
-  for (npy_intp k = 0; k < count; ++k) *to++ = PyUnicode_READ_CHAR(text, k);
+bool read_characters(PyObject* from, npy_intp count, std::uint32_t*& to) {
+  if (!PyUnicode_CheckExact(from) || PyUnicode_GET_LENGTH(from) != count) return false;
+  for (npy_intp k = 0; k < count; ++k) *to++ = PyUnicode_READ_CHAR(from, k);
   return true;
 }
 
@@ -150,12 +150,12 @@ Ref array_of_characters(PyObject* value, Shape shape, PyObject* first, char& kin
     if (shape.rank == most_axes) return {};
     shape.extents[shape.rank++] = length;
   }
-  kind = characters;
+  kind = value == first ? text : characters;
   rank = shape.rank;
   Ref array = new_array_of(shape, NPY_UINT32);
   auto* to =
       static_cast<std::uint32_t*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.get())));
-  const auto read = [&](PyObject* text) { return read_characters(text, length, to); };
+  const auto read = [&](PyObject* from) { return read_characters(from, length, to); };
   const bool is_read =
       value == first ? read(value) : visit_rows(value, strings, 0, [&](PyObject* row) {
         return std::ranges::all_of(items_of(row), read);
@@ -215,7 +215,7 @@ nb::object list_arrays(const nb::tuple& values) {
       array = array_of_sequence(value, kind, rank);
       if (!array) return nb::none();
       letters[k] = key.size();
-      key += kind == characters || has_tuples(value, rank) ? 'Q' : 'L';
+      key += kind == characters || kind == text || has_tuples(value, rank) ? 'Q' : 'L';
       key += kind;
       key += static_cast<char>('0' + rank);
       note_lists(value, k, rank, lists);

@@ -129,7 +129,10 @@ NestLaunch LaunchWriter::parallel(const PlanNode& node) {
 
 NestLaunch LaunchWriter::finish() {
   launch_.kernel = std::make_shared<const Kernel>(writer_.finish());
-  if (!has_lanes(launch_.kernel->code)) launch_.pace = Pace::OneByOne;
+  bool has_while = false;
+  for_each_instr(launch_.kernel->code,
+                 [&](const Instr& instr) { has_while |= instr.kind == InstrKind::While; });
+  if (has_while || !has_lanes(launch_.kernel->code)) launch_.pace = Pace::OneByOne;
   return std::move(launch_);
 }
 
@@ -619,7 +622,10 @@ void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   const Instr* const around = lanes_;
   if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
   if (node.loop >= 0) {
-    loops.emplace_back(node.instr, rounds_of_loop(facts_, at(node.loop)));
+    // A nest that is a While, and has no loop in it, was taken in the middle: it goes on for long.
+    const bool is_all = node.instr->kind == InstrKind::While && loops.empty() && !launch_.loop;
+    loops.emplace_back(node.instr, is_all ? nest_cost::rounds_of_long_while
+                                          : rounds_of_loop(facts_, at(node.loop)));
     if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave)
       loops.emplace_back(nest_.loop(node.skewed).instr, rounds_of_loop(facts_, at(node.skewed)));
   }

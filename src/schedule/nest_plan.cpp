@@ -69,12 +69,12 @@ std::vector<PlanNode> Planner::host_statements(const Statements& statements) {
       case InstrKind::If:
       case InstrKind::While: {
         PlanNode n = node(*s, LoopRun::Host);
-        if (s->kind == InstrKind::While && !has_loop(s->body) && !has_loop(s->other)) {
+        n.body = host_statements(statements_of(s->body));
+        n.other = host_statements(statements_of(s->other));
+        // Step by step it would take a hundred times as long.
+        if (s->kind == InstrKind::While && !has_launch_that_pays(n.body) &&
+            !has_launch_that_pays(n.other))
           n = kernel_statements({s}, false)[0];
-        } else {
-          n.body = host_statements(statements_of(s->body));
-          n.other = host_statements(statements_of(s->other));
-        }
         nodes.push_back(std::move(n));
         break;
       }

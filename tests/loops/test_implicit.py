@@ -1088,3 +1088,21 @@ def test_a_loop_that_a_loop_in_it_breaks_leaves_its_last_rounds(eager):
         found.append([repr(space[n]) for n in ("i", "j", "last", "y")])
     assert found[0] == found[1]
     assert places_of("<broken inside>")[0].is_peeled and was_taken(places_of("<broken inside>")[0])
+
+
+def test_a_variable_that_only_an_outer_loop_reads_is_left_by_the_loop_in_it(eager):
+    text = """
+        a = [5, 4, 3, 2, 1, *range(10, 40)]
+        n = len(a)
+        for i in range(n):
+            swapped = False
+            for j in range(0, n - i - 1):
+                if a[j] > a[j + 1]:
+                    a[j], a[j + 1] = a[j + 1], a[j]
+                    swapped = True
+            if not swapped:
+                break
+    """
+    plain, ours = compiled(text, "<swapped>", is_program=True)
+    assert run(plain)["a"] == run(ours)["a"]
+    assert any(map(was_taken, places_of("<swapped>")))

@@ -460,7 +460,7 @@ def test_sums_of_generators():
         return out
 
     same(heads, [1, -2, 3], compiled=True)
-    same(heads, [1.5, -2.0, 3.0], compiled=False)  # of no floats the sum is 0
+    same(heads, [1.5, -2.0, 3.0], compiled=True)  # of no floats the sum is 0: 1.5 + 0
     same(heads, [1, -2.5, 3], compiled=False)
 
     def of_arrays(a, out):
@@ -668,3 +668,84 @@ def test_random_loops_over_lists_do_what_python_does(monkeypatch, tuning):
         compiled, python = compiled + as_kernels, python + as_python
     print(f"{compiled} nests ran compiled, {python} as Python")
     assert compiled > PROGRAMS // 4  # else nothing was tested
+
+
+def vowels(s):
+    k = 0
+    for c in s:
+        if c in "aeiou" and c not in "ou":
+            k += 1
+    return k
+
+
+def none_at_all(s):
+    k = 0
+    for c in s:
+        if c in "":
+            k -= 1
+    return k
+
+
+def distance(row, t, c):
+    out = [row[0] + 1]
+    for j, d in enumerate(t):
+        out.append(min(row[j + 1] + 1, out[j] + 1, row[j] + (c != d)))
+    return out
+
+
+def nearest_item(xs, ys):
+    total = 0.0
+    for x in xs:
+        best, low = float("inf"), float("-inf")
+        for y in ys:
+            if low < abs(x - y) < best:
+                best = abs(x - y)
+        total += best
+    return total
+
+
+def alternating(n, first):
+    s = 0
+    for k in range(first, n):
+        s += (-1) ** k * k
+    return s
+
+
+def decomposed(a):
+    n = len(a)
+    lower = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for k in range(i + 1):
+            part = sum(lower[i][j] * lower[k][j] for j in range(k))
+            if i == k:
+                lower[i][k] = math.sqrt(a[i][i] - part)
+            else:
+                lower[i][k] = (a[i][k] - part) / lower[k][k]
+    return lower
+
+
+def test_texts_of_several_characters_in_nests():
+    same(vowels, "an ounce of prevention", compiled=True)
+    same(vowels, "", compiled=None)
+    same(none_at_all, "an ounce of prevention", compiled=False)
+    same(nearest_item, [1.0, 2.5, -3.0], [0.5, 7.0], compiled=True)
+    same(nearest_item, [1.0, 2.5, -3.0], [], compiled=True)
+
+
+def test_a_string_of_one_character_is_compared_as_one():
+    same(distance, [0, 1, 2, 3], "abc", "b", compiled=True)
+    same(distance, [0, 1, 2, 3], "abc", "bc", compiled=False)
+    same(distance, [0, 1, 2, 3], "abc", ["b"], compiled=False)
+    same(distance, [0, 1, 2, 3], ["a", "b", "c"], "b", compiled=True)
+
+
+def test_powers_of_minus_one():
+    same(alternating, 20, 0, compiled=True)
+    same(alternating, 20, -3, compiled=False)  # (-1) ** -3 is a float
+
+
+def test_sums_of_generators_that_may_be_empty():
+    matrix = [[4.0, 2.0, 0.4], [2.0, 5.0, 1.5], [0.4, 1.5, 6.0]]
+    same(decomposed, matrix, compiled=True)
+    same(decomposed, [[4, 2], [2, 5]], compiled=True)
+    same(decomposed, [[1.0, 2.0], [2.0, 1.0]])  # sqrt(-3.0)

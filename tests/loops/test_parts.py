@@ -217,7 +217,12 @@ def test_loops_over_calls_that_give_no_series_are_passed_over(header, is_one):
     "body, is_one",
     [
         ("x[i] = 1", True),
-        ("x['a'] = 1", False),
+        ("x['ab'] = 1", False),
+        ("if x[i] == 'a' or x[i] in ('b', '\\n'): k += 1", True),
+        ("if x[i] in 'aeiou': k += 1", True),
+        ("k = float('inf')", True),
+        ("k = random.choice('ACGT')", True),
+        ("k = int('12')", False),
         ('y = f"{x}"', False),
         ("x[i] = 1  # isn't", True),
         ("r'a comment'", True),

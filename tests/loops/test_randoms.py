@@ -38,6 +38,14 @@ def few_choices(out, n):
         out[i] = random.choice([1, 5, 9]) + random.choice((0.5, 0.25)) * random.choice([4])
 
 
+def characters(out, n):
+    for i in range(len(out)):
+        d = random.choice(["N", "S", "E", "W"])
+        out[i] = 1 if d == "N" else -1 if d in "SE" else n
+        if random.choice("ACGT") == random.choice(("A", "G")):
+            out[i] += random.random()
+
+
 def numpys_floats(out, n):
     for i in range(len(out)):
         x = np.random.rand() + np.random.random() - np.random.random_sample()
@@ -106,6 +114,7 @@ def seeded(function, *given):
         floats,
         whole_numbers,
         few_choices,
+        characters,
         numpys_floats,
         numpys_whole_numbers,
         normals,

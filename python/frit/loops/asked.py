@@ -27,6 +27,7 @@ class Asked:
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.space: dict[str, Any] = {f"v{k}": v for k, v in enumerate(values)}
+        self.long_texts: dict[str, str] = {}  # their names, in all translations of this call
         self.lines: dict[str, bool] = {}  # whether it could be run
         self.answers: dict[tuple[str, str], Signs | None] = {}
 
@@ -36,6 +37,14 @@ class Asked:
             is_known = all([self.run(line) for line in lines])
             self.answers[bounds] = self.evaluate(bounds) if is_known else None
         return self.answers[bounds]
+
+    def holds(self, condition: str, lines: Iterable[str]) -> bool:
+        if not all([self.run(line) for line in lines]):
+            return False
+        try:
+            return bool(eval(condition, _FUNCTIONS, self.space))
+        except (ValueError, ArithmeticError, MemoryError):
+            return False
 
     def run(self, line: str) -> bool:
         if line not in self.lines:

@@ -14,6 +14,7 @@ import numpy
 from frit._adapters import real_of
 from frit.loops.complexes import is_complex
 from frit.loops.doubt import without_doubt
+from frit.loops.flow import text_in
 from frit.loops.forms import Form, Forms, Symbol
 from frit.loops.generated import generated_in
 from frit.loops.methods import PlainMethod
@@ -82,6 +83,7 @@ class Calls:
     all_of_list: Any
     apply: Any
     callee: Any
+    character: Any
     code_of: Any
     complex_absolute: Any
     complex_exp: Any
@@ -133,6 +135,8 @@ class Calls:
             return self.inlined(node, function)
         if isinstance(function, PlainMethod):
             return self.inlined(node, function.function, function.definition)
+        if function is builtins.float and (text := text_in(node)) is not None:
+            return self.float_of(node, text)
         drawn = stream_of(real_of(function))
         if drawn is not None:
             return self.draw(node, *drawn)
@@ -146,8 +150,10 @@ class Calls:
             raise Refused(node, f"a keyword argument of {name}()")
         if function is builtins.len and len(items) == 1:
             return self.length(node, items[0])
-        if function is builtins.ord and len(items) == 1 and isinstance(items[0], Character):
-            return self.code_of(items[0])
+        if function is builtins.ord and len(items) == 1:
+            items = [self.character(node, items[0])]
+            if isinstance(items[0], Character):
+                return self.code_of(items[0])
         is_of_list = len(items) == 1 and isinstance(items[0], ListPart)
         if is_of_list and is_of_one:
             return self.all_of_list(node, function, items[0])
@@ -175,6 +181,14 @@ class Calls:
         if len(values) != len(items):
             raise Refused(node, f"these arguments of {name}()")
         return self.of_function(node, function, name, values)
+
+    def float_of(self, node: ast.AST, text: str) -> Value:
+        """float("inf")"""
+        try:
+            value: Value = self.literal(node, float(text))
+        except ValueError:
+            raise Refused(node, f"float({text!r})") from None
+        return value
 
     def product(self, node: ast.AST, x: Item, y: Item) -> Value:
         """x @ y."""

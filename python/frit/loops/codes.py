@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 KEY = "frit nest"  # (KEY, n) stands for place n until it is there
 _FUTURE = 0x1000000  # annotations; the others are always on
-_FOR_ITER = opmap["FOR_ITER"]
+# What only loops have; before 3.11 a `while` had none of its own.
+_OF_LOOPS = {"FOR_ITER", "JUMP_BACKWARD", "POP_JUMP_IF_TRUE" if "CACHE" not in opmap else ""}
+_LOOPS = [
+    bytes([op])
+    for name, op in opmap.items()
+    if name in _OF_LOOPS or name.startswith("POP_JUMP_BACKWARD")
+]
 _COMPREHENSIONS = frozenset(["<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"])
 
 
@@ -74,7 +80,8 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def has_own_loops(code: types.CodeType) -> bool:
     """Whether there are loops in it, or comprehensions, where these are compiled as parts of it."""
-    return _FOR_ITER in code.co_code[::2]
+    text = code.co_code[::2]
+    return any(op in text for op in _LOOPS)
 
 
 def has_loops(code: types.CodeType) -> bool:

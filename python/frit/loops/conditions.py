@@ -30,6 +30,7 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
 }
 ONE = Form((), 1)
+MOST_CHARACTERS = 64  # of a text in which a character may be
 
 
 class Conditions:
@@ -40,6 +41,7 @@ class Conditions:
     assign_variable: Any
     block: Any
     bound: dict[str, Any]
+    character: Any
     choose: Any
     compare_characters: Any
     complex_compare: Any
@@ -130,11 +132,11 @@ class Conditions:
     def of_Compare(self, node: ast.Compare) -> Value:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             return self.membership(node, node.comparators[0])
-        left = self.operand(node.left)
+        left = self.character(node, self.operand(node.left))
         result: Value | None = None
         draws = self.draws
         for op, right_node in zip(node.ops, node.comparators, strict=True):
-            right = self.operand(right_node)
+            right = self.character(node, self.operand(right_node))
             if result is None:
                 draws = self.draws
             elif self.draws > draws:
@@ -158,14 +160,18 @@ class Conditions:
         return result
 
     def membership(self, node: ast.Compare, items: ast.expr) -> Value:
-        """`x in (2, 3)`: a bool of Python's, whatever x is."""
+        """`x in (2, 3)`, `c in "aeiou"`: a bool of Python's, whatever x is."""
+        left = self.character(node, self.operand(node.left))
+        if isinstance(left, Character) and isinstance(items, ast.Constant):
+            if type(items.value) is str and 0 < len(items.value) <= MOST_CHARACTERS:
+                items = ast.Tuple([ast.Constant(c) for c in items.value], ast.Load())
         if not isinstance(items, (ast.Tuple, ast.List, ast.Set)) or not items.elts:
             raise Refused(node, "'in' something else than a few numbers")
-        left, found = self.operand(node.left), None
+        found = None
         for item in items.elts:
             if not isinstance(item, (ast.Constant, ast.Name, ast.UnaryOp)):
                 raise Refused(item, "'in' of what is computed")
-            right = self.operand(item)
+            right = self.character(node, self.operand(item))
             if isinstance(left, Character) and isinstance(right, Character):
                 one = self.compare_characters(node, ast.Eq(), left, right)
                 both = [(found or one, "?"), (one, "?")]

@@ -51,7 +51,11 @@ class Control:
     frames: list[Frame]
     loops: list[Any]
     open_loops: list[tuple[Form, Form] | None]
+    appends_of: Any
     condition: Any
+    goes_on: Any
+    paused: int | None
+    pausing: dict[str, int]
     refine: Any
     emit: Any
     require: Any
@@ -206,6 +210,9 @@ class Control:
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)
+        if node is self.inputs.node and (appends := self.appends_of(node)):
+            self.pausing, self.paused = appends, self.flag()
+        is_pausing = self.paused is not None and node is self.inputs.node
         self.loops.append(self.shown(node))
         self.open_loops.append(None)
         self.clear_unbound(assigned)
@@ -228,6 +235,8 @@ class Control:
         def test() -> int:
             with self.block(set()):
                 result = holds()
+                if is_pausing:
+                    result = self.goes_on(node, result)
             if failed is None:
                 return result
             return self.writer.apply("LogicalAnd", [result, self.none_of([failed])])
@@ -263,7 +272,8 @@ class Control:
             self.unless(stops, node.orelse)
 
     def do_For(self, node: ast.For) -> None:
-        assigned = self.assigned_inside = assigned_names([node])
+        assigned = assigned_names([node])
+        self.assigned_inside = assigned_names(node.body)
         series = self.series(node.iter)
         before = dict(self.bound)
         loop = self.leaving(node)

@@ -382,6 +382,8 @@ class Expressions:
     def int_power(self, node: ast.AST, x: Value, y: Value) -> Value:
         if x.literal == 2 and y.literal is None:
             return self.int_binary(node, ast.LShift(), self.literal(node, 1), y)
+        if x.literal == -1 and y.literal is None:
+            return self.sign_of_power(y)
         if y.literal is None or y.literal > 64:
             raise Refused(node, "a power of integers that is no small constant")
         if y.literal < 0:
@@ -390,6 +392,15 @@ class Expressions:
         for _ in range(y.literal):
             value = x if value.literal == 1 else self.int_binary(node, ast.Mult(), value, x)
         return value
+
+    def sign_of_power(self, y: Value) -> Value:
+        """(-1) ** y: of a y below 0 a float."""
+        self.require_value(y, 0, LARGEST)
+        apply, constant = self.writer.apply, self.writer.constant
+        is_odd = apply("BitwiseAnd", [self.emit(y, "l"), constant(1, "l")])
+        twice = apply("Multiply", [is_odd, constant(2, "l")])
+        id = apply("Subtract", [constant(1, "l"), twice])
+        return Value("int", id, form=self.forms.between(-1, 1))
 
     def folded(self, node: ast.AST, op: ast.operator, x: Any, y: Any) -> Value:
         tree = ast.Expression(ast.BinOp(ast.Constant(x), op, ast.Constant(y)))

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from frit.loops.names import add_parts
+from frit.loops.names import add_parts, nodes_in
 
 _COMPREHENSIONS = frozenset([ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp])
 _LOOPS = frozenset([ast.For, ast.AsyncFor, ast.While])
@@ -20,6 +20,7 @@ _SIMPLE = frozenset(
 _DEFINITIONS = frozenset([ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef])
 _NOT_IN_NESTS = frozenset([ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr])
 _SERIES = frozenset("range enumerate zip reversed ndindex ndenumerate arange linspace".split())
+_WITH_TEXTS = frozenset([ast.Call, ast.Compare])
 _NEVER = -1  # of a way out that no path takes: whatever is read behind it is "assigned" before
 
 
@@ -147,7 +148,9 @@ class Flow:
         facts.returns = body.returns or behind.returns
         if facts.is_plain and type(node) is ast.For:
             facts.is_nest = not node.orelse or leaving(node) is None
-            self.has_nests |= facts.is_nest
+        elif facts.is_plain and type(node) is ast.While:
+            facts.is_nest = not node.orelse and (bool(head & body.assigns) or may_end(node))
+        self.has_nests |= facts.is_nest
         # Where the loop begins again, what its body needs is needed, and what is needed behind it.
         facts.needs = head | behind.needs | body.needs & ~target
         facts.breaks, facts.continues = behind.breaks, behind.continues
@@ -270,6 +273,8 @@ class Flow:
                 elif kind is ast.ClassDef or kind is ast.Global or kind is ast.Nonlocal:
                     self.has_own_names = True
                 add_parts(node, kind, nodes)
+                if kind in _WITH_TEXTS and text_in(node) is not None:
+                    nodes.pop()
         facts.reads |= reads
         facts.assigns |= assigns
         return reads
@@ -338,6 +343,21 @@ def needed_names(node: ast.For, outputs: Iterable[str], certain: Container[int] 
     return flow.names(flow.whole.needed(behind, behind, behind))
 
 
+def may_end(loop: ast.While) -> bool:
+    """Whether it ends by itself: not what another thread, or the handler of a signal, may end."""
+    if isinstance(loop.test, ast.Constant):
+        return True
+    read = {part.id for part in nodes_in([loop.test]) if isinstance(part, ast.Name)}
+    stored = (
+        part.value
+        for part in nodes_in(loop.body)
+        if isinstance(part, (ast.Subscript, ast.Attribute))
+        and (type(part.ctx) is not ast.Load or getattr(part, "attr", "") == "append")
+    )
+    bases = (part for target in stored for part in nodes_in([target]))
+    return any(isinstance(part, ast.Name) and part.id in read for part in bases)
+
+
 def leaving(loop: ast.For) -> ast.AST | None:
     """A break or continue behind the loop's else: of a loop around it."""
     due: list[ast.AST] = [*loop.orelse]
@@ -349,6 +369,23 @@ def leaving(loop: ast.For) -> ast.AST | None:
         elif isinstance(part, ast.stmt):
             due += ast.iter_child_nodes(part)
     return None
+
+
+def text_in(node: ast.AST) -> str | None:
+    """That of float("inf"), choice("ACGT"), or c in "aeiou": other texts in nests are characters.
+
+    It is the last of the node's parts.
+    """
+    part = None
+    if isinstance(node, ast.Compare):
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            part = node.comparators[0]
+    elif isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in ("choice", "float"):
+            part = node.args[0]
+    is_text = isinstance(part, ast.Constant) and type(part.value) is str
+    return part.value if is_text else None
 
 
 def may_be_series(node: ast.expr) -> bool:

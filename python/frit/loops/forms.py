@@ -18,6 +18,7 @@ from frit.translate.record import record
 
 MOST_FACTS = 24  # at one place
 LARGEST = 2**62  # what an integer of a nest may reach
+LONG_TEXT = 64
 ARGUMENT = 2**40  # what an integer argument may reach, where that matters: the guard asks
 
 
@@ -83,7 +84,10 @@ class Symbol:
 class Forms:
     """The symbols of a nest."""
 
-    def __init__(self) -> None:
+    def __init__(self, long_texts: dict[str, str] | None = None) -> None:
+        """long_texts: the names that long texts of the guard have, which would else be written out
+        wherever a bound is made of another one."""
+        self.long_texts = {} if long_texts is None else long_texts
         self.symbols: list[Symbol] = []
         self.known: dict[str, Form] = {}
         self.assumed: set[str] = set()  # known ones that are taken to be within ARGUMENT
@@ -96,7 +100,10 @@ class Forms:
     def of_text(self, text: str, reach: int | None = ARGUMENT) -> Form:
         """A number that the guard can compute."""
         if text not in self.known:
-            self.known[text] = self.symbol(Symbol(text=text, reach=reach))
+            name = text
+            if len(text) > LONG_TEXT and "<<" not in text:  # a shift may be too large to be made
+                name = self.long_texts.setdefault(text, f"x{len(self.long_texts)}")
+            self.known[text] = self.symbol(Symbol(text=name, reach=reach))
         return self.known[text]
 
     def between(self, low: Form | int, high: Form | int) -> Form:

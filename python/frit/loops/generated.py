@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Sequence
 from typing import Any
 
+from frit.loops.forms import Form
 from frit.loops.names import assigned_names, copied
 from frit.loops.values import Refused, Value
 
@@ -20,6 +22,7 @@ class Generated:
     literal: Any
     read_variable: Any
     require_rounds: Any
+    signs_now: Any
     statement: Any
 
     def sum_of_generated(self, node: ast.Call, made: ast.GeneratorExp | ast.ListComp) -> Value:
@@ -52,12 +55,17 @@ class Generated:
         if not value.mixed:
             return value
         # Of no numbers it is 0, of Python's.
-        if len(made.generators) > 1 or made.generators[0].ifs:
-            raise Refused(node, "sum() of numbers of which there may be none")
-        if len(self.knowledge.kinds[one]) > 1:
-            raise Refused(node, "sum() of numbers that may be of two types")
-        self.require_rounds(self.bound[next(iter(assigned_names([loop.target])))])
+        rounds = self.bound[next(iter(assigned_names([loop.target])))]
+        is_plain = len(made.generators) == 1 and not made.generators[0].ifs
+        if not is_plain or len(self.knowledge.kinds[one]) > 1 or not self.go_round_now(rounds):
+            return value
+        self.require_rounds(rounds)
         return Value(value.kind, value.id)
+
+    def go_round_now(self, loops: Sequence[tuple[Form, Form]]) -> bool:
+        """Whether these ranges are not empty at this call."""
+        signs = [self.signs_now(end - begin) for begin, end in loops]
+        return all(found is not None and found[0] > 0 for found in signs)
 
 
 def generated_in(node: ast.Call) -> ast.GeneratorExp | ast.ListComp | None:

@@ -37,6 +37,7 @@ class Guards:
     forms: Forms
     conditions: list[Callable[[], list[str]]]
     boundless: set[str]
+    endless: set[str]
     written: set[int]
     kept_rows: set[int]
     has_signature: bool
@@ -72,22 +73,47 @@ class Guards:
             return None
         return self.asked.signs(texts, self.prelude(" ".join(texts)))
 
+    def holds_now(self, texts: Sequence[str]) -> bool:
+        """Whether these conditions hold at this call."""
+        every = " and ".join(texts) or "True"
+        return self.asked.holds(every, self.prelude(every))
+
     def prelude(self, text: str) -> list[str]:
         """What the names in the text are."""
         lines = []
+        text = self.in_full(text)
         for name in sorted(names_in(text)):
             if name[0] == "e" and name[1:2].isdigit():
                 array, _, axis = name[1:].partition("_")
                 lines.append(f"{name} = v{array}.shape[{axis}]")
         for array in scanned_in(text):
             lines.append(f"m{array}_lo, m{array}_hi = index_range(v{array})")
+        used = names_in(text)
+        lines += [
+            f"{name} = {long}" for long, name in self.forms.long_texts.items() if name in used
+        ]
         return lines
+
+    def in_full(self, text: str) -> str:
+        """With the long texts that it names, and that those name."""
+        found, due = [text], names_in(text)
+        for long, name in reversed(self.forms.long_texts.items()):  # one names those before it
+            if name in due:
+                found.append(long)
+                due |= names_in(long)
+        return " ".join(found)
 
     def make_guard(self) -> types.FunctionType:
         texts: list[str] = []
+        beyond: set[str] = set()
         try:
             for condition in self.conditions:
-                texts += condition()
+                self.endless.clear()
+                found = condition()
+                may_be_beyond = self.endless - self.knowledge.loose and not beyond
+                if may_be_beyond and not self.holds_now(found):
+                    beyond |= self.endless
+                texts += found
             for known in sorted(self.forms.assumed):
                 texts.append(f"{-ARGUMENT} <= {known} <= {ARGUMENT}")
         except Unbounded:
@@ -97,6 +123,9 @@ class Guards:
             raise Refused(
                 None, "an integer may become large, or an index may be anything"
             ) from None
+        if beyond - self.knowledge.loose:  # their bounds are those of all the rounds of a while
+            self.knowledge.loose |= beyond
+            raise Again
         kept = []
         for text in dict.fromkeys(texts):
             if not names_in(text):
@@ -104,7 +133,7 @@ class Guards:
                     raise Refused(None, f"it is not certain that {text}")
                 continue
             kept.append(text)
-        every = " ".join(kept)
+        every = self.in_full(" ".join(kept))
         self.has_signature = all(map(self.is_in_signature, names_in(every)))
         for array in scanned_in(every):
             if array in self.written:
@@ -141,4 +170,6 @@ class Guards:
         kind, number = name[0], name[1:]
         if kind == "v" and number.isdigit():
             return kinds_in(self.inputs.key)[int(number)] == "I"
+        if kind == "x" and number.isdigit():  # a long text, whose own names are asked for, too
+            return True
         return name in ("min", "max", "and") or (kind == "e" and number.replace("_", "").isdigit())

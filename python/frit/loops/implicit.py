@@ -28,7 +28,7 @@ from frit.loops.place import Place
 from frit.loops.rewrite import Rewriter
 from frit.loops.trees import trees_of, trees_of_text
 
-_FOR = re.compile(r"^[ \t]*for\b.+\bin\b", re.MULTILINE)
+_FOR = re.compile(r"^[ \t]*(?:for\b.+\bin\b|while\b)", re.MULTILINE)
 _FOR_BYTES = re.compile(_FOR.pattern.encode(), re.MULTILINE)
 # A name that is private to a class: `__x`, but not `__x__`.
 _PRIVATE = re.compile(rb"\b__(?!\w*__\b)\w")
@@ -199,7 +199,7 @@ class CellTransformer:
     def visit(self, node: ast.Module) -> ast.Module:
         if not is_enabled() or not isinstance(node, ast.Module):
             return node
-        if not any(isinstance(n, ast.For) for n in ast.walk(node)):
+        if not any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(node)):
             return node
         try:
             return self.treated(copy.deepcopy(node))

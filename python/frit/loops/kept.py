@@ -16,6 +16,7 @@ from frit.loops.codes import all_codes, replaced, with_places
 from frit.loops.place import Origin, Place
 from frit.loops.traits import as_row
 from frit.loops.trees import Trees, trees_of_text
+from frit.loops.turns import Turns
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -101,21 +102,22 @@ def _rows(places: list[Place], codes: list[types.CodeType]) -> list[Any]:
     for place in places:
         inner = [numbers[id(p)] for p in place.inner]
         code = by_code.get(id(place.original), -1)
-        rows.append(
-            (place.passed, place.outputs, place.outside, inner, code, place.is_peeled, place.at)
-        )
+        names = place.passed, place.outputs, place.outside
+        turns = (place.turns.has_loops, place.turns.pauses) if place.turns is not None else None
+        rows.append((*names, inner, code, place.is_peeled, place.at, turns))
     return rows
 
 
 def _places(rows: list[Any], codes: list[types.CodeType], trees: Trees) -> list[Place]:
     places = []
-    for passed, outputs, outside, _, code, is_peeled, at in rows:
+    for passed, outputs, outside, _, code, is_peeled, at, turns in rows:
         place = Place(
             passed=passed,
             outputs=outputs,
             outside=outside,
             is_module=code < 0,
             is_peeled=is_peeled,
+            turns=Turns(has_loops=turns[0], pauses=turns[1]) if turns is not None else None,
         )
         place.original = codes[code] if code >= 0 else None
         place.trees, place.at = trees, at

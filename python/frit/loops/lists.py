@@ -14,6 +14,7 @@ from typing import Any
 
 from frit.loops.forms import LARGEST, Form, Symbol
 from frit.loops.list_runs import COUNT, TAGS, ListFacts, TagsNeeded
+from frit.loops.names import nodes_in
 from frit.loops.values import (
     Again,
     ArrayName,
@@ -28,8 +29,16 @@ from frit.loops.values import (
 from frit.loops.views import ZERO
 from frit.translate.rules import COMPARISONS
 
-KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed", "c": "character"}
+TEXT = "s"  # a string, in a call's key
+KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed", "c": "character", TEXT: "character"}
 _MIXED = frozenset({"int", "float"})
+MORE = 2**16  # room for items in a list that a while appends to
+
+
+def is_append(node: ast.AST, name: str) -> bool:
+    """Of a nest's own tree."""
+    is_store = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name)
+    return is_store and node.slice.id == name + COUNT
 
 
 class Lists:
@@ -55,11 +64,14 @@ class Lists:
     operand: Any
     over: Any
     parameters: list[int]
+    paused: int | None
+    pausing: dict[str, int]
     part: Any
     indices_of: Any
     read_variable: Any
     require: Any
     sliced: set[str]
+    texts: set[str]
     tag_of: Any
     require_value: Any
     whole: Any
@@ -84,6 +96,8 @@ class Lists:
         self.parameters.append(number)
         view = self.whole(array)
         self.lists[name] = ListPart(view, kind)
+        if word[1] == TEXT:
+            self.texts.add(name)
 
     def is_grown(self, name: str) -> bool:
         return name + COUNT in self.inputs.names
@@ -120,6 +134,31 @@ class Lists:
             return None
         return ListPart(self.part(node, owner.view), owner.kind)
 
+    def appends_of(self, loop: ast.While) -> dict[str, int]:
+        """How much a round of the nest appends to each list, where that is certain."""
+        found: dict[str, int] = {}
+        loops = (part for part in nodes_in(loop.body) if isinstance(part, (ast.For, ast.While)))
+        inner = [statement for part in loops for statement in part.body]
+        for name in filter(self.is_grown, self.lists):
+            stores = [part for part in nodes_in(loop.body) if is_append(part, name)]
+            if not any(is_append(part, name) for part in nodes_in(inner)):
+                found[name] = len(stores)
+        return found
+
+    def goes_on(self, node: ast.While, test: int) -> int:
+        """Whether the nest goes round again: if it would and a list is full, it pauses."""
+        apply, room = self.writer.apply, None
+        for name, most in self.pausing.items():
+            count = self.emit(self.read_variable(node, name + COUNT), "l")
+            behind = apply("Add", [count, self.writer.constant(most, "l")])
+            size = self.writer.extent(self.lists[name].view.array.parameter, 0)
+            is_there = apply("LessEqual", [behind, size])
+            room = is_there if room is None else apply("LogicalAnd", [room, is_there])
+        is_full = apply("LogicalNot", [room])
+        self.writer.write_local(self.paused, apply("LogicalAnd", [test, is_full]))
+        goes_on: int = apply("LogicalAnd", [test, room])
+        return goes_on
+
     def place_behind(self, owner: ListPart) -> View:
         """Where `append` puts its number: there is room for as many as may come."""
         array = owner.view.array
@@ -128,6 +167,9 @@ class Lists:
         form = count.form
         assert form is not None
         texts = self.capacities.setdefault(array.number, [])
+        if array.name in self.pausing:
+            texts.append(lambda: f"2*v{self.index_of_name(array.name + COUNT)}+{MORE}")
+            return View(array, (count,))
         texts.append(lambda: self.forms.most(form + Form((), 1), facts))
         return View(array, (count,))
 
@@ -167,6 +209,13 @@ class Lists:
         else:
             value.untagged = array.name, array.rank
         return value
+
+    def character(self, node: ast.AST, item: Item) -> Item:
+        """The character that a string of the call is; anything else stays what it is."""
+        if not isinstance(item, ListPart) or item.view.array.name not in self.texts:
+            return item
+        self.require(item.view.spans[0].extent.form, 1, 1)
+        return self.first_of_list(node, item, ZERO)
 
     def compare_characters(self, node: ast.AST, op: ast.cmpop, x: Character, y: Character) -> Value:
         name = COMPARISONS.get(type(op))

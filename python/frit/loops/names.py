@@ -77,12 +77,13 @@ def attribute_chain(node: ast.expr) -> tuple[ast.expr, list[ast.Attribute]]:
 def callees_of(nodes: Iterable[ast.AST]) -> list[str]:
     """What these nodes of a nest call by a name, or by names with dots between."""
     calls = (part.func for part in nodes if isinstance(part, ast.Call))
-    return [*dict.fromkeys(path for callee in calls if (path := _path(callee)))]
+    return [*dict.fromkeys(path for callee in calls if (path := path_of(callee)))]
 
 
-def _path(node: ast.expr) -> str:
+def path_of(node: ast.expr) -> str:
+    """A name, or names with dots between; "": something else."""
     if isinstance(node, ast.Attribute):
-        owner = _path(node.value)
+        owner = path_of(node.value)
         return owner and f"{owner}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
 

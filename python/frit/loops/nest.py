@@ -100,11 +100,14 @@ class NestWriter(
     def __init__(self, inputs: Inputs, knowledge: Knowledge, asked: Asked) -> None:
         self.inputs = inputs
         self.knowledge = knowledge
-        self.forms = Forms()
+        self.forms = Forms(asked.long_texts)
         self.writer = _core.KernelWriter(0)
         self.arrays: dict[str, View] = {}
         self.lists: dict[str, ListPart] = {}
         self.sliced: set[str] = set()  # lists that a loop goes through a part of
+        self.texts: set[str] = set()  # those that are strings
+        self.pausing: dict[str, int] = {}  # lists that a round of the nest appends so much to
+        self.paused: int | None = None  # a flag: there is no room for another round
         self.capacities: dict[int, list[Callable[[], str]]] = {}  # of lists that are appended to
         self.env: dict[str, Any] = {}
         self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}
@@ -132,6 +135,7 @@ class NestWriter(
         self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
         self.is_stale = False  # something was learnt that the beginning should have known
         self.boundless: set[str] = set()  # variables of which no bounds were found
+        self.endless: set[str] = set()  # of which only a while's many rounds gave some
         self.while_flags: list[int | None] = []  # of the open Whiles: that something has failed
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
@@ -158,6 +162,10 @@ class NestWriter(
             failures = len(results)
             self.add_result(results, Value("int", self.writer.read_local(self.failures)), "Il")
         guard = self.make_guard()
+        paused = -1
+        if self.paused is not None:
+            paused = len(results)
+            self.add_result(results, Value("bool", self.writer.read_local(self.paused)), "B?")
         lists = self.list_facts()
         count = len(self.inputs.names)
         parameters = [*self.parameters, *range(count, count + len(results))]
@@ -178,6 +186,7 @@ class NestWriter(
             numpy_integers=self.numpy_integers,
             text=lambda: text,
             still_holds=self.taken.check(),
+            paused=paused,
         )
 
     def take_values(self) -> None:

@@ -15,7 +15,7 @@ from opcode import opmap
 from frit.loops.codes import codes_in, has_loops, has_own_loops
 
 # Patterns that begin with a letter or the end of a line are much faster than others.
-_HEADER = re.compile(rb"\n[ \t]*for\b.*(?:\bin\b|[\\(\[]).*")
+_HEADER = re.compile(rb"\n[ \t]*(?:for\b.*(?:\bin\b|[\\(\[])|while\b).*")
 # A loop over the result of a call. Of this form nothing else is: no brackets, texts or comments.
 _OVER_CALL = re.compile(
     rb"\n[ \t]*for\b[\w, \t()]+?\bin[ \t]+(?:\w+\.)*(\w+)\([^()\n\"'#\\]*\)[ \t]*:[ \t]*(?:#.*)?$"
@@ -23,6 +23,11 @@ _OVER_CALL = re.compile(
 _SERIES = frozenset(b"range enumerate zip reversed ndindex ndenumerate arange linspace".split())
 # A text behind anything but its own prefix; a text alone may be a comment.
 _TEXT = re.compile(rb"\n[^#\n\"']*[^#\n\"'rRbBuUfF \t][^#\n\"']*[\"']")
+# Texts that a nest may have: of one character, and those that flow.text_in() knows.
+_FEW = re.compile(
+    rb"(?<!\w)(?:\"(?:[^\"\\\n]|\\.)\"|'(?:[^'\\\n]|\\.)')"
+    rb"|\b(?:in[ \t]+|(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
+)
 _NO_PART = re.compile(rb"\n[ \t]+(?:raise|assert|with|try|del|import|def|class|global|nonlocal)\b")
 _CODING = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # in the first two lines
 _THREAD_WORDS = (b"thread", b"signal", b"concurrent", b"asyncio")
@@ -80,7 +85,7 @@ def _has_other_things(text: bytes, header: re.Match[bytes]) -> bool:
     if text.find(b'"', begin, until) >= 0 or text.find(b"'", begin, until) >= 0:
         if text.find(b'"""', begin, until) >= 0 or text.find(b"'''", begin, until) >= 0:
             return False
-        if _TEXT.search(text, begin, until) is not None:
+        if _TEXT.search(_FEW.sub(b"", text[begin:until])) is not None:
             return True
     return _NO_PART.search(text, begin, until) is not None
 

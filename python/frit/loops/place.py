@@ -29,6 +29,7 @@ from frit.loops.traits import (
     from_row,
     traits_of,
 )
+from frit.loops.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -46,12 +47,15 @@ MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
 ITEM = 5e-9  # seconds that a list's item takes, there and back
+INFINITY = float("inf")
+LARGEST = 2**62  # int of a nest (forms.py)
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
 # Without NumPy: seconds that loops must take, by guesses, to load it and the engine; which part of
 # these seconds loops over lists take; and seconds of a loop that counts.
 ENGINE_WORTH, LISTS_TAKE, LITTLE = 1.0, 0.33, 1e-4
+LONG_LISTS = "its lists are long, and it is short"
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
 # By the number of a gate's verdict (loop_pace.h).
@@ -151,6 +155,8 @@ class Place:
         "passed_over",
         "quiet",
         "refusals",
+        "round",
+        "rounds",
         "shared",
         "since",
         "space",
@@ -158,6 +164,7 @@ class Place:
         "take",
         "told",
         "trees",
+        "turns",
     )
     traced = staticmethod(sys.gettrace)
 
@@ -169,12 +176,13 @@ class Place:
         outside: list[str],
         is_module: bool = False,
         is_peeled: bool = False,
+        turns: Turns | None = None,
     ) -> None:
         self.on = True
         self.trees: Trees | None = None  # of the text,
         self.at: At = (0, 0, "", 0)  # and where the loop stands in it
         # None: nobody has asked for these.
-        self._node: ast.For | None = None
+        self._node: ast.For | ast.While | None = None
         self._peel: Peel | None = None
         self._traits: Traits | None = None
         self.kept_traits: tuple[Any, ...] | None = None  # a row
@@ -201,6 +209,11 @@ class Place:
         # while that runs as Python and is timed.
         self.take: Callable[..., tuple[Any, ...] | None] = self.ask
         self.clock: Any = None
+        # Of a `while` (turns.py): the rounds of a turn, and those that are left of a module's own.
+        self.turns = turns
+        self.rounds = self.round = turns.first if turns is not None else 0
+        if turns is not None:
+            self.take = self.end_of_turn
         self.early: Any = None  # the gate, before the attributes of objects are looked at
         self.is_gated = False
         self.refusals = 0
@@ -212,7 +225,7 @@ class Place:
         places.add(self)
 
     @property
-    def node(self) -> ast.For:
+    def node(self) -> ast.For | ast.While:
         """The loop."""
         if self._node is None:
             assert self.trees is not None
@@ -253,6 +266,45 @@ class Place:
         found, _ = self.start(passed, None, sys._getframe(1))
         return found
 
+    def end_of_turn(self, *passed: Any) -> tuple[Any, ...] | None:
+        """As take, of a `while`: behind some rounds as Python."""
+        turns = self.turns
+        assert turns is not None
+        seconds = turns.end(_now(), self.rounds)
+        if not self.may_be_worth_it(turns, seconds):
+            self.rounds = turns.following()
+            return None
+        found, _ = self.start(passed, None, sys._getframe(1))
+        if found is not None:
+            turns.fails, turns.least, self.rounds = 0, TURN, turns.first
+            turns.has_paused = turns.pauses and found[-1]
+            # A module's own has stored its variables; it goes on as behind any other turn.
+            return None if self.is_module and turns.has_paused else found
+        if self.told is not LONG_LISTS:
+            site = self.binding.site if self.binding is not None else None
+            turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
+        turns.least *= 4
+        self.rounds = turns.following()
+        if turns.fails > IN_VAIN:
+            self.on, self.rounds = False, NEVER
+        return None
+
+    def is_pausing(self) -> bool:
+        return self.turns is not None and self.turns.pauses
+
+    def may_be_worth_it(self, turns: Turns, seconds: float) -> bool:
+        if self.is_eager:
+            return True
+        if turns.has_paused:
+            return True
+        if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
+            return False
+        if "frit._core" not in sys.modules and "numpy" not in sys.modules:
+            if not turns.has_loops:  # those count by themselves
+                lost.measured += seconds
+            return lost.is_worth_engine()
+        return turns.is_worth_it()
+
     def rest(self, rounds: Any) -> Any:
         """Runs the nest, if it can, but for its last rounds: what is left of the range."""
         if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
@@ -285,20 +337,25 @@ class Place:
             return None, 0
         self.refusals = self.passed_over = 0
         if self.is_module:
-            space.update(zip(self.outputs, found, strict=True))
+            space.update(zip(self.outputs, found, strict=not self.is_pausing()))
         return found, left
 
     def attempt(
         self, passed: tuple[Any, ...], rounds: range | None, space: dict[str, Any]
     ) -> tuple[tuple[Any, ...] | None, int]:
-        core: Any = sys.modules.get("frit._core") or _engine()
+        core: Any = sys.modules.get("frit._core")
+        if core is None and self.turns is not None:
+            values = dict(zip(self.passed, passed, strict=True))
+            if not self.may_be_taken(values, space):
+                return self.not_now("its values are no numbers, arrays or lists")
+        core = core or _engine()
         if core is None:
             core = self.engine_if_it_pays(passed, space)
         if core is None:
             return self.not_now(_VERDICTS[3])  # nor are the loops in it
         binding, verdict = self.binding, None
         if binding is None:
-            verdict = self.early_verdict(passed, space, core)
+            verdict = self.early_verdict(passed, space, core) if self.turns is None else 0
             if verdict:
                 return self.not_now(_VERDICTS[verdict])
             with without_collections():
@@ -316,7 +373,9 @@ class Place:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
-        if verdict is None or binding.gate is not self.early:
+        if self.turns is not None:
+            verdict = 0
+        elif verdict is None or binding.gate is not self.early:
             verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
@@ -324,8 +383,8 @@ class Place:
         if key is None:
             lists = values
             seconds = ITEM * sum(_items_in(v) for v in values if type(v) in LISTS)
-            if seconds > MOST_UNASKED and seconds > (binding.gate.guess(*passed) or seconds):
-                return self.not_now("its lists are long, and it is short")
+            if seconds > MOST_UNASKED and seconds > self.expected(binding, passed, seconds):
+                return self.not_now(LONG_LISTS)
             found = self.arrays_of(lists, core)
             if found is None:
                 if binding.site is not None:
@@ -355,14 +414,25 @@ class Place:
             binding.note(signature, site)
         return found, left
 
+    def expected(self, binding: Binding, passed: tuple[Any, ...], unknown: float) -> float:
+        """Seconds that it takes as Python; of a `while`, that what is left of it takes at least."""
+        if self.turns is not None:
+            return INFINITY if self.turns.has_paused else self.turns.each * self.rounds
+        found: float | None = binding.gate.guess(*passed)
+        return found or unknown
+
     def engine_if_it_pays(self, passed: tuple[Any, ...], space: dict[str, Any]) -> Any:
         """The engine, for a program without NumPy whose loops take long."""
         guess = self.traits.guess
         values = dict(zip(self.passed, passed, strict=True))
+
+        def value_of(name: str) -> Any:
+            return values.get(name, space.get(name))
+
         seconds = LITTLE
         if guess is not None:
-            seconds = guess.seconds(lambda n: values.get(n, space.get(n)))
-        if seconds < LITTLE:
+            seconds = guess.priced(value_of).seconds(value_of)
+        if seconds < LITTLE or not self.may_be_taken(values, space, seconds):
             self.refusals += 1
             if self.refusals > MANY:
                 self.refusals = 0
@@ -376,6 +446,24 @@ class Place:
             lost.place, lost.began = self, _now()
             self.clock = lost
         return None
+
+    def may_be_taken(
+        self, values: dict[str, Any], space: dict[str, Any], seconds: float = INFINITY
+    ) -> bool:
+        """False: its values show that it stays Python. Asked before the engine is loaded."""
+        from frit.loops.hopeless import hopeless_call
+
+        traits, found = self.traits, {**values}
+        for name in self.outside:
+            value = space.get(name, getattr(builtins, name, None))
+            if value is not None:
+                found[name] = value
+        if hopeless_call(traits.callees, found) is not None:
+            return False
+        others = [value for name, value in found.items() if name not in traits.owners]
+        if ITEM * sum(_items_in(v) for v in others if type(v) in LISTS) > seconds:
+            return False
+        return all(_may_be_items(v) or _is_surrounding(v) for v in others)
 
     def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""
@@ -402,6 +490,7 @@ class Place:
             numbers = {name: k for k, name in enumerate(self.passed)}
             split = (name.split(".") for name in guess.names)
             inputs = [(numbers.get(root, root), *path) for root, *path in split]
+            guess = guess.priced(lambda n: values.get(n, space.get(n)))
             self.early = self.new_gate(guess, inputs, WORTH, space, core)
             self.put(self.early)
         verdict: int = self.early.verdict(*passed)
@@ -427,7 +516,7 @@ class Place:
 
     def put(self, gate: Any) -> None:
         """The gate stands for `take` from now on."""
-        if not self.is_peeled:
+        if not self.is_peeled and self.turns is None:
             self.take, self.is_gated = gate, True
 
     def ask_inner(self, asked: bool) -> None:
@@ -479,10 +568,16 @@ class Place:
             self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
 
     def forget(self) -> None:
-        self.binding, self.take, self.clock, self.is_gated = None, self.ask, None, False
+        self.binding, self.clock, self.is_gated = None, None, False
+        self.take = self.ask if self.turns is None else self.end_of_turn
 
     def has_plans(self) -> bool:
         return self.binding is not None and any(s.plans for s in self.binding.sites.values())
+
+    def has_plans_of_arrays(self) -> bool:
+        """And of no lists, which it would make arrays of at each call."""
+        keys = [k for s in self.binding.sites.values() for k in s.plans] if self.binding else []
+        return any("L" not in key and "Q" not in key for key in keys)
 
     def give_up(self) -> None:
         self.on = False
@@ -559,7 +654,7 @@ class Binding:
         self.gate = self.make_gate(passed, space, core)
 
     @property
-    def node(self) -> ast.For:
+    def node(self) -> ast.For | ast.While:
         """The loop, with variables for attributes, and for the lengths of lists."""
         node = self.place.node if self.attributes is None else self.attributes.node
         if self.bounds is not None:
@@ -607,6 +702,8 @@ class Binding:
             place.put(place.early)
             return place.early
         guess = self.guess()
+        if guess is not None:
+            guess = guess.priced(self.surroundings.get)
         inputs: list[tuple[Any, ...]] = []
         if guess is not None:
             where = self.places_of_names()
@@ -687,7 +784,7 @@ class Binding:
 
     def note(self, signature: bytes | None, site: Site) -> None:
         """The guess of this call holds for all with its signature, and so do most guards."""
-        plan = site.remember(signature)
+        plan = site.remember(signature) if self.place.turns is None else None
         if plan is None or not self.takes_all or _MONITORING:
             return
         direct = None if self.place.is_module else plan.direct()
@@ -819,6 +916,15 @@ def key_of(values: tuple[Any, ...], core: Any) -> str | None:
     return key
 
 
+def _may_be_items(value: Any) -> bool:
+    """Whether it may be a number, a string, or a list of these, by its first and last items."""
+    if type(value) in (list, tuple):
+        return not value or (_may_be_items(value[0]) and _may_be_items(value[-1]))
+    if type(value) is int:
+        return abs(value) <= LARGEST
+    return type(value) in (float, complex, bool, str)
+
+
 def _items_in(value: Any) -> int:
     count = 1
     while type(value) in LISTS and count < 2**40:
@@ -859,26 +965,38 @@ def _is_watched() -> bool:
 
 
 def module_place(
-    node: ast.For, private: set[str], over_range: bool, assigned: set[str], needed: set[str]
+    node: ast.For | ast.While,
+    private: set[str],
+    assigned: set[str],
+    needed: set[str],
+    turns: Turns | None,
 ) -> Place:
     """A nest of a module's own code: every variable of it is left, and may be read later.
 
     needed: variables whose values before the loop matter.
     """
+    # The last rounds are Python's only where every round is run, and nothing is run behind them.
+    if turns is None and (peel := _peel_of(node)) is not None:
+        outputs, outside = peel.variables(private)
+        return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
+    return Place(
+        passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True, turns=turns
+    )
+
+
+def _peel_of(node: Any) -> Peel | None:
     import ast
 
-    # The last rounds are Python's only where every round is run, and nothing is run behind them.
-    if over_range and not node.orelse and isinstance(node.target, ast.Name):
-        from frit.loops.peel import Peel
-        from frit.translate.flow import may_leave
+    from frit.loops.peel import Peel
+    from frit.translate.flow import may_leave
 
-        if any(may_leave(s, (ast.Break,)) for s in node.body):
-            return Place(
-                passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True
-            )
-        outputs, outside = Peel(node).variables(private)
-        return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
-    return Place(passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True)
+    over = node.iter
+    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
+    if not is_range or over.func.id != "range" or node.orelse:
+        return None
+    if not isinstance(node.target, ast.Name) or any(may_leave(s, (ast.Break,)) for s in node.body):
+        return None
+    return Peel(node)
 
 
 def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:

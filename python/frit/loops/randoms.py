@@ -15,7 +15,7 @@ from frit.loops.streams import (
     Stream,
     StreamNeeded,
 )
-from frit.loops.values import Refused, Value
+from frit.loops.values import Character, Refused, Value
 
 MOST_WIDTH = 2**31  # of the range that an integer is drawn from
 MOST_CHOICES = 16
@@ -113,23 +113,35 @@ class Randoms:
         form = self.forms.between(low.form, high.form - Form((), 1))
         return Value("l" if name == "integers" else "int", id, form=form)
 
-    def choice(self, node: ast.Call, stream: Stream, is_numpys: bool) -> Value:
-        """One of a few numbers in the text."""
-        items = _numbers_in(node.args[0]) if len(node.args) == 1 else None
+    def choice(self, node: ast.Call, stream: Stream, is_numpys: bool) -> Value | Character:
+        """One of a few numbers in the text, or characters."""
+        items = _items_in(node.args[0]) if len(node.args) == 1 else None
+        if items is not None and type(items[0]) is str:
+            if is_numpys:  # strings of NumPy's
+                items = None
+            else:
+                found = self.one_of_items(node, stream, "I", [ord(c) for c in items])
+                return Character(Value("I", found))
         if items is None or not 1 <= len(items) <= MOST_CHOICES:
             raise Refused(node, "choice() from something else than a few numbers")
         kind = {int: "l", float: "d"}[type(items[0])] if is_numpys else type(items[0]).__name__
-        count = self.writer.constant(len(items), "l")
-        which = self.below(node, stream, count)
         dtype = {"int": "l", "float": "d"}.get(kind, kind)
-        id = self.writer.constant(items[-1], dtype)
-        for k in range(len(items) - 2, -1, -1):
-            is_it = self.writer.apply("Equal", [which, self.writer.constant(k, "l")])
-            id = self.writer.apply("Select", [is_it, self.writer.constant(items[k], dtype), id])
+        id = self.one_of_items(node, stream, dtype, items)
         form = None
         if dtype == "l":
             form = self.forms.between(int(min(items)), int(max(items)))
         return Value(kind, id, form=form)
+
+    def one_of_items(
+        self, node: ast.AST, stream: Stream, dtype: str, items: Sequence[float]
+    ) -> int:
+        count = self.writer.constant(len(items), "l")
+        which = self.below(node, stream, count)
+        id: int = self.writer.constant(items[-1], dtype)
+        for k in range(len(items) - 2, -1, -1):
+            is_it = self.writer.apply("Equal", [which, self.writer.constant(k, "l")])
+            id = self.writer.apply("Select", [is_it, self.writer.constant(items[k], dtype), id])
+        return id
 
     def scaled_normal(self, node: ast.AST, stream: Stream, given: Sequence[Value]) -> Value:
         apply = self.writer.apply
@@ -443,12 +455,15 @@ def float_literal(value: float) -> Value:
     return Value("float", literal=value)
 
 
-def _numbers_in(node: ast.expr) -> list[int] | list[float] | None:
-    """Of a list or tuple in the text, all of one type."""
+def _items_in(node: ast.expr) -> list[Any] | None:
+    """Of a list or tuple in the text, all of one type, numbers or characters; those of a string."""
     try:
         items = ast.literal_eval(node)
     except ValueError:
         return None
-    if not isinstance(items, (list, tuple)) or {type(x) for x in items} not in ({int}, {float}):
+    kinds = {type(x) for x in items} if isinstance(items, (list, tuple, str)) else set()
+    if kinds not in ({int}, {float}, {str}) or not all(
+        len(x) == 1 for x in items if kinds == {str}
+    ):
         return None
     return [*items]

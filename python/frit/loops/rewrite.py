@@ -18,10 +18,11 @@ from typing import Any
 
 from frit.loops.codes import KEY, has_loops
 from frit.loops.decorators import harmless_of, is_harmless
-from frit.loops.flow import Facts, Flow, leaving, may_be_series
+from frit.loops.flow import Facts, Flow, leaving, may_be_series, text_in
 from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
 from frit.loops.place import Place, module_place
 from frit.loops.trees import Trees
+from frit.loops.turns import Turns, copies_of
 from frit.translate.record import field, record
 
 _STATEMENTS = (
@@ -38,8 +39,10 @@ _STATEMENTS = (
     ast.Expr,
 )
 _ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
+_LOOPS = (ast.For, ast.While, ast.GeneratorExp, ast.ListComp)
 _UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
 _FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
+_ROUND, _PAUSED = "$round", "$paused"
 # Context managers that let every exception out.
 _PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
 _LOAD, _STORE, _AND, _OR = ast.Load(), ast.Store(), ast.And(), ast.Or()
@@ -160,24 +163,7 @@ class Rewriter:
             test = at(ast.BoolOp(_AND, [part("on"), is_free]))
             node.iter = at(ast.IfExp(test, rest, copied(node.iter)))
             return node
-        arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in place.passed]
-        take = part("take")
-        if not place.is_module:
-            # Python is slow to look for a method of this name, so it must not look like one.
-            take = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), take))
-        found = at(ast.Call(take, arguments, []))
-        taken: list[ast.stmt] = []
-        if (place.outputs or facts.returns) and not place.is_module:
-            found = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), found))
-            names = [*place.outputs, *([_RETURNS, _RESULT] if facts.returns else [])]
-            unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
-            taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
-        else:
-            taken.append(at(ast.Pass()))
-        if facts.returns:
-            result = at(ast.Return(at(ast.Name(_RESULT, _LOAD))))
-            taken.append(at(ast.If(at(ast.Name(_RETURNS, _LOAD)), [result], [])))
-        is_found = at(ast.Compare(found, [_IS_NOT], [nothing]))
+        is_found, taken = self.taking(place, facts, at, part("take"))
         test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
         if facts.returns:
             for nodes in _lists_with_returns(node):
@@ -186,6 +172,79 @@ class Rewriter:
                 ]
         made: ast.stmt = at(ast.If(test, taken, [node, self.stop(number)]))
         return made
+
+    @staticmethod
+    def taking(
+        place: Place, facts: Facts, at: Callable[[Any], Any], take: Any
+    ) -> tuple[ast.expr, list[ast.stmt]]:
+        """Whether the place runs the nest, and what follows where it has."""
+        arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in place.passed]
+        if not place.is_module:
+            # Python is slow to look for a method of this name, so it must not look like one.
+            take = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), take))
+        found = at(ast.Call(take, arguments, []))
+        taken: list[ast.stmt] = []
+        pauses = place.turns is not None and place.turns.pauses
+        if (place.outputs or facts.returns or pauses) and not place.is_module:
+            found = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), found))
+            names = [*place.outputs, *([_RETURNS, _RESULT] if facts.returns else [])]
+            names += [_PAUSED] if pauses else []
+            unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
+            taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
+        else:
+            taken.append(at(ast.Pass()))
+        if facts.returns:
+            result = at(ast.Return(at(ast.Name(_RESULT, _LOAD))))
+            taken.append(at(ast.If(at(ast.Name(_RETURNS, _LOAD)), [result], [])))
+        if pauses and not place.is_module:
+            taken.append(at(ast.If(at(ast.Name(_PAUSED, _LOAD)), [at(ast.Continue())], [])))
+        return at(ast.Compare(found, [_IS_NOT], [at(ast.Constant(None))])), taken
+
+    def in_turns(self, node: ast.While, place: Place, facts: Facts) -> list[ast.stmt]:
+        """The loop, whose place is asked behind some rounds (turns.py)."""
+        number = len(self.places)
+        self.places.append(place)
+        spot = {name: getattr(node, name) for name in ("lineno", "col_offset")}
+        spot |= {"end_lineno": node.lineno, "end_col_offset": node.col_offset + len("while")}
+
+        def at(made: Any) -> Any:  # code of no line, which no tracer sees
+            made.__dict__.update(_NOWHERE)
+            return made
+
+        def here(made: Any) -> Any:
+            made.__dict__.update(spot)
+            return made
+
+        def part(name: str, context: ast.expr_context = _LOAD) -> Any:
+            return at(ast.Attribute(at(self.refer(number)), name, context))
+
+        is_free = at(ast.Call(part("traced"), [], []))
+        is_free = at(ast.Compare(is_free, [_IS], [at(ast.Constant(None))]))
+        is_found, taken = self.taking(place, facts, here, here(part("take")))
+        test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
+        assert place.turns is not None
+
+        def left(context: ast.expr_context) -> Any:
+            name = at(ast.Name(_ROUND, context))
+            return part("round", context) if place.is_module else name
+
+        begin = at(ast.Assign([left(_STORE)], part("rounds")))
+        count = at(ast.AugAssign(left(_STORE), ast.Sub(), at(ast.Constant(1))))
+        ask = at(ast.If(test, [*taken, at(ast.Break())], []))
+        turn: list[ast.stmt] = [at(ast.If(left(_LOAD), [count], [ask, begin]))]
+        rounds: list[ast.stmt] = []
+        for copy in range(1 if place.turns.has_loops else copies_of(node)):
+            if copy and isinstance(node.test, ast.Constant) and node.test.value:
+                rounds.append(here(ast.Pass()))  # what a tracer sees of it
+            elif copy:
+                is_over = at(ast.UnaryOp(ast.Not(), copied(node.test)))
+                rounds.append(at(ast.If(is_over, [at(ast.Break())], [])))
+            rounds += copied(node.body) if copy else node.body
+        # Behind the rounds, it costs a loop of few rounds nothing.
+        is_first = any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
+        rounds = turn + rounds if is_first else rounds + turn
+        node.body = rounds
+        return [node] if place.is_module else [copied(begin), node]
 
     def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
@@ -250,8 +309,8 @@ class _Body:
         """Rewrites the statements; what is bound behind them."""
         result: list[ast.stmt] = []
         for node in nodes:
-            if type(node) is ast.For:
-                result.append(self.loop(node, bound))
+            if type(node) is ast.For or type(node) is ast.While:
+                result += self.loop(node, bound)
             else:
                 bound = self.statement(node, bound)
                 result.append(node)
@@ -260,7 +319,7 @@ class _Body:
         nodes[:] = result
         return bound
 
-    def loop(self, node: ast.For, bound: int) -> ast.stmt:
+    def loop(self, node: ast.For | ast.While, bound: int) -> list[ast.stmt]:
         """The loop with those in it, behind their places."""
         if self.flow is None:
             self.flow = Flow([node])
@@ -270,12 +329,18 @@ class _Body:
         known = len(self.rewriter.places)
         facts = self.flow.of[id(node)]
         place = self.place_of(node, facts, bound)
+        private = self.rewriter.private
+        if isinstance(node, ast.For):  # what stands around a loop in it may read them
+            self.rewriter.private = set()
         self.body(node.body, bound | self.flow.loops[id(node)].target)
         self.body(node.orelse, bound)
+        self.rewriter.private = private
         if place is None:
-            return node
+            return [node]
         place.inner = self.rewriter.places[known:]
-        return self.rewriter.guarded(node, place, facts)
+        if isinstance(node, ast.While):
+            return self.rewriter.in_turns(node, place, facts)
+        return [self.rewriter.guarded(node, place, facts)]
 
     def statement(self, node: ast.stmt, bound: int) -> int:
         kind = type(node)
@@ -288,10 +353,7 @@ class _Body:
                 node = node.orelse[0]
                 behind &= self.body(node.body, bound)
             return behind & self.body(node.orelse, bound)
-        if isinstance(node, ast.While):
-            self.body(node.body, bound)
-            self.body(node.orelse, bound)
-        elif isinstance(node, ast.With):
+        if isinstance(node, ast.With):
             items = self.set_of(n for i in node.items for n in assigned_names([i]))
             behind = self.body(node.body, bound | items)
             return behind if all(map(_is_plain_context, node.items)) else bound
@@ -324,18 +386,18 @@ class _Body:
                 due += [*part.body, *part.orelse]
         self.rewriter.owner = outer
 
-    def place_of(self, node: ast.For, facts: Facts, bound: int) -> Place | None:
+    def place_of(self, node: ast.For | ast.While, facts: Facts, bound: int) -> Place | None:
         flow, rewriter = self.flow, self.rewriter
         assert flow is not None
         if not facts.is_nest:
-            if rewriter.explains:
+            if rewriter.explains and isinstance(node, ast.For):
                 rewriter.refuse(node, *(why_not(node) or (node, "")))
             return None
         assigned = flow.names(facts.assigns)
         place: Place | None
         if self.scope.is_module:
             needed = flow.names(facts.needed(facts.assigns, facts.assigns, facts.assigns))
-            place = module_place(node, rewriter.private, _is_range(node.iter), assigned, needed)
+            place = module_place(node, rewriter.private, assigned, needed, _turns_of(node))
         else:
             place = self.place_in_function(node, facts, bound, assigned)
         if place is not None:
@@ -345,7 +407,7 @@ class _Body:
         return place
 
     def place_in_function(
-        self, node: ast.For, facts: Facts, bound: int, assigned: set[str]
+        self, node: ast.For | ast.While, facts: Facts, bound: int, assigned: set[str]
     ) -> Place | None:
         flow, code = self.flow, self.scope.code
         assert flow is not None
@@ -366,12 +428,18 @@ class _Body:
                 passed.append(name)
             else:
                 outside.append(name)
-        place = Place(passed=passed, outputs=sorted(outputs), outside=outside)
+        place = Place(
+            passed=passed,
+            outputs=sorted(outputs),
+            outside=outside,
+            turns=_turns_of(node),
+        )
         place.original = code
         return place
 
-    def refuse(self, loop: ast.For, why: str) -> None:
-        self.rewriter.refuse(loop, loop, why)
+    def refuse(self, loop: ast.For | ast.While, why: str) -> None:
+        if isinstance(loop, ast.For):
+            self.rewriter.refuse(loop, loop, why)
 
 
 def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
@@ -393,6 +461,8 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
             return part, f"the constant {part.value!r}"
         if type(part) is not ast.Name:
             due += parts_of(part)
+            if text_in(part) is not None:
+                due.pop()
     return None
 
 
@@ -401,15 +471,20 @@ def _is_text(value: object) -> bool:
     return type(value) is bytes or type(value) is str and len(value) != 1
 
 
+def _turns_of(node: ast.For | ast.While) -> Turns | None:
+    """Of a `while`."""
+    if isinstance(node, ast.For):
+        return None
+    nodes = nodes_in(node.body)
+    return Turns(
+        has_loops=any(isinstance(part, _LOOPS) for part in nodes),
+        pauses=any(isinstance(part, ast.Attribute) and part.attr == "append" for part in nodes),
+    )
+
+
 def _parameter_count(code: types.CodeType) -> int:
     stars = bool(code.co_flags & 4) + bool(code.co_flags & 8)
     return code.co_argcount + code.co_kwonlyargcount + stars
-
-
-def _is_range(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
-    )
 
 
 def _is_plain_context(item: ast.withitem) -> bool:

@@ -40,8 +40,13 @@ class Plan:
         names: list[str],
         streams: Sequence[Stream] = (),
         tags: Sequence[Any] = (),
+        *,
+        pauses: bool = False,
     ) -> None:
-        """tags: arrays like those that tell which items of a list are floats."""
+        """tags: arrays like those that tell which items of a list are floats.
+
+        pauses: the last output is whether the nest has paused.
+        """
         self.translation = translation
         self.streams = streams  # of random numbers; their arrays stand behind the values
         self.samples = (*(array for stream in streams for array in stream.samples), *tags)
@@ -54,6 +59,7 @@ class Plan:
         has_floats = any(fact.dtype in "efd" for fact in self.lists)
         self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
         self.names = names
+        self.pauses = pauses
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
         # The last rounds, where they are left to Python and may fail: they are run and undone, so
         # that Python only gets rounds that do not fail; or else all rounds, before the others.
@@ -166,7 +172,7 @@ class Plan:
         return bool(count or (found[0] & _ERRORS and t.numpy_floats))
 
     def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if not self.translation.outputs and self.translation.returned is None:
+        if not self.translation.outputs and self.translation.returned is None and not self.pauses:
             return ()
         given: list[Any] = []
         results = iter(found[1:])
@@ -181,6 +187,8 @@ class Plan:
         if returned is not None:
             items = tuple(found[1 + k] for k in returned.values)
             given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
+        if self.pauses:
+            given.append(self.translation.paused >= 0 and found[1 + self.translation.paused])
         return tuple(given)
 
     def direct(self) -> tuple[Any, ...] | None:
@@ -377,8 +385,11 @@ class Site:
         origin = place.origin if binding.attributes is None else None
         question = question_of(origin, inputs, place.traits.attributes)
         kept = question.answer() if question is not None else None
-        if kept is not None and self.fits(plan := Plan(kept, binding.names), inputs.values):
-            return plan
+        pauses = place.turns is not None and place.turns.pauses
+        if kept is not None:
+            plan = Plan(kept, binding.names, pauses=pauses)
+            if self.fits(plan, inputs.values):
+                return plan
         if question is not None and (why := question.refusal()) is not None:
             raise Refusal(*why)
         from frit.loops.nest import translate
@@ -405,7 +416,8 @@ class Site:
                 raise
         if question is not None:
             question.keep(made)
-        return Plan(made, inputs.names, streams, [_tags_of(x) for x in tagged])
+        tags = [_tags_of(x) for x in tagged]
+        return Plan(made, inputs.names, streams, tags, pauses=pauses)
 
 
 def inputs_of_rest(inputs: Inputs, t: Translation) -> Inputs | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Callable, Iterable, Sequence
+from operator import add, mul
 
 from frit.translate.record import field, record
 
@@ -24,10 +26,23 @@ Step = tuple[str, float]
 
 @record
 class Guess:
-    """Nanoseconds of a nest. steps: a program; names: what it reads, by number."""
+    """Nanoseconds of a nest. steps: a program; names: what it reads, by number.
+
+    calls: steps ("k", n) are what the call n takes; its name, and that if it is no function of the
+    program.
+    """
 
     steps: list[Step] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    calls: list[tuple[str, float]] = field(default_factory=list)
+
+    def priced(self, value_of: Callable[[str], Any]) -> Guess:
+        """With numbers for calls."""
+        if not self.calls:
+            return self
+        prices = [price_of(path, value_of) or default for path, default in self.calls]
+        steps = [("c", prices[int(n)]) if word == "k" else (word, n) for word, n in self.steps]
+        return Guess(folded(steps), self.names)
 
     def seconds(self, value_of: Callable[[str], Any]) -> float:
         """What loop_guess.h computes, of numbers and lists; 0: who knows."""
@@ -74,6 +89,69 @@ _OPERATIONS: dict[str, Callable[..., float]] = {
 }
 
 
+# Nanoseconds of an instruction of CPython's, and of a call beside those; and how often a loop in a
+# function goes round, of which nothing is known.
+_INSTRUCTION, _CALL, _ROUNDS = 10.0, 40.0, 24
+_MOST_CALLS = 4  # in one another
+
+
+def price_of(path: str, value_of: Callable[[str], Any]) -> float:
+    """Nanoseconds of a call of one of the program's functions or methods; 0: it is none."""
+    first, *names = path.split(".")
+    value = value_of(first)
+    for name in names:
+        if isinstance(value, types.ModuleType):
+            value = vars(value).get(name)
+        else:
+            found = (vars(c).get(name) for c in type(value).__mro__)
+            value = next((x for x in found if x is not None), None)
+    value = getattr(value, "__func__", value) if isinstance(value, staticmethod) else value
+    return _price_of_code(value, 0) if isinstance(value, types.FunctionType) else 0.0
+
+
+def _price_of_code(function: types.FunctionType, depth: int) -> float:
+    from opcode import opmap, opname
+
+    code, cache = function.__code__, opmap.get("CACHE", 0)
+    text = code.co_code
+    weights = [1] * (len(text) // 2)
+    for at in range(0, len(text), 2):
+        if "JUMP_BACKWARD" in opname[text[at]]:
+            begin = max(0, at // 2 + 1 - text[at + 1])
+            weights[begin : at // 2] = [_ROUNDS * x for x in weights[begin : at // 2]]
+    total = sum(w for k, w in enumerate(weights) if text[2 * k] != cache) * _INSTRUCTION + _CALL
+    if depth < _MOST_CALLS:
+        space = function.__globals__
+        called = (space.get(name) for name in code.co_names)
+        others = (f for f in called if isinstance(f, types.FunctionType) and f is not function)
+        total += sum(_price_of_code(f, depth + 1) for f in others)
+    return total
+
+
+_FOLDED: dict[str, Callable[[float, float], float]] = {"+": add, "*": mul}
+
+
+def folded(steps: Sequence[Step]) -> list[Step]:
+    """The same with fewer of them."""
+    made: list[Step] = []
+    for word, number in steps:
+        before = [w for w, _ in made[-2:]]
+        if word in _FOLDED and before == ["c", "c"]:
+            made[-2:] = [("c", _FOLDED[word](made[-2][1], made[-1][1]))]
+        elif word == "r" and [w for w, _ in made[-3:]] == ["c", "c", "c"]:
+            ends = [int(n) for _, n in made[-3:]]
+            if ends[2] == 0:
+                raise ZeroDivisionError  # range() refuses it
+            made[-3:] = [("c", len(range(*ends)))]
+        elif (
+            word == "r" and made[-1] == ("c", 1) and made[-3:-2] == [("c", 0)] and before[0] != "c"
+        ):
+            made[-3:] = [made[-2], ("l", 0)]
+        else:
+            made.append((word, number))
+    return made
+
+
 @record
 class Traits:
     owners: list[str]  # variables that are only there for their attributes
@@ -84,7 +162,7 @@ class Traits:
     has_computed_bounds: bool  # of the outermost loop, by calls
 
 
-def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
+def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
     import ast
 
     from frit.loops.attributes import uses_of
@@ -96,19 +174,21 @@ def traits_of(node: ast.For, variables: Iterable[str]) -> Traits:
     attributes = {part.attr for part in nodes if isinstance(part, ast.Attribute)}
     names = [name for name in variables if name not in FUNCTIONS]
     owners = bases - others
-    guess = early = guess_of(node, names, owners)
+    guess = early = guess_of(node, names, owners) if isinstance(node, ast.For) else None
     if early is not None and not {*early.names} <= {*names}:
         guess = guess_of(node, names)
     if not owners:
         early = None
-    bounds = node.iter.args if isinstance(node.iter, ast.Call) else []
+    over = node.iter if isinstance(node, ast.For) else None
+    bounds = over.args if isinstance(over, ast.Call) else []
     has_calls = any(isinstance(part, ast.Call) for part in nodes_in(bounds))
     return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early, has_calls)
 
 
 def as_row(traits: Traits) -> tuple[Any, ...]:
     """What marshal can write."""
-    guesses = [(g.steps, g.names) if g is not None else None for g in (traits.guess, traits.early)]
+    found = traits.guess, traits.early
+    guesses = [(g.steps, g.names, g.calls) if g is not None else None for g in found]
     return traits.owners, traits.attributes, traits.callees, *guesses, traits.has_computed_bounds
 
 

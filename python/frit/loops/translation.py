@@ -74,6 +74,7 @@ class Translation:
     numpy_integers: bool  # of which one may overflow
     text: Callable[[], Text]
     still_holds: Callable[[], bool] | None  # what was taken from the program
+    paused: int = -1  # the result that says whether it is to go on, with more room in lists, or -1
 
 
 def names_of(inputs: Inputs, results: list[str]) -> list[str]:

@@ -28,7 +28,7 @@ class Trees:
 
     def __init__(self, read: Callable[[int], ast.AST]) -> None:
         self.read = read
-        self.loops: dict[tuple[int, int], ast.For] = {}
+        self.loops: dict[tuple[int, int], ast.For | ast.While] = {}
         self.origin: tuple[bytes, bytes] | None = None  # None: nothing of it is kept
         self.rows: dict[tuple[int, int], Any] | None = None  # of traits, once they are read
         self.has_new_rows = False
@@ -49,7 +49,7 @@ class Trees:
             self.has_new_rows = True
             _with_new_rows.append(self)
 
-    def loop(self, at: At) -> ast.For:
+    def loop(self, at: At) -> ast.For | ast.While:
         line, column, owner, unit = at
         if (line, column) not in self.loops:
             self.add(unit)
@@ -66,7 +66,7 @@ class Trees:
         from frit.loops.names import nodes_in
 
         for node in nodes_in([self.read(unit)]):
-            if type(node) is ast.For:
+            if isinstance(node, (ast.For, ast.While)):
                 self.loops.setdefault((node.lineno, node.col_offset), node)
 
 

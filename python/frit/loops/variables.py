@@ -55,6 +55,7 @@ class Variables:
     narrowed: dict[int, str]
     open_loops: list[tuple[Form, Form] | None]
     boundless: set[str]
+    endless: set[str]
     kept_rows: set[int]
     parts: set[str]
     counters: dict[str, int]
@@ -149,6 +150,7 @@ class Variables:
                     continue
             if None in loops:
                 rounds = str(MANY_ROUNDS)
+                self.endless.add(name)
             else:
                 most = [self.forms.most(e - b, facts) for b, e in filter(None, loops)]
                 rounds = "*".join(f"max(0,{x})" for x in most) or "1"

@@ -11,11 +11,11 @@ against the best choice by `python bench/loops.py --oracle`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Sequence
-from operator import add, mul
+import builtins
+from collections.abc import Container, Sequence
 
-from frit.loops.names import attribute_chain, nodes_in
-from frit.loops.traits import Guess, Step
+from frit.loops.names import attribute_chain, nodes_in, path_of
+from frit.loops.traits import Guess, Step, folded
 
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
@@ -23,6 +23,7 @@ ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
 # for those of whole rows, as Frit's own small arrays take it.
 SLICE, PRODUCT, DOTTED_CALL = 60, 150, 120
 _CHEAP = ("math", "cmath", "random")
+_NO_FUNCTIONS = frozenset([*_CHEAP, *dir(builtins)])  # of the program: their calls are priced here
 _ROW_CALLS = {"norm": 300, "std": 1500, "var": 1500, "median": 5000}
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
 UNKNOWN_ROUNDS = 64
@@ -50,6 +51,7 @@ class _Writer:
             raise _Unknown
         self.names: list[str] = []  # that are read
         self.middles: dict[str, list[Step]] = {}  # of the indices of loops around
+        self.calls: list[tuple[str, float]] = []  # of what may be the program's own
 
     def input(self, node: ast.expr) -> float:
         if isinstance(node, ast.Attribute):
@@ -171,13 +173,26 @@ class _Writer:
                 parts += [*self.body(node.body), ("c", UNKNOWN_ROUNDS), ("*", 0.0), ("+", 0.0)]
             elif isinstance(node, ast.If):
                 plain += _price(node.test)
-                parts += [*self.branches(node), ("+", 0.0)]
+                parts += [*self.calls_in(node.test), *self.branches(node), ("+", 0.0)]
             else:
                 plain += _price(node)
+                parts += self.calls_in(node)
                 for part in nodes_in([node]):
                     if isinstance(part, (ast.GeneratorExp, ast.ListComp)):
                         parts += [*self.generated(part), ("+", 0.0)]
         return [("c", plain), *parts]
+
+    def calls_in(self, node: ast.AST) -> list[Step]:
+        """What calls of functions take, but for those that are known."""
+        steps: list[Step] = []
+        for part in nodes_in([node]):
+            path = path_of(part.func) if isinstance(part, ast.Call) else ""
+            if path and path.partition(".")[0] not in _NO_FUNCTIONS:
+                call = path, float(_price_of_call(part.func))
+                if call not in self.calls:
+                    self.calls.append(call)
+                steps += [("k", self.calls.index(call)), ("+", 0.0)]
+        return steps
 
     def generated(self, node: ast.GeneratorExp | ast.ListComp) -> list[Step]:
         """Its first loop's rounds."""
@@ -256,7 +271,8 @@ def _own_price(node: ast.AST) -> int:
         is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
         return PRODUCT if is_product else OPERATION
     if isinstance(node, ast.Call):
-        return _price_of_call(node.func)
+        is_known = (path_of(node.func) or ".").partition(".")[0] in (*_NO_FUNCTIONS, "")
+        return _price_of_call(node.func) if is_known else 0
     if isinstance(node, ast.Slice):
         return SLICE
     return NAME if isinstance(node, ast.expr) else 0
@@ -271,30 +287,6 @@ def _price_of_call(callee: ast.expr) -> int:
     return _ROW_CALLS.get(names[-1].attr, DOTTED_CALL)
 
 
-_FOLDED: dict[str, Callable[[float, float], float]] = {"+": add, "*": mul}
-
-
-def _folded(steps: Sequence[Step]) -> list[Step]:
-    """The same with fewer steps."""
-    made: list[Step] = []
-    for word, number in steps:
-        before = [w for w, _ in made[-2:]]
-        if word in _FOLDED and before == ["c", "c"]:
-            made[-2:] = [("c", _FOLDED[word](made[-2][1], made[-1][1]))]
-        elif word == "r" and [w for w, _ in made[-3:]] == ["c", "c", "c"]:
-            ends = [int(n) for _, n in made[-3:]]
-            if ends[2] == 0:
-                raise _Unknown
-            made[-3:] = [("c", len(range(*ends)))]
-        elif (
-            word == "r" and made[-1] == ("c", 1) and made[-3:-2] == [("c", 0)] and before[0] != "c"
-        ):
-            made[-3:] = [made[-2], ("l", 0)]
-        else:
-            made.append((word, number))
-    return made
-
-
 def guess_of(node: ast.For, names: Sequence[str], owners: Container[str] = ()) -> Guess | None:
     """What the nest takes as Python, by its names: arrays and numbers; None: who knows.
 
@@ -303,6 +295,7 @@ def guess_of(node: ast.For, names: Sequence[str], owners: Container[str] = ()) -
     try:
         writer = _Writer(names, owners)
         rounds = writer.rounds(node)
-        return Guess(_folded([*rounds, *writer.body(node.body), ("*", 0)]), writer.names)
-    except (_Unknown, RecursionError, OverflowError):
+        steps = [*rounds, *writer.body(node.body), ("*", 0.0)]
+        return Guess(folded(steps), writer.names, writer.calls)
+    except (_Unknown, RecursionError, OverflowError, ZeroDivisionError):
         return None

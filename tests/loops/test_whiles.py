@@ -1,0 +1,297 @@
+"""test_whiles.py: a `while` that its place takes over in the middle does what Python does.
+
+FRIT_FUZZ_PROGRAMS and FRIT_FUZZ_SEED: how many programs, and the first.
+"""
+
+from __future__ import annotations
+
+import copy
+import linecache
+import math
+import os
+import random
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import frit
+from frit import _activity
+from frit.loops import implicit, place, rewrite, traits, turns
+from frit.loops.site import OURS
+
+PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
+FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
+pytestmark = pytest.mark.timeout(max(900, PROGRAMS))
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Places are asked behind a round, and behind each that follows."""
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    monkeypatch.setattr(place.Place, "may_be_worth_it", lambda *_: True)
+    monkeypatch.setattr(turns, "FIRST", 1)
+    monkeypatch.setattr(turns.Turns, "following", lambda self: self.first)
+    monkeypatch.setattr(rewrite, "copies_of", lambda _: 1)
+
+
+TESTS = [
+    "i < n",
+    "i < n",
+    "n > i and s < 50",
+    "i * i <= n",
+    "not i >= n",
+    "xs[i % len(xs)] < 9 and i < n",
+    "a[i] < 3",
+    "True",
+]
+STEPS = [
+    "s += i",
+    "s = s * 2 + 1",
+    "s = s * s % 1009 - 3",
+    "s = s * 31 + 7",
+    "t = t * 0.5 + i",
+    "s, t = t, s",
+    "xs[i % len(xs)] += 1",
+    "xs[i] = s",
+    "xs[-1] = i * 2",
+    "a[i % 8] += t",
+    "a[i] = s",
+    "out.append(i)",
+    "out.append(t)",
+    "out.append(i); out.append(-i)",
+    "if i % 3 == 0: continue",
+    "if i == 7: break",
+    "if s > 40: break",
+    "s += xs[i - 1]",
+    "t /= i - 5",
+    "s += n // (i - 4)",
+    "for j in range(3): s += j",
+    "for j in range(i): xs[j % len(xs)] -= 1",
+    "while s > 100: s -= 7",
+    "if a[i % 8] > 2: return i, s",
+    "s = -s",
+    "x = a[i % 8]",
+    "x = float('inf')",
+    "t = math.sqrt(abs(s))",
+    "t = math.sqrt(s)",
+    "u = i",
+    "u = i * 0.5",
+    "s += (-1) ** i",
+    "s += 2 ** i",
+    "k = i if s > 3 else n",
+]
+
+
+def body(numbers: random.Random, depth: int, is_module: bool) -> str:
+    """A while, and what stands around it."""
+    steps = [step for step in STEPS if not (is_module and "return" in step)]
+    lines = [numbers.choice(steps) for _ in range(numbers.randint(1, 4))]
+    lines.insert(0, numbers.choice(["i += 1", "i += 1", "i += 2"]))
+    test = numbers.choice(TESTS)
+    if test == "True":
+        lines.insert(numbers.randint(0, 1), "if i >= n: break")
+    if not any("continue" in line for line in lines):
+        numbers.shuffle(lines)
+    given = [
+        f"i = {numbers.choice(['0', '0', '1'])}",
+        f"s = {numbers.choice(['0', '0', '0.0', 'x', 'n', '1'])}",
+        f"t = {numbers.choice(['1', 'x', '0.5'])}",
+        "out = []",
+        *(["u = k = 0"] if numbers.random() < 0.7 else []),
+    ]
+    whole = [*given, f"while {test}:", *("    " + line for line in lines)]
+    return textwrap.indent("\n".join(whole), "    " * depth) + "\n"
+
+
+def arguments_of(numbers: random.Random) -> dict[str, object]:
+    kind = numbers.choice([int, int, float])
+    return {
+        "a": np.array([float(numbers.randint(-3, 3)) for _ in range(8)]),
+        "xs": [kind(numbers.randint(-4, 12)) for _ in range(numbers.randint(1, 9))],
+        "n": numbers.choice([0, 1, 5, 9, 30, 70]),
+        "x": numbers.choice([0.5, -1.0, 3.0]),
+    }
+
+
+def words(x: object) -> str:
+    return f"{x.tolist()} {x.dtype}" if isinstance(x, np.ndarray) else repr(x)
+
+
+def compiled(text: str, name: str):
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    return compile(text, name, "exec", dont_inherit=True)
+
+
+def outcome(run, given: dict[str, object]) -> tuple[object, ...]:
+    try:
+        result = words(run(**given))
+    except Exception as error:
+        at = error.__traceback__
+        while at.tb_next is not None:
+            at = at.tb_next
+        result = type(error), str(error), at.tb_lineno
+    return result, [words(x) for x in given.values()]
+
+
+@np.errstate(all="ignore")
+def test_random_whiles_in_functions_do_what_python_does(at_once):
+    ran = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        numbers = random.Random(seed)
+        text = "def f(a, xs, n, x):\n" + body(numbers, 1, False) + "    return i, s, t, x, out\n"
+        space = {"math": math, "np": np}
+        exec(compiled(text, f"<while {seed}>"), space)
+        parallel = frit.parallelize(space["f"])
+        for _ in range(3):
+            given = arguments_of(numbers)
+            expected = outcome(space["f"], copy.deepcopy(given))
+            got = outcome(parallel, copy.deepcopy(given))
+            assert expected == got, f"seed {seed}\n{text}\n{given}"
+        for site in parallel.__frit__.sites:
+            ran += site.calls
+            for refused in site.refused.values():
+                assert OURS not in refused.reason, f"seed {seed}\n{text}\n{refused.reason}"
+    assert ran > PROGRAMS // 5  # else nothing was tested
+
+
+@np.errstate(all="ignore")
+def test_random_whiles_of_modules_do_what_python_does(at_once):
+    ran = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        numbers = random.Random(-seed)
+        text, given = body(numbers, 0, True), arguments_of(numbers)
+        name = f"<while of a module {seed}>"
+        plain = compiled(text, name)
+        ours = implicit.code_of(text, plain)
+        found = []
+        for code in (plain, ours):
+            space = {"math": math, "np": np, "__name__": "program", **copy.deepcopy(given)}
+
+            def run(code=code, space=space, **_):
+                exec(code, space)
+
+            result = outcome(run, {})[0]
+            del space["__builtins__"]
+            found.append(
+                (result, {k: words(v) for k, v in space.items() if k not in ("math", "np")})
+            )
+        assert found[0] == found[1], f"seed {seed}\n{text}\n{given}"
+        sites = [p.binding.site for p in place.places if p.file == name and p.binding]
+        ran += sum(site.calls for site in sites if site is not None)
+    assert ran > PROGRAMS // 5  # else nothing was tested
+
+
+def test_a_list_that_is_appended_to_gets_room_as_often_as_it_needs_it(at_once, monkeypatch):
+    from frit.loops import lists
+
+    monkeypatch.setattr(lists, "MORE", 5)
+
+    def f(n):
+        out, others, i = [], [1], 0
+        while i < n:
+            i += 1
+            out.append(i * 0.5)
+            if i % 3 == 0:
+                others.append(i)
+            if i > 900:
+                break
+        return out, others, i
+
+    parallel = frit.parallelize(f)
+    for n in (0, 1, 5, 6, 7, 100, 899, 950):
+        assert f(n) == parallel(n)
+    (site,) = parallel.__frit__.sites
+    assert site.calls > 20
+
+
+def test_a_list_that_the_test_looks_at(at_once):
+    def primes(m):
+        found, n = [], 2
+        while len(found) < m:
+            for p in found:
+                if n % p == 0:
+                    break
+            else:
+                found.append(n)
+            n += 1
+        return found, n
+
+    parallel = frit.parallelize(primes)
+    assert primes(60) == parallel(60)
+    assert any(site.calls for site in parallel.__frit__.sites)
+
+
+def lines_seen(run) -> list[int]:
+    """Of the function, as a tracer sees them."""
+    seen = []
+
+    def trace(frame, event, _):
+        if frame.f_code.co_name == "f":
+            seen.append((event, frame.f_lineno))
+            return trace
+        return None
+
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(None)
+    return seen
+
+
+@pytest.mark.parametrize("test", ["i < n", "i < n and not i > 50", "True"])
+@pytest.mark.parametrize(
+    "step", ["s += i", "if i % 2: continue", "if i > 4: break", "if i > 9: return i"]
+)
+def test_a_traced_while_runs_line_by_line(monkeypatch, test, step):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    text = (
+        f"def f(n):\n    i = s = 0\n    while {test}:\n        i += 1\n        {step}\n"
+        "        if i > 70: break\n    return i, s\n"
+    )
+    plain = compiled(text, f"<traced while {test} {step}>")
+    ours = implicit.code_of(text, plain)
+    assert ours is not plain
+    seen = []
+    for code in (plain, ours):
+        space = {}
+        exec(code, space)
+        seen.append(lines_seen(lambda space=space: space["f"](67)))
+    assert seen[0] == seen[1]
+
+
+def test_a_while_that_somebody_else_may_end_stays_python():
+    text = "def f(flags, state):\n    while flags[0]:\n        state += 1\n    return state\n"
+    plain = compiled(text, "<waiting>")
+    assert implicit.code_of(text, plain) is plain
+
+
+def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    text = (
+        "def f(n):\n    i, s = 0, 0.0\n    while i < n:\n        s += i * 0.25\n        i += 1\n"
+        "    return s\n"
+    )
+    plain = compiled(text, "<long while>")
+    space = {}
+    exec(implicit.code_of(text, plain), space)
+    (found,) = [p for p in place.places if p.file == "<long while>"]
+    for _ in range(1000):
+        space["f"](20)
+    assert found.binding is None
+    assert space["f"](3_000_000) == sum(k * 0.25 for k in range(3_000_000))
+    assert found.binding.site.calls == 1
+
+
+def test_the_engine_is_not_loaded_for_values_that_no_nest_takes():
+    found = place.Place(passed=["xs", "n"], outputs=[], outside=[])
+    found._traits = traits.Traits([], [], [], None, None, False)
+    for value in ([1, 2.5], [[1.0], [2.0]], "text", (), 2**62, [True]):
+        assert found.may_be_taken({"xs": value, "n": 1}, {}), value
+    for value in ([object()], {}, 2**63, [0, sys.maxsize], None):
+        assert not found.may_be_taken({"xs": value, "n": 1}, {}), value
+    found._traits = traits.Traits([], [], ["str"], None, None, False)
+    found.outside = ["str"]
+    assert not found.may_be_taken({"xs": [1], "n": 1}, {})
