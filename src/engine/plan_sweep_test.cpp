@@ -46,7 +46,9 @@ class PlanSweeps : public testing::Test {
     const Array line =
         arange(Scalar::of(DType::Float64, 0.0), Scalar::of(DType::Float64, 1.0), rows * columns);
     const std::int64_t shape[] = {rows, columns};
-    return apply(Op::Multiply, {*reshape_window(line, shape), 0.01});
+    Array result = apply(Op::Multiply, {*reshape_window(line, shape), 0.01});
+    eval();
+    return result;
   }
   // The points `down` and `right` of those inside.
   static Array inside(const Array& u, std::int64_t down = 0, std::int64_t right = 0) {
