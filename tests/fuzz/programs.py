@@ -1273,7 +1273,9 @@ class Maker:
         words = {"a": a, "v": v, "k": k, "i": self.random.randrange(x.shape[k] or 1)}
         words["o"] = self.operand(x.shape)
         if self.one_in(3):
-            if not _overlaps_itself(x) and self.scope[a].base is None:
+            # numpy.asarray(a) is a itself, and takes part in what changes its shape.
+            is_one = not any(self.scope[b] is self.scope[a] for b in self.arrays() if b != a)
+            if not _overlaps_itself(x) and self.scope[a].base is None and is_one:
                 self.emit(self.pick(LIBRARY_IN_PLACE).format(**words))
             return
         text = self.pick(LIBRARY).format(**words)
