@@ -57,6 +57,7 @@ struct CachedPlan {
   std::vector<std::shared_ptr<KernelCode>> code;        // one a step
   std::shared_ptr<const std::vector<NodeLabel>> nodes;  // for explain
   std::uint64_t last_use = 0;
+  std::uint64_t runs = 0;
 };
 
 // What they are called, in the environment and in Python. The first is the default.
