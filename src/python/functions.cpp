@@ -30,9 +30,7 @@ struct Where {
       throw Unfit{"an operand is of a foreign type"};
     // NumPy's where gives an array always: numbers stand as 0-d arrays.
     if (!mask.argument.array) throw Unfit{"where on a single condition"};
-    Array condition = *mask.argument.array;
-    if (!is_bool(condition.dtype())) condition = astype(condition, DType::Bool);
-    return new_array(apply(Op::Select, {condition, x.argument, y.argument}));
+    return new_array(apply(Op::Select, {mask.argument, x.argument, y.argument}));
   }
   static PyObject* indices(PyObject* object) {
     if (is_array(object)) return nonzero_places(object);
@@ -72,6 +70,8 @@ struct CopyTo {
         throw Unfit{"copyto needs a cast that casting= forbids"};
       if (is_complex(from) && !is_complex(target.dtype()))
         throw Unfit{"complex values lose their imaginary part"};
+      // Of a number, too, only what is stored is converted.
+      if (!a.array && target.size() == 0) return Py_NewRef(Py_None);
     }
     if (!where || where == Py_True) {
       assign(target, value.argument);
