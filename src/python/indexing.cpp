@@ -291,8 +291,14 @@ void refuse_lost_parts(const Array& value, DType dtype) {
 // is not a number becomes an integer, and no integer wraps round.
 Array array_of_items(PyObject* sequence, DType dtype) {
   if (std::optional<Array> numbers = array_of_numbers(sequence, dtype)) return *std::move(numbers);
-  Array array = array_operand(sequence);
-  if (!can_cast(array.dtype(), dtype, Casting::Safe))
+  Array array;
+  try {
+    array = array_operand(sequence);
+  } catch (const PythonError&) {  // whose words are those of an assignment
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+    PyErr_Clear();
+  }
+  if (!array || !can_cast(array.dtype(), dtype, Casting::Safe))
     throw Unfit{"a value needs NumPy's conversion"};
   return array;
 }
