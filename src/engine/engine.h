@@ -60,6 +60,7 @@ struct CachedPlan {
   bool raises_flags = false;                            // sweeps were run again in order for it
   std::shared_ptr<const std::vector<NodeLabel>> nodes;  // for explain
   std::uint64_t last_use = 0;
+  std::uint64_t runs = 0;
 };
 
 // What they are called, in the environment and in Python. The first is the default.

@@ -440,11 +440,18 @@ void Engine::improve(KernelCode& code) {
 
 namespace {
 
-// Arrays of a few elements that a launch is about to overwrite. Which of its ops raised a flag is
-// seen from what they have read, so they are kept: that costs next to nothing here, and only here.
+// Arrays that a launch is about to overwrite. Which of its ops raised a flag is seen from what they
+// have read, so they are kept: of a few elements, where that costs next to nothing, and in a plan's
+// first runs, which mostly are its only ones.
 class Overwritten {
  public:
-  static constexpr std::int64_t most_bytes = 1024;  // of an array
+  // Of an array.
+  static constexpr std::int64_t most_bytes = 1024, most_bytes_at_first = 512 << 10;
+  static constexpr std::uint64_t first_runs = 4;
+
+  static std::int64_t most_bytes_of(const CachedPlan& plan) {
+    return plan.runs <= first_runs ? most_bytes_at_first : most_bytes;
+  }
 
   void keep(Base* base) {
     for (const Kept& kept : kept_)
@@ -485,32 +492,35 @@ class Overwritten {
 };
 
 // Those whose old elements a member of the group reads, and could be warned of. None where some are
-// large, for then the results have to tell, or where a sum has, which is judged by its results.
-Overwritten overwritten_by(const std::vector<std::uint32_t>& group,
-                           const std::vector<Node>& nodes) {
+// larger, for then the results have to tell, or where a sum has, which is judged by its results.
+Overwritten overwritten_by(const std::vector<std::uint32_t>& group, const std::vector<Node>& nodes,
+                           std::int64_t most_bytes) {
   Overwritten overwritten;
+  const auto candidates =
+      std::ranges::count_if(group, [&](std::uint32_t k) { return is_candidate(nodes[k]); });
+  if (candidates == 0) return overwritten;
+  if (candidates == 1) most_bytes = Overwritten::most_bytes;  // it is the one
   std::vector<const Access*> read;
   const auto is_read = [&](const Access& a) {
     return std::ranges::any_of(read, [&](const Access* r) {
       return r->base == a.base && boxes_meet(r->offset, *r->layout, a.offset, *a.layout);
     });
   };
-  bool is_warned = false, is_all = true;
+  bool is_all = true;
   for (const std::uint32_t k : group) {
-    is_warned |= is_candidate(nodes[k]);
     for_each_access(nodes[k], [&](const Access& a, bool is_write) {
       if (!a.base->data) return;
       if (!is_write)
         read.push_back(&a);
       else if (!is_read(a))
         return;
-      else if (a.base->bytes <= Overwritten::most_bytes && nodes[k].kind != NodeKind::Reduce)
+      else if (a.base->bytes <= most_bytes && nodes[k].kind != NodeKind::Reduce)
         overwritten.keep(a.base);
       else
         is_all = false;
     });
   }
-  return is_warned && is_all ? std::move(overwritten) : Overwritten();
+  return is_all ? std::move(overwritten) : Overwritten();
 }
 
 }  // namespace
@@ -536,12 +546,12 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   }
   std::vector<void*> pointers;
   pointers.reserve(launch.operands.size());
-  bool touches_little = false;
+  const std::int64_t most_kept = Overwritten::most_bytes_of(running.cached);
+  bool may_keep = false;
   for (const Binding& b : launch.operands) {
     switch (b.kind) {
       case Binding::Kind::Slot:
-        touches_little |= b.slot < running.slots.size() &&
-                          running.slots[b.slot]->bytes <= Overwritten::most_bytes;
+        may_keep |= b.slot < running.slots.size() && running.slots[b.slot]->bytes <= most_kept;
         pointers.push_back(running.pointer(b.slot) + b.offset);
         break;
       case Binding::Kind::Shadow:
@@ -561,8 +571,9 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
   for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
 
   Overwritten overwritten;
-  if (touches_little)
-    overwritten = overwritten_by(running.cached.plan->groups[step.group].nodes, running.nodes);
+  if (may_keep)
+    overwritten =
+        overwritten_by(running.cached.plan->groups[step.group].nodes, running.nodes, most_kept);
   const unsigned flags =
       this->launch(code, launch.pace, {pointers.data(), launch.integers.data(), scalars.data()},
                    {.extent = launch.extent,

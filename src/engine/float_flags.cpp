@@ -460,8 +460,8 @@ unsigned could_mean(Op op, const Signature& signature, unsigned raised) {
 }
 
 bool raises_flags_of_its_own(Op op, DType dtype) {
-  constexpr Op machine[] = {Op::Add,    Op::Subtract, Op::Multiply,
-                            Op::Square, Op::Sqrt,     Op::TrueDivide};
+  constexpr Op machine[] = {Op::Add,  Op::Subtract,   Op::Multiply,  Op::Square,
+                            Op::Sqrt, Op::TrueDivide, Op::Reciprocal};
   if (!is_inexact(dtype)) return false;
   const bool is_machine = std::ranges::find(machine, op) != std::end(machine);
   const bool is_formula = has(op, Costly) || (has(op, MayWarn) && !is_machine);

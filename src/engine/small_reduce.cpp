@@ -264,7 +264,7 @@ bool reduce_small(const SmallReduction& r) {
   if (r.in.dtype != type) {
     converted = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n * item));
     const SourcePosition at = engine.source;
-    engine.source.ufunc = "reduce";  // a part of it, and its warnings
+    if (r.in.layout->ndim() > 0) engine.source.ufunc = "reduce";  // a part of it, and its warnings
     void* args[2] = {converted.get(), data};
     convert(Op::Copy, r.in.dtype, type, args, n);
     engine.source = at;

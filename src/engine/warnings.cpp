@@ -219,13 +219,15 @@ void Engine::diagnose(const Step& step, const CachedPlan& cached,
     const bool reduction = node.kind == NodeKind::Reduce;
     const SourcePosition at = source_of(node);
     note_float_flags(node.op, at, node.float_checks, found[k].op, reduction);
+    // One number is converted apart, whatever follows.
+    const bool inside_reduction = reduction && node.in[0].layout->ndim() > 0;
     const bool inside =
-        reduction || std::any_of(node.in, node.in + node.inputs, [&](const Access& in) {
+        inside_reduction || std::any_of(node.in, node.in + node.inputs, [&](const Access& in) {
           return in.base && in.dtype != node.signature.in[&in - node.in] &&
                  !is_converted_apart(*in.layout);
         });
     note_float_flags(inside ? node.op : Op::Copy, at, node.float_checks, found[k].inputs,
-                     reduction);
+                     inside_reduction);
   }
 }
 

@@ -553,6 +553,25 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
   return result;
 }
 
+// Before anything is computed: an error leaves no warnings behind.
+void check_target(const Array& out, std::span<const Argument> arguments, const Array* mask) {
+  const auto shape = out.shape();
+  const auto fits = [&](const Array* a) {
+    return !a || a->layout() == out.layout() || broadcasts_to(a->shape(), shape);
+  };
+  if (!fits(mask) ||
+      !std::ranges::all_of(arguments, [&](const Argument& a) { return fits(a.array); })) {
+    std::vector<std::span<const std::int64_t>> shapes;
+    for (const Argument& a : arguments)
+      if (a.array) shapes.push_back(a.array->shape());
+    if (mask) shapes.push_back(mask->shape());
+    shapes.push_back(shape);
+    broadcast_shapes(shapes);  // throws where they don't fit at all
+    throw ValueError("non-broadcastable output operand");
+  }
+  if (overlaps_itself(*out.layout())) throw ValueError("output array has overlapping elements");
+}
+
 // What apply_plain leaves.
 [[gnu::noinline]] Array apply_general(Op op, std::span<const Argument> arguments,
                                       const Resolution resolution, const ApplyOptions& options) {
@@ -572,26 +591,10 @@ Array apply_unfused(Op op, std::span<const Argument> arguments, const Signature&
                            info(signature.out).name, "') to dtype('",
                            info(options.out->dtype()).name, "') with casting rule 'same_kind'"));
   }
+  if (options.out) check_target(*options.out, arguments, options.where);
   if (options.where) return apply_where(op, arguments, options, signature);
   LayoutRef fresh_layout;
-  if (options.out) {
-    const auto shape = options.out->shape();
-    if (!std::ranges::all_of(arguments, [&](const Argument& a) {
-          return !a.array || a.array->layout() == options.out->layout() ||
-                 broadcasts_to(a.array->shape(), shape);
-        })) {
-      std::vector<std::span<const std::int64_t>> shapes;
-      for (const Argument& a : arguments)
-        if (a.array) shapes.push_back(a.array->shape());
-      shapes.push_back(shape);
-      broadcast_shapes(shapes);  // throws where they don't fit at all
-      throw ValueError("non-broadcastable output operand");
-    }
-    if (overlaps_itself(*options.out->layout()))
-      throw ValueError("output array has overlapping elements");
-  } else {
-    fresh_layout = layout_of_result(arguments, size_of(signature.out));
-  }
+  if (!options.out) fresh_layout = layout_of_result(arguments, size_of(signature.out));
   Scalar scalars[max_inputs];
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (!arguments[k].array) scalars[k] = converted(arguments[k], signature.in[k]);

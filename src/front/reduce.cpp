@@ -93,10 +93,6 @@ ReducedShape reduced_shape(const Array& a, std::uint64_t mask, bool keepdims, in
   return entry.shape;
 }
 
-bool is_ordered_as(const Array& a, const Array& b) {
-  return a.ndim() == b.ndim() && reduction_order(*a.layout()) == reduction_order(*b.layout());
-}
-
 bool inner_axis_is_reduced(const Array& a, std::uint64_t mask) {
   const std::vector<int> order = reduction_order(*a.layout());
   return order.empty() || (mask >> order.back() & 1) != 0;
@@ -111,6 +107,14 @@ DType working_type(Op op, DType dtype, const Array& a, std::uint64_t mask) {
   for (int axis : shape.order) reduced += mask >> axis & 1;
   if (shape.tree.size() == reduced && shape.chunk == 0) return DType::Float32;
   throw TypeError("float16 reduction over this layout");
+}
+
+// As a part of the reduction, and so of its name where it warns; but one number by itself is apart.
+Array converted_to_reduce(const Array& a, DType dtype) {
+  Engine& engine = Engine::get();
+  const OtherSources sources(engine);
+  if (a.ndim() > 0 && !engine.source.ufunc) engine.source.ufunc = "reduce";
+  return astype(a, dtype);
 }
 
 // Any or all of bool elements, where the first of them say it or they are few; false: neither.
@@ -152,16 +156,20 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
   if (options.where) check_array(*options.where);
   Locked lock(Engine::lock());
   if (options.out) {
+    // Before anything is computed: an error leaves no warnings behind.
+    check_writable(*options.out);
+    const DType dtype = options.dtype ? *options.dtype : default_reduce_dtype(op, a.dtype());
+    const ReducedShape shape =
+        reduced_shape(a, axes_mask(a, options), options.keepdims, size_of(dtype));
+    if (!std::ranges::equal(shape.result->shape(), options.out->shape()))
+      throw ValueError("output parameter for reduction operation has the wrong shape");
+    // NumPy's iterator looks at the output's layout too.
+    if (!reduces_in_any_order(op, dtype) &&
+        reduction_order(*options.out->layout()) != reduction_order(*shape.result))
+      throw TypeError("no native reduction into this order of axes");
     ReduceOptions plain = options;
     plain.out = nullptr;
     const Array result = reduce(op, a, plain);
-    check_writable(*options.out);
-    // NumPy's iterator looks at the output's layout too.
-    if (!reduces_in_any_order(op, result.dtype()) && !is_ordered_as(*options.out, result))
-      throw TypeError("no native reduction into this order of axes");
-    if (!std::equal(result.shape().begin(), result.shape().end(), options.out->shape().begin(),
-                    options.out->shape().end()))
-      throw ValueError("output parameter for reduction operation has the wrong shape");
     assign(*options.out, result);
     return *options.out;
   }
@@ -201,7 +209,7 @@ Array reduce(Op op, const Array& a, const ReduceOptions& options) {
     working_type(op, dtype, a, mask);
     ReduceOptions plain = options;
     plain.out = nullptr;
-    return reduce(op, astype(a, dtype), plain);
+    return reduce(op, converted_to_reduce(a, dtype), plain);
   }
   ReducedShape shape = reduced_shape(a, mask, options.keepdims, size_of(dtype));
   const Array out = fresh(std::move(shape.result), dtype);

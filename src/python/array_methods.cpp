@@ -58,8 +58,8 @@ struct Ravel {
   static PyObject* run(PyObject* self, const Arguments& arguments) {
     const auto [order] = named(arguments, {"order"});
     const Array& array = array_behind(self);
-    if (array.ndim() == 1 && array.c_contiguous()) return new_view(Array(array), array_of(self));
     char layout = order_operand(order, 'C');
+    if (array.ndim() == 1 && array.c_contiguous()) return new_view(Array(array), array_of(self));
     if (layout == 'K') {
       if (!array.c_contiguous() && !array.f_contiguous()) throw Unfit{"ravel in memory order"};
       layout = 'A';

@@ -53,16 +53,22 @@ Ref dense_axis(PyObject* object, PyObject* key) {
   return Ref::steal(new_view(*reshape_window(array.array, size), array));
 }
 
-// A flatiter repeats a value that is too short: only one that fits is like any other assignment.
-bool fits(PyObject* value, PyObject* key, std::int64_t size) {
-  if (is_plain_scalar(value) || is_scalar(value)) return true;
+// A flatiter takes NumPy's scalars for arrays, whose integers wrap round, and repeats a value that
+// is too short: only one that fits is like any other assignment.
+bool fits(PyObject* value, PyObject* key, const Array& flat) {
+  if (is_scalar(value)) return scalar_of(value).array.dtype() == flat.dtype();
+  if (const std::optional<Scalar> number = numpy_scalar_value(value))
+    return number->dtype == flat.dtype();
+  if (PyArray_CheckScalar(value)) return false;
+  if (is_plain_scalar(value)) return true;
   Py_ssize_t start, stop, step;
   if (!is_array(value) || PySlice_Unpack(key, &start, &stop, &step) < 0) {
     PyErr_Clear();
     return false;
   }
   const Array& array = array_of(value).array;
-  return array.ndim() <= 1 && array.size() == PySlice_AdjustIndices(size, &start, &stop, step);
+  return array.ndim() <= 1 &&
+         array.size() == PySlice_AdjustIndices(flat.size(), &start, &stop, step);
 }
 
 // The element of a dense array at this index; null where it is out of bounds, or where NumPy's
@@ -92,7 +98,7 @@ PyObject* get_item(PyObject* object, PyObject* key) {
 int set_item(PyObject* object, PyObject* key, PyObject* value) {
   return guarded_status([&] {
     const Ref axis = dense_axis(object, key);
-    if (axis && value && fits(value, key, length(object)))
+    if (axis && value && fits(value, key, array_of(axis.get()).array))
       return checked_status(PyObject_SetItem(axis.get(), key, value));
     PyObject* iterator = iterator_of(object);
     const Ref done =

@@ -91,8 +91,7 @@ struct Sinc {
     const Array& array = array_behind(self);
     if (array.dtype() != DType::Float64) return left_to_numpy();
     const Array x = apply(Op::Multiply, {array, Argument(M_PI)});
-    const Array y = apply(
-        Op::Select, {astype(x, DType::Bool), x, Argument(std::numeric_limits<double>::epsilon())});
+    const Array y = apply(Op::Select, {x, x, Argument(std::numeric_limits<double>::epsilon())});
     return new_result(apply(Op::TrueDivide, {apply(Op::Sin, {y}), y}));
   }
 };

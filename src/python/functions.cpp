@@ -30,9 +30,7 @@ struct Where {
       throw Unfit{"an operand is of a foreign type"};
     // NumPy's where gives an array always: numbers stand as 0-d arrays.
     if (!mask.argument.array) throw Unfit{"where on a single condition"};
-    Array condition = *mask.argument.array;
-    if (!is_bool(condition.dtype())) condition = astype(condition, DType::Bool);
-    return new_array(apply(Op::Select, {condition, x.argument, y.argument}));
+    return new_array(apply(Op::Select, {mask.argument, x.argument, y.argument}));
   }
   static PyObject* indices(PyObject* object) {
     if (is_array(object)) return nonzero_places(object);
@@ -72,6 +70,8 @@ struct CopyTo {
         throw Unfit{"copyto needs a cast that casting= forbids"};
       if (is_complex(from) && !is_complex(target.dtype()))
         throw Unfit{"complex values lose their imaginary part"};
+      // Of a number, too, only what is stored is converted.
+      if (!a.array && target.size() == 0) return Py_NewRef(Py_None);
     }
     if (!where || where == Py_True) {
       assign(target, value.argument);
@@ -518,8 +518,16 @@ PyObject* dot_product(const Array& left, PyObject* other, PyObject* out) {
   Operand operand;
   if (!read_operand(other, operand)) throw Unfit{"an operand is of a foreign type"};
   operand.argument.weak = Weak::No;  // NumPy makes an array of a number here
-  if (!operand.argument.array || operand.argument.array->ndim() == 0 || left.ndim() == 0) {
+  const int right_ndim = operand.argument.array ? operand.argument.array->ndim() : 0;
+  if (right_ndim == 0 || left.ndim() == 0) {
     if (is_given(out)) throw Unfit{"dot of a number with out="};
+    // The library adds the products to zeros, and none where the number is 0.
+    const int ndim = std::max(left.ndim(), right_ndim);
+    const DType type =
+        operand.argument.array ? operand.argument.array->dtype() : operand.argument.scalar.dtype;
+    const DType common = promote(left.dtype(), type);
+    if ((ndim == 1 || ndim == 2) && is_inexact(common) && common != DType::Float16)
+      throw Unfit{"BLAS multiplies by a number"};
     return new_result(apply(Op::Multiply, {left, operand.argument}));
   }
   const Array& right = *operand.argument.array;

@@ -6,6 +6,7 @@
 #include "python/interop.h"
 #include "python/numpy_api.h"
 #include "python/operands.h"
+#include "python/sequences.h"
 
 namespace frit::python {
 namespace {
@@ -120,7 +121,21 @@ struct Advanced {
 
 }  // namespace
 
+// A list of bools, however deep.
+std::optional<Array> listed_mask(PyObject* list) {
+  PyObject* first = list;
+  for (int depth = 0; depth < max_dimensions && PyList_CheckExact(first); ++depth) {
+    if (PyList_GET_SIZE(first) == 0) return std::nullopt;
+    first = PyList_GET_ITEM(first, 0);
+  }
+  if (!PyBool_Check(first)) return std::nullopt;
+  std::optional<Array> mask = array_of_numbers(list);
+  return mask && is_bool(mask->dtype()) ? std::move(mask) : std::nullopt;
+}
+
 std::optional<Array> mask_key(PyObject* key) {
+  if (PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 1) key = PyTuple_GET_ITEM(key, 0);
+  if (PyList_CheckExact(key)) return listed_mask(key);
   if (is_array(key)) {
     const Array& array = array_of(key).array;
     if (is_bool(array.dtype()) && array.ndim() > 0) return array;

@@ -13,6 +13,7 @@
 #include "python/numpy_api.h"
 #include "python/operands.h"
 #include "python/refusals.h"
+#include "python/sequences.h"
 #include "python/source.h"
 
 namespace frit::python {
@@ -299,11 +300,37 @@ PyObject* get_native(PyObject* self, PyObject* key) {
 struct Value {
   Argument argument{Scalar{}};
   Temporary held = {};
+  bool is_number = false;  // that is still to be computed
 };
 
 void refuse_lost_parts(const Array& value, DType dtype) {
   if (is_complex(value.dtype()) && !is_complex(dtype))
     throw Unfit{"complex values lose their imaginary part"};
+}
+
+// A list or tuple, each item of which NumPy converts to the target's type by itself: no float that
+// is not a number becomes an integer, and no integer wraps round.
+Array array_of_items(PyObject* sequence, DType dtype) {
+  if (std::optional<Array> numbers = array_of_numbers(sequence, dtype)) return *std::move(numbers);
+  Array array;
+  try {
+    array = array_operand(sequence);
+  } catch (const PythonError&) {  // whose words are those of an assignment
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw;
+    PyErr_Clear();
+  }
+  if (!array || !can_cast(array.dtype(), dtype, Casting::Safe))
+    throw Unfit{"a value needs NumPy's conversion"};
+  return array;
+}
+
+Array array_of_value(PyObject* object, DType dtype) {
+  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) return array_of_items(object, dtype);
+  Array array = array_operand(object);
+  refuse_lost_parts(array, dtype);
+  // A number is converted before it is known how many elements take it.
+  const bool is_converted = is_scalar(object) && conversion_may_warn(array.dtype(), dtype);
+  return is_converted ? astype(array, dtype) : std::move(array);
 }
 
 Value read_value(PyObject* object, DType dtype) {
@@ -321,10 +348,17 @@ Value read_value(PyObject* object, DType dtype) {
     return value;
   }
   if (is_plain_scalar(object)) throw Unfit{"a value needs NumPy's conversion"};
-  value.held = array_operand(object);
-  refuse_lost_parts(*value.held, dtype);
+  value.held = array_of_value(object, dtype);
+  value.is_number = is_scalar(object);
   value.argument = Argument(*value.held);
   return value;
+}
+
+// A number is converted, and may warn of it, though no element takes it.
+void convert_unused(const Value& value, const Array& target, std::span<const Array> indices = {}) {
+  const auto is_empty = [](const Array& x) { return x.size() == 0; };
+  if (!value.is_number || !(is_empty(target) || std::ranges::any_of(indices, is_empty))) return;
+  evaluate(*value.argument.array);
 }
 
 // `value` broadcast to the result's shape, with the index arrays' axes moved to the front.
@@ -375,12 +409,17 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
   check_writable(array_of(self));
   const Array& array = array_of(self).array;
   const Value value = read_value(object, array.dtype());
-  if (const Array* indices = vector_indices(array, key))
+  if (const Array* indices = vector_indices(array, key)) {
+    convert_unused(value, array, {indices, 1});
     return scatter(array, {indices, 1}, value.argument);
+  }
   if (BasicWindow basic; !is_array(key) && read_window(array, key, basic))
-    if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim))
+    if (!value.argument.array || value.argument.array->ndim() <= static_cast<int>(basic.ndim)) {
+      if (value.is_number) convert_unused(value, basic.of(array));
       return assign_window(array, {basic.shape, basic.ndim}, {basic.strides, basic.ndim},
                            basic.offset, value.argument);
+    }
+  convert_unused(value, array);
   if (const std::optional<Array> mask = mask_key(key)) {
     const auto& values = value.argument.array;
     if (!values || (values->ndim() <= 1 && values->size() == 1))
@@ -394,8 +433,10 @@ void set_native(PyObject* self, PyObject* key, PyObject* object) {
     if (value.argument.array && value.argument.array->ndim() > read.basic.ndim() &&
         (read.is_scalar || is_sequence))
       throw Unfit{"a sequence for one element"};
+    convert_unused(value, read.basic);
     return assign(read.basic, value.argument);
   }
+  convert_unused(value, read.basic, read.arrays);
   if (value.argument.array && value.argument.array->ndim() > 0 && read.front_axes > 0)
     return scatter(read.basic, read.arrays, value_in_front(*value.argument.array, read));
   scatter(read.basic, read.arrays, value.argument);

@@ -41,13 +41,19 @@ PyObject* read_out(PyObject* out, DType result) {
   return out;
 }
 
+// NumPy takes integers here, and no other objects.
+bool keepdims_operand(PyObject* keep) {
+  if (keep && keep != numpy.no_value && !PyLong_Check(keep)) throw Unfit{"keepdims= of a type"};
+  return flag_operand(keep, false);
+}
+
 struct Reduced {
   Axes axes;
   bool keepdims = false;
   std::int64_t count = 1;  // elements that make one result
 
   Reduced(const Array& array, PyObject* axis, PyObject* keep)
-      : axes(axes_operand(axis, array.ndim())), keepdims(flag_operand(keep, false)) {
+      : axes(axes_operand(axis, array.ndim())), keepdims(keepdims_operand(keep)) {
     if (axes.all)
       count = array.size();
     else
@@ -274,7 +280,7 @@ PyObject* arg_extreme_of(PyObject* self, const Arguments& arguments) {
   if (is_given(axis)) along = axis_operand(axis, array.ndim());
   if (!keepdims && array.ndim() > 1 && along == array.ndim() - 1)
     if (PyObject* places = small_arg_extremes(which, array)) return places;
-  return new_result(arg_extreme(which, array, along, flag_operand(keepdims, false)));
+  return new_result(arg_extreme(which, array, along, keepdims_operand(keepdims)));
 }
 struct ArgMin {
   static constexpr const char* name = "argmin";

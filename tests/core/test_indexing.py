@@ -218,3 +218,91 @@ def test_what_is_taken_lies_in_the_order_of_the_indices():
             key = b if a.ndim == 1 else (b, 0)
             mine = ours(a)[ours(b) if a.ndim == 1 else (ours(b), 0)]
             assert mine.strides == a[key].strides
+
+
+LISTS = [
+    [float("nan")],
+    (1e300, 1.0),
+    [300, 2],
+    [-1, 1],
+    [1.5, True],
+    [2**70, 1],
+    [[1e300], [1]],
+    [numpy.float64(1e300), 1],
+    [numpy.int64(300), 1],
+    [numpy.float32(1.5), numpy.int8(-1)],
+    [1j, 1],
+    [None, 1],
+    ["3", 1],
+    [numpy.array(1e300), 1],
+    [[1, 2], [3]],
+    ([], [1, 2]),
+]
+
+
+@pytest.mark.parametrize("code", ["?", "b", "B", "i", "L", "e", "f", "d", "F"])
+@pytest.mark.parametrize("value", LISTS)
+def test_a_list_is_converted_item_by_item(code, value):
+    for key in (slice(0, len(value)), [0, 1][: len(value)], slice(0, 0), ..., (slice(None), None)):
+        check(lambda a, key=key: a.__setitem__(key, value), numpy.zeros(3, code))
+    check(lambda a: a.flat.__setitem__(slice(0, 2), value), numpy.zeros(3, code))
+    check(lambda a: a.flat.__setitem__(slice(0, 2), value[0]), numpy.zeros(3, code))
+
+
+@pytest.mark.parametrize("code", ["?", "b", "B", "i", "q", "f", "D", "O"])
+@pytest.mark.parametrize(
+    "number", ["big.sum()", "-big.max()", "(big * 1.5).sum()", "(big > 0).any()"]
+)
+@pytest.mark.parametrize("value", ["s", "[s]", "(1, s, [s][0])"])
+@pytest.mark.parametrize("key", ["0", "...", "slice(0, 2)", "[0, 1]", "slice(None)"])
+def test_numpys_own_arrays_take_numbers_still_to_be_computed(code, number, value, key):
+    import frit.numpy
+
+    def outcome(module):
+        x = numpy.zeros(3, code)
+        big = module.arange(20_000)
+        s = eval(number, {"big": big})
+        try:
+            x[eval(key)] = eval(value, {"s": s})
+        except Exception as error:
+            return type(error), str(error)
+        return x.tobytes() if code != "O" else [(type(e), e) for e in x]
+
+    assert outcome(frit.numpy) == outcome(numpy)
+
+
+def test_subclasses_of_numpys_arrays_take_numbers_still_to_be_computed(tmp_path):
+    import frit.numpy
+
+    class Later(numpy.ndarray):
+        pass
+
+    total = frit.numpy.arange(20_000).sum()
+    memory = numpy.memmap(tmp_path / "x", "i1", "w+", shape=3)
+    for x in (memory, numpy.zeros(3, "i1").view(Later), numpy.zeros(3, "i1").view(numpy.matrix)):
+        with pytest.raises(OverflowError):
+            x[...] = total
+
+
+@pytest.mark.parametrize("values", ["x, x", "1, x", "x > 1, 2.0", "x.T.copy().T, 3"])
+@pytest.mark.parametrize(
+    "x",
+    [
+        "np.broadcast_to(np.arange(700.0), (2, 3, 700))",
+        "np.broadcast_to(np.arange(700.0), (2, 3, 700))[::-1]",
+        "np.arange(12.0).reshape(3, 4).T",
+        "np.arange(12.0).reshape(3, 4)[::-1]",
+        "np.arange(12.0).reshape(3, 4)[:, ::-1].T",
+        "np.arange(24_000.0).reshape(20, 30, 40).transpose(1, 2, 0)",
+    ],
+)
+def test_where_lays_its_result_out_as_its_operands_lie(x, values):
+    import frit.numpy
+
+    def where(module):
+        names = {"np": module}
+        names["x"] = eval(x, names)
+        made = eval(f"np.where(x, {values})", names)
+        return made.strides, numpy.asarray(made).tobytes()
+
+    assert where(frit.numpy) == where(numpy)

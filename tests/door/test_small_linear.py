@@ -212,3 +212,37 @@ def test_cross_products_of_vectors_are_numpys(name, under):
             with numpy.errstate(under=under):
                 expected = outcome(function(numpy), a, b)
             assert ours == expected, (a, b)
+
+
+@pytest.mark.parametrize("t", ["f8", "f4", "f2", "c16", "c8", "i4", "?"])
+@pytest.mark.parametrize("number", ["-1", "0", "2.5", "np.nan", "np.float32(-2)", "np.array(0.0)"])
+@pytest.mark.parametrize("form", ["np.dot(x, s)", "np.dot(s, x)", "x.dot(s)", "np.dot(x[:0], s)"])
+def test_dot_with_a_number_is_the_librarys(t, number, form, recorded):
+    def outcome(module):
+        names = {"np": module}
+        elements = [0.0, -0.0, numpy.nan, numpy.inf, 3.0, -1.5]
+        names["x"] = module.array(elements if t != "i4" else [0, 5, -7, 3, 2, 1]).astype(t)
+        results = []
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            names["s"] = eval(number, names)
+            for shape in ((6,), (2, 3), (1, 2, 3)):
+                names["x"] = names["x"].reshape(shape)
+                made = numpy.asarray(eval(form, names))
+                results.append((made.dtype, repr(made.tolist())))
+        return results, {str(w.message) for w in seen}
+
+    assert outcome(np) == outcome(numpy)
+
+
+@pytest.mark.parametrize("keepdims", [None, 1, 0, 1.5, "a", numpy.True_, numpy.int64(1), True])
+@pytest.mark.parametrize("name", ["sum", "max", "mean", "argmax", "any", "count_nonzero", "std"])
+def test_keepdims_takes_what_numpys_takes(name, keepdims):
+    def outcome(module):
+        try:
+            found = getattr(module, name)(module.ones((2, 3)), axis=0, keepdims=keepdims)
+            return numpy.asarray(found).tolist()
+        except Exception as error:
+            return type(error), str(error)
+
+    assert outcome(np) == outcome(numpy)

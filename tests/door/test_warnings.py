@@ -533,6 +533,9 @@ OVERWRITTEN_LARGE = [
     "r = np.zeros((70, 90)); r[:, :8] = 1 / r[:, 9:17].sum(1, keepdims=True) - np.inf",
     "b = big - 0; b -= b**2; c = 1 / (b * 1.0); c -= b**0; r = c",
     "b = big - 0; b -= b**2; c = 1 / (b * 1.0); c *= abs(b) ** 2.5; r = np.isnan(c)",
+    "r = np.arange(4270.0).reshape(70, 61); r %= (r // -1) // np.reciprocal(r * 1.0)",
+    "r = np.arange(9_000.0); r /= r[0]; r -= r; r *= 1e200; r *= 1e200",
+    "r = np.arange(9_000.0); r -= np.inf; r += 1 / (r * 0); r %= 3",
 ]
 
 
@@ -790,3 +793,77 @@ def test_means_and_variances_of_infinities_warn_in_the_same_words(t, immediate, 
                     assert outcome(frit.numpy, program) == outcome(numpy, program), program
     finally:
         _core.set_immediate_bytes(before)
+
+
+# A number is converted before anybody looks how many elements take it, a list item by item, and an
+# array where it is stored.
+VALUES = [
+    "big.sum() * 1e300",
+    "[big.sum() * 1e300]",
+    "[1e300]",
+    "np.float64(1e300)",
+    "big[3:4] * 1e300",
+]
+EMPTY_TARGETS = [
+    "x[3:] = v",
+    "x[...] = v",
+    "x[[]] = v",
+    "x[x < -5] = v",
+    "x[:0, None] = v",
+    "np.copyto(x[:0], v)",
+]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("statement", EMPTY_TARGETS)
+@pytest.mark.parametrize("t", ["f4", "f2", "i4", "u1", "F", "d"])
+@pytest.mark.parametrize("n", [0, 3])
+def test_values_that_no_element_takes_warn_as_numpys_do(value, statement, t, n, recorded):
+    import frit.numpy
+
+    program = f"big = np.arange(20_000.0); r = x = np.zeros({n}, '{t}'); v = {value}; {statement}"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+# `where=` with an output that doesn't fit: an error, and no warning of what is not computed.
+@pytest.mark.parametrize("where", ["[True]", "np.array([True])", "a == a", "[[True]]"])
+@pytest.mark.parametrize("call", ["true_divide(a, 0", "add(a * 1e300, 1e300", "log(a - 5"])
+@pytest.mark.parametrize("t", ["i1", "f4", "f8"])
+def test_a_call_that_fails_warns_of_nothing(where, call, t, recorded):
+    import frit.numpy
+
+    program = f"a = np.array(5, 'u1'); r = np.array(1, '{t}')\n"
+    program += f"np.{call}, out=r, where={where}, casting='unsafe')"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+@pytest.mark.parametrize("axis", ["0", "1", "None"])
+@pytest.mark.parametrize("form", ["np.multiply.reduce(a, {}, out=r[:1])", "np.sum(a, {}, out=r)"])
+def test_a_reduction_that_fails_warns_of_nothing(form, axis, recorded):
+    import frit.numpy
+
+    program = f"a = np.full((3, 2), 1e308); r = np.zeros((3, 2)); {form.format(axis)}"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+@pytest.mark.parametrize("key", ["[0, -1]", "slice(0, 2)", "...", "x[:, 0] > 0"])
+@pytest.mark.parametrize("value", ["a * (1 + 1j)", "a * 1e300", "[a.sum(), a[0]]", "a[:2]"])
+@pytest.mark.parametrize("t", ["i2", ">f4", "f4"])
+def test_numpys_own_arrays_take_arrays_and_warn_in_the_same_words(key, value, t, recorded):
+    import frit.numpy
+
+    program = f"import numpy; x = r = numpy.zeros((3, 2), '{t}'); x[0] = 1\n"
+    program += f"a = np.arange(5.0); x[{key}] = {value}"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)
+
+
+@pytest.mark.parametrize("x", ["np.nan", "[1e300]", "[[1e300, 2]]", "[]"])
+@pytest.mark.parametrize("t", ["i4", "f4", "f2", "u1", "F"])
+@pytest.mark.parametrize(
+    "call", ["sum(x, dtype=t)", "multiply.reduce(x, dtype=t)", "mean(x, -1, t)"]
+)
+def test_conversions_of_what_is_reduced_warn_in_the_same_words(x, t, call, recorded):
+    import frit.numpy
+
+    program = f"x, t = np.array({x}), '{t}'; r = np.{call}"
+    assert outcome(frit.numpy, program) == outcome(numpy, program)

@@ -504,6 +504,13 @@ class Maker:
                 return text
         return self.operand(shape)
 
+    def binary(self, x: str, y: str) -> str:
+        function = self.pick(BINARY)
+        if function == "np.copysign":  # a NaN's sign is the machine's business
+            y = f"np.nan_to_num({y})"
+        call = f"{function}({x}, {y})"
+        return f"({call} + 0)" if function in ZERO_OF_EITHER_SIGN else call
+
     def one_expression(self, shape: tuple[int, ...], depth: int) -> str:
         if depth <= 0 or self.one_in(8):
             return self.operand(shape)
@@ -514,11 +521,7 @@ class Maker:
         if way < 9:
             return self.pick(UNARY).format(deeper())
         if way < 11:
-            function = self.pick(BINARY)
-            call = f"{function}({deeper()}, {deeper()})"
-            if function == "np.copysign":  # a NaN's sign is the machine's business
-                call = f"np.copysign({deeper()}, np.nan_to_num({deeper()}))"
-            return f"({call} + 0)" if function in ZERO_OF_EITHER_SIGN else call
+            return self.binary(deeper(), deeper())
         if way == 11:
             return f"({deeper()} {self.pick(COMPARISONS)} {deeper()})"
         if way == 12:
@@ -532,9 +535,10 @@ class Maker:
         base = deeper()
         x = self.value(base)
         whole = x is not None and numpy.asarray(x).dtype.kind in "iu"
-        # A float's third power is a transcendental function: right within some units in the last
-        # place.
-        exponents = ["2", "3", "0", "1", "-1"] if whole else ["2", "2.0", "0.5", "0", "-1", "1"]
+        # A float's third power and a complex root are right within some units in the last place.
+        exponents = ["2", "3", "0", "1", "-1"] if whole else ["2", "2.0", "0", "-1", "1"]
+        if x is not None and numpy.asarray(x).dtype.kind == "f":
+            exponents.append("0.5")
         return f"({base} ** {self.pick(exponents)})"
 
     def whole_in(self, text: str, dtype: numpy.dtype) -> bool:
@@ -826,7 +830,7 @@ class Maker:
             if self.one_in(2):
                 text = self.pick(UNARY).format(text)
             elif self.one_in(2):
-                text = f"{self.pick(BINARY)}({text}, {part()})"
+                text = self.binary(text, part())
             if not self.whole_in(text, self.scope[target].dtype):
                 continue
             way = self.random.randrange(6)
@@ -1273,7 +1277,9 @@ class Maker:
         words = {"a": a, "v": v, "k": k, "i": self.random.randrange(x.shape[k] or 1)}
         words["o"] = self.operand(x.shape)
         if self.one_in(3):
-            if not _overlaps_itself(x) and self.scope[a].base is None:
+            # numpy.asarray(a) is a itself, and takes part in what changes its shape.
+            is_one = not any(self.scope[b] is self.scope[a] for b in self.arrays() if b != a)
+            if not _overlaps_itself(x) and self.scope[a].base is None and is_one:
                 self.emit(self.pick(LIBRARY_IN_PLACE).format(**words))
             return
         text = self.pick(LIBRARY).format(**words)

@@ -117,7 +117,7 @@ class Program:
             return
         if kind < 0.45:
             ends = f"{self.pick('0', '-1', 'x', 'k')}, {self.pick('n', '1', '0.5')}"
-            over = f"np.linspace({ends}, {self.pick('n', '5', '3', 'len(a)', 'k')})"
+            over = f"np.linspace({ends}, {self.pick(*self.counts)})"
             self.line(depth, f"for {name}, {element} in enumerate({over}):")
             self.elements.append(element)
             self.rounds(depth, name)
@@ -326,6 +326,7 @@ class Program:
 
     dtypes: tuple[list[str], ...] = (["f8"], ["f4"], ["f8", "i8"], DTYPES, ["i8"], ["f4", "f8"])
     numbers: tuple[Any, ...] = (0.5, 2.0, 1, 0.0, np.float64(1.5), np.float32(0.5), True)
+    counts = ("n", "5", "3", "len(a)", "k")  # of linspace
 
     def function(self, name: str = "") -> Callable[..., Any]:
         """name: of its file."""

@@ -17,7 +17,11 @@ class ListProgram(Program):
     """A function f(a, b, c, m, idx, n, k, x, out, text, words).
 
     a, b, c, m and out are lists, idx may be one; text is a string, words are such, or characters.
+    All numbers are whole multiples of a power of two, so that sums are the same in any order: what
+    divides is such a power, or zero, and what has a root is a square, or negative.
     """
+
+    counts = ("2", "5", "3", "1", "(k & 1)")
 
     def write(self) -> None:
         self.lines.append("def f(a, b, c, m, idx, n, k, x, out, text, words):")
@@ -50,6 +54,8 @@ class ListProgram(Program):
             atoms = ["x", "n", "k", "2", "3", "0.5", *self.reads, *self.elements, *self.loops]
             return self.element() if self.chance(0.6) else self.pick(*atoms)
         less, few = self.value(depth - 1), self.pick("x", "2", "k", "0.5", "-1", *self.loops)
+        i = self.pick("k", "n", *self.loops)
+        power = self.pick("2", "0.5", "-1", "4.0", f"({i} & 1)", f"({i} & 2)", f"(1 << ({i} & 3))")
         if self.chance(0.1):
             over = self.pick("a", "c", f"m[{self.index()}]", "range(k)", "range(3)", "idx")
             self.elements.append("h")
@@ -58,11 +64,12 @@ class ListProgram(Program):
             return f"sum({item} for h in {over}{self.pick('', '', '', ' if h > 0')})"
         return self.pick(
             *[f"({less} {self.pick('+', '-')} {self.value(depth - 1)})"] * 4,
-            f"({less} {self.pick('*', '/', '//', '%')} {few})",
-            f"({few} {self.pick('-', '*', '/', '//', '%')} {less})",
+            f"({less} {self.pick('*', '//', '%')} {few})",
+            f"({few} {self.pick('-', '*', '//', '%')} {less})",
+            f"({self.pick(less, few)} / {power})",
             f"{self.pick('min', 'max')}({less}, {self.value(depth - 1)})",
             f"{self.pick('abs', 'float', 'int', 'round', 'clip', 'twice', '-', 'bool')}({less})",
-            f"math.sqrt({less})",
+            f"math.sqrt({less} * abs({less}))",
             f"first(a, 2, {less})",
             f"({few} if {self.condition()} else {less})",
             f"({less} {self.pick('>> 1', '| 4', '& 3', '^ 3')})",
