@@ -56,7 +56,6 @@ struct CachedPlan {
   std::shared_ptr<const Plan> plan;
   std::vector<std::shared_ptr<KernelCode>> code;                     // one a step
   std::vector<std::vector<std::shared_ptr<KernelCode>>> swept_code;  // by sweep: one an item
-  std::int64_t runs = 0;
   bool raises_flags = false;                            // sweeps were run again in order for it
   std::shared_ptr<const std::vector<NodeLabel>> nodes;  // for explain
   std::uint64_t last_use = 0;

@@ -15,7 +15,7 @@ namespace frit {
 namespace {
 
 // Runs of a plan before code is compiled for its sweeps alone.
-constexpr std::int64_t runs_until_compiled = 2;
+constexpr std::uint64_t runs_until_compiled = 2;
 
 // Blocks of memory, given back where nobody takes them.
 class Blocks {
