@@ -14,8 +14,9 @@
 namespace frit {
 namespace {
 
-// Runs of a plan before code is compiled for its sweeps alone.
-constexpr std::uint64_t runs_until_compiled = 2;
+// What a kernel's launches must have cost in order, in ns, before it is compiled for sweeps.
+constexpr double compile_from = 1e7;
+constexpr double cost_of_little = 2e3;  // of a launch that may as well be interpreted, in ns
 
 // Blocks of memory, given back where nobody takes them.
 class Blocks {
@@ -72,10 +73,14 @@ bool Engine::may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<K
   }
   if (settings.tier != Tier::Automatic) return true;
   bool is_ready = true;
-  for (const auto& c : code) {
-    if (!c) continue;
-    if (!c->compiled && cached.runs > runs_until_compiled)
-      c->compiled = compiler_->request(*c->kernel);
+  for (std::size_t k = 0; k < code.size(); ++k) {
+    KernelCode* const c = code[k].get();
+    const double cost = plan.steps[sweep.items[k].step].launch.cost;
+    if (!c || cost < cost_of_little) continue;
+    if (!c->compiled) {
+      c->cost_seen += cost;
+      if (c->cost_seen >= compile_from) c->compiled = compiler_->request(*c->kernel);
+    }
     is_ready = is_ready && c->compiled && c->compiled->load(std::memory_order_acquire);
   }
   return is_ready;
