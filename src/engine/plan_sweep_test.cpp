@@ -78,9 +78,9 @@ TEST_F(PlanSweeps, of_updates_in_place_give_the_same_bits) {
 
 TEST_F(PlanSweeps, need_several_launches) {
   const std::int64_t swept = compare([](const Array& u) {
-    spread(u);
+    Array twice = apply(Op::Multiply, {u, 2.0});
     eval();
-    return u;
+    return twice;
   });
   EXPECT_EQ(swept, 0);
 }
