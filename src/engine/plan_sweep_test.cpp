@@ -35,9 +35,10 @@ class PlanSweeps : public testing::Test {
     Engine::get().settings.sweep_shift = 0;
     const std::vector<double> expected = elements(steps(plane()));
     flush_caches();
-    reset_statistics();
     Engine::get().settings.sweep_shift = 12;
-    const std::vector<double> found = elements(steps(plane()));
+    const Array given = plane();
+    reset_statistics();
+    const std::vector<double> found = elements(steps(given));
     EXPECT_EQ(found, expected);
     return statistics().swept_launches;
   }

@@ -100,8 +100,8 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
 }
 
 PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* const names[] = {"name",   "numpy_function", "counted",  "through", "foreign",
-                                      "method", "in_place",       "draw",     nullptr};
+  static const char* const names[] = {"name",   "numpy_function", "counted", "through", "foreign",
+                                      "method", "in_place",       "draw",    nullptr};
   PyObject *name = nullptr, *function = nullptr, *through = nullptr;
   int counted = 1, foreign = 0, method = 0, in_place = 0;
   const char* draw = nullptr;

@@ -8,8 +8,8 @@
 // Memory. A sweep writes blocks of its own alone: where a launch leaves an array for new memory (a
 // shadow), that is a block; an array that a launch changes in place is copied to a block first, row
 // by row as the sweep goes on. So nobody has to wait for those who read an array as it was, and the
-// steps can still run in order when a floating-point error is to be put down to one of them. A block
-// that is left is taken again by a later launch, so two arrays are enough for any number of steps.
+// steps can still run in order when a floating-point error is to be put down to one of them. What a
+// launch leaves is taken again by a later one, so two blocks are enough for any number of steps.
 #pragma once
 
 #include "schedule/schedule.h"

@@ -149,8 +149,8 @@ struct GroupSummary {
 };
 
 // Launches that follow one another and go over the rows of their arrays together, each some rows
-// behind the one before (plan_sweep.h). They write memory of the sweep's own alone, its blocks; what
-// was there before stays as it is until all is done, so that the same steps can run in order
+// behind the one before (plan_sweep.h). They write memory of the sweep's own alone, its blocks:
+// what was there before stays as it is until all is done, so that the same steps can run in order
 // instead.
 struct PlanSweep {
   static constexpr std::int32_t initial = -1;  // no block: a slot's memory from before the sweep
