@@ -247,8 +247,10 @@ def outcome_on_numbers(ufunc, numbers, state):
         except Exception as error:
             return type(error), str(error)
     parts = result if isinstance(result, tuple) else (result,)
-    # NaN compares as NaN.
-    shown = [str(x) if x != x else numpy.asarray(x).tobytes() for x in parts]
+    # NaN compares as NaN; Python's numbers are objects.
+    shown = [
+        str(x) if x != x or not isinstance(x, numpy.generic) else x.tobytes() for x in parts
+    ]
     return [type(x) for x in parts], shown, [(w.category, str(w.message)) for w in caught]
 
 
