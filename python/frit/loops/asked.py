@@ -50,7 +50,7 @@ class Asked:
         if line not in self.lines:
             try:
                 exec(line, {"index_range": _core.index_range, **_FUNCTIONS}, self.space)
-            except ValueError:  # no elements
+            except (ValueError, ArithmeticError, MemoryError):  # no elements, or it divides by 0
                 self.lines[line] = False
             else:
                 self.lines[line] = True
