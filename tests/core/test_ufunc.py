@@ -248,9 +248,7 @@ def outcome_on_numbers(ufunc, numbers, state):
             return type(error), str(error)
     parts = result if isinstance(result, tuple) else (result,)
     # NaN compares as NaN; Python's numbers are objects.
-    shown = [
-        str(x) if x != x or not isinstance(x, numpy.generic) else x.tobytes() for x in parts
-    ]
+    shown = [str(x) if x != x or not isinstance(x, numpy.generic) else x.tobytes() for x in parts]
     return [type(x) for x in parts], shown, [(w.category, str(w.message)) for w in caught]
 
 
