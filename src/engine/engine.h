@@ -277,15 +277,7 @@ class Engine {
   static constexpr float cheap = 0.3F, costly = 1.5F;  // estimated ns an element
   float cost_of(Op op) const { return cost_of_op_[static_cast<std::size_t>(op)]; }
   bool is_costly(Op op) const { return cost_of_op_[static_cast<std::size_t>(op)] == costly; }
-  // What is pending, for make_plan.
-  Segment segment(std::span<const SlotState> states) const {
-    return {.nodes = nodes_,
-            .slots = states,
-            .fuses = settings.fusion == Fusion::On,
-            .threads = threads_for_launches(),
-            .sweep_shift = settings.sweep_shift};
-  }
-  static int threads_for_launches();
+  Segment segment(std::span<const SlotState> states) const;  // what is pending, for make_plan
   void improve(KernelCode& code);
   struct Lookup {
     std::uint64_t hash;
@@ -314,8 +306,8 @@ class Engine {
   bool run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
                     Running& running);
   bool may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
-                 CachedPlan& cached);
-  void end_sweep(const PlanSweep& sweep, std::vector<std::byte*>& blocks, Running& running);
+                 const CachedPlan& cached);
+  void free_slot(std::uint32_t slot, Running& running);
   void run_launch(const Step& step, KernelCode& code, Running& running);
   void run_combine(const Step& step, Running& running);
   void run_call(const Node& node);

@@ -91,6 +91,14 @@ void Engine::eval(const Base* wanted, bool may_postpone) {
   run(cached);
 }
 
+Segment Engine::segment(std::span<const SlotState> states) const {
+  return {.nodes = nodes_,
+          .slots = states,
+          .fuses = settings.fusion == Fusion::On,
+          .threads = ThreadPool::get().threads(),
+          .sweep_shift = settings.sweep_shift};
+}
+
 Engine::Lookup Engine::find_plan() {
   const auto start = std::chrono::steady_clock::now();
   write_key();
@@ -183,6 +191,13 @@ std::shared_ptr<KernelCode> Engine::code_of(const std::shared_ptr<const Kernel>&
   return code;
 }
 
+void Engine::free_slot(std::uint32_t slot, Running& running) {
+  if (slot < running.slots.size())
+    free_unseen(running.slots[slot]);
+  else
+    running.set_temporary(slot, nullptr);
+}
+
 void Engine::run(CachedPlan& cached) {
   const Plan& plan = *cached.plan;
   ++cached.runs;
@@ -190,8 +205,8 @@ void Engine::run(CachedPlan& cached) {
   running.temporaries.assign(plan.temporaries.size(), nullptr);
   std::vector<bool> finished(nodes_.size(), false);
   const auto free_temporaries = [&] {
-    for (std::size_t k = 0; k < running.temporaries.size(); ++k)
-      if (running.temporaries[k]) memory::deallocate(running.temporaries[k], plan.temporaries[k]);
+    for (std::uint32_t k = 0; k < running.temporaries.size(); ++k)
+      running.set_temporary(static_cast<std::uint32_t>(running.slots.size()) + k, nullptr);
   };
   try {
     std::size_t sweep = 0;  // the next one
@@ -230,15 +245,7 @@ void Engine::run(CachedPlan& cached) {
             run_call(running.nodes[step.node]);
             break;
         }
-        for (std::uint32_t slot : step.deallocate) {
-          if (slot < running.slots.size()) {
-            free_unseen(running.slots[slot]);
-          } else {
-            const std::size_t t = slot - running.slots.size();
-            memory::deallocate(running.temporaries[t], plan.temporaries[t]);
-            running.temporaries[t] = nullptr;
-          }
-        }
+        for (std::uint32_t slot : step.deallocate) free_slot(slot, running);
       }
       for (std::uint32_t node : plan.groups[group].nodes) finished[node] = true;
     }
@@ -566,9 +573,7 @@ void Engine::run_launch(const Step& step, KernelCode& code, Running& running) {
         break;
     }
   }
-  std::vector<Scalar> scalars;
-  scalars.reserve(launch.scalars.size());
-  for (const ScalarBinding& b : launch.scalars) scalars.push_back(running.scalar(b));
+  const std::vector<Scalar> scalars = running.scalars(launch);
 
   Overwritten overwritten;
   if (may_keep)

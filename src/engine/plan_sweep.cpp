@@ -57,11 +57,9 @@ const PlanSweep::Left* left_for(const Snapshot& snapshot, const PlanSweep& sweep
 
 }  // namespace
 
-int Engine::threads_for_launches() { return ThreadPool::get().threads(); }
-
 // Is what others need of it left to them, and is there code that is as fast as that of the steps?
 bool Engine::may_sweep(const PlanSweep& sweep, std::span<const std::shared_ptr<KernelCode>> code,
-                       CachedPlan& cached) {
+                       const CachedPlan& cached) {
   if (cached.raises_flags) return false;
   const Plan& plan = *cached.plan;
   const std::uint32_t first = plan.steps[sweep.first].group;
@@ -120,7 +118,7 @@ bool Engine::run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_pt
                                ? running.table(b)
                                : memory_of(item.blocks[n], b.slot) + b.offset);
     }
-    for (const ScalarBinding& b : step.scalars) l.scalars.push_back(running.scalar(b));
+    l.scalars = running.scalars(step);
     for (std::uint32_t node : plan.groups[plan.steps[item.step].group].nodes)
       checks |= running.nodes[node].float_checks;
   }
@@ -129,7 +127,7 @@ bool Engine::run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_pt
     running.cached.raises_flags = true;
     return false;
   }
-  statistics.swept_launches += static_cast<std::int64_t>(launches.size());
+  statistics.swept_launches += std::ranges::count(launches, nullptr, &SweptLaunch::copied);
   for (Snapshot& snapshot : snapshots_) {
     const PlanSweep::Left* left = left_for(snapshot, sweep);
     if (!left) continue;
@@ -138,25 +136,16 @@ bool Engine::run_in_sweep(const PlanSweep& sweep, std::span<const std::shared_pt
     else
       keep_old(snapshot, blocks.take(left->block));
   }
-  const auto set_temporary = [&](std::uint32_t slot, std::byte* data) {
-    const std::size_t t = slot - running.slots.size();
-    if (running.temporaries[t]) memory::deallocate(running.temporaries[t], plan.temporaries[t]);
-    running.temporaries[t] = data;
-  };
   for (const PlanSweep::Result& result : sweep.results) {
     std::byte* const data = blocks.take(result.block);
     if (result.slot >= running.slots.size()) {
-      set_temporary(result.slot, data);
+      running.set_temporary(result.slot, data);
       continue;
     }
     release_memory(running.slots[result.slot]);
     running.slots[result.slot]->data = data;
   }
-  for (std::uint32_t slot : sweep.gone)
-    if (slot < running.slots.size())
-      free_unseen(running.slots[slot]);
-    else
-      set_temporary(slot, nullptr);
+  for (std::uint32_t slot : sweep.gone) free_slot(slot, running);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 
 namespace frit {
 
@@ -22,10 +23,22 @@ struct Engine::Running {
     return const_cast<std::byte*>(
         reinterpret_cast<const std::byte*>(cached.plan->tables[b.slot].data()) + b.offset);
   }
+  // The memory of one of the plan's own slots goes, for another, or for none.
+  void set_temporary(std::uint32_t slot, std::byte* data) {
+    const std::size_t t = slot - slots.size();
+    if (temporaries[t]) memory::deallocate(temporaries[t], cached.plan->temporaries[t]);
+    temporaries[t] = data;
+  }
   const Scalar& scalar(const ScalarBinding& b) const {
     const Node& node = nodes[b.node];
     return node.kind == NodeKind::Routine ? node.site->scalars[b.constant]
                                           : node.constants[b.constant];
+  }
+  std::vector<Scalar> scalars(const LaunchStep& launch) const {
+    std::vector<Scalar> all;
+    all.reserve(launch.scalars.size());
+    for (const ScalarBinding& b : launch.scalars) all.push_back(scalar(b));
+    return all;
   }
 };
 

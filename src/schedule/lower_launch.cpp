@@ -1,6 +1,5 @@
 // lower_launch.cpp: the end of a lowering: the traffic and cost of the launch, and its shadows.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "ir/error.h"
@@ -194,22 +193,6 @@ Surroundings Body::border_of(std::uint32_t slot) const {
     }
   }
   return border;
-}
-
-void Surroundings::copy(const std::byte* from, std::byte* to, std::int64_t low,
-                        std::int64_t high) const {
-  const auto copy_bytes = [&](std::int64_t offset, std::int64_t bytes) {
-    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(bytes));
-  };
-  const auto copy_rows = [&](std::int64_t first, std::int64_t last) {
-    if (first < last) copy_bytes(first * pitch, (last - first) * pitch);
-  };
-  copy_rows(low, std::min(high, begin));
-  for (std::int64_t row = std::max(low, begin); row < std::min(high, end); ++row)
-    for (const BoxCopy& box : within)
-      for (std::int64_t r = 0; r < box.rows; ++r)
-        copy_bytes(row * pitch + box.offset + r * box.row_stride, box.bytes);
-  copy_rows(std::max(low, end), high);
 }
 
 // What each window that is an operand has to do with an iteration of the parallel loop.
