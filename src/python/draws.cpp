@@ -108,21 +108,14 @@ bool read_named(const Arguments& arguments, const std::array<const char*, count>
   return true;
 }
 
-// A plain Python number.
 std::optional<double> number_in(PyObject* object, double absent) {
-  if (!object) return absent;
-  if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
-  const std::optional<std::int64_t> word = word_of(object);
-  constexpr std::int64_t exact = std::int64_t{1} << 53;
-  if (!word || *word > exact || *word < -exact) return std::nullopt;
-  return static_cast<double>(*word);
+  return object ? double_of(object) : absent;
 }
 
 // How many numbers are asked for: one, as a number; or an array of them.
 struct Size {
   static constexpr std::size_t most_axes = 4;
-  static constexpr std::int64_t most =
-      1024;  // beyond, NumPy's call takes little beside the numbers
+  static constexpr std::int64_t most = 1024;  // beyond, NumPy's call is little beside the numbers
   std::array<std::int64_t, most_axes> extents;
   std::size_t axes = 0;
   std::span<const std::int64_t> shape() const { return {extents.data(), axes}; }

@@ -40,13 +40,19 @@ struct PropertyObject {
 
 FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<FallbackObject*>(object); }
 
+// Without NumPy's call; null: NumPy draws.
+PyObject* drawn_by(const FallbackObject& self, PyObject* generator, const Arguments& arguments) {
+  PyObject* const drawn = self.draw(generator, arguments);
+  if (!drawn && PyErr_Occurred()) throw PythonError{};
+  return drawn;
+}
+
 // On the object that stands in for the instance.
 PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
   const Ref real = checked(PyObject_GetAttr(arguments.values[0], self.through));
   if (self.draw) {
     const Arguments rest{arguments.values + 1, arguments.positional - 1, arguments.names};
-    if (PyObject* drawn = self.draw(real.get(), rest)) return drawn;
-    if (PyErr_Occurred()) throw PythonError{};
+    if (PyObject* drawn = drawn_by(self, real.get(), rest)) return drawn;
   }
   const Py_ssize_t count = arguments.positional + arguments.keywords();
   ArgumentRoom room(count);
@@ -66,10 +72,8 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
     if (self.through && arguments.positional > 0) return call_through(self, arguments);
     if (self.is_in_place) return call_with_real_arrays(self.function, arguments);
     if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
-    if (self.generator) {
-      if (PyObject* drawn = self.draw(self.generator, arguments)) return drawn;
-      if (PyErr_Occurred()) throw PythonError{};
-    }
+    if (self.generator)
+      if (PyObject* drawn = drawn_by(self, self.generator, arguments)) return drawn;
     if (!self.is_counted) return call_numpy(self.function, arguments);
     return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments, self.reason);
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "python/interop.h"
+#include "python/numpy_api.h"
 #include "python/objects.h"
 
 namespace frit::python {
@@ -55,6 +56,15 @@ inline std::optional<std::int64_t> word_of(PyObject* object) {
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow != 0) return std::nullopt;
   return value;
+}
+
+// A Python float or int, or an np.float64, whose value is that of a double.
+inline std::optional<double> double_of(PyObject* object) {
+  if (double number; read_double(object, number)) return number;
+  constexpr std::int64_t exact = std::int64_t{1} << 53;
+  const std::optional<std::int64_t> word = word_of(object);
+  if (!word || *word > exact || *word < -exact) return std::nullopt;
+  return static_cast<double>(*word);
 }
 
 // Exact Python or NumPy scalar: a ufunc on these alone is NumPy's business.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "python/numpy_api.h"
+#include "python/operands.h"
 
 namespace frit::python {
 namespace {
@@ -85,94 +86,69 @@ std::optional<Array> power_of_scalars(const Argument (&arguments)[2]) {
 
 namespace {
 
-// Also that of a Python int, where it is a double.
-bool read_number(PyObject* object, double& number) {
-  if (read_double(object, number)) return true;
-  constexpr std::int64_t exact = std::int64_t{1} << 53;
-  const std::optional<std::int64_t> word = word_of(object);
-  if (!word || *word > exact || *word < -exact) return false;
-  number = static_cast<double>(*word);
-  return true;
-}
-
-std::optional<double> float_of(Op op, double x) {
-  if (std::isnan(x)) return std::nullopt;
-  switch (op) {
-    case Op::Absolute:
-    case Op::Fabs:
-      return std::fabs(x);
-    case Op::Sqrt:
-      return x >= 0 ? std::optional(std::sqrt(x)) : std::nullopt;
-    case Op::Square:  // of which what vanishes may be told
-      return std::isnormal(x * x) || x == 0 ? std::optional(x * x) : std::nullopt;
-    case Op::Sign:
-      return x == 0 ? 0.0 : std::copysign(1.0, x);
-    case Op::Floor:
-      return std::floor(x);
-    case Op::Ceil:
-      return std::ceil(x);
-    case Op::Trunc:
-      return std::trunc(x);
-    case Op::Rint:
-      return std::nearbyint(x);
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<bool> answer_of(Op op, double x) {
+// Does NumPy warn of nothing, and have but one value for it? Which NaN, and of zeros of different
+// signs which one, NumPy knows; and of what vanishes it may tell.
+bool is_sure(Op op, double x) {
   switch (op) {
     case Op::Isnan:
-      return std::isnan(x);
     case Op::Isinf:
-      return std::isinf(x);
     case Op::Isfinite:
-      return std::isfinite(x);
     case Op::Signbit:
-      return std::signbit(x);
+      return true;
+    case Op::Absolute:
+    case Op::Fabs:
+    case Op::Sign:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Rint:
+      return !std::isnan(x);
+    case Op::Sqrt:
+      return x >= 0;
+    case Op::Square:
+      return std::isnormal(x * x) || x == 0;
     default:
-      return std::nullopt;
+      return false;
   }
 }
-
-// Of zeros of different signs NumPy knows which one it gives.
-std::optional<double> float_of(Op op, double x, double y) {
-  if (!(x < y || x > y) && std::memcmp(&x, &y, sizeof x) != 0) return std::nullopt;
+bool is_sure(Op op, double x, double y) {
   switch (op) {
     case Op::Maximum:
     case Op::Fmax:
-      return x > y ? x : y;
     case Op::Minimum:
     case Op::Fmin:
-      return x < y ? x : y;
+      return x < y || x > y || std::memcmp(&x, &y, sizeof x) == 0;
     default:
-      return std::nullopt;
+      return false;
   }
 }
 
 }  // namespace
 
 PyObject* ufunc_of_floats(Op op, PyObject* const* values, Py_ssize_t count) {
-  double x, y;
-  std::optional<double> result;
+  double x, y = 0;
   if (count == 1) {
-    const bool is_float = read_double(values[0], x);
-    if (!is_float && (op != Op::Sqrt || !read_number(values[0], x))) return nullptr;
-    if (const std::optional<bool> answer = is_float ? answer_of(op, x) : std::nullopt)
-      return Py_NewRef(*answer ? PyArrayScalar_True : PyArrayScalar_False);
-    result = float_of(op, x);
-  } else if (read_number(values[0], x) && read_number(values[1], y) &&
-             !(PyLong_CheckExact(values[0]) && PyLong_CheckExact(values[1]))) {
-    result = float_of(op, x, y);
+    if (!read_double(values[0], x)) {
+      const std::optional<double> number = op == Op::Sqrt ? double_of(values[0]) : std::nullopt;
+      if (!number) return nullptr;
+      x = *number;
+    }
+    if (!is_sure(op, x)) return nullptr;
+  } else {
+    const std::optional<double> first = double_of(values[0]), second = double_of(values[1]);
+    if (!first || !second || (PyLong_CheckExact(values[0]) && PyLong_CheckExact(values[1])))
+      return nullptr;
+    x = *first, y = *second;
+    if (!is_sure(op, x, y)) return nullptr;
   }
-  if (!result) return nullptr;
-  return guarded(
-      [&] { return make_scalar(reinterpret_cast<const std::byte*>(&*result), DType::Float64); });
+  alignas(double) std::byte result[sizeof(double)];
+  void* args[3] = {result, &x, &y};
+  loop(op, DType::Float64)(args, 1, 0);
+  const DType type = info(op).rule == TypeRule::Predicate ? DType::Bool : DType::Float64;
+  return guarded([&] { return make_scalar(result, type); });
 }
 
-bool knows_floats(Op op) {
-  return float_of(op, 1.0) || answer_of(op, 1.0) || float_of(op, 1.0, 2.0);
-}
+bool knows_floats(Op op) { return is_sure(op, 1.0) || is_sure(op, 1.0, 2.0); }
 
 bool scalars_compute(const NumberPair& pair) {
   const DType left = dtype_of(pair.left), right = dtype_of(pair.right);
