@@ -14,7 +14,7 @@ import pytest
 import frit
 import frit.numpy
 from frit import _core
-from frit.loops import place, work
+from frit.loops import place, traits, work
 
 NANOSECOND = 1e-9
 OWNER = types.SimpleNamespace(ask=lambda *_: None, clock=None)  # stands for a place
@@ -369,3 +369,18 @@ def test_a_call_without_elements_or_of_huge_ones_follows_others(dtype):
                 with contextlib.suppress(IndexError, OverflowError):
                     f(np.array(idx, dtype), np.ones(len(idx)), hists[-1])
             np.testing.assert_array_equal(*hists)
+
+
+def functions(bodies: list[str]) -> dict:
+    space: dict = {}
+    exec("\n".join(f"def f{k}(x):\n    {body}" for k, body in enumerate(bodies)), space)
+    return space
+
+
+@pytest.mark.timeout(60)
+def test_functions_that_all_call_one_another_are_priced():
+    """There are 40**4 ways through them."""
+    calls = [f"f{k}(x)" for k in range(40)]
+    space = functions(["return " + " + ".join({*calls} - {own}) for own in calls])
+    alone = functions(["return " + "x + " * 39 + "x"] * 40)
+    assert traits.price_of("f0", space.get) > 1000 * traits.price_of("f0", alone.get)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Sequence
 from operator import add, mul
+from weakref import WeakKeyDictionary
 
 from frit.translate.record import field, record
 
@@ -106,26 +107,42 @@ def price_of(path: str, value_of: Callable[[str], Any]) -> float:
             found = (vars(c).get(name) for c in type(value).__mro__)
             value = next((x for x in found if x is not None), None)
     value = getattr(value, "__func__", value) if isinstance(value, staticmethod) else value
-    return _price_of_code(value, 0) if isinstance(value, types.FunctionType) else 0.0
+    return _price_of_code(value, 0, {}) if isinstance(value, types.FunctionType) else 0.0
 
 
-def _price_of_code(function: types.FunctionType, depth: int) -> float:
+_own_prices: WeakKeyDictionary[types.CodeType, float] = WeakKeyDictionary()
+
+
+def _own_price(code: types.CodeType) -> float:
+    """Without that of the functions it calls."""
     from opcode import opmap, opname
 
-    code, cache = function.__code__, opmap.get("CACHE", 0)
-    text = code.co_code
-    weights = [1] * (len(text) // 2)
-    for at in range(0, len(text), 2):
-        if "JUMP_BACKWARD" in opname[text[at]]:
-            begin = max(0, at // 2 + 1 - text[at + 1])
-            weights[begin : at // 2] = [_ROUNDS * x for x in weights[begin : at // 2]]
-    total = sum(w for k, w in enumerate(weights) if text[2 * k] != cache) * _INSTRUCTION + _CALL
-    if depth < _MOST_CALLS:
-        space = function.__globals__
-        called = (space.get(name) for name in code.co_names)
-        others = (f for f in called if isinstance(f, types.FunctionType) and f is not function)
-        total += sum(_price_of_code(f, depth + 1) for f in others)
-    return total
+    if code not in _own_prices:
+        text, cache = code.co_code, opmap.get("CACHE", 0)
+        weights = [1] * (len(text) // 2)
+        for at in range(0, len(text), 2):
+            if "JUMP_BACKWARD" in opname[text[at]]:
+                begin = max(0, at // 2 + 1 - text[at + 1])
+                weights[begin : at // 2] = [_ROUNDS * x for x in weights[begin : at // 2]]
+        count = sum(w for k, w in enumerate(weights) if text[2 * k] != cache)
+        _own_prices[code] = count * _INSTRUCTION + _CALL
+    return _own_prices[code]
+
+
+def _price_of_code(
+    function: types.FunctionType, depth: int, known: dict[tuple[types.CodeType, int], float]
+) -> float:
+    """known: functions that call one another are met again and again."""
+    code = function.__code__
+    if (code, depth) not in known:
+        total = _own_price(code)
+        if depth < _MOST_CALLS:
+            space = function.__globals__
+            called = (space.get(name) for name in code.co_names)
+            others = (f for f in called if isinstance(f, types.FunctionType) and f is not function)
+            total += sum(_price_of_code(f, depth + 1, known) for f in others)
+        known[code, depth] = total
+    return known[code, depth]
 
 
 _FOLDED: dict[str, Callable[[float, float], float]] = {"+": add, "*": mul}
