@@ -69,7 +69,7 @@ STEPS = [
     "s += n // (i - 4)",
     "for j in range(3): s += j",
     "for j in range(i): xs[j % len(xs)] -= 1",
-    "while s > 100: s -= 7",
+    "while 100 < s < 9000: s -= 7",
     "if a[i % 8] > 2: return i, s",
     "s = -s",
     "x = a[i % 8]",

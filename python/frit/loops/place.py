@@ -293,9 +293,7 @@ class Place:
         return self.turns is not None and self.turns.pauses
 
     def may_be_worth_it(self, turns: Turns, seconds: float) -> bool:
-        if self.is_eager:
-            return True
-        if turns.has_paused:
+        if self.is_eager or turns.has_paused:
             return True
         if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
             return False
@@ -355,7 +353,7 @@ class Place:
             return self.not_now(_VERDICTS[3])  # nor are the loops in it
         binding, verdict = self.binding, None
         if binding is None:
-            verdict = self.early_verdict(passed, space, core) if self.turns is None else 0
+            verdict = self.early_verdict(passed, space, core)
             if verdict:
                 return self.not_now(_VERDICTS[verdict])
             with without_collections():
@@ -373,9 +371,8 @@ class Place:
                 if binding.site is not None:
                     binding.site.calls_as_python += 1
                 return self.not_now("an argument is no array or number")
-        if self.turns is not None:
-            verdict = 0
-        elif verdict is None or binding.gate is not self.early:
+        is_asked = verdict is not None and binding.gate is self.early
+        if self.turns is None and not is_asked:  # a `while` was judged by its rounds
             verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
