@@ -183,6 +183,23 @@ def test_random_whiles_of_modules_do_what_python_does(at_once):
     assert ran > PROGRAMS // 5  # else nothing was tested
 
 
+def test_a_bound_that_divides_by_nothing_in_this_call_stays_python(at_once):
+    def f(xs, n):
+        i, s, t = 1, 1, 0.5
+        while xs[i % len(xs)] < 9 and i < n:
+            i += 1
+            s += i
+            t /= i - 5
+            s += n // (i - 4)
+        return i, s, t
+
+    parallel = frit.parallelize(f)
+    for xs, n in (([0, 9, -3], 5), ([0, 1, -3], 3), ([0, 1, 9], 5)):
+        assert f(xs, n) == parallel(xs, n)
+    for site in parallel.__frit__.sites:
+        assert not any(OURS in refused.reason for refused in site.refused.values())
+
+
 def test_a_list_that_is_appended_to_gets_room_as_often_as_it_needs_it(at_once, monkeypatch):
     from frit.loops import lists
 

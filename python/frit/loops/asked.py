@@ -9,6 +9,7 @@ from typing import Any
 from frit import _core
 
 Signs = tuple[int, int]
+Kept = tuple[list[tuple[str, bool]], list[tuple[tuple[str, str], Signs | None]]]
 
 
 def count_of(start: float, stop: float, step: float) -> int:
@@ -34,19 +35,15 @@ class Asked:
     def signs(self, bounds: tuple[str, str], lines: Iterable[str]) -> Signs | None:
         """None: there are no such numbers: nothing comes here, or a text divides by 0."""
         if bounds not in self.answers:
-            is_known = all([self.run(line) for line in lines])
+            is_known = all(self.run(line) for line in lines)
             self.answers[bounds] = self.evaluate(bounds) if is_known else None
         return self.answers[bounds]
 
     def holds(self, condition: str, lines: Iterable[str]) -> bool:
-        if not all([self.run(line) for line in lines]):
-            return False
-        try:
-            return bool(eval(condition, _FUNCTIONS, self.space))
-        except (ValueError, ArithmeticError, MemoryError):
-            return False
+        return self.signs((condition, condition), lines) == (1, 1)
 
     def run(self, line: str) -> bool:
+        """What stands behind a line that cannot be run may need its name: it isn't asked."""
         if line not in self.lines:
             try:
                 exec(line, {"index_range": _core.index_range, **_FUNCTIONS}, self.space)
@@ -59,20 +56,19 @@ class Asked:
     def evaluate(self, bounds: tuple[str, str]) -> Signs | None:
         try:
             least, most = (eval(text, _FUNCTIONS, self.space) for text in bounds)
-        except (ValueError, ArithmeticError):
+        except (ValueError, ArithmeticError, MemoryError):
             return None
         return (_sign(least), _sign(most)) if least <= most else None
 
-    def as_kept(self) -> tuple[list[str], list[tuple[tuple[str, str], Signs | None]]]:
-        return [*self.lines], [*self.answers.items()]
+    def as_kept(self) -> Kept:
+        return [*self.lines.items()], [*self.answers.items()]
 
 
-def is_same_call(
-    values: Iterable[Any], lines: list[str], answers: list[tuple[tuple[str, str], Signs | None]]
-) -> bool:
+def is_same_call(values: Iterable[Any], kept: Kept) -> bool:
     """Whether a call with these values gives the same answers."""
+    lines, answers = kept
     asked = Asked(values)
-    return all(asked.run(line) for line in lines) and all(
+    return all(asked.run(line) == could_be for line, could_be in lines) and all(
         asked.evaluate(bounds) == signs for bounds, signs in answers
     )
 
