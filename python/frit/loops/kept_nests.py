@@ -14,8 +14,8 @@ import numpy
 
 from frit import _core, _kept
 from frit.loops.asked import Asked, is_same_call
+from frit.loops.given import Origin, name_of
 from frit.loops.list_runs import ListFacts
-from frit.loops.place import Origin, name_of
 from frit.loops.surroundings import Description, Unlike
 from frit.loops.translation import (
     Inputs,
