@@ -173,7 +173,8 @@ class Program:
             self.line(depth, f"if {self.condition()}:")
             if self.chance(0.2):
                 self.block(depth + 1)
-            self.line(depth + 1, self.pick("continue", "continue", "break"))
+            raised = 'raise LookupError(f"{k} {s}", a)' if self.chance(0.3) else "break"
+            self.line(depth + 1, self.pick("continue", "continue", raised))
         elif kind < 0.40:
             self.line(depth, "w = 0")
             self.line(depth, f"while w < 3 and ({self.condition()}):")
@@ -229,6 +230,8 @@ class Program:
                 self.line(depth, lines[2])
         elif kind < 0.78:
             self.line(depth, f"{self.element()} = {self.value(2)}")
+        elif kind < 0.785:
+            self.line(depth, f"assert not ({self.condition()}), f'{{n}} {{t}}'")
         else:
             self.line(depth, f"{self.element()} {self.pick('+=', '-=', '*=')} {self.value(1)}")
 

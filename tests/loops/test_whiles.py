@@ -81,6 +81,8 @@ STEPS = [
     "s += (-1) ** i",
     "s += 2 ** i",
     "k = i if s > 3 else n",
+    "if s > 90: raise ValueError(f'{i}', s, xs)",
+    "assert t != 5, 'no' * i",
 ]
 
 

@@ -82,7 +82,7 @@ class Control:
                 self.statement(ast.copy_location(ast.If(node.test, node.body, other), node))
                 return
             self.statement(node)
-            if isinstance(node, LEAVING):
+            if isinstance(node, (*LEAVING, ast.Raise)):
                 return
             if rest and may_leave(node):
                 self.unless(self.flags_of(node), rest)
@@ -176,6 +176,9 @@ class Control:
         test = self.none_of(flags)
         ends = (1,) if flags == [self.frames[-1].returned] else ()
         self.choose(test, lambda: self.statements(nodes), lambda: None, assigned_names(nodes), ends)
+
+    def do_Raise(self, node: ast.Raise) -> None:
+        self.fail_where(self.writer.constant(True, "?"))
 
     def do_Break(self, node: ast.Break) -> None:
         place = self.frames[-1].loops[-1].broken
@@ -422,13 +425,13 @@ class Control:
 
 
 def _returns(body: Sequence[ast.stmt]) -> bool:
-    """Whether the statements certainly end in a return."""
+    """Whether the statements certainly end in a return or raise."""
     if not body or not leaves(body):
         return False
     last = body[-1]
     if isinstance(last, ast.If):
         return _returns(last.body) and _returns(last.orelse)
-    return isinstance(last, ast.Return)
+    return isinstance(last, (ast.Return, ast.Raise))
 
 
 def _sign(step: Form) -> int:

@@ -27,10 +27,11 @@ _NEVER = -1  # of a way out that no path takes: whatever is read behind it is "a
 class Facts:
     """Of a statement with all that is in it.
 
-    reads, assigns: variables that occur so. is_plain: a nest may have such a statement; is_nest: it
-    is a loop that may be one. The others say what is read before it is assigned (needs): by the
-    statement itself, and of what is read behind it, all but `kills`. A break or continue is a way
-    out of its own: of what is read where those lead to, all but `breaks` and `continues`.
+    reads, assigns: variables that occur so; told: those that an exception is made of. is_plain: a
+    nest may have such a statement; is_nest: it is a loop that may be one. The others say what is
+    read before it is assigned (needs): by the statement itself, and of what is read behind it, all
+    but `kills`. A break or continue is a way out of its own: of what is read where those lead to,
+    all but `breaks` and `continues`.
     """
 
     __slots__ = (
@@ -43,12 +44,17 @@ class Facts:
         "needs",
         "reads",
         "returns",
+        "told",
     )
 
     def __init__(self) -> None:
-        self.reads = self.assigns = self.needs = self.kills = 0
+        self.reads = self.told = self.assigns = self.needs = self.kills = 0
         self.breaks = self.continues = _NEVER
         self.is_plain, self.is_nest, self.returns = True, False, False
+
+    def needed_by_nest(self, behind: int) -> int:
+        """As needed(), of a loop: a nest makes no exceptions (raising.py)."""
+        return self.needed(behind, behind, behind) & (self.reads | self.assigns | behind)
 
     def needed(self, behind: int, at_break: int, at_continue: int) -> int:
         """What is read before it is assigned, from here on."""
@@ -102,6 +108,7 @@ class Flow:
         for statement in statements:
             part = self.statement(statement)
             facts.reads |= part.reads
+            facts.told |= part.told
             facts.assigns |= part.assigns
             facts.is_plain &= part.is_plain
             facts.returns |= part.returns
@@ -124,6 +131,8 @@ class Flow:
             facts.needs = facts.reads
         elif kind in _SIMPLE:
             facts = self.simple(node, kind)
+        elif kind is ast.Raise or kind is ast.Assert:
+            facts = self.raising(node)  # type: ignore[arg-type]
         else:
             facts = self.other(node, kind)
         self.of[id(node)] = facts
@@ -143,6 +152,7 @@ class Flow:
         body, behind = self.body(node.body), self.body(node.orelse)
         self.loops[id(node)] = Loop(each, target, body, behind)
         facts.reads |= body.reads | behind.reads
+        facts.told = body.told | behind.told
         facts.assigns |= body.assigns | behind.assigns
         facts.is_plain &= body.is_plain and behind.is_plain
         facts.returns = body.returns or behind.returns
@@ -179,6 +189,7 @@ class Flow:
         test = self.scan([node.test], facts)
         first = self.body(node.body)
         facts.reads |= first.reads | second.reads
+        facts.told = first.told | second.told
         facts.assigns |= first.assigns | second.assigns
         facts.is_plain &= first.is_plain and second.is_plain
         facts.returns = first.returns or second.returns
@@ -208,6 +219,20 @@ class Flow:
             facts.kills = self.bits[node.target.id]
         return facts
 
+    def raising(self, node: ast.Raise | ast.Assert) -> Facts:
+        facts, words = Facts(), Facts()
+        if isinstance(node, ast.Assert):
+            self.scan([node.test], facts)
+            parts = [node.msg]
+        else:
+            parts, facts.kills = [node.exc, node.cause], _NEVER
+        self.scan([part for part in parts if part is not None], words)
+        facts.told = words.reads
+        facts.needs = facts.reads | words.reads
+        facts.assigns |= words.assigns
+        facts.is_plain &= not words.assigns
+        return facts
+
     def other(self, node: ast.stmt, kind: type[ast.stmt]) -> Facts:
         """Whatever such a statement holds may be run next, from anywhere in it."""
         facts = Facts()
@@ -227,7 +252,7 @@ class Flow:
             self.scan(expressions, facts)
             for child in children:
                 part = self.statement(child)
-                facts.reads |= part.reads
+                facts.reads |= part.reads | part.told
                 facts.assigns |= part.assigns
                 facts.returns |= part.returns
         facts.needs = facts.reads
@@ -340,7 +365,7 @@ def needed_names(node: ast.For, outputs: Iterable[str], certain: Container[int] 
     """Variables whose values before the loop matter."""
     flow = Flow([node], certain)
     behind = flow.set_of(outputs)
-    return flow.names(flow.whole.needed(behind, behind, behind))
+    return flow.names(flow.whole.needed_by_nest(behind))
 
 
 def may_end(loop: ast.While) -> bool:

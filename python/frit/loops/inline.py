@@ -20,6 +20,7 @@ from frit.loops.attributes import DOT
 from frit.loops.control import Frame
 from frit.loops.generators import is_generator
 from frit.loops.names import assigned_names, copied
+from frit.loops.raising import without_exceptions
 from frit.loops.surroundings import MISSING, PLAIN, Surroundings
 from frit.loops.values import Item, Refused, Value
 from frit.translate.errors import TranslationError
@@ -88,9 +89,10 @@ class Inlining:
             body = [ast.copy_location(ast.Return(source.body), source)]
         else:
             body = source.body
-        own = set(code.co_varnames)
-        renaming = _Renaming(own, path)
-        body = [renaming.visit(copied(statement)) for statement in body]
+        renaming = _Renaming(set(code.co_varnames), path)
+        module = ast.Module([copied(statement) for statement in body], [])
+        without_exceptions([module])
+        body = [renaming.visit(statement) for statement in module.body]
         for outside in sorted(renaming.outside):
             self.surroundings[outside + path] = self.taken_from(node, function, outside)
         frame = Frame(self.frames[-1].call or node, path, code)

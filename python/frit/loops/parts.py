@@ -23,12 +23,13 @@ _OVER_CALL = re.compile(
 _SERIES = frozenset(b"range enumerate zip reversed ndindex ndenumerate arange linspace".split())
 # A text behind anything but its own prefix; a text alone may be a comment.
 _TEXT = re.compile(rb"\n[^#\n\"']*[^#\n\"'rRbBuUfF \t][^#\n\"']*[\"']")
-# Texts that a nest may have: of one character, and those that flow.text_in() knows.
+# Texts that a nest may have: of one character, of errors, and those that flow.text_in() knows.
 _FEW = re.compile(
     rb"(?<!\w)(?:\"(?:[^\"\\\n]|\\.)\"|'(?:[^'\\\n]|\\.)')"
     rb"|\b(?:in[ \t]+|(?:choice|float)\()(?:\"[^\"\\\n]*\"|'[^'\\\n]*')"
+    rb"|\b(?:raise|assert)\b.*(?:\n[ \t]+[rRbBuUfF]*[\"'].*)*"
 )
-_NO_PART = re.compile(rb"\n[ \t]+(?:raise|assert|with|try|del|import|def|class|global|nonlocal)\b")
+_NO_PART = re.compile(rb"\n[ \t]+(?:with|try|del|import|def|class|global|nonlocal)\b")
 _CODING = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # in the first two lines
 _THREAD_WORDS = (b"thread", b"signal", b"concurrent", b"asyncio")
 _THREADS = re.compile(  # is imported, as implicit._makes_threads has it

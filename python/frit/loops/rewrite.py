@@ -36,6 +36,8 @@ _STATEMENTS = (
     ast.Continue,
     ast.Break,
     ast.Return,
+    ast.Raise,
+    ast.Assert,
     ast.Expr,
 )
 _ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
@@ -396,7 +398,7 @@ class _Body:
         assigned = flow.names(facts.assigns)
         place: Place | None
         if self.scope.is_module:
-            needed = flow.names(facts.needed(facts.assigns, facts.assigns, facts.assigns))
+            needed = flow.names(facts.needed_by_nest(facts.assigns))
             place = module_place(node, rewriter.private, assigned, needed, _turns_of(node))
         else:
             place = self.place_in_function(node, facts, bound, assigned)
@@ -418,7 +420,7 @@ class _Body:
         left = flow.set_of(outputs)
         passed: list[str] = []
         outside: list[str] = []
-        for name in sorted(flow.names(facts.needed(left, left, left))):
+        for name in sorted(flow.names(facts.needed_by_nest(left))):
             if name in self.locals or name in self.cells:
                 if bound & flow.bits[name]:
                     passed.append(name)  # else it is only read where the nest has given it a value
@@ -455,7 +457,10 @@ def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
             return part, "a loop over something else than numbers or arrays"
         if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr)):
             return part, f"an expression: {type(part).__name__}"
-        if type(part) is ast.Expr and type(part.value) is ast.Constant:
+        if type(part) is ast.Expr and type(part.value) is ast.Constant or type(part) is ast.Raise:
+            continue
+        if type(part) is ast.Assert:
+            due.append(part.test)
             continue
         if type(part) is ast.Constant and _is_text(part.value):
             return part, f"the constant {part.value!r}"

@@ -53,7 +53,10 @@ class Trees:
         line, column, owner, unit = at
         if (line, column) not in self.loops:
             self.add(unit)
+        from frit.loops.raising import without_exceptions
+
         found = self.loops[line, column]
+        without_exceptions([found])
         if owner:
             from frit.loops.names import mangle, nodes_in
 
