@@ -10,17 +10,24 @@ from typing import Any
 
 from frit.loops.forms import Form, Symbol
 from frit.loops.names import assigned_names
+from frit.loops.raising import RaisedInRound
 from frit.loops.values import Again, Counter, Item, Refused, Value
 from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
 from frit.translate.record import field, record
 
+# What surely has a value, if loops with these limits have gone round.
+Bound = dict[str, tuple[tuple[Form, Form], ...]]
+
 
 @record
 class Leaving:
-    """Flags of an open loop: locals, where one is needed."""
+    """Flags of an open loop: locals, where one is needed. left: what had values (Control.bound)
+    where its rounds are left.
+    """
 
     broken: int | None = None
     skipped: int | None = None
+    left: list[Bound] = field(default_factory=list)
 
 
 @record
@@ -47,7 +54,7 @@ class Control:
     inputs: Any
     forms: Any
     env: dict[str, Any]
-    bound: dict[str, tuple[tuple[Form, Form], ...]]
+    bound: Bound
     frames: list[Frame]
     loops: list[Any]
     open_loops: list[tuple[Form, Form] | None]
@@ -82,7 +89,7 @@ class Control:
                 self.statement(ast.copy_location(ast.If(node.test, node.body, other), node))
                 return
             self.statement(node)
-            if isinstance(node, (*LEAVING, ast.Raise)):
+            if isinstance(node, LEAVING):
                 return
             if rest and may_leave(node):
                 self.unless(self.flags_of(node), rest)
@@ -112,7 +119,7 @@ class Control:
 
         assigned = assigned_names([*node.body, *node.orelse])
         test = self.condition(node.test)
-        ends = [number for number, part in enumerate((node.body, node.orelse)) if _returns(part)]
+        ends = [number for number, part in enumerate((node.body, node.orelse)) if leaves(part)]
         self.choose(test, run(node.body, True), run(node.orelse, False), assigned, ends)
 
     def choose(
@@ -123,9 +130,9 @@ class Control:
         assigned: set[str],
         ends: Sequence[int] = (),
     ) -> None:
-        """`ends`: the parts (0 and 1) behind which nothing of the function is run."""
+        """`ends`: the parts (0 and 1) that leave what stands around: nothing is run behind them."""
         before = dict(self.bound)
-        after: list[dict[str, Any]] = []
+        after: list[Bound] = []
 
         def run(part: Callable[[], None]) -> Callable[[], None]:
             def write() -> None:
@@ -139,9 +146,7 @@ class Control:
         self.writer.branch(test, run(body), run(other))
         self.env = {n: v for n, v in self.env.items() if n not in assigned}
         first, second = (after[1 - k if k in ends else k] for k in (0, 1))
-        self.bound = {
-            n: tuple(dict.fromkeys((*first[n], *second[n]))) for n in first if n in second
-        }
+        self.bound = _joined(first, second)
 
     # ---- leaving --------------------------------------------------------------------------------
 
@@ -174,21 +179,24 @@ class Control:
             self.statements(nodes)
             return
         test = self.none_of(flags)
-        ends = (1,) if flags == [self.frames[-1].returned] else ()
-        self.choose(test, lambda: self.statements(nodes), lambda: None, assigned_names(nodes), ends)
-
-    def do_Raise(self, node: ast.Raise) -> None:
-        self.fail_where(self.writer.constant(True, "?"))
+        self.choose(test, lambda: self.statements(nodes), lambda: None, assigned_names(nodes), [1])
 
     def do_Break(self, node: ast.Break) -> None:
-        place = self.frames[-1].loops[-1].broken
-        assert place is not None
-        self.set_flag(place, True)
+        loop = self.frames[-1].loops[-1]
+        loop.left.append(dict(self.bound))
+        assert loop.broken is not None
+        self.set_flag(loop.broken, True)
 
     def do_Continue(self, node: ast.Continue) -> None:
-        place = self.frames[-1].loops[-1].skipped
-        if place is not None:
-            self.set_flag(place, True)
+        loop = self.frames[-1].loops[-1]
+        loop.left.append(dict(self.bound))
+        if loop.skipped is not None:
+            self.set_flag(loop.skipped, True)
+
+    def do_RaisedInRound(self, node: RaisedInRound) -> None:
+        self.fail_where(self.writer.constant(True, "?"))
+        if self.frames[-1].loops:  # none: behind the else of the nest
+            self.do_Continue(node)
 
     def leaving(self, node: ast.For | ast.While) -> Leaving:
         loop = Leaving()
@@ -268,6 +276,8 @@ class Control:
             self.set_flag(loop.skipped, False)
         self.frames[-1].loops.append(loop)
         self.statements(node.body)
+        for bound in loop.left:
+            self.bound = _joined(self.bound, bound)
         self.frames[-1].loops.pop()
 
     def end_of_loop(self, node: ast.For | ast.While, stops: Sequence[int]) -> None:
@@ -424,14 +434,9 @@ class Control:
         return Value("int", id, form=form)
 
 
-def _returns(body: Sequence[ast.stmt]) -> bool:
-    """Whether the statements certainly end in a return or raise."""
-    if not body or not leaves(body):
-        return False
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return _returns(last.body) and _returns(last.orelse)
-    return isinstance(last, (ast.Return, ast.Raise))
+def _joined(first: Bound, second: Bound) -> Bound:
+    """Behind one of two ways."""
+    return {n: tuple(dict.fromkeys((*first[n], *second[n]))) for n in first if n in second}
 
 
 def _sign(step: Form) -> int:

@@ -20,9 +20,9 @@ from frit.loops.attributes import DOT
 from frit.loops.control import Frame
 from frit.loops.generators import is_generator
 from frit.loops.names import assigned_names, copied
-from frit.loops.raising import without_exceptions
+from frit.loops.raising import RaisedInCall, without_exceptions
 from frit.loops.surroundings import MISSING, PLAIN, Surroundings
-from frit.loops.values import Item, Refused, Value
+from frit.loops.values import Again, Item, Refused, Value
 from frit.translate.errors import TranslationError
 from frit.translate.flow import leaves, may_leave, needs_flag
 from frit.translate.source import FunctionNode, source_of
@@ -49,6 +49,9 @@ class Inlining:
     locals: dict[str, int]
     clear_place: Any
     read_variable: Any
+    fail_where: Any
+    kind_of: Any
+    knowledge: Any
 
     def note_module(self, module: types.ModuleType, name: str, value: Any) -> None:
         is_drawn_from = is_generator(getattr(value, "__self__", None))
@@ -90,9 +93,9 @@ class Inlining:
         else:
             body = source.body
         renaming = _Renaming(set(code.co_varnames), path)
-        module = ast.Module([copied(statement) for statement in body], [])
-        without_exceptions([module])
-        body = [renaming.visit(statement) for statement in module.body]
+        body = [copied(statement) for statement in body]
+        without_exceptions(body, RaisedInCall)
+        body = [renaming.visit(statement) for statement in body]
         for outside in sorted(renaming.outside):
             self.surroundings[outside + path] = self.taken_from(node, function, outside)
         frame = Frame(self.frames[-1].call or node, path, code)
@@ -125,8 +128,8 @@ class Inlining:
         if not frame.is_early:
             self.statements(body)
             return frame.result
-        given = [n.value for s in body for n in ast.walk(s) if isinstance(n, ast.Return)]
-        frame.gives_nothing = not any(given)
+        ends = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Return)]
+        frame.gives_nothing = not any(end.value for end in ends)
         if not leaves(body) and not frame.gives_nothing:
             raise Refused(node, f"a call of {name}(), which may end without a return")
         loops = [n for s in body for n in ast.walk(s) if isinstance(n, (ast.For, ast.While))]
@@ -139,7 +142,17 @@ class Inlining:
         for variable in frame.result_names:
             self.bound[variable] = ()  # one of the returns was reached
             values.append(self.read_variable(node, variable))
+            if any(isinstance(end, RaisedInCall) for end in ends):
+                self.let_be_any_int(variable)
         return tuple(values) if frame.is_tuple else values[0]
+
+    def do_RaisedInCall(self, node: RaisedInCall) -> None:
+        self.fail_where(self.writer.constant(True, "?"))
+        frame = self.frames[-1]
+        if not frame.is_early:
+            raise Refused(node, "a function that always raises")
+        if frame.returned is not None:
+            self.set_flag(frame.returned, True)
 
     def do_Return(self, node: ast.Return) -> None:
         frame = self.frames[-1]
@@ -163,6 +176,13 @@ class Inlining:
             self.assign_variable(node, variable, part)
         if frame.returned is not None:
             self.set_flag(frame.returned, True)
+
+    def let_be_any_int(self, variable: str) -> None:
+        """It may hold what was never assigned: an index of it is checked where it is used."""
+        kind, _ = self.kind_of(variable)
+        if kind == "int" and variable not in self.knowledge.loose:
+            self.knowledge.loose.add(variable)
+            raise Again
 
     # ---- what a function takes ------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frit.loops.names import copied, mangle, nodes_in, owner_of
-from frit.loops.raising import without_exceptions
+from frit.loops.raising import RaisedInCall, without_exceptions
 from frit.translate.record import record
 
 _missing = object()
@@ -101,7 +101,7 @@ def plain_method(
     first = (made.args.posonlyargs or made.args.args or [None]).pop(0)
     if first is None or not mangle(nodes_in([made.args, *made.body]), owner_of(function)):
         return None
-    without_exceptions([made])
+    without_exceptions(made.body, RaisedInCall)
     made.body = [with_attributes(statement, first.arg) for statement in made.body]  # type: ignore[misc]
     for part in (part for statement in made.body for part in ast.walk(statement)):
         if isinstance(part, ast.Name) and part.id == first.arg:

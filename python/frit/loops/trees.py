@@ -53,10 +53,10 @@ class Trees:
         line, column, owner, unit = at
         if (line, column) not in self.loops:
             self.add(unit)
-        from frit.loops.raising import without_exceptions
+        from frit.loops.raising import RaisedInRound, without_exceptions
 
         found = self.loops[line, column]
-        without_exceptions([found])
+        without_exceptions([found], RaisedInRound)
         if owner:
             from frit.loops.names import mangle, nodes_in
 

@@ -9,11 +9,11 @@ LEAVING = (ast.Return, ast.Break, ast.Continue)
 
 
 def leaves(statements: Sequence[ast.stmt]) -> bool:
-    """Whether these statements certainly end in return, break, continue or raise."""
+    """Whether these statements certainly end in return, break or continue."""
     if not statements:
         return False
     last = statements[-1]
-    if isinstance(last, (*LEAVING, ast.Raise)):
+    if isinstance(last, LEAVING):
         return True
     return isinstance(last, ast.If) and leaves(last.body) and leaves(last.orelse)
 
