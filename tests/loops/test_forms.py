@@ -1500,3 +1500,48 @@ def test_an_else_may_leave_the_loop_around_it(least):
     called(np.arange(9.0))
     reasons = {why for _, _, why in called.__frit__.refused}
     assert reasons == {"a statement that leaves a loop around it"}
+
+
+def escape_time(c, most):
+    z = n = 0.0
+    while True:
+        if abs(z) > 2 or n > most:
+            return n
+        z = z * z + c
+        n += 1
+
+
+def first_at_least(x, value):
+    for k in range(len(x)):
+        if x[k] >= value:
+            return float(k)
+    else:
+        return -1.0
+
+
+def down(value):
+    if value > 0:
+        while 1:
+            value -= 1.0
+            if value < 0:
+                return value
+    else:
+        return 0.0
+
+
+def calls_what_ends_in_loops(x, out):
+    for i in range(len(x)):
+        out[i] = escape_time(x[i], 50) + down(x[i])
+        out[i] *= first_at_least(x, x[i] * 0.5)
+
+
+def test_functions_whose_last_loop_always_returns():
+    ours = frit.parallelize(calls_what_ends_in_loops)
+    for x in (np.linspace(-2, 2, 41), np.linspace(5, 2, 7), np.zeros(0)):
+        expected, got = np.zeros(len(x)), np.zeros(len(x))
+        calls_what_ends_in_loops(x, expected)
+        ours(x, got)
+        assert np.array_equal(expected, got)
+    (site,) = ours.__frit__.sites
+    assert site.calls >= 2
+    assert "a loop of the function may end early" in str(frit.explain(ours))

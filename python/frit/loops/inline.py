@@ -24,7 +24,7 @@ from frit.loops.raising import RaisedInCall, without_exceptions
 from frit.loops.surroundings import MISSING, PLAIN, Surroundings
 from frit.loops.values import Again, Item, Refused, Value
 from frit.translate.errors import TranslationError
-from frit.translate.flow import leaves, may_leave, needs_flag
+from frit.translate.flow import may_leave, needs_flag
 from frit.translate.source import FunctionNode, source_of
 
 _ODD = 0x04 | 0x08 | 0x20 | 0x80 | 0x200  # *args, **kwargs, generators and coroutines
@@ -130,7 +130,7 @@ class Inlining:
             return frame.result
         ends = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Return)]
         frame.gives_nothing = not any(end.value for end in ends)
-        if not leaves(body) and not frame.gives_nothing:
+        if not frame.gives_nothing and not _always_returns(body):
             raise Refused(node, f"a call of {name}(), which may end without a return")
         loops = [n for s in body for n in ast.walk(s) if isinstance(n, (ast.For, ast.While))]
         if needs_flag(body) or any(may_leave(loop, returns) for loop in loops):
@@ -251,6 +251,23 @@ class _Renaming(ast.NodeTransformer):
         if node.id not in self.own:
             self.outside.add(node.id)
         return ast.copy_location(ast.Name(node.id + self.path, node.ctx), node)
+
+
+def _always_returns(body: list[ast.stmt]) -> bool:
+    """Whether a function with this body has no other end."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return _always_returns(last.body) and _always_returns(last.orelse)
+    if isinstance(last, (ast.For, ast.While)):
+        if any(may_leave(s, (ast.Break,)) for s in last.body):
+            return False
+        is_endless = (
+            isinstance(last, ast.While)
+            and isinstance(last.test, ast.Constant)
+            and bool(last.test.value)
+        )
+        return is_endless or _always_returns(last.orelse)
+    return isinstance(last, ast.Return)
 
 
 def numpys_own(value: Any) -> Any:

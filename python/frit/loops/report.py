@@ -15,6 +15,7 @@ from frit.loops import state_of
 from frit.loops.attributes import DOT
 from frit.loops.generators import FUNCTIONS
 from frit.loops.list_runs import COUNT
+from frit.loops.names import path_of
 from frit.loops.place import Place, places, places_of
 from frit.translate.flow import may_leave
 
@@ -37,6 +38,7 @@ _COLOURS = {
     "wavefront": "#558b2f",
     "python": "#9e9e9e",
 }
+_IN_ORDER = ("sum", "mean", "var", "std")  # NumPy's, whose terms have an order
 _DEPENDENCES = ("reads what an earlier iteration wrote", "writes what an earlier iteration read")
 
 
@@ -172,6 +174,8 @@ def while_words(loop: ast.AST) -> str:
     """What makes a loop's rounds end early: its own break, or a return in it."""
     if is_draw(loop):
         return IN_TURN
+    if isinstance(loop, ast.Call) and path_of(loop.func).split(".")[-1] not in _IN_ORDER:
+        return "a loop of the function may end early"
     if not isinstance(loop, ast.For):
         return "NumPy's sum() has this order"
     has_break = any(may_leave(s, (ast.Break,)) for s in loop.body)
