@@ -102,6 +102,7 @@ def call_with_real(kind: type, on: bool, /) -> None:
 def constructed_from_values(kind: type, /) -> None:
     """From now on a type in C gets the values of lazy numbers that it is constructed from."""
 
+def find_names(module: ModuleType, function: Callable[[str], Any], /) -> None: ...
 def set_in_type(kind: type, name: str, value: Any, /) -> None:
     """setattr, also for types that forbid it."""
 

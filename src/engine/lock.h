@@ -19,18 +19,19 @@ class EngineLock {
  public:
   void lock() {
     const void* me = self();
-    if (favourite_.load(std::memory_order_relaxed) == me) {
+    if (favourite_.load(std::memory_order_relaxed) == me) [[likely]] {
       const std::int32_t held = favourite_depth_.load(std::memory_order_relaxed);
       favourite_depth_.store(held + 1, std::memory_order_relaxed);
       // Keeps the compiler's order; the processor's is kept by the barrier that ends the favour.
       std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (held > 0 || !is_shared_.load(std::memory_order_acquire)) return;
+      if (held > 0 || !is_shared_.load(std::memory_order_acquire)) [[likely]]
+        return;
       favourite_depth_.store(0, std::memory_order_release);
     }
     lock_among_others(me);
   }
   void unlock() {
-    if (favours_me()) {
+    if (favours_me()) [[likely]] {
       const std::int32_t held = favourite_depth_.load(std::memory_order_relaxed);
       favourite_depth_.store(held - 1, std::memory_order_release);
     } else if (--depth_ == 0) {

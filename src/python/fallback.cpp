@@ -191,22 +191,24 @@ class Stand : public Arrays {
   // Borrowed: alive as long as this and the given object are.
   PyObject* real(PyObject* object, int depth = 0) {
     if (is_array(object)) return real_of_array(object);
-    if (depth > deepest) return object;
-    if (!may_hold_ours(object)) {
-      if (makers_ == Makers::Replaced && makes_arrays(object))
-        return kept(checked(PyObject_CallOneArg(make_stand_in, object)));
-      return object;
-    }
-    if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
-    if (PyList_CheckExact(object)) return real_of_list(object, depth);
-    if (PyDict_CheckExact(object)) return real_of_dict(object, depth);
-    return kept(real_object(object));
+    if (makers_ == Makers::AsTheyAre && !may_hold_ours(object)) return object;
+    return real_of_other(object, depth);
   }
 
  private:
   PyObject* kept(Ref made) {
     kept_.push_back(std::move(made));
     return kept_.back().get();
+  }
+
+  PyObject* real_of_other(PyObject* object, int depth) {
+    if (depth > deepest) return object;
+    if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
+    if (PyList_CheckExact(object)) return real_of_list(object, depth);
+    if (PyDict_CheckExact(object)) return real_of_dict(object, depth);
+    if (may_hold_ours(object)) return kept(real_object(object));
+    if (makes_arrays(object)) return kept(checked(PyObject_CallOneArg(make_stand_in, object)));
+    return object;
   }
 
   PyObject* real_of_tuple(PyObject* tuple, int depth) {
@@ -230,7 +232,6 @@ class Stand : public Arrays {
     Ref result;  // made at the first item that differs
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(list); ++k) {
       PyObject* item = PyList_GET_ITEM(list, k);
-      if (!may_hold_ours(item) && makers_ == Makers::AsTheyAre) continue;
       PyObject* replaced = real(item, depth + 1);
       if (replaced == item) continue;
       if (!result) result = checked(PyList_GetSlice(list, 0, PyList_GET_SIZE(list)));
@@ -244,7 +245,6 @@ class Stand : public Arrays {
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(dict, &position, &key, &value)) {
-      if (!may_hold_ours(value) && makers_ == Makers::AsTheyAre) continue;
       PyObject* replaced = real(value, depth + 1);
       if (replaced == value) continue;
       if (!result) result = checked(PyDict_Copy(dict));
@@ -259,7 +259,9 @@ class Stand : public Arrays {
 
 PyObject* ours_of_ndarray(Ref result, const Arrays& stand) {
   if (PyObject* original = stand.original(result.get())) return Py_NewRef(original);
-  PyObject* viewed = stand.original(PyArray_BASE(reinterpret_cast<PyArrayObject*>(result.get())));
+  PyObject* const base = PyArray_BASE(reinterpret_cast<PyArrayObject*>(result.get()));
+  PyObject* const viewed = base ? stand.original(base) : nullptr;
+  if (PyObject* view = viewed ? view_of_ours(result.get(), array_of(viewed)) : nullptr) return view;
   PyObject* object = object_of_ndarray(std::move(result));
   if (viewed && is_array(object)) set_viewed(array_of(object), array_of(viewed));
   return object;
@@ -275,7 +277,8 @@ bool is_of_operands(PyObject* item, const Arrays& stand) {
 PyObject* ours_of_result(Ref result, const Arrays& stand) {
   if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
   const bool is_list = PyList_CheckExact(result.get());
-  if (!is_list && !PyTuple_CheckExact(result.get())) return object_of_result(std::move(result));
+  if (!stand.has_arrays() || (!is_list && !PyTuple_CheckExact(result.get())))
+    return object_of_result(std::move(result));
   // Operands themselves (out=(a, b)) and views of them (split).
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(result.get());
   bool any = false;
@@ -312,27 +315,6 @@ bool is_refused_array() {
                      text.get(), "object __array__ method not producing an array") == 0;
 }
 
-// What of ours the arguments are: arrays alone, as in most calls, or also what may hold more.
-enum class Held : std::uint8_t { None, Arrays, Others };
-Held held_by(const Arguments& arguments) {
-  Held held = Held::None;
-  PyObject* const* const end = arguments.values + arguments.positional + arguments.keywords();
-  for (PyObject* const* each = arguments.values; each < end; ++each) {
-    if (is_array(*each))
-      held = Held::Arrays;
-    else if (may_hold_ours(*each))
-      return Held::Others;
-  }
-  return held;
-}
-
-// Null, with NumPy's error set, where the call failed.
-PyObject* call_as_it_is(PyObject* function, const Arguments& arguments) {
-  Ref result = Ref::steal(PyObject_Vectorcall(
-      function, arguments.values, static_cast<std::size_t>(arguments.positional), arguments.names));
-  return result ? object_of_result(std::move(result)) : nullptr;
-}
-
 // Null, with the callee's error set, where the call failed.
 template <class Stands>
 Ref call_with(Stands& stand, PyObject* function, const Arguments& arguments) {
@@ -347,11 +329,11 @@ Ref call_with(Stands& stand, PyObject* function, const Arguments& arguments) {
       arguments.names));
 }
 
-template <class Stands, class... Options>
-PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments, Options... options) {
+PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
+                              Stand::Makers makers) {
   Ref result;
   {
-    Stands stand(options...);
+    Stand stand(makers);
     result = call_with(stand, function, arguments);
     if (!result) return nullptr;
     // While the arguments are held: a result that is one of them is recognised by its address.
@@ -374,26 +356,13 @@ PyObject* call_for_results_as_they_are(PyObject* function, const Arguments& argu
   return checked(result.release()).release();
 }
 
-// Null, with NumPy's error set, where the call failed.
-PyObject* call_as_held(PyObject* function, const Arguments& arguments) {
-  switch (held_by(arguments)) {
-    case Held::None:
-      return call_as_it_is(function, arguments);
-    case Held::Arrays:
-      return call_with_stand_ins<Arrays>(function, arguments);
-    case Held::Others:
-      break;
-  }
-  return call_with_stand_ins<Stand>(function, arguments, Stand::Makers::AsTheyAre);
-}
-
 }  // namespace
 
 PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
-  PyObject* result = call_as_held(function, arguments);
+  PyObject* result = call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre);
   if (!result && is_refused_array()) {
     PyErr_Clear();
-    result = call_with_stand_ins<Stand>(function, arguments, Stand::Makers::Replaced);
+    result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);
   }
   return checked(result).release();
 }

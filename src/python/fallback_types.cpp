@@ -18,7 +18,8 @@ struct FallbackObject {
   PyObject* dictionary;
   PyObject* weak_references;
   PyObject* function;
-  PyObject* name;  // str
+  PyObject* name;    // str
+  const char* text;  // its letters
   const char* reason;
   bool is_method;       // binds to an instance
   bool is_counted;      // as a fallback, to be reported
@@ -75,7 +76,7 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
     if (self.generator)
       if (PyObject* drawn = drawn_by(self, self.generator, arguments)) return drawn;
     if (!self.is_counted) return call_numpy(self.function, arguments);
-    return fall_back(PyUnicode_AsUTF8(self.name), self.function, arguments, self.reason);
+    return fall_back(self.text, self.function, arguments, self.reason);
   });
 }
 
@@ -88,6 +89,7 @@ Ref make(PyObject* name, PyObject* function, bool is_method) {
   Py_INCREF(name);
   PyUnicode_InternInPlace(&name);  // places are counted by the address of the name
   self.name = name;
+  self.text = PyUnicode_AsUTF8(name);
   self.reason = is_method ? "this method is not native" : "this function is not native";
   self.is_method = is_method;
   self.is_counted = true;
@@ -289,10 +291,10 @@ void make_fallback_types(PyObject* module) {
                          {Py_tp_members, members},
                          {Py_tp_getset, FunctionAttributes<FallbackObject>::table},
                          {0, nullptr}};
-  PyType_Spec spec = {
-      "frit._core.Fallback", sizeof(FallbackObject), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE,
-      slots};
+  PyType_Spec spec = {"frit._core.Fallback", sizeof(FallbackObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+                      slots};
   fallback_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release());
   // Else the type's own __doc__, which is None, would hide the text.
   static PyGetSetDef method_attributes[] = {
@@ -300,7 +302,9 @@ void make_fallback_types(PyObject* module) {
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyType_Slot method_slots[] = {{Py_tp_getset, method_attributes}, {0, nullptr}};
   PyType_Spec method_spec = {"frit._core.FallbackMethod", sizeof(FallbackObject), 0,
+                             // The interpreter notes at a call what an immutable type does there.
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_METHOD_DESCRIPTOR |
+                                 Py_TPFLAGS_IMMUTABLETYPE |
                                  Py_TPFLAGS_HAVE_VECTORCALL,  // heap types don't inherit it
                              method_slots};
   const Ref made = checked(PyType_FromSpecWithBases(&method_spec, as_object(fallback_type)));

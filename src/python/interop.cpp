@@ -400,6 +400,18 @@ std::optional<Array> wrap_ndarray(PyObject* ndarray) {
   return wrap_foreign(ndarray, origin.owner, *dtype);
 }
 
+PyObject* view_of_ours(PyObject* ndarray, ArrayObject& viewed) {
+  PyArrayObject* const array = ndarray_of(ndarray);
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+  const Base& base = *viewed.array.base();
+  const Range range{base.data, base.bytes};
+  if (!is_wrappable(array, dtype) || !range.holds(range_of(array))) return nullptr;
+  PyObject* const view = new_array(window_at(viewed.array, range, array, *dtype));
+  set_viewed(array_of(view), viewed);
+  array_of(view).read_only = !PyArray_ISWRITEABLE(array);
+  return view;
+}
+
 PyObject* object_of_ndarray(Ref ndarray, int others) {
   if (!PyArray_CheckExact(ndarray.get())) return ndarray.release();
   PyArrayObject* array = ndarray_of(ndarray.get());

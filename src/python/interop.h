@@ -30,6 +30,8 @@ std::optional<Array> wrap_ndarray(PyObject* ndarray);
 PyObject* object_of_ndarray(Ref ndarray, int others = 0);
 // The same inside tuples, named tuples, lists and dicts.
 PyObject* object_of_result(Ref result, int others = 0);
+// The object for a view of what real_array() has made for `viewed`; null: only the above can tell.
+PyObject* view_of_ours(PyObject* ndarray, ArrayObject& viewed);
 
 // np.asarray(object), as ours if its dtype is native; the second by NumPy whatever it is.
 PyObject* converted(PyObject* object);

@@ -13,6 +13,7 @@
 #include "python/float_state.h"
 #include "python/functions.h"
 #include "python/kernels.h"
+#include "python/module_names.h"
 #include "python/native.h"
 #include "python/numbers.h"
 #include "python/numpy_api.h"
@@ -166,6 +167,7 @@ void add_types(nb::module_& module) {
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
   add_functions(module, receiver_functions());
+  add_functions(module, module_name_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");
   for (const auto& rows :
        {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(), joining_shortcuts(),

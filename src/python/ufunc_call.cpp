@@ -407,6 +407,10 @@ bool has_where_alone(const UFuncObject& ufunc, const Arguments& arguments) {
 PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
   if (has_where_alone(ufunc, arguments))
     return fall_back(ufunc.name, ufunc.real, arguments, where_without_out);
+  if (ufunc.native == Native::No)
+    return is_all_plain(ufunc, arguments)
+               ? call_real(ufunc, arguments)
+               : fall_back(ufunc.name, ufunc.real, arguments, "this ufunc is not native");
   return checked(native_or(
                      {&ufunc, arguments},
                      [&]() -> PyObject* {
@@ -417,7 +421,6 @@ PyObject* call_ufunc(UFuncObject& ufunc, const Arguments& arguments) {
                          return owned.release();
                        }
                        if (is_all_plain(ufunc, arguments)) return call_real(ufunc, arguments);
-                       if (ufunc.native == Native::No) throw Unfit{"this ufunc is not native"};
                        Call call;
                        read_call(ufunc, arguments, call);
                        if (call.plain && !call.masked) return call_real(ufunc, arguments);

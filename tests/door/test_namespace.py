@@ -3,11 +3,15 @@
 # ruff: noqa: E501
 
 import ast
+import contextlib
+import dis
 import functools
 import importlib
 import inspect
 import pickle
+import sys
 import textwrap
+import types
 import warnings
 
 import numpy
@@ -41,6 +45,65 @@ def test_the_import_finds_all_names_but_those_of_submodules(python):
                and not isinstance(vars(real)[n], types.ModuleType)])
     """
     assert python("-c", textwrap.dedent(program)).stdout == "[]\n[]\n"
+
+
+def opcodes(function) -> set[str]:
+    return {i.opname for i in dis.get_instructions(function, adaptive=True)}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the interpreter has no such notes")
+@pytest.mark.parametrize("module", [np, np.linalg, np.random, np.fft])
+def test_the_interpreter_notes_where_a_module_has_its_names(module):
+    name = module.__all__[0]
+    scope = {"m": module}
+    exec(f"def read(): return m.{name}\ndef call(): m.{name}.__class__()", scope)
+    for _ in range(100):
+        scope["read"]()
+        with contextlib.suppress(TypeError):
+            scope["call"]()
+    assert "LOAD_ATTR_MODULE" in opcodes(scope["read"])
+    assert "LOAD_ATTR_MODULE" in opcodes(scope["call"])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the interpreter has no such notes")
+@pytest.mark.parametrize("text", ["x.byteswap()", "rng.random()", "rng.exponential()"])
+def test_the_interpreter_notes_which_method_is_numpys(text):
+    scope = {"x": np.arange(3.0), "rng": np.random.default_rng(1)}
+    exec(f"def call(): {text}", scope)
+    for _ in range(100):
+        scope["call"]()
+    noted = opcodes(scope["call"])
+    assert "LOAD_METHOD_NO_DICT" in noted or "LOAD_ATTR_METHOD_NO_DICT" in noted
+
+
+def test_names_are_those_that_programs_read():
+    assert [n for n in vars(np) if n[:1] != "_" and sys.intern(n) is not n] == []
+
+
+def test_a_module_is_asked_for_what_it_lacks():
+    module, other = types.ModuleType("example"), types.ModuleType("other")
+    asked = []
+
+    def found(name):
+        asked.append(name)
+        if name.startswith("_"):
+            raise AttributeError(f"no {name}")
+        return name.upper()
+
+    frit._core.find_names(module, found)
+    module.there = 1
+    assert (module.there, module.absent, asked) == (1, "ABSENT", ["absent"])
+    assert module.__getattr__ is found and "__getattr__" not in vars(module)
+    assert not hasattr(module, "_other") and not hasattr(other, "absent")
+    with pytest.raises(AttributeError, match="^no _other$"):
+        module._other  # noqa: B018
+    with pytest.raises(AttributeError, match="^module 'other' has no attribute 'absent'$"):
+        other.absent  # noqa: B018
+    frit._core.find_names(module, str.title)
+    assert module.absent == "Absent"
+    for wrong in ((module,), (1, found), (type("M", (types.ModuleType,), {})("m"), found)):
+        with pytest.raises(TypeError, match="find_names takes a plain module and a function"):
+            frit._core.find_names(*wrong)
 
 
 def test_functions_say_what_numpys_say_until_a_program_sets_it():

@@ -8,6 +8,7 @@ environment every name is NumPy's own.
 from __future__ import annotations
 
 import os
+import sys as _sys
 import types as _types
 from typing import Any
 
@@ -47,11 +48,14 @@ if enabled:
         return value
 
     # NumPy says which name it lacks, and no frame of ours is in the traceback.
-    __getattr__ = _core.Native(
-        "__getattr__",
-        _found,
-        numpy.__getattr__,  # type: ignore[attr-defined]
-        _native.TAKES_ANYTHING,
+    _core.find_names(
+        _sys.modules[__name__],
+        _core.Native(
+            "__getattr__",
+            _found,
+            numpy.__getattr__,  # type: ignore[attr-defined]
+            _native.TAKES_ANYTHING,
+        ),
     )
 
     _namespace.fill(globals())
@@ -67,8 +71,6 @@ from frit.numpy import _submodules  # noqa: E402
 _submodules.install_finder(enabled)
 
 if enabled:
-    import sys as _sys
-
     from frit._importer import adapt_libraries as _adapt_libraries
     from frit.numpy import _touch
 

@@ -53,7 +53,7 @@ def fill(names: dict[str, Any]) -> None:
     _pickles.by_name(_core.Array, "ndarray")
     names["ufunc"] = _core.UFunc
     _pickles.by_name(_core.UFunc, "ufunc")
-    for name in _table.DIRECT:
+    for name in map(sys.intern, _table.DIRECT):  # as the names that programs read are
         names[name] = _native.direct(name, getattr(_core, name))
     # Not by getattr: some submodules are only imported when asked for.
     public = vars(numpy)

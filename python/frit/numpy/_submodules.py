@@ -16,47 +16,43 @@ from frit._importer import unseen
 _PREFIX = "frit.numpy."
 
 
-class Submodule(types.ModuleType):
+def _made(name: str, real: types.ModuleType) -> types.ModuleType:
     """One of NumPy's submodules: its functions fall back or are transplanted."""
+    module = types.ModuleType(name, real.__doc__)
+    if "__all__" in vars(real):
+        module.__all__ = list(real.__all__)  # type: ignore[attr-defined]
+    module.__dir__ = functools.partial(dir, real)  # type: ignore[method-assign]
+    return module
 
-    def __init__(self, name: str, real: types.ModuleType) -> None:
-        super().__init__(name, real.__doc__)
-        self.__dict__["_real"] = real
-        if "__all__" in vars(real):
-            self.__all__ = list(real.__all__)
 
-    def _open(self) -> None:
-        """Finds names from now on. NumPy says which it lacks, without a frame of ours."""
-        from frit import _core
-        from frit.numpy import _native
-
-        numpys = functools.partial(getattr, self.__dict__["_real"])
-        self.__getattr__ = _core.Native("__getattr__", self._found, numpys, _native.TAKES_ANYTHING)
+def _open(module: types.ModuleType, real: types.ModuleType) -> None:
+    """Finds names from now on. NumPy says which it lacks, without a frame of ours."""
+    from frit import _core
+    from frit.numpy import _native
 
     @unseen
-    def _found(self, name: str) -> Any:
-        real = self.__dict__["_real"]
+    def found(name: str) -> Any:
         value = getattr(real, name)
         if name.startswith("_"):
             return value
-        value = self._adapted(name, value)
+        value = _adapted(module.__name__.removeprefix(_PREFIX), name, value)
         if name in vars(real):  # what NumPy makes when asked for, it may warn of each time
-            self.__dict__[name] = value
+            vars(module)[name] = value
         return value
 
-    def _adapted(self, name: str, value: Any) -> Any:
-        from frit.numpy import _namespace, _native, _table
-        from frit.numpy._transplant import transplant
+    numpys = functools.partial(getattr, real)
+    _core.find_names(module, _core.Native("__getattr__", found, numpys, _native.TAKES_ANYTHING))
 
-        path = self.__name__.removeprefix(_PREFIX)
-        if isinstance(value, types.ModuleType):
-            return _namespace.submodule(value)
-        if name in _table.TRANSPLANTED_IN.get(path, ()):
-            return _native.guard(f"{path}.{name}", transplant(value), value)
-        return _namespace.with_shortcut(f"{path}.{name}", value)
 
-    def __dir__(self) -> list[str]:
-        return dir(self.__dict__["_real"])
+def _adapted(path: str, name: str, value: Any) -> Any:
+    from frit.numpy import _namespace, _native, _table
+    from frit.numpy._transplant import transplant
+
+    if isinstance(value, types.ModuleType):
+        return _namespace.submodule(value)
+    if name in _table.TRANSPLANTED_IN.get(path, ()):
+        return _native.guard(f"{path}.{name}", transplant(value), value)
+    return _namespace.with_shortcut(f"{path}.{name}", value)
 
 
 class _Finder:
@@ -70,7 +66,7 @@ class _Finder:
     ) -> ModuleSpec | None:
         if not name.startswith(_PREFIX) or self._enabled and _is_file_of_ours(name):
             return None
-        real = name.removeprefix("frit.")
+        real = _real_name(name)
         if real in sys.modules:
             return ModuleSpec(name, self, is_package=hasattr(sys.modules[real], "__path__"))
         import importlib.util
@@ -85,16 +81,16 @@ class _Finder:
         return ModuleSpec(name, self, is_package=package)
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
-        return Submodule(spec.name, importlib.import_module(spec.name.removeprefix("frit.")))
+        return _made(spec.name, importlib.import_module(_real_name(spec.name)))
 
     def exec_module(self, module: types.ModuleType) -> None:
-        assert isinstance(module, Submodule)
         name = module.__name__
+        real = sys.modules[_real_name(name)]
         if not self._enabled or any(part.startswith("_") for part in name.split(".")):
             # The real module takes the place, with its own spec.
-            sys.modules[name] = module.__dict__["_real"]
+            sys.modules[name] = real
             return
-        module._open()
+        _open(module, real)
         if name == "frit.numpy.random.mtrand":
             from frit.numpy import random
 
@@ -103,6 +99,10 @@ class _Finder:
             from frit import _core
 
             _core.give_readers_real_arrays("numpy.ma")
+
+
+def _real_name(name: str) -> str:
+    return name.removeprefix("frit.")
 
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))

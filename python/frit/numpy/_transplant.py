@@ -110,19 +110,6 @@ def _public_name(value: Any) -> str | None:
     return name if is_same else None
 
 
-class _NumPyModule(types.ModuleType):
-    """A private module of NumPy as a transplanted function sees it."""
-
-    def __init__(self, real: types.ModuleType) -> None:
-        super().__init__(real.__name__)
-        self.__dict__["_real"] = real
-
-    def __getattr__(self, name: str) -> Any:
-        value = translate(getattr(self.__dict__["_real"], name))
-        self.__dict__[name] = value
-        return value
-
-
 def translate(value: Any) -> Any:
     """What a transplanted function sees where NumPy's own sees `value`."""
     if isinstance(value, types.ModuleType):
@@ -153,7 +140,13 @@ def _translated_module(module: types.ModuleType) -> Any:
     if not name.startswith("numpy."):
         return module
     if name not in _modules:
-        _modules[name] = _NumPyModule(module)
+        ours = _modules[name] = types.ModuleType(name)
+
+        def found(wanted: str) -> Any:
+            value = vars(ours)[wanted] = translate(getattr(module, wanted))
+            return value
+
+        _core.find_names(ours, found)
     return _modules[name]
 
 

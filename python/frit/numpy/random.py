@@ -6,6 +6,7 @@ The streams are NumPy's by promise, so a draw is no fallback to be reported.
 from __future__ import annotations
 
 import copy as _copy
+import sys as _sys
 import types as _types
 from collections.abc import Callable as _Callable
 from importlib import import_module as _import_module
@@ -173,10 +174,10 @@ def fill_mtrand(names: dict[str, _Any]) -> None:
     """Puts ours into the module of the older interface, `numpy.random.mtrand`."""
     names["_rand"] = RandomState._around(_numpy.mtrand._rand)
     for name in _numpy.mtrand.__all__:
-        names[name] = globals()[name] if name in globals() else __getattr__(name)
+        names[name] = globals()[name] if name in globals() else _found(name)
 
 
-def __getattr__(name: str) -> _Any:
+def _found(name: str) -> _Any:
     value = getattr(_numpy, name)
     if name == "mtrand":
         return _import_module("frit.numpy.random.mtrand")
@@ -190,6 +191,9 @@ def __getattr__(name: str) -> _Any:
             value = _fallback.dress(ours, f"random.{name}", value)
         globals()[name] = value
     return value
+
+
+_core.find_names(_sys.modules[__name__], _found)
 
 
 def __dir__() -> list[str]:
