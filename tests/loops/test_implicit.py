@@ -21,7 +21,7 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import implicit, place, traits
+from frit.loops import binding, implicit, place, traits
 from frit.loops.names import nodes_in
 from frit.loops.peel import private_names
 
@@ -520,7 +520,7 @@ def test_a_variable_that_is_missing_is_found_out_before_the_rest(eager, monkeypa
     space = run(ours)
     x = types.SimpleNamespace(values=np.zeros(3))
     with monkeypatch.context() as patch:
-        patch.setattr(place.Binding, "find_attributes", None)
+        patch.setattr(binding.Binding, "find_attributes", None)
         space["f"](x, False)
     with pytest.raises(NameError, match="nowhere"):
         space["f"](x, True)
@@ -541,13 +541,13 @@ def test_objects_are_looked_at_when_a_loop_is_worth_it(monkeypatch):
     monkeypatch.setattr(place, "FIRST_WORTH", 1.0)
     monkeypatch.delitem(sys.modules, "frit.pykokkos._views", raising=False)  # which has owners too
     looked: list[int] = []
-    find = place.Binding.find_attributes
+    find = binding.Binding.find_attributes
 
     def note(self, *given):
         looked.append(len(self.place.inner))
         return find(self, *given)
 
-    monkeypatch.setattr(place.Binding, "find_attributes", note)
+    monkeypatch.setattr(binding.Binding, "find_attributes", note)
     _, ours = compiled(text, "<objects>")
     f = run(ours)["f"]
     x = types.SimpleNamespace(inner=types.SimpleNamespace(n=3, values=np.zeros(100)))

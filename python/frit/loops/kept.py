@@ -13,7 +13,8 @@ import types
 
 from frit import _kept
 from frit.loops.codes import all_codes, replaced, with_places
-from frit.loops.place import Origin, Place
+from frit.loops.given import Origin
+from frit.loops.place import Place
 from frit.loops.traits import as_row
 from frit.loops.trees import Trees, trees_of_text
 from frit.loops.turns import Turns

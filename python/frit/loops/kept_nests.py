@@ -14,8 +14,8 @@ import numpy
 
 from frit import _core, _kept
 from frit.loops.asked import Asked, is_same_call
+from frit.loops.given import Origin, name_of
 from frit.loops.list_runs import ListFacts
-from frit.loops.place import Origin, name_of
 from frit.loops.surroundings import Description, Unlike
 from frit.loops.translation import (
     Inputs,
@@ -68,11 +68,11 @@ class Question:
         kept = _kept.load(self.name + _REFUSED, self.facts)
         if kept is None:
             return None
-        reason, line, *answers = kept
-        return (reason, line) if is_same_call(self.inputs.values, *answers) else None
+        reason, line, answers = kept
+        return (reason, line) if is_same_call(self.inputs.values, answers) else None
 
     def keep_refusal(self, reason: str, line: int, asked: Asked) -> None:
-        _kept.store(self.name + _REFUSED, self.facts, (reason, line, *asked.as_kept()))
+        _kept.store(self.name + _REFUSED, self.facts, (reason, line, asked.as_kept()))
 
     def keep(self, t: Translation) -> None:
         try:

@@ -1,4 +1,4 @@
-"""place.py: where a nest stands in a running program: what its names are, and whether it pays.
+"""place.py: where a nest stands in a running program, and whether it pays to run it compiled.
 
 The rewritten program asks its place first (rewrite.py). A place loads neither NumPy nor the engine:
 a program without arrays never does.
@@ -10,14 +10,14 @@ import atexit
 import builtins
 import functools
 import sys
-import time
 import types
 import weakref
 from collections.abc import Callable, Iterator
 
-from frit import _activity, _importer, _kept
+from frit import _activity, _importer
 from frit._quiet import without_collections
-from frit.loops.generators import is_generator
+from frit.loops.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
+from frit.loops.loading import engine, lost
 from frit.loops.traits import (
     FIRST_WORTH,
     KEPT_WORTH,
@@ -29,32 +29,26 @@ from frit.loops.traits import (
     from_row,
     traits_of,
 )
-from frit.loops.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns
+from frit.loops.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns, now
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
     import ast
     from typing import Any
 
-    from frit.loops.attributes import Attributes
-    from frit.loops.bounds import Bounds
+    from frit.loops.binding import Binding
+    from frit.loops.given import Origin
     from frit.loops.peel import Peel
-    from frit.loops.site import Plan, Site
     from frit.loops.trees import At, Trees
 
-MOST_BINDINGS = 4  # of a place whose objects are not what they may become
 MANY = 100  # refusals, after which a place ..
 MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
 OFTEN = 200e-6  # .. that is asked more often than that is not asked again
-ITEM = 5e-9  # seconds that a list's item takes, there and back
 INFINITY = float("inf")
-LARGEST = 2**62  # int of a nest (forms.py)
 MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
 DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
 MOST_PASSED_OVER = 10_000
-# Without NumPy: seconds that loops must take, by guesses, to load it and the engine; which part of
-# these seconds loops over lists take; and seconds of a loop that counts.
-ENGINE_WORTH, LISTS_TAKE, LITTLE = 1.0, 0.33, 1e-4
+LITTLE = 1e-4  # seconds of a loop that counts, without NumPy
 LONG_LISTS = "its lists are long, and it is short"
 NOT_YET = "it has not run long enough to be worth it"
 REFUSED = "it can't run so at this call"
@@ -67,22 +61,7 @@ _VERDICTS = (
     NOT_YET,
 )
 _OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
-_MONITORING: Any = getattr(sys, "monitoring", None)
-LISTS = (list, tuple, str)  # that a nest gets as arrays
-_missing = object()
-Origin = tuple[bytes, bytes]  # what is kept is named by the one, and depends on the other
-
-
-def _now() -> float:
-    """Seconds, by a clock that no pending work runs for (frit/numpy/_clock.py)."""
-    return time.clock_gettime(time.CLOCK_MONOTONIC)
-
-
-def name_of(origin: Origin, key: str, left: int) -> bytes:
-    """Of what is kept of a nest. key: its values' kinds; left: rounds that are left to Python."""
-    return b"%s %s %d" % (origin[0], key.encode(), left)
-
-
+MONITORING: Any = getattr(sys, "monitoring", None)
 _SOON_DONE = _VERDICTS[1:4]
 places: weakref.WeakSet[Place] = weakref.WeakSet()
 
@@ -97,25 +76,6 @@ def _let_go() -> None:
     for place in places:
         place.on, place.space, place.early = False, None, None
         place.forget()
-
-
-class _Lost:
-    """Seconds that the loops of a program without NumPy take as Python; a clock of a place."""
-
-    def __init__(self) -> None:
-        self.guessed = self.measured = self.began = 0.0
-        self.place: Place | None = None
-
-    def is_worth_engine(self) -> bool:
-        return self.guessed > ENGINE_WORTH or self.measured > ENGINE_WORTH * LISTS_TAKE
-
-    def stop(self) -> None:
-        if self.place is not None:
-            self.measured += _now() - self.began
-            self.place.clock = self.place = None
-
-
-lost = _Lost()
 
 
 class Place:
@@ -270,7 +230,7 @@ class Place:
         """As take, of a `while`: behind some rounds as Python."""
         turns = self.turns
         assert turns is not None
-        seconds = turns.end(_now(), self.rounds)
+        seconds = turns.end(now(), self.rounds)
         if not self.may_be_worth_it(turns, seconds):
             self.rounds = turns.following()
             return None
@@ -319,13 +279,13 @@ class Place:
         space = frame.f_globals
         if not self.is_eager and not _activity.is_active():
             return None, 0
-        if _MONITORING is not None and _is_watched():
+        if MONITORING is not None and _is_watched():
             return None, 0
         if self.is_module:
             if frame.f_locals is not space:
                 return None, 0
             self.space = space
-        began = _now()
+        began = now()
         found, left = self.attempt(passed, rounds, space)
         if self.inner:
             # What is soon done is so with all its loops; where nobody knows, they are asked.
@@ -346,7 +306,7 @@ class Place:
             values = dict(zip(self.passed, passed, strict=True))
             if not self.may_be_taken(values, space):
                 return self.not_now("its values are no numbers, arrays or lists")
-        core = core or _engine()
+        core = core or engine()
         if core is None:
             core = self.engine_if_it_pays(passed, space)
         if core is None:
@@ -356,6 +316,8 @@ class Place:
             verdict = self.early_verdict(passed, space, core)
             if verdict:
                 return self.not_now(_VERDICTS[verdict])
+            from frit.loops.binding import Binding
+
             with without_collections():
                 binding = self.binding = Binding(self, passed, space, core)
         values = binding.values_of(passed, space)
@@ -379,7 +341,7 @@ class Place:
         lists: tuple[Any, ...] = ()
         if key is None:
             lists = values
-            seconds = ITEM * sum(_items_in(v) for v in values if type(v) in LISTS)
+            seconds = seconds_of_lists(values)
             if seconds > MOST_UNASKED and seconds > self.expected(binding, passed, seconds):
                 return self.not_now(LONG_LISTS)
             found = self.arrays_of(lists, core)
@@ -438,9 +400,9 @@ class Place:
             return None
         lost.guessed += seconds
         if lost.is_worth_engine():
-            return _engine()
+            return engine()
         if not self.is_peeled:
-            lost.place, lost.began = self, _now()
+            lost.place, lost.began = self, now()
             self.clock = lost
         return None
 
@@ -458,9 +420,9 @@ class Place:
         if hopeless_call(traits.callees, found) is not None:
             return False
         others = [value for name, value in found.items() if name not in traits.owners]
-        if ITEM * sum(_items_in(v) for v in others if type(v) in LISTS) > seconds:
+        if seconds_of_lists(others) > seconds:
             return False
-        return all(_may_be_items(v) or _is_surrounding(v) for v in others)
+        return all(may_be_items(v) or is_surrounding(v) for v in others)
 
     def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
         """The values with arrays for lists, and their key."""
@@ -482,13 +444,13 @@ class Place:
         if self.early is None:
             values = dict(zip(self.passed, passed, strict=True))
             owners = (values.get(name, space.get(name)) for name in self.traits.owners)
-            if all(value is None or _may_end(core, value) for value in owners):
+            if all(value is None or may_end(core, value) for value in owners):
                 return None
             numbers = {name: k for k, name in enumerate(self.passed)}
             split = (name.split(".") for name in guess.names)
             inputs = [(numbers.get(root, root), *path) for root, *path in split]
             guess = guess.priced(lambda n: values.get(n, space.get(n)))
-            self.early = self.new_gate(guess, inputs, WORTH, space, core)
+            self.early = self.new_gate(guess, inputs, False, space, core)
             self.put(self.early)
         verdict: int = self.early.verdict(*passed)
         return verdict
@@ -497,11 +459,12 @@ class Place:
         self,
         guess: Guess | None,
         inputs: list[tuple[Any, ...]],
-        worth: float,
+        is_kept: bool,
         space: dict[str, Any],
         core: Any,
     ) -> Any:
-        """inputs: where a call finds what the guess reads."""
+        """inputs: where a call finds what the guess reads; is_kept: it has been translated."""
+        worth = min(WORTH, KEPT_WORTH) if is_kept else WORTH
         steps = guess.steps if guess is not None else []
         gate = core.LoopGate(
             self, space, steps, inputs, SHORT, worth, worth * FIRST_WORTH, self.is_eager
@@ -552,15 +515,15 @@ class Place:
         if self.refusals == 0:
             self.since, self.spent = began, 0.0
         self.refusals += 1
-        now = _now()
-        self.spent += now - began
+        ended = now()
+        self.spent += ended - began
         if self.refusals <= MANY and not self.passed_over:
             return
         self.refusals = 0
-        if now - self.since < MANY * OFTEN and not self.passed_over:
+        if ended - self.since < MANY * OFTEN and not self.passed_over:
             self.on = False
             restore(frame.f_code, frame.f_globals)
-        elif self.passed_over or self.spent > DEAR * (now - self.since):
+        elif self.passed_over or self.spent > DEAR * (ended - self.since):
             longer = max(MANY, 2 * self.passed_over)
             self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
 
@@ -583,316 +546,6 @@ class Place:
             note()
 
 
-class Binding:
-    """The names of a place, as its first call finds them: numbers and arrays, or surroundings."""
-
-    def __init__(
-        self, place: Place, passed: tuple[Any, ...], space: dict[str, Any], core: Any
-    ) -> None:
-        self.place = place
-        self.outputs = place.outputs
-        self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
-        self.site: Site | None = None  # the latest
-        self.names: list[str] = []
-        self.surroundings: dict[str, Any] = {}
-        self.known_passed: list[tuple[int, Any]] = []
-        self.known: list[tuple[str, Any]] = []
-        self.absent: list[str] = []
-        self.taken: list[int] = []
-        self.read: list[str] = []
-        self.is_whole = True
-        for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
-            if _is_surrounding(value):
-                self.surroundings[name] = _real(value)
-                self.known_passed.append((k, value))
-            else:
-                self.names.append(name)
-                self.taken.append(k)
-        for name in place.outside:
-            value = space.get(name, _missing)
-            if value is _missing:
-                self.bind_absent(name)
-            elif _is_surrounding(value):
-                self.surroundings[name] = _real(value)
-                self.known.append((name, value))
-            else:
-                self.names.append(name)
-                self.read.append(name)
-        if not self.is_whole:
-            return  # the next call binds anew
-        self.grown: list[str] = []  # lists that the nest appends to, and their numbers
-        self.grown_numbers: list[int] = []
-        self.attributes = self.find_attributes(passed, space, core)
-        self.bounds: Bounds | None = None
-        if self.place.traits.callees:
-            self.find_bounds()
-        if "append" in place.traits.attributes:
-            self.find_grown(passed, space)
-        reads_more = any((self.read, self.attributes, self.grown, self.bounds))
-        self.takes_all = len(self.taken) == len(place.passed) and not reads_more
-        if {*self.read, *place.passed} & place.shared:
-            self.refuse("another thread may change a variable that it reads")
-        if place.is_module and (found := self.functions_read(space)):
-            from frit.loops.names import assigned_names
-
-            if found & assigned_names([place.node]):
-                self.refuse("a function that it calls reads what it assigns")
-        if place.traits.callees:
-            from frit.loops.hopeless import hopeless_call
-
-            callees = place.traits.callees
-            if self.attributes is not None:
-                from frit.loops.names import callees_of, nodes_in
-
-                callees = callees_of(nodes_in([self.node]))
-            hopeless = hopeless_call(callees, self.surroundings)
-            if hopeless is not None:
-                self.refuse(hopeless)
-        self.gate = self.make_gate(passed, space, core)
-
-    @property
-    def node(self) -> ast.For | ast.While:
-        """The loop, with variables for attributes, and for the lengths of lists."""
-        node = self.place.node if self.attributes is None else self.attributes.node
-        if self.bounds is not None:
-            node = self.bounds.node
-        if not self.grown:
-            return node
-        from frit.loops.list_runs import with_counts
-
-        return with_counts(node, self.grown)
-
-    def find_bounds(self) -> None:
-        """Those of the outermost loop that Python computes."""
-        if not self.place.traits.has_computed_bounds:
-            return
-        from frit.loops.bounds import bounds_of
-
-        self.bounds = bounds_of(self.node, self.names, self.surroundings)
-        if self.bounds is not None:
-            self.names = [*self.names, *self.bounds.names]
-
-    def find_grown(self, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
-        """Lists that the nest appends to: their lengths are variables of the nest."""
-        from frit.loops.list_runs import COUNT, appended_names
-
-        names = appended_names(self.node)
-        self.takes_all = False
-        values = self.values_of(passed, space) or ()
-        found = [k for k, v in enumerate(values) if self.names[k] in names and type(v) is list]
-        self.grown_numbers, self.grown = found, [self.names[k] for k in found]
-        counts = [name + COUNT for name in self.grown]
-        self.names = [*self.names, *counts]
-        self.outputs = [*self.outputs, *counts]
-
-    def guess(self) -> Guess | None:
-        found = self.place.traits.guess
-        if self.attributes is None and (found is None or {*found.names} <= {*self.names}):
-            return found
-        from frit.loops.work import guess_of
-
-        return guess_of(self.node, self.names)
-
-    def make_gate(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Any:
-        place = self.place
-        if self.is_whole and self.attributes is not None and place.early is not None:
-            place.put(place.early)
-            return place.early
-        guess = self.guess()
-        if guess is not None:
-            guess = guess.priced(self.surroundings.get)
-        inputs: list[tuple[Any, ...]] = []
-        if guess is not None:
-            where = self.places_of_names()
-            inputs = [where[name] for name in guess.names]
-        worth = min(WORTH, KEPT_WORTH) if self.is_kept(passed, space, core) else WORTH
-        gate = place.new_gate(guess, inputs, worth, space, core)
-        if self.is_whole:
-            place.put(gate)
-        return gate
-
-    def is_kept(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> bool:
-        """Whether an earlier process has translated the nest for values of these kinds."""
-        origin = self.place.origin
-        if origin is None or self.place.is_eager or self.attributes is not None:
-            return False
-        values = self.values_of(passed, space) if self.is_whole else None
-        key = key_of(values, core) if values is not None else None
-        return key is not None and _kept.is_there(name_of(origin, key, self.place.is_peeled))
-
-    def places_of_names(self) -> dict[str, tuple[Any, ...]]:
-        """Where a call finds values: the number of what is passed or a variable, and a path."""
-        where: dict[str, tuple[Any, ...]] = {}
-        kept = [*zip(self.names, [*self.taken, *self.read], strict=False)]
-        where.update((name, (root,)) for name, root in kept)
-        found = self.attributes
-        if found is not None:
-            for name, (number, *path) in zip(found.names, found.paths, strict=True):
-                root = found.roots[number]
-                where[name] = (self.root_numbers.get(root, root), *path)
-        return where
-
-    def refuse(self, why: str) -> None:
-        self.place.told, self.is_whole = why, False
-        self.place.give_up()
-
-    def find_attributes(
-        self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
-    ) -> Attributes | None:
-        """Objects that are only there for their attributes: these are the values instead."""
-        values = [*(passed[k] for k in self.taken), *(space[name] for name in self.read)]
-        given = dict(zip(self.names, values, strict=True))
-
-        def may_end(value: Any) -> bool:
-            return _may_end(core, value)
-
-        owners = (given[name] for name in self.place.traits.owners if name in given)
-        if all(map(may_end, owners)) and "frit.pykokkos._views" not in sys.modules:
-            return None
-        from frit.loops.attributes import NotPlain, attributes_of
-
-        try:
-            found = attributes_of(core, self.place.node, given, may_end)
-        except NotPlain as error:
-            self.place.told = f"{error} is no plain attribute"
-            self.place.bindings += 1
-            if self.place.bindings <= MOST_BINDINGS:
-                self.is_whole = False  # it may be one later
-            return None
-        if found is None:
-            return None
-        roots = set(found.roots)
-        if self.place.shared & {*roots, *(f".{n}" for path in found.paths for n in path[1:])}:
-            self.refuse("another thread may change an attribute that it reads")
-        passed_names = zip(self.names, self.taken, strict=False)
-        self.root_numbers = {name: k for name, k in passed_names if name in roots}
-        self.taken = [k for k in self.taken if k not in self.root_numbers.values()]
-        self.read = [name for name in self.read if name not in roots]
-        self.names = [name for name in self.names if name not in roots] + found.names
-        self.outputs = [*self.outputs, *found.stored]
-        self.surroundings |= found.methods
-        return found
-
-    def roots(
-        self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
-    ) -> tuple[Any, ...]:
-        numbers = self.root_numbers
-        return tuple(passed[numbers[n]] if n in numbers else space[n] for n in found.roots)
-
-    def note(self, signature: bytes | None, site: Site) -> None:
-        """The guess of this call holds for all with its signature, and so do most guards."""
-        plan = site.remember(signature) if self.place.turns is None else None
-        if plan is None or not self.takes_all or _MONITORING:
-            return
-        direct = None if self.place.is_module else plan.direct()
-        if direct is not None:
-            direct += (None if self.place.is_eager else _activity.is_active,)
-        resume = functools.partial(self.resume, site, plan)
-        self.gate.remember(signature, resume, tuple(self.known), tuple(self.absent), direct)
-
-    def resume(self, site: Site, plan: Plan, *values: Any) -> tuple[Any, ...] | bool | None:
-        """Runs a call like one that ran; False: the place has to be asked."""
-        place = self.place
-        if place.is_module or not site.suits(plan, values):
-            return False
-        if not place.is_eager and not _activity.is_active():
-            return False
-        place.told = REFUSED
-        return site.start(plan, values)
-
-    def done(
-        self, given: tuple[Any, ...] | None, passed: tuple[Any, ...], space: dict[str, Any]
-    ) -> tuple[Any, ...] | None:
-        """Stores the attributes that the nest assigned; what is left of the outputs."""
-        found = self.attributes
-        if given is None or found is None or not found.stored:
-            return given
-        begin = len(self.place.outputs)
-        end = begin + len(found.stored)
-        found.store(self.roots(found, passed, space), given[begin:end])
-        return given[:begin] + given[end:]
-
-    def bind_absent(self, name: str) -> None:
-        value = getattr(builtins, name, _missing)
-        if value is not _missing and _is_surrounding(value):
-            self.surroundings[name] = value
-            self.absent.append(name)
-        elif name not in self.place.outputs:
-            self.place.told, self.is_whole = f"{name} has no value", False
-
-    def functions_read(self, space: dict[str, Any]) -> set[str]:
-        """The variables of the module that the functions in the surroundings may read."""
-        found: set[str] = set()
-        methods = self.attributes.plain_methods if self.attributes is not None else []
-        functions = [*self.surroundings.values(), *(m.function for m in methods)]
-        due = [f.__code__ for f in functions if isinstance(f, types.FunctionType)]
-        seen: set[types.CodeType] = set()
-        while due:
-            code = due.pop()
-            if code in seen:
-                continue
-            seen.add(code)
-            found.update(code.co_names)
-            due += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-            called = (space.get(name) for name in code.co_names)
-            due += [f.__code__ for f in called if isinstance(f, types.FunctionType)]
-        return found
-
-    def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
-        """The values; None where the names are not what they were."""
-        if not self.is_whole:
-            self.place.forget()  # names may have got values since
-            return None
-        for k, value in self.known_passed:
-            if passed[k] is not value:
-                return self.changed(self.place.passed[k])
-        for name, value in self.known:
-            if space.get(name) is not value:
-                return self.changed(name)
-        for name in self.absent:
-            if name in space:
-                return self.changed(name)
-        if self.takes_all:
-            return passed
-        try:
-            values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
-            found = self.attributes
-            if found is None:
-                return self.with_more(values)
-            attributes = found.values(self.roots(found, passed, space))
-        except KeyError as missing:
-            return self.changed(str(missing.args[0]))
-        if attributes is None:
-            self.place.told = "an attribute is not a plain one"
-            return None
-        return self.with_more(values + attributes)
-
-    def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """With bounds that Python computes, and the lengths of lists that the nest appends to."""
-        if self.bounds is not None:
-            found = self.bounds.values(dict(zip(self.names, values, strict=False)))
-            if found is None:
-                self.place.told = "a bound that is no int"
-                return None
-            values += found
-        for name, number in zip(self.grown, self.grown_numbers, strict=True):
-            if type(values[number]) is not list:
-                return self.changed(name)
-        return values + tuple(len(values[k]) for k in self.grown_numbers) if self.grown else values
-
-    def changed(self, name: str) -> None:
-        self.place.told = f"{name} is not what it was"
-
-    def make_site(self, left: int) -> Site:
-        self.gate.note_translated()
-        with without_collections():
-            from frit.loops.site import Site
-
-        unbound = frozenset(o for o in self.outputs if o not in self.names)
-        self.site = self.sites[left] = Site(self, unbound, left)
-        return self.site
-
-
 def calls() -> tuple[int, int]:
     """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
     bindings = [place.binding for place in places]
@@ -900,65 +553,9 @@ def calls() -> tuple[int, int]:
     return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
 
 
-def _is_surrounding(value: Any) -> bool:
-    return isinstance(value, types.ModuleType) or callable(value) or is_generator(value)
-
-
-def key_of(values: tuple[Any, ...], core: Any) -> str | None:
-    """What the values are; None: a nest does not take them."""
-    if any(type(v) in LISTS for v in values):
-        found = core.list_arrays(values)
-        return found[1] if found is not None else None
-    key: str | None = core.loop_key(values)
-    return key
-
-
-def _may_be_items(value: Any) -> bool:
-    """Whether it may be a number, a string, or a list of these, by its first and last items."""
-    if type(value) in (list, tuple):
-        return not value or (_may_be_items(value[0]) and _may_be_items(value[-1]))
-    if type(value) is int:
-        return abs(value) <= LARGEST
-    return type(value) in (float, complex, bool, str)
-
-
-def _items_in(value: Any) -> int:
-    count = 1
-    while type(value) in LISTS and count < 2**40:
-        count *= len(value)
-        value = value[0] if value and type(value) is not str else None
-    return count
-
-
-def _may_end(core: Any, value: Any) -> bool:
-    """Whether it is no object whose attributes a nest asks for."""
-    is_value = type(value) in (*LISTS, core.Scalar) or core.loop_key((value,)) is not None
-    return is_value or _is_surrounding(value)
-
-
-def _real(value: Any) -> Any:
-    """NumPy's own object for one of frit.numpy's."""
-    if "frit.numpy" not in sys.modules:
-        return value
-    from frit import _adapters
-
-    return _adapters.real_of(value)
-
-
-def _engine() -> Any:
-    """The engine, for a program that has NumPy, or whose loops are worth it."""
-    if "numpy" not in sys.modules and not lost.is_worth_engine():
-        return None
-    try:
-        from frit import _core
-    except ImportError:
-        return None
-    return _core
-
-
 def _is_watched() -> bool:
     """Whether a debugger or a coverage tool wants to see lines without sys.settrace."""
-    return any(map(_MONITORING.get_tool, _OTHERS))
+    return any(map(MONITORING.get_tool, _OTHERS))
 
 
 def module_place(

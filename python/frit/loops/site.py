@@ -21,7 +21,7 @@ from frit.loops.translation import ARRAY, Inputs, Translation
 from frit.translate.record import replace
 
 if TYPE_CHECKING:
-    from frit.loops.place import Binding
+    from frit.loops.binding import Binding
 
 MOST_PLANS = 4  # of one kind of values: another guard each
 MOST_REMEMBERED = 4  # signatures of calls

@@ -20,6 +20,7 @@ In a module's own code `left` is an attribute of the place.
 from __future__ import annotations
 
 import sys
+import time
 
 from frit.loops.traits import FIRST_WORTH, WORTH
 
@@ -37,6 +38,11 @@ IN_VAIN = 5  # times that the place is asked; one at which its text is refused c
 REFUSED_COUNTS = 3
 LONG_ROUND = 2e-4  # seconds: the loops in it are what takes the time
 FIRST = 16  # rounds of a turn; of a body with loops in it one
+
+
+def now() -> float:
+    """Seconds, by a clock that no pending work runs for (frit/numpy/_clock.py)."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def copies_of(loop: ast.While) -> int:
