@@ -685,5 +685,10 @@ LIBRARIES_WITH_ENGINE = frozenset(_WITH_ENGINE)
 
 
 def apply(library: str) -> None:
-    """Runs the adapter of a library that was just imported."""
-    _ADAPTERS[library]()
+    """Runs the adapter of a library that was just imported.
+
+    It may be another version than those known, or a module of the program's that has its name: what
+    is not found there stays as it is.
+    """
+    with contextlib.suppress(AttributeError, ImportError, KeyError):
+        _ADAPTERS[library]()

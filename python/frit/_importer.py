@@ -194,9 +194,13 @@ def frit_import(
         if level == 0 and name not in _plain_names:
             is_numpy = name == "numpy" or name.startswith("numpy.")
             if is_numpy:
-                frame = sys._getframe(1)
-                if not _activity.suspended and is_user_code(globals, frame):
-                    return _ours(name, fromlist, frame.f_code)
+                asker = (globals.get("__name__"), globals.get("__file__")) if globals else None
+                if asker not in _others and not _activity.suspended:
+                    frame = sys._getframe(1)
+                    if is_user_code(globals, frame):
+                        return _ours(name, fromlist, frame.f_code)
+                    if asker is not None and asker[1] and asker[0] != "pkgutil":
+                        _others.add(asker)
             if due := _due(name):
                 module = _import(name, globals, locals, fromlist, level)
                 for library in due:
@@ -336,6 +340,9 @@ _adapters_due: set[str] = set()
 _packages_due: set[str] = set()  # theirs
 # Modules that were imported and are nothing to us: functions import them again at each call.
 _plain_names: set[str] = set()
+# Modules that are not the user's and have imported NumPy, by name and file: their functions do so
+# at each call.
+_others: set[tuple[Any, Any] | None] = set()
 
 
 def _due(name: str) -> list[str]:
@@ -422,6 +429,7 @@ def install() -> None:
     _packages_due.update(packages)
     _libraries = frozenset(packages - sys.stdlib_module_names)
     _plain_names.clear()
+    _others.clear()
     for library in _adapters.LIBRARIES:
         if library in sys.modules:
             _adapt(library)

@@ -126,6 +126,8 @@ SweepSize LaunchSweep::with(const SweepSize& size, const SweptLaunch& l) {
   SweepSize both = size;
   both.extent = std::max(size.extent, l.extent());
   if (l.point) return both;
+  both.all_rows += l.extent();
+  both.cost += l.cost;
   both.rows = std::max(size.rows, l.rows);
   both.cost_of_row = std::max(size.cost_of_row, l.cost / static_cast<double>(l.extent()));
   return both;

@@ -8,6 +8,7 @@
 #include "engine/nest_run.h"
 #include "engine/pool.h"
 #include "front/common.h"
+#include "schedule/caches.h"
 #include "schedule/testing_nest_random.h"
 
 namespace frit {
@@ -173,6 +174,20 @@ TEST(Sweep, time_loops_give_what_they_give_in_order) {
   settings = settings_before;
   EXPECT_GT(Engine::get().statistics.swept_launches - swept_before,
             static_cast<std::int64_t>(20 * loops));
+}
+
+// A turn is some rows of each launch. Of one whose rows are elements it would be a few elements.
+TEST(Sweep, planes_do_not_take_lines_along) {
+  const SweepLimits limits{.bytes = static_cast<std::int64_t>(100 * own_cache())};
+  const SweepSize planes{.extent = 10'000, .cost_of_row = 2'000, .all_rows = 20'000, .cost = 4e7};
+  const SweepSize lines{.extent = 1'000'000, .cost_of_row = 1, .all_rows = 2'000'000, .cost = 2e6};
+  EXPECT_TRUE(limits.fits(1, planes));
+  EXPECT_TRUE(limits.fits(1, lines));
+  const SweepSize both{.extent = lines.extent,
+                       .cost_of_row = planes.cost_of_row,
+                       .all_rows = planes.all_rows + lines.all_rows,
+                       .cost = planes.cost + lines.cost};
+  EXPECT_FALSE(limits.fits(1, both));
 }
 
 }  // namespace

@@ -306,6 +306,8 @@ class Candidate {
     item.shift = best;
     SweepSize size = size_;
     size.extent = std::max(size.extent, item.rows);
+    size.all_rows += item.rows;
+    size.cost += cost;
     if (cost > 0 && item.rows > 1)
       size.cost_of_row = std::max(size.cost_of_row, cost / static_cast<double>(item.rows));
     if (!limits().fits(std::max<std::int64_t>(item.shift, 1), size)) return false;

@@ -7,6 +7,8 @@ namespace frit {
 namespace {
 
 constexpr double shortest_turn = 1000;   // nanoseconds of a launch before the next one
+constexpr double cost_of_call = 60;      // of a launch's turn, in nanoseconds
+constexpr double share_of_calls = 0.5;   // of what the launches take
 constexpr std::int64_t least_depth = 8;  // rows of a thread, in shifts
 constexpr double cache_share = 0.6;      // that the rows of a sweep may take
 constexpr std::int64_t few_rows = 6;     // shifts that are worth a core's own cache
@@ -28,8 +30,12 @@ std::int64_t SweepLimits::turn(const SweepSize& size) const {
 bool SweepLimits::fits(std::int64_t shift, const SweepSize& size) const {
   if (most_shift > 0) return shift <= most_shift;
   if (threads > 1 && shift * least_depth * threads > size.extent) return false;
-  const double row = static_cast<double>(bytes) / static_cast<double>(size.extent);
   const std::int64_t of_turn = turn(size);
+  // A plane of a cube takes as long as thousands of elements of a line: with turns for planes, the
+  // line would go element by element.
+  const double calls = static_cast<double>(size.all_rows) / static_cast<double>(of_turn);
+  if (size.cost_of_row > 0 && calls * cost_of_call > share_of_calls * size.cost) return false;
+  const double row = static_cast<double>(bytes) / static_cast<double>(size.extent);
   const auto take = [&](std::int64_t rows) { return row * static_cast<double>(rows + of_turn); };
   if (take(shift) <= cache_share * own_cache()) return true;
   const double share = cache_share * shared_cache();

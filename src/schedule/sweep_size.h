@@ -8,9 +8,11 @@ namespace frit {
 
 // Of the launches of a sweep.
 struct SweepSize {
-  std::int64_t extent = 1;  // rows of the longest launch
-  std::int64_t rows = 1;    // in the largest iteration
-  double cost_of_row = 0;   // of the dearest launch, in nanoseconds
+  std::int64_t extent = 1;    // rows of the longest launch
+  std::int64_t rows = 1;      // in the largest iteration
+  double cost_of_row = 0;     // of the dearest launch, in nanoseconds
+  std::int64_t all_rows = 0;  // of all launches,
+  double cost = 0;            // and what they take, in nanoseconds
 };
 
 struct SweepLimits {
@@ -21,7 +23,7 @@ struct SweepLimits {
   // Where all of it is in the caches, launches one after another are as fast.
   bool pays() const;
   // Do the rows between the first launch and the last fit a cache, and are they few beside those of
-  // a thread?
+  // a thread? And are the launches alike, so that a turn of each is worth its call?
   bool fits(std::int64_t shift, const SweepSize& size) const;
   // Rows of a launch before the next one has its turn.
   std::int64_t turn(const SweepSize& size) const;

@@ -519,3 +519,24 @@ def test_numpy_is_imported_without_searches_for_garbage(python, file):
         """,
     )
     assert int(python("-m", "frit", path).stdout) < int(python(path).stdout) / 2
+
+
+def test_functions_of_a_library_that_import_numpy_are_looked_at_once(python, file, tmp_path):
+    file("site-packages/inner.py", "def f():\n    import numpy\n    return numpy.__name__\n")
+    program = file(
+        "program.py",
+        """
+        import numpy as np
+        import inner
+        from frit import _importer
+
+        asked, is_user_code = [], _importer.is_user_code
+        _importer.is_user_code = lambda *given: asked.append(given) or is_user_code(*given)
+        print([inner.f() for _ in range(3)], len(asked))
+        import numpy
+        print(numpy is np, numpy.__name__)
+        """,
+    )
+    settings = {"PYTHONPATH": f"{tmp_path}/site-packages"}
+    expected = "['numpy', 'numpy', 'numpy'] 1\nTrue frit.numpy\n"
+    assert python("-m", "frit", program, **settings).stdout == expected

@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 
 import os
+import sys
 import textwrap
 
 import pytest
@@ -970,3 +971,22 @@ def test_generators_of_a_library_write_into_our_arrays(python, file, first):
     )
     done = python("-W", "error", "-m", "frit", program)
     assert done.stdout == python(program).stdout
+
+
+def test_modules_that_have_a_librarys_name_and_nothing_of_it_are_left_alone(python, file):
+    from frit import _adapters
+
+    names = sorted(
+        name
+        for name in _adapters.LIBRARIES
+        if name.partition(".")[0] not in {"numpy", *sys.stdlib_module_names}
+    )
+    parts = {name.rsplit(".", k)[0] for name in names for k in range(name.count(".") + 1)}
+    for name in sorted(parts):
+        file(name.replace(".", "/") + "/__init__.py", "")
+    imports = "\n".join(f"import {name}" for name in names)
+    program = (
+        f"import numpy as np\n{imports}\nprint(np.arange(3.0) * 2, type(np.ones(2) @ np.ones(2)))"
+    )
+    path = file("program.py", program)
+    assert python("-m", "frit", path).stdout == python(path).stdout

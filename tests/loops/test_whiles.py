@@ -18,7 +18,7 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import implicit, place, rewrite, traits, turns
+from frit.loops import binding, implicit, place, rewrite, traits, turns
 from frit.loops.site import OURS
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
@@ -44,6 +44,7 @@ TESTS = [
     "not i >= n",
     "xs[i % len(xs)] < 9 and i < n",
     "a[i] < 3",
+    "i < n and o.k < 90",
     "True",
 ]
 STEPS = [
@@ -83,7 +84,19 @@ STEPS = [
     "k = i if s > 3 else n",
     "if s > 90: raise ValueError(f'{i}', s, xs)",
     "assert t != 5, 'no' * i",
+    "o.k += i",
+    "s += o.k",
+    "o.k, s = s, o.k",
+    "o.w[i % 4] += t",
+    "t = o.w[s]",
 ]
+
+
+class Thing:
+    """What has attributes."""
+
+    def __init__(self, k: float) -> None:
+        self.k, self.w = k, np.arange(4.0)
 
 
 def body(numbers: random.Random, depth: int, is_module: bool) -> str:
@@ -114,10 +127,13 @@ def arguments_of(numbers: random.Random) -> dict[str, object]:
         "xs": [kind(numbers.randint(-4, 12)) for _ in range(numbers.randint(1, 9))],
         "n": numbers.choice([0, 1, 5, 9, 30, 70]),
         "x": numbers.choice([0.5, -1.0, 3.0]),
+        "o": Thing(kind(numbers.randint(-2, 5))),
     }
 
 
 def words(x: object) -> str:
+    if isinstance(x, Thing):
+        return f"{x.k!r} {words(x.w)}"
     return f"{x.tolist()} {x.dtype}" if isinstance(x, np.ndarray) else repr(x)
 
 
@@ -142,7 +158,7 @@ def test_random_whiles_in_functions_do_what_python_does(at_once):
     ran = 0
     for seed in range(FIRST, FIRST + PROGRAMS):
         numbers = random.Random(seed)
-        text = "def f(a, xs, n, x):\n" + body(numbers, 1, False) + "    return i, s, t, x, out\n"
+        text = "def f(a, xs, n, x, o):\n" + body(numbers, 1, False) + "    return i, s, t, x, out\n"
         space = {"math": math, "np": np}
         exec(compiled(text, f"<while {seed}>"), space)
         parallel = frit.parallelize(space["f"])
@@ -223,6 +239,37 @@ def test_a_list_that_is_appended_to_gets_room_as_often_as_it_needs_it(at_once, m
         assert f(n) == parallel(n)
     (site,) = parallel.__frit__.sites
     assert site.calls > 20
+
+
+def test_a_while_of_a_method_reads_and_assigns_attributes(at_once):
+    def plain(thing, n):
+        x = 0
+        while x < n:
+            thing.w[x % 4] += thing.k
+            thing.k += 1
+            x += thing.k
+        return x
+
+    parallel = frit.parallelize(plain)
+    given = Thing(1), Thing(1)
+    assert plain(given[0], 500) == parallel(given[1], 500)
+    assert words(given[0]) == words(given[1])
+    (site,) = parallel.__frit__.sites
+    assert site.calls > 0
+
+
+def test_a_place_that_fails_stays_python(at_once, monkeypatch):
+    def broken(*_):
+        raise AssertionError("broken")
+
+    monkeypatch.setattr(binding.Binding, "make_gate", broken)
+    text = "i = 0\nwhile i < 9:\n    i += 1\n"
+    code = implicit.code_of(text, compiled(text, "<broken>"))
+    space = {"__name__": "program"}
+    exec(code, space)
+    assert space["i"] == 9
+    (found,) = (p for p in place.places if p.file == "<broken>")
+    assert found.told == OURS + "AssertionError('broken')"
 
 
 def test_a_list_that_the_test_looks_at(at_once):

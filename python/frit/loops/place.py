@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 
 from frit import _activity, _importer
 from frit._quiet import without_collections
+from frit._signals import is_from_handler
 from frit.loops.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
 from frit.loops.loading import engine, lost
 from frit.loops.traits import (
@@ -316,10 +317,9 @@ class Place:
             verdict = self.early_verdict(passed, space, core)
             if verdict:
                 return self.not_now(_VERDICTS[verdict])
-            from frit.loops.binding import Binding
-
-            with without_collections():
-                binding = self.binding = Binding(self, passed, space, core)
+            binding = self.binding = self.bind(passed, space, core)
+            if binding is None:
+                return None, 0
         values = binding.values_of(passed, space)
         if values is None:
             return None, 0
@@ -487,6 +487,21 @@ class Place:
         self.quiet = [] if asked else [place for place in self.inner if place.on]
         for place in self.quiet:
             place.on = False
+
+    def bind(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Binding | None:
+        from frit.loops.binding import Binding
+
+        try:
+            with without_collections():
+                return Binding(self, passed, space, core)
+        except Exception as error:  # whatever is wrong with us, Python can run it
+            if is_from_handler(error):
+                raise
+            from frit.loops.site import OURS
+
+            self.told = OURS + repr(error)
+            self.give_up()
+            return None
 
     def not_now(self, why: str) -> tuple[None, int]:
         self.told = why

@@ -191,7 +191,7 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
     attributes = {part.attr for part in nodes if isinstance(part, ast.Attribute)}
     names = [name for name in variables if name not in FUNCTIONS]
     owners = bases - others
-    guess = early = guess_of(node, names, owners) if isinstance(node, ast.For) else None
+    guess = early = guess_of(node, names, owners)
     if early is not None and not {*early.names} <= {*names}:
         guess = guess_of(node, names)
     if not owners:

@@ -287,11 +287,15 @@ def _price_of_call(callee: ast.expr) -> int:
     return _ROW_CALLS.get(names[-1].attr, DOTTED_CALL)
 
 
-def guess_of(node: ast.For, names: Sequence[str], owners: Container[str] = ()) -> Guess | None:
+def guess_of(
+    node: ast.For | ast.While, names: Sequence[str], owners: Container[str] = ()
+) -> Guess | None:
     """What the nest takes as Python, by its names: arrays and numbers; None: who knows.
 
     owners: what may stand for an array or number with dots behind it, which is a name then.
     """
+    if not isinstance(node, ast.For):
+        return None
     try:
         writer = _Writer(names, owners)
         rounds = writer.rounds(node)
