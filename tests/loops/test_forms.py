@@ -1545,3 +1545,22 @@ def test_functions_whose_last_loop_always_returns():
     (site,) = ours.__frit__.sites
     assert site.calls >= 2
     assert "a loop of the function may end early" in str(frit.explain(ours))
+
+
+def distances(x, out):
+    for i in range(len(x)):
+        t = 0
+        for j in range(len(x)):
+            t += pow(x[i] - x[j], 2)
+        out[i] = t if i < 3 else pow(x[i], 0.5) + pow(2, i % 5)
+
+
+def test_pow_is_the_operator():
+    ours = frit.parallelize(distances)
+    x = np.arange(9.0)
+    expected, got = np.zeros(9), np.zeros(9)
+    distances(x, expected)
+    ours(x, got)
+    assert np.array_equal(expected, got)
+    (site,) = ours.__frit__.sites
+    assert site.calls == 1

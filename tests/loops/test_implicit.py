@@ -494,6 +494,28 @@ def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
     assert [*x] == [2.0] * 3 and was_taken(found) and found.passed_over == 0
 
 
+def test_places_that_are_passed_over_are_not_asked_again_where_that_is_soon():
+    text = """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 2
+    """
+    _, ours = compiled(text, "<soon>")
+    f = run(ours)["f"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_activity, "is_active", lambda: True)
+        patch.setattr(place, "DEAR", 0.0)
+        patch.setattr(place, "OFTEN", 0.0)  # as where the first refusals load the translator
+        for _ in range(place.MANY + 1):
+            f({0: 1, 1: 2})
+        (found,) = places_of("<soon>")
+        assert found.on and found.pass_over == place.MANY
+        patch.setattr(place, "OFTEN", 3600.0)
+        for _ in range(place.MANY + 1):
+            f({0: 1, 1: 2})
+    assert not found.on
+
+
 def test_the_variables_of_a_comprehension_are_its_own(eager):
     text = """
         def f(rows, a):

@@ -137,6 +137,9 @@ class Calls:
             return self.inlined(node, function.function, function.definition)
         if function is builtins.float and (text := text_in(node)) is not None:
             return self.float_of(node, text)
+        if function is builtins.pow and _is_plain(node, 2):
+            power = ast.BinOp(node.args[0], ast.Pow(), node.args[1])
+            return self.operand(ast.copy_location(power, node))
         drawn = stream_of(real_of(function))
         if drawn is not None:
             return self.draw(node, *drawn)

@@ -527,20 +527,21 @@ class Place:
             return
         if self.told in _VERDICTS:
             return
-        if self.refusals == 0:
+        if self.refusals == 0 and not self.passed_over:
             self.since, self.spent = began, 0.0
         self.refusals += 1
         ended = now()
         self.spent += ended - began
         if self.refusals <= MANY and not self.passed_over:
             return
-        self.refusals = 0
-        if ended - self.since < MANY * OFTEN and not self.passed_over:
+        calls, self.refusals = max(MANY, self.passed_over), 0
+        if ended - self.since < calls * OFTEN:
             self.on = False
             restore(frame.f_code, frame.f_globals)
         elif self.passed_over or self.spent > DEAR * (ended - self.since):
             longer = max(MANY, 2 * self.passed_over)
             self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
+            self.since = ended
 
     def forget(self) -> None:
         self.binding, self.clock, self.is_gated = None, None, False
