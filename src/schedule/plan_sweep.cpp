@@ -11,6 +11,7 @@ namespace frit {
 namespace {
 
 constexpr std::size_t most_items = 64;
+constexpr std::int64_t most_of_array = std::int64_t{1} << 44;  // bytes: no memory holds more
 constexpr std::int64_t most_beside = 48 << 20;  // bytes of blocks, beside those of two arrays
 // A block's bytes are moved more than once: they come to the cache to be written.
 constexpr std::int64_t moves_of_block = 2;
@@ -378,11 +379,19 @@ std::vector<std::int64_t> pitches_of(const Segment& segment, const Plan& plan) {
   return pitches;
 }
 
+// There is an error to come: an array may have as many bytes as fit a number.
+bool is_beyond_memory(const Segment& segment, const Plan& plan) {
+  for (std::uint32_t slot = 0; slot < segment.slots.size() + plan.temporaries.size(); ++slot)
+    if (bytes_of(segment, plan, slot) > most_of_array) return true;
+  return false;
+}
+
 }  // namespace
 
 void find_sweeps(const Segment& segment, Plan& plan) {
   const auto steps = static_cast<std::uint32_t>(plan.steps.size());
   if (std::ranges::count(plan.steps, StepKind::Launch, &Step::kind) < 2) return;
+  if (is_beyond_memory(segment, plan)) return;
   SweepLimits all{.threads = segment.threads, .most_shift = segment.sweep_shift};
   for (const SlotState& slot : segment.slots) all.bytes += slot.bytes;
   if (!all.pays()) return;
