@@ -408,6 +408,36 @@ def test_lists_that_are_appended_to():
     same(endless, [1], compiled=False)
 
 
+def padded(rows, width):
+    for i in range(width):
+        if i < len(rows):
+            for _ in range(len(rows[i]), width):
+                rows[i].append(0)
+        else:
+            rows.append([0] * width)
+    return rows
+
+
+class Cipher:
+    def letter(self, code):
+        return chr(code)
+
+    def decode(self, words):
+        text = ""
+        for k in range(int(len(words) / 2)):
+            text = text + self.letter(int(words[2 * k]) + int(words[2 * k + 1]))
+        return text
+
+
+def test_what_stays_python_says_why():
+    for function, given in ((padded, ([[1, 2], [3, 4]], 4)), (Cipher.decode, (Cipher(), "123456"))):
+        ours = frit.parallelize(function)
+        for _ in range(2):
+            assert function(*copy.deepcopy(given)) == ours(*copy.deepcopy(given))
+        assert not any(place.why.startswith(site.OURS) for place in ours.__frit__.places)
+        assert site.OURS not in str(frit.explain(ours))
+
+
 def test_what_a_list_makes_serial_is_explained():
     parallel = frit.parallelize(prefix_sums)
     parallel([1, 2, 3])

@@ -135,7 +135,7 @@ class Binding:
             return found
         from frit.loops.work import guess_of
 
-        return guess_of(self.node, self.names)
+        return guess_of(self.node, [*self.places_of_names()])
 
     def make_gate(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Any:
         place = self.place

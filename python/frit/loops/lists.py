@@ -83,6 +83,8 @@ class Lists:
         """word: what the call's key says of it."""
         if name in self.assigned:
             raise Refused(None, f"the list {name} is assigned to in the loop")
+        if int(word[2]) > 1 and self.is_grown(name):
+            raise Refused(None, f"{name}, a list of lists that is appended to")
         kind = KINDS.get(word[1], "float")
         if word[1] == "0" and self.is_grown(name):
             kind = self.knowledge.appended.get(name, "float")
