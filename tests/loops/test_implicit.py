@@ -452,14 +452,17 @@ def test_a_function_that_reads_what_the_loop_assigns(eager):
     assert same(run(plain)["s"], run(ours)["s"])
 
 
-def test_places_that_are_asked_in_vain_are_not_asked_again():
+def sets_to_two(name):
     text = """
         def f(x):
             for i in range(len(x)):
-                x[i] = 0
+                x[i] = 2
     """
-    _, ours = compiled(text, "<vain>")
-    f = run(ours)["f"]
+    return run(compiled(text, name)[1])["f"]
+
+
+def test_places_that_are_asked_in_vain_are_not_asked_again():
+    f = sets_to_two("<vain>")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_activity, "is_active", lambda: True)
         patch.setattr(place, "OFTEN", 3600.0)  # however slow the machine is
@@ -469,13 +472,7 @@ def test_places_that_are_asked_in_vain_are_not_asked_again():
 
 
 def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
-    text = """
-        def f(x):
-            for i in range(len(x)):
-                x[i] = 2
-    """
-    _, ours = compiled(text, "<dear>")
-    f = run(ours)["f"]
+    f = sets_to_two("<dear>")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(place, "OFTEN", 0.0)  # else it is not asked again at all
         patch.setattr(place, "DEAR", 0.0)
@@ -495,13 +492,7 @@ def test_places_whose_refusals_cost_much_are_asked_ever_more_seldom(eager):
 
 
 def test_places_that_are_passed_over_are_not_asked_again_where_that_is_soon():
-    text = """
-        def f(x):
-            for i in range(len(x)):
-                x[i] = 2
-    """
-    _, ours = compiled(text, "<soon>")
-    f = run(ours)["f"]
+    f = sets_to_two("<soon>")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_activity, "is_active", lambda: True)
         patch.setattr(place, "DEAR", 0.0)
