@@ -98,14 +98,13 @@ def is_user_code(scope: Mapping[str, Any] | None, frame: types.FrameType | None 
         made = True
         frame = frame.f_back
         scope = frame.f_globals
-    name = scope.get("__name__") or ""
+    name, file = _name_and_file(scope)
     if name == "pkgutil" and frame is not None:  # resolve_name, for whoever called it
         return is_user_code(None, frame.f_back)
     if name in _TESTERS:
         return True
     if name == "frit" or name.startswith("frit."):
         return False
-    file = scope.get("__file__") or ""
     if _exclude.modules or _exclude.folders or _include.modules or _include.folders:
         path = os.path.abspath(file) if file else ""
         if _exclude.match(name, path):
@@ -115,15 +114,22 @@ def is_user_code(scope: Mapping[str, Any] | None, frame: types.FrameType | None 
     return name in _MAIN or name.partition(".")[0] not in _libraries and _is_user_file(file)
 
 
+def _name_and_file(scope: Mapping[str, Any]) -> tuple[str, str]:
+    """Of a module; "" for what is no text."""
+    name, file = scope.get("__name__"), scope.get("__file__")
+    if not isinstance(file, str) and isinstance(file, os.PathLike):
+        file = os.fspath(file)
+    return name if isinstance(name, str) else "", file if isinstance(file, str) else ""
+
+
 def _is_nobodys(scope: Mapping[str, Any]) -> bool:
-    return "__file__" not in scope and scope.get("__name__") not in _MAIN
+    return "__file__" not in scope and _name_and_file(scope)[0] not in _MAIN
 
 
 def _is_standard(scope: Mapping[str, Any]) -> bool:
-    file = os.path.abspath(scope.get("__file__") or "")
-    if not file.startswith(_STANDARD) or _is_installed_file(file):
-        return False
-    return scope.get("__name__") not in _MAIN
+    name, file = _name_and_file(scope)
+    path = os.path.abspath(file)
+    return path.startswith(_STANDARD) and not _is_installed_file(path) and name not in _MAIN
 
 
 def _reads_dictionaries(code: types.CodeType) -> bool:
@@ -194,12 +200,12 @@ def frit_import(
         if level == 0 and name not in _plain_names:
             is_numpy = name == "numpy" or name.startswith("numpy.")
             if is_numpy:
-                asker = (globals.get("__name__"), globals.get("__file__")) if globals else None
+                asker = _name_and_file(globals or {})
                 if asker not in _others and not _activity.suspended:
                     frame = sys._getframe(1)
                     if is_user_code(globals, frame):
                         return _ours(name, fromlist, frame.f_code)
-                    if asker is not None and asker[1] and asker[0] != "pkgutil":
+                    if asker[1] and asker[0] != "pkgutil":
                         _others.add(asker)
             if due := _due(name):
                 module = _import(name, globals, locals, fromlist, level)
@@ -342,7 +348,7 @@ _packages_due: set[str] = set()  # theirs
 _plain_names: set[str] = set()
 # Modules that are not the user's and have imported NumPy, by name and file: their functions do so
 # at each call.
-_others: set[tuple[Any, Any] | None] = set()
+_others: set[tuple[str, str]] = set()
 
 
 def _due(name: str) -> list[str]:

@@ -540,3 +540,14 @@ def test_functions_of_a_library_that_import_numpy_are_looked_at_once(python, fil
     settings = {"PYTHONPATH": f"{tmp_path}/site-packages"}
     expected = "['numpy', 'numpy', 'numpy'] 1\nTrue frit.numpy\n"
     assert python("-m", "frit", program, **settings).stdout == expected
+
+
+def test_a_module_may_call_itself_anything(frit):
+    program = """
+        text = "import numpy\\nprint(numpy.arange(3).sum())"
+        import pathlib
+        file = pathlib.Path("y")
+        for name, file in ((["x"], "y"), (None, ["y"]), (5, None), ("x", {}), ("x", file)):
+            exec(text, {"__name__": name, "__file__": file})
+    """
+    assert frit(program).split() == ["3"] * 5
