@@ -46,22 +46,18 @@ class Binding:
         self.read: list[str] = []
         self.is_whole = True
         for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
-            if is_surrounding(value):
-                self.surroundings[name] = real(value)
-                self.known_passed.append((k, value))
-            else:
-                self.names.append(name)
+            if self.is_value(name, value):
                 self.taken.append(k)
+            else:
+                self.known_passed.append((k, value))
         for name in place.outside:
             value = space.get(name, _missing)
             if value is _missing:
                 self.bind_absent(name)
-            elif is_surrounding(value):
-                self.surroundings[name] = real(value)
-                self.known.append((name, value))
-            else:
-                self.names.append(name)
+            elif self.is_value(name, value):
                 self.read.append(name)
+            else:
+                self.known.append((name, value))
         if not self.is_whole:
             return  # the next call binds anew
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
@@ -93,6 +89,14 @@ class Binding:
             if hopeless is not None:
                 self.refuse(hopeless)
         self.gate = self.make_gate(passed, space, core)
+
+    def is_value(self, name: str, value: Any) -> bool:
+        """Whether the nest gets it at each call; what is none is a surrounding."""
+        if is_surrounding(value):
+            self.surroundings[name] = real(value)
+            return False
+        self.names.append(name)
+        return True
 
     @property
     def node(self) -> ast.For | ast.While:
@@ -185,7 +189,6 @@ class Binding:
         """Objects that are only there for their attributes: these are the values instead."""
         values = [*(passed[k] for k in self.taken), *(space[name] for name in self.read)]
         given = dict(zip(self.names, values, strict=True))
-
         owners = (given[name] for name in self.place.traits.owners if name in given)
         is_end = functools.partial(may_end, core)
         if all(map(is_end, owners)) and "frit.pykokkos._views" not in sys.modules:
