@@ -1,7 +1,9 @@
 // launch.h: runs one launch of a kernel in parts, on the pool's threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backend/backend.h"
 
@@ -12,6 +14,8 @@ struct LaunchShape {
   std::int64_t granule = 1;  // parts are multiples of this many iterations
   std::int64_t scratch_bytes = 0;
   double cost = 0;  // estimated nanoseconds on one core
+  // What the first part reaches in any order: it would wait for each line that is far away.
+  std::span<const std::span<const std::byte>> near = {};
 };
 
 // Returns the floating-point status flags that the parts raised.

@@ -627,21 +627,25 @@ class NestRun {
     } catch (const std::bad_alloc&) {
       return launch(l.in_order);
     }
+    std::vector<std::span<const std::byte>> in_place;
     for (std::size_t k = 0; k < own.size(); ++k) {
       const ChunkCopies& c = own[k];
       const std::int64_t bytes = c.elements() * size_of(c.identity.dtype);
       auto& arrays = state_.arrays[at(l.arrays[k].parameter)];
-      if (c.count == r.extent)
+      if (c.count == r.extent) {
         arrays = {c.data, bytes, 0};
-      else
+      } else {
         arrays = {c.array.data, c.data - c.array.data, c.elements()};
+        in_place.emplace_back(c.array.data, at(bytes));
+      }
     }
-    launch(number, l, r);
+    launch(number, l, r, in_place);
     for (const ChunkReduction& reduction : l.reductions) combine(reduction, r);
     for (const ChunkCopies& copies : own) flags_ |= frit::combine(copies);
   }
 
-  void launch(std::int32_t number, const NestLaunch& l, const Range& r) {
+  void launch(std::int32_t number, const NestLaunch& l, const Range& r,
+              std::span<const std::span<const std::byte>> near = {}) {
     for (const ChunkReduction& reduction : l.reductions) {
       make_room(reduction.local, r.extent);
       for (std::int32_t c : reduction.companions) make_room(c, r.extent);
@@ -654,7 +658,8 @@ class NestRun {
         {.extent = r.extent,
          .granule = l.grain == PlanNode::Grain::Lane ? lane_granule : 1,
          .scratch_bytes = 0,
-         .cost = cost});
+         .cost = cost,
+         .near = near});
   }
 
   // ---- sweeps -----------------------------------------------------------------------------------
