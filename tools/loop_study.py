@@ -278,7 +278,7 @@ class FileStudy:
         )
         translation = translate(inputs)
         nest = _core.LoopNest(translation.kernel, translation.results)
-        return translation, nest.verdicts(given)
+        return translation, nest.verdicts(given, translation.failing)
 
     @staticmethod
     def value(name: str, use: Names) -> Any:

@@ -308,8 +308,9 @@ class Nest {
 
   // A row a loop of the nest: (depth, kind, reason, at run time, source, sink, kind of dependence);
   // source and sink are numbers of accesses, -1 where there are none. kind: a LoopKind, or
-  // `wavefront`. Then: is it a While; do its rounds run in sweeps?
-  nb::list verdicts(const nb::tuple& given) {
+  // `wavefront`; a loop that reduces into the local `failures` alone is parallel. Then: is it a
+  // While; do its rounds run in sweeps?
+  nb::list verdicts(const nb::tuple& given, std::int32_t failures) {
     const Values values = values_of(given);
     const bool later = may_wait(values);
     if (!later) evaluate_all();
@@ -330,8 +331,10 @@ class Nest {
         sink = written(nest, d.sink);
         kind = static_cast<std::int32_t>(d.kind);
       }
+      const bool may_fail = verdict.kind == LoopKind::Reduction && verdict.local == failures;
+      const LoopKind shown = may_fail && failures >= 0 ? LoopKind::Parallel : verdict.kind;
       rows.append(nb::make_tuple(nest.loops[k].depth,
-                                 waves[k] ? wavefront : static_cast<int>(verdict.kind),
+                                 waves[k] ? wavefront : static_cast<int>(shown),
                                  static_cast<int>(verdict.reason), verdict.at_run_time, source,
                                  sink, kind, nest.loops[k].is_while(), bool(swept[k])));
     }
@@ -508,7 +511,7 @@ void add_loops(PyObject* module_object) {
             }
           },
           "values"_a, "warns"_a = true)
-      .def("verdicts", &Nest::verdicts)
+      .def("verdicts", &Nest::verdicts, "values"_a, "failures"_a)
       .def(
           "run_as_large", &Nest::run_as_large, "rounds"_a, "chunk"_a, "tile"_a, "arrays"_a,
           "Before the first run, for tests: it is planned as one whose loops have so many rounds.");

@@ -58,15 +58,22 @@ LoopVerdict verdict_of(const JudgedNest& judged, std::int32_t loop) {
   }
   if (verdict.kind == LoopKind::Serial) return verdict;
   const std::vector<LocalRole>& roles = judged.locals.roles[at(loop)];
+  std::int32_t alone = -1;  // the only one it reduces into
   for (std::size_t x = 0; x < roles.size(); ++x) {
-    if (roles[x] == LocalRole::Reduction || roles[x] == LocalRole::Extreme) reduces = true;
+    if (roles[x] == LocalRole::Reduction || roles[x] == LocalRole::Extreme) {
+      alone = reduces ? -1 : static_cast<std::int32_t>(x);
+      reduces = true;
+    }
     if (roles[x] != LocalRole::Carried && roles[x] != LocalRole::Scan) continue;
     if (verdict.kind == LoopKind::Serial) continue;
     verdict.kind = roles[x] == LocalRole::Scan ? LoopKind::Scan : LoopKind::Serial;
     verdict.reason = LoopReason::Local;
     verdict.local = static_cast<std::int32_t>(x);
   }
-  if (verdict.kind == LoopKind::Parallel && reduces) verdict.kind = LoopKind::Reduction;
+  if (verdict.kind == LoopKind::Parallel && reduces) {
+    verdict.kind = LoopKind::Reduction;
+    verdict.local = alone;
+  }
   verdict.at_run_time = open && verdict.reason == LoopReason::None;
   return verdict;
 }

@@ -263,3 +263,28 @@ def test_a_module_with_errors_in_its_loops(python, file):
     )
     for rounds in ("50", "150"):
         assert python("-m", "frit", path, rounds).stdout == python(path, rounds).stdout
+
+
+def checks_each(x, y):
+    for i in range(len(x)):
+        if x[i] < 0:
+            raise ValueError(i)
+        y[i] = 2.0 * x[i]
+
+
+def checks_and_sums(x):
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] < 0:
+            raise ValueError(i)
+        total += x[i]
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "arrays", "kind"), [(checks_each, 2, "parallel"), (checks_and_sums, 1, "reduction")]
+)
+def test_a_loop_that_only_counts_its_failures_is_parallel(function, arrays, kind):
+    parallel = frit.parallelize(function)
+    parallel(*(np.ones(50_000) for _ in range(arrays)))
+    assert f"# {kind}" in str(frit.explain(parallel))

@@ -97,7 +97,7 @@ class Question:
 
 
 _REFUSED = b" refused"
-_OTHERS = "has_signature written failures numpy_floats numpy_integers paused".split()
+_OTHERS = "has_signature written failures failing numpy_floats numpy_integers paused".split()
 
 
 def question_of(

@@ -157,8 +157,9 @@ class NestWriter(
         returned = self.give_returned(results)
         if self.is_stale:
             raise Again
-        failures = -1
+        failures = failing = -1
         if self.failures is not None:
+            failing = self.failures
             failures = len(results)
             self.add_result(results, Value("int", self.writer.read_local(self.failures)), "Il")
         guard = self.make_guard()
@@ -182,6 +183,7 @@ class NestWriter(
             lists=lists,
             capacities=self.make_capacities(lists),
             failures=failures,
+            failing=failing,
             numpy_floats=self.numpy_floats,
             numpy_integers=self.numpy_integers,
             text=lambda: text,

@@ -317,7 +317,9 @@ class Site:
         self.calls_from_python += 1
         self.ran = plan
         if plan.verdicts is None:
-            plan.verdicts = plan.nest.verdicts((*values, *plan.samples))
+            plan.verdicts = plan.nest.verdicts(
+                (*values, *plan.samples), plan.translation.failing
+            )
             self.latest = plan
         return found
 

@@ -70,6 +70,7 @@ class Translation:
     lists: list[ListFacts]  # those of them that are lists
     capacities: types.FunctionType | None  # how long lists get that are appended to, at most
     failures: int  # the result that counts failures, or -1
+    failing: int  # the local that it does so in, or -1
     numpy_floats: bool
     numpy_integers: bool  # of which one may overflow
     text: Callable[[], Text]
