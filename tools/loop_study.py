@@ -244,7 +244,7 @@ class FileStudy:
         node, given_names, outputs = place.node, [*place.passed, *place.outside], place.outputs
         owners = Names(node).owners - self.surroundings.keys()
         if owners:
-            objects = Objects(owners - uses_of(node)[1])
+            objects = Objects(owners - uses_of(nodes_in([node]))[1])
             node = objects.visit(copied(node))
             stored = assigned_names([node]) & objects.names.keys()
             if stored and len(objects.names) > len(objects.own):

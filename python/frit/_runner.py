@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 USAGE = """\
 usage: python -m frit [--report] [program.py | -m module | -c code | -] [arguments ...]
+       python -m frit [--report]
        python -m frit --compare [program.py | -m module | -c code] [arguments ...]
        python -m frit --doctor
 
-Runs a NumPy program, unchanged, with lazy, fused and compiled array operations.
+Runs a NumPy program, unchanged, with lazy, fused and compiled array operations; without one, what
+the standard input holds, or an interactive session.
 
   --report   when the program ends: what was recorded, what fell back to NumPy, and where
   --compare  runs the program under plain Python and under Frit; compares output and time
@@ -33,7 +35,7 @@ class Request:
     """What the command line asks for."""
 
     def __init__(self) -> None:
-        self.kind = ""  # "file", "module", "command" or "input"
+        self.kind = ""  # "file", "module", "command", "input" or "session"
         self.what = ""  # the path, module name or code
         self.arguments: list[str] = []
         self.options: set[str] = set()
@@ -58,7 +60,7 @@ def parse(words: list[str]) -> Request:
                 position += 1
             request.what = word[2:]
         elif word == "-":
-            request.kind = "input"
+            request.kind, request.what = "input", word
         elif word.startswith("-"):
             _refuse(f"unknown option {word}")
         else:
@@ -84,12 +86,14 @@ def main(words: list[str]) -> None:
 
         print(doctor.text(), end="")
         return
-    if not request.kind:
-        _refuse("a program is needed")
     if "--compare" in request.options:
+        if not request.kind:
+            _refuse("a program is needed")
         from frit.report import compare
 
         raise SystemExit(compare.main(request))
+    if not request.kind:
+        request.kind = "session" if sys.stdin is not None and sys.stdin.isatty() else "input"
     run(request)
 
 
@@ -105,7 +109,7 @@ def run(request: Request) -> None:
 
         atexit.register(profile.print_at_exit)
     frit.install()
-    start = {"file": _file, "module": _module, "command": _command, "input": _input}[request.kind]
+    start = _STARTS[request.kind]
     try:
         _as_plain_python(lambda: start(request))
     finally:
@@ -242,12 +246,51 @@ def _command(request: Request) -> None:
 
 
 def _input(request: Request) -> None:
-    sys.argv = ["-", *request.arguments]
+    sys.argv = ["-" if request.what else "", *request.arguments]
     _look_first_in("")
     module = _fresh_main(
         __file__="<stdin>", __cached__=None, __loader__=importlib.machinery.BuiltinImporter
     )
-    _execute(sys.stdin.read(), "<stdin>", module)
+    _execute(sys.stdin.read() if sys.stdin is not None else "", "<stdin>", module)
+
+
+def _session(_: Request) -> None:
+    """Leaves its lines to the interpreter, which goes on with them when we are done."""
+    sys.argv = [""]
+    _look_first_in("")
+    module = _fresh_main(__loader__=importlib.machinery.BuiltinImporter)
+    print(f"Python {sys.version} on {sys.platform}, with Frit for its numpy", file=sys.stderr)
+    _run_startup(module)
+    os.environ["PYTHONINSPECT"] = "1"
+    set_up = getattr(sys, "__interactivehook__", None)
+
+    def begin() -> None:
+        os.environ.pop("PYTHONINSPECT", None)  # not for the processes that the session starts
+        if set_up is not None:
+            set_up()
+
+    sys.__interactivehook__ = begin  # type: ignore[attr-defined]
+
+
+def _run_startup(module: types.ModuleType) -> None:
+    file = "" if sys.flags.ignore_environment else os.environ.get("PYTHONSTARTUP", "")
+    if not file:
+        return
+    try:
+        with open(file, "rb") as source:
+            exec(compile(source.read(), file, "exec", dont_inherit=True), module.__dict__)
+    except Exception as error:  # a session begins without it, as in Python
+        error.__traceback__ = _user_part(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+
+
+_STARTS = {
+    "file": _file,
+    "module": _module,
+    "command": _command,
+    "input": _input,
+    "session": _session,
+}
 
 
 def _execute(text: str | bytes, file: str, module: types.ModuleType) -> None:

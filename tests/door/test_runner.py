@@ -1,6 +1,13 @@
 """test_runner.py: `python -m frit` runs programs as `python` does."""
 
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import select
 import signal
+import sys
 
 import pytest
 
@@ -39,10 +46,11 @@ def test_a_module_sees_what_plain_python_shows_it(python, file):
         assert python("-m", "frit", "-m", name, "x").stdout == plain
 
 
-def test_a_program_from_standard_input_runs(python):
+@pytest.mark.parametrize("words", [[], ["-"], ["-", "x"]])
+def test_a_program_from_standard_input_runs(python, words):
     code = "import sys, numpy; print(sys.argv, numpy.__name__)"
-    done = python("-m", "frit", "-", "x", input=code)
-    assert done.stdout == "['-', 'x'] frit.numpy\n"
+    done = python("-m", "frit", *words, input=code)
+    assert done.stdout == f"{words or ['']} frit.numpy\n"
 
 
 def test_every_way_to_start_gives_the_names_and_tracebacks_of_plain_python(python, file):
@@ -114,10 +122,46 @@ def test_a_missing_program_is_named_as_plain_python_does(python):
 
 
 def test_bad_options_are_refused(python):
-    for words in (["--no-such"], ["-m"], []):
+    for words in (["--no-such"], ["-m"], ["--compare"]):
         done = python("-m", "frit", *words, check=False)
         assert done.returncode == 2
         assert "usage:" in done.stderr
+
+
+SESSION = """\
+import numpy, sys, os
+numpy.__name__, sys.argv, __name__
+os.environ.get("PYTHONINSPECT"), begun
+1 / 0
+exit(3)
+"""
+
+
+def test_without_a_program_a_terminal_begins_a_session(python, file, monkeypatch):
+    monkeypatch.setenv("PYTHONSTARTUP", str(file("startup.py", "begun = 5\n")))
+    shown, ending = in_terminal([sys.executable, "-m", "frit"], SESSION)
+    assert "with Frit for its numpy" in shown
+    assert "('frit.numpy', [''], '__main__')" in shown
+    assert "(None, 5)" in shown
+    assert "ZeroDivisionError: division by zero" in shown
+    assert "_runner" not in shown
+    assert ending == 3
+
+
+def in_terminal(words: list[str], typed: str) -> tuple[str, int]:
+    """What a program shows on a terminal of its own where this is typed, and its exit code."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(words[0], words)
+    shown = b""
+    lines = typed.splitlines(keepends=True)
+    with contextlib.suppress(OSError):  # EIO: nobody has the other end any more
+        while select.select([terminal], [], [], 60)[0] and (data := os.read(terminal, 4096)):
+            shown += data
+            if lines and shown.endswith(b">>> "):
+                os.write(terminal, lines.pop(0).encode())
+    os.close(terminal)
+    return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_help_needs_no_numpy(python):

@@ -1011,6 +1011,8 @@ def f(a, b, n, k):
         b[i] = b[i + k]
     for line in open(n):
         yield line
+    for i in range(n):
+        a.cells[i] = a.scale * b[i]
     return s
 """
 
@@ -1022,7 +1024,7 @@ def test_the_study_counts_loops_by_stage(file):
     spec.loader.exec_module(tool)
     found = tool.study(file("studied.py", STUDIED))
     assert dict(found.counts) == {
-        "loops": 7, "parallel": 2, "serial": 1, "reduction": 1, "at run time": 1, "Python": 2
+        "loops": 8, "parallel": 3, "serial": 1, "reduction": 1, "at run time": 1, "Python": 2
     }  # fmt: skip
     cells = [
         {"cell_type": "markdown", "source": "for x in y"},
