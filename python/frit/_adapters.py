@@ -11,7 +11,7 @@ import importlib
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def replace(owner: Any, name: str, value: Any) -> None:
 
 def undo() -> None:
     """Takes back what the adapters changed."""
-    _fortran.clear()
+    _compiled.clear()
     while _undo:
         _undo.pop()()
 
@@ -143,11 +143,9 @@ def _numpy_random() -> None:
     importlib.import_module("frit.numpy.random")
 
 
-def _numexpr() -> None:
-    """What results are written to has to be a real array."""
-    import numexpr
-
-    _with_real_operands(numexpr)
+def _module_in_c(name: str) -> None:
+    """Its functions know arrays by a C type: what results are written to, or what is made text."""
+    _with_real_operands(sys.modules[name])
 
 
 def _cloudpickle(name: str) -> None:
@@ -161,6 +159,64 @@ def _cloudpickle(name: str) -> None:
         return pickles.reduced(kind) if ours else reduce_class(kind)
 
     replace(module, "_class_reduce", _class_reduce)
+
+
+def _dill() -> None:
+    """The classes and ufuncs that stand for NumPy's are pickled as NumPy's own are: by name."""
+    from dill import _dill
+
+    from frit import _core
+
+    save_type = _dill.save_type
+
+    @functools.wraps(save_type)
+    def save(pickler: Any, kind: type, *args: Any, **kwargs: Any) -> None:
+        pickles = sys.modules.get("frit.numpy._pickles")
+        if pickles is not None and kind in pickles.paths:
+            pickler.save_reduce(*pickles.reduced(kind), obj=kind)
+        else:
+            save_type(pickler, kind, *args, **kwargs)
+
+    def save_ufunc(pickler: Any, ufunc: Any) -> None:
+        pickler.save_reduce(*ufunc.__reduce__(), obj=ufunc)
+
+    replace(_dill, "save_type", save)  # for classes whose own class is another than type
+    _replace_item(_dill.Pickler.dispatch, type, save)
+    _replace_item(_dill.Pickler.dispatch, _core.UFunc, save_ufunc)
+
+
+def _replace_item(table: dict[Any, Any], key: Any, value: Any) -> None:
+    """table[key] = value, until undo()."""
+    _undo.append(
+        functools.partial(table.__setitem__, key, table[key])
+        if key in table
+        else functools.partial(table.pop, key, None)
+    )
+    table[key] = value
+
+
+def _jax() -> None:
+    """What it takes for an array or a number is known by its class."""
+    from jax._src import core, dtypes
+    from jax._src.interpreters import pxla
+
+    from frit import _core
+
+    def shape_of(value: Any) -> Any:
+        real = _core.to_numpy(value)
+        return core.pytype_aval_mappings[type(real)](real)
+
+    def canonical(value: Any) -> Any:
+        return dtypes.canonicalize_value(_core.to_numpy(value))
+
+    def on_devices(values: list[Any], *args: Any) -> Any:
+        real = [_core.to_numpy(value) for value in values]
+        return pxla.shard_arg_handlers[type(real[0])](real, *args)
+
+    for kind in (_core.Array, *_core.Scalar.__subclasses__()):
+        _replace_item(core.pytype_aval_mappings, kind, shape_of)
+        _replace_item(pxla.shard_arg_handlers, kind, on_devices)
+        dtypes.canonicalize_value_handlers[kind] = canonical
 
 
 def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> None:
@@ -521,33 +577,50 @@ def _json() -> None:
     replace(encoder, "_make_iterencode", make_in_python)
 
 
-def fortran(module: types.ModuleType) -> None:
-    """Functions that f2py makes take what is no real array for a copy of their own, to write to."""
-    if not hasattr(module, "__f2py_numpy_version__") or module.__name__.startswith("numpy."):
+def compiled(module: types.ModuleType) -> None:
+    """Extension modules whose functions want real arrays: what f2py and Cython make."""
+    if module.__name__.startswith("numpy."):
         return
-    kind = next((type(f) for f in vars(module).values() if type(f).__name__ == "fortran"), None)
-    if kind is None:
+    if hasattr(module, "__f2py_numpy_version__"):
+        # They take what is no real array for a copy of their own, to write to.
+        found = {type(f) for f in vars(module).values() if type(f).__name__ == "fortran"}
+    elif hasattr(module, "__test__"):
+        found = set(_made_by_cython(module))
+    else:
         return
     if "frit._core" in sys.modules:
-        _called_with_real_arguments(kind)
+        _called_with_real_arrays(found)
     else:
-        _fortran.append(kind)
+        _compiled.update(found)
 
 
-_fortran: list[type] = []  # types that have waited for the engine
+def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
+    """`np.ndarray` in Cython's text is asked for by its C type, or not at all."""
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    for owner in (module, *(kind for kind in kinds if kind.__module__ == module.__name__)):
+        for member in vars(owner).values():
+            kind = type(member).__name__
+            if kind == "cython_function_or_method":
+                yield member
+            elif kind == "fused_cython_function":
+                yield type(member)
 
 
-def fortran_waiting() -> None:
-    """What fortran() has left to the engine."""
-    while _fortran:
-        _called_with_real_arguments(_fortran.pop())
+_compiled: set[Any] = set()  # types and functions that have waited for the engine
 
 
-def _called_with_real_arguments(kind: type) -> None:
+def compiled_waiting() -> None:
+    """What compiled() has left to the engine."""
+    _called_with_real_arrays(_compiled)
+    _compiled.clear()
+
+
+def _called_with_real_arrays(found: set[Any]) -> None:
     from frit import _core
 
-    _core.call_with_real(kind, True)
-    _undo.append(functools.partial(_core.call_with_real, kind, False))
+    for callee in found:
+        _core.call_with_real(callee, True)
+        _undo.append(functools.partial(_core.call_with_real, callee, False))
 
 
 def _scipy_sparse() -> None:
@@ -647,9 +720,12 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
 # These load the engine: not before the program has its NumPy, or takes names out of the library.
 _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "astropy.table": _astropy_table,
+    "bottleneck": functools.partial(_module_in_c, "bottleneck"),
     "cv2": _cv2,
     "cvxpy": _cvxpy,
+    "dill": _dill,
     "h5py": _h5py,
+    "jax": _jax,
     "joblib": _joblib,
     "matplotlib.axes": _matplotlib,
     "netCDF4": _netcdf4,
@@ -657,7 +733,8 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "numba.misc.special": _numba_typeof,
     "numba.stencils.stencil": _numba_stencils,
     "numpy.random": _numpy_random,
-    "numexpr": _numexpr,
+    "numexpr": functools.partial(_module_in_c, "numexpr"),
+    "orjson": functools.partial(_module_in_c, "orjson"),
     "pandas": _pandas,
     "pint": _pint,
     "polars": _polars,

@@ -2,6 +2,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "python/draws.h"
@@ -209,20 +210,64 @@ PyObject* call_with_real_values(PyObject* callee, PyObject* values, PyObject* ke
   });
 }
 
-// call_with_real(type, on): in the type itself, so that whoever holds an object of it holds one
-// that takes our arrays.
+void set_type_call(PyTypeObject* type, bool on) {
+  const bool is_on = type->tp_call == call_with_real_values;
+  if (on && !is_on && type->tp_call) {
+    type_calls[type] = type->tp_call;
+    type->tp_call = call_with_real_values;
+  } else if (!on && is_on) {
+    type->tp_call = type_calls.extract(type).mapped();
+  }
+}
+
+// Functions that Cython makes insist on real arrays where their text says np.ndarray. Calls of them
+// go by a pointer in each, which is kept here, with a reference to the function.
+std::unordered_map<PyObject*, vectorcallfunc> cython_calls;
+
+vectorcallfunc* call_of(PyObject* function) {
+  const Py_ssize_t offset = Py_TYPE(function)->tp_vectorcall_offset;
+  return offset > 0 ? reinterpret_cast<vectorcallfunc*>(reinterpret_cast<char*>(function) + offset)
+                    : nullptr;
+}
+
+PyObject* call_cython(PyObject* callee, PyObject* const* values, std::size_t count,
+                      PyObject* names) {
+  const Arguments arguments{values, PyVectorcall_NARGS(count), names};
+  const std::span all(values,
+                      static_cast<std::size_t>(arguments.positional + arguments.keywords()));
+  if (std::ranges::any_of(all, is_array)) {
+    note_source();
+    return guarded([&] { return call_with_real_arrays(callee, arguments); });
+  }
+  const auto found = cython_calls.find(callee);
+  if (found == cython_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
+  return found->second(callee, values, count, names);
+}
+
+void set_function_call(PyObject* function, vectorcallfunc& call, bool on) {
+  if (on && call && call != call_cython) {
+    cython_calls[Py_NewRef(function)] = call;
+    call = call_cython;
+  } else if (!on && call == call_cython) {
+    call = cython_calls.extract(function).mapped();
+    Py_DECREF(function);
+  }
+}
+
+// call_with_real(callee, on): in a function that Cython has made, or else in the type itself, so
+// that whoever holds an object of it holds one that takes our arrays.
 PyObject* call_with_real(PyObject*, PyObject* arguments) {
-  PyTypeObject* type = nullptr;
+  PyObject* callee = nullptr;
   int on = 0;
-  if (!PyArg_ParseTuple(arguments, "O!p", &PyType_Type, &type, &on)) return nullptr;
+  if (!PyArg_ParseTuple(arguments, "Op", &callee, &on)) return nullptr;
   return guarded([&]() -> PyObject* {
-    const bool is_on = type->tp_call == call_with_real_values;
-    if (on && !is_on && type->tp_call) {
-      type_calls[type] = type->tp_call;
-      type->tp_call = call_with_real_values;
-    } else if (!on && is_on) {
-      type->tp_call = type_calls.extract(type).mapped();
-    }
+    vectorcallfunc* const call = PyType_Check(callee) ? nullptr : call_of(callee);
+    if (call)
+      set_function_call(callee, *call, on != 0);
+    else
+      set_type_call(
+          PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee) : Py_TYPE(callee),
+          on != 0);
     return Py_NewRef(Py_None);
   });
 }
