@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import importlib.machinery
 import os
 import sys
 import types
@@ -578,17 +579,22 @@ def _json() -> None:
 
 
 def compiled(module: types.ModuleType) -> None:
-    """Extension modules whose functions want real arrays: what f2py and Cython make."""
+    """Extension modules whose functions want real arrays: what f2py and Cython make, the program's.
+
+    Where the engine is not there yet, they wait for it.
+    """
     if module.__name__.startswith("numpy."):
         return
+    # They take what is no real array for a copy of their own, to write to.
     if hasattr(module, "__f2py_numpy_version__"):
-        # They take what is no real array for a copy of their own, to write to.
         found = {type(f) for f in vars(module).values() if type(f).__name__ == "fortran"}
     elif hasattr(module, "__test__"):
         found = set(_made_by_cython(module))
     else:
-        return
-    if "frit._core" in sys.modules:
+        found = set()
+    if _is_own_extension(module):
+        found.add(module)
+    if "frit._core" in sys.modules or module in found and "numpy" in sys.modules:
         _called_with_real_arrays(found)
     else:
         _compiled.update(found)
@@ -596,9 +602,9 @@ def compiled(module: types.ModuleType) -> None:
 
 def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
     """`np.ndarray` in Cython's text is asked for by its C type, or not at all."""
-    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
-    for owner in (module, *(kind for kind in kinds if kind.__module__ == module.__name__)):
+    for owner in (module, *_types_of(module)):
         for member in vars(owner).values():
+            member = getattr(member, "__func__", member)  # of static and class methods
             kind = type(member).__name__
             if kind == "cython_function_or_method":
                 yield member
@@ -606,7 +612,24 @@ def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
                 yield type(member)
 
 
-_compiled: set[Any] = set()  # types and functions that have waited for the engine
+def _types_of(module: types.ModuleType) -> list[type]:
+    """Bases before what derives from them."""
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    own = [kind for kind in kinds if kind.__module__ == module.__name__]
+    return sorted(own, key=lambda kind: len(kind.__mro__))
+
+
+def _is_own_extension(module: types.ModuleType) -> bool:
+    """Whether the program brings it, in C: what that asks for nobody knows."""
+    from frit import _importer
+
+    loader = getattr(module.__spec__, "loader", None)
+    if not isinstance(loader, importlib.machinery.ExtensionFileLoader):
+        return False
+    return _importer.is_user_code({"__name__": module.__name__, "__file__": loader.path})
+
+
+_compiled: set[Any] = set()  # types, functions and modules that have waited for the engine
 
 
 def compiled_waiting() -> None:
@@ -619,8 +642,28 @@ def _called_with_real_arrays(found: set[Any]) -> None:
     from frit import _core
 
     for callee in found:
+        if isinstance(callee, types.ModuleType):
+            _own_extension(callee)
+            continue
         _core.call_with_real(callee, True)
         _undo.append(functools.partial(_core.call_with_real, callee, False))
+
+
+def _own_extension(module: types.ModuleType) -> None:
+    """Functions, methods and constructors in C are given real arrays."""
+    from frit import _core
+
+    for name, member in list(vars(module).items()):
+        if type(member).__name__ == "builtin_function_or_method":
+            replace(module, name, _core.Fallback(name, member, in_place=True))
+    for kind in _types_of(module):
+        for name, member in list(vars(kind).items()):
+            if type(member).__name__ in ("method_descriptor", "instancemethod"):
+                method = _core.Fallback(name, member, method=True, in_place=True)
+                _core.set_in_type(kind, name, method)
+                _undo.append(functools.partial(_core.set_in_type, kind, name, member))
+        _core.construct_with_real(kind, True)
+        _undo.append(functools.partial(_core.construct_with_real, kind, False))
 
 
 def _scipy_sparse() -> None:

@@ -2,8 +2,6 @@
 #include <structmember.h>
 
 #include <algorithm>
-#include <span>
-#include <unordered_map>
 
 #include "python/draws.h"
 #include "python/fallback.h"
@@ -171,107 +169,6 @@ PyObject* compare(PyObject* self, PyObject* other, int comparison) {
 }
 Py_hash_t hash(PyObject* self) { return PyObject_Hash(fallback_of(self).function); }
 
-// ---- calls of another library's objects ---------------------------------------------------------
-
-ternaryfunc compiled_call = nullptr;  // numba's
-
-// The tp_call of compiled functions. They take less time than an adapter in Python would.
-PyObject* call_compiled(PyObject* callee, PyObject* values, PyObject* keywords) {
-  if (!may_hold_any_of_ours(values, keywords)) return compiled_call(callee, values, keywords);
-  note_source();
-  return guarded(
-      [&] { return checked(call_slot(compiled_call, callee, values, keywords)).release(); });
-}
-
-// taking_ours(type): a __call__ for it. As it is a slot's descriptor, the type that gets it calls
-// the slot, with no look-up.
-PyObject* taking_ours(PyObject*, PyObject* object) {
-  return guarded([&]() -> PyObject* {
-    const Ref call = checked(PyObject_GetAttrString(object, "__call__"));
-    if (!PyType_Check(object) || !Py_IS_TYPE(call.get(), &PyWrapperDescr_Type))
-      raise(PyExc_TypeError, "taking_ours: %R is no type with a __call__ in C", object);
-    auto* const type = reinterpret_cast<PyTypeObject*>(object);
-    const auto& slot = *reinterpret_cast<PyWrapperDescrObject*>(call.get());
-    compiled_call = reinterpret_cast<ternaryfunc>(slot.d_wrapped);
-    return PyDescr_NewWrapper(type, slot.d_base, reinterpret_cast<void*>(call_compiled));
-  });
-}
-
-std::unordered_map<PyTypeObject*, ternaryfunc> type_calls;  // of types that others define in C
-
-PyObject* call_with_real_values(PyObject* callee, PyObject* values, PyObject* keywords) {
-  const auto found = type_calls.find(Py_TYPE(callee));
-  if (found == type_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
-  if (!may_hold_any_of_ours(values, keywords)) return found->second(callee, values, keywords);
-  note_source();
-  return guarded([&] {
-    return checked(call_slot(found->second, callee, values, keywords, Results::AsTheyAre))
-        .release();
-  });
-}
-
-void set_type_call(PyTypeObject* type, bool on) {
-  const bool is_on = type->tp_call == call_with_real_values;
-  if (on && !is_on && type->tp_call) {
-    type_calls[type] = type->tp_call;
-    type->tp_call = call_with_real_values;
-  } else if (!on && is_on) {
-    type->tp_call = type_calls.extract(type).mapped();
-  }
-}
-
-// Functions that Cython makes insist on real arrays where their text says np.ndarray. Calls of them
-// go by a pointer in each, which is kept here, with a reference to the function.
-std::unordered_map<PyObject*, vectorcallfunc> cython_calls;
-
-vectorcallfunc* call_of(PyObject* function) {
-  const Py_ssize_t offset = Py_TYPE(function)->tp_vectorcall_offset;
-  return offset > 0 ? reinterpret_cast<vectorcallfunc*>(reinterpret_cast<char*>(function) + offset)
-                    : nullptr;
-}
-
-PyObject* call_cython(PyObject* callee, PyObject* const* values, std::size_t count,
-                      PyObject* names) {
-  const Arguments arguments{values, PyVectorcall_NARGS(count), names};
-  const std::span all(values,
-                      static_cast<std::size_t>(arguments.positional + arguments.keywords()));
-  if (std::ranges::any_of(all, is_array)) {
-    note_source();
-    return guarded([&] { return call_with_real_arrays(callee, arguments); });
-  }
-  const auto found = cython_calls.find(callee);
-  if (found == cython_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
-  return found->second(callee, values, count, names);
-}
-
-void set_function_call(PyObject* function, vectorcallfunc& call, bool on) {
-  if (on && call && call != call_cython) {
-    cython_calls[Py_NewRef(function)] = call;
-    call = call_cython;
-  } else if (!on && call == call_cython) {
-    call = cython_calls.extract(function).mapped();
-    Py_DECREF(function);
-  }
-}
-
-// call_with_real(callee, on): in a function that Cython has made, or else in the type itself, so
-// that whoever holds an object of it holds one that takes our arrays.
-PyObject* call_with_real(PyObject*, PyObject* arguments) {
-  PyObject* callee = nullptr;
-  int on = 0;
-  if (!PyArg_ParseTuple(arguments, "Op", &callee, &on)) return nullptr;
-  return guarded([&]() -> PyObject* {
-    vectorcallfunc* const call = PyType_Check(callee) ? nullptr : call_of(callee);
-    if (call)
-      set_function_call(callee, *call, on != 0);
-    else
-      set_type_call(
-          PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee) : Py_TYPE(callee),
-          on != 0);
-    return Py_NewRef(Py_None);
-  });
-}
-
 // ---- properties ---------------------------------------------------------------------------------
 
 PyObject* get_property(PyObject* object, PyObject* instance, PyObject*) {
@@ -364,10 +261,6 @@ void make_fallback_types(PyObject* module) {
   property_type =
       reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
   checked_status(PyModule_AddObjectRef(module, "Fallback", as_object(fallback_type)));
-  static PyMethodDef functions[] = {{"taking_ours", taking_ours, METH_O, nullptr},
-                                    {"call_with_real", call_with_real, METH_VARARGS, nullptr},
-                                    {nullptr, nullptr, 0, nullptr}};
-  checked_status(PyModule_AddFunctions(module, functions));
 }
 
 }  // namespace frit::python

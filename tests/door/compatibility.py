@@ -537,7 +537,7 @@ LIMITS = """\
 | | |
 | --- | --- |
 | `isinstance(x, numpy.ndarray)` in C code and in NumPy's own | false (in a library's Python code it is true: `x.__class__` is what the asker's `numpy.ndarray` is). C code asks for memory (`__array__`, the buffer protocol, DLPack) and gets it; functions that Cython or f2py made, and astropy's tables, autograd, bottleneck, CVXPY, h5py, JAX, netCDF4, OpenCV, orjson, pandas, pint, polars, pyarrow's functions, scikit-learn, SciPy and xarray get real arrays. In your program, `np.ndarray` is Frit's class, and real ndarrays count as its instances. Most of the failing tests of `lib/tests/test_io.py`, `test_loadtxt.py` and `ma` are of this kind: they compare by `numpy.ma.testutils`, which the tool leaves NumPy's own, and which asks so. Run as programs they pass |
-| a C function that insists on an ndarray (`out=` of a masked array's method, `numpy.linalg.lapack_lite`, `_multiarray_tests`) | a TypeError: hand it `numpy.asarray(x)`, which shares the memory |
+| a C function of a library's that insists on an ndarray (`out=` of a masked array's method, `numpy.linalg.lapack_lite`, `_multiarray_tests`), an operator or `__call__` of a class in C that does (functions, methods and constructors of extension modules that the program itself brings get real arrays) | a TypeError: hand it `numpy.asarray(x)`, which shares the memory |
 | `type(np.ndarray) is type`, `type(np.ufunc) is type` | false: their metaclasses make real arrays and ufuncs their instances |
 | `type(x) is np.ndarray` for strings, dates, records, objects, unaligned or byte-swapped data | false: such arrays stay NumPy's |
 | arrays of ours in an array of objects | are held as real arrays on the same memory |

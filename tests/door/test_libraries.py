@@ -3,9 +3,13 @@
 # ruff: noqa: E501
 
 import os
+import shutil
+import subprocess
 import sys
+import sysconfig
 import textwrap
 
+import numpy
 import pytest
 
 
@@ -718,6 +722,112 @@ def test_functions_that_cython_made_are_as_before_after_uninstall(python, file):
     )
     once = "(2,)\nTypeError\n"
     assert python(program).stdout == "TypeError\n" + 2 * once
+
+
+EXTENSION = """
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <structmember.h>
+
+typedef struct { PyObject_HEAD PyObject* array; } Held;
+
+static double* numbers(PyObject* array) { return (double*)PyArray_DATA((PyArrayObject*)array); }
+static PyObject* fill(PyObject* self, PyObject* values) {
+  PyObject* array;
+  double value;
+  if (!PyArg_ParseTuple(values, "O!d", &PyArray_Type, &array, &value)) return NULL;
+  for (npy_intp k = 0; k < PyArray_SIZE((PyArrayObject*)array); ++k) numbers(array)[k] = value;
+  Py_RETURN_NONE;
+}
+static int hold(PyObject* self, PyObject* values, PyObject* keywords) {
+  static char* names[] = {"array", NULL};
+  PyObject* array;
+  if (!PyArg_ParseTupleAndKeywords(values, keywords, "O!", names, &PyArray_Type, &array)) return -1;
+  Py_XSETREF(((Held*)self)->array, Py_NewRef(array));
+  return 0;
+}
+static PyObject* first(PyObject* self, PyObject* other) {
+  if (!PyArray_Check(other)) return PyErr_Format(PyExc_TypeError, "no array");
+  return PyFloat_FromDouble(numbers(((Held*)self)->array)[0] + numbers(other)[0]);
+}
+static PyMethodDef functions[] = {{"fill", fill, METH_VARARGS, ""}, {0}};
+static PyMethodDef methods[] = {{"first", first, METH_O, ""}, {0}};
+static PyTypeObject held = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Held",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+  .tp_methods = methods, .tp_init = hold, .tp_new = PyType_GenericNew};
+// What derives from it in C calls the slot of its base.
+static int hold_twice(PyObject* self, PyObject* values, PyObject* keywords) {
+  return held.tp_init(self, values, keywords);
+}
+static PyTypeObject twice = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Twice",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT, .tp_base = &held,
+  .tp_init = hold_twice};
+static PyObject* make(PyTypeObject* type, PyObject* values, PyObject* keywords) {
+  PyObject* made = type->tp_alloc(type, 0);
+  return made && hold(made, values, keywords) < 0 ? NULL : made;
+}
+static PyTypeObject made_at_once = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Made",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+  .tp_methods = methods, .tp_new = make};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "own", 0, -1, functions};
+PyMODINIT_FUNC PyInit_own(void) {
+  import_array();
+  if (PyType_Ready(&held) < 0 || PyType_Ready(&twice) < 0 || PyType_Ready(&made_at_once) < 0)
+    return NULL;
+  PyObject* made = PyModule_Create(&module);
+  PyModule_AddObjectRef(made, "Held", (PyObject*)&held);
+  PyModule_AddObjectRef(made, "Twice", (PyObject*)&twice);
+  PyModule_AddObjectRef(made, "Made", (PyObject*)&made_at_once);
+  return made;
+}
+"""
+
+
+@pytest.mark.parametrize("first", ["import numpy as np", "from own import fill, Held, Made, Twice"])
+def test_a_programs_own_extension_modules_take_our_arrays(python, file, tmp_path, first):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = file("own.c", EXTENSION)
+    headers = sysconfig.get_path("include"), numpy.get_include()
+    module = tmp_path / ("own" + sysconfig.get_config_var("EXT_SUFFIX"))
+    flags = ["-w", "-shared", "-fPIC", *(f"-I{folder}" for folder in headers)]
+    subprocess.run([compiler, *flags, source, "-o", module], check=True)
+    program = file(
+        "program.py",
+        f"""
+        {first}
+        import numpy as np
+        from own import fill, Held, Made, Twice
+
+        class Derived(Held):
+            def __init__(self, x, more):
+                super().__init__(x)
+                self.more = more
+
+        class Remade(Made):
+            def __new__(cls, x):
+                return super().__new__(cls, x + 1)
+
+        x = np.arange(4.0)
+        fill(x[1:3], 7)
+        print(x, fill.__name__, type(x) is np.ndarray)
+        all_held = Held(x), Held(array=x * 2), Twice(x + 1), Derived(x + 2, 1), Made(x), Remade(x)
+        for held in all_held:
+            print(held.first(x), type(held).__name__, isinstance(held, Held))
+        y = x * 3
+        held = Held(y)
+        y[0] = 5
+        print(held.first(y * 2), Held.first(held, x))
+        for wrong in (lambda: fill([1.0], 2), lambda: fill(x), lambda: Held(1), lambda: held.first(1)):
+            try:
+                wrong()
+            except TypeError as error:
+                print(error)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout
 
 
 def test_functions_of_libraries_that_get_real_arrays_can_be_pickled(frit, python, file):
