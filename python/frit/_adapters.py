@@ -181,6 +181,13 @@ def _dill() -> None:
     def save_ufunc(pickler: Any, ufunc: Any) -> None:
         pickler.save_reduce(*ufunc.__reduce__(), obj=ufunc)
 
+    is_builtin = _dill._is_builtin_module
+
+    def _is_builtin_module(module: types.ModuleType) -> bool:
+        """Of modules that lie elsewhere it pickles all that they have."""
+        return module.__name__.partition(".")[0] == "frit" or is_builtin(module)
+
+    replace(_dill, "_is_builtin_module", _is_builtin_module)
     replace(_dill, "save_type", save)  # for classes whose own class is another than type
     _replace_item(_dill.Pickler.dispatch, type, save)
     _replace_item(_dill.Pickler.dispatch, _core.UFunc, save_ufunc)

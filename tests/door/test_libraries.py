@@ -1028,6 +1028,7 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
     walk = dill.loads(dill.dumps(Walk()))
     print(walk.step(), walk.kinds == Walk().kinds, walk.add == np.add)
     print(dill.loads(dill.dumps(lambda y: np.sin(y) * x))(x))
+    print(dill.loads(dill.dumps(lambda y: np.sin(y) * x, recurse=True))(x))
     """,
     "h5py": """
     import h5py
