@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import importlib.machinery
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def replace(owner: Any, name: str, value: Any) -> None:
 
 def undo() -> None:
     """Takes back what the adapters changed."""
-    _fortran.clear()
+    _compiled.clear()
     while _undo:
         _undo.pop()()
 
@@ -143,11 +144,9 @@ def _numpy_random() -> None:
     importlib.import_module("frit.numpy.random")
 
 
-def _numexpr() -> None:
-    """What results are written to has to be a real array."""
-    import numexpr
-
-    _with_real_operands(numexpr)
+def _module_in_c(name: str) -> None:
+    """Its functions know arrays by a C type: what results are written to, or what is made text."""
+    _with_real_operands(sys.modules[name])
 
 
 def _cloudpickle(name: str) -> None:
@@ -161,6 +160,71 @@ def _cloudpickle(name: str) -> None:
         return pickles.reduced(kind) if ours else reduce_class(kind)
 
     replace(module, "_class_reduce", _class_reduce)
+
+
+def _dill() -> None:
+    """The classes and ufuncs that stand for NumPy's are pickled as NumPy's own are: by name."""
+    from dill import _dill
+
+    from frit import _core
+
+    save_type = _dill.save_type
+
+    @functools.wraps(save_type)
+    def save(pickler: Any, kind: type, *args: Any, **kwargs: Any) -> None:
+        pickles = sys.modules.get("frit.numpy._pickles")
+        if pickles is not None and kind in pickles.paths:
+            pickler.save_reduce(*pickles.reduced(kind), obj=kind)
+        else:
+            save_type(pickler, kind, *args, **kwargs)
+
+    def save_ufunc(pickler: Any, ufunc: Any) -> None:
+        pickler.save_reduce(*ufunc.__reduce__(), obj=ufunc)
+
+    is_builtin = _dill._is_builtin_module
+
+    def _is_builtin_module(module: types.ModuleType) -> bool:
+        """Of modules that lie elsewhere it pickles all that they have."""
+        return module.__name__.partition(".")[0] == "frit" or is_builtin(module)
+
+    replace(_dill, "_is_builtin_module", _is_builtin_module)
+    replace(_dill, "save_type", save)  # for classes whose own class is another than type
+    _replace_item(_dill.Pickler.dispatch, type, save)
+    _replace_item(_dill.Pickler.dispatch, _core.UFunc, save_ufunc)
+
+
+def _replace_item(table: dict[Any, Any], key: Any, value: Any) -> None:
+    """table[key] = value, until undo()."""
+    _undo.append(
+        functools.partial(table.__setitem__, key, table[key])
+        if key in table
+        else functools.partial(table.pop, key, None)
+    )
+    table[key] = value
+
+
+def _jax() -> None:
+    """What it takes for an array or a number is known by its class."""
+    from jax._src import core, dtypes
+    from jax._src.interpreters import pxla
+
+    from frit import _core
+
+    def shape_of(value: Any) -> Any:
+        real = _core.to_numpy(value)
+        return core.pytype_aval_mappings[type(real)](real)
+
+    def canonical(value: Any) -> Any:
+        return dtypes.canonicalize_value(_core.to_numpy(value))
+
+    def on_devices(values: list[Any], *args: Any) -> Any:
+        real = [_core.to_numpy(value) for value in values]
+        return pxla.shard_arg_handlers[type(real[0])](real, *args)
+
+    for kind in (_core.Array, *_core.Scalar.__subclasses__()):
+        _replace_item(core.pytype_aval_mappings, kind, shape_of)
+        _replace_item(pxla.shard_arg_handlers, kind, on_devices)
+        dtypes.canonicalize_value_handlers[kind] = canonical
 
 
 def _with_real_operands(*owners: Any, also: frozenset[str] = frozenset()) -> None:
@@ -521,33 +585,92 @@ def _json() -> None:
     replace(encoder, "_make_iterencode", make_in_python)
 
 
-def fortran(module: types.ModuleType) -> None:
-    """Functions that f2py makes take what is no real array for a copy of their own, to write to."""
-    if not hasattr(module, "__f2py_numpy_version__") or module.__name__.startswith("numpy."):
+def compiled(module: types.ModuleType) -> None:
+    """Extension modules whose functions want real arrays: what f2py and Cython make, the program's.
+
+    Where the engine is not there yet, they wait for it.
+    """
+    if module.__name__.startswith("numpy."):
         return
-    kind = next((type(f) for f in vars(module).values() if type(f).__name__ == "fortran"), None)
-    if kind is None:
-        return
-    if "frit._core" in sys.modules:
-        _called_with_real_arguments(kind)
+    # They take what is no real array for a copy of their own, to write to.
+    if hasattr(module, "__f2py_numpy_version__"):
+        found = {type(f) for f in vars(module).values() if type(f).__name__ == "fortran"}
+    elif hasattr(module, "__test__"):
+        found = set(_made_by_cython(module))
     else:
-        _fortran.append(kind)
+        found = set()
+    if _is_own_extension(module):
+        found.add(module)
+    if "frit._core" in sys.modules or module in found and "numpy" in sys.modules:
+        _called_with_real_arrays(found)
+    else:
+        _compiled.update(found)
 
 
-_fortran: list[type] = []  # types that have waited for the engine
+def _made_by_cython(module: types.ModuleType) -> Iterator[Any]:
+    """`np.ndarray` in Cython's text is asked for by its C type, or not at all."""
+    for owner in (module, *_types_of(module)):
+        for member in vars(owner).values():
+            member = getattr(member, "__func__", member)  # of static and class methods
+            kind = type(member).__name__
+            if kind == "cython_function_or_method":
+                yield member
+            elif kind == "fused_cython_function":
+                yield type(member)
 
 
-def fortran_waiting() -> None:
-    """What fortran() has left to the engine."""
-    while _fortran:
-        _called_with_real_arguments(_fortran.pop())
+def _types_of(module: types.ModuleType) -> list[type]:
+    """Bases before what derives from them."""
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    own = [kind for kind in kinds if kind.__module__ == module.__name__]
+    return sorted(own, key=lambda kind: len(kind.__mro__))
 
 
-def _called_with_real_arguments(kind: type) -> None:
+def _is_own_extension(module: types.ModuleType) -> bool:
+    """Whether the program brings it, in C: what that asks for nobody knows."""
+    from frit import _importer
+
+    loader = getattr(module.__spec__, "loader", None)
+    if not isinstance(loader, importlib.machinery.ExtensionFileLoader):
+        return False
+    return _importer.is_user_code({"__name__": module.__name__, "__file__": loader.path})
+
+
+_compiled: set[Any] = set()  # types, functions and modules that have waited for the engine
+
+
+def compiled_waiting() -> None:
+    """What compiled() has left to the engine."""
+    _called_with_real_arrays(_compiled)
+    _compiled.clear()
+
+
+def _called_with_real_arrays(found: set[Any]) -> None:
     from frit import _core
 
-    _core.call_with_real(kind, True)
-    _undo.append(functools.partial(_core.call_with_real, kind, False))
+    for callee in found:
+        if isinstance(callee, types.ModuleType):
+            _own_extension(callee)
+            continue
+        _core.call_with_real(callee, True)
+        _undo.append(functools.partial(_core.call_with_real, callee, False))
+
+
+def _own_extension(module: types.ModuleType) -> None:
+    """Functions, methods and constructors in C are given real arrays."""
+    from frit import _core
+
+    for name, member in list(vars(module).items()):
+        if type(member).__name__ == "builtin_function_or_method":
+            replace(module, name, _core.Fallback(name, member, in_place=True))
+    for kind in _types_of(module):
+        for name, member in list(vars(kind).items()):
+            if type(member).__name__ in ("method_descriptor", "instancemethod"):
+                method = _core.Fallback(name, member, method=True, in_place=True)
+                _core.set_in_type(kind, name, method)
+                _undo.append(functools.partial(_core.set_in_type, kind, name, member))
+        _core.construct_with_real(kind, True)
+        _undo.append(functools.partial(_core.construct_with_real, kind, False))
 
 
 def _scipy_sparse() -> None:
@@ -647,9 +770,12 @@ _ADAPTERS: dict[str, Callable[[], None]] = {
 # These load the engine: not before the program has its NumPy, or takes names out of the library.
 _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "astropy.table": _astropy_table,
+    "bottleneck": functools.partial(_module_in_c, "bottleneck"),
     "cv2": _cv2,
     "cvxpy": _cvxpy,
+    "dill": _dill,
     "h5py": _h5py,
+    "jax": _jax,
     "joblib": _joblib,
     "matplotlib.axes": _matplotlib,
     "netCDF4": _netcdf4,
@@ -657,7 +783,8 @@ _WITH_ENGINE: dict[str, Callable[[], None]] = {
     "numba.misc.special": _numba_typeof,
     "numba.stencils.stencil": _numba_stencils,
     "numpy.random": _numpy_random,
-    "numexpr": _numexpr,
+    "numexpr": functools.partial(_module_in_c, "numexpr"),
+    "orjson": functools.partial(_module_in_c, "orjson"),
     "pandas": _pandas,
     "pint": _pint,
     "polars": _polars,

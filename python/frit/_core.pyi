@@ -96,8 +96,11 @@ def wrap_result(x: Any, /) -> Any:
 def taking_ours(kind: type, /) -> Any:
     """A __call__ for a library's type: arguments of ours become real, and then its results ours."""
 
-def call_with_real(kind: type, on: bool, /) -> None:
-    """Whether objects of a type that C code defines are called with real arrays."""
+def call_with_real(callee: Any, on: bool, /) -> None:
+    """Whether a function that Cython has made, or objects of a type in C, get real arrays."""
+
+def construct_with_real(kind: type, on: bool, /) -> None:
+    """Whether objects of a type in C are made of real arrays."""
 
 def constructed_from_values(kind: type, /) -> None:
     """From now on a type in C gets the values of lazy numbers that it is constructed from."""

@@ -308,7 +308,7 @@ _exec_extension = importlib.machinery.ExtensionFileLoader.exec_module
 
 @unseen
 def _execute_extension(self: Any, module: types.ModuleType) -> None:
-    """Stands for ExtensionFileLoader.exec_module: functions in Fortran are called by way of us."""
+    """Stands for ExtensionFileLoader.exec_module: some functions are called by way of us."""
     try:
         _exec_extension(self, module)
     except BaseException as error:
@@ -317,7 +317,7 @@ def _execute_extension(self: Any, module: types.ModuleType) -> None:
     if _activity.installed:
         from frit import _adapters
 
-        _adapters.fortran(module)
+        _adapters.compiled(module)
 
 
 def _notebook() -> Any:
@@ -393,7 +393,7 @@ def adapt_libraries() -> None:
     """Runs the adapters that have waited for frit.numpy."""
     from frit import _adapters
 
-    _adapters.fortran_waiting()
+    _adapters.compiled_waiting()
     for library in [*_adapters_due]:
         _adapt(library)
 
@@ -422,7 +422,7 @@ def install() -> None:
     )
     for module in [*sys.modules.values()]:
         if isinstance(module, types.ModuleType):
-            _adapters.fortran(module)
+            _adapters.compiled(module)
     shell = _notebook()
     if shell is not None:
         _treat_cells(shell)

@@ -221,6 +221,17 @@ constexpr const char* ctypes_name = "ctypes";
 constexpr const char* interface_name = "__array_interface__";
 constexpr const char* struct_name = "__array_struct__";
 
+// An installed library knows arrays by isinstance(x, numpy.ndarray) of the real NumPy, which asks
+// for this. Whoever takes the memory behind it gets a real array, as ever.
+PyObject* class_of(PyObject* self, void*) {
+  PyTypeObject* type = is_called_by_library() ? &PyArray_Type : Py_TYPE(self);
+  return Py_NewRef(as_object(type));
+}
+int set_class(PyObject* self, PyObject* value, void*) {
+  PyObject* descriptor = PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__class__");
+  return Py_TYPE(descriptor)->tp_descr_set(descriptor, self, value);
+}
+
 }  // namespace
 
 Array reversed_axes(const Array& array) {
@@ -252,6 +263,7 @@ std::vector<PyGetSetDef> array_attributes() {
       {"__array_struct__", get_pinned<&struct_name>, nullptr, nullptr, nullptr},
       {"__array_priority__", array_priority, nullptr, nullptr, nullptr},
       {"device", device, nullptr, nullptr, nullptr},
+      {"__class__", class_of, set_class, nullptr, nullptr},
   };
 }
 

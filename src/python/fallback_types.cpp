@@ -2,7 +2,6 @@
 #include <structmember.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "python/draws.h"
 #include "python/fallback.h"
@@ -170,63 +169,6 @@ PyObject* compare(PyObject* self, PyObject* other, int comparison) {
 }
 Py_hash_t hash(PyObject* self) { return PyObject_Hash(fallback_of(self).function); }
 
-// ---- calls of another library's objects ---------------------------------------------------------
-
-ternaryfunc compiled_call = nullptr;  // numba's
-
-// The tp_call of compiled functions. They take less time than an adapter in Python would.
-PyObject* call_compiled(PyObject* callee, PyObject* values, PyObject* keywords) {
-  if (!may_hold_any_of_ours(values, keywords)) return compiled_call(callee, values, keywords);
-  note_source();
-  return guarded(
-      [&] { return checked(call_slot(compiled_call, callee, values, keywords)).release(); });
-}
-
-// taking_ours(type): a __call__ for it. As it is a slot's descriptor, the type that gets it calls
-// the slot, with no look-up.
-PyObject* taking_ours(PyObject*, PyObject* object) {
-  return guarded([&]() -> PyObject* {
-    const Ref call = checked(PyObject_GetAttrString(object, "__call__"));
-    if (!PyType_Check(object) || !Py_IS_TYPE(call.get(), &PyWrapperDescr_Type))
-      raise(PyExc_TypeError, "taking_ours: %R is no type with a __call__ in C", object);
-    auto* const type = reinterpret_cast<PyTypeObject*>(object);
-    const auto& slot = *reinterpret_cast<PyWrapperDescrObject*>(call.get());
-    compiled_call = reinterpret_cast<ternaryfunc>(slot.d_wrapped);
-    return PyDescr_NewWrapper(type, slot.d_base, reinterpret_cast<void*>(call_compiled));
-  });
-}
-
-std::unordered_map<PyTypeObject*, ternaryfunc> type_calls;  // of types that others define in C
-
-PyObject* call_with_real_values(PyObject* callee, PyObject* values, PyObject* keywords) {
-  const auto found = type_calls.find(Py_TYPE(callee));
-  if (found == type_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
-  if (!may_hold_any_of_ours(values, keywords)) return found->second(callee, values, keywords);
-  note_source();
-  return guarded([&] {
-    return checked(call_slot(found->second, callee, values, keywords, Results::AsTheyAre))
-        .release();
-  });
-}
-
-// call_with_real(type, on): in the type itself, so that whoever holds an object of it holds one
-// that takes our arrays.
-PyObject* call_with_real(PyObject*, PyObject* arguments) {
-  PyTypeObject* type = nullptr;
-  int on = 0;
-  if (!PyArg_ParseTuple(arguments, "O!p", &PyType_Type, &type, &on)) return nullptr;
-  return guarded([&]() -> PyObject* {
-    const bool is_on = type->tp_call == call_with_real_values;
-    if (on && !is_on && type->tp_call) {
-      type_calls[type] = type->tp_call;
-      type->tp_call = call_with_real_values;
-    } else if (!on && is_on) {
-      type->tp_call = type_calls.extract(type).mapped();
-    }
-    return Py_NewRef(Py_None);
-  });
-}
-
 // ---- properties ---------------------------------------------------------------------------------
 
 PyObject* get_property(PyObject* object, PyObject* instance, PyObject*) {
@@ -319,10 +261,6 @@ void make_fallback_types(PyObject* module) {
   property_type =
       reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&property_spec)).release());
   checked_status(PyModule_AddObjectRef(module, "Fallback", as_object(fallback_type)));
-  static PyMethodDef functions[] = {{"taking_ours", taking_ours, METH_O, nullptr},
-                                    {"call_with_real", call_with_real, METH_VARARGS, nullptr},
-                                    {nullptr, nullptr, 0, nullptr}};
-  checked_status(PyModule_AddFunctions(module, functions));
 }
 
 }  // namespace frit::python

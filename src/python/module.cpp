@@ -11,6 +11,7 @@
 #include "python/flags.h"
 #include "python/flat.h"
 #include "python/float_state.h"
+#include "python/foreign_calls.h"
 #include "python/functions.h"
 #include "python/kernels.h"
 #include "python/module_names.h"
@@ -167,6 +168,7 @@ void add_types(nb::module_& module) {
   add_functions(module, creation_functions());
   add_functions(module, array_functions());
   add_functions(module, receiver_functions());
+  add_functions(module, foreign_call_functions());
   add_functions(module, module_name_functions());
   nb::module_ shortcuts = module.def_submodule("shortcuts");
   for (const auto& rows :

@@ -3,9 +3,13 @@
 # ruff: noqa: E501
 
 import os
+import shutil
+import subprocess
 import sys
+import sysconfig
 import textwrap
 
+import numpy
 import pytest
 
 
@@ -633,6 +637,199 @@ def test_functions_made_by_f2py_are_as_before_after_uninstall(python, file):
     )
 
 
+def test_a_library_knows_our_arrays_by_the_class_of_real_ones(python, file, tmp_path):
+    file(
+        "site-packages/asks.py",
+        """
+        import numpy
+
+        def what(x):
+            known = [isinstance(x, numpy.ndarray), isinstance(x, (list, tuple, numpy.ndarray))]
+            return known + [isinstance(x, kind) for kind in (list, numpy.matrix, numpy.generic)]
+        """,
+    )
+    program = file(
+        "program.py",
+        """
+        import functools, sys
+        sys.path.append("site-packages")
+        import numpy as np
+        from asks import what
+
+        @functools.singledispatch
+        def kind(x):
+            return "other"
+
+        @kind.register(np.ndarray)
+        def _(x):
+            return "array"
+
+        x = np.arange(6.0)
+        for v in (x, x[1:], x * 2, x.sum(), np.matrix(x), x.tolist(), np.ma.array(x)):
+            print(what(v), isinstance(v, np.ndarray), kind(v), v.__class__ is type(v) or v is not x)
+        print(x.__class__ is np.ndarray, x.__class__.__name__, x.__class__([2]).shape)
+        try:
+            x.__class__ = list
+        except TypeError as error:
+            print("no list")
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_functions_that_cython_made_take_our_arrays(frit, python, file, before):
+    pytest.importorskip("scipy")
+    imports = ["import numpy as np", "from scipy.io.matlab._mio_utils import squeeze_element"]
+    program = f"""
+    {"; ".join(imports[:: -1 if before else 1])}
+    import pickle
+    x = np.arange(3.0).reshape(1, 3)
+    print(squeeze_element(x), squeeze_element(x * 2), squeeze_element(arr=x[:, :1] + 1))
+    squeeze_element(x)[1] = 7
+    print(x.tolist(), type(squeeze_element).__name__, squeeze_element.__name__)
+    print(pickle.loads(pickle.dumps(squeeze_element)) is squeeze_element)
+    for wrong in (x.tolist(), None, 3):
+        try:
+            print(squeeze_element(wrong))
+        except TypeError as error:
+            print(error)
+    """
+    assert frit(program) == python(file("plain.py", textwrap.dedent(program))).stdout
+
+
+def test_functions_that_cython_made_are_as_before_after_uninstall(python, file):
+    pytest.importorskip("scipy")
+    program = file(
+        "program.py",
+        """
+        import frit
+        from scipy.io.matlab._mio_utils import squeeze_element
+        import frit.numpy as np
+        x = np.ones((1, 2))
+        def squeezed():
+            try:
+                return squeeze_element(x).shape
+            except TypeError as error:
+                return type(error).__name__
+        print(squeezed())
+        for _ in range(2):
+            frit.install()
+            print(squeezed())
+            frit.uninstall()
+            print(squeezed())
+        """,
+    )
+    once = "(2,)\nTypeError\n"
+    assert python(program).stdout == "TypeError\n" + 2 * once
+
+
+EXTENSION = """
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <structmember.h>
+
+typedef struct { PyObject_HEAD PyObject* array; } Held;
+
+static double* numbers(PyObject* array) { return (double*)PyArray_DATA((PyArrayObject*)array); }
+static PyObject* fill(PyObject* self, PyObject* values) {
+  PyObject* array;
+  double value;
+  if (!PyArg_ParseTuple(values, "O!d", &PyArray_Type, &array, &value)) return NULL;
+  for (npy_intp k = 0; k < PyArray_SIZE((PyArrayObject*)array); ++k) numbers(array)[k] = value;
+  Py_RETURN_NONE;
+}
+static int hold(PyObject* self, PyObject* values, PyObject* keywords) {
+  static char* names[] = {"array", NULL};
+  PyObject* array;
+  if (!PyArg_ParseTupleAndKeywords(values, keywords, "O!", names, &PyArray_Type, &array)) return -1;
+  Py_XSETREF(((Held*)self)->array, Py_NewRef(array));
+  return 0;
+}
+static PyObject* first(PyObject* self, PyObject* other) {
+  if (!PyArray_Check(other)) return PyErr_Format(PyExc_TypeError, "no array");
+  return PyFloat_FromDouble(numbers(((Held*)self)->array)[0] + numbers(other)[0]);
+}
+static PyMethodDef functions[] = {{"fill", fill, METH_VARARGS, ""}, {0}};
+static PyMethodDef methods[] = {{"first", first, METH_O, ""}, {0}};
+static PyTypeObject held = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Held",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+  .tp_methods = methods, .tp_init = hold, .tp_new = PyType_GenericNew};
+// What derives from it in C calls the slot of its base.
+static int hold_twice(PyObject* self, PyObject* values, PyObject* keywords) {
+  return held.tp_init(self, values, keywords);
+}
+static PyTypeObject twice = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Twice",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT, .tp_base = &held,
+  .tp_init = hold_twice};
+static PyObject* make(PyTypeObject* type, PyObject* values, PyObject* keywords) {
+  PyObject* made = type->tp_alloc(type, 0);
+  return made && hold(made, values, keywords) < 0 ? NULL : made;
+}
+static PyTypeObject made_at_once = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Made",
+  .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+  .tp_methods = methods, .tp_new = make};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "own", 0, -1, functions};
+PyMODINIT_FUNC PyInit_own(void) {
+  import_array();
+  if (PyType_Ready(&held) < 0 || PyType_Ready(&twice) < 0 || PyType_Ready(&made_at_once) < 0)
+    return NULL;
+  PyObject* made = PyModule_Create(&module);
+  PyModule_AddObjectRef(made, "Held", (PyObject*)&held);
+  PyModule_AddObjectRef(made, "Twice", (PyObject*)&twice);
+  PyModule_AddObjectRef(made, "Made", (PyObject*)&made_at_once);
+  return made;
+}
+"""
+
+
+@pytest.mark.parametrize("first", ["import numpy as np", "from own import fill, Held, Made, Twice"])
+def test_a_programs_own_extension_modules_take_our_arrays(python, file, tmp_path, first):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = file("own.c", EXTENSION)
+    headers = sysconfig.get_path("include"), numpy.get_include()
+    module = tmp_path / ("own" + sysconfig.get_config_var("EXT_SUFFIX"))
+    flags = ["-w", "-shared", "-fPIC", *(f"-I{folder}" for folder in headers)]
+    subprocess.run([compiler, *flags, source, "-o", module], check=True)
+    program = file(
+        "program.py",
+        f"""
+        {first}
+        import numpy as np
+        from own import fill, Held, Made, Twice
+
+        class Derived(Held):
+            def __init__(self, x, more):
+                super().__init__(x)
+                self.more = more
+
+        class Remade(Made):
+            def __new__(cls, x):
+                return super().__new__(cls, x + 1)
+
+        x = np.arange(4.0)
+        fill(x[1:3], 7)
+        print(x, fill.__name__, type(x) is np.ndarray)
+        all_held = Held(x), Held(array=x * 2), Twice(x + 1), Derived(x + 2, 1), Made(x), Remade(x)
+        for held in all_held:
+            print(held.first(x), type(held).__name__, isinstance(held, Held))
+        y = x * 3
+        held = Held(y)
+        y[0] = 5
+        print(held.first(y * 2), Held.first(held, x))
+        for wrong in (lambda: fill([1.0], 2), lambda: fill(x), lambda: Held(1), lambda: held.first(1)):
+            try:
+                wrong()
+            except TypeError as error:
+                print(error)
+        """,
+    )
+    assert python("-m", "frit", program).stdout == python(program).stdout
+
+
 def test_functions_of_libraries_that_get_real_arrays_can_be_pickled(frit, python, file):
     pytest.importorskip("scipy")
     pytest.importorskip("pandas")
@@ -804,6 +1001,13 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
     defvjp(value_of, lambda ans, weight: Weight)
     print(grad(lambda w: value_of(w) ** 2 + value_of(w))(Weight(x[3] * 1.0)).value)
     """,
+    "bottleneck": """
+    from bottleneck import replace
+    import bottleneck
+    x[0] = np.nan
+    replace(x, np.nan, 5)
+    print(x, bottleneck.move_mean(x, 2), bottleneck.nanmax(x * 2))
+    """,
     "cv2": """
     from cv2 import circle
     import cv2
@@ -811,6 +1015,20 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
     print(circle(image, (3, 3), 2, (1, 2, 3), -1) is image, image.sum(), cv2.resize(image, (4, 4)).sum())
     print(cv2.fillPoly(image, [np.array([[1, 1], [5, 1], [5, 5]], np.int32)], (7, 7, 7)).sum())
     print(cv2.ORB_create().detectAndCompute(image, None)[0])
+    """,
+    "dill": """
+    import dill
+    from numpy.random import Generator, default_rng
+    class Walk:
+        def __init__(self):
+            self.rng, self.x, self.total, self.add = np.random.default_rng(2), x * 1, x.sum(), np.add
+            self.kinds = np.ndarray, np.float64, Generator
+        def step(self):
+            return self.add(self.x, self.rng.random()), self.total, default_rng(3).random()
+    walk = dill.loads(dill.dumps(Walk()))
+    print(walk.step(), walk.kinds == Walk().kinds, walk.add == np.add)
+    print(dill.loads(dill.dumps(lambda y: np.sin(y) * x))(x))
+    print(dill.loads(dill.dumps(lambda y: np.sin(y) * x, recurse=True))(x))
     """,
     "h5py": """
     import h5py
@@ -822,6 +1040,12 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
         file["a"].read_direct(into)
         print(file["a"][x > 1], file["b"][np.array([0, 1])], into)
     """,
+    "jax": """
+    import jax, jax.numpy as jnp
+    print(jnp.sin(x), jax.jit(lambda v: v * 2)(x), jnp.array([x, x * 2]).sum(), jnp.dot(x, x))
+    print(jax.grad(lambda v: (v * x).sum())(x), jax.jit(lambda d: d["a"] + d["s"])({"a": x, "s": x.sum()}))
+    print(x * jnp.ones(6), jnp.ones(6) * x, type(x.sum() * jnp.ones(2)).__name__)
+    """,
     "joblib": """
     import joblib
     print(joblib.hash(x), joblib.hash({"x": [x * 2, 1]}))
@@ -832,6 +1056,11 @@ LIBRARIES_THAT_KNOW_ARRAYS_BY_CLASS = {
         file.createDimension("n", 6)
         file.createVariable("v", "f8", ("n",))[:] = x * 2
         print(file["v"][x > 1])
+    """,
+    "orjson": """
+    import orjson
+    print(orjson.dumps({"x": [x, {"y": x * 2}], "s": x.sum()}, option=orjson.OPT_SERIALIZE_NUMPY))
+    print(orjson.dumps(x, default=lambda a: a.tolist() if isinstance(a, np.ndarray) else None))
     """,
     "pint": """
     import pint

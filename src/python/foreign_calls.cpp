@@ -1,0 +1,248 @@
+// foreign_calls.cpp: calls of functions and classes that others define in C, with real arrays.
+#include "python/foreign_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <unordered_map>
+
+#include "python/fallback.h"
+#include "python/interop.h"
+#include "python/numpy_api.h"
+#include "python/source.h"
+
+namespace frit::python {
+namespace {
+
+ternaryfunc compiled_call = nullptr;  // numba's
+
+// The tp_call of compiled functions. They take less time than an adapter in Python would.
+PyObject* call_compiled(PyObject* callee, PyObject* values, PyObject* keywords) {
+  if (!may_hold_any_of_ours(values, keywords)) return compiled_call(callee, values, keywords);
+  note_source();
+  return guarded(
+      [&] { return checked(call_slot(compiled_call, callee, values, keywords)).release(); });
+}
+
+// taking_ours(type): a __call__ for it. As it is a slot's descriptor, the type that gets it calls
+// the slot, with no look-up.
+PyObject* taking_ours(PyObject*, PyObject* object) {
+  return guarded([&]() -> PyObject* {
+    const Ref call = checked(PyObject_GetAttrString(object, "__call__"));
+    if (!PyType_Check(object) || !Py_IS_TYPE(call.get(), &PyWrapperDescr_Type))
+      raise(PyExc_TypeError, "taking_ours: %R is no type with a __call__ in C", object);
+    auto* const type = reinterpret_cast<PyTypeObject*>(object);
+    const auto& slot = *reinterpret_cast<PyWrapperDescrObject*>(call.get());
+    compiled_call = reinterpret_cast<ternaryfunc>(slot.d_wrapped);
+    return PyDescr_NewWrapper(type, slot.d_base, reinterpret_cast<void*>(call_compiled));
+  });
+}
+
+std::unordered_map<PyTypeObject*, ternaryfunc> type_calls;  // of types that others define in C
+
+PyObject* call_with_real_values(PyObject* callee, PyObject* values, PyObject* keywords) {
+  const auto found = type_calls.find(Py_TYPE(callee));
+  if (found == type_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
+  if (!may_hold_any_of_ours(values, keywords)) return found->second(callee, values, keywords);
+  note_source();
+  return guarded([&] {
+    return checked(call_slot(found->second, callee, values, keywords, Results::AsTheyAre))
+        .release();
+  });
+}
+
+void set_type_call(PyTypeObject* type, bool on) {
+  const bool is_on = type->tp_call == call_with_real_values;
+  if (on && !is_on && type->tp_call) {
+    type_calls[type] = type->tp_call;
+    type->tp_call = call_with_real_values;
+  } else if (!on && is_on) {
+    type->tp_call = type_calls.extract(type).mapped();
+  }
+}
+
+// Functions that Cython makes insist on real arrays where their text says np.ndarray. Calls of them
+// go by a pointer in each, which is kept here, with a reference to the function.
+std::unordered_map<PyObject*, vectorcallfunc> cython_calls;
+
+vectorcallfunc* call_of(PyObject* function) {
+  const Py_ssize_t offset = Py_TYPE(function)->tp_vectorcall_offset;
+  return offset > 0 ? reinterpret_cast<vectorcallfunc*>(reinterpret_cast<char*>(function) + offset)
+                    : nullptr;
+}
+
+PyObject* call_cython(PyObject* callee, PyObject* const* values, std::size_t count,
+                      PyObject* names) {
+  const Arguments arguments{values, PyVectorcall_NARGS(count), names};
+  const std::span all(values,
+                      static_cast<std::size_t>(arguments.positional + arguments.keywords()));
+  if (std::ranges::any_of(all, is_array)) {
+    note_source();
+    return guarded([&] { return call_with_real_arrays(callee, arguments); });
+  }
+  const auto found = cython_calls.find(callee);
+  if (found == cython_calls.end()) return PyErr_Format(PyExc_SystemError, "%R is called", callee);
+  return found->second(callee, values, count, names);
+}
+
+void set_function_call(PyObject* function, vectorcallfunc& call, bool on) {
+  if (on && call && call != call_cython) {
+    cython_calls[Py_NewRef(function)] = call;
+    call = call_cython;
+  } else if (!on && call == call_cython) {
+    call = cython_calls.extract(function).mapped();
+    Py_DECREF(function);
+  }
+}
+
+// call_with_real(callee, on): in a function that Cython has made, or else in the type itself, so
+// that whoever holds an object of it holds one that takes our arrays.
+PyObject* call_with_real(PyObject*, PyObject* arguments) {
+  PyObject* callee = nullptr;
+  int on = 0;
+  if (!PyArg_ParseTuple(arguments, "Op", &callee, &on)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    vectorcallfunc* const call = PyType_Check(callee) ? nullptr : call_of(callee);
+    if (call)
+      set_function_call(callee, *call, on != 0);
+    else
+      set_type_call(
+          PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee) : Py_TYPE(callee),
+          on != 0);
+    return Py_NewRef(Py_None);
+  });
+}
+
+// ---- constructors -------------------------------------------------------------------------------
+
+// Subclasses inherit the slots, and may call those of the class that they come from: each has a
+// function that knows its own type.
+constexpr std::size_t most_types = 64;
+struct Constructors {
+  PyTypeObject* type;
+  newfunc make;
+  initproc fill;
+  vectorcallfunc both;
+  bool is_on;
+};
+std::array<Constructors, most_types> constructors;
+std::size_t constructor_count = 0;
+
+// The arguments of a constructor, with real arrays for ours.
+struct RealArguments {
+  RealArguments(PyObject* values, PyObject* keywords)
+      : positional(Ref::borrow(values)), named(keywords ? Ref::borrow(keywords) : Ref()) {
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(values); ++k) {
+      if (!is_array(PyTuple_GET_ITEM(values, k))) continue;
+      if (positional.get() == values)
+        positional = checked(PyList_AsTuple(checked(PySequence_List(values)).get()));
+      const Ref ours = Ref::steal(PyTuple_GET_ITEM(positional.get(), k));
+      PyTuple_SET_ITEM(positional.get(), k, real_object(ours.get()).release());
+    }
+    PyObject *name, *value;
+    for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &name, &value);) {
+      if (!is_array(value)) continue;
+      if (named.get() == keywords) named = checked(PyDict_Copy(keywords));
+      checked_status(PyDict_SetItem(named.get(), name, real_object(value).get()));
+    }
+  }
+  Ref positional, named;
+};
+
+template <std::size_t k>
+PyObject* make_with_real(PyTypeObject* type, PyObject* values, PyObject* keywords) {
+  return guarded([&] {
+    const RealArguments real(values, keywords);
+    return checked(constructors[k].make(type, real.positional.get(), real.named.get())).release();
+  });
+}
+template <std::size_t k>
+int fill_with_real(PyObject* self, PyObject* values, PyObject* keywords) {
+  return guarded_status([&] {
+    const RealArguments real(values, keywords);
+    checked_status(constructors[k].fill(self, real.positional.get(), real.named.get()));
+  });
+}
+
+struct Slots {
+  newfunc make;
+  initproc fill;
+};
+template <std::size_t... k>
+constexpr std::array<Slots, sizeof...(k)> slots_of(std::index_sequence<k...>) {
+  return {Slots{make_with_real<k>, fill_with_real<k>}...};
+}
+
+constexpr auto slots = slots_of(std::make_index_sequence<most_types>());
+
+// Where the type stands, or would.
+std::size_t place_of(PyTypeObject* type) {
+  std::size_t k = 0;
+  while (k < constructor_count && constructors[k].type != type) ++k;
+  return k;
+}
+
+// Slots that the type has from its base stay those of its base: object's compare them.
+Slots slots_for(PyTypeObject* type, std::size_t k) {
+  Slots found = slots[k];
+  if (type->tp_new == PyBaseObject_Type.tp_new) found.make = type->tp_new;
+  if (type->tp_init == PyBaseObject_Type.tp_init) found.fill = type->tp_init;
+  const std::size_t base = place_of(type->tp_base);
+  if (base < constructor_count && constructors[base].make == type->tp_new)
+    found.make = slots[base].make;
+  if (base < constructor_count && constructors[base].fill == type->tp_init)
+    found.fill = slots[base].fill;
+  return found;
+}
+
+// __init__, which super() finds, calls the slot as it was when the type was made.
+void set_init(PyTypeObject* type, initproc fill) {
+  PyObject* const before = PyDict_GetItemString(type->tp_dict, "__init__");
+  if (!before || !Py_IS_TYPE(before, &PyWrapperDescr_Type)) return;
+  const auto& descriptor = *reinterpret_cast<PyWrapperDescrObject*>(before);
+  const Ref made =
+      checked(PyDescr_NewWrapper(type, descriptor.d_base, reinterpret_cast<void*>(fill)));
+  checked_status(PyDict_SetItemString(type->tp_dict, "__init__", made.get()));
+  PyType_Modified(type);
+}
+
+// construct_with_real(type, on): its objects are made of real arrays. Bases come before what
+// derives from them.
+PyObject* construct_with_real(PyObject*, PyObject* arguments) {
+  PyTypeObject* type = nullptr;
+  int on = 0;
+  if (!PyArg_ParseTuple(arguments, "O!p", &PyType_Type, &type, &on)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    const std::size_t k = place_of(type);
+    if (k == most_types) return Py_NewRef(Py_None);
+    Constructors& before = constructors[k];
+    if (on && (k == constructor_count || !before.is_on)) {
+      if (k == constructor_count) ++constructor_count;
+      const Slots ours = slots_for(type, k);
+      before = {type, type->tp_new, type->tp_init, type->tp_vectorcall, true};
+      Py_INCREF(as_object(type));
+      if (type->tp_new) type->tp_new = ours.make;
+      if (type->tp_init) type->tp_init = ours.fill;
+      type->tp_vectorcall = nullptr;
+      if (type->tp_init) set_init(type, ours.fill);
+    } else if (!on && k < constructor_count && before.is_on) {
+      before.is_on = false;
+      type->tp_new = before.make;
+      type->tp_init = before.fill;
+      type->tp_vectorcall = before.both;
+      if (type->tp_init) set_init(type, before.fill);
+      Py_DECREF(as_object(type));
+    }
+    return Py_NewRef(Py_None);
+  });
+}
+
+}  // namespace
+
+std::vector<PyMethodDef> foreign_call_functions() {
+  return {{"taking_ours", taking_ours, METH_O, nullptr},
+          {"call_with_real", call_with_real, METH_VARARGS, nullptr},
+          {"construct_with_real", construct_with_real, METH_VARARGS, nullptr}};
+}
+
+}  // namespace frit::python
