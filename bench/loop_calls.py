@@ -64,7 +64,7 @@ def mean_time(function: Callable[[], Any], seconds: float = 2e-3) -> float:
 def stays_python(rounds: int) -> dict[str, float]:
     """The rewritten function's time over the plain one's: the least of many each, by turns."""
     from frit import _importer
-    from frit.loops import implicit
+    from frit.loops.find import implicit
 
     _importer.install()
     found = {}
@@ -91,7 +91,7 @@ def stays_python(rounds: int) -> dict[str, float]:
 def known_plans(rounds: int) -> dict[str, float]:
     """By nest: microseconds of a call with a few elements, what it does included."""
     import frit
-    from frit.loops import place
+    from frit.loops.run import place
 
     sys.path.insert(0, str(ROOT))
     from tests.loops import kernels

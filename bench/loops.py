@@ -31,7 +31,7 @@ import numpy as np
 
 import frit
 from frit import _core
-from frit.loops import place, traits
+from frit.loops.run import place, traits
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.loops import kernels

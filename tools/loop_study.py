@@ -30,14 +30,15 @@ from typing import Any
 import numpy as np
 
 from frit import _core
-from frit.loops.attributes import DOT, uses_of
-from frit.loops.implicit import codes_by_place
+from frit.loops.find.implicit import codes_by_place
+from frit.loops.find.rewrite import Rewriter
+from frit.loops.find.trees import trees_of_text
 from frit.loops.names import assigned_names, copied, nodes_in
-from frit.loops.nest import Inputs, translate
-from frit.loops.place import Place
-from frit.loops.rewrite import Rewriter
-from frit.loops.trees import trees_of_text
-from frit.loops.values import Refused
+from frit.loops.nest.translation import Inputs
+from frit.loops.nest.values import Refused
+from frit.loops.run.attributes import DOT, uses_of
+from frit.loops.run.place import Place
+from frit.loops.run.site import Refusal, translated
 
 KINDS = ("parallel", "reduction", "scan", "serial", "serial")  # a wavefront has serial loops
 COLUMNS = ("loops", "parallel", "at run time", "reduction", "scan", "serial", "Python")
@@ -276,9 +277,12 @@ class FileStudy:
             surroundings,
             frozenset(o for o in outputs if o not in names),
         )
-        translation = translate(inputs)
+        try:
+            translation, inputs = translated(inputs, [], [])
+        except Refusal as refused:
+            raise Refused(place.node, refused.reason) from None
         nest = _core.LoopNest(translation.kernel, translation.results)
-        return translation, nest.verdicts(given, translation.failing)
+        return translation, nest.verdicts(inputs.values, translation.failing)
 
     @staticmethod
     def value(name: str, use: Names) -> Any:

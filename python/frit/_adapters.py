@@ -80,7 +80,7 @@ def _numba() -> None:
 
     def get_code_object(function: Any) -> Any:
         """The code that Python made, where the loop door has rewritten it."""
-        place = sys.modules.get("frit.loops.place")
+        place = sys.modules.get("frit.loops.run.place")
         if place is None or not isinstance(function, types.FunctionType):
             return code_of(function)
         return place.original_code(function)

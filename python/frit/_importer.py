@@ -327,7 +327,7 @@ def _notebook() -> Any:
 
 
 def _treat_cells(shell: Any) -> None:
-    from frit.loops import implicit
+    from frit.loops.find import implicit
 
     _ignore_cells(shell)
     shell.ast_transformers.append(implicit.CellTransformer(shell.user_ns))
@@ -335,7 +335,7 @@ def _treat_cells(shell: Any) -> None:
 
 def _ignore_cells(shell: Any) -> None:
     shell.ast_transformers[:] = [
-        t for t in shell.ast_transformers if type(t).__module__ != "frit.loops.implicit"
+        t for t in shell.ast_transformers if type(t).__module__ != "frit.loops.find.implicit"
     ]
 
 

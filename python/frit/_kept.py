@@ -37,10 +37,10 @@ def code_of(
     if (b"for" not in text and b"while" not in text) or os.environ.get("FRIT_LOOPS", "1") == "0":
         return original
     if original.co_filename.startswith("<"):
-        from frit.loops import implicit
+        from frit.loops.find import implicit
 
         return implicit.code_of(text, original, is_program=is_program)
-    from frit.loops.codes import has_loops
+    from frit.loops.find.codes import has_loops
 
     if not has_loops(original):
         return original
@@ -48,7 +48,7 @@ def code_of(
     facts = b"%d " % len(text) + source_hash(_SEED, text)
     if (found := _loaded(origin, facts, text, original)) is not None:
         return found
-    from frit.loops import implicit
+    from frit.loops.find import implicit
 
     code, content = implicit.code_and_content(text, original, (origin, facts), is_program)
     if content is not None:
@@ -68,7 +68,7 @@ def _loaded(
             return None
         if not content:
             return original
-        from frit.loops import kept
+        from frit.loops.find import kept
 
         return kept.module_of(content, text, original, (origin, facts))
 

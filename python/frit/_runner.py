@@ -104,7 +104,7 @@ def run(request: Request) -> None:
     if "--report" in request.options:
         import atexit
 
-        import frit.loops.place  # lets its places go when the report has counted them
+        import frit.loops.run.place  # lets its places go when the report has counted them
         from frit.report import profile
 
         atexit.register(profile.print_at_exit)

@@ -1,6 +1,6 @@
 // loop_gate.cpp: what a loop asks before it runs: the shortest way to a no.
 //
-// A gate stands for its place's `take` (python/frit/loops/place.py). It guesses what the loop takes
+// A gate stands for its place's `take` (frit/loops/run/place.py). It guesses what the loop takes
 // and asks its pace; only where the answer is yes, or a no of another kind than the one before,
 // does it go on to the place. It is told when the loop has run as Python, and times both.
 #include <structmember.h>

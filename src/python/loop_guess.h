@@ -9,7 +9,7 @@
 
 namespace frit::python {
 
-// Steps on a stack of numbers (python/frit/loops/work.py writes them):
+// Steps on a stack of numbers (frit/loops/run/work.py writes them):
 //   c  a constant            v  an int that is given     s  the size of an array
 //   0 .. 7  an extent of an array, or the length of something else
 //   A .. G  an extent, counted from the last axis

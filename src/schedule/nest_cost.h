@@ -2,7 +2,7 @@
 //
 // The second half of the cost model of loops: one launch or several, and by launch_.cost one core
 // or all of them (engine/launch.cpp). Whether a nest runs compiled at all is decided before it is
-// translated, in python/frit/loops/work.py. Guesses only decide how a nest runs, never what it
+// translated, in python/frit/loops/run/work.py. Guesses only decide how a nest runs, never what it
 // gives. `python bench/loops.py --oracle` holds the choices against the best ones.
 #pragma once
 

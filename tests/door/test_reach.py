@@ -70,7 +70,7 @@ def test_modules_of_a_program_with_arrays_are_looked_at(frit, file):
         """
         import beside
         import numpy as np
-        from frit.loops import place
+        from frit.loops.run import place
         print(len(place.places))
         """
     )

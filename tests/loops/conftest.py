@@ -4,7 +4,7 @@ import pytest
 from tests.door.conftest import file, frit, python
 
 from frit import _core
-from frit.loops import place
+from frit.loops.run import place
 
 __all__ = ["file", "frit", "python"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from frit.loops.site import OURS
+from frit.loops.run.site import OURS
 
 _COMPARISONS = ["<", ">", "==", "!=", ">="]
 DTYPES = ["f8", "f8", "f8", "f4", "i8", "i8", "i4", "u1", "i2", "?"]

@@ -12,7 +12,8 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import implicit, place
+from frit.loops.find import implicit
+from frit.loops.run import place
 
 from .fuzz import same
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from frit.loops import flow, implicit
+from frit.loops.find import flow, implicit
 from frit.loops.names import assigned_names, nodes_in
 
 

@@ -21,9 +21,10 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import binding, implicit, place, traits
+from frit.loops.find import implicit
+from frit.loops.find.peel import private_names
 from frit.loops.names import nodes_in
-from frit.loops.peel import private_names
+from frit.loops.run import binding, place, traits
 
 from .fuzz import Program, same
 from .kernels import KERNELS, arguments
@@ -788,7 +789,7 @@ def cell(text):
     done.raise_error()
     return done.result
 cell("%load_ext frit")
-from frit.loops import place
+from frit.loops.run import place
 place.WORTH = 1e-3  # however fast the machine is
 cell("import numpy as np\\nx = np.arange(100000.0)\\nfor i in range(100000):\\n    x[i] = x[i] + i")
 cell("def f(y):\\n    for k in range(len(y)):\\n        y[k] = 2 * y[k]\\n    return y")
@@ -861,7 +862,7 @@ sys.path.insert(0, {root!r})
 import numpy as np
 from tests.loops import kernels
 if "frit" in sys.modules:
-    from frit.loops import place
+    from frit.loops.run import place
     # So that the loops need not run for long before.
     place.WORTH, place.FIRST_WORTH = 0.05e-3, 3.0
 SIZES = {{name: (300, 60) for name in ("vector_add", "saxpy", "black_scholes", "histogram")}}
@@ -898,7 +899,7 @@ def test_the_first_nest_of_a_process_has_to_be_worth_the_loading_of_llvm(python,
     worth = """
 import sys
 if "frit" in sys.modules:
-    from frit.loops import place
+    from frit.loops.run import place
     place.FIRST_WORTH = 1e6
 """
     program = file("program.py", worth + PROGRAM)

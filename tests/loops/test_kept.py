@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from frit import _activity, _kept
-from frit.loops import implicit, place, trees
-from frit.loops.traits import as_row
+from frit.loops.find import implicit, trees
+from frit.loops.run import place
+from frit.loops.run.traits import as_row
 
 from . import kernels
 
@@ -308,12 +309,12 @@ def test_programs_keep_their_modules(tmp_path):
 def test_a_kept_program_starts_without_what_reads_texts(tmp_path):
     (tmp_path / "main.py").write_text(f"""
 import sys
-print(*sorted({{"ast", "pickle", "typing", "frit.loops.place"}} & sys.modules.keys()))
+print(*sorted({{"ast", "pickle", "typing", "frit.loops.run.place"}} & sys.modules.keys()))
 {MODULE}
 """)
     first, second = outputs_of_runs(tmp_path, 2)
-    assert first == "ast frit.loops.place typing\n"
-    assert second == "frit.loops.place\n"
+    assert first == "ast frit.loops.run.place typing\n"
+    assert second == "frit.loops.run.place\n"
 
 
 def test_a_kept_program_asks_its_places_without_what_reads_texts(tmp_path):
@@ -322,7 +323,7 @@ import sys
 import numpy
 import part
 x, y = [1.0] * 4, [0.0] * 4
-readers = {"frit.loops.names", "frit.loops.rewrite", "frit.loops.work"}
+readers = {"frit.loops.names", "frit.loops.find.rewrite", "frit.loops.run.work"}
 print(part.scaled(x, y, 4)[3], len(readers & sys.modules.keys()))
 """)
     (tmp_path / "part.py").write_text(PART)

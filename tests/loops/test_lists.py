@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import frit
-from frit.loops import place, site
-from frit.loops.list_runs import MOST_EXACT, Watched
+from frit.loops.run import place, site
+from frit.loops.run.list_runs import MOST_EXACT, Watched
 
 from .fuzz import calls_of
 from .fuzz_lists import ListProgram, outcome_with_lists, same_with_lists

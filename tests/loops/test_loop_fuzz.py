@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit.loops import reductions
+from frit.loops.nest import reductions
 
 from .fuzz import (
     ComplexProgram,

@@ -16,7 +16,7 @@ import pytest
 
 import frit
 import frit.numpy
-from frit.loops import place, traits
+from frit.loops.run import place, traits
 
 from .fuzz import outcome, same_outcome
 from .kernels import KERNELS, arguments

@@ -22,7 +22,8 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import implicit, place
+from frit.loops.find import implicit
+from frit.loops.run import place
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "150"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))

@@ -14,7 +14,7 @@ import pytest
 import frit
 import frit.numpy
 from frit import _core
-from frit.loops import place, traits, work
+from frit.loops.run import place, traits, work
 
 NANOSECOND = 1e-9
 OWNER = types.SimpleNamespace(ask=lambda *_: None, clock=None)  # stands for a place
@@ -262,7 +262,7 @@ for _ in range(40):
     path = walk(np.zeros(2000))
 print(path[-1], pick(np.zeros(9)).sum())
 if "frit" in sys.modules:
-    assert "frit.loops.nest" not in sys.modules
+    assert "frit.loops.nest.nest" not in sys.modules
     import frit
     print("random.gauss()" in str(frit.explain(walk)), file=sys.stderr)
 """
@@ -281,7 +281,7 @@ for n in range(20000, 30000, 100):
     found = mirrored(n)
 print(found)
 if "frit" in sys.modules:
-    assert "frit.loops.nest" not in sys.modules
+    assert "frit.loops.nest.nest" not in sys.modules
     import frit
     print("str()" in str(frit.explain(mirrored)), file=sys.stderr)
 """

@@ -8,8 +8,8 @@ import types
 
 import pytest
 
-from frit.loops import implicit, parts
-from frit.loops.place import Place
+from frit.loops.find import implicit, parts
+from frit.loops.run.place import Place
 
 FUNCTION = """
     def f(x, n):

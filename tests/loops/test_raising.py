@@ -282,7 +282,8 @@ def checks_and_sums(x):
 
 
 @pytest.mark.parametrize(
-    ("function", "arrays", "kind"), [(checks_each, 2, "parallel"), (checks_and_sums, 1, "reduction")]
+    ("function", "arrays", "kind"),
+    [(checks_each, 2, "parallel"), (checks_and_sums, 1, "reduction")],
 )
 def test_a_loop_that_only_counts_its_failures_is_parallel(function, arrays, kind):
     parallel = frit.parallelize(function)

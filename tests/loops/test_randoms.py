@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit.loops import streams
+from frit.loops.run import streams
 
 from .test_loops import runs_compiled
 

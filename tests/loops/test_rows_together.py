@@ -16,7 +16,7 @@ import pytest
 
 import frit
 from frit import _core
-from frit.loops import place, traits
+from frit.loops.run import place, traits
 
 PROGRAMS = 60
 DTYPES = ["f8", "f8", "f8", "f4", "i4", "i2", "c16", "i8", "u1"]

@@ -284,7 +284,8 @@ def test_an_alarm_in_the_middle_of_a_translation_is_not_lost(monkeypatch):
     import numpy as np
 
     import frit
-    from frit.loops import nest, site
+    from frit.loops.nest import nest
+    from frit.loops.run import site
 
     class Alarm(Exception):
         pass
@@ -319,7 +320,7 @@ def test_a_fork_waits_for_another_threads_translation(tmp_path):
     """In the child that thread is gone, and what it was importing would stay locked."""
     text = f"""{SETUP}{NESTS["rows and columns"]}{A}
 import gc, sys, threading
-import frit.loops.nest as nest
+import frit.loops.nest.nest as nest
 translate, has_begun, forks = nest.translate, threading.Event(), threading.Event()
 has_ended = False
 def slowly(inputs):
@@ -351,7 +352,7 @@ other = threading.Thread(target=work, args=(a,), daemon=True)
 other.start()
 def is_in_nest():
     frame = sys._current_frames()[other.ident]
-    return frame.f_globals.get("__name__") == "frit.loops.site" and frame.f_code.co_name == "run"
+    return frame.f_globals.get("__name__") == "frit.loops.run.site" and frame.f_code.co_name == "run"
 while not is_in_nest():
     time.sleep(0.01)
 sys.exit("done")

@@ -18,8 +18,9 @@ import pytest
 
 import frit
 from frit import _activity
-from frit.loops import binding, implicit, place, rewrite, traits, turns
-from frit.loops.site import OURS
+from frit.loops.find import implicit, rewrite
+from frit.loops.run import binding, place, traits, turns
+from frit.loops.run.site import OURS
 
 PROGRAMS = int(os.environ.get("FRIT_FUZZ_PROGRAMS", "300"))
 FIRST = int(os.environ.get("FRIT_FUZZ_SEED", "1"))
@@ -219,7 +220,7 @@ def test_a_bound_that_divides_by_nothing_in_this_call_stays_python(at_once):
 
 
 def test_a_list_that_is_appended_to_gets_room_as_often_as_it_needs_it(at_once, monkeypatch):
-    from frit.loops import lists
+    from frit.loops.nest import lists
 
     monkeypatch.setattr(lists, "MORE", 5)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import frit
-from frit.loops.reductions import comparisons
+from frit.loops.nest.reductions import comparisons
 
 from .test_loops import runs_compiled
 

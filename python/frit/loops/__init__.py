@@ -8,6 +8,8 @@
 The function means what it meant. A nest of loops that Frit can translate, and of which it knows
 before the first store that Python would raise no error in it, runs compiled; anything else runs as
 the Python it is. frit.explain(saxpy) says which, and why.
+
+find/ looks for nests in a text and gives each a place; run/ is a place at work; nest/ translates.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ class Parallelized:
 
     def rewritten(self) -> types.FunctionType:
         from frit import _kept
-        from frit.loops import kept
-        from frit.loops.codes import function_with, with_places
+        from frit.loops.find import kept
+        from frit.loops.find.codes import function_with, with_places
 
         function, cells = self.function, filled_cells(self.function)
         origin = kept.origin_of(function, cells)
@@ -101,10 +103,10 @@ class Parallelized:
         """The function's code, in which places are numbers."""
         import ast
 
-        from frit.loops.codes import compiled_function
+        from frit.loops.find.codes import compiled_function
+        from frit.loops.find.rewrite import Rewriter, Scope
+        from frit.loops.find.trees import trees_of
         from frit.loops.names import copied, owner_of
-        from frit.loops.rewrite import Rewriter, Scope
-        from frit.loops.trees import trees_of
         from frit.translate.source import source_of
 
         function = self.function

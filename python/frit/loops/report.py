@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from frit.loops import state_of
-from frit.loops.attributes import DOT
-from frit.loops.generators import FUNCTIONS
-from frit.loops.list_runs import COUNT
 from frit.loops.names import path_of
-from frit.loops.place import Place, places, places_of
+from frit.loops.run.attributes import DOT
+from frit.loops.run.generators import FUNCTIONS
+from frit.loops.run.list_runs import COUNT
+from frit.loops.run.place import Place, places, places_of
 from frit.translate.flow import may_leave
 
 _KINDS = ("parallel", "reduction", "scan", "serial", "wavefront")

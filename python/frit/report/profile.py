@@ -24,7 +24,7 @@ class Report:
     def now(cls) -> Report:
         """The report up to this moment; computes nothing."""
         core = sys.modules.get("frit._core")
-        place = sys.modules.get("frit.loops.place")
+        place = sys.modules.get("frit.loops.run.place")
         loops = place.calls() if core is not None and place is not None else (0, 0)
         fallback = sys.modules.get("frit.numpy._fallback")
         if core is None or (fallback is None and not any(loops)):

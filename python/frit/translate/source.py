@@ -59,7 +59,7 @@ def source_of(function: types.FunctionType) -> FunctionSource:
 
 def original_code(function: types.FunctionType) -> types.CodeType:
     """A function's code before the loop door has rewritten it."""
-    place = sys.modules.get("frit.loops.place")
+    place = sys.modules.get("frit.loops.run.place")
     code: types.CodeType = place.original_code(function) if place else function.__code__
     return code
 

@@ -1,0 +1,499 @@
+"""rewrite.py: statements -> the same statements, whose nests of loops ask their places first.
+
+    for i in range(n):            if <place>.on and (<place>.is_gated or <place>.traced() is None)
+        ..                   ->      and (found := <place>.take(a, b, n)) is not None:
+                                      (variables that are read behind it) = found
+                                  else: the loop itself
+
+So whatever a place does not take runs as the Python it is, at its lines, on untouched data. In a
+module's own code the place reads and writes the variables itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from frit.loops.find.codes import KEY, has_loops
+from frit.loops.find.decorators import harmless_of, is_harmless
+from frit.loops.find.flow import Facts, Flow, leaving, may_be_series, text_in
+from frit.loops.find.trees import Trees
+from frit.loops.names import assigned_names, copied, mangle, nodes_in, parts_of
+from frit.loops.run.place import Place, module_place
+from frit.loops.run.turns import Turns, copies_of
+from frit.translate.record import field, record
+
+_STATEMENTS = (
+    ast.For,
+    ast.While,
+    ast.If,
+    ast.Assign,
+    ast.AugAssign,
+    ast.AnnAssign,
+    ast.Pass,
+    ast.Continue,
+    ast.Break,
+    ast.Return,
+    ast.Raise,
+    ast.Assert,
+    ast.Expr,
+)
+_ASSIGNMENTS = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign])
+_LOOPS = (ast.For, ast.While, ast.GeneratorExp, ast.ListComp)
+_UNSAFE = {"locals", "vars", "eval", "exec", "globals", "dir"}
+_FOUND, _RETURNS, _RESULT = "$found", "$returns", "$result"
+_ROUND, _PAUSED = "$round", "$paused"
+# Context managers that let every exception out.
+_PLAIN_CONTEXTS = {"open", "errstate", "catch_warnings", "printoptions"}
+_LOAD, _STORE, _AND, _OR = ast.Load(), ast.Store(), ast.And(), ast.Or()
+_IS, _IS_NOT = ast.Is(), ast.IsNot()
+
+
+@record
+class Scope:
+    """Where statements stand. code: of the function, or of the module (is_module)."""
+
+    code: types.CodeType
+    is_module: bool = False
+    cells: set[str] = field(default_factory=set)  # variables of functions around, with values
+
+    @property
+    def locals(self) -> set[str]:
+        return set(self.code.co_varnames) - set(self.code.co_cellvars)
+
+
+class Rewriter:
+    """A function, or a module with its functions.
+
+    trees: which has them as they are in the text; codes: the functions', by line and name.
+    """
+
+    def __init__(
+        self, trees: Trees, codes: dict[tuple[int, str], types.CodeType] | None = None
+    ) -> None:
+        self.trees = trees
+        self.codes = codes or {}
+        self.places: list[Place] = []
+        self.explains = True  # whether somebody may ask for what is refused
+        self.refused: list[tuple[ast.For, ast.AST, str]] = []  # loop, what in it, and why
+        self.private: set[str] = set()  # variables of the module's own code, as of peel.py
+        self.has_private_names = True  # whether there may be some, as `__x` in a class
+        self.harmless: frozenset[str] = frozenset()  # decorators of its own
+        self.owner = ""  # the class that is looked at
+        self.unit = 0  # the line of the function around, where a text is read in parts
+        self.refer: Callable[[int], ast.expr] = lambda number: ast.Constant((KEY, number))
+
+    def function(self, node: ast.FunctionDef, scope: Scope) -> None:
+        """Rewrites its body."""
+        code = scope.code
+        if not has_loops(code):
+            return None
+        try:
+            flow = Flow(node.body)
+        except RecursionError:  # some hundred elifs, for one
+            return self.leave(node, "the function's statements are too deep in one another")
+        if not flow.has_nests and not flow.has_definitions:
+            return self.refuse_all(node)
+        if not _UNSAFE.isdisjoint(code.co_names):
+            return self.leave(node, "the function looks at its variables")
+        if self.has_private_names:
+            nodes = nodes_in([node])
+            if not mangle(nodes[1:], "" if flow.has_own_names else self.owner):
+                return self.leave(node, "the function has a name that is private to a class")
+            flow = Flow(node.body)
+        parameters = flow.set_of(code.co_varnames[: _parameter_count(code)])
+        body = _Body(self, scope, flow, flow.behind_loops(node.body, 0))
+        body.body(node.body, parameters & ~flow.deleted)
+        return None
+
+    def module(self, node: ast.Module, code: types.CodeType, nodes: list[ast.AST]) -> None:
+        """Rewrites the module's own code, and the functions in it. nodes: all of them."""
+        self.harmless = harmless_of(node, nodes)
+        _Body(self, Scope(code, is_module=True), None, {}).body(node.body, 0)
+
+    def definition(self, node: ast.FunctionDef, cells: set[str]) -> None:
+        """A function in what is rewritten."""
+        if not all(is_harmless(d, self.harmless) for d in node.decorator_list):
+            return self.leave(node, "the function's decorator may read its code")
+        code = self.codes.get(place_of_definition(node))
+        if code is None:
+            return self.leave(node, "several functions stand in this line")
+        return self.function(node, Scope(code, cells=cells & set(code.co_freevars)))
+
+    def leave(self, node: ast.FunctionDef, why: str) -> None:
+        if self.explains:
+            loops = (n for n in ast.walk(node) if isinstance(n, ast.For))
+            self.refused += [(_spot(n), _spot(node), why) for n in loops]
+
+    def refuse_all(self, node: ast.FunctionDef) -> None:
+        if self.explains:
+            for loop in (n for n in nodes_in([node]) if isinstance(n, ast.For)):
+                self.refuse(loop, *(why_not(loop) or (loop, "")))
+
+    def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
+        self.refused.append((_spot(loop), _spot(part), why))
+
+    def guarded(self, node: ast.For, place: Place, facts: Facts) -> ast.stmt:
+        number = len(self.places)
+        self.places.append(place)
+        # All on the loop's first line, whose end is its own: a tracer must see no other.
+        here = {
+            "lineno": node.lineno,
+            "end_lineno": node.lineno,
+            "col_offset": node.col_offset,
+            "end_col_offset": node.col_offset + len("for"),
+        }
+
+        def at(made: Any) -> Any:
+            made.__dict__.update(here)
+            return made
+
+        reference = at(self.refer(number))
+        nothing = at(ast.Constant(None))
+
+        def part(name: str) -> Any:
+            return at(ast.Attribute(reference, name, _LOAD))
+
+        # A gate looks by itself whether the program is traced.
+        is_free = at(ast.Compare(at(ast.Call(part("traced"), [], [])), [_IS], [nothing]))
+        is_free = at(ast.BoolOp(_OR, [part("is_gated"), is_free]))
+        if place.is_peeled:
+            # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
+            rest = at(ast.Call(part("rest"), [node.iter], []))
+            test = at(ast.BoolOp(_AND, [part("on"), is_free]))
+            node.iter = at(ast.IfExp(test, rest, copied(node.iter)))
+            return node
+        is_found, taken = self.taking(place, facts, at, part("take"))
+        test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
+        if facts.returns:
+            for nodes in _lists_with_returns(node):
+                nodes[:] = [
+                    x for n in nodes for x in ([self.stop(number), n] if _returns(n) else [n])
+                ]
+        made: ast.stmt = at(ast.If(test, taken, [node, self.stop(number)]))
+        return made
+
+    @staticmethod
+    def taking(
+        place: Place, facts: Facts, at: Callable[[Any], Any], take: Any
+    ) -> tuple[ast.expr, list[ast.stmt]]:
+        """Whether the place runs the nest, and what follows where it has."""
+        arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in place.passed]
+        if not place.is_module:
+            # Python is slow to look for a method of this name, so it must not look like one.
+            take = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), take))
+        found = at(ast.Call(take, arguments, []))
+        taken: list[ast.stmt] = []
+        pauses = place.turns is not None and place.turns.pauses
+        if (place.outputs or facts.returns or pauses) and not place.is_module:
+            found = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), found))
+            names = [*place.outputs, *([_RETURNS, _RESULT] if facts.returns else [])]
+            names += [_PAUSED] if pauses else []
+            unpacked = at(ast.Tuple([at(ast.Name(n, _STORE)) for n in names], _STORE))
+            taken.append(at(ast.Assign([unpacked], at(ast.Name(_FOUND, _LOAD)))))
+        else:
+            taken.append(at(ast.Pass()))
+        if facts.returns:
+            result = at(ast.Return(at(ast.Name(_RESULT, _LOAD))))
+            taken.append(at(ast.If(at(ast.Name(_RETURNS, _LOAD)), [result], [])))
+        if pauses and not place.is_module:
+            taken.append(at(ast.If(at(ast.Name(_PAUSED, _LOAD)), [at(ast.Continue())], [])))
+        return at(ast.Compare(found, [_IS_NOT], [at(ast.Constant(None))])), taken
+
+    def in_turns(self, node: ast.While, place: Place, facts: Facts) -> list[ast.stmt]:
+        """The loop, whose place is asked behind some rounds (turns.py)."""
+        number = len(self.places)
+        self.places.append(place)
+        spot = {name: getattr(node, name) for name in ("lineno", "col_offset")}
+        spot |= {"end_lineno": node.lineno, "end_col_offset": node.col_offset + len("while")}
+
+        def at(made: Any) -> Any:  # code of no line, which no tracer sees
+            made.__dict__.update(_NOWHERE)
+            return made
+
+        def here(made: Any) -> Any:
+            made.__dict__.update(spot)
+            return made
+
+        def part(name: str, context: ast.expr_context = _LOAD) -> Any:
+            return at(ast.Attribute(at(self.refer(number)), name, context))
+
+        is_free = at(ast.Call(part("traced"), [], []))
+        is_free = at(ast.Compare(is_free, [_IS], [at(ast.Constant(None))]))
+        is_found, taken = self.taking(place, facts, here, here(part("take")))
+        test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
+        assert place.turns is not None
+
+        def left(context: ast.expr_context) -> Any:
+            name = at(ast.Name(_ROUND, context))
+            return part("round", context) if place.is_module else name
+
+        begin = at(ast.Assign([left(_STORE)], part("rounds")))
+        count = at(ast.AugAssign(left(_STORE), ast.Sub(), at(ast.Constant(1))))
+        ask = at(ast.If(test, [*taken, at(ast.Break())], []))
+        turn: list[ast.stmt] = [at(ast.If(left(_LOAD), [count], [ask, begin]))]
+        rounds: list[ast.stmt] = []
+        for copy in range(1 if place.turns.has_loops else copies_of(node)):
+            if copy and isinstance(node.test, ast.Constant) and node.test.value:
+                rounds.append(here(ast.Pass()))  # what a tracer sees of it
+            elif copy:
+                is_over = at(ast.UnaryOp(ast.Not(), copied(node.test)))
+                rounds.append(at(ast.If(is_over, [at(ast.Break())], [])))
+            rounds += copied(node.body) if copy else node.body
+        # Behind the rounds, it costs a loop of few rounds nothing.
+        is_first = any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
+        rounds = turn + rounds if is_first else rounds + turn
+        node.body = rounds
+        return [node] if place.is_module else [copied(begin), node]
+
+    def stop(self, number: int) -> ast.stmt:
+        """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
+
+        def at(made: Any) -> Any:
+            made.__dict__.update(_NOWHERE)
+            return made
+
+        clock = at(ast.Attribute(at(self.refer(number)), "clock", _LOAD))
+        runs = at(ast.Compare(clock, [_IS_NOT], [at(ast.Constant(None))]))
+        stop = at(ast.Call(at(ast.Attribute(clock, "stop", _LOAD)), [], []))
+        made: ast.stmt = at(ast.If(runs, [at(ast.Expr(stop))], []))
+        return made
+
+
+_NOWHERE = {"lineno": -1, "end_lineno": -1, "col_offset": -1, "end_col_offset": -1}
+
+
+def place_of_definition(node: ast.FunctionDef) -> tuple[int, str]:
+    """Its code's first line, and its name."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)]), node.name
+
+
+def _spot(node: Any) -> Any:
+    """A node of this kind where it stands, without what is in it."""
+    return ast.copy_location(type(node)(), node)
+
+
+def _returns(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Return)
+
+
+def _lists_with_returns(loop: ast.For) -> Iterator[list[ast.stmt]]:
+    """Of the statements in it."""
+    due: list[ast.AST] = [loop]
+    for node in due:
+        for nodes in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(nodes, list):
+                due += nodes
+                if any(map(_returns, nodes)):
+                    yield nodes
+
+
+class _Body:
+    """The statements of one scope.
+
+    flow: theirs, but for a module's own, which are looked at loop by loop; behind: what is read
+    behind loops. Sets of variables are ints, as in flow.py.
+    """
+
+    def __init__(
+        self, rewriter: Rewriter, scope: Scope, flow: Flow | None, behind: dict[int, int]
+    ) -> None:
+        self.rewriter = rewriter
+        self.scope = scope
+        self.flow = flow
+        self.behind = behind
+        self.locals = scope.locals
+        self.cells = set(scope.code.co_cellvars)
+
+    def body(self, nodes: list[ast.stmt], bound: int) -> int:
+        """Rewrites the statements; what is bound behind them."""
+        result: list[ast.stmt] = []
+        for node in nodes:
+            if type(node) is ast.For or type(node) is ast.While:
+                result += self.loop(node, bound)
+            else:
+                bound = self.statement(node, bound)
+                result.append(node)
+            if self.flow is not None:
+                bound &= ~self.flow.deleted  # they may lose their value
+        nodes[:] = result
+        return bound
+
+    def loop(self, node: ast.For | ast.While, bound: int) -> list[ast.stmt]:
+        """The loop with those in it, behind their places."""
+        if self.flow is None:
+            self.flow = Flow([node])
+            made = self.loop(node, bound)
+            self.flow = None
+            return made
+        known = len(self.rewriter.places)
+        facts = self.flow.of[id(node)]
+        place = self.place_of(node, facts, bound)
+        private = self.rewriter.private
+        if isinstance(node, ast.For):  # what stands around a loop in it may read them
+            self.rewriter.private = set()
+        self.body(node.body, bound | self.flow.loops[id(node)].target)
+        self.body(node.orelse, bound)
+        self.rewriter.private = private
+        if place is None:
+            return [node]
+        place.inner = self.rewriter.places[known:]
+        if isinstance(node, ast.While):
+            return self.rewriter.in_turns(node, place, facts)
+        return [self.rewriter.guarded(node, place, facts)]
+
+    def statement(self, node: ast.stmt, bound: int) -> int:
+        kind = type(node)
+        if kind in _ASSIGNMENTS:
+            is_none = getattr(node, "value", None) is None
+            return bound if is_none or self.flow is None else bound | self.flow.of[id(node)].assigns
+        if isinstance(node, ast.If):
+            behind = self.body(node.body, bound)
+            while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):  # elif
+                node = node.orelse[0]
+                behind &= self.body(node.body, bound)
+            return behind & self.body(node.orelse, bound)
+        if isinstance(node, ast.With):
+            items = self.set_of(n for i in node.items for n in assigned_names([i]))
+            behind = self.body(node.body, bound | items)
+            return behind if all(map(_is_plain_context, node.items)) else bound
+        elif isinstance(node, ast.Try):
+            for part in (node.body, node.orelse, node.finalbody):
+                self.body(part, bound)
+            for handler in node.handlers:
+                self.body(handler.body, bound)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            self.definitions(node, bound)
+            return bound | self.set_of([node.name])
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            return bound | self.set_of(a.asname or a.name.partition(".")[0] for a in node.names)
+        return bound
+
+    def set_of(self, names: Iterable[str]) -> int:
+        return self.flow.set_of(names) if self.flow is not None else 0
+
+    def definitions(self, node: ast.FunctionDef | ast.ClassDef, bound: int) -> None:
+        if isinstance(node, ast.FunctionDef):
+            names = self.flow.names(bound) if self.flow is not None else set()
+            self.rewriter.definition(node, names | self.scope.cells)
+            return
+        outer, self.rewriter.owner = self.rewriter.owner, node.name
+        due = [*node.body]
+        for part in due:
+            if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+                self.definitions(part, bound)
+            elif isinstance(part, ast.If):
+                due += [*part.body, *part.orelse]
+        self.rewriter.owner = outer
+
+    def place_of(self, node: ast.For | ast.While, facts: Facts, bound: int) -> Place | None:
+        flow, rewriter = self.flow, self.rewriter
+        assert flow is not None
+        if not facts.is_nest:
+            if rewriter.explains and isinstance(node, ast.For):
+                rewriter.refuse(node, *(why_not(node) or (node, "")))
+            return None
+        assigned = flow.names(facts.assigns)
+        place: Place | None
+        if self.scope.is_module:
+            needed = flow.names(facts.needed_by_nest(facts.assigns))
+            place = module_place(node, rewriter.private, assigned, needed, _turns_of(node))
+        else:
+            place = self.place_in_function(node, facts, bound, assigned)
+        if place is not None:
+            owner = rewriter.owner if rewriter.has_private_names else ""
+            place.trees = rewriter.trees
+            place.at = node.lineno, node.col_offset, owner, rewriter.unit
+        return place
+
+    def place_in_function(
+        self, node: ast.For | ast.While, facts: Facts, bound: int, assigned: set[str]
+    ) -> Place | None:
+        flow, code = self.flow, self.scope.code
+        assert flow is not None
+        if not assigned <= self.locals | self.cells:
+            names = ", ".join(sorted(assigned - self.locals - self.cells))
+            return self.refuse(node, f"{names}: another function's")
+        outputs = assigned & (flow.names(self.behind.get(id(node), facts.assigns)) | self.cells)
+        left = flow.set_of(outputs)
+        passed: list[str] = []
+        outside: list[str] = []
+        for name in sorted(flow.names(facts.needed_by_nest(left))):
+            if name in self.locals or name in self.cells:
+                if bound & flow.bits[name]:
+                    passed.append(name)  # else it is only read where the nest has given it a value
+            elif name in code.co_freevars:
+                if name not in self.scope.cells:
+                    return self.refuse(node, f"{name} may have no value")
+                passed.append(name)
+            else:
+                outside.append(name)
+        place = Place(
+            passed=passed,
+            outputs=sorted(outputs),
+            outside=outside,
+            turns=_turns_of(node),
+        )
+        place.original = code
+        return place
+
+    def refuse(self, loop: ast.For | ast.While, why: str) -> None:
+        if isinstance(loop, ast.For):
+            self.rewriter.refuse(loop, loop, why)
+
+
+def why_not(node: ast.For) -> tuple[ast.AST, str] | None:
+    """The part of a loop that no nest has, and what it is; None: it may be a nest."""
+    part = leaving(node)
+    if part is not None:
+        return part, "a statement that leaves a loop around it"
+    due: list[ast.AST] = [node]
+    for part in due:
+        if isinstance(part, ast.stmt) and not isinstance(part, _STATEMENTS):
+            return part, f"a statement: {type(part).__name__}"
+        if isinstance(part, ast.For) and not may_be_series(part.iter):
+            return part, "a loop over something else than numbers or arrays"
+        if isinstance(part, (ast.Yield, ast.Await, ast.NamedExpr, ast.Lambda, ast.JoinedStr)):
+            return part, f"an expression: {type(part).__name__}"
+        if type(part) is ast.Expr and type(part.value) is ast.Constant or type(part) is ast.Raise:
+            continue
+        if type(part) is ast.Assert:
+            due.append(part.test)
+            continue
+        if type(part) is ast.Constant and _is_text(part.value):
+            return part, f"the constant {part.value!r}"
+        if type(part) is not ast.Name:
+            due += parts_of(part)
+            if text_in(part) is not None:
+                due.pop()
+    return None
+
+
+def _is_text(value: object) -> bool:
+    """Not a character, which a nest may compare."""
+    return type(value) is bytes or type(value) is str and len(value) != 1
+
+
+def _turns_of(node: ast.For | ast.While) -> Turns | None:
+    """Of a `while`."""
+    if isinstance(node, ast.For):
+        return None
+    nodes = nodes_in(node.body)
+    return Turns(
+        has_loops=any(isinstance(part, _LOOPS) for part in nodes),
+        pauses=any(isinstance(part, ast.Attribute) and part.attr == "append" for part in nodes),
+    )
+
+
+def _parameter_count(code: types.CodeType) -> int:
+    stars = bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    return code.co_argcount + code.co_kwonlyargcount + stars
+
+
+def _is_plain_context(item: ast.withitem) -> bool:
+    call = item.context_expr
+    at = call.func if isinstance(call, ast.Call) else call
+    name = at.attr if isinstance(at, ast.Attribute) else getattr(at, "id", "")
+    return name in _PLAIN_CONTEXTS

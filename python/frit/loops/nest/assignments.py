@@ -1,0 +1,136 @@
+"""assignments.py: statements that give variables and elements of arrays their values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from frit.loops.nest.forms import Form
+from frit.loops.nest.values import Item, ListPart, Refused, Value, View
+
+
+class Assignments:
+    """Mixed into NestWriter."""
+
+    arrays: dict[str, View]
+    assign_part: Any
+    assign_variable: Any
+    binary: Any
+    first_of: Any
+    first_of_list: Any
+    load: Any
+    load_item: Any
+    part_of_list: Any
+    store_item: Any
+    number: Any
+    operand: Any
+    part: Any
+    read_variable: Any
+    require: Any
+    store: Any
+    store_row: Any
+    update_row: Any
+
+    def do_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def do_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Call):
+            self.operand(node.value)
+        elif not isinstance(node.value, ast.Constant):
+            raise Refused(node, "an expression whose value is not used")
+
+    def do_Assign(self, node: ast.Assign) -> None:
+        item = self.operand(node.value)
+        for target in node.targets:
+            self.assign_item(target, item)
+
+    def do_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is None:
+            raise Refused(node, "an annotation")
+        self.assign_item(node.target, self.operand(node.value))
+
+    def assign_item(self, target: ast.expr, item: Item) -> None:
+        if isinstance(target, ast.Name):
+            if isinstance(item, Value):
+                self.assign_variable(target, target.id, item)
+            else:
+                self.assign_part(target, target.id, item)
+        elif isinstance(target, ast.Subscript):
+            view = self.place(target)
+            if isinstance(view, ListPart):
+                self.store_item(target, view, item)
+            elif view.spans:
+                self.store_row(target, view, item)
+            elif isinstance(item, Value):
+                self.store(target, view, item)
+            else:
+                raise Refused(target, "this into an element")
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            parts = self.items_of(target, item, len(target.elts))
+            for one, part in zip(target.elts, parts, strict=True):
+                self.assign_item(one, part)
+        else:
+            raise Refused(target, "an assignment to this")
+
+    def items_of(self, node: ast.expr, item: Item, count: int) -> Sequence[Item]:
+        """What is unpacked."""
+        if isinstance(item, ListPart):
+            extent = item.view.spans[0].extent
+            self.require(extent.form, count, count)
+            numbers = (Value("int", literal=k, form=Form((), k)) for k in range(count))
+            return [self.first_of_list(node, item, number) for number in numbers]
+        if isinstance(item, View) and item.spans:
+            extent = item.spans[0].extent
+            self.require(extent.form, count, count)
+            parts = []
+            for number in range(count):
+                index = Value("int", literal=number, form=Form((), number))
+                part = self.first_of(item, index)
+                parts.append(part if part.spans else self.load(node, part))
+            return parts
+        if not isinstance(item, tuple) or len(item) != count:
+            raise Refused(node, f"{count} variables for this")
+        return item
+
+    def place(self, node: ast.Subscript) -> View | ListPart:
+        owner = self.operand(node.value)
+        if isinstance(owner, ListPart):
+            part: ListPart = self.part_of_list(node, owner)
+            return part
+        if not isinstance(owner, View) or not owner.spans:
+            raise Refused(node, "an element of something else than an array")
+        view: View = self.part(node, owner)
+        return view
+
+    def do_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            name = node.target.id
+            old = self.arrays.get(name) or self.read_variable(node.target, name)
+            if isinstance(old, View):
+                self.update_row(node, node.op, old, self.operand(node.value))
+                return
+            if not isinstance(old, Value):
+                raise Refused(node, "this operator")
+            new = self.binary(node, node.op, old, self.number(node.value))
+            self.assign_variable(node, name, new)
+            return
+        if not isinstance(node.target, ast.Subscript):
+            raise Refused(node, "an assignment to this")
+        view = self.place(node.target)
+        if isinstance(view, ListPart):
+            if view.view.spans:
+                raise Refused(node, "this operator")
+            old = self.load_item(node.target, view)
+            if not isinstance(old, Value):
+                raise Refused(node, "this operator")
+            new = self.binary(node, node.op, old, self.number(node.value))
+            self.store_item(node.target, view, new)
+            return
+        if view.spans:
+            self.update_row(node, node.op, view, self.operand(node.value))
+            return
+        old = self.load(node.target, view)
+        new = self.binary(node, node.op, old, self.number(node.value))
+        self.store(node.target, view, new)

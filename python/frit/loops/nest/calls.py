@@ -1,0 +1,337 @@
+"""calls.py: calls in a nest: of builtins, of math, of NumPy's functions, of the program's own."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from frit._adapters import real_of
+from frit.loops.find.flow import text_in
+from frit.loops.nest.complexes import is_complex
+from frit.loops.nest.doubt import without_doubt
+from frit.loops.nest.forms import Form, Forms, Symbol
+from frit.loops.nest.generated import generated_in
+from frit.loops.nest.values import (
+    FLOATS,
+    INTEGERS,
+    Character,
+    Item,
+    Library,
+    ListPart,
+    Method,
+    Refused,
+    Row,
+    Value,
+    View,
+)
+from frit.loops.run.methods import PlainMethod
+from frit.loops.run.streams import stream_of
+from frit.translate.rules import FUNCTIONS
+
+# Functions of math that give a float, and the op of each. They raise where a flag is raised.
+_MATH = {
+    name: FUNCTIONS[name][0]
+    for name in """
+    sqrt exp log sin cos tan tanh atan fabs erf log2 log10 log1p expm1 exp2 cbrt asin acos
+    sinh cosh asinh acosh atanh atan2 hypot pow fmod copysign
+    """.split()
+}
+_TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
+# Functions that give an int of a float, and the op before the cast.
+_WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
+_UFUNCS = {
+    name: FUNCTIONS[name][0]
+    for name in """
+    sqrt exp log sin cos tan tanh fabs arctan log2 log10 log1p expm1 exp2 cbrt arcsin arccos
+    sinh cosh floor ceil rint fmax fmin hypot arctan2
+    """.split()
+} | {
+    "square": "Square",
+    "conjugate": "Conjugate",
+    "absolute": "Absolute",
+    "maximum": "Maximum",
+    "minimum": "Minimum",
+}
+# Of a number of NumPy's or of Python's a ufunc makes the same.
+_ALIKE = ({"float", "d"}, {"complex", "D"})
+_COMPLEX_UFUNCS = ("absolute", "conjugate")
+_REDUCTIONS = {
+    "sum": "sum",
+    "mean": "mean",
+    "max": "max",
+    "min": "min",
+    "amax": "max",
+    "amin": "min",
+    "median": "median",
+    "var": "var",
+    "std": "std",
+}
+_OF_LISTS = (builtins.len, builtins.sum, builtins.min, builtins.max)
+# Of two rows the same.
+_PRODUCTS = (numpy.dot, numpy.inner, numpy.vdot, numpy.matmul)
+
+
+class Calls:
+    """Mixed into NestWriter."""
+
+    all_of_list: Any
+    apply: Any
+    callee: Any
+    character: Any
+    code_of: Any
+    complex_absolute: Any
+    complex_exp: Any
+    conjugate: Any
+    dot: Any
+    draw: Any
+    doubtful_unary: Any
+    elementwise: Any
+    emit: Any
+    fail_outside: Any
+    fail_where: Any
+    forms: Forms
+    in_type: Any
+    inlined: Any
+    integer_of: Any
+    join: Any
+    literal: Any
+    number_attribute: Any
+    of_cmath: Any
+    loose_form: Any
+    numpy_floats: bool
+    norm: Any
+    note_loose: Any
+    one_of: Any
+    operand: Any
+    plain_int: Any
+    python_sum: Any
+    slice_of_list: Any
+    sum_of_generated: Any
+    to_complex: Any
+    reduction: Any
+    require: Any
+    types_of: Any
+    writer: Any
+
+    def of_Call(self, node: ast.Call) -> Item:
+        callee = self.callee(node.func)
+        if isinstance(callee, Method) and not node.args and not node.keywords:
+            if isinstance(callee.owner, Value):
+                return self.conjugate(callee.owner)
+            return self.reduction(node, callee.name, callee.owner)
+        if isinstance(callee, Method) and callee.name == "dot" and _is_plain(node, 1):
+            return self.product(node, callee.owner, self.operand(node.args[0]))
+        if not isinstance(callee, Library):
+            raise Refused(node, "a call of this")
+        function = callee.value
+        name = getattr(function, "__name__", "")
+        if isinstance(function, types.FunctionType):
+            return self.inlined(node, function)
+        if isinstance(function, PlainMethod):
+            return self.inlined(node, function.function, function.definition)
+        if function is builtins.float and (text := text_in(node)) is not None:
+            return self.float_of(node, text)
+        if function is builtins.pow and _is_plain(node, 2):
+            power = ast.BinOp(node.args[0], ast.Pow(), node.args[1])
+            return self.operand(ast.copy_location(power, node))
+        drawn = stream_of(real_of(function))
+        if drawn is not None:
+            return self.draw(node, *drawn)
+        generated = generated_in(node)
+        if generated is not None and function is builtins.sum:
+            return self.sum_of_generated(node, generated)
+        is_of_one = len(node.args) == 1 and any(function is x for x in _OF_LISTS)
+        part = self.slice_of_list(node.args[0]) if is_of_one else None
+        items: list[Any] = [part] if part is not None else [self.operand(x) for x in node.args]
+        if node.keywords:
+            raise Refused(node, f"a keyword argument of {name}()")
+        if function is builtins.len and len(items) == 1:
+            return self.length(node, items[0])
+        if function is builtins.ord and len(items) == 1:
+            items = [self.character(node, items[0])]
+            if isinstance(items[0], Character):
+                return self.code_of(items[0])
+        is_of_list = len(items) == 1 and isinstance(items[0], ListPart)
+        if is_of_list and is_of_one:
+            return self.all_of_list(node, function, items[0])
+        if any(isinstance(x, (View, Row)) for x in items):
+            if name in _REDUCTIONS and function is getattr(numpy, name) and len(items) == 1:
+                return self.reduction(node, _REDUCTIONS[name], items[0])
+            if function in _PRODUCTS and len(items) == 2:
+                return self.product(node, *items)
+            if function is numpy.linalg.norm and len(items) == 1:
+                return self.norm(node, items[0])
+            if function is builtins.abs:
+                function = numpy.absolute
+            if function is builtins.sum and len(items) == 1 and isinstance(items[0], View):
+                return self.python_sum(node, items[0])
+            if not isinstance(function, numpy.ufunc) or function.nin != len(items):
+                raise Refused(node, f"a call of {name}() with a row")
+            return self.elementwise(
+                node,
+                items,
+                lambda v: self.types_of(node, function, *v)[-1],
+                lambda v: self.of_ufunc(node, function, v),
+                has_complex=function is numpy.conjugate,
+            )
+        values = [x for x in items if isinstance(x, Value)]
+        if len(values) != len(items):
+            raise Refused(node, f"these arguments of {name}()")
+        return self.of_function(node, function, name, values)
+
+    def float_of(self, node: ast.AST, text: str) -> Value:
+        """float("inf")"""
+        try:
+            value: Value = self.literal(node, float(text))
+        except ValueError:
+            raise Refused(node, f"float({text!r})") from None
+        return value
+
+    def product(self, node: ast.AST, x: Item, y: Item) -> Value:
+        """x @ y."""
+        if not isinstance(x, (View, Row)) or not isinstance(y, (View, Row)):
+            raise Refused(node, "a product with a number")
+        return self.dot(node, x, y)
+
+    def length(self, node: ast.AST, item: Item) -> Value:
+        if isinstance(item, (View, ListPart)):
+            view = item.view if isinstance(item, ListPart) else item
+            extent: Value = view.spans[0].extent
+            return extent
+        if isinstance(item, Row):
+            return item.extents[0]
+        if isinstance(item, tuple):
+            return self.literal(node, len(item))
+        raise Refused(node, "len() of this")
+
+    def of_ufunc(self, node: ast.AST, function: numpy.ufunc, values: Sequence[Value]) -> Value:
+        name = function.__name__
+        if name not in _UFUNCS or function is not getattr(numpy, name, None):
+            raise Refused(node, f"a call of {name}()")
+        types_ = self.types_of(node, function, *values)
+        if "F" in types_[:-1] or "D" in types_[:-1]:
+            if name not in _COMPLEX_UFUNCS or not is_complex(*values):
+                raise Refused(node, f"{name}() of complex numbers")
+        for value, dtype in zip(values, types_, strict=False):
+            self.in_type(node, value, dtype)
+        self.numpy_floats = True
+        return self.apply(_UFUNCS[name], types_[-1], *zip(values, types_, strict=False))
+
+    def of_function(self, node: ast.AST, function: Any, name: str, values: list[Value]) -> Value:
+        of_math = getattr(function, "__module__", "") == "math"
+        is_math, is_test = of_math and name in _MATH, of_math and name in _TESTS
+        if is_math or is_test or function is builtins.float:
+            # A float of Python's comes of both kinds.
+            values = [without_doubt(v) for v in values]
+        of_cmath = getattr(function, "__module__", "") == "cmath"
+        if isinstance(function, numpy.ufunc) or of_cmath:
+            values = [without_doubt(v) if v.among in _ALIKE else v for v in values]
+        if function in (builtins.min, builtins.max) and len(values) >= 2:
+            result = values[0]
+            for value in values[1:]:
+                result = self.extreme(node, name, result, value)
+            return result
+        if function is builtins.complex:
+            return self.to_complex(node, values)
+        if function is builtins.abs and len(values) == 1 and is_complex(values[0]):
+            return self.complex_absolute(node, values[0])
+        if function is builtins.abs and len(values) == 1 and values[0].mixed:
+            return self.doubtful_unary(node, "Absolute", values[0])
+        if any(v.mixed for v in values):
+            raise Refused(node, "a call with a number that may be of two types")
+        if of_cmath:
+            return self.of_cmath(node, name, values)
+        if function is numpy.exp and len(values) == 1 and is_complex(values[0]):
+            self.numpy_floats = True
+            return self.complex_exp(node, values[0], "F" if values[0].kind == "F" else "D")
+        if function in (numpy.real, numpy.imag) and len(values) == 1:
+            return self.number_attribute(node, values[0], name)
+        if function is builtins.abs and len(values) == 1:
+            return self.absolute(node, values[0])
+        if function is builtins.float and len(values) == 1:
+            return self.to_float(node, values[0])
+        if function is math.trunc and not all(v.is_python or v.kind == "d" for v in values):
+            raise Refused(node, "a call of trunc() with a number that does not know it")
+        if function in _WHOLE and len(values) == 1:
+            return self.whole_part(node, values[0], _WHOLE[function])
+        arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
+        if is_math and len(values) == arity:
+            inputs = [self.to_float(node, x) for x in values]
+            value = self.apply(_MATH[name], "float", *((x, "d") for x in inputs))
+            self.fail_outside(name, inputs, value)
+            return value
+        if is_test and len(values) == 1:
+            return self.apply(_TESTS[name], "bool", (self.to_float(node, values[0]), "d"))
+        if isinstance(function, numpy.ufunc) and function.nin == len(values):
+            return self.of_ufunc(node, function, values)
+        raise Refused(node, f"a call of {name or 'this'}()")
+
+    def whole_part(self, node: ast.AST, x: Value, op: str | None) -> Value:
+        """int() and the like: of a float that is not too large; else the nest is Python's."""
+        if x.kind in ("int", "bool"):
+            return self.plain_int(x)
+        if x.kind in INTEGERS and x.form is not None:
+            x = self.integer_of(node, x)
+            return Value("int", x.id, form=x.form)
+        if x.dtype not in FLOATS:
+            raise Refused(node, "a whole number of this")
+        real = self.emit(x, "d")
+        if op is not None:
+            real = self.writer.apply(op, [real])
+        most = 2**48
+        size = self.writer.apply("Absolute", [real])
+        small = self.writer.apply("LessEqual", [size, self.writer.constant(float(most), "d")])
+        self.fail_where(self.writer.apply("LogicalNot", [small]))
+        held = self.writer.apply("Select", [small, real, self.writer.constant(0.0, "d")])
+        return Value("int", self.writer.cast(held, "l"), form=self.loose_form(-most, most))
+
+    def to_float(self, node: ast.AST, value: Value) -> Value:
+        if value.kind in ("int", *INTEGERS) and value.literal is None:
+            if value.kind not in "bBhHiI":
+                if value.form is None:
+                    raise Refused(node, "an integer without bounds")
+                for form, least, most in (*value.needs, (value.form, -(2**53), 2**53)):
+                    self.require(form, least, most)
+        return Value("float", self.emit(value, "d"))
+
+    def absolute(self, node: ast.AST, x: Value) -> Value:
+        x = self.plain_int(x)
+        if x.literal is not None:
+            return self.literal(node, abs(x.literal))
+        if x.dtype == "?":
+            raise Refused(node, "abs() of this type")
+        value = self.apply("Absolute", x.kind, (x, x.dtype))
+        if x.kind == "int" and x.form is not None:
+            ends = [x.form, x.form.times(-1), Form()]
+            value.form = self.forms.symbol(Symbol(low=[Form()], high=ends, widest_high=True))
+        return value
+
+    def extreme(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
+        """min() and max(): the first one, unless the other one is smaller or greater."""
+        kind, among = self.join(node, x, y)
+        holder = Value(kind)
+        if holder.dtype in "?FD":
+            raise Refused(node, f"{name}() of booleans, or of complex numbers")
+        if holder.dtype in INTEGERS:
+            op = "Maximum" if name == "max" else "Minimum"
+            value = self.apply(op, kind, (x, holder.dtype), (y, holder.dtype))
+            value.among = among
+            if x.form is not None and y.form is not None:
+                ends = self.forms.larger if name == "max" else self.forms.smaller
+                value.form = ends([x.form, y.form])
+                self.note_loose(value.form, x.form, y.form)
+                value.needs = (*x.needs, *y.needs)
+            return value
+        a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)
+        takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
+        return self.one_of(node, takes, y, x)
+
+
+def _is_plain(node: ast.Call, arguments: int) -> bool:
+    return len(node.args) == arguments and not node.keywords

@@ -1,0 +1,178 @@
+"""doubt.py: numbers of which only a call knows whether they are Python's or NumPy's.
+
+`max(a[i], 0.0)` is an element of NumPy's or the float of Python's. Such a number has the kind that
+holds either exactly, and says what it may be; it is used where all of that gives the same value.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from frit.loops.nest.values import COMPLEXES, FLOATS, INTEGERS, Refused, Value
+from frit.loops.run.list_runs import TagsNeeded
+
+_OPS = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "TrueDivide"}
+TWO = "a number that may be of two types"
+
+
+def kinds_of(x: Value) -> frozenset[str]:
+    return x.among or frozenset({x.kind})
+
+
+def without_doubt(x: Value) -> Value:
+    return Value(x.kind, x.id, x.literal, x.form, x.needs)
+
+
+def joined_kind(kinds: frozenset[str]) -> str | None:
+    """The kind that holds numbers of all these; None: there is none."""
+    strong = kinds - {"int", "float"}
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if kinds & {*COMPLEXES}:
+        strong = strong - {"complex"}
+        return "complex" if not strong else "D" if strong == {"D"} else None
+    if kinds == {"bool", "?"}:
+        return "?"
+    if len(strong) > 1 or strong & {"bool", "?"}:
+        return None
+    kind = next(iter(strong), "float")
+    return None if kind in INTEGERS and "float" in kinds else kind
+
+
+class Doubts:
+    """Mixed into NestWriter."""
+
+    writer: Any
+    emit: Any
+    fail_where: Any
+    float_binary: Any
+    apply: Any
+    in_type: Any
+    require_value: Any
+    require_same: Any
+    require_nonzero: Any
+    numpy_floats: bool
+
+    def join(self, node: ast.AST, x: Value, y: Value) -> tuple[str, frozenset[str]]:
+        """The kind of one of these numbers, and what it may be."""
+        kinds = kinds_of(x) | kinds_of(y)
+        kind = joined_kind(kinds)
+        if kind is None:
+            raise Refused(node, "one of two numbers of different types")
+        for value in (x, y):
+            if value.kind != kind:
+                self.require_same(node, value, kind)
+        return kind, kinds if len(kinds) > 1 else frozenset()
+
+    def settled(self, node: ast.AST, x: Value, y: Value) -> tuple[Value, Value]:
+        """Without doubt, if one of them is NumPy's and makes the other one do the same."""
+        for value, other in ((x, y), (y, x)):
+            if not value.among or other.among or other.is_python:
+                continue
+            kind, dtype = value.kind, other.dtype
+            if kind == "f":
+                same = dtype in "fd"
+            elif kind in INTEGERS:
+                same = dtype in (kind, "d")
+            else:
+                same = dtype == "d" or (dtype in INTEGERS and "int" not in value.among)
+            if not same or kind in ("e", "?"):
+                raise Refused(node, TWO)
+            return without_doubt(x), without_doubt(y)
+        return x, y
+
+    def as_floats(self, node: ast.AST, *values: Value) -> None:
+        """Both may be Python's: they are floats of 64 bits, or become such."""
+        for value in values:
+            if value.kind not in ("int", "float", "d"):
+                raise Refused(node, TWO)
+            if value.kind == "int" and value.literal is None:
+                self.require_value(value, -(2**53), 2**53)
+
+    def doubtful_binary(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        self.as_floats(node, x, y)
+        kinds = {_kind_of_result(op, a, b) for a in kinds_of(x) for b in kinds_of(y)}
+        if kinds == {"int", "float"} and isinstance(op, (ast.Add, ast.Sub, ast.Mult)):
+            return self.either(node, _OPS[type(op)], x, y)
+        if type(op) not in (*_OPS, ast.Pow) or "int" in kinds:
+            raise Refused(node, TWO)
+        if isinstance(op, ast.Div):
+            self.require_nonzero(y)
+        kind = "d" if "d" in kinds else "float"
+        self.numpy_floats = self.numpy_floats or kind == "d"
+        if isinstance(op, ast.Pow):
+            value = Value(kind, self.float_binary(node, op, x, y).id)
+        else:
+            value = self.apply(_OPS[type(op)], kind, (x, "d"), (y, "d"))
+        value.among = frozenset(kinds) if len(kinds) > 1 else frozenset()
+        return value
+
+    def either(self, node: ast.AST, name: str, *inputs: Value) -> Value:
+        """Of ints or floats of Python's: the same, as long as ints are exact as floats."""
+        value = self.apply(name, "float", *((x, "d") for x in inputs))
+        value.among = frozenset({"int", "float"})
+        value.untagged = next((x.untagged for x in inputs if x.untagged), None)
+        tags = [self.tag_of(x) for x in inputs]
+        apply, constant = self.writer.apply, self.writer.constant
+        large = apply("GreaterEqual", [apply("Absolute", [value.id]), constant(2.0**53, "d")])
+        if None not in tags:
+            value.tag = tags[0] if len(tags) == 1 else apply("LogicalOr", tags)
+            is_int = apply("LogicalNot", [value.tag])
+            large = apply("LogicalAnd", [large, is_int])
+        if name in ("Multiply", "Negative"):
+            # 0 * -1 is 0, and 0.0 * -1 is -0.0.
+            if value.tag is None and value.untagged is not None:
+                raise TagsNeeded(*value.untagged)
+            if value.tag is None:
+                raise Refused(node, TWO)
+            positive = apply("Add", [value.id, constant(0.0, "d")])
+            value.id = apply("Select", [is_int, positive, value.id])
+        self.fail_where(large)
+        return value
+
+    def tag_of(self, x: Value) -> int | None:
+        """Whether the number is a float; None: nobody knows."""
+        if x.kind == "int" or not x.mixed:
+            found: int = self.writer.constant(x.kind == "float", "?")
+            return found
+        return x.tag
+
+    def doubtful_comparison(self, node: ast.AST, name: str, x: Value, y: Value) -> Value:
+        kinds = {x.kind, y.kind} - {"int"}
+        dtype = next(iter(kinds), "d")
+        if len(kinds) == 1 and dtype in INTEGERS:
+            self.in_type(node, x, dtype)
+            self.in_type(node, y, dtype)
+        else:
+            dtype = "d"
+            self.as_floats(node, x, y)
+        value = self.apply(name, "?", (x, dtype), (y, dtype))
+        value.among = frozenset({"bool", "?"})
+        return value
+
+    def doubtful_unary(self, node: ast.AST, name: str, x: Value) -> Value:
+        if x.dtype not in FLOATS:
+            raise Refused(node, TWO)
+        if "int" in x.among and name == "Negative":
+            if x.among != {"int", "float"}:
+                raise Refused(node, TWO)  # -0 is 0
+            return self.either(node, name, x)
+        value = self.apply(name, x.kind, (x, x.dtype))
+        value.among = x.among
+        value.tag, value.untagged = x.tag, x.untagged
+        return value
+
+    def one_of(self, node: ast.AST, takes_x: int, x: Value, y: Value) -> Value:
+        kind, among = self.join(node, x, y)
+        if among and kind in COMPLEXES:
+            raise Refused(node, TWO)
+        holder = Value(kind)
+        ids = [takes_x, self.emit(x, holder.dtype), self.emit(y, holder.dtype)]
+        return Value(kind, self.writer.apply("Select", ids), among=among)
+
+
+def _kind_of_result(op: ast.operator, x: str, y: str) -> str:
+    if "d" in (x, y):
+        return "d"
+    return "float" if "float" in (x, y) or isinstance(op, ast.Div) else "int"

@@ -1,0 +1,349 @@
+"""nest.py: the statements of a nest -> a Routine of rank 0, and the guard that a call must pass.
+
+Scalars are Python's or NumPy's, and each follows its own rules. What could fail, or leave int64, in
+Python's arithmetic or in an index becomes a condition of the guard, which is computed at the call,
+before anything is stored; where it does not hold, the nest runs as Python (guard.py).
+
+Here is what a translation is given, keeps and gives back. What it does with each part of the text
+is mixed in: statements (control.py, assignments.py), variables.py, expressions.py and what those
+have a file of their own for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from frit import _core
+from frit.loops.names import assigned_names, nodes_in
+from frit.loops.nest.asked import Asked
+from frit.loops.nest.assignments import Assignments
+from frit.loops.nest.calls import Calls
+from frit.loops.nest.complexes import Complexes
+from frit.loops.nest.conditions import Conditions
+from frit.loops.nest.control import Control, Frame
+from frit.loops.nest.doubt import Doubts
+from frit.loops.nest.expressions import Expressions
+from frit.loops.nest.forms import Form, Forms
+from frit.loops.nest.generated import Generated
+from frit.loops.nest.guard import Guards
+from frit.loops.nest.inline import Inlining, numpys_own
+from frit.loops.nest.lists import Lists
+from frit.loops.nest.randoms import Randoms
+from frit.loops.nest.reductions import Reductions
+from frit.loops.nest.rows import Rows
+from frit.loops.nest.series import Serieses
+from frit.loops.nest.translation import (
+    ARRAY,
+    Inputs,
+    Output,
+    Returned,
+    Text,
+    Translation,
+    names_of,
+)
+from frit.loops.nest.values import (
+    DTYPES,
+    INTEGERS,
+    LIMITS,
+    Again,
+    ArrayName,
+    Item,
+    ListPart,
+    Refused,
+    Value,
+    View,
+    kinds_in,
+)
+from frit.loops.nest.variables import Assignment, Variables
+from frit.loops.nest.views import Views
+from frit.loops.run.surroundings import Surroundings
+from frit.translate.flow import may_leave
+from frit.translate.record import field, record
+
+
+@record
+class Knowledge:
+    """What one translation tells the next."""
+
+    kinds: dict[str, frozenset[str]] = field(default_factory=dict)  # of assigned variables
+    places: set[str] = field(default_factory=set)  # variables that are read through a local
+    loose: set[str] = field(default_factory=set)  # integers whose bounds only the nest knows
+    nonzero: set[str] = field(default_factory=set)  # complex ones of Python's that are not only 0
+    whiles_fail: bool = False
+    stored: set[str] = field(default_factory=set)  # lists whose items the nest assigns
+    appended: dict[str, str] = field(default_factory=dict)  # what kind empty lists get
+
+
+class NestWriter(
+    Control,
+    Assignments,
+    Generated,
+    Variables,
+    Guards,
+    Serieses,
+    Views,
+    Lists,
+    Rows,
+    Reductions,
+    Randoms,
+    Inlining,
+    Doubts,
+    Complexes,
+    Calls,
+    Conditions,
+    Expressions,
+):
+    """One translation."""
+
+    def __init__(self, inputs: Inputs, knowledge: Knowledge, asked: Asked) -> None:
+        self.inputs = inputs
+        self.knowledge = knowledge
+        self.forms = Forms(asked.long_texts)
+        self.writer = _core.KernelWriter(0)
+        self.arrays: dict[str, View] = {}
+        self.lists: dict[str, ListPart] = {}
+        self.sliced: set[str] = set()  # lists that a loop goes through a part of
+        self.texts: set[str] = set()  # those that are strings
+        self.pausing: dict[str, int] = {}  # lists that a round of the nest appends so much to
+        self.paused: int | None = None  # a flag: there is no room for another round
+        self.capacities: dict[int, list[Callable[[], str]]] = {}  # of lists that are appended to
+        self.env: dict[str, Any] = {}
+        self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}
+        self.locals: dict[str, int] = {}
+        self.assignments: dict[str, list[Assignment]] = {}
+        self.symbol_of: dict[int, str] = {}  # reads of variables
+        self.loose: set[int] = set()  # symbols of numbers that only the nest computes
+        self.half_loose: set[int] = set()  # of numbers that are made of those
+        self.narrowed: dict[int, str] = {}  # the same, where a condition bounds them
+        self.conditions: list[Callable[[], list[str]]] = []
+        self.open_loops: list[tuple[Form, Form] | None] = []
+        self.positions: list[tuple[int, int, ast.AST]] = []
+        self.loops: list[ast.AST] = []
+        self.parameters: list[int] = []
+        self.written: set[int] = set()
+        self.scanned: set[int] = set()  # arrays whose least and largest elements bound an index
+        self.computed_truths: set[int] = set()  # values that are 0 or 1, whatever arrays hold
+        self.failures: int | None = None
+        self.numpy_floats = self.numpy_integers = False
+        self.frames = [Frame()]
+        self.taken = Surroundings()
+        self.calls_inlined = 0
+        self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
+        self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
+        self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
+        self.is_stale = False  # something was learnt that the beginning should have known
+        self.boundless: set[str] = set()  # variables of which no bounds were found
+        self.endless: set[str] = set()  # of which only a while's many rounds gave some
+        self.while_flags: list[int | None] = []  # of the open Whiles: that something has failed
+        self.kept_rows: set[int] = set()  # arrays that variables are computed from
+        self.parts: set[str] = set()  # variables that are rows or tuples
+        self.counters: dict[str, int] = {}
+        self.draws = 0  # calls that draw random numbers
+        self.has_signature = False
+        self.assigned = assigned_names([inputs.node])
+        self.asked = asked
+
+    def translate(self) -> Translation:
+        self.take_values()
+        frame = self.frames[0]
+        if may_leave(self.inputs.node, (ast.Return,)):
+            frame.is_early, frame.returned = True, self.flag()
+        self.statement(self.inputs.node)
+        if self.is_stale:
+            raise Again
+        results, outputs = self.give_results()
+        returned = self.give_returned(results)
+        if self.is_stale:
+            raise Again
+        failures = failing = -1
+        if self.failures is not None:
+            failing = self.failures
+            failures = len(results)
+            self.add_result(results, Value("int", self.writer.read_local(self.failures)), "Il")
+        guard = self.make_guard()
+        paused = -1
+        if self.paused is not None:
+            paused = len(results)
+            self.add_result(results, Value("bool", self.writer.read_local(self.paused)), "B?")
+        lists = self.list_facts()
+        count = len(self.inputs.names)
+        parameters = [*self.parameters, *range(count, count + len(results))]
+        text = Text(self.positions, self.loops)
+        return Translation(
+            kernel=self.writer.finish(parameters, names_of(self.inputs, results), ""),
+            parameters=parameters,
+            results=results,
+            outputs=outputs,
+            returned=returned,
+            guard=guard,
+            has_signature=self.has_signature,
+            written=sorted(self.written),
+            lists=lists,
+            capacities=self.make_capacities(lists),
+            failures=failures,
+            failing=failing,
+            numpy_floats=self.numpy_floats,
+            numpy_integers=self.numpy_integers,
+            text=lambda: text,
+            still_holds=self.taken.check(),
+            paused=paused,
+        )
+
+    def take_values(self) -> None:
+        self.words = kinds = kinds_in(self.inputs.key)
+        for number, (name, kind) in enumerate(zip(self.inputs.names, kinds, strict=True)):
+            if kind[0] in "LQ":
+                self.take_list(number, name, kind)
+                continue
+            if kind[0] in "AR":
+                array = ArrayName(number, kind[1], int(kind[2]), kind[0] == "A", name)
+                if array.rank == 0:
+                    raise Refused(None, f"{name} is an array of no axes")
+                array.parameter = self.writer.parameter(array.dtype, array.rank)
+                self.parameters.append(number)
+                self.arrays[name] = self.whole(array)
+                if name in self.assigned and not is_changed_in_place(name, self.inputs.node):
+                    raise Refused(None, f"the array {name} is assigned to in the loop")
+                continue
+            value = self.argument(number, kind)
+            self.env[name] = value
+            self.bound[name] = ()
+        made = {name for name in self.knowledge.places if "@" in name}  # not in the nest's text
+        for name in sorted(self.assigned | made):
+            if name in self.env:
+                self.note_kind(name, self.env[name])
+            if name in self.knowledge.places and name in self.knowledge.kinds:
+                self.locals[name] = self.writer.local(self.kind_in_place(name))
+                if name in self.env:
+                    self.write_place(None, name, self.env[name])
+
+    def parameter_of(self, name: str) -> int:
+        """Of an array that the nest changes."""
+        array = self.arrays[name].array
+        self.written.add(array.number)
+        return array.parameter
+
+    def argument(self, number: int, kind: str) -> Value:
+        text = f"v{number}"
+        if kind == "I":
+            form = self.forms.of_text(text)
+            return Value("int", self.writer.argument(number, "l"), form=form, argument=text)
+        if kind in "FCB":
+            word = {"F": "float", "C": "complex", "B": "bool"}[kind]
+            return Value(word, self.writer.argument(number, DTYPES[word]), argument=text)
+        value = Value(kind[1], self.writer.argument(number, kind[1]), argument=text)
+        if value.kind in INTEGERS:
+            low, high = LIMITS[value.kind]
+            reach = max(-low, high) if value.kind not in "lL" else None
+            value.form = self.forms.of_text(f"int({text})", reach)
+        return value
+
+    def give_results(self) -> tuple[list[str], list[Output]]:
+        results: list[str] = []
+        outputs: list[Output] = []
+        for name in self.inputs.outputs:
+            if name in self.arrays:
+                outputs.append(Output(name, ARRAY))
+                continue
+            value = self.last_value(name) or self.read_variable(self.inputs.node, name)
+            if not isinstance(value, Value):
+                raise Refused(self.inputs.node, f"{name} is a row behind the loop")
+            output = Output(name, self.result_kind(value))
+            self.add_result(results, value, output.kind)
+            outputs.append(output)
+        for output in outputs:
+            counter = self.counters.get(output.name)
+            kinds = self.knowledge.kinds.get(output.name, frozenset())
+            if output.name in self.env or len(kinds) < 2 or output.kind == ARRAY:
+                continue
+            if counter is None:
+                raise Refused(self.inputs.node, f"{output.name} may be of two types behind it")
+            output.counter = len(results)
+            self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
+        return results, outputs
+
+    def last_value(self, name: str) -> Value | None:
+        """Of a variable that only a loop gives its values, and that bounds alone tell."""
+        stores = [
+            n
+            for n in ast.walk(self.inputs.node)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        ]
+        if name not in self.lasts or len(stores) != 1 or name not in self.bound:
+            return None
+        if name in self.inputs.names:  # without rounds it keeps the value that it has
+            return None
+        try:
+            value = self.lasts[name]()
+        except ValueError:  # the bounds are those of a loop around it
+            return None
+        if not isinstance(value, Value) or value.kind != "int":
+            return None
+        self.require_rounds(self.bound[name])
+        return value
+
+    def give_returned(self, results: list[str]) -> Returned | None:
+        frame = self.frames[0]
+        if frame.returned is None:
+            return None
+        flag = len(results)
+        self.add_result(results, Value("bool", self.writer.read_local(frame.returned)), "B?")
+        values = []
+        for name in frame.result_names:
+            self.bound[name] = ()  # nobody asks for it if the flag is not set
+            value = self.read_variable(self.inputs.node, name)
+            if value.mixed:
+                raise Refused(self.inputs.node, "a result that may be of two types")
+            values.append(len(results))
+            self.add_result(results, value, self.result_kind(value))
+        return Returned(flag, values, frame.is_tuple)
+
+    def leaves_nest(self, name: str) -> bool:
+        is_result = name.startswith("return") and name.endswith("@")
+        return is_result or name in self.inputs.outputs
+
+    @staticmethod
+    def result_kind(value: Value) -> str:
+        return {"int": "Il", "float": "Fd", "complex": "CD", "bool": "B?"}.get(
+            value.kind, "N" + value.kind
+        )
+
+    def add_result(self, results: list[str], value: Value, kind: str) -> None:
+        results.append(kind)
+        array = self.writer.parameter(kind[1], 1)
+        zero = self.writer.constant(0, "l")
+        self.writer.store(array, [zero], self.emit(value, kind[1]), 0)
+
+
+def is_changed_in_place(name: str, nest: ast.AST) -> bool:
+    """Whether the nest assigns to an array's name by `name += ..` alone: it remains the array."""
+    nodes = nodes_in([nest])
+    stores = {id(n) for n in nodes if isinstance(n, ast.Name) and n.id == name and is_stored(n)}
+    return stores <= {id(n.target) for n in nodes if isinstance(n, ast.AugAssign)}
+
+
+def is_stored(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def translate(inputs: Inputs) -> Translation:
+    """Raises Refused where the nest must stay Python."""
+    knowledge, asked = Knowledge(), Asked(inputs.values)
+    reads_elements = False
+    for _ in range(24):
+        writer = NestWriter(inputs, knowledge, asked)
+        try:
+            return writer.translate()
+        except Again:
+            continue
+        except Refused as refused:
+            if not writer.is_stale:
+                if not (reads_elements or writer.scanned):
+                    refused.asked = asked
+                raise
+        finally:
+            reads_elements = reads_elements or bool(writer.scanned)
+            writer.writer = None
+    raise Refused(inputs.node, "its types do not settle")

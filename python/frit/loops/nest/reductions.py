@@ -1,0 +1,372 @@
+"""reductions.py: sums, means, variances and extremes of rows and windows, as NumPy reduces them.
+
+NumPy adds floats as a tree, over all elements of an expression or of a part of an array in the
+order of memory. A window of few elements, `a[i - 1 : i + 2, j - 1 : j + 2]`, is written out.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from frit.loops.nest.forms import Form
+from frit.loops.nest.values import COMPLEXES, FLOATS, INTEGERS, Refused, Row, Value, View
+from frit.loops.nest.views import ZERO
+from frit.translate.record import replace
+
+LEAF = 128  # of NumPy's tree of sums
+_SUMS = {**dict.fromkeys("?bhil", "l"), **dict.fromkeys("BHIL", "L")}
+# Sums of this many of them are exact as float64.
+_SMALL_INTEGERS, _EXACT = "?bhiBHI", 2**20
+MOST_SORTED = 64
+_OPS = {"sum": "Add", "max": "Maximum", "min": "Minimum"}
+
+
+class Reductions:
+    """Mixed into NestWriter."""
+
+    apply: Any
+    emit: Any
+    forms: Any
+    kind_of_binary: Any
+    load: Any
+    loops: list[Any]
+    numpy_binary: Any
+    numpy_floats: bool
+    over: Any
+    require: Any
+    require_text: Any
+    row_binary: Any
+    row_of: Any
+    shown: Any
+    signs_now: Any
+    within: Any
+    writer: Any
+
+    def reduction(self, node: ast.AST, name: str, item: View | Row) -> Value:
+        """Of all elements."""
+        row = self.row_of(node, item)
+        if row.kind in COMPLEXES:
+            raise Refused(node, f"{name}() of a row of complex numbers")
+        if name == "mean":
+            return self.mean(node, row)
+        if name == "median":
+            return self.median(node, row)
+        if name in ("var", "std"):
+            return self.variance(node, row, is_deviation=name == "std")
+        if name == "sum" and row.kind in FLOATS:
+            return self.float_sum(node, row)
+        if name not in _OPS or (name != "sum" and row.kind == "?"):
+            raise Refused(node, f"{name}() of a row")
+        result = self.fold(node, name, row)
+        if result.kind in INTEGERS and name != "sum" and isinstance(item, View):
+            number = item.array.number
+            ends = [self.forms.of_text(f"m{number}_{x}", None) for x in ("lo", "hi")]
+            result.form = self.forms.between(*ends)
+        return result
+
+    def fold(self, node: ast.AST, name: str, row: Row, kind: str = "") -> Value:
+        """sum, max or min, where the order of the elements does not matter."""
+        kind = kind or (_SUMS.get(row.kind, row.kind) if name == "sum" else row.kind)
+        op = _OPS[name]
+        elements = self.elements_of_window(row, kind)
+        if elements is not None:
+            id = elements[0]
+            for other in elements[1:]:
+                id = self.writer.apply(op, [id, other])
+            return Value(kind, id)
+        place = self.writer.local(kind)
+        if name == "sum":
+            self.writer.write_local(place, self.writer.constant(0, kind))
+        else:
+            for extent in row.extents:
+                self.require(extent.form, 1, None)
+            first = row.element([ZERO for _ in row.extents])
+            self.writer.write_local(place, self.emit(first, kind))
+
+        def body(indices: list[Value]) -> None:
+            value = self.emit(row.element(indices), kind)
+            result = self.writer.apply(op, [self.writer.read_local(place), value])
+            self.writer.write_local(place, result)
+
+        self.over(node, row.extents, body)
+        return Value(kind, self.writer.read_local(place))
+
+    def mean(self, node: ast.AST, row: Row) -> Value:
+        if row.kind in FLOATS:
+            total, kind, most = self.float_sum(node, row), row.kind, None
+        elif row.kind in _SMALL_INTEGERS:
+            total, kind, most = self.fold(node, "sum", row), "d", _EXACT
+        else:
+            raise Refused(node, "mean() of a row of such integers")
+        return self.over_count(total, kind, row, most)
+
+    def over_count(self, total: Value, kind: str, row: Row, most: int | None = None) -> Value:
+        """total / the number of elements, of which there is one at least."""
+        each = None if most is None else int(most ** (1 / len(row.extents)))
+        for extent in row.extents:
+            self.require(extent.form, 1, each)
+        return self.quotient(total, kind, self.size_of(row))
+
+    def quotient(self, total: Value, kind: str, count: Value) -> Value:
+        self.numpy_floats = True
+        return self.apply("TrueDivide", kind, (total, kind), (count, kind))
+
+    def size_of(self, row: Row) -> Value:
+        size, *others = row.extents
+        for extent in others:
+            form = self.forms.product(size.form, extent.form)
+            size = self.apply("Multiply", "int", (size, "l"), (extent, "l"))
+            size.form = form
+        return size
+
+    def variance(self, node: ast.AST, row: Row, *, is_deviation: bool) -> Value:
+        """The mean of the squares of what is left of the row without its mean."""
+        if row.kind not in FLOATS or row.kind == "e":
+            raise Refused(node, "var() or std() of such a row")
+        rest = self.row_binary(node, ast.Sub(), row, self.mean(node, row))
+        squares = self.row_binary(node, ast.Mult(), rest, rest)
+        result = self.over_count(self.float_sum(node, squares), row.kind, row)
+        return self.apply("Sqrt", row.kind, (result, row.kind)) if is_deviation else result
+
+    def median(self, node: ast.AST, row: Row) -> Value:
+        """The mean of the one or two in the middle. NaN wins all comparisons."""
+        if row.kind in "?e":
+            raise Refused(node, "median() of such a row")
+        elements = self.elements_of_window(row, row.kind)
+        if elements is None or len(elements) > MOST_SORTED:
+            raise Refused(node, f"median() of more than {MOST_SORTED}, or of a varying number")
+        for low, high in comparisons(len(elements)):
+            pair = elements[low], elements[high]
+            elements[low] = self.writer.apply("Minimum", pair)
+            elements[high] = self.writer.apply("Maximum", pair)
+        middle = elements[(len(elements) - 1) // 2 : len(elements) // 2 + 1]
+        kind = row.kind if row.kind in FLOATS else "d"
+        if kind != row.kind:
+            middle = [self.writer.cast(id, kind) for id in middle]
+        total = self.tree_and_zero(kind, self.sum_of_elements(middle))
+        return self.quotient(total, kind, _index(len(middle)))
+
+    def dot(self, node: ast.AST, x: View | Row, y: View | Row) -> Value:
+        """The sum of the products of two rows. (What order BLAS adds in is the processor's.)"""
+        rows = [self.row_of(node, item) for item in (x, y)]
+        if any(len(row.extents) != 1 for row in rows):
+            raise Refused(node, "a product of matrices")
+        product = self.row_binary(node, ast.Mult(), *rows)
+        if product.kind in COMPLEXES or product.kind in "?e":
+            raise Refused(node, "a product of such rows")
+        if product.kind in FLOATS:
+            return self.float_sum(node, product)
+        return self.fold(node, "sum", product, product.kind)
+
+    def norm(self, node: ast.AST, item: View | Row) -> Value:
+        """The root of a row's product with itself."""
+        row = given = self.row_of(node, item)
+        if row.kind in INTEGERS:
+            row = replace(
+                row, kind="d", element=lambda at: Value("d", self.emit(given.element(at), "d"))
+            )
+        square = self.dot(node, row, row)
+        return self.apply("Sqrt", square.kind, (square, square.kind))
+
+    # ---- windows --------------------------------------------------------------------------------
+
+    def elements_of_window(self, row: Row, kind: str) -> list[int] | None:
+        """Its elements in C order, if it has few, and at each call like this one as many."""
+        sizes = self.sizes_of_window(row)
+        if sizes is None:
+            return None
+        for extent, size in zip(row.extents, sizes, strict=True):
+            if extent.form.terms:
+                self.require(extent.form, size, size)
+        return [
+            self.emit(row.element([_index(k) for k in indices]), kind)
+            for indices in itertools.product(*map(range, sizes))
+        ]
+
+    def sizes_of_window(self, row: Row) -> list[int] | None:
+        sizes: list[int] = []
+        for extent in row.extents:
+            assert extent.form is not None
+            size: int | None = extent.form.constant
+            if extent.form.terms:
+                size = self.size_now(extent.form) if len(row.extents) > 1 else None
+            if not size:
+                return None
+            sizes.append(size)
+        return sizes if math.prod(sizes) <= LEAF else None
+
+    def size_now(self, form: Form) -> int | None:
+        """The number that it is at this call throughout, from 1 to LEAF."""
+        low, high = 1, LEAF
+        while low <= high:
+            middle = (low + high) // 2
+            signs = self.signs_now(form - Form((), middle))
+            if signs is None or signs[0] != signs[1]:
+                return None
+            if signs[0] == 0:
+                return middle
+            low, high = (middle + 1, high) if signs[0] > 0 else (low, middle - 1)
+        return None
+
+    # ---- sums of floats -------------------------------------------------------------------------
+
+    def float_sum(self, node: ast.AST, row: Row) -> Value:
+        """In the order of NumPy's sum(): 0 and the tree of all elements."""
+        kind = row.kind
+        if kind == "e":
+            raise Refused(node, "a sum of float16 in the order of NumPy's")
+        self.numpy_floats = True
+        if len(row.extents) > 1:
+            self.require_c_order(node, row)
+        elements = self.elements_of_window(row, kind)
+        if elements is not None:
+            return self.tree_and_zero(kind, self.sum_of_elements(elements))
+        size = self.size_of(row)
+        now = self.signs_now(size.form - Form(constant=LEAF))
+        if now is not None and now[1] <= 0:
+            self.require(size.form, None, LEAF)
+            return self.tree_and_zero(kind, self.sum_of_a_leaf(node, row, size))
+        if len(row.extents) > 1:
+            raise Refused(node, f"a sum of several axes, of more than {LEAF} elements")
+        place = self.writer.local(kind)
+        self.writer.write_local(place, self.writer.constant(0.0, kind))
+
+        def body(indices: list[Value]) -> None:
+            value = self.emit(row.element(indices), kind)
+            total = self.writer.apply("Add", [self.writer.read_local(place), value])
+            self.writer.write_local(place, total)
+
+        self.over(node, row.extents, body, tree=True)
+        return Value(kind, self.writer.read_local(place))
+
+    def tree_and_zero(self, kind: str, id: int) -> Value:
+        return self.apply("Add", kind, (Value(kind, id), kind), (Value("float", literal=0.0), kind))
+
+    def require_c_order(self, node: ast.AST, row: Row) -> None:
+        """NumPy takes the axes by falling strides."""
+        for view in row.reads:
+            if len(view.spans) > 1:
+                if any(span.step != 1 for span in view.spans):
+                    raise Refused(node, "a sum of several axes of a part with steps")
+                self.require_text(f"is_c_ordered(v{view.array.number})")
+
+    def sum_of_elements(self, ids: Sequence[int]) -> int:
+        """As NumPy adds up to 128 floats: eight sums side by side, then what is left over."""
+
+        def add(x: int, y: int) -> int:
+            id: int = self.writer.apply("Add", [x, y])
+            return id
+
+        left = len(ids) % 8 if len(ids) >= 8 else len(ids) - 1
+        sums, rest = [*ids[: len(ids) - left]], ids[len(ids) - left :]
+        while len(sums) > 8:
+            sums = [*map(add, sums[:8], sums[8:16]), *sums[16:]]
+        while len(sums) > 1:
+            sums = [*itertools.starmap(add, zip(sums[::2], sums[1::2], strict=True))]
+        total = sums[0]
+        for id in rest:
+            total = add(total, id)
+        return total
+
+    def sum_of_a_leaf(self, node: ast.AST, row: Row, count: Value) -> int:
+        """As sum_of_elements, of as many as there are.
+
+        The loops are Whiles, whose sums keep their order; so other loops may have the lanes.
+        """
+        kind = row.kind
+        apply, read, write = self.writer.apply, self.writer.read_local, self.writer.write_local
+        size = self.emit(count, "l")
+        total, position = self.writer.local(kind), self.writer.local("l")
+        sums = [self.writer.local(kind) for _ in range(8)]
+
+        def number(value: int) -> int:
+            return self.writer.constant(value, "l")
+
+        def element(id: int) -> int:
+            indices: list[Value] = []
+            for k, extent in reversed([*enumerate(row.extents)]):
+                form = self.forms.between(Form(), extent.form - Form((), 1))
+                along = self.emit(extent, "l")
+                index = apply("Remainder", [id, along]) if k > 0 else id
+                indices.insert(0, Value("int", index, form=form))
+                id = apply("FloorDivide", [id, along]) if k > 0 else id
+            return self.emit(row.element(indices), kind)
+
+        def add(place: int, id: int) -> None:
+            write(place, apply("Add", [read(place), element(id)]))
+
+        def up_to(end: int, step: int, body: Callable[[int], None]) -> None:
+            def once() -> None:
+                at = read(position)
+                body(at)
+                write(position, apply("Add", [at, number(step)]))
+
+            self.loops.append(self.shown(node))
+            self.writer.repeat(lambda: apply("Less", [read(position), end]), once)
+
+        def few() -> None:
+            write(total, self.writer.constant(-0.0, kind))
+            write(position, number(0))
+
+        def many() -> None:
+            for k, place in enumerate(sums):
+                write(place, element(number(k)))
+            write(position, number(8))
+
+            def eight(at: int) -> None:
+                for k, place in enumerate(sums):
+                    add(place, apply("Add", [at, number(k)]))
+
+            left = apply("Remainder", [size, number(8)])
+            up_to(apply("Subtract", [size, left]), 8, eight)
+            ids = [read(place) for place in sums]
+            while len(ids) > 1:
+                ids = [apply("Add", [x, y]) for x, y in zip(ids[::2], ids[1::2], strict=True)]
+            write(total, ids[0])
+
+        self.writer.branch(apply("Less", [size, number(8)]), few, many)
+        up_to(size, 1, lambda at: add(total, at))
+        result: int = read(total)
+        return result
+
+    def python_sum(self, node: ast.AST, view: View) -> Value:
+        """Python's sum() of a row: 0 + its first element + .., as a loop would have it."""
+        if len(view.spans) != 1:
+            raise Refused(node, "sum() of rows")
+        zero = Value("int", literal=0, form=Form())
+        add = ast.Add()
+        kind = self.kind_of_binary(node, add, zero, Value(view.array.dtype))
+        self.require(view.spans[0].extent.form, 1, None)  # else it is Python's 0
+        place = self.writer.local(kind)
+        self.writer.write_local(place, self.emit(zero, kind))
+
+        def body(indices: list[Value]) -> None:
+            so_far = Value(kind, self.writer.read_local(place))
+            element = self.load(node, self.within(view, indices))
+            total = self.numpy_binary(node, add, so_far, element)
+            self.writer.write_local(place, self.emit(total, kind))
+
+        self.over(node, [view.spans[0].extent], body)
+        return Value(kind, self.writer.read_local(place))
+
+
+def comparisons(n: int) -> Iterator[tuple[int, int]]:
+    """What to compare and exchange to sort n elements: Batcher's odd-even mergesort."""
+    size = 1
+    while size < n:
+        step = size
+        while step >= 1:
+            for first in range(step % size, n - step, 2 * step):
+                for low in range(first, min(first + step, n - step)):
+                    if low // (2 * size) == (low + step) // (2 * size):
+                        yield low, low + step
+            step //= 2
+        size *= 2
+
+
+def _index(k: int) -> Value:
+    return Value("int", literal=k, form=Form((), k))

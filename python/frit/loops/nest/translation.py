@@ -1,0 +1,115 @@
+"""translation.py: what a nest is translated from, and what is made of it."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from frit import _core
+from frit.loops.nest.asked import count_of
+from frit.loops.run.list_runs import ListFacts
+from frit.translate.record import record
+
+
+@record
+class Inputs:
+    """A nest, and what a call gives it."""
+
+    node: ast.For | None  # None: it is not read yet
+    names: list[str]  # of the values
+    values: tuple[Any, ...]
+    key: str
+    outputs: list[str]  # variables that are read behind the nest
+    surroundings: dict[str, Any]  # names of modules, functions and types
+    is_unbound: frozenset[str]  # outputs that may have no value before the nest
+    left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
+
+
+ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
+
+
+@record
+class Output:
+    name: str
+    kind: str  # as LoopNest wants it, or ARRAY
+    counter: int = -1  # result that counts assignments of NumPy's kind; -1: there was one
+
+
+@record
+class Returned:
+    """Results: a flag, whether the function has returned, and what it gives."""
+
+    flag: int
+    values: list[int]
+    is_tuple: bool
+
+
+@record
+class Text:
+    """What the parts of the kernel are in the program."""
+
+    positions: list[tuple[int, int, ast.AST]]  # of the accesses: line, column, text
+    loops: list[ast.AST]
+
+
+@record
+class Translation:
+    kernel: Any
+    parameters: list[int]  # of the kernel: numbers of values, those of the results behind them
+    results: list[str]
+    outputs: list[Output]
+    returned: Returned | None
+    guard: types.FunctionType
+    has_signature: bool  # the guard follows from loop_signature
+    written: list[int]  # values that are stored to
+    lists: list[ListFacts]  # those of them that are lists
+    capacities: types.FunctionType | None  # how long lists get that are appended to, at most
+    failures: int  # the result that counts failures, or -1
+    failing: int  # the local that it does so in, or -1
+    numpy_floats: bool
+    numpy_integers: bool  # of which one may overflow
+    text: Callable[[], Text]
+    still_holds: Callable[[], bool] | None  # what was taken from the program
+    paused: int = -1  # the result that says whether it is to go on, with more room in lists, or -1
+
+
+def names_of(inputs: Inputs, results: list[str]) -> list[str]:
+    """Of the kernel's values."""
+    return [*inputs.names, *(f"result {k}" for k in range(len(results)))]
+
+
+def guard_of(code: types.CodeType) -> types.FunctionType:
+    """The function of a call's values that has this code."""
+    return types.FunctionType(code, _GUARD)
+
+
+def is_plain(array: Any) -> bool:
+    """Whether no two elements of the array share memory."""
+    reach = array.itemsize
+    for stride, extent in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if extent > 1:
+            if stride < reach:
+                return False
+            reach += stride * (extent - 1)
+    return True
+
+
+def is_c_ordered(array: Any) -> bool:
+    """Whether the strides of the axes fall, and none is below 0."""
+    strides = [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    return all(x > y for x, y in itertools.pairwise([*strides, 0]))
+
+
+_GUARD = {
+    "count_of": count_of,
+    "overlap": numpy.may_share_memory,
+    "index_range": _core.index_range,
+    "is_c_ordered": is_c_ordered,
+    "is_plain": is_plain,
+    "float32": numpy.float32,
+}

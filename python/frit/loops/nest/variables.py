@@ -1,0 +1,252 @@
+"""variables.py: the variables of a nest: what they hold, and bounds of what they may hold.
+
+A variable that is assigned is what was assigned, until a block or a round ends; from then on it is
+read from a place, a local of the kernel.
+"""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import Any
+
+from frit.loops.nest.complexes import is_zero
+from frit.loops.nest.doubt import joined_kind, kinds_of
+from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol, Unbounded
+from frit.loops.nest.values import (
+    COMPLEXES,
+    DTYPES,
+    LIMITS,
+    Again,
+    Character,
+    Item,
+    ListPart,
+    Refused,
+    Row,
+    Value,
+    View,
+)
+from frit.translate.record import record
+
+MANY_ROUNDS = 2**50  # no loop gets there in a week
+
+
+@record
+class Assignment:
+    """Of an int to a variable that has a place; added: what it adds to the variable itself."""
+
+    form: Form
+    added: Form | None
+    loops: tuple[tuple[Form, Form] | None, ...]  # open ones
+    facts: tuple[Form, ...]
+
+
+class Variables:
+    """Mixed into NestWriter."""
+
+    knowledge: Any
+    writer: Any
+    forms: Forms
+    env: dict[str, Any]
+    bound: dict[str, tuple[tuple[Form, Form], ...]]
+    locals: dict[str, int]
+    assignments: dict[str, list[Assignment]]
+    symbol_of: dict[int, str]
+    narrowed: dict[int, str]
+    open_loops: list[tuple[Form, Form] | None]
+    boundless: set[str]
+    endless: set[str]
+    kept_rows: set[int]
+    parts: set[str]
+    counters: dict[str, int]
+    is_stale: bool
+    emit: Any
+    leaves_nest: Any
+    loose_form: Any
+    require: Any
+    require_complex: Any
+    require_moderate: Any
+    require_rounds: Any
+    require_text: Any
+
+    def note_kind(self, name: str, value: Value) -> None:
+        if value.mixed and self.leaves_nest(name):
+            raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
+        if name in self.parts:
+            raise Refused(None, f"{name} is a number and a row")
+        known = self.knowledge.kinds.get(name, frozenset())
+        kinds = known | kinds_of(value)
+        if kinds != known:
+            self.knowledge.kinds[name] = kinds
+            if name in self.locals:
+                self.learn(name)
+
+    def learn(self, name: str) -> None:
+        """The translation goes on, to learn more, with a place that fits; it is done again."""
+        self.is_stale = True
+        self.locals[name] = self.writer.local(self.kind_in_place(name))
+
+    def kind_of(self, name: str) -> tuple[str, bool]:
+        """A variable's kind, and whether it may still be Python's kind of number."""
+        kinds = self.knowledge.kinds[name]
+        kind = joined_kind(kinds)
+        if kind is None:
+            raise Refused(None, f"{name} is of several types: {', '.join(sorted(kinds))}")
+        return kind, len(kinds) > 1
+
+    def kind_in_place(self, name: str) -> str:
+        kind, _ = self.kind_of(name)
+        return DTYPES.get(kind, kind)
+
+    def read_variable(self, node: ast.AST, name: str) -> Any:
+        if name in self.env:
+            return self.env[name]
+        if name in self.parts:
+            raise Refused(node, f"{name}, which may be one of several rows")
+        if name not in self.bound:
+            raise Refused(node, f"{name} may have no value")
+        self.require_rounds(self.bound[name])
+        if name not in self.locals:
+            self.knowledge.places.add(name)
+            if name not in self.knowledge.kinds:
+                raise Again
+            self.learn(name)
+        kind, mixed = self.kind_of(name)
+        value = Value(kind, self.writer.read_local(self.locals[name]))
+        value.among = self.knowledge.kinds[name] if mixed else frozenset()
+        value.zero = mixed and name not in self.knowledge.nonzero
+        if kind == "int" and name in self.knowledge.loose:
+            value.form = self.loose_form(-LARGEST, LARGEST)
+        elif kind == "int":
+            seen = len(self.assignments.get(name, ())), tuple(self.open_loops)
+            ends = lambda high: lambda: self.variable_ends(name, high, *seen)  # noqa: E731
+            value.form = self.forms.symbol(Symbol(low=ends(False), high=ends(True)))
+            symbol = self.forms.symbols[-1]
+            symbol.widest_low = symbol.widest_high = True
+            self.symbol_of[len(self.forms.symbols) - 1] = name
+        return value
+
+    def variable_ends(
+        self, name: str, high: bool, assigned: int, around: tuple[Any, ...]
+    ) -> list[Form]:
+        """The variable's bound: that of what is assigned, and all that is added to it.
+
+        For a read in the loops `around`, with so many assignments before it in the text.
+        """
+        plain, sums = [], []
+        bound = self.forms.most if high else self.forms.least
+        for number, assignment in enumerate(self.assignments.get(name, [])):
+            form, loops, facts = assignment.form, assignment.loops, assignment.facts
+            if assignment.added is None:
+                try:
+                    plain.append(bound(form, facts))
+                except Unbounded:
+                    self.boundless.add(name)
+                    raise
+                continue
+            if any(symbol in self.narrowed for symbol, _ in form.terms):
+                with suppress(Unbounded):
+                    plain.append(bound(form, facts))
+                    continue
+            if None in loops:
+                rounds = str(MANY_ROUNDS)
+                self.endless.add(name)
+            else:
+                most = [self.forms.most(e - b, facts) for b, e in filter(None, loops)]
+                rounds = "*".join(f"max(0,{x})" for x in most) or "1"
+                if number >= assigned and loops and all(map(_is, loops, around)):
+                    # The round that reads it has not added to it yet.
+                    rounds = f"max(0,{rounds}-1)" if len(loops) <= len(around) else rounds
+            sums.append(f"{'max' if high else 'min'}(0,{bound(assignment.added, facts)})*{rounds}")
+        if not plain:
+            self.boundless.add(name)
+            raise Unbounded
+        start = plain[0] if len(plain) == 1 else f"{'max' if high else 'min'}({','.join(plain)})"
+        return [self.forms.of_text("(" + "+".join([start, *sums]) + ")", None)]
+
+    def assign_variable(self, node: ast.AST, name: str, value: Value) -> None:
+        self.note_kind(name, value)
+        self.env[name] = value
+        self.bound[name] = ()
+        if name in self.locals:
+            self.write_place(node, name, value)
+
+    def assign_part(self, node: ast.AST, name: str, item: Item) -> None:
+        """The variable stands for a row, or for several things."""
+        if isinstance(item, Row):
+            # It is computed where it is used, from elements that stay what they are.
+            self.kept_rows.update(view.array.number for view in item.reads)
+        elif not isinstance(item, (View, ListPart, Character, tuple)):
+            raise Refused(node, "a variable that is no number and no row")
+        if name in self.knowledge.kinds:
+            raise Refused(node, f"{name} is a number and a row")
+        self.parts.add(name)
+        self.env[name] = item
+        self.bound[name] = ()
+
+    def write_place(self, node: ast.AST | None, name: str, value: Value) -> None:
+        kind, mixed = self.kind_of(name)
+        if name in self.knowledge.loose:
+            self.require_moderate(value)
+        if value.kind == "int" and value.form is not None:
+            added = None
+            for symbol, factor in value.form.terms:
+                read = self.symbol_of.get(symbol) or self.narrowed.get(symbol)
+                if factor == 1 and read == name:
+                    added = value.form - Form(((symbol, 1),))
+            made = Assignment(value.form, added, tuple(self.open_loops), self.forms.facts)
+            self.assignments.setdefault(name, []).append(made)
+        if mixed and kind in COMPLEXES:
+            if "complex" in kinds_of(value) and name not in self.knowledge.nonzero:
+                if not is_zero(value):
+                    self.knowledge.nonzero.add(name)
+                    self.is_stale = True
+        if mixed and value.kind != kind:
+            self.require_same(node, value, kind)
+            if node is not None and self.leaves_nest(name):
+                raise Refused(node, f"{name} may be of two types behind the loop")
+        if mixed and value.kind == kind and self.leaves_nest(name):
+            self.count(self.counters.setdefault(name, -1), name)
+        self.writer.write_local(self.locals[name], self.emit(value, DTYPES.get(kind, kind)))
+
+    def count(self, counter: int, name: str) -> None:
+        if counter < 0:
+            counter = self.counters[name] = self.writer.local("l")
+        one = self.writer.constant(1, "l")
+        sum_ = self.writer.apply("Add", [self.writer.read_local(counter), one])
+        self.writer.write_local(counter, sum_)
+
+    def require_same(self, node: ast.AST | None, value: Value, kind: str) -> None:
+        """The number is the same in the type."""
+        if kind in COMPLEXES:
+            return self.require_complex(node, value, kind)
+        if value.dtype == "?" == kind:
+            return
+        if value.literal is not None:
+            if _has(DTYPES.get(kind, kind), value.literal):
+                return
+        elif value.kind == "int" and value.form is not None:
+            bits = {"e": 11, "f": 24, "d": 53, "float": 53}.get(kind)
+            low, high = (-(2**bits), 2**bits) if bits else LIMITS[kind]
+            self.require(value.form, low, high)
+            return
+        elif value.kind == "float" and kind == "d":
+            return
+        elif value.kind == "float" and kind == "f" and value.argument:
+            self.require_text(f"float(float32({value.argument})) == {value.argument}")
+            return
+        raise Refused(node, "a variable is a number of Python's first, and then of NumPy's")
+
+
+def _has(dtype: str, literal: complex) -> bool:
+    """Whether one of the type's numbers is the literal."""
+    import numpy
+
+    try:
+        return bool(numpy.dtype(dtype).type(literal) == literal)
+    except (OverflowError, ValueError):  # -2 as uint8; NaN as an integer
+        return False
+
+
+def _is(x: Any, y: Any) -> bool:
+    return x is y

@@ -1,0 +1,239 @@
+"""attributes.py: attributes of plain objects as variables of a nest: `self.n`, `self.grid.u[i]`.
+
+Nothing in a nest runs code of the program's, so an attribute that is found as Python's own objects
+find theirs (no property, no __getattr__) has one value unless the nest assigns it. It is read
+before the nest and stored behind it. The nest's copy has a variable for it, named `self·n`.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable
+from typing import Any
+
+from frit.loops.names import assigned_names, attribute_chain, copied, nodes_in
+from frit.loops.run.generators import is_generator
+from frit.loops.run.kernel_views import ARRAY, ViewUse, with_arrays
+from frit.loops.run.methods import (
+    Lookup,
+    PlainMethod,
+    SameObject,
+    attribute_of_type,
+    plain_method,
+)
+
+DOT = "·"  # a letter of Python's names that no program has
+Path = tuple[str, tuple[str, ...]]  # a variable and the attributes behind it
+
+
+class Attributes:
+    """Of the objects that some variables of a nest are.
+
+    node: the nest with variables in their places; paths: what those are; stored: whose variables
+    the nest assigns, all of them right below the one object; methods: what the nest calls, and the
+    generators that it draws from; views: those whose arrays are among the variables.
+    """
+
+    def __init__(
+        self,
+        core: Any,
+        node: ast.For,
+        paths: dict[str, Path],
+        stored: list[str],
+        methods: dict[str, Any],
+        lookups: list[Lookup | SameObject],
+        views: list[ViewUse],
+    ) -> None:
+        self.core = core
+        self.node = node
+        self.names = [*paths]
+        checked = [*lookups, *views]
+        roots = [*(root for root, _ in paths.values()), *(x.root for x in checked)]
+        self.roots = [*dict.fromkeys(roots)]
+        self.paths = tuple((self.roots.index(root), *path) for root, path in paths.values())
+        self.stored = stored
+        self.stored_names = tuple(paths[name][1][0] for name in stored)
+        self.methods = methods
+        self.plain_methods = [m for m in methods.values() if isinstance(m, PlainMethod)]
+        self.checked = [(x, self.roots.index(x.root)) for x in checked]
+
+    def values(self, objects: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Of the objects, one a root; None: one is no plain attribute now."""
+        for name in self.stored_names:
+            if not self.core.is_plain_store(objects[0], name):
+                return None
+        for found, number in self.checked:
+            if not found.holds(self.core, number, objects):
+                return None
+        if not all(method.is_what_it_was() for method in self.plain_methods):
+            return None
+        values: tuple[Any, ...] | None = self.core.plain_attributes(objects, self.paths)
+        return values
+
+    def store(self, objects: tuple[Any, ...], values: tuple[Any, ...]) -> None:
+        for name, value in zip(self.stored_names, values, strict=True):
+            setattr(objects[0], name, value)
+
+
+def attributes_of(
+    core: Any, node: ast.For, given: dict[str, Any], may_end: Callable[[Any], bool]
+) -> Attributes | None:
+    """Those of the given variables that are objects, if they are only there for their attributes.
+
+    may_end: whether a value is no object whose attributes are asked for. Raises NotPlain.
+    """
+    node, views = with_arrays(core, node, given)
+    bases, others = uses_of(nodes_in([node]))
+    roots = {n: v for n, v in given.items() if n in bases - others and not may_end(v)}
+    if not roots:
+        return None
+    replace = _Replace(core, {name: (value, name, ()) for name, value in roots.items()}, may_end)
+    made = replace.visit(copied(node))
+    stored = sorted(assigned_names([made]) & replace.paths.keys())
+    depths = (len(path) - (path[-1] == ARRAY) for _, path in replace.paths.values())
+    one_object = len(roots) == 1 and max(depths, default=1) <= 1
+    if stored and not one_object:
+        return None  # another path may lead to what is stored
+    return Attributes(
+        core, made, replace.paths, stored, replace.methods, replace.lookups, [*views.values()]
+    )
+
+
+class NotPlain(Exception):
+    """An attribute that is not found as those of Python's own objects: its name."""
+
+
+def uses_of(nodes: list[ast.AST]) -> tuple[set[str], set[str]]:
+    """Variables that stand before a dot, and those that stand anywhere else.
+
+    nodes: those that stand less deep first.
+    """
+    bases: set[str] = set()
+    below: set[int] = set()
+    others: set[str] = set()
+    for part in nodes:
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+            bases.add(part.value.id)
+            below.add(id(part.value))
+        elif isinstance(part, ast.Name) and id(part) not in below:
+            others.add(part.id)
+    return bases, others
+
+
+class _Replace(ast.NodeTransformer):
+    """roots: objects by the variable that they are: each with its root in the nest, and a path."""
+
+    def __init__(
+        self,
+        core: Any,
+        roots: dict[str, tuple[Any, str, tuple[str, ...]]],
+        may_end: Callable[[Any], bool],
+    ) -> None:
+        self.core = core
+        self.roots = roots
+        self.may_end = may_end
+        self.is_in_method = False
+        self.paths: dict[str, Path] = {}
+        self.methods: dict[str, Any] = {}
+        self.lookups: list[Lookup | SameObject] = []
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        base, nodes = attribute_chain(node)
+        if not isinstance(base, ast.Name) or base.id not in self.roots:
+            self.generic_visit(node)
+            return node
+        value, root, begin = self.roots[base.id]
+        path: list[str] = []
+        for part in nodes:
+            found = self.core.plain_attributes((value,), ((0, part.attr),))
+            if found is None and isinstance(part.ctx, ast.Load):
+                method = self.variable_of(value, root, (*begin, *path), part.attr, property)
+                if method is not None:
+                    return self.with_call(node, part, method)
+            if found is None:
+                raise NotPlain(".".join([base.id, *path, part.attr]))
+            value = found[0]
+            path.append(part.attr)
+            if self.may_end(value):
+                break
+        name = DOT.join([root, *begin, *path])
+        if is_generator(value):
+            self.methods[name] = value
+            self.lookups.append(SameObject(root, (*begin, *path), value))
+        else:
+            self.paths[name] = root, (*begin, *path)
+        last = nodes[len(path) - 1]
+        if self.is_in_method and not isinstance(last.ctx, ast.Load):
+            raise NotPlain(".".join([base.id, *path]))
+        made = ast.copy_location(ast.Name(name, last.ctx), last)
+        if last is node:
+            return made
+        nodes[len(path)].value = made
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        base, nodes = attribute_chain(node.func)
+        if nodes and isinstance(base, ast.Name) and base.id in self.roots:
+            value, root, begin = self.roots[base.id]
+            path = tuple(part.attr for part in nodes[:-1])
+            owner = self.core.plain_attributes((value,), ((0, *path),))
+            if owner is not None and not self.may_end(owner[0]):
+                path = (*begin, *path)
+                kinds = types.FunctionType, staticmethod
+                method = self.variable_of(owner[0], root, path, nodes[-1].attr, *kinds)
+                if method is not None:
+                    node.func = ast.copy_location(ast.Name(method, ast.Load()), node.func)
+        self.generic_visit(node)
+        return node
+
+    def variable_of(
+        self, owner: Any, root: str, path: tuple[str, ...], name: str, *kinds: type
+    ) -> str | None:
+        """Of a method or property, if it is a plain one of these kinds."""
+        variable = DOT.join([root, *path, name])
+        found = attribute_of_type(self.core, owner, name)
+        if type(found) not in kinds:
+            return None
+        if variable not in self.methods:
+            function = {property: "fget", staticmethod: "__func__"}.get(type(found))
+            made = getattr(found, function) if function is not None else found
+            if not isinstance(made, types.FunctionType):
+                return None
+            self.lookups.append(Lookup(root, path, name, found))
+            self.methods[variable] = made  # also where it calls itself
+            if type(found) is not staticmethod:
+                method = self.method_of(made, owner, root, path)
+                if method is None:
+                    raise NotPlain(variable.replace(DOT, "."))
+                self.methods[variable] = method
+        return variable
+
+    @staticmethod
+    def with_call(node: ast.Attribute, part: ast.Attribute, method: str) -> ast.expr:
+        """The chain of attributes, with the call of a property for one of them."""
+        made = ast.copy_location(ast.Call(ast.Name(method, ast.Load()), [], []), part)
+        ast.copy_location(made.func, part)
+        outer: ast.expr = node
+        if outer is part:
+            return made
+        while isinstance(outer, ast.Attribute) and outer.value is not part:
+            outer = outer.value
+        outer.value = made  # type: ignore[attr-defined]
+        return node
+
+    def method_of(
+        self, function: types.FunctionType, owner: Any, root: str, path: tuple[str, ...]
+    ) -> PlainMethod | None:
+        outer = self.roots, self.is_in_method
+
+        def with_attributes(tree: ast.AST, name: str) -> Any:
+            self.roots, self.is_in_method = {name: (owner, root, path)}, True
+            return self.visit(tree)
+
+        try:
+            return plain_method(function, with_attributes)
+        except NotPlain:
+            return None
+        finally:
+            self.roots, self.is_in_method = outer

@@ -1,0 +1,337 @@
+"""binding.py: the names of a place, as its first call finds them, and what a call has for them."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+import types
+
+from frit import _activity, _kept
+from frit._quiet import without_collections
+from frit.loops.run.given import is_surrounding, key_of, may_end, name_of, real
+from frit.loops.run.place import MONITORING, REFUSED
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
+
+    from frit.loops.run.attributes import Attributes
+    from frit.loops.run.bounds import Bounds
+    from frit.loops.run.place import Place
+    from frit.loops.run.site import Plan, Site
+    from frit.loops.run.traits import Guess
+
+MOST_BINDINGS = 4  # of a place whose objects are not what they may become
+_missing = object()
+
+
+class Binding:
+    """The names of a place, as its first call finds them: numbers and arrays, or surroundings."""
+
+    def __init__(
+        self, place: Place, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> None:
+        self.place = place
+        self.outputs = place.outputs
+        self.sites: dict[int, Site] = {}  # by the rounds that are left to Python
+        self.site: Site | None = None  # the latest
+        self.names: list[str] = []
+        self.surroundings: dict[str, Any] = {}
+        self.known_passed: list[tuple[int, Any]] = []
+        self.known: list[tuple[str, Any]] = []
+        self.absent: list[str] = []
+        self.taken: list[int] = []
+        self.read: list[str] = []
+        self.is_whole = True
+        for k, (name, value) in enumerate(zip(place.passed, passed, strict=True)):
+            if self.is_value(name, value):
+                self.taken.append(k)
+            else:
+                self.known_passed.append((k, value))
+        for name in place.outside:
+            value = space.get(name, _missing)
+            if value is _missing:
+                self.bind_absent(name)
+            elif self.is_value(name, value):
+                self.read.append(name)
+            else:
+                self.known.append((name, value))
+        if not self.is_whole:
+            return  # the next call binds anew
+        self.grown: list[str] = []  # lists that the nest appends to, and their numbers
+        self.grown_numbers: list[int] = []
+        self.attributes = self.find_attributes(passed, space, core)
+        self.bounds: Bounds | None = None
+        if self.place.traits.callees:
+            self.find_bounds()
+        if "append" in place.traits.attributes:
+            self.find_grown(passed, space)
+        reads_more = any((self.read, self.attributes, self.grown, self.bounds))
+        self.takes_all = len(self.taken) == len(place.passed) and not reads_more
+        if {*self.read, *place.passed} & place.shared:
+            self.refuse("another thread may change a variable that it reads")
+        if place.is_module and (found := self.functions_read(space)):
+            from frit.loops.names import assigned_names
+
+            if found & assigned_names([place.node]):
+                self.refuse("a function that it calls reads what it assigns")
+        if place.traits.callees:
+            from frit.loops.run.hopeless import hopeless_call
+
+            callees = place.traits.callees
+            if self.attributes is not None:
+                from frit.loops.names import callees_of, nodes_in
+
+                callees = callees_of(nodes_in([self.node]))
+            hopeless = hopeless_call(callees, self.surroundings)
+            if hopeless is not None:
+                self.refuse(hopeless)
+        self.gate = self.make_gate(passed, space, core)
+
+    def is_value(self, name: str, value: Any) -> bool:
+        """Whether the nest gets it at each call; what is none is a surrounding."""
+        if is_surrounding(value):
+            self.surroundings[name] = real(value)
+            return False
+        self.names.append(name)
+        return True
+
+    @property
+    def node(self) -> ast.For | ast.While:
+        """The loop, with variables for attributes, and for the lengths of lists."""
+        node = self.place.node if self.attributes is None else self.attributes.node
+        if self.bounds is not None:
+            node = self.bounds.node
+        if not self.grown:
+            return node
+        from frit.loops.run.list_runs import with_counts
+
+        return with_counts(node, self.grown)
+
+    def find_bounds(self) -> None:
+        """Those of the outermost loop that Python computes."""
+        if not self.place.traits.has_computed_bounds:
+            return
+        from frit.loops.run.bounds import bounds_of
+
+        self.bounds = bounds_of(self.node, self.names, self.surroundings)
+        if self.bounds is not None:
+            self.names = [*self.names, *self.bounds.names]
+
+    def find_grown(self, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
+        """Lists that the nest appends to: their lengths are variables of the nest."""
+        from frit.loops.run.list_runs import COUNT, appended_names
+
+        names = appended_names(self.node)
+        self.takes_all = False
+        values = self.values_of(passed, space) or ()
+        found = [k for k, v in enumerate(values) if self.names[k] in names and type(v) is list]
+        self.grown_numbers, self.grown = found, [self.names[k] for k in found]
+        counts = [name + COUNT for name in self.grown]
+        self.names = [*self.names, *counts]
+        self.outputs = [*self.outputs, *counts]
+
+    def guess(self) -> Guess | None:
+        found = self.place.traits.guess
+        if self.attributes is None and (found is None or {*found.names} <= {*self.names}):
+            return found
+        from frit.loops.run.work import guess_of
+
+        return guess_of(self.node, [*self.places_of_names()])
+
+    def make_gate(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Any:
+        place = self.place
+        if self.is_whole and self.attributes is not None and place.early is not None:
+            place.put(place.early)
+            return place.early
+        guess = self.guess()
+        if guess is not None:
+            guess = guess.priced(self.surroundings.get)
+        inputs: list[tuple[Any, ...]] = []
+        if guess is not None:
+            where = self.places_of_names()
+            inputs = [where[name] for name in guess.names]
+        gate = place.new_gate(guess, inputs, self.is_kept(passed, space, core), space, core)
+        if self.is_whole:
+            place.put(gate)
+        return gate
+
+    def is_kept(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> bool:
+        """Whether an earlier process has translated the nest for values of these kinds."""
+        origin = self.place.origin
+        if origin is None or self.place.is_eager or self.attributes is not None:
+            return False
+        values = self.values_of(passed, space) if self.is_whole else None
+        key = key_of(values, core) if values is not None else None
+        return key is not None and _kept.is_there(name_of(origin, key, self.place.is_peeled))
+
+    def places_of_names(self) -> dict[str, tuple[Any, ...]]:
+        """Where a call finds values: the number of what is passed or a variable, and a path."""
+        where: dict[str, tuple[Any, ...]] = {}
+        kept = [*zip(self.names, [*self.taken, *self.read], strict=False)]
+        where.update((name, (root,)) for name, root in kept)
+        found = self.attributes
+        if found is not None:
+            for name, (number, *path) in zip(found.names, found.paths, strict=True):
+                root = found.roots[number]
+                where[name] = (self.root_numbers.get(root, root), *path)
+        return where
+
+    def refuse(self, why: str) -> None:
+        self.place.told, self.is_whole = why, False
+        self.place.give_up()
+
+    def find_attributes(
+        self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> Attributes | None:
+        """Objects that are only there for their attributes: these are the values instead."""
+        values = [*(passed[k] for k in self.taken), *(space[name] for name in self.read)]
+        given = dict(zip(self.names, values, strict=True))
+        owners = (given[name] for name in self.place.traits.owners if name in given)
+        is_end = functools.partial(may_end, core)
+        if all(map(is_end, owners)) and "frit.pykokkos._views" not in sys.modules:
+            return None
+        from frit.loops.run.attributes import NotPlain, attributes_of
+
+        try:
+            found = attributes_of(core, self.place.node, given, is_end)
+        except NotPlain as error:
+            self.place.told = f"{error} is no plain attribute"
+            self.place.bindings += 1
+            if self.place.bindings <= MOST_BINDINGS:
+                self.is_whole = False  # it may be one later
+            return None
+        if found is None:
+            return None
+        roots = set(found.roots)
+        if self.place.shared & {*roots, *(f".{n}" for path in found.paths for n in path[1:])}:
+            self.refuse("another thread may change an attribute that it reads")
+        passed_names = zip(self.names, self.taken, strict=False)
+        self.root_numbers = {name: k for name, k in passed_names if name in roots}
+        self.taken = [k for k in self.taken if k not in self.root_numbers.values()]
+        self.read = [name for name in self.read if name not in roots]
+        self.names = [name for name in self.names if name not in roots] + found.names
+        self.outputs = [*self.outputs, *found.stored]
+        self.surroundings |= found.methods
+        return found
+
+    def roots(
+        self, found: Attributes, passed: tuple[Any, ...], space: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        numbers = self.root_numbers
+        return tuple(passed[numbers[n]] if n in numbers else space[n] for n in found.roots)
+
+    def note(self, signature: bytes | None, site: Site) -> None:
+        """The guess of this call holds for all with its signature, and so do most guards."""
+        plan = site.remember(signature) if self.place.turns is None else None
+        if plan is None or not self.takes_all or MONITORING:
+            return
+        direct = None if self.place.is_module else plan.direct()
+        if direct is not None:
+            direct += (None if self.place.is_eager else _activity.is_active,)
+        resume = functools.partial(self.resume, site, plan)
+        self.gate.remember(signature, resume, tuple(self.known), tuple(self.absent), direct)
+
+    def resume(self, site: Site, plan: Plan, *values: Any) -> tuple[Any, ...] | bool | None:
+        """Runs a call like one that ran; False: the place has to be asked."""
+        place = self.place
+        if place.is_module or not site.suits(plan, values):
+            return False
+        if not place.is_eager and not _activity.is_active():
+            return False
+        place.told = REFUSED
+        return site.start(plan, values)
+
+    def done(
+        self, given: tuple[Any, ...] | None, passed: tuple[Any, ...], space: dict[str, Any]
+    ) -> tuple[Any, ...] | None:
+        """Stores the attributes that the nest assigned; what is left of the outputs."""
+        found = self.attributes
+        if given is None or found is None or not found.stored:
+            return given
+        begin = len(self.place.outputs)
+        end = begin + len(found.stored)
+        found.store(self.roots(found, passed, space), given[begin:end])
+        return given[:begin] + given[end:]
+
+    def bind_absent(self, name: str) -> None:
+        value = getattr(builtins, name, _missing)
+        if value is not _missing and is_surrounding(value):
+            self.surroundings[name] = value
+            self.absent.append(name)
+        elif name not in self.place.outputs:
+            self.place.told, self.is_whole = f"{name} has no value", False
+
+    def functions_read(self, space: dict[str, Any]) -> set[str]:
+        """The variables of the module that the functions in the surroundings may read."""
+        found: set[str] = set()
+        methods = self.attributes.plain_methods if self.attributes is not None else []
+        functions = [*self.surroundings.values(), *(m.function for m in methods)]
+        due = [f.__code__ for f in functions if isinstance(f, types.FunctionType)]
+        seen: set[types.CodeType] = set()
+        while due:
+            code = due.pop()
+            if code in seen:
+                continue
+            seen.add(code)
+            found.update(code.co_names)
+            due += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+            called = (space.get(name) for name in code.co_names)
+            due += [f.__code__ for f in called if isinstance(f, types.FunctionType)]
+        return found
+
+    def values_of(self, passed: tuple[Any, ...], space: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The values; None where the names are not what they were."""
+        if not self.is_whole:
+            self.place.forget()  # names may have got values since
+            return None
+        for k, value in self.known_passed:
+            if passed[k] is not value:
+                return self.changed(self.place.passed[k])
+        for name, value in self.known:
+            if space.get(name) is not value:
+                return self.changed(name)
+        for name in self.absent:
+            if name in space:
+                return self.changed(name)
+        if self.takes_all:
+            return passed
+        try:
+            values = (*(passed[k] for k in self.taken), *(space[name] for name in self.read))
+            found = self.attributes
+            if found is None:
+                return self.with_more(values)
+            attributes = found.values(self.roots(found, passed, space))
+        except KeyError as missing:
+            return self.changed(str(missing.args[0]))
+        if attributes is None:
+            self.place.told = "an attribute is not a plain one"
+            return None
+        return self.with_more(values + attributes)
+
+    def with_more(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """With bounds that Python computes, and the lengths of lists that the nest appends to."""
+        if self.bounds is not None:
+            found = self.bounds.values(dict(zip(self.names, values, strict=False)))
+            if found is None:
+                self.place.told = "a bound that is no int"
+                return None
+            values += found
+        for name, number in zip(self.grown, self.grown_numbers, strict=True):
+            if type(values[number]) is not list:
+                return self.changed(name)
+        return values + tuple(len(values[k]) for k in self.grown_numbers) if self.grown else values
+
+    def changed(self, name: str) -> None:
+        self.place.told = f"{name} is not what it was"
+
+    def make_site(self, left: int) -> Site:
+        self.gate.note_translated()
+        with without_collections():
+            from frit.loops.run.site import Site
+
+        unbound = frozenset(o for o in self.outputs if o not in self.names)
+        self.site = self.sites[left] = Site(self, unbound, left)
+        return self.site

@@ -1,0 +1,47 @@
+"""loading.py: whether a program without NumPy loads the engine for its loops."""
+
+from __future__ import annotations
+
+import sys
+
+from frit.loops.run.turns import now
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    from typing import Any
+
+    from frit.loops.run.place import Place
+
+# Seconds that loops must take, by guesses, to load NumPy and the engine; which part of these
+# seconds loops over lists take.
+ENGINE_WORTH, LISTS_TAKE = 1.0, 0.33
+
+
+class Lost:
+    """Seconds that the loops of a program without NumPy take as Python; a clock of a place."""
+
+    def __init__(self) -> None:
+        self.guessed = self.measured = self.began = 0.0
+        self.place: Place | None = None
+
+    def is_worth_engine(self) -> bool:
+        return self.guessed > ENGINE_WORTH or self.measured > ENGINE_WORTH * LISTS_TAKE
+
+    def stop(self) -> None:
+        if self.place is not None:
+            self.measured += now() - self.began
+            self.place.clock = self.place = None
+
+
+lost = Lost()
+
+
+def engine() -> Any:
+    """The engine, for a program that has NumPy, or whose loops are worth it."""
+    if "numpy" not in sys.modules and not lost.is_worth_engine():
+        return None
+    try:
+        from frit import _core
+    except ImportError:
+        return None
+    return _core

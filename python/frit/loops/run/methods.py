@@ -1,0 +1,109 @@
+"""methods.py: methods of plain objects that a nest calls: `self.weight(x)`, written into it.
+
+A method whose object stands in the nest under a name is a function of its other parameters: what it
+reads of the object are variables of the nest (attributes.py). One that assigns an attribute, or
+does anything else with its object, stays Python's.
+"""
+
+from __future__ import annotations
+
+import abc
+import ast
+import types
+from collections.abc import Callable
+from typing import Any
+
+from frit.loops.find.raising import RaisedInCall, without_exceptions
+from frit.loops.names import copied, mangle, nodes_in, owner_of
+from frit.translate.record import record
+
+_missing = object()
+
+
+@record
+class PlainMethod:
+    """definition: the function's own, with variables for its object's attributes.
+
+    codes: what it was made from, also before the loop door rewrote it.
+    """
+
+    function: types.FunctionType
+    definition: ast.FunctionDef
+    codes: tuple[types.CodeType, ...]
+
+    def is_what_it_was(self) -> bool:
+        code = self.function.__code__
+        return any(code is known for known in self.codes)
+
+
+@record
+class Lookup:
+    """Where a method was found, and what: each call finds the same, or runs as Python."""
+
+    root: str
+    path: tuple[str, ...]  # to the object
+    name: str
+    found: Any
+
+    def holds(self, core: Any, number: int, objects: tuple[Any, ...]) -> bool:
+        owner = core.plain_attributes(objects, ((number, *self.path),))
+        return owner is not None and attribute_of_type(core, owner[0], self.name) is self.found
+
+
+@record
+class SameObject:
+    """An attribute that each call finds to be the same object, or runs as Python."""
+
+    root: str
+    path: tuple[str, ...]
+    found: Any
+
+    def holds(self, core: Any, number: int, objects: tuple[Any, ...]) -> bool:
+        now = core.plain_attributes(objects, ((number, *self.path),))
+        return now is not None and now[0] is self.found
+
+
+def attribute_of_type(core: Any, owner: Any, name: str) -> Any:
+    """What `owner.name` is found as in its type, without running code of a class; None: nothing."""
+    kind = type(owner)
+    if type(kind) not in (type, abc.ABCMeta) or hasattr(kind, "__getattr__"):
+        return None
+    if kind.__getattribute__ is not object.__getattribute__:
+        return None
+    if core.plain_attributes((owner,), ((0, name),)) is not None:
+        return None  # the object has one of its own
+    for base in kind.__mro__:
+        found = base.__dict__.get(name, _missing)
+        if found is not _missing:
+            return found
+    return None
+
+
+def plain_method(
+    function: types.FunctionType, with_attributes: Callable[[ast.AST, str], ast.AST]
+) -> PlainMethod | None:
+    """The function, less its first parameter; None: it does more than a nest can.
+
+    with_attributes: a tree, whose attributes of this variable become the nest's.
+    """
+    from frit.translate.errors import TranslationError
+    from frit.translate.source import source_of
+
+    code = function.__code__
+    try:
+        source = source_of(function)
+    except TranslationError:
+        return None
+    node = source.node
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    made: ast.FunctionDef = copied(node)
+    first = (made.args.posonlyargs or made.args.args or [None]).pop(0)
+    if first is None or not mangle(nodes_in([made.args, *made.body]), owner_of(function)):
+        return None
+    without_exceptions(made.body, RaisedInCall)
+    made.body = [with_attributes(statement, first.arg) for statement in made.body]  # type: ignore[misc]
+    for part in (part for statement in made.body for part in ast.walk(statement)):
+        if isinstance(part, ast.Name) and part.id == first.arg:
+            return None
+    return PlainMethod(function, made, (code, source.code))

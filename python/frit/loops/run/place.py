@@ -1,0 +1,651 @@
+"""place.py: where a nest stands in a running program, and whether it pays to run it compiled.
+
+The rewritten program asks its place first (rewrite.py). A place loads neither NumPy nor the engine:
+a program without arrays never does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import functools
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+
+from frit import _activity, _importer
+from frit._quiet import without_collections
+from frit._signals import is_from_handler
+from frit.loops.run.given import LISTS, is_surrounding, may_be_items, may_end, seconds_of_lists
+from frit.loops.run.loading import engine, lost
+from frit.loops.run.traits import (
+    FIRST_WORTH,
+    KEPT_WORTH,
+    SHORT,
+    WORTH,
+    Guess,
+    Traits,
+    as_row,
+    from_row,
+    traits_of,
+)
+from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns, now
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
+
+    from frit.loops.find.peel import Peel
+    from frit.loops.find.trees import At, Trees
+    from frit.loops.run.binding import Binding
+    from frit.loops.run.given import Origin
+
+MANY = 100  # refusals, after which a place ..
+MOST_IN_VAIN = 1000  # refusals of a place that is tried whatever it costs
+OFTEN = 200e-6  # .. that is asked more often than that is not asked again
+INFINITY = float("inf")
+MOST_UNASKED = 5e-6  # .. of lists that nobody asks about
+DEAR = 0.02  # of the time: one whose refusals cost more is asked ever more seldom
+MOST_PASSED_OVER = 10_000
+LITTLE = 1e-4  # seconds of a loop that counts, without NumPy
+LONG_LISTS = "its lists are long, and it is short"
+NOT_YET = "it has not run long enough to be worth it"
+REFUSED = "it can't run so at this call"
+# By the number of a gate's verdict (loop_pace.h).
+_VERDICTS = (
+    "",
+    "it is too short",
+    "it takes less time as Python",
+    "it has not run long enough to be worth its translation",
+    NOT_YET,
+)
+_OTHERS = (0, 1, 3, 4)  # tools of sys.monitoring that see lines; 2 is for profilers
+MONITORING: Any = getattr(sys, "monitoring", None)
+_SOON_DONE = _VERDICTS[1:4]
+places: weakref.WeakSet[Place] = weakref.WeakSet()
+
+
+@atexit.register
+def _let_go() -> None:
+    """What a module holds ends with the interpreter: files are flushed, `__del__` is called.
+
+    Its dictionary, a function in it, the code, a place and the dictionary again are a cycle that
+    the collector does not see: it does not look into code.
+    """
+    for place in places:
+        place.on, place.space, place.early = False, None, None
+        place.forget()
+
+
+class Place:
+    """A nest in the text of a program.
+
+    passed: its variables that the call gives; outputs: those that it leaves. In a module's own
+    code both are the module's variables, which the place reads and writes itself; its last rounds
+    stay Python's there (peel.py).
+    """
+
+    # Ask for `traced()` before `take`: a program that is being traced runs line by line.
+    __slots__ = (
+        "__weakref__",
+        "_node",
+        "_peel",
+        "_traits",
+        "at",
+        "binding",
+        "bindings",
+        "clock",
+        "early",
+        "file",
+        "inner",
+        "is_eager",
+        "is_gated",
+        "is_module",
+        "is_peeled",
+        "kept_traits",
+        "note_hopeless",
+        "on",
+        "origin",
+        "original",
+        "outputs",
+        "outside",
+        "pass_over",
+        "passed",
+        "passed_over",
+        "quiet",
+        "refusals",
+        "round",
+        "rounds",
+        "shared",
+        "since",
+        "space",
+        "spent",
+        "take",
+        "told",
+        "trees",
+        "turns",
+    )
+    traced = staticmethod(sys.gettrace)
+
+    def __init__(
+        self,
+        *,
+        passed: list[str],
+        outputs: list[str],
+        outside: list[str],
+        is_module: bool = False,
+        is_peeled: bool = False,
+        turns: Turns | None = None,
+    ) -> None:
+        self.on = True
+        self.trees: Trees | None = None  # of the text,
+        self.at: At = (0, 0, "", 0)  # and where the loop stands in it
+        # None: nobody has asked for these.
+        self._node: ast.For | ast.While | None = None
+        self._peel: Peel | None = None
+        self._traits: Traits | None = None
+        self.kept_traits: tuple[Any, ...] | None = None  # a row
+        self.origin: Origin | None = None  # None: nothing that is made of it is kept
+        self.passed = passed
+        self.outputs = outputs
+        self.outside = outside  # variables of the module
+        self.is_module = is_module
+        self.is_peeled = is_peeled  # its last rounds are left to Python
+        self.is_eager = False  # translated at its first call that is not too short
+        self.shared: frozenset[str] = frozenset()  # variables that another thread may change
+        self.file = ""
+        self.space: dict[str, Any] | None = None  # of the module whose own code it stands in
+        # The decorated function's, whose code holds this place: a reference would be a cycle that
+        # is not seen by the collector, for it does not look into code.
+        self.note_hopeless: weakref.WeakMethod[Callable[[], None]] | None = None
+        self.original: types.CodeType | None = None  # of the function, as Python compiles it
+        self.binding: Binding | None = None
+        self.bindings = 0  # in vain, where attributes were not plain
+        self.inner: list[Place] = []  # of the loops in it
+        self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
+        # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python. It
+        # is the binding's gate, once there; so is the clock, which is stopped behind the loop,
+        # while that runs as Python and is timed.
+        self.take: Callable[..., tuple[Any, ...] | None] = self.ask
+        self.clock: Any = None
+        # Of a `while` (turns.py): the rounds of a turn, and those that are left of a module's own.
+        self.turns = turns
+        self.rounds = self.round = turns.first if turns is not None else 0
+        if turns is not None:
+            self.take = self.end_of_turn
+        self.early: Any = None  # the gate, before the attributes of objects are looked at
+        self.is_gated = False
+        self.refusals = 0
+        self.since = 0.0  # the first refusal of those that are counted
+        self.spent = 0.0  # seconds in these
+        self.pass_over = 0  # calls that are refused unseen
+        self.passed_over = 0  # how many were, the last time
+        self.told = "it has not run yet"
+        places.add(self)
+
+    @property
+    def node(self) -> ast.For | ast.While:
+        """The loop."""
+        if self._node is None:
+            assert self.trees is not None
+            self._node = self.trees.loop(self.at)
+        return self._node
+
+    @property
+    def peel(self) -> Peel:
+        if self._peel is None:
+            from frit.loops.find.peel import Peel
+
+            self._peel = Peel(self.node)
+        return self._peel
+
+    @property
+    def traits(self) -> Traits:
+        if self._traits is None:
+            self._traits = self.find_traits()
+        return self._traits
+
+    def find_traits(self) -> Traits:
+        assert self.trees is not None
+        row = self.kept_traits or self.trees.row(self.at)
+        if row is not None:
+            return from_row(row)
+        with without_collections():
+            made = traits_of(self.node, [*self.passed, *self.outside])
+        self.trees.keep_row(self.at, as_row(made))
+        return made
+
+    def __reduce__(self) -> Any:
+        # A copy of the code elsewhere runs as Python, and needs no Frit.
+        state = {"on": False, "clock": None}
+        return functools.partial, (int,), (int, (), {}, state)
+
+    def ask(self, *passed: Any) -> tuple[Any, ...] | None:
+        """As take: the whole way."""
+        found, _ = self.start(passed, None, sys._getframe(1))
+        return found
+
+    def end_of_turn(self, *passed: Any) -> tuple[Any, ...] | None:
+        """As take, of a `while`: behind some rounds as Python."""
+        turns = self.turns
+        assert turns is not None
+        seconds = turns.end(now(), self.rounds)
+        if not self.may_be_worth_it(turns, seconds):
+            self.rounds = turns.following()
+            return None
+        found, _ = self.start(passed, None, sys._getframe(1))
+        if found is not None:
+            turns.fails, turns.least, self.rounds = 0, TURN, turns.first
+            turns.has_paused = turns.pauses and found[-1]
+            # A module's own has stored its variables; it goes on as behind any other turn.
+            return None if self.is_module and turns.has_paused else found
+        if self.told is not LONG_LISTS:
+            site = self.binding.site if self.binding is not None else None
+            turns.fails += REFUSED_COUNTS if site is not None and site.refused else 1
+        turns.least *= 4
+        self.rounds = turns.following()
+        if turns.fails > IN_VAIN:
+            self.on, self.rounds = False, NEVER
+        return None
+
+    def is_pausing(self) -> bool:
+        return self.turns is not None and self.turns.pauses
+
+    def may_be_worth_it(self, turns: Turns, seconds: float) -> bool:
+        if self.is_eager or turns.has_paused:
+            return True
+        if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
+            return False
+        if "frit._core" not in sys.modules and "numpy" not in sys.modules:
+            if not turns.has_loops:  # those count by themselves
+                lost.measured += seconds
+            return lost.is_worth_engine()
+        return turns.is_worth_it()
+
+    def rest(self, rounds: Any) -> Any:
+        """Runs the nest, if it can, but for its last rounds: what is left of the range."""
+        if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
+            return rounds
+        found, left = self.start((), rounds, sys._getframe(1))
+        return rounds if found is None else rounds[-left:]
+
+    def start(
+        self, passed: tuple[Any, ...], rounds: range | None, frame: types.FrameType
+    ) -> tuple[tuple[Any, ...] | None, int]:
+        if self.pass_over:
+            self.pass_over -= 1
+            return None, 0
+        space = frame.f_globals
+        if not self.is_eager and not _activity.is_active():
+            return None, 0
+        if MONITORING is not None and _is_watched():
+            return None, 0
+        if self.is_module:
+            if frame.f_locals is not space:
+                return None, 0
+            self.space = space
+        began = now()
+        found, left = self.attempt(passed, rounds, space)
+        if self.inner:
+            # What is soon done is so with all its loops; where nobody knows, they are asked.
+            self.ask_inner(found is not None or self.told not in _SOON_DONE)
+        if found is None:
+            self.refuse(frame, began)
+            return None, 0
+        self.refusals = self.passed_over = 0
+        if self.is_module:
+            space.update(zip(self.outputs, found, strict=not self.is_pausing()))
+        return found, left
+
+    def attempt(
+        self, passed: tuple[Any, ...], rounds: range | None, space: dict[str, Any]
+    ) -> tuple[tuple[Any, ...] | None, int]:
+        core: Any = sys.modules.get("frit._core")
+        if core is None and self.turns is not None:
+            values = dict(zip(self.passed, passed, strict=True))
+            if not self.may_be_taken(values, space):
+                return self.not_now("its values are no numbers, arrays or lists")
+        core = core or engine()
+        if core is None:
+            core = self.engine_if_it_pays(passed, space)
+        if core is None:
+            return self.not_now(_VERDICTS[3])  # nor are the loops in it
+        binding, verdict = self.binding, None
+        if binding is None:
+            verdict = self.early_verdict(passed, space, core)
+            if verdict:
+                return self.not_now(_VERDICTS[verdict])
+            binding = self.binding = self.bind(passed, space, core)
+            if binding is None:
+                return None, 0
+        values = binding.values_of(passed, space)
+        if values is None:
+            return None, 0
+        signature = core.loop_signature(values) if rounds is None else None
+        key: str | None = ""
+        if signature is None:
+            values = tuple(core.to_numpy(v) if isinstance(v, core.Scalar) else v for v in values)
+            has_lists = any(type(v) in LISTS for v in values)
+            key = None if has_lists else core.loop_key(values)
+            if key is None and not has_lists:
+                if binding.site is not None:
+                    binding.site.calls_as_python += 1
+                return self.not_now("an argument is no array or number")
+        is_asked = verdict is not None and binding.gate is self.early
+        if self.turns is None and not is_asked:  # a `while` was judged by its rounds
+            verdict = binding.gate.verdict(*passed)
+        if verdict:
+            return self.not_now(_VERDICTS[verdict])
+        lists: tuple[Any, ...] = ()
+        if key is None:
+            lists = values
+            seconds = seconds_of_lists(values)
+            if seconds > MOST_UNASKED and seconds > self.expected(binding, passed, seconds):
+                return self.not_now(LONG_LISTS)
+            found = self.arrays_of(lists, core)
+            if found is None:
+                if binding.site is not None:
+                    binding.site.calls_as_python += 1
+                return None, 0
+            values, key = found
+        plan = binding.sites[0].plan_of(signature, values) if 0 in binding.sites else None
+        if plan is not None:
+            self.told = REFUSED
+            site = binding.sites[0]
+            found = binding.done(site.start(plan, values), passed, space)
+            if found is not None and binding.takes_all:
+                binding.note(signature, site)  # the gate had forgotten it
+            return found, 0
+        left = 0
+        if self.is_peeled and rounds is not None:
+            known = dict(zip(binding.names, values, strict=True))
+            for name in binding.grown:  # its length is not what it will be
+                del known[name]
+            left = self.peel.left(known, rounds)
+            if left == 0 or not rounds[left:]:
+                return self.not_now("its last rounds leave loops in it out")
+        self.told = REFUSED
+        site = binding.sites.get(left) or binding.make_site(left)
+        found = binding.done(site(key or core.loop_key(values), values, lists), passed, space)
+        if found is not None:
+            binding.note(signature, site)
+        return found, left
+
+    def expected(self, binding: Binding, passed: tuple[Any, ...], unknown: float) -> float:
+        """Seconds that it takes as Python; of a `while`, that what is left of it takes at least."""
+        if self.turns is not None:
+            return INFINITY if self.turns.has_paused else self.turns.each * self.rounds
+        found: float | None = binding.gate.guess(*passed)
+        return found or unknown
+
+    def engine_if_it_pays(self, passed: tuple[Any, ...], space: dict[str, Any]) -> Any:
+        """The engine, for a program without NumPy whose loops take long."""
+        guess = self.traits.guess
+        values = dict(zip(self.passed, passed, strict=True))
+
+        def value_of(name: str) -> Any:
+            return values.get(name, space.get(name))
+
+        seconds = LITTLE
+        if guess is not None:
+            seconds = guess.priced(value_of).seconds(value_of)
+        if seconds < LITTLE or not self.may_be_taken(values, space, seconds):
+            self.refusals += 1
+            if self.refusals > MANY:
+                self.refusals = 0
+                self.pass_over = MOST_PASSED_OVER
+                self.on = _importer.may_have_arrays()
+            return None
+        lost.guessed += seconds
+        if lost.is_worth_engine():
+            return engine()
+        if not self.is_peeled:
+            lost.place, lost.began = self, now()
+            self.clock = lost
+        return None
+
+    def may_be_taken(
+        self, values: dict[str, Any], space: dict[str, Any], seconds: float = INFINITY
+    ) -> bool:
+        """False: its values show that it stays Python. Asked before the engine is loaded."""
+        from frit.loops.run.hopeless import hopeless_call
+
+        traits, found = self.traits, {**values}
+        for name in self.outside:
+            value = space.get(name, getattr(builtins, name, None))
+            if value is not None:
+                found[name] = value
+        if hopeless_call(traits.callees, found) is not None:
+            return False
+        others = [value for name, value in found.items() if name not in traits.owners]
+        if seconds_of_lists(others) > seconds:
+            return False
+        return all(may_be_items(v) or is_surrounding(v) for v in others)
+
+    def arrays_of(self, values: tuple[Any, ...], core: Any) -> tuple[tuple[Any, ...], str] | None:
+        """The values with arrays for lists, and their key."""
+        found: tuple[tuple[Any, ...], str] | None = core.list_arrays(values)
+        if found is None:
+            self.told = "an argument is no array, number or list of numbers"
+        return found
+
+    def early_verdict(
+        self, passed: tuple[Any, ...], space: dict[str, Any], core: Any
+    ) -> int | None:
+        """The gate's, for a nest with attributes of objects: to look at these takes milliseconds.
+
+        None: it has none, or nobody can tell.
+        """
+        guess = self.traits.early
+        if guess is None or self.is_eager or "frit.pykokkos._views" in sys.modules:
+            return None
+        if self.early is None:
+            values = dict(zip(self.passed, passed, strict=True))
+            owners = (values.get(name, space.get(name)) for name in self.traits.owners)
+            if all(value is None or may_end(core, value) for value in owners):
+                return None
+            numbers = {name: k for k, name in enumerate(self.passed)}
+            split = (name.split(".") for name in guess.names)
+            inputs = [(numbers.get(root, root), *path) for root, *path in split]
+            guess = guess.priced(lambda n: values.get(n, space.get(n)))
+            self.early = self.new_gate(guess, inputs, False, space, core)
+            self.put(self.early)
+        verdict: int = self.early.verdict(*passed)
+        return verdict
+
+    def new_gate(
+        self,
+        guess: Guess | None,
+        inputs: list[tuple[Any, ...]],
+        is_kept: bool,
+        space: dict[str, Any],
+        core: Any,
+    ) -> Any:
+        """inputs: where a call finds what the guess reads; is_kept: it has been translated."""
+        worth = min(WORTH, KEPT_WORTH) if is_kept else WORTH
+        steps = guess.steps if guess is not None else []
+        gate = core.LoopGate(
+            self, space, steps, inputs, SHORT, worth, worth * FIRST_WORTH, self.is_eager
+        )
+        if guess is not None and guess.is_always_below(SHORT):
+            self.told = _VERDICTS[1]
+            self.give_up()
+        return gate
+
+    def put(self, gate: Any) -> None:
+        """The gate stands for `take` from now on."""
+        if not self.is_peeled and self.turns is None:
+            self.take, self.is_gated = gate, True
+
+    def ask_inner(self, asked: bool) -> None:
+        if asked == (not self.quiet):
+            return
+        for place in self.quiet:
+            place.on = True
+        self.quiet = [] if asked else [place for place in self.inner if place.on]
+        for place in self.quiet:
+            place.on = False
+
+    def bind(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Binding | None:
+        from frit.loops.run.binding import Binding
+
+        try:
+            with without_collections():
+                return Binding(self, passed, space, core)
+        except Exception as error:  # whatever is wrong with us, Python can run it
+            if is_from_handler(error):
+                raise
+            from frit.loops.run.site import OURS
+
+            self.told = OURS + repr(error)
+            self.give_up()
+            return None
+
+    def not_now(self, why: str) -> tuple[None, int]:
+        self.told = why
+        return None, 0
+
+    @property
+    def why(self) -> str:
+        """Why its latest call was run as Python."""
+        binding, gate = self.binding, self.early
+        if binding is not None:
+            gate = binding.gate if binding.is_whole else None
+        latest = gate.latest() if gate is not None else 0
+        return _VERDICTS[latest] if latest else self.told
+
+    def refuse(self, frame: types.FrameType, began: float) -> None:
+        """A place that is asked often, and in vain, is not asked again, or more seldom."""
+        if not self.on:
+            return restore(frame.f_code, frame.f_globals)
+        if self.is_eager:
+            self.refusals += self.told not in _VERDICTS
+            if self.refusals > MOST_IN_VAIN and not self.has_plans():
+                self.give_up()
+            return
+        if self.told in _VERDICTS:
+            return
+        if self.refusals == 0 and not self.passed_over:
+            self.since, self.spent = began, 0.0
+        self.refusals += 1
+        ended = now()
+        self.spent += ended - began
+        if self.refusals <= MANY and not self.passed_over:
+            return
+        calls, self.refusals = max(MANY, self.passed_over), 0
+        if ended - self.since < calls * OFTEN:
+            self.on = False
+            restore(frame.f_code, frame.f_globals)
+        elif self.passed_over or self.spent > DEAR * (ended - self.since):
+            longer = max(MANY, 2 * self.passed_over)
+            self.pass_over = self.passed_over = min(longer, MOST_PASSED_OVER)
+            self.since = ended
+
+    def forget(self) -> None:
+        self.binding, self.clock, self.is_gated = None, None, False
+        self.take = self.ask if self.turns is None else self.end_of_turn
+
+    def has_plans(self) -> bool:
+        return self.binding is not None and any(s.plans for s in self.binding.sites.values())
+
+    def has_plans_of_arrays(self) -> bool:
+        """And of no lists, which it would make arrays of at each call."""
+        keys = [k for s in self.binding.sites.values() for k in s.plans] if self.binding else []
+        return any("L" not in key and "Q" not in key for key in keys)
+
+    def give_up(self) -> None:
+        self.on = False
+        note = self.note_hopeless() if self.note_hopeless is not None else None
+        if note is not None:
+            note()
+
+
+def calls() -> tuple[int, int]:
+    """How many calls of nests ran compiled, and as Python, where somebody had taken them."""
+    bindings = [place.binding for place in places]
+    sites = [s for b in bindings if b is not None for s in b.sites.values()]
+    return sum(s.calls for s in sites), sum(s.calls_as_python for s in sites)
+
+
+def _is_watched() -> bool:
+    """Whether a debugger or a coverage tool wants to see lines without sys.settrace."""
+    return any(map(MONITORING.get_tool, _OTHERS))
+
+
+def module_place(
+    node: ast.For | ast.While,
+    private: set[str],
+    assigned: set[str],
+    needed: set[str],
+    turns: Turns | None,
+) -> Place:
+    """A nest of a module's own code: every variable of it is left, and may be read later.
+
+    needed: variables whose values before the loop matter.
+    """
+    # The last rounds are Python's only where every round is run, and nothing is run behind them.
+    if turns is None and (peel := _peel_of(node)) is not None:
+        outputs, outside = peel.variables(private)
+        return Place(passed=[], outputs=outputs, outside=outside, is_module=True, is_peeled=True)
+    return Place(
+        passed=[], outputs=sorted(assigned), outside=sorted(needed), is_module=True, turns=turns
+    )
+
+
+def _peel_of(node: Any) -> Peel | None:
+    import ast
+
+    from frit.loops.find.peel import Peel
+    from frit.translate.flow import may_leave
+
+    over = node.iter
+    is_range = isinstance(over, ast.Call) and isinstance(over.func, ast.Name)
+    if not is_range or over.func.id != "range" or node.orelse:
+        return None
+    if not isinstance(node.target, ast.Name) or any(may_leave(s, (ast.Break,)) for s in node.body):
+        return None
+    return Peel(node)
+
+
+def places_of(code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
+    """The places of a function's code: constants, or in a notebook variables of its module."""
+    yield from without_places.get(code, ())
+    for found in (*code.co_consts, *map(space.get, code.co_names)):
+        if isinstance(found, Place):
+            yield found
+
+
+def restore(code: types.CodeType, space: dict[str, Any]) -> None:
+    """Gives a function whose places are all off its own code back, if it stands in its module."""
+    original = originals.get(code)
+    found = [*places_of(code, {})]
+    if original is None or any(place.on for place in found):
+        return
+    first, *rest = getattr(code, "co_qualname", code.co_name).split(".")
+    at = space.get(first)
+    for name in rest:
+        at = vars(at).get(name) if isinstance(at, type) else None
+    at = getattr(at, "__func__", getattr(at, "fget", at))
+    while isinstance(at, types.FunctionType) and at.__code__ is not code:
+        at = vars(at).get("__wrapped__")
+    if isinstance(at, types.FunctionType):
+        at.__code__ = original
+        without_places[original] = found
+
+
+without_places: dict[types.CodeType, list[Place]] = {}  # the places that were in it once
+originals: dict[types.CodeType, types.CodeType] = {}  # of code that has places
+
+
+def original_code(function: types.FunctionType) -> types.CodeType:
+    """What Python compiles the function's text to."""
+    code = function.__code__
+    known = originals.get(code)
+    if known is not None:
+        return known
+    for place in places_of(code, function.__globals__):
+        if place.original is not None:
+            return place.original.replace(co_filename=code.co_filename)
+    return code

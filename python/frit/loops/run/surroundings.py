@@ -1,0 +1,135 @@
+"""surroundings.py: what a translation takes from the program: functions, and what those take.
+
+In one process it is compared by identity at each call. What is kept on the disk was made of equal
+surroundings: the same library functions, functions of the same code, equal numbers.
+"""
+
+from __future__ import annotations
+
+import builtins
+import marshal
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from frit.loops.run.place import original_code
+
+MISSING = object()
+PLAIN = (int, float, bool)
+_LIBRARIES = ("builtins", "math", "cmath", "numpy")
+
+
+class Surroundings:
+    """What a translation took from the program for granted."""
+
+    def __init__(self) -> None:
+        self.spaces: list[tuple[dict[str, Any], str, Any]] = []
+        self.cells: list[tuple[types.CellType, Any]] = []
+        self.functions: list[tuple[types.FunctionType, Any, Any, Any]] = []
+
+    def check(self) -> Callable[[], bool] | None:
+        """None: there is nothing to check."""
+        if not (self.spaces or self.cells or self.functions):
+            return None
+        spaces, cells, functions = self.spaces, self.cells, self.functions
+
+        def hold() -> bool:
+            return (
+                all(space.get(name, MISSING) is value for space, name, value in spaces)
+                and all(cell.cell_contents is value for cell, value in cells)
+                and all(
+                    f.__code__ is code and f.__defaults__ is few and f.__kwdefaults__ is keywords
+                    for f, code, few, keywords in functions
+                )
+            )
+
+        return hold
+
+
+class Unlike(Exception):
+    """Of an object that no other process can have."""
+
+
+class Description:
+    """In words, which are equal where a translation would be; taken: what they say.
+
+    attributes: the names behind a dot in the nest.
+    """
+
+    def __init__(self, surroundings: dict[str, Any], attributes: Iterable[str]) -> None:
+        """Raises Unlike."""
+        self.taken = Surroundings()
+        self.words: list[Any] = []
+        self.due: list[types.FunctionType] = []
+        self.modules: set[str] = set()
+        names = set(attributes)
+        for name, value in sorted(surroundings.items()):
+            self.words += name, self.word(value)
+        for function in self.due:  # which grows
+            self.words.append(self.words_of(function))
+            names |= _names_in(function.__code__)
+        for module in sorted(self.modules):  # a program may have put something else there
+            space = vars(sys.modules[module])
+            for name in sorted(names & space.keys()):
+                self.words += module, name, self.word_or_none(space[name])
+
+    def word(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in PLAIN and value == value:
+            return kind.__name__, value
+        if kind is types.FunctionType and not _is_numpys(value):
+            function = getattr(getattr(value, "__frit__", None), "function", value)
+            if not any(function is known for known in self.due):
+                self.due.append(function)
+            return [known is function for known in self.due].index(True)
+        name = getattr(value, "__name__", None)
+        if kind is types.ModuleType and name in _LIBRARIES and sys.modules.get(name) is value:
+            self.modules.add(name)
+            return name
+        home = value.__module__ if kind is type else kind.__module__
+        for library in _LIBRARIES if home in ("builtins", "numpy") else ():
+            space = getattr(sys.modules.get(library), "__dict__", {})
+            if space.get(name, MISSING) is value:
+                return library, name
+        raise Unlike
+
+    def words_of(self, function: types.FunctionType) -> tuple[Any, ...]:
+        code, few, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
+        self.taken.functions.append((function, code, few, keywords))
+        try:
+            text = marshal.dumps(original_code(function), 2)  # the same for equal code
+        except ValueError:
+            raise Unlike from None
+        found = []
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            self.taken.cells.append((cell, value))
+            found += name, self.word_or_none(value)
+        for name in sorted(_names_in(code)):
+            value = function.__globals__.get(name, MISSING)
+            self.taken.spaces.append((function.__globals__, name, value))
+            if value is MISSING:
+                value = getattr(builtins, name, None)
+            found += name, self.word_or_none(value)
+        named = sorted((keywords or {}).items())
+        defaults = [self.word_or_none(x) for x in (*(few or ()), *(y for x in named for y in x))]
+        return text, found, defaults
+
+    def word_or_none(self, value: Any) -> Any:
+        """None: an object that no translation takes (Inlining.taken_from)."""
+        is_taken = type(value) in PLAIN or callable(value) or type(value) is types.ModuleType
+        return self.word(value) if is_taken else None
+
+
+def _is_numpys(function: types.FunctionType) -> bool:
+    return str(function.__globals__.get("__name__")).partition(".")[0] == "numpy"
+
+
+def _names_in(code: types.CodeType) -> set[str]:
+    """Of the module's variables that it may read, among others."""
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return set(code.co_names).union(*map(_names_in, inner))

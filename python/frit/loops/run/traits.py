@@ -1,0 +1,215 @@
+"""traits.py: what a binding asks of a nest's text; kept with it, so that no tree need be read."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Sequence
+from operator import add, mul
+from weakref import WeakKeyDictionary
+
+from frit.translate.record import field, record
+
+TYPE_CHECKING = False  # typing takes longer to load than a small program to run
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
+
+# Seconds as Python: less is left alone, as a compiled call costs as much.
+SHORT = 1e-6
+# Seconds that are lost as Python before a nest that nobody asked for is translated: about what a
+# translation takes; and as many times that before the first of a process, which loads modules and
+# mostly LLVM: some 55 ms of CPU time.
+WORTH, FIRST_WORTH = 10e-3, 6.0
+KEPT_WORTH = 1e-3  # the same for a nest that an earlier process has translated
+# What is done to a stack of numbers (loop_guess.h says what), and with what.
+Step = tuple[str, float]
+
+
+@record
+class Guess:
+    """Nanoseconds of a nest. steps: a program; names: what it reads, by number.
+
+    calls: steps ("k", n) are what the call n takes; its name, and that if it is no function of the
+    program.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    calls: list[tuple[str, float]] = field(default_factory=list)
+
+    def priced(self, value_of: Callable[[str], Any]) -> Guess:
+        """With numbers for calls."""
+        if not self.calls:
+            return self
+        prices = [price_of(path, value_of) or default for path, default in self.calls]
+        steps = [("c", prices[int(n)]) if word == "k" else (word, n) for word, n in self.steps]
+        return Guess(folded(steps), self.names)
+
+    def seconds(self, value_of: Callable[[str], Any]) -> float:
+        """What loop_guess.h computes, of numbers and lists; 0: who knows."""
+        stack: list[float] = []
+        try:
+            for word, number in self.steps:
+                if word == "c":
+                    stack.append(number)
+                elif word in _OPERATIONS:
+                    count = _OPERATIONS[word].__code__.co_argcount
+                    stack[-count:] = [_OPERATIONS[word](*stack[-count:])]
+                else:
+                    stack.append(_read(word, value_of(self.names[int(number)])))
+        except (TypeError, ArithmeticError, IndexError, ValueError):
+            return 0.0
+        return max(stack[0] * 1e-9, 0.0) if len(stack) == 1 else 0.0
+
+    def is_always_below(self, seconds: float) -> bool:
+        """Whatever the names are."""
+        return len(self.steps) == 1 and self.steps[0][1] < seconds * 1e9
+
+
+def _read(word: str, value: Any) -> float:
+    if word == "v":
+        return float(value)
+    for _ in range(int(word)):  # ValueError: an extent of arrays alone
+        value = value[0]
+    return len(value)
+
+
+_OPERATIONS: dict[str, Callable[..., float]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+    "/": lambda x, y: x / y,
+    "d": lambda x, y: x // y,
+    "%": lambda x, y: x % y,
+    "p": lambda x, y: float(x**y),
+    "n": lambda x, y: min(x, y),
+    "x": lambda x, y: max(x, y),
+    "l": lambda x: max(x, 0.0),
+    "i": lambda x: float(int(x)),
+    "r": lambda begin, end, step: max(0.0, -((begin - end) // step)),
+}
+
+
+# Nanoseconds of an instruction of CPython's, and of a call beside those; and how often a loop in a
+# function goes round, of which nothing is known.
+_INSTRUCTION, _CALL, _ROUNDS = 10.0, 40.0, 24
+_MOST_CALLS = 4  # in one another
+
+
+def price_of(path: str, value_of: Callable[[str], Any]) -> float:
+    """Nanoseconds of a call of one of the program's functions or methods; 0: it is none."""
+    first, *names = path.split(".")
+    value = value_of(first)
+    for name in names:
+        if isinstance(value, types.ModuleType):
+            value = vars(value).get(name)
+        else:
+            found = (vars(c).get(name) for c in type(value).__mro__)
+            value = next((x for x in found if x is not None), None)
+    value = getattr(value, "__func__", value) if isinstance(value, staticmethod) else value
+    return _price_of_code(value, 0, {}) if isinstance(value, types.FunctionType) else 0.0
+
+
+_own_prices: WeakKeyDictionary[types.CodeType, float] = WeakKeyDictionary()
+
+
+def _own_price(code: types.CodeType) -> float:
+    """Without that of the functions it calls."""
+    from opcode import opmap, opname
+
+    if code not in _own_prices:
+        text, cache = code.co_code, opmap.get("CACHE", 0)
+        weights = [1] * (len(text) // 2)
+        for at in range(0, len(text), 2):
+            if "JUMP_BACKWARD" in opname[text[at]]:
+                begin = max(0, at // 2 + 1 - text[at + 1])
+                weights[begin : at // 2] = [_ROUNDS * x for x in weights[begin : at // 2]]
+        count = sum(w for k, w in enumerate(weights) if text[2 * k] != cache)
+        _own_prices[code] = count * _INSTRUCTION + _CALL
+    return _own_prices[code]
+
+
+def _price_of_code(
+    function: types.FunctionType, depth: int, known: dict[tuple[types.CodeType, int], float]
+) -> float:
+    """known: functions that call one another are met again and again."""
+    code = function.__code__
+    if (code, depth) not in known:
+        total = _own_price(code)
+        if depth < _MOST_CALLS:
+            space = function.__globals__
+            called = (space.get(name) for name in code.co_names)
+            others = (f for f in called if isinstance(f, types.FunctionType) and f is not function)
+            total += sum(_price_of_code(f, depth + 1, known) for f in others)
+        known[code, depth] = total
+    return known[code, depth]
+
+
+_FOLDED: dict[str, Callable[[float, float], float]] = {"+": add, "*": mul}
+
+
+def folded(steps: Sequence[Step]) -> list[Step]:
+    """The same with fewer of them."""
+    made: list[Step] = []
+    for word, number in steps:
+        before = [w for w, _ in made[-2:]]
+        if word in _FOLDED and before == ["c", "c"]:
+            made[-2:] = [("c", _FOLDED[word](made[-2][1], made[-1][1]))]
+        elif word == "r" and [w for w, _ in made[-3:]] == ["c", "c", "c"]:
+            ends = [int(n) for _, n in made[-3:]]
+            if ends[2] == 0:
+                raise ZeroDivisionError  # range() refuses it
+            made[-3:] = [("c", len(range(*ends)))]
+        elif (
+            word == "r" and made[-1] == ("c", 1) and made[-3:-2] == [("c", 0)] and before[0] != "c"
+        ):
+            made[-3:] = [made[-2], ("l", 0)]
+        else:
+            made.append((word, number))
+    return made
+
+
+@record
+class Traits:
+    owners: list[str]  # variables that are only there for their attributes
+    attributes: list[str]  # names behind a dot
+    callees: list[str]  # what it calls, where that is a name or stands behind dots
+    guess: Guess | None  # where all of its variables are arrays and numbers
+    early: Guess | None  # where owners are objects: by names with dots, before these are looked at
+    has_computed_bounds: bool  # of the outermost loop, by calls
+
+
+def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
+    import ast
+
+    from frit.loops.names import callees_of, nodes_in
+    from frit.loops.run.attributes import uses_of
+    from frit.loops.run.work import FUNCTIONS, guess_of
+
+    nodes = nodes_in([node])
+    bases, others = uses_of(nodes)
+    attributes = {part.attr for part in nodes if isinstance(part, ast.Attribute)}
+    names = [name for name in variables if name not in FUNCTIONS]
+    owners = bases - others
+    guess = early = guess_of(node, names, owners)
+    if early is not None and not {*early.names} <= {*names}:
+        guess = guess_of(node, names)
+    if not owners:
+        early = None
+    over = node.iter if isinstance(node, ast.For) else None
+    bounds = over.args if isinstance(over, ast.Call) else []
+    has_calls = any(isinstance(part, ast.Call) for part in nodes_in(bounds))
+    return Traits(sorted(owners), sorted(attributes), callees_of(nodes), guess, early, has_calls)
+
+
+def as_row(traits: Traits) -> tuple[Any, ...]:
+    """What marshal can write."""
+    found = traits.guess, traits.early
+    guesses = [(g.steps, g.names, g.calls) if g is not None else None for g in found]
+    return traits.owners, traits.attributes, traits.callees, *guesses, traits.has_computed_bounds
+
+
+def from_row(row: tuple[Any, ...]) -> Traits:
+    *names, guess, early, has_computed_bounds = row
+    guesses = [Guess(*g) if g is not None else None for g in (guess, early)]
+    return Traits(*names, *guesses, has_computed_bounds)
