@@ -116,7 +116,10 @@ void Engine::release_memory(Base* base) {
 }
 
 void Engine::destroy(Base* base) {
-  release_memory(base);
+  if (base->extra) [[unlikely]]
+    release_memory(base);
+  else if (base->data)
+    memory::deallocate(base->data, base->bytes);
   if (free_bases_.size() >= most_free_bases) {
     delete base;
     return;

@@ -108,7 +108,7 @@ struct State {
 };
 
 // Never destroyed: arrays may outlive static destruction.
-State& state() {
+[[gnu::always_inline]] inline State& state() {
   static State* s = new State;
   return *s;
 }
