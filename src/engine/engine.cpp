@@ -115,17 +115,28 @@ void Engine::release_memory(Base* base) {
   base->data = nullptr;
 }
 
+// Without `extra`.
+inline void Engine::put_free(Base* base) {
+  new (base) Base;
+  base->data = reinterpret_cast<std::byte*>(free_base_);
+  free_base_ = base;
+  ++free_bases_;
+}
+
 void Engine::destroy(Base* base) {
-  if (base->extra) [[unlikely]]
-    release_memory(base);
-  else if (base->data)
-    memory::deallocate(base->data, base->bytes);
-  if (free_bases_.size() >= most_free_bases) {
+  if (base->extra || free_bases_ == most_free_bases) [[unlikely]]
+    return destroy_apart(base);
+  if (base->data) memory::deallocate(base->data, base->bytes);
+  put_free(base);
+}
+
+void Engine::destroy_apart(Base* base) {
+  release_memory(base);
+  base->extra = nullptr;
+  if (free_bases_ == most_free_bases)
     delete base;
-    return;
-  }
-  *base = Base{};
-  free_bases_.push_back(base);
+  else
+    put_free(base);
 }
 
 // Its memory goes; the trace may still name it.
