@@ -360,7 +360,7 @@ class Engine {
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
-  // Of dead arrays, for the next ones: each has the next one's address where that of its memory was.
+  // Of dead arrays, for the next ones: each has the next one's address for that of its memory.
   Base* free_base_ = nullptr;
   std::size_t free_bases_ = 0;
 };
