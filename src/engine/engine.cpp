@@ -115,14 +115,28 @@ void Engine::release_memory(Base* base) {
   base->data = nullptr;
 }
 
+// Without `extra`.
+inline void Engine::put_free(Base* base) {
+  new (base) Base;
+  base->data = reinterpret_cast<std::byte*>(free_base_);
+  free_base_ = base;
+  ++free_bases_;
+}
+
 void Engine::destroy(Base* base) {
+  if (base->extra || free_bases_ == most_free_bases) [[unlikely]]
+    return destroy_apart(base);
+  if (base->data) memory::deallocate(base->data, base->bytes);
+  put_free(base);
+}
+
+void Engine::destroy_apart(Base* base) {
   release_memory(base);
-  if (free_bases_.size() >= most_free_bases) {
+  base->extra = nullptr;
+  if (free_bases_ == most_free_bases)
     delete base;
-    return;
-  }
-  *base = Base{};
-  free_bases_.push_back(base);
+  else
+    put_free(base);
 }
 
 // Its memory goes; the trace may still name it.

@@ -117,11 +117,15 @@ class Engine {
 
   // ---- bases; all under the lock ----
   Base* new_base(std::int64_t bytes) {  // promised memory, one handle
-    if (free_bases_.empty()) [[unlikely]]
-      free_bases_.push_back(new Base);
-    Base* const base = free_bases_.back();
-    free_bases_.pop_back();
-    if (!free_bases_.empty()) __builtin_prefetch(free_bases_.back());  // it was long ago
+    Base* base = free_base_;
+    if (base) [[likely]] {
+      free_base_ = reinterpret_cast<Base*>(base->data);
+      __builtin_prefetch(free_base_);  // it was long ago
+      --free_bases_;
+      base->data = nullptr;
+    } else {
+      base = new Base;
+    }
     base->bytes = bytes;
     base->handles = 1;
     return base;
@@ -299,6 +303,8 @@ class Engine {
   void finish_nodes(std::vector<bool> done);
   void release_memory(Base* base);
   void destroy(Base* base);
+  void destroy_apart(Base* base);  // one with `extra`, or one too many
+  void put_free(Base* base);
   void free_unseen(Base* base);  // behind its last use
 
   struct Running;
@@ -354,7 +360,9 @@ class Engine {
   std::shared_ptr<const std::vector<NodeLabel>> last_nodes_;
   std::unique_ptr<Backend> interpreter_;
   std::unique_ptr<Compiler> compiler_;
-  std::vector<Base*> free_bases_;
+  // Of dead arrays, for the next ones: each has the next one's address for that of its memory.
+  Base* free_base_ = nullptr;
+  std::size_t free_bases_ = 0;
 };
 
 template <std::size_t inputs>

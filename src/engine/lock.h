@@ -24,19 +24,22 @@ class EngineLock {
       favourite_depth_.store(held + 1, std::memory_order_relaxed);
       // Keeps the compiler's order; the processor's is kept by the barrier that ends the favour.
       std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (held > 0 || !is_shared_.load(std::memory_order_acquire)) [[likely]]
+      if (!is_shared_.load(std::memory_order_acquire)) [[likely]]
         return;
+      if (held > 0) return;
       favourite_depth_.store(0, std::memory_order_release);
     }
     lock_among_others(me);
   }
   void unlock() {
-    if (favours_me()) [[likely]] {
+    if (favourite_.load(std::memory_order_relaxed) == self()) [[likely]] {
       const std::int32_t held = favourite_depth_.load(std::memory_order_relaxed);
-      favourite_depth_.store(held - 1, std::memory_order_release);
-    } else if (--depth_ == 0) {
-      owner_.store(nullptr, std::memory_order_release);
+      if (held > 0) [[likely]] {  // it is held by me, as the favourite
+        favourite_depth_.store(held - 1, std::memory_order_release);
+        return;
+      }
     }
+    if (--depth_ == 0) owner_.store(nullptr, std::memory_order_release);
   }
   // What does a wait for others that lasts: so that it can give back what they may need in the
   // meantime (Python's own lock). Null: the wait itself.
@@ -53,11 +56,6 @@ class EngineLock {
 
  private:
   static const void* self() { return &lock_identity; }
-  // Is it held, by me, as the favourite?
-  bool favours_me() const {
-    return favourite_.load(std::memory_order_relaxed) == self() &&
-           favourite_depth_.load(std::memory_order_relaxed) > 0;
-  }
   void lock_among_others(const void* me);
   void settle_favour(const void* me);
 

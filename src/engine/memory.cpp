@@ -70,6 +70,7 @@ std::byte* mapping_of(std::byte* block) {
 // Free blocks of one size class, each holding the address of the next.
 class FreeList {
  public:
+  std::int64_t bytes = 0;  // of a block
   bool has_room() const { return count_ < most; }
   void put(std::byte* block) {
     std::memcpy(block, &first_, sizeof first_);
@@ -105,12 +106,22 @@ struct State {
   std::int64_t malloc_live = 0, malloc_kept = 0;  // of arrays that are malloc's
   Figures figures;
   std::int64_t fail_countdown = 0;
+
+  State() {
+    for (int k = 0; k < classes; ++k) small[static_cast<std::size_t>(k)].bytes = class_bytes(k);
+  }
+  FreeList& small_of(std::int64_t bytes) {
+    return small[static_cast<std::size_t>(class_of(bytes))];
+  }
 };
 
 // Never destroyed: arrays may outlive static destruction.
-State& state() {
-  static State* s = new State;
-  return *s;
+State* the_state = nullptr;
+[[gnu::noinline]] void start() { the_state = new State; }
+inline State& state() {
+  if (!the_state) [[unlikely]]
+    start();
+  return *the_state;
 }
 
 // glibc's malloc keeps freed memory up to twice the largest block that it had mapped by itself and
@@ -208,7 +219,7 @@ void make_room(State& s, std::int64_t more) {
   }
 }
 
-std::byte* allocate_large(State& s, std::int64_t size) {
+[[gnu::noinline]] std::byte* allocate_large(State& s, std::int64_t size) {
   // The block that was freed last: most of it may still be in the caches.
   const auto behind = s.large.upper_bound(size);
   if (behind != s.large.begin() && std::prev(behind)->first == size) {
@@ -223,55 +234,8 @@ std::byte* allocate_large(State& s, std::int64_t size) {
   return map_block(size);
 }
 
-void fail_if_asked(State& s) {
-  if (s.fail_countdown > 0 && --s.fail_countdown == 0) throw std::bad_alloc();
-}
-
-}  // namespace
-
-std::byte* allocate(std::int64_t bytes) {
+[[gnu::noinline]] void deallocate_large(std::byte* data, std::int64_t bytes) {
   State& s = state();
-  fail_if_asked(s);
-  std::byte* data;
-  if (bytes <= small_limit) {
-    const int k = class_of(bytes);
-    const std::int64_t size = class_bytes(k);
-    data = s.small[static_cast<std::size_t>(k)].take();
-    if (!data) {
-      data = static_cast<std::byte*>(std::aligned_alloc(64, static_cast<std::size_t>(size)));
-      if (!data) throw std::bad_alloc();
-    }
-    add_live(s, size);
-  } else {
-    data = allocate_large(s, mapped_bytes(bytes));
-    add_live(s, touchable_bytes(bytes));
-  }
-  return data;
-}
-
-std::byte* allocate_zeros(std::int64_t bytes) {
-  State& s = state();
-  const std::int64_t size = mapped_bytes(bytes);
-  if (bytes < least_zeros || s.large.contains(size)) return nullptr;
-  fail_if_asked(s);
-  make_room(s, size);
-  std::byte* data = map_block(size);
-  s.zeros.emplace(data, Zeros{.size = touchable_bytes(bytes)});
-  return data;
-}
-
-void deallocate(std::byte* data, std::int64_t bytes) {
-  State& s = state();
-  if (bytes <= small_limit) {
-    const int k = class_of(bytes);
-    s.figures.live -= class_bytes(k);
-    FreeList& list = s.small[static_cast<std::size_t>(k)];
-    if (list.has_room())
-      list.put(data);
-    else
-      std::free(data);
-    return;
-  }
   const std::int64_t size = mapped_bytes(bytes);
   std::int64_t live = touchable_bytes(bytes);
   if (const auto zeros = s.zeros.find(data); zeros != s.zeros.end()) {
@@ -287,6 +251,58 @@ void deallocate(std::byte* data, std::int64_t bytes) {
   s.figures.cached += size;
   s.large.emplace(size, data);
   make_room(s, 0);
+}
+
+void count_down_to_failure(State& s) {
+  if (--s.fail_countdown == 0) throw std::bad_alloc();
+}
+inline void fail_if_asked(State& s) {
+  if (s.fail_countdown > 0) [[unlikely]]
+    count_down_to_failure(s);
+}
+
+[[gnu::noinline]] std::byte* new_small(std::int64_t bytes) {
+  void* const data = std::aligned_alloc(64, static_cast<std::size_t>(bytes));
+  if (!data) throw std::bad_alloc();
+  return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+std::byte* allocate(std::int64_t bytes) {
+  State& s = state();
+  fail_if_asked(s);
+  if (bytes > small_limit) {
+    std::byte* const data = allocate_large(s, mapped_bytes(bytes));
+    add_live(s, touchable_bytes(bytes));
+    return data;
+  }
+  FreeList& list = s.small_of(bytes);
+  std::byte* data = list.take();
+  if (!data) [[unlikely]]
+    data = new_small(list.bytes);
+  add_live(s, list.bytes);
+  return data;
+}
+
+std::byte* allocate_zeros(std::int64_t bytes) {
+  State& s = state();
+  const std::int64_t size = mapped_bytes(bytes);
+  if (bytes < least_zeros || s.large.contains(size)) return nullptr;
+  fail_if_asked(s);
+  make_room(s, size);
+  std::byte* data = map_block(size);
+  s.zeros.emplace(data, Zeros{.size = touchable_bytes(bytes)});
+  return data;
+}
+
+void deallocate(std::byte* data, std::int64_t bytes) {
+  if (bytes > small_limit) return deallocate_large(data, bytes);
+  State& s = state();
+  FreeList& list = s.small_of(bytes);
+  s.figures.live -= list.bytes;
+  if (!list.has_room()) return std::free(data);
+  list.put(data);
 }
 
 // In the trace wait several results of NumPy's at a time, of which NumPy would free one before it

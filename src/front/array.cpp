@@ -46,8 +46,7 @@ void check_axis(int axis, int ndim) {
 Array fresh(LayoutRef layout, DType dtype) {
   const std::int64_t bytes = layout->size() * size_of(dtype);
   Base* base = Engine::get().new_base(bytes);
-  layout->retain();
-  return Array(base, layout.get(), 0, dtype);
+  return Array(base, layout.release(), 0, dtype);
 }
 
 Array empty(std::span<const std::int64_t> shape, DType dtype) {

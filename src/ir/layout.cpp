@@ -97,11 +97,15 @@ struct LayoutTable {
   std::array<const Layout*, 512> idle{};
   std::size_t next_idle = 0;
 
-  // Never destroyed: layouts may be released by objects that outlive static destruction.
+  // Never destroyed: layouts may be released by objects that outlive static destruction. Made under
+  // the engine's lock, as all here is done.
   static LayoutTable& get() {
-    static LayoutTable* table = new LayoutTable;
+    if (!table) [[unlikely]]
+      start();
     return *table;
   }
+  [[gnu::noinline]] static void start() { table = new LayoutTable; }
+  static inline constinit LayoutTable* table = nullptr;
 
   const Layout*& recent_at(std::uint64_t hash) { return recent[hash >> 56]; }
   const Layout*& recent_dense_at(std::span<const std::int64_t> shape, int item_size) {
@@ -170,16 +174,15 @@ const Layout* make_layout(std::span<const std::int64_t> shape,
   return LayoutTable::get().intern(shape, strides, item_size);
 }
 
-const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size) {
+namespace {
+
+// By itself: what it needs of registers and room would cost those that are found at once a third of
+// their time.
+[[gnu::noinline]] const Layout* intern_contiguous(std::span<const std::int64_t> shape,
+                                                  int item_size) {
   if (shape.size() > static_cast<std::size_t>(max_dimensions))
     throw ValueError(text("maximum supported dimension for an ndarray is currently ",
                           max_dimensions, ", found ", shape.size()));
-  const Layout*& place = LayoutTable::get().recent_dense_at(shape, item_size);
-  if (place && place->item_size() == item_size && place->shape().size() == shape.size() &&
-      is_same(place->shape(), shape)) {
-    place->retain();
-    return place;
-  }
   std::int64_t strides[max_dimensions];
   std::int64_t stride = item_size;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -190,7 +193,20 @@ const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size
       stride = item_size;
     }
   }
-  return place = make_layout(shape, {strides, shape.size()}, item_size);
+  const Layout* const made = make_layout(shape, {strides, shape.size()}, item_size);
+  return LayoutTable::get().recent_dense_at(shape, item_size) = made;
+}
+
+}  // namespace
+
+const Layout* make_contiguous(std::span<const std::int64_t> shape, int item_size) {
+  const Layout* const place = LayoutTable::get().recent_dense_at(shape, item_size);
+  if (place && place->item_size() == item_size && place->shape().size() == shape.size() &&
+      is_same(place->shape(), shape)) {
+    place->retain();
+    return place;
+  }
+  return intern_contiguous(shape, item_size);
 }
 
 // NumPy's npyiter_find_best_axis_ordering: a stable insertion sort from the innermost axis

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace frit {
 
@@ -91,6 +92,8 @@ class LayoutRef {
     if (layout_) layout_->release();
   }
   const Layout* get() const { return layout_; }
+  // The reference is the caller's.
+  const Layout* release() { return std::exchange(layout_, nullptr); }
   const Layout* operator->() const { return layout_; }
   const Layout& operator*() const { return *layout_; }
   explicit operator bool() const { return layout_ != nullptr; }

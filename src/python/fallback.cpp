@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <unordered_map>
 
@@ -45,6 +46,7 @@ struct Records {
   PyObject* error_class = nullptr;
   PyObject* warning_class = nullptr;
   std::unordered_map<Place, Record, PlaceHash> places;
+  std::uint32_t generation = 1;  // another one whenever what a CountedPlace says may be wrong
 
   // Those met last, each where its hash puts it: the map divides at each look.
   struct Recent {
@@ -59,6 +61,7 @@ struct Records {
     return *entry.record;
   }
   void reset() {
+    ++generation;
     recent.fill({});
     places.clear();
   }
@@ -69,20 +72,20 @@ Records& records() {
   return *all;
 }
 
-void count_fallback(const char* name, const char* reason) {
-  const SourcePosition at = current_source();
+std::int64_t& count_fallback(const char* name, const char* reason, SourcePosition at) {
   Record& record = records().record_of({name, at});
-  if (++record.count > 1) return;
+  if (++record.count > 1) return record.count;
   record.name = name;
   record.reason = reason ? reason : "NumPy accepts what Frit refused";
   record.line = resolve_source(at);
-  if (records().mode != Mode::Warn) return;
+  if (records().mode != Mode::Warn) return record.count;
   const Ref message =
       checked(PyUnicode_FromFormat("%s was done by NumPy: %s", name, record.reason.c_str()));
   const Ref file = checked(PyUnicode_FromString(record.line.filename.c_str()));
   PyObject* category = records().warning_class ? records().warning_class : PyExc_UserWarning;
   checked_status(PyErr_WarnExplicitObject(category, message.get(), file.get(), record.line.line,
                                           nullptr, nullptr));
+  return record.count;
 }
 
 void refuse_if_asked(const char* name, const char* reason) {
@@ -120,9 +123,12 @@ class Arrays {
   Arrays(const Arrays&) = delete;
   Arrays& operator=(const Arrays&) = delete;
   ~Arrays() {
-    for (std::size_t k = 0; k < count_; ++k) give_back(Ref::steal(pairs_[k].real));
-    if (many_)
-      for (const Pair& pair : many_->pairs) Py_DECREF(pair.real);
+    if (more_) [[unlikely]]
+      more_->made.clear();  // lists of real arrays go before those
+    for (std::size_t k = 0; k < count_; ++k) {
+      give_back(Ref::steal(pairs_[k].real));
+      Py_DECREF(pairs_[k].ours);
+    }
   }
 
   // Borrowed: alive as long as this and the given object are.
@@ -135,8 +141,8 @@ class Arrays {
   PyObject* original(PyObject* real) const {
     for (std::size_t k = 0; k < count_; ++k)
       if (pairs_[k].real == real) return pairs_[k].ours;
-    if (many_)
-      for (const Pair& pair : many_->pairs)
+    if (more_)
+      for (const Pair& pair : more_->pairs)
         if (pair.real == real) return pair.ours;
     return nullptr;
   }
@@ -146,39 +152,45 @@ class Arrays {
     if (PyObject* known = known_real(object)) return known;
     if (count_ < few) {
       PyObject* made = real_array(array_of(object)).release();
-      pairs_[count_++] = {made, object};
+      pairs_[count_++] = {made, Py_NewRef(object)};
       return made;
     }
-    if (!many_) many_ = std::make_unique<Many>();
-    Ref made = real_array(array_of(object));
-    many_->by_object.emplace(object, made.get());
-    many_->pairs.push_back({made.get(), object});
-    return made.release();
+    PyObject* made = kept(real_array(array_of(object)));
+    kept(Ref::borrow(object));
+    more_->by_object.emplace(object, made);
+    more_->pairs.push_back({made, object});
+    return made;
+  }
+  PyObject* kept(Ref made) {
+    if (!more_) more_ = std::make_unique<More>();
+    more_->made.push_back(std::move(made));
+    return more_->made.back().get();
   }
 
  private:
   PyObject* known_real(PyObject* object) const {
     for (std::size_t k = 0; k < count_; ++k)
       if (pairs_[k].ours == object) return pairs_[k].real;
-    if (!many_) return nullptr;
-    const auto found = many_->by_object.find(object);
-    return found == many_->by_object.end() ? nullptr : found->second;
+    if (!more_) return nullptr;
+    const auto found = more_->by_object.find(object);
+    return found == more_->by_object.end() ? nullptr : found->second;
   }
 
   struct Pair {
-    PyObject* real;  // owned
-    PyObject* ours;  // alive because the caller holds it
+    PyObject* real;
+    PyObject* ours;  // whose list the callee may empty
   };
-  // Behind the first few: found by hashing.
-  struct Many {
-    std::vector<Pair> pairs;
+  // What few calls need.
+  struct More {
+    std::vector<Pair> pairs;  // behind the first few
     std::unordered_map<PyObject*, PyObject*> by_object;
+    std::vector<Ref> made;  // what is in those, and what else stands for something of ours
   };
 
   static constexpr std::size_t few = 8;
   std::size_t count_ = 0;
-  Pair pairs_[few];  // the first `count_` of them
-  std::unique_ptr<Many> many_;
+  Pair pairs_[few];  // the first `count_` of them, owned
+  std::unique_ptr<More> more_;
 };
 
 // The same for arrays inside tuples, lists and dicts, and for all else of ours.
@@ -196,11 +208,6 @@ class Stand : public Arrays {
   }
 
  private:
-  PyObject* kept(Ref made) {
-    kept_.push_back(std::move(made));
-    return kept_.back().get();
-  }
-
   PyObject* real_of_other(PyObject* object, int depth) {
     if (depth > deepest) return object;
     if (PyTuple_CheckExact(object)) return real_of_tuple(object, depth);
@@ -254,7 +261,6 @@ class Stand : public Arrays {
   }
 
   Makers makers_;
-  std::vector<Ref> kept_;  // what else was made; lists of real arrays go before those
 };
 
 PyObject* ours_of_ndarray(Ref result, const Arrays& stand) {
@@ -275,7 +281,11 @@ bool is_of_operands(PyObject* item, const Arrays& stand) {
 }
 
 PyObject* ours_of_result(Ref result, const Arrays& stand) {
-  if (PyArray_CheckExact(result.get())) return ours_of_ndarray(std::move(result), stand);
+  if (PyArray_CheckExact(result.get())) {
+    if (PyObject* object = object_of_fresh(result.get())) [[likely]]
+      return object;
+    return ours_of_ndarray(std::move(result), stand);
+  }
   const bool is_list = PyList_CheckExact(result.get());
   if (!stand.has_arrays() || (!is_list && !PyTuple_CheckExact(result.get())))
     return object_of_result(std::move(result));
@@ -315,22 +325,33 @@ bool is_refused_array() {
                      text.get(), "object __array__ method not producing an array") == 0;
 }
 
+// PyObject_Vectorcall, of which half is a look at what a callee in C gives back.
+PyObject* call_directly(PyObject* function, PyObject* const* values, std::size_t count,
+                        PyObject* names) {
+  const PyTypeObject* const type = Py_TYPE(function);
+  vectorcallfunc call = nullptr;
+  if ((type->tp_flags & Py_TPFLAGS_HAVE_VECTORCALL) != 0)
+    std::memcpy(&call, reinterpret_cast<char*>(function) + type->tp_vectorcall_offset, sizeof call);
+  return call ? call(function, values, count, names)
+              : PyObject_Vectorcall(function, values, count, names);
+}
+
 // Null, with the callee's error set, where the call failed.
 template <class Stands>
-Ref call_with(Stands& stand, PyObject* function, const Arguments& arguments) {
+inline Ref call_with(Stands& stand, PyObject* function, const Arguments& arguments) {
   const Py_ssize_t count = arguments.positional + arguments.keywords();
   ArgumentRoom room(count);
   PyObject** const values = room.values();
   for (Py_ssize_t k = 0; k < count; ++k) values[k] = stand.real(arguments.values[k]);
   if (stand.has_arrays()) ++numpy_calls;
-  return Ref::steal(PyObject_Vectorcall(
-      function, values,
-      static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
-      arguments.names));
+  return Ref::steal(
+      call_directly(function, values,
+                    static_cast<std::size_t>(arguments.positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                    arguments.names));
 }
 
-PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
-                              Stand::Makers makers) {
+inline PyObject* call_with_stand_ins(PyObject* function, const Arguments& arguments,
+                                     Stand::Makers makers) {
   Ref result;
   {
     Stand stand(makers);
@@ -358,13 +379,19 @@ PyObject* call_for_results_as_they_are(PyObject* function, const Arguments& argu
 
 }  // namespace
 
+namespace {
+
+[[gnu::noinline]] PyObject* call_once_more(PyObject* function, const Arguments& arguments) {
+  if (!is_refused_array()) throw PythonError{};
+  PyErr_Clear();
+  return checked(call_with_stand_ins(function, arguments, Stand::Makers::Replaced)).release();
+}
+
+}  // namespace
+
 PyObject* call_numpy(PyObject* function, const Arguments& arguments) {
   PyObject* result = call_with_stand_ins(function, arguments, Stand::Makers::AsTheyAre);
-  if (!result && is_refused_array()) {
-    PyErr_Clear();
-    result = call_with_stand_ins(function, arguments, Stand::Makers::Replaced);
-  }
-  return checked(result).release();
+  return result ? result : call_once_more(function, arguments);
 }
 
 PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments) {
@@ -410,14 +437,26 @@ PyObject* fall_back(const char* name, PyObject* function, const Arguments& argum
     return call_numpy(function, arguments);
   }
   Ref result = Ref::steal(call_numpy(function, arguments));
-  refuse_if_asked(name, reason);
-  count_fallback(name, reason);
+  note_fallback(name, reason);
   return result.release();
 }
 
 void note_fallback(const char* name, const char* reason) {
   refuse_if_asked(name, reason);
-  count_fallback(name, reason);
+  count_fallback(name, reason, current_source());
+}
+
+void note_fallback(const char* name, const char* reason, CountedPlace& last) {
+  const SourcePosition at = current_source();
+  Records& all = records();
+  if (last.code == at.code && last.instruction == at.instruction &&
+      last.generation == all.generation) [[likely]] {
+    ++*last.count;
+    return;
+  }
+  refuse_if_asked(name, reason);
+  std::int64_t& count = count_fallback(name, reason, at);
+  last = {at.code, at.instruction, all.generation, &count};
 }
 
 Ref real_deep(PyObject* object) {
@@ -445,6 +484,7 @@ void set_fallback_mode(PyObject* mode, PyObject* error_class, PyObject* warning_
   if (name != "silent" && name != "warn" && name != "error")
     raise(PyExc_ValueError, "FRIT_FALLBACK must be 'silent', 'warn' or 'error', not '%s'", text);
   Records& all = records();
+  ++all.generation;
   all.mode = name == "silent" ? Mode::Silent : name == "warn" ? Mode::Warn : Mode::Error;
   if (error_class && error_class != Py_None) Py_XSETREF(all.error_class, Py_NewRef(error_class));
   if (warning_class && warning_class != Py_None)

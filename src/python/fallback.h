@@ -1,6 +1,8 @@
 // fallback.h: calls of NumPy for ours: operands evaluated, results wrapped, places counted.
 #pragma once
 
+#include <memory>
+
 #include "python/objects.h"
 
 namespace frit::python {
@@ -9,13 +11,16 @@ namespace frit::python {
 // before the first (PY_VECTORCALL_ARGUMENTS_OFFSET).
 class ArgumentRoom {
  public:
-  explicit ArgumentRoom(Py_ssize_t count) : more_(count > few ? count + 1 : 0) {}
-  PyObject** values() { return (more_.empty() ? here_ : more_.data()) + 1; }
+  explicit ArgumentRoom(Py_ssize_t count) {
+    if (count > few) [[unlikely]]
+      more_ = std::make_unique<PyObject*[]>(static_cast<std::size_t>(count) + 1);
+  }
+  PyObject** values() { return (more_ ? more_.get() : here_) + 1; }
 
  private:
   static constexpr Py_ssize_t few = 8;
   PyObject* here_[few + 1];
-  std::vector<PyObject*> more_;
+  std::unique_ptr<PyObject*[]> more_;
 };
 
 // Calls `function` with Frit objects replaced by real ones and wraps what comes back. A real array
@@ -46,6 +51,16 @@ PyObject* fall_back(const char* name, PyObject* function, const Arguments& argum
 
 // Counts or refuses one that the caller does by other means.
 void note_fallback(const char* name, const char* reason);
+
+// Where one function was called last, and its count there.
+struct CountedPlace {
+  const void* code = nullptr;
+  std::int32_t instruction = 0;
+  std::uint32_t generation = 0;  // of the records that the count is in; 0: none
+  std::int64_t* count = nullptr;
+};
+// The same, without a look-up where the place is that of the last call.
+void note_fallback(const char* name, const char* reason, CountedPlace& last);
 
 template <class... Objects>
 PyObject* fall_back_on(const char* name, PyObject* function, const char* reason,

@@ -25,8 +25,10 @@ struct FallbackObject {
   bool is_foreign;      // a library's that wants real arrays: its results stay as they are
   bool is_in_place;     // changes its argument, which may be a list of arrays
   PyObject* through;    // the attribute of the instance that stands in for it; or null
+  PyObject* slot;       // through's descriptor, once an object of the class that has it was met
   Draw draw;            // does the plain calls; or null
   PyObject* generator;  // that it draws from, where the function is bound to one; or null
+  CountedPlace counted;
 };
 PyTypeObject* fallback_type = nullptr;
 // The same, of which the interpreter knows that it needs no bound method for a call.
@@ -47,9 +49,37 @@ PyObject* drawn_by(const FallbackObject& self, PyObject* generator, const Argume
   return drawn;
 }
 
+// A member of an object, which a class with __slots__ keeps at a place of its own: as many
+// instructions as a look-up takes times ten.
+PyObject* read_slot(PyObject* slot, PyObject* object) {
+  const auto& member = *reinterpret_cast<PyMemberDescrObject*>(slot);
+  if (Py_TYPE(object) != PyDescr_TYPE(slot)) return nullptr;
+  return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + member.d_member->offset);
+}
+
+// Keeps the descriptor where it is that of a slot in the object's own class, which is no other's
+// as long as the descriptor lives.
+void find_slot(FallbackObject& self, PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  PyObject* const found =
+      type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, self.through) : nullptr;
+  if (!found || !Py_IS_TYPE(found, &PyMemberDescr_Type) || PyDescr_TYPE(found) != type ||
+      reinterpret_cast<PyMemberDescrObject*>(found)->d_member->type != T_OBJECT_EX)
+    return;
+  self.slot = Py_NewRef(found);
+}
+
+Ref stand_in_of(FallbackObject& self, PyObject* object) {
+  if (!self.slot) [[unlikely]]
+    find_slot(self, object);
+  if (self.slot)
+    if (PyObject* real = read_slot(self.slot, object)) return Ref::borrow(real);
+  return checked(PyObject_GetAttr(object, self.through));
+}
+
 // On the object that stands in for the instance.
-PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
-  const Ref real = checked(PyObject_GetAttr(arguments.values[0], self.through));
+PyObject* call_through(FallbackObject& self, const Arguments& arguments) {
+  const Ref real = stand_in_of(self, arguments.values[0]);
   if (self.draw) {
     const Arguments rest{arguments.values + 1, arguments.positional - 1, arguments.names};
     if (PyObject* drawn = drawn_by(self, real.get(), rest)) return drawn;
@@ -66,7 +96,7 @@ PyObject* call_through(const FallbackObject& self, const Arguments& arguments) {
 
 PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t count,
                         PyObject* names) {
-  const FallbackObject& self = fallback_of(object);
+  FallbackObject& self = fallback_of(object);
   const Arguments arguments{values, PyVectorcall_NARGS(count), names};
   return guarded([&] {
     if (self.through && arguments.positional > 0) return call_through(self, arguments);
@@ -74,8 +104,8 @@ PyObject* call_fallback(PyObject* object, PyObject* const* values, std::size_t c
     if (self.is_foreign) return call_with_real_arguments(self.function, arguments);
     if (self.generator)
       if (PyObject* drawn = drawn_by(self, self.generator, arguments)) return drawn;
-    if (!self.is_counted) return call_numpy(self.function, arguments);
-    return fall_back(self.text, self.function, arguments, self.reason);
+    if (self.is_counted) note_fallback(self.text, self.reason, self.counted);
+    return call_numpy(self.function, arguments);
   });
 }
 
@@ -145,6 +175,7 @@ void dealloc(PyObject* object) {
   Py_XDECREF(fallback_of(object).function);
   Py_XDECREF(fallback_of(object).name);
   Py_XDECREF(fallback_of(object).through);
+  Py_XDECREF(fallback_of(object).slot);
   Py_XDECREF(fallback_of(object).generator);
   free_object(object);
 }

@@ -28,7 +28,7 @@ PyTypeObject* export_type = nullptr;
 
 ExportObject& export_of(PyObject* object) { return *reinterpret_cast<ExportObject*>(object); }
 
-void end(ExportObject& self) {
+inline void end(ExportObject& self) {
   if (!self.array) return;
   Base* const base = self.array.base();
   const Layout* const layout = self.array.layout();
@@ -58,17 +58,7 @@ void keep(ExportObject& self, const Array& array) {
   new (&self.array) Array(array.base(), array.layout(), array.offset(), array.dtype());
 }
 
-std::byte* begin(ExportObject& self, const Array& array) {
-  Engine::get().foresight.note_look();
-  if (is_idle(array)) {  // begin_export, of which nothing but this is left
-    const Locked lock(Engine::lock());
-    Base& base = *array.base();
-    base.stamp = 0;
-    ++base.exports;
-    ++base.handles;
-    keep(self, array);
-    return base.data + array.offset();
-  }
+[[gnu::noinline]] std::byte* begin_behind_pending(ExportObject& self, const Array& array) {
   std::byte* data = nullptr;
   if (has_pending() || is_pending(array)) {
     WithoutGil released;
@@ -79,6 +69,20 @@ std::byte* begin(ExportObject& self, const Array& array) {
   const Locked lock(Engine::lock());
   keep(self, array);
   return data;
+}
+
+inline std::byte* begin(ExportObject& self, const Array& array) {
+  Engine::get().foresight.note_look();
+  if (!is_idle(array)) [[unlikely]]
+    return begin_behind_pending(self, array);
+  // begin_export, of which nothing but this is left.
+  const Locked lock(Engine::lock());
+  Base& base = *array.base();
+  base.stamp = 0;
+  ++base.exports;
+  ++base.handles;
+  keep(self, array);
+  return base.data + array.offset();
 }
 
 PyArrayObject* ndarray_of(PyObject* object) { return reinterpret_cast<PyArrayObject*>(object); }
@@ -103,7 +107,7 @@ Ref new_export() {
   return object;
 }
 
-PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
+[[gnu::noinline]] PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
   PyArray_Descr* descriptor = descriptor_of(DType::Float64);
   Py_INCREF(as_object(descriptor));
   // The memory is set by the caller; NumPy allocates none where it is given some.
@@ -114,16 +118,18 @@ PyObject* new_ndarray(int ndim, const std::int64_t* shape) {
   return real.release();
 }
 
+std::uintptr_t bits_off_alignment(const PyArrayObject_fields& array, std::uintptr_t bits) {
+  return bits & static_cast<std::uintptr_t>(PyDataType_ALIGNMENT(array.descr) - 1);
+}
+
 // As NumPy has it: an axis of one element has no say, and no elements are aligned.
-bool is_aligned(const PyArrayObject_fields& array, bool is_in_order) {
-  const auto mask = static_cast<std::uintptr_t>(PyDataType_ALIGNMENT(array.descr) - 1);
+[[gnu::noinline]] bool is_aligned(const PyArrayObject_fields& array) {
   auto bits = reinterpret_cast<std::uintptr_t>(array.data);
-  if (is_in_order && (bits & mask) == 0) return true;
   for (int k = 0; k < array.nd; ++k) {
     if (array.dimensions[k] == 0) return true;
     if (array.dimensions[k] > 1) bits |= static_cast<std::uintptr_t>(array.strides[k]);
   }
-  return (bits & mask) == 0;
+  return bits_off_alignment(array, bits) == 0;
 }
 
 // ---- wraps --------------------------------------------------------------------------------------
@@ -276,20 +282,24 @@ bool is_private(PyObject* ndarray, int others) {
          PyArray_CHKFLAGS(ndarray_of(ndarray), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE);
 }
 
+// To copy a few bytes costs less than to keep the object. (Of none there is an address.)
+bool has_few_bytes(PyArrayObject* array) {
+  constexpr npy_intp few_bytes = 4096;
+  npy_intp bytes = PyArray_ITEMSIZE(array);
+  for (int k = 0; k < PyArray_NDIM(array); ++k)
+    if (__builtin_mul_overflow(bytes, PyArray_DIM(array, k), &bytes)) return false;
+  return bytes > 0 && bytes <= few_bytes;
+}
+
 Array adopt(PyObject* ndarray, DType dtype) {
   PyArrayObject* array = ndarray_of(ndarray);
   const Geometry g = geometry_of(array);
-  // To copy a few bytes costs less than to keep the object. (Of none there is an address.)
-  constexpr npy_intp few_bytes = 4096;
-  const npy_intp bytes = PyArray_NBYTES(array);
-  const bool is_few = bytes > 0 && bytes <= few_bytes;
   const bool is_dense = PyArray_IS_C_CONTIGUOUS(array), is_column = PyArray_IS_F_CONTIGUOUS(array);
-  if (is_few && is_dense && (g.shape.size() == 1 || !is_column))
-    return copy_of(PyArray_DATA(array), g.shape, dtype);
-  if (is_few && (is_dense || is_column)) {
+  if ((is_dense || is_column) && has_few_bytes(array)) {
     // With its own strides: of one element, an axis may have any.
     Array copied = empty_strided(g.shape, g.strides, dtype);
-    std::memcpy(memory_of(copied), PyArray_DATA(array), static_cast<std::size_t>(bytes));
+    std::memcpy(memory_of(copied), PyArray_DATA(array),
+                static_cast<std::size_t>(PyArray_NBYTES(array)));
     return copied;
   }
   const Range range = range_of(array);
@@ -326,15 +336,17 @@ PyObject* view_of_private(PyArrayObject* array, DType dtype, PyObject* whole) {
 
 Ref real_array(const Array& array, bool writable) {
   static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
-  const auto ndim = static_cast<std::size_t>(array.ndim());
-  Ref result = ndim < spare_ranks && spares[ndim].count > 0
-                   ? Ref::steal(spares[ndim].ndarrays[--spares[ndim].count])
-                   : Ref::steal(new_ndarray(array.ndim(), array.shape().data()));
+  const Layout& layout = *array.layout();
+  const auto ndim = static_cast<std::size_t>(layout.ndim());
+  Ref result;
+  if (ndim < spare_ranks && spares[ndim].count > 0) [[likely]]
+    result = Ref::steal(spares[ndim].ndarrays[--spares[ndim].count]);
+  else
+    result = Ref::steal(new_ndarray(layout.ndim(), layout.shape().data()));
   PyArrayObject_fields& real = fields_of(result.get());
   real.data = reinterpret_cast<char*>(begin(export_of(real.base), array));
   export_of(real.base).writable = writable;
   settle_warnings();
-  const Layout& layout = *array.layout();
   const std::int64_t *shape = layout.shape().data(), *strides = layout.strides().data();
   for (std::size_t k = 0; k < ndim; ++k) {
     real.dimensions[k] = shape[k];
@@ -345,10 +357,13 @@ Ref real_array(const Array& array, bool writable) {
     Py_INCREF(as_object(descriptor));
     Py_SETREF(real.descr, descriptor);
   }
+  const bool is_plainly_aligned =
+      layout.c_contiguous() &&
+      bits_off_alignment(real, reinterpret_cast<std::uintptr_t>(real.data)) == 0;
   real.flags = (layout.c_contiguous() ? NPY_ARRAY_C_CONTIGUOUS : 0) |
                (layout.f_contiguous() ? NPY_ARRAY_F_CONTIGUOUS : 0) |
                (writable ? NPY_ARRAY_WRITEABLE : 0) |
-               (is_aligned(real, layout.c_contiguous()) ? NPY_ARRAY_ALIGNED : 0);
+               (is_plainly_aligned || is_aligned(real) ? NPY_ARRAY_ALIGNED : 0);
   return result;
 }
 
@@ -412,8 +427,23 @@ PyObject* view_of_ours(PyObject* ndarray, ArrayObject& viewed) {
   return view;
 }
 
+PyObject* object_of_fresh(PyObject* ndarray, int others) {
+  PyArrayObject* const array = ndarray_of(ndarray);
+  constexpr int needed =
+      NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE;
+  // Of axes with one element strides may be any.
+  const bool has_plain_strides = PyArray_NDIM(array) == 1 || !PyArray_IS_F_CONTIGUOUS(array);
+  if (Py_REFCNT(ndarray) > 1 + others || PyArray_BASE(array) ||
+      (PyArray_FLAGS(array) & needed) != needed || !has_plain_strides || !has_few_bytes(array))
+    return nullptr;
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
+  if (!dtype) return nullptr;
+  return new_array(copy_of(PyArray_DATA(array), geometry_of(array).shape, *dtype));
+}
+
 PyObject* object_of_ndarray(Ref ndarray, int others) {
   if (!PyArray_CheckExact(ndarray.get())) return ndarray.release();
+  if (PyObject* object = object_of_fresh(ndarray.get(), others)) return object;
   PyArrayObject* array = ndarray_of(ndarray.get());
   const std::optional<DType> dtype = dtype_of(PyArray_DESCR(array));
   if (!is_wrappable(array, dtype)) return ndarray.release();

@@ -28,6 +28,9 @@ std::optional<Array> wrap_ndarray(PyObject* ndarray);
 // reference. Whatever is no exact ndarray of a native dtype comes back as it is.
 // `others`: references that the caller's own frames hold besides this one.
 PyObject* object_of_ndarray(Ref ndarray, int others = 0);
+// The same for a small exact ndarray that nobody else can see, as most results are: a copy. Takes
+// no reference; null: not such a one.
+PyObject* object_of_fresh(PyObject* ndarray, int others = 0);
 // The same inside tuples, named tuples, lists and dicts.
 PyObject* object_of_result(Ref result, int others = 0);
 // The object for a view of what real_array() has made for `viewed`; null: only the above can tell.

@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 
 import collections
+import concurrent.futures
 import itertools
 import textwrap
 
@@ -161,6 +162,161 @@ def test_real_arrays_as_operands_share_their_memory():
     assert ours[0] == 70
     back = np.sqrt(real)
     assert type(back) is np.ndarray
+
+
+def run(function, *args):
+    """function(*args) with real arrays for ours, as NumPy's functions are called."""
+    return np._fallback.run(function, *args)
+
+
+def test_what_a_callee_keeps_of_an_array_stays_its_memory():
+    x = np.arange(4.0)
+    kept = []
+    run(kept.append, x)
+    y = x * 2  # recorded or not: it is of the values from before
+    kept[0][1] = 50
+    assert y.tolist() == [0, 2, 4, 6]
+    assert (x + 0).tolist() == [0, 50, 2, 3]
+    # The next calls' arrays are others.
+    run(lambda a: a.fill(9), np.zeros(4))
+    run(kept.append, x)
+    kept[1][2] = 60
+    assert kept[0].tolist() == x.tolist() == [0, 50, 60, 3]
+    view = run(lambda a: a[::2], x)
+    del kept[:]
+    view[0] = -1
+    x += 1
+    assert view.tolist() == [0, 61]
+
+
+def test_what_a_callee_does_to_the_form_of_its_array_is_gone_at_the_next_call():
+    def form(a):
+        return a.shape, a.strides, a.dtype, a.flags.writeable, a.flags.aligned, a.tolist()
+
+    def deform(a):
+        a.shape = a.shape[::-1]
+        a.dtype = numpy.int64 if a.dtype == numpy.float64 else numpy.float64
+        a.setflags(write=False, align=False)
+
+    arrays = [
+        np.arange(6.0).reshape(2, 3),
+        np.arange(6).reshape(3, 2),
+        np.arange(3.0),
+        np.arange(5),
+    ]
+    for deformed in arrays:
+        for x in arrays:
+            run(deform, deformed)
+            assert run(form, x) == (x.shape, x.strides, x.dtype, True, True, x.tolist())
+            assert run(form, x[1:]) == (x[1:].shape, x.strides, x.dtype, True, True, x[1:].tolist())
+
+
+def test_a_result_that_its_maker_keeps_is_no_copy():
+    kept = []
+
+    def make(a):
+        kept.append(a + 1)
+        return kept[-1]
+
+    x = np.arange(3.0)
+    result = run(make, x)
+    kept[0][0] = 70
+    assert result.tolist() == [70, 2, 3]
+    result[1] = 80
+    assert kept[0].tolist() == [70, 80, 3]
+    pair = run(lambda a: (a, a), x)
+    assert pair[0] is pair[1] is x
+    one, other = run(lambda a: [numpy.zeros(2)] * 2, x)
+    one[0] = 5
+    assert other[0] == 5
+    own, view = run(lambda a: (lambda b: (b, b[1:]))(a * 2), x)
+    own[1] = 33
+    assert view[0] == 33
+
+
+@pytest.mark.parametrize(
+    "shape", [(), (1,), (3,), (1, 1), (1, 3), (3, 1), (2, 3), (0,), (2, 0), (600,), (1, 2, 3)]
+)
+@pytest.mark.parametrize("order", "CF")
+def test_small_results_have_the_form_that_numpy_gave_them(shape, order):
+    made = numpy.arange(float(numpy.prod(shape)) + 1)[1:].reshape(shape)
+    for dtype in (float, numpy.complex64, bool, ">f8", "U5"):
+        real = made.astype(dtype).copy(order)
+        result = run(made.astype(dtype).copy, order)
+        assert (result.shape, result.strides, result.dtype) == (
+            real.shape,
+            real.strides,
+            real.dtype,
+        )
+        assert numpy.array_equal(numpy.asarray(result), real)
+        assert result.flags.owndata and result.flags.writeable and result.base is None
+    fixed = run(lambda: (lambda a: (a.setflags(write=False), a)[1])(made.copy(order)))
+    assert not fixed.flags.writeable and fixed.tolist() == made.tolist()
+
+
+def test_arrays_may_die_during_the_call():
+    owner = [np.arange(3.0)]
+
+    def forget(a, items):
+        owner.clear()
+        gone = [numpy.full(3, 7.0) for _ in range(20)]
+        return a * 2 + len(gone)
+
+    assert run(forget, owner[0], [owner[0], owner[0]]).tolist() == [20, 22, 24]
+    owner.append(np.arange(3.0))
+    assert run(lambda items: (owner.clear(), items[0])[1], owner).tolist() == [0, 1, 2]
+    owner.extend(np.full(2, float(k)) for k in range(30))
+    assert run(lambda items: (owner.clear(), items[-1][:1])[1], owner).tolist() == [29]
+    many = [np.full(3, float(k)) for k in range(30)]
+
+    def total(*arrays):
+        many.clear()
+        return sum(arrays) + arrays[0] * 0
+
+    assert run(total, *many).tolist() == [435.0] * 3
+    assert (
+        run(lambda arrays: sum(arrays), [np.full(2, float(k)) for k in range(30)]).tolist()
+        == [435.0] * 2
+    )
+
+
+def test_threads_fall_back_side_by_side():
+    def work(k):
+        x, gone = np.full(5, float(k)), []
+        for n in range(300):
+            y = x + n
+            if run(lambda a: (a.sum(), a.copy())[1], y).tolist() != [k + n] * 5:
+                gone.append(n)
+            if np.unique(y).tolist() != [k + n]:
+                gone.append(n)
+        return gone
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [[]] * 4
+
+
+def test_a_change_of_mode_is_heeded_at_a_line_that_was_counted():
+    x = np.arange(5.0)
+
+    def line():
+        return np.isin(x, 0)
+
+    line(), line()
+    np._fallback.set_mode("error")
+    for _ in range(2):
+        with pytest.raises(frit.FallbackError):
+            line()
+    np._fallback.set_mode("silent")
+    line()
+    assert [site.count for site in np._fallback.sites()] == [3]
+    frit.report(reset=True)
+    line()
+    np._fallback.set_mode("warn")
+    frit.report(reset=True)
+    with pytest.warns(frit.FallbackWarning) as caught:
+        line(), line()
+    assert len(caught) == 1
+    assert [site.count for site in np._fallback.sites()] == [2]
 
 
 def test_the_report_names_each_line_once_with_its_count():

@@ -34,12 +34,31 @@ FEW_OF_GENERATORS = """random() random(3) random((2,3)) random(size=4) random(No
     integers(10) integers(5,9) integers(0,10,4) integers(-5,2**40,size=3) integers(1) integers(0,1,3) integers(low=3,high=8)
     integers(2**63-1) integers(2**63) integers(2**64) integers(-2**63,2**63-1) integers(2**32) integers(2**32+1) integers(0)
     integers(9,5) integers(3,endpoint=True) integers(10,None) integers(10,size=None) integers(10,dtype=np.int8) integers() integers(2.5)
-    integers(np.int64(7)) integers(True)""".split()  # fmt: skip
+    integers(np.int64(7)) integers(True)
+    exponential() exponential(2,3) exponential(scale=0) exponential(-1) exponential(-0.0) exponential(float('nan')) exponential(float('inf')) exponential([1,2])
+    standard_exponential() standard_exponential(3) standard_exponential(2,method='inv') standard_exponential(2,np.float32) standard_exponential(out=np.zeros(2))
+    rayleigh() rayleigh(0.5,(2,2)) rayleigh(-1) standard_cauchy() standard_cauchy(3) standard_cauchy(-1) standard_cauchy(2,2)
+    gamma(1) gamma(0.3,2.0,4) gamma(0) gamma(2,0) gamma(-1) gamma(2,-1) gamma() gamma(shape=3,size=2) gamma(1.5,size=(2,2)) standard_gamma(2.5) standard_gamma(0.5,3)
+    standard_gamma(0.5,3,np.float32) standard_gamma(1,out=np.zeros(2)) standard_gamma(-1) standard_gamma()
+    beta(1,2) beta(0.2,0.3,5) beta(0,1) beta(1,-1) beta(1) beta(a=2,b=3,size=2) chisquare(3) chisquare(0.5,3) chisquare(0) standard_t(2) standard_t(1.5,(2,2)) standard_t(0)
+    f(2,3) f(1.5,0.5,3) f(0,1) f(1,0) pareto(2) pareto(0.5,3) pareto(0) power(2) power(0.5,3) power(0) power(-1) weibull(2) weibull(0) weibull(0.5,3) weibull(-1)
+    vonmises(0,1) vonmises(1,0) vonmises(0.5,1e-9,3) vonmises(-4,1e7,3) vonmises(0,-1) vonmises(0) laplace() laplace(1,2,3) laplace(0,-1) laplace(size=2) gumbel() gumbel(1,2,3)
+    gumbel(scale=-1) logistic() logistic(1,2,3) logistic(scale=0) lognormal() lognormal(1,0.5,3) lognormal(sigma=-1) lognormal(mean=2) wald(1,2) wald(3.5,0.1,3) wald(0,1) wald(1,0) wald(1)
+    triangular(0,1,2) triangular(-1,-1,5,3) triangular(0,2,2) triangular(0,3,2) triangular(1,0,2) triangular(1,1,1) triangular(0,1) triangular(left=0,mode=1,right=2,size=(2,2))
+    poisson() poisson(0) poisson(3.5,4) poisson(50.5,(2,3)) poisson(1e8,3) poisson(1e12) poisson(1e20) poisson(-1) poisson(float('nan')) poisson(lam=12) poisson([1,2])
+    geometric(0.5) geometric(0.01,4) geometric(1) geometric(1e-12,2) geometric(0) geometric(1.5) geometric() geometric(0.4,size=3)
+    binomial(3,0.5) binomial(100,0.4,3) binomial(100,0.9,3) binomial(3,0.5,2) binomial(0,0.5) binomial(5,0) binomial(5,1,2) binomial(5,-0.0) binomial(10**6,0.3,3) binomial(10**6,0.7)
+    binomial(-1,0.5) binomial(5,1.5) binomial(5,float('nan')) binomial(2.5,0.5) binomial(2**70,0.5) binomial(5) binomial(n=9,p=0.1,size=(2,2)) binomial(True,0.5) binomial(2**62,0.5)
+    exponential(1.0,2000) poisson(1.0,1025) gamma('a') beta(None,1) binomial('a',0.5)""".split()  # fmt: skip
 FEW_OF_THE_OLD = """rand() rand(3) rand(2,3) rand(0) rand(2,-1) rand(2.0) rand(size=3) random() random(5) random(size=(2,2)) random_sample() random_sample(4)
     random_sample(size=None) uniform() uniform(1,3) uniform(3,1) uniform(0,1,5) uniform(0,float('inf'))
     randint(10) randint(5,9) randint(0,10,4) randint(0,2**40,(2,2)) randint(1) randint(0) randint(9,5) randint(10,None) randint(10,dtype=np.int8)
     randint(low=2,high=5,size=2) randint(2**32) randint(2**32+1) randint(0,2**63) randint(-2**63,5) randint(True) randint()
-    randn() normal() standard_normal()""".split()  # fmt: skip
+    randn() normal() standard_normal() randn(2) randn(2,3) standard_normal(3) standard_normal(size=(2,1)) normal(1,2) normal(1,2,3) randn(0) randn(2,-1) randn(2.0) randn(size=2) randn(None)
+    normal(0,-1) normal(0,-0.0) normal(0,0) normal(float('nan'),1) normal(0,float('inf')) normal(loc=3,size=(2,2)) normal(scale=2) normal([1,2],1) normal('a') normal(0,1,None) standard_normal(None)
+    standard_normal(()) standard_normal(-1) standard_normal(2,2) standard_normal(1025) normal(True,np.float64(2)) randn(True) gamma(2.0) normal() chisquare(3,3) randn()
+    exponential() exponential(2.0,3) exponential(0) exponential(-1) exponential(scale=3,size=(2,2)) exponential(float('nan')) standard_exponential() standard_exponential(4) standard_exponential(-1)
+    seed(5) randn() seed(5) normal(size=3) seed(5) exponential() poisson(3,3) binomial(5,0.5,3) laplace() beta(2,3)""".split()  # fmt: skip
 
 
 def outcome(call, generator, module):
@@ -69,6 +88,43 @@ def test_few_numbers_of_the_old_functions_are_numpys(of_module):
     for call in FEW_OF_THE_OLD * 2:
         assert outcome(call, ours, np) == outcome(call, real, numpy), call
         assert str(ours.get_state()) == str(real.get_state()), call
+
+
+def test_the_old_functions_keep_the_second_normal_number_where_numpy_does():
+    ours, real = np.random.RandomState(3), numpy.random.RandomState(3)
+    assert ours.randn() == real.randn()
+    assert ours.get_state(legacy=False)["has_gauss"] == 1
+    # NumPy's own methods go on with it, and leave theirs to us.
+    assert ours._numpy.standard_normal() == real.standard_normal()
+    assert ours._numpy.standard_normal() == real.standard_normal()
+    saved = ours.get_state()
+    assert ours.normal(2, 3) == real.normal(2, 3)
+    ours.set_state(saved)
+    assert ours.randn() == (real.set_state(saved), real.randn())[1]
+    assert ours.randn() == real.randn()
+    copied = copy.copy(ours)
+    assert [copied.randn(), copied.randn()] == real.randn(2).tolist()
+
+
+def test_distributions_of_other_parameters_are_numpys():
+    parameters = numpy.random.default_rng(11)
+    ours, real = np.random.default_rng(5), numpy.random.default_rng(5)
+    old, real_old = np.random.RandomState(5), numpy.random.RandomState(5)
+    for _ in range(300):
+        a, b = (float(x) for x in numpy.exp(parameters.normal(0, 3, 2)))
+        p, n = float(parameters.random()), int(parameters.integers(0, 5000))
+        for name, given in (
+            ("gamma", (a, b)), ("standard_gamma", (a,)), ("beta", (a, b)), ("chisquare", (a,)), ("f", (a, b)),
+            ("standard_t", (a,)), ("vonmises", (a, b)), ("pareto", (a,)), ("weibull", (a,)), ("power", (a,)),
+            ("lognormal", (p, b)), ("wald", (a, b)), ("triangular", (-a, p, 1 + b)), ("poisson", (a * b,)),
+            ("geometric", (p,)), ("binomial", (n, p)), ("gumbel", (a, b)), ("logistic", (a, b)),
+        ):  # fmt: skip
+            size = None if n % 2 else 1 + n % 7
+            same(getattr(ours, name)(*given, size), getattr(real, name)(*given, size))
+        same(old.normal(a, b, size), real_old.normal(a, b, size))
+        same(old.exponential(b, size), real_old.exponential(b, size))
+    assert ours.bit_generator.state == real.bit_generator.state
+    assert str(old.get_state()) == str(real_old.get_state())
 
 
 def test_the_old_functions_draw_from_the_bit_generator_that_is_set():
