@@ -136,8 +136,9 @@ struct RealArguments {
       if (!is_array(PyTuple_GET_ITEM(values, k))) continue;
       if (positional.get() == values)
         positional = checked(PyList_AsTuple(checked(PySequence_List(values)).get()));
+      Ref real = real_object(PyTuple_GET_ITEM(positional.get(), k));
       const Ref ours = Ref::steal(PyTuple_GET_ITEM(positional.get(), k));
-      PyTuple_SET_ITEM(positional.get(), k, real_object(ours.get()).release());
+      PyTuple_SET_ITEM(positional.get(), k, real.release());
     }
     PyObject *name, *value;
     for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &name, &value);) {
