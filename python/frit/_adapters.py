@@ -590,16 +590,18 @@ def compiled(module: types.ModuleType) -> None:
 
     Where the engine is not there yet, they wait for it.
     """
-    if module.__name__.startswith("numpy."):
+    content = object.__getattribute__(module, "__dict__")  # which loads no module that waits to be
+    name, loader = content.get("__name__"), getattr(content.get("__spec__"), "loader", None)
+    if not isinstance(name, str) or name.startswith("numpy."):
         return
+    is_extension = isinstance(loader, importlib.machinery.ExtensionFileLoader)
+    found: set[Any] = set()
     # They take what is no real array for a copy of their own, to write to.
-    if hasattr(module, "__f2py_numpy_version__"):
-        found = {type(f) for f in vars(module).values() if type(f).__name__ == "fortran"}
-    elif hasattr(module, "__test__"):
-        found = set(_made_by_cython(module))
-    else:
-        found = set()
-    if _is_own_extension(module):
+    if "__f2py_numpy_version__" in content:
+        found.update(type(f) for f in content.values() if type(f).__name__ == "fortran")
+    elif is_extension and "__test__" in content:
+        found.update(_made_by_cython(module))
+    if is_extension and _is_own({"__name__": name, "__file__": loader.path}):
         found.add(module)
     if "frit._core" in sys.modules or module in found and "numpy" in sys.modules:
         _called_with_real_arrays(found)
@@ -626,14 +628,11 @@ def _types_of(module: types.ModuleType) -> list[type]:
     return sorted(own, key=lambda kind: len(kind.__mro__))
 
 
-def _is_own_extension(module: types.ModuleType) -> bool:
-    """Whether the program brings it, in C: what that asks for nobody knows."""
+def _is_own(names: dict[str, Any]) -> bool:
+    """Whether the program brings the module: what one in C asks for nobody knows."""
     from frit import _importer
 
-    loader = getattr(module.__spec__, "loader", None)
-    if not isinstance(loader, importlib.machinery.ExtensionFileLoader):
-        return False
-    return _importer.is_user_code({"__name__": module.__name__, "__file__": loader.path})
+    return _importer.is_user_code(names)
 
 
 _compiled: set[Any] = set()  # types, functions and modules that have waited for the engine

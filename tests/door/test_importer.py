@@ -551,3 +551,29 @@ def test_a_module_may_call_itself_anything(frit):
             exec(text, {"__name__": name, "__file__": file})
     """
     assert frit(program).split() == ["3"] * 5
+
+
+ODD_MODULES = """
+import importlib.util, sys, types
+
+bare = sys.modules["bare"] = types.ModuleType("bare")
+del bare.__spec__
+sys.modules["renamed"] = types.ModuleType("renamed")
+sys.modules["renamed"].__name__ = 5
+sys.modules["forbidding"] = types.ModuleType("forbidding")
+def forbid(name):
+    raise KeyError(name)
+sys.modules["forbidding"].__getattr__ = forbid
+spec = importlib.util.find_spec("colorsys")
+spec.loader = importlib.util.LazyLoader(spec.loader)
+lazy = sys.modules["colorsys"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(lazy)
+import frit
+frit.install()
+import numpy
+print(numpy.zeros(2) + 1, "rgb_to_hsv" in object.__getattribute__(lazy, "__dict__"))
+"""
+
+
+def test_modules_of_any_kind_may_be_there_before(python):
+    assert python("-c", ODD_MODULES).stdout == "[1. 1.] False\n"
