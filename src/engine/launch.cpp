@@ -32,8 +32,8 @@ std::byte* scratch_of_thread(std::int64_t bytes) {
   return block.data;
 }
 
-// Small memory is read through, line by line, if a cache has room for it. By loads, since prefetches
-// may be dropped: of 40 KB in a far cache they brought next to nothing.
+// Reads memory line by line, if a cache has room for it. By loads, since prefetches may be dropped:
+// of 40 KB in a far cache they brought next to nothing.
 void bring_near(std::span<const std::byte> memory) {
   constexpr std::size_t line = 64, most = 128 << 10;
   if (memory.size() > most) return;

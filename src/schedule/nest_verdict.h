@@ -33,7 +33,7 @@ struct LoopVerdict {
   LoopReason reason = LoopReason::None;  // why it is serial (or a scan)
   bool at_run_time = false;              // another call with other integers may give another kind
   std::int32_t dependence = -1;          // in Nest::dependences
-  std::int32_t local = -1;  // for LoopReason::Local; of a Reduction the only one, where there is one
+  std::int32_t local = -1;               // that is carried; or the only one reduced into
   bool operator==(const LoopVerdict&) const = default;
 };
 

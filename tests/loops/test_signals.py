@@ -352,7 +352,8 @@ other = threading.Thread(target=work, args=(a,), daemon=True)
 other.start()
 def is_in_nest():
     frame = sys._current_frames()[other.ident]
-    return frame.f_globals.get("__name__") == "frit.loops.run.site" and frame.f_code.co_name == "run"
+    name = frame.f_globals.get("__name__")
+    return name == "frit.loops.run.site" and frame.f_code.co_name == "run"
 while not is_in_nest():
     time.sleep(0.01)
 sys.exit("done")

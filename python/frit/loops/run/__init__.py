@@ -1,1 +1,1 @@
-"""frit.loops.run: a place at work: what its names stand for at a call, whether it pays, its plans."""
+"""frit.loops.run: a place at work: what its names stand for at a call, whether it pays, plans."""
