@@ -94,12 +94,6 @@ const Distributions& distributions() {
 
 // ---- the stream of a generator ------------------------------------------------------------------
 
-// Another thread may draw, under the generator's lock and without the interpreter's.
-bool is_only_thread() {
-  PyThreadState* const first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-  return PyThreadState_Next(first) == nullptr;
-}
-
 // What the bit generator of a Generator or RandomState draws by; null: of another kind.
 bitgen_t* stream_of(PyObject* generator) {
   struct Known {
@@ -317,7 +311,7 @@ std::optional<Size> size_in(PyObject* object) {
 template <class Number, class Fill, class AsObject>
 PyObject* drawn(PyObject* generator, const std::optional<Size>& size, DType dtype, Fill&& fill,
                 AsObject&& as_object) {
-  if (!size || !is_only_thread()) return nullptr;
+  if (!size) return nullptr;
   bitgen_t* const stream = stream_of(generator);
   if (!stream) return nullptr;
   if (size->axes == 0) {
@@ -583,6 +577,11 @@ constexpr Row rows[] = {
 };
 
 }  // namespace
+
+bool may_draw() {
+  PyThreadState* const first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+  return PyThreadState_Next(first) == nullptr;
+}
 
 Draw find_draw(std::string_view name) {
   const auto* found = std::ranges::find(rows, name, &Row::name);

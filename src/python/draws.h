@@ -14,6 +14,10 @@ namespace frit::python {
 // error: NumPy has to do it, and nothing was drawn. Null with one: no memory.
 using Draw = PyObject* (*)(PyObject* generator, const Arguments& arguments);
 
+// To be asked before each Draw. Not while the process has another thread, which may draw under the
+// generator's lock and without the interpreter's, or wait here for what this one loads.
+bool may_draw();
+
 // By class and name, as in "Generator.random"; null: a method of which nothing is known here.
 Draw find_draw(std::string_view name);
 

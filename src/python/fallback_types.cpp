@@ -44,6 +44,7 @@ FallbackObject& fallback_of(PyObject* object) { return *reinterpret_cast<Fallbac
 
 // Without NumPy's call; null: NumPy draws.
 PyObject* drawn_by(const FallbackObject& self, PyObject* generator, const Arguments& arguments) {
+  if (!may_draw()) return nullptr;
   PyObject* const drawn = self.draw(generator, arguments);
   if (!drawn && PyErr_Occurred()) throw PythonError{};
   return drawn;

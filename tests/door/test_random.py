@@ -354,3 +354,32 @@ def test_functions_of_numpys_random_write_into_our_arrays():
         numpy.random.seed(6)
         module.shuffle(y)
         assert x.tolist() == y.tolist()
+
+
+FIRST_DRAWS = """
+import sys, threading
+import numpy as np
+
+sys.setswitchinterval(1e-6)
+begin = threading.Barrier(8)
+sums = []
+
+def draw(own, rng):
+    begin.wait()
+    sums.append(float(sum(own.normal() + rng.exponential() + np.random.rand() * 0 for _ in range(50))))
+
+threads = [
+    threading.Thread(target=draw, args=(np.random.RandomState(3), np.random.default_rng(3)))
+    for _ in range(8)
+]
+for t in threads: t.start()
+for t in threads: t.join()
+print(len(set(sums)), sums[0])
+"""
+
+
+def test_threads_may_all_be_the_first_to_draw(python, file):
+    path = file("draws.py", FIRST_DRAWS)
+    plain = python(path).stdout
+    for _ in range(5):
+        assert python("-m", "frit", path).stdout == plain
