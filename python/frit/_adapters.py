@@ -590,6 +590,8 @@ def compiled(module: types.ModuleType) -> None:
 
     Where the engine is not there yet, they wait for it.
     """
+    from frit import _importer
+
     content = object.__getattribute__(module, "__dict__")  # which loads no module that waits to be
     name, loader = content.get("__name__"), getattr(content.get("__spec__"), "loader", None)
     if not isinstance(name, str) or name.startswith("numpy."):
@@ -601,7 +603,8 @@ def compiled(module: types.ModuleType) -> None:
         found.update(type(f) for f in content.values() if type(f).__name__ == "fortran")
     elif is_extension and "__test__" in content:
         found.update(_made_by_cython(module))
-    if is_extension and _is_own({"__name__": name, "__file__": loader.path}):
+    # What one that the program brings asks for nobody knows.
+    if is_extension and _importer.is_user_code({"__name__": name, "__file__": loader.path}):
         found.add(module)
     if "frit._core" in sys.modules or module in found and "numpy" in sys.modules:
         _called_with_real_arrays(found)
@@ -626,13 +629,6 @@ def _types_of(module: types.ModuleType) -> list[type]:
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
     own = [kind for kind in kinds if kind.__module__ == module.__name__]
     return sorted(own, key=lambda kind: len(kind.__mro__))
-
-
-def _is_own(names: dict[str, Any]) -> bool:
-    """Whether the program brings the module: what one in C asks for nobody knows."""
-    from frit import _importer
-
-    return _importer.is_user_code(names)
 
 
 _compiled: set[Any] = set()  # types, functions and modules that have waited for the engine

@@ -377,10 +377,6 @@ PyObject* call_for_results_as_they_are(PyObject* function, const Arguments& argu
   return checked(result.release()).release();
 }
 
-}  // namespace
-
-namespace {
-
 [[gnu::noinline]] PyObject* call_once_more(PyObject* function, const Arguments& arguments) {
   if (!is_refused_array()) throw PythonError{};
   PyErr_Clear();

@@ -128,40 +128,18 @@ struct Constructors {
 std::array<Constructors, most_types> constructors;
 std::size_t constructor_count = 0;
 
-// The arguments of a constructor, with real arrays for ours.
-struct RealArguments {
-  RealArguments(PyObject* values, PyObject* keywords)
-      : positional(Ref::borrow(values)), named(keywords ? Ref::borrow(keywords) : Ref()) {
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(values); ++k) {
-      if (!is_array(PyTuple_GET_ITEM(values, k))) continue;
-      if (positional.get() == values)
-        positional = checked(PyList_AsTuple(checked(PySequence_List(values)).get()));
-      Ref real = real_object(PyTuple_GET_ITEM(positional.get(), k));
-      const Ref ours = Ref::steal(PyTuple_GET_ITEM(positional.get(), k));
-      PyTuple_SET_ITEM(positional.get(), k, real.release());
-    }
-    PyObject *name, *value;
-    for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &name, &value);) {
-      if (!is_array(value)) continue;
-      if (named.get() == keywords) named = checked(PyDict_Copy(keywords));
-      checked_status(PyDict_SetItem(named.get(), name, real_object(value).get()));
-    }
-  }
-  Ref positional, named;
-};
-
 template <std::size_t k>
 PyObject* make_with_real(PyTypeObject* type, PyObject* values, PyObject* keywords) {
   return guarded([&] {
-    const RealArguments real(values, keywords);
-    return checked(constructors[k].make(type, real.positional.get(), real.named.get())).release();
+    const Ref all = real_deep(values), named = keywords ? real_deep(keywords) : Ref();
+    return checked(constructors[k].make(type, all.get(), named.get())).release();
   });
 }
 template <std::size_t k>
 int fill_with_real(PyObject* self, PyObject* values, PyObject* keywords) {
   return guarded_status([&] {
-    const RealArguments real(values, keywords);
-    checked_status(constructors[k].fill(self, real.positional.get(), real.named.get()));
+    const Ref all = real_deep(values), named = keywords ? real_deep(keywords) : Ref();
+    checked_status(constructors[k].fill(self, all.get(), named.get()));
   });
 }
 

@@ -331,8 +331,9 @@ class Nest {
         sink = written(nest, d.sink);
         kind = static_cast<std::int32_t>(d.kind);
       }
-      const bool may_fail = verdict.kind == LoopKind::Reduction && verdict.local == failures;
-      const LoopKind shown = may_fail && failures >= 0 ? LoopKind::Parallel : verdict.kind;
+      const bool counts_failures_alone =
+          failures >= 0 && verdict.kind == LoopKind::Reduction && verdict.local == failures;
+      const LoopKind shown = counts_failures_alone ? LoopKind::Parallel : verdict.kind;
       rows.append(nb::make_tuple(nest.loops[k].depth,
                                  waves[k] ? wavefront : static_cast<int>(shown),
                                  static_cast<int>(verdict.reason), verdict.at_run_time, source,
