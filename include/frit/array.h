@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -204,6 +205,9 @@ Array arg_extreme(Extreme which, const Array& a, std::optional<int> axis, bool k
 Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 // NumPy's dot of one or two dimensions: as matmul, but operands that BLAS cannot read are copied.
 Array dot(const Array& a, const Array& b, const Array* out = nullptr);
+// NumPy's einsum: sums of products along named axes, "ij,jk->ik" (letters, one ellipsis each). A
+// window where it only names the axes of one operand. ValueError: subscripts that do not fit.
+Array einsum(std::string_view subscripts, std::span<const Array> operands);
 
 // ---- indexing by arrays -------------------------------------------------------------------------
 

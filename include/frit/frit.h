@@ -57,6 +57,13 @@ inline Array slice(const Array& x, std::initializer_list<Interval> intervals) {
   return slice(x, std::span<const AxisSlice>(axes));
 }
 
+// ---- products along named axes ------------------------------------------------------------------
+
+// einsum("ij,jk->ik", {a, b}).
+inline Array einsum(std::string_view subscripts, std::initializer_list<Array> operands) {
+  return einsum(subscripts, std::span<const Array>(operands.begin(), operands.size()));
+}
+
 // ---- operators ----------------------------------------------------------------------------------
 
 #define FRIT_BINARY_OPERATOR(symbol, op)                                                         \

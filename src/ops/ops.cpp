@@ -247,6 +247,14 @@ DType promote(DType a, DType b) {
   return is_complex(a) || is_complex(b) ? complex_of(real) : real;
 }
 
+DType promote(std::span<const DType> all) {
+  constexpr auto generality = [](DType d) { return is_complex(d) + is_inexact(d) + !is_bool(d); };
+  if (all.empty()) return DType::Float64;
+  DType result = *std::ranges::max_element(all, {}, generality);
+  for (const DType each : all) result = promote(result, each);
+  return result;
+}
+
 bool can_cast(DType from, DType to, Casting casting) {
   if (from == to || casting == Casting::Unsafe) return true;
   if (casting == Casting::No || casting == Casting::Equiv) return false;

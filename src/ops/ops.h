@@ -54,6 +54,9 @@ DType real_of(DType dtype);
 
 // NumPy 2's promotion of two array types (NEP 50).
 DType promote(DType a, DType b);
+// Of several at once: the most general kind decides first, so it is not that of one after the
+// other (int8, uint16, float32: float32). None: Float64.
+DType promote(std::span<const DType> all);
 enum class Casting : std::uint8_t { No, Equiv, Safe, SameKind, Unsafe };
 bool can_cast(DType from, DType to, Casting casting);
 

@@ -217,9 +217,9 @@ struct Concatenate {
       if (std::optional<Array> row =
               joined_in_a_row(parts, shape, wanted.value_or(parts[0].dtype())))
         return *std::move(row);
-    DType dtype = wanted.value_or(parts[0].dtype());
-    if (!wanted)
-      for (const Array& part : parts) dtype = promote(dtype, part.dtype());
+    std::vector<DType> dtypes;
+    for (const Array& part : parts) dtypes.push_back(part.dtype());
+    const DType dtype = wanted ? *wanted : promote(dtypes);
     Shape strides(shape.size());
     std::int64_t stride = size_of(dtype);
     const std::vector<std::size_t> order = memory_order(parts);

@@ -25,6 +25,7 @@ std::vector<PyMethodDef> part_shortcuts();
 std::vector<PyMethodDef> callback_shortcuts();
 std::vector<PyMethodDef> close_shortcuts();
 std::vector<PyMethodDef> formula_shortcuts();
+std::vector<PyMethodDef> einsum_shortcuts();
 std::vector<PyMethodDef> sorting_shortcuts();
 std::vector<PyMethodDef> unique_shortcuts();
 std::vector<PyMethodDef> view_shortcuts();

@@ -175,8 +175,8 @@ void add_types(nb::module_& module) {
        {creation_shortcuts(), array_shortcuts(), reduction_shortcuts(), joining_shortcuts(),
         plain_shortcuts(), linear_shortcuts(), matrix_shortcuts(), index_shortcuts(),
         part_shortcuts(), callback_shortcuts(), close_shortcuts(), formula_shortcuts(),
-        view_shortcuts(), sorting_shortcuts(), unique_shortcuts(), question_shortcuts(),
-        receiver_shortcuts()})
+        einsum_shortcuts(), view_shortcuts(), sorting_shortcuts(), unique_shortcuts(),
+        question_shortcuts(), receiver_shortcuts()})
     add_functions(shortcuts, rows);
   make_kernel_types(module.ptr());
   make_state_change_type(module.ptr());

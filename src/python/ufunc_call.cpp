@@ -31,15 +31,17 @@ struct Options {
   PyObject* casting = nullptr;
 };
 
-Options read_options(const Arguments& arguments) {
-  static constexpr const char* names[] = {"out",   "where", "dtype",     "casting",
-                                          "order", "subok", "signature", "sig"};
+// `native`: vecdot alone may be told the last axis.
+Options read_options(const Arguments& arguments, Native native) {
+  static constexpr const char* names[] = {"out",   "where",     "dtype", "casting", "order",
+                                          "subok", "signature", "sig",   "axis"};
   PyObject* slots[std::size(names)];
   sort_arguments({arguments.values + arguments.positional, 0, arguments.names}, names, 0, slots);
-  auto [out, where, dtype, casting, order, subok, signature, sig] = slots;
+  auto [out, where, dtype, casting, order, subok, signature, sig, axis] = slots;
   if (order && order_operand(order, 'K') != 'K') throw Unfit{"order="};
   if (subok && !PyBool_Check(subok)) throw Unfit{"subok="};
   if ((signature && signature != Py_None) || (sig && sig != Py_None)) throw Unfit{"signature="};
+  if (axis && (native != Native::Vecdot || word_of(axis) != -1)) throw Unfit{"axis="};
   return {out, where, dtype, casting};
 }
 
@@ -104,7 +106,7 @@ void read_call(const UFuncObject& ufunc, const Arguments& arguments, Call& call)
   for (int k = ufunc.inputs; k < given; ++k)
     if (arguments.values[k] != Py_None) call.outs[k - ufunc.inputs] = arguments.values[k];
   if (arguments.keywords() > 0) {
-    const Options options = read_options(arguments);
+    const Options options = read_options(arguments, ufunc.native);
     if (options.out && given > ufunc.inputs) throw Unfit{"out= given twice"};
     read_outs(ufunc, options.out, call);
     call.dtype = requested_dtype(options.dtype);
@@ -228,18 +230,51 @@ PyObject* pair_of(const Call& call, Op first, Op second) {
   return checked(PyTuple_Pack(2, one.get(), two.get())).release();
 }
 
-Array matmul_of(const Call& call) {
-  if (call.masked || call.dtype) throw Unfit{"matmul with dtype="};
+// A new axis of one element: the last but one, of which each vector is a row; or the last.
+Array rows_of(const Array& a) {
+  Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
+  shape.insert(shape.end() - 1, 1);
+  strides.insert(strides.end() - 1, 0);
+  return window(a, shape, strides, a.offset(), a.dtype());
+}
+Array columns_of(const Array& a) {
+  Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
+  shape.push_back(1);
+  strides.push_back(0);
+  return window(a, shape, strides, a.offset(), a.dtype());
+}
+// Without an axis of one element: so many from the end.
+Array without_axis(const Array& a, std::ptrdiff_t from_end) {
+  Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
+  shape.erase(shape.end() - from_end);
+  strides.erase(strides.end() - from_end);
+  return window(a, shape, strides, a.offset(), a.dtype());
+}
+
+// Vectors are matrices of one row or one column: BLAS does the same for them.
+Array product_of(Native native, const Array& left, const Array& right) {
+  if (native == Native::Matmul) return matmul(left, right);
+  const int left_core = native == Native::Matvec ? 2 : 1,
+            right_core = native == Native::Vecmat ? 2 : 1;
+  if (left.ndim() < left_core || right.ndim() < right_core) throw Unfit{"too few axes"};
+  if (native == Native::Matvec) return without_axis(matmul(left, columns_of(right)), 1);
+  if (is_complex(left.dtype())) throw Unfit{"conjugated vectors"};
+  if (native == Native::Vecmat) return without_axis(matmul(rows_of(left), right), 2);
+  return without_axis(without_axis(matmul(rows_of(left), columns_of(right)), 1), 1);
+}
+
+Array matmul_of(Native native, const Call& call) {
+  if (call.masked || call.dtype) throw Unfit{"a product with dtype="};
   const Array* left = call.inputs[0].argument.array;
   const Array* right = call.inputs[1].argument.array;
-  if (!left || !right) throw Unfit{"matmul of a number"};
+  if (!left || !right) throw Unfit{"a product with a number"};
   const Array* target = call.target(0);
-  if (!target) return matmul(*left, *right);
-  if (!can_cast(promote(left->dtype(), right->dtype()), target->dtype(), call.casting))
-    throw Unfit{"matmul into another dtype"};
-  const Array product = matmul(*left, *right);
+  if (target && !can_cast(promote(left->dtype(), right->dtype()), target->dtype(), call.casting))
+    throw Unfit{"a product into another dtype"};
+  const Array product = product_of(native, *left, *right);
+  if (!target) return product;
   if (!std::ranges::equal(product.shape(), target->shape()))
-    throw Unfit{"matmul into another shape"};
+    throw Unfit{"a product into another shape"};
   assign(*target, product);
   return *target;
 }
@@ -263,7 +298,10 @@ PyObject* call_native(const UFuncObject& ufunc, const Call& call) {
     case Native::Op:
       return result_object(call, 0, apply_op(ufunc.op, call));
     case Native::Matmul:
-      return result_object(call, 0, matmul_of(call));
+    case Native::Matvec:
+    case Native::Vecmat:
+    case Native::Vecdot:
+      return result_object(call, 0, matmul_of(ufunc.native, call));
     case Native::Clip:
       return result_object(call, 0, clip_of(call));
     case Native::Divmod:

@@ -138,6 +138,9 @@ Native native_of(std::string_view name, std::optional<Op>& op) {
   op = op_by_numpy_name(name);
   if (op) return Native::Op;
   if (name == "matmul") return Native::Matmul;
+  if (name == "matvec") return Native::Matvec;
+  if (name == "vecmat") return Native::Vecmat;
+  if (name == "vecdot") return Native::Vecdot;
   if (name == "divmod") return Native::Divmod;
   if (name == "modf") return Native::Modf;
   if (name == "frexp") return Native::Frexp;

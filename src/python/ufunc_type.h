@@ -8,7 +8,18 @@
 namespace frit::python {
 
 // What a ufunc computes natively, if anything.
-enum class Native : std::uint8_t { No, Op, Matmul, Divmod, Modf, Frexp, Clip };
+enum class Native : std::uint8_t {
+  No,
+  Op,
+  Matmul,
+  Matvec,
+  Vecmat,
+  Vecdot,
+  Divmod,
+  Modf,
+  Frexp,
+  Clip
+};
 
 struct UFuncObject {
   PyObject_HEAD vectorcallfunc call;

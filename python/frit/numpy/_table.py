@@ -28,7 +28,8 @@ TRANSPLANTED = frozenset(
     iscomplexobj isrealobj fix isposinf isneginf real_if_close select flatnonzero argwhere extract
     cov corrcoef cumulative_sum cumulative_prod unwrap block put_along_axis take_along_axis ptp
     hamming hanning bartlett blackman polyval mask_indices tril_indices triu_indices
-    tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal meshgrid
+    tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal meshgrid einsum
+    einsum_path
     """.split()
 )
 
@@ -41,7 +42,7 @@ FRESH = frozenset(
     isposinf isneginf select flatnonzero argwhere extract cov corrcoef cumulative_sum
     cumulative_prod unwrap ptp polyval roll tril triu block
     linalg.norm linalg.cross linalg.matrix_norm linalg.matrix_power linalg.multi_dot linalg.trace
-    linalg.vector_norm
+    linalg.vector_norm einsum_path
     """.split()
 )
 # The same, but what they make of small operands may be large.

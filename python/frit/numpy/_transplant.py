@@ -118,6 +118,10 @@ def translate(value: Any) -> Any:
         return ArrayConverter
     if value is numpy.broadcast:
         return _broadcast
+    if value is numpy._core.multiarray.c_einsum:
+        from frit.numpy._namespace import with_shortcut
+
+        return with_shortcut("einsum", value)
     name = _public_name(value)
     if name is not None:
         import frit.numpy
