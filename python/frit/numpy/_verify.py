@@ -34,9 +34,9 @@ _APPROXIMATE = frozenset(
 # What goes through BLAS, or is composed of approximate functions: compared relative to its size.
 _COMPOSED = frozenset(
     """
-    __matmul__ __rmatmul__ __imatmul__ angle blackman corrcoef cov dot einsum geomspace hamming hanning
-    inner logspace matmul matrix_norm matrix_power matvec multi_dot norm sinc tensordot vdot vecdot
-    vecmat vector_norm
+    __matmul__ __rmatmul__ __imatmul__ angle blackman corrcoef cov dot einsum geomspace hamming
+    hanning inner logspace matmul matrix_norm matrix_power matvec multi_dot norm sinc tensordot vdot
+    vecdot vecmat vector_norm
     """.split()
 )
 
