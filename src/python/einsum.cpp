@@ -33,8 +33,7 @@ PyObject* einsum_of(PyObject*, PyObject* const* values, Py_ssize_t positional, P
   if (positional < 2 || !PyUnicode_CheckExact(values[0])) return left_to_numpy();
   return shortcut({&address_of<einsum_of>, arguments}, [&] {
     const EinsumOptions options = options_of(arguments);
-    // Of two operands there is one order alone.
-    if (options.optimizes && positional > 3) return left_to_numpy();
+    if (options.optimizes) return left_to_numpy();  // by its own steps, in an order of its own
     Py_ssize_t length = 0;
     const char* subscripts = PyUnicode_AsUTF8AndSize(values[0], &length);
     if (!subscripts) throw PythonError{};

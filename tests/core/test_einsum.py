@@ -227,6 +227,16 @@ def test_an_optimised_order_is_numpys(optimize):
     )
 
 
+@pytest.mark.parametrize("optimize", [True, False, None, "greedy", "foo", 1, ("greedy", 10.0)])
+@pytest.mark.parametrize("text", ["ij,jk->ik", "ij,jk->ki", "ij->ji", "i,j->ji", "ij,ij->j"])
+def test_options_of_two_operands(text, optimize):
+    shapes = {"ij": (4, 5), "jk": (5, 6), "i": (4,), "j": (5,)}
+    given = tuple(numpy.ones(shapes[part]) for part in text.partition("->")[0].split(","))
+    expected = outcome(lambda *x: numpy.einsum(text, *x, optimize=optimize), given)
+    found = outcome(lambda *x: np.einsum(text, *x, optimize=optimize), tuple(map(ours, given)))
+    assert found == expected
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -49,7 +49,7 @@ FRESH = frozenset(
 GROWING = frozenset(
     """
     tile outer kron tensordot vander tri diagflat logspace geomspace eye identity repeat
-    meshgrid indices linalg.outer linalg.tensordot
+    meshgrid indices linalg.outer linalg.tensordot einsum
     """.split()
 )
 # Of so many steps, or steps that only move elements, that NumPy does them on larger operands too:
