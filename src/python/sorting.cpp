@@ -1,10 +1,11 @@
-// sorting.cpp: sort, partition, argsort, lexsort, searchsorted: NumPy's own loops, on elements that
-// lie side by side.
+// sorting.cpp: sort, partition, argsort, lexsort: NumPy's own loops, on elements that lie side by side;
+// and places in what is sorted.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "front/common.h"
+#include "front/search.h"
 #include "python/array_type.h"
 #include "python/functions.h"
 #include "python/interop.h"
@@ -268,18 +269,52 @@ PyObject* place_of_number(const Array& array, const Arguments& arguments) {
     return nullptr;
   return make_scalar(reinterpret_cast<const std::byte*>(&place), DType::Int64);
 }
+// searchsorted(array, side="left"); null as above.
+PyObject* places_of_array(const Array& array, const Arguments& arguments) {
+  const auto [given, side, sorter] = named(arguments, {"v", "side", "sorter"});
+  if (!given || !is_array(given) || sorter || (side && !PyUnicode_CheckExact(side))) return nullptr;
+  const bool is_right = side && PyUnicode_CompareWithASCIIString(side, "right") == 0;
+  if (side && !is_right && PyUnicode_CompareWithASCIIString(side, "left") != 0) return nullptr;
+  evaluate(array);
+  evaluate(array_behind(given));
+  const std::optional<Array> places = places_in(array, array_behind(given), is_right);
+  return places ? new_array(*places) : nullptr;
+}
+PyObject* places_of(const Array& array, const Arguments& arguments) {
+  PyObject* const place = place_of_number(array, arguments);
+  return place ? place : places_of_array(array, arguments);
+}
 struct SearchSorted {
   static constexpr const char* name = "searchsorted";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    PyObject* const place = place_of_number(array_behind(self), arguments);
-    return place ? place : call_on_real(name, self, arguments);
+    PyObject* const places = places_of(array_behind(self), arguments);
+    return places ? places : call_on_real(name, self, arguments);
   }
 };
 struct SearchSortedFunction {
   static constexpr const char* name = "searchsorted";
   static PyObject* run(PyObject* self, const Arguments& arguments) {
-    PyObject* const place = place_of_number(array_behind(self), arguments);
-    return place ? place : left_to_numpy();
+    PyObject* const places = places_of(array_behind(self), arguments);
+    return places ? places : left_to_numpy();
+  }
+};
+
+// interp(x, xp, fp, left=None, right=None) of arrays.
+struct Interp {
+  static constexpr const char* name = "interp";
+  static PyObject* run(PyObject* self, const Arguments& arguments) {
+    const auto [xp, fp, left, right] = named(arguments, {"xp", "fp", "left", "right"});
+    if (!xp || !fp || !is_array(xp) || !is_array(fp)) return left_to_numpy();
+    const auto outside = [](PyObject* given) -> std::optional<double> {
+      if (!given || given == Py_None) return std::nullopt;
+      if (const std::optional<double> number = double_of(given)) return number;
+      throw Unfit{"no number"};
+    };
+    const std::optional<double> below = outside(left), above = outside(right);
+    for (PyObject* const each : {self, xp, fp}) evaluate(array_behind(each));
+    const std::optional<Array> values =
+        interpolated(array_behind(self), array_behind(xp), array_behind(fp), below, above);
+    return values ? new_array(*values) : left_to_numpy();
   }
 };
 
@@ -296,7 +331,8 @@ std::vector<PyMethodDef> sorting_shortcuts() {
           shortcut_row<SortFunction<small_argsort>>(),
           shortcut_row<PartitionFunction>(),
           shortcut_row<ArgPartitionFunction>(),
-          shortcut_row<SearchSortedFunction>()};
+          shortcut_row<SearchSortedFunction>(),
+          shortcut_row<Interp>()};
 }
 
 }  // namespace frit::python

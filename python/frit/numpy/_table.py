@@ -29,7 +29,7 @@ TRANSPLANTED = frozenset(
     cov corrcoef cumulative_sum cumulative_prod unwrap block put_along_axis take_along_axis ptp
     hamming hanning bartlett blackman polyval mask_indices tril_indices triu_indices
     tril_indices_from triu_indices_from diag_indices diag_indices_from fill_diagonal meshgrid einsum
-    einsum_path
+    einsum_path digitize
     """.split()
 )
 
