@@ -99,6 +99,9 @@ def taking_ours(kind: type, /) -> Any:
 def call_with_real(callee: Any, on: bool, /) -> None:
     """Whether a function that Cython has made, or objects of a type in C, get real arrays."""
 
+def set_generators(kinds: tuple[type, ...], /) -> None:
+    """The classes of ours that hold a real generator, as `_numpy`."""
+
 def construct_with_real(kind: type, on: bool, /) -> None:
     """Whether objects of a type in C are made of real arrays."""
 

@@ -107,6 +107,8 @@ bool may_hold_ours(PyObject* object) {
          object == as_object(ufunc_type);
 }
 
+PyObject* generators = nullptr;  // a tuple of classes
+
 // Python function: an object like the given one, whose __array__ gives a real array.
 PyObject* make_stand_in = nullptr;
 
@@ -132,7 +134,10 @@ class Arrays {
   }
 
   // Borrowed: alive as long as this and the given object are.
-  PyObject* real(PyObject* object) { return is_array(object) ? real_of_array(object) : object; }
+  PyObject* real(PyObject* object) {
+    if (is_array(object)) return real_of_array(object);
+    return is_generator(object) ? real_of_generator(object) : object;
+  }
 
   // Some array of ours has a stand-in.
   bool has_arrays() const { return count_ > 0; }
@@ -158,6 +163,19 @@ class Arrays {
     PyObject* made = kept(real_array(array_of(object)));
     kept(Ref::borrow(object));
     more_->by_object.emplace(object, made);
+    more_->pairs.push_back({made, object});
+    return made;
+  }
+  // The one with the same stream.
+  PyObject* real_of_generator(PyObject* object) {
+    static PyObject* const name = checked(PyUnicode_InternFromString("_numpy")).release();
+    Ref real = Ref::steal(PyObject_GetAttr(object, name));
+    if (!real) {
+      PyErr_Clear();  // no __init__ has run
+      return object;
+    }
+    PyObject* made = kept(std::move(real));
+    kept(Ref::borrow(object));
     more_->pairs.push_back({made, object});
     return made;
   }
@@ -423,6 +441,15 @@ PyObject* call_slot(ternaryfunc slot, PyObject* callee, PyObject* values, PyObje
   drain_released();
   return result.release();
 }
+
+bool is_generator(PyObject* object) {
+  if (!generators) return false;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(generators); ++k)
+    if (as_object(Py_TYPE(object)) == PyTuple_GET_ITEM(generators, k)) return true;
+  return false;
+}
+
+void set_generators(PyObject* types) { Py_XSETREF(generators, Py_NewRef(types)); }
 
 void set_stand_in(PyObject* function) { Py_XSETREF(make_stand_in, Py_NewRef(function)); }
 

@@ -29,8 +29,12 @@ PyObject* call_numpy(PyObject* function, const Arguments& arguments);
 // The same for a function that is not NumPy's: what it gives back stays as it is.
 PyObject* call_with_real_arguments(PyObject* function, const Arguments& arguments);
 // The same for one that changes its argument in place: arrays that are arguments themselves are
-// replaced, and not those in a list, which would be a copy.
+// replaced, and not those in a list, which would be a copy. So are generators of random numbers,
+// whose arrays would be ours.
 PyObject* call_with_real_arrays(PyObject* function, const Arguments& arguments);
+bool is_generator(PyObject* object);
+// The classes of generators, whose `_numpy` is the real one with the same stream.
+void set_generators(PyObject* types);
 // The same for the tp_call of a library's type; Ours: its results become ours if an argument was.
 // Null, with the error set, where the call failed.
 enum class Results : std::uint8_t { Ours, AsTheyAre };

@@ -61,8 +61,9 @@ void set_type_call(PyTypeObject* type, bool on) {
   }
 }
 
-// Functions that Cython makes insist on real arrays where their text says np.ndarray. Calls of them
-// go by a pointer in each, which is kept here, with a reference to the function.
+// Functions that Cython makes insist on real arrays where their text says np.ndarray, of generators
+// that they are given, too. Calls of them go by a pointer in each, which is kept here, with a
+// reference to the function.
 std::unordered_map<PyObject*, vectorcallfunc> cython_calls;
 
 vectorcallfunc* call_of(PyObject* function) {
@@ -76,7 +77,7 @@ PyObject* call_cython(PyObject* callee, PyObject* const* values, std::size_t cou
   const Arguments arguments{values, PyVectorcall_NARGS(count), names};
   const std::span all(values,
                       static_cast<std::size_t>(arguments.positional + arguments.keywords()));
-  if (std::ranges::any_of(all, is_array)) {
+  if (std::ranges::any_of(all, [](PyObject* x) { return is_array(x) || is_generator(x); })) {
     note_source();
     return guarded([&] { return call_with_real_arrays(callee, arguments); });
   }
@@ -216,12 +217,21 @@ PyObject* construct_with_real(PyObject*, PyObject* arguments) {
   });
 }
 
+PyObject* set_generator_types(PyObject*, PyObject* types) {
+  return guarded([&]() -> PyObject* {
+    if (!PyTuple_CheckExact(types)) raise(PyExc_TypeError, "set_generators: %R is no tuple", types);
+    set_generators(types);
+    return Py_NewRef(Py_None);
+  });
+}
+
 }  // namespace
 
 std::vector<PyMethodDef> foreign_call_functions() {
   return {{"taking_ours", taking_ours, METH_O, nullptr},
           {"call_with_real", call_with_real, METH_VARARGS, nullptr},
-          {"construct_with_real", construct_with_real, METH_VARARGS, nullptr}};
+          {"construct_with_real", construct_with_real, METH_VARARGS, nullptr},
+          {"set_generators", set_generator_types, METH_O, nullptr}};
 }
 
 }  // namespace frit::python

@@ -3,8 +3,6 @@
 // A gate stands for its place's `take` (frit/loops/run/place.py). It guesses what the loop takes
 // and asks its pace; only where the answer is yes, or a no of another kind than the one before,
 // does it go on to the place. It is told when the loop has run as Python, and times both.
-#include <structmember.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -248,8 +246,7 @@ struct Gate {
 };
 
 struct GateObject {
-  PyObject_HEAD vectorcallfunc call;
-  bool has_gate;
+  PyObject_HEAD bool has_gate;
   alignas(Gate) std::byte memory[sizeof(Gate)];
 };
 GateObject& object_of(PyObject* object) { return *reinterpret_cast<GateObject*>(object); }
@@ -268,10 +265,10 @@ bool is_alike(std::optional<Verdict> told, Verdict verdict) {
   return (*told == Verdict::Unknown) == (verdict == Verdict::Unknown);
 }
 
-PyObject* ask(PyObject* object, PyObject* const* passed, std::size_t flags, PyObject*) {
+PyObject* take(PyObject* object, PyObject* const* passed, Py_ssize_t given) {
   return guarded([&]() -> PyObject* {
     if (PyThreadState_Get()->c_tracefunc) Py_RETURN_NONE;  // line by line
-    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    const auto count = static_cast<std::size_t>(given);
     Gate& gate = gate_of(object);
     const std::optional<double> seconds = gate.seconds(passed, count);
     const bool is_as_told = gate.depth == 0 && is_alike(gate.told, Verdict::Short);
@@ -331,7 +328,6 @@ PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
     Ref method = checked(PyObject_GetAttrString(place, "ask"));
     Ref object = checked(type->tp_alloc(type, 0));
     GateObject& self = object_of(object.get());
-    self.call = ask;
     new (self.memory) Gate{.guess = std::move(guess),
                            .pace = LoopPace(limits),
                            .place = Ref::borrow(place),
@@ -471,10 +467,9 @@ PyObject* note_translated(PyObject* object, PyObject*) {
 }  // namespace
 
 void make_gate_type(PyObject* module) {
-  static PyMemberDef members[] = {
-      {"__vectorcalloffset__", T_PYSSIZET, offsetof(GateObject, call), READONLY, nullptr},
-      {nullptr, 0, 0, 0, nullptr}};
   static PyMethodDef methods[] = {
+      {"take", as_c_function(take), METH_FASTCALL,
+       "Runs a call with these values, if it is to run compiled: what the place's `take` gives."},
       {"verdict", as_c_function(verdict), METH_FASTCALL,
        "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
       {"guess", as_c_function(guess), METH_FASTCALL,
@@ -490,12 +485,10 @@ void make_gate_type(PyObject* module) {
                          {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                         {Py_tp_members, members},
                          {Py_tp_methods, methods},
                          {0, nullptr}};
   PyType_Spec spec = {"frit._core.LoopGate", sizeof(GateObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
   const Ref type = checked(PyType_FromSpec(&spec));
   checked_status(PyModule_AddObjectRef(module, "LoopGate", type.get()));
 }

@@ -751,7 +751,15 @@ static PyObject* first(PyObject* self, PyObject* other) {
   if (!PyArray_Check(other)) return PyErr_Format(PyExc_TypeError, "no array");
   return PyFloat_FromDouble(numbers(((Held*)self)->array)[0] + numbers(other)[0]);
 }
-static PyMethodDef functions[] = {{"fill", fill, METH_VARARGS, ""}, {0}};
+static PyObject* draw(PyObject* self, PyObject* generator) {
+  PyObject* drawn = PyObject_CallMethod(generator, "choice", "ii", 9, 3);
+  if (!drawn) return NULL;
+  int is_array = PyArray_Check(drawn);
+  Py_DECREF(drawn);
+  return is_array ? Py_NewRef(generator) : PyErr_Format(PyExc_TypeError, "no array");
+}
+static PyMethodDef functions[] = {
+  {"fill", fill, METH_VARARGS, ""}, {"draw", draw, METH_O, ""}, {0}};
 static PyMethodDef methods[] = {{"first", first, METH_O, ""}, {0}};
 static PyTypeObject held = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "own.Held",
   .tp_basicsize = sizeof(Held), .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
@@ -799,7 +807,7 @@ def test_a_programs_own_extension_modules_take_our_arrays(python, file, tmp_path
         f"""
         {first}
         import numpy as np
-        from own import fill, Held, Made, Twice
+        from own import draw, fill, Held, Made, Twice
 
         class Derived(Held):
             def __init__(self, x, more):
@@ -820,6 +828,8 @@ def test_a_programs_own_extension_modules_take_our_arrays(python, file, tmp_path
         held = Held(y)
         y[0] = 5
         print(held.first(y * 2), Held.first(held, x))
+        for generator in (np.random.default_rng(3), np.random.RandomState(3)):
+            print(draw(generator) is generator, generator.random())
         for wrong in (lambda: fill([1.0], 2), lambda: fill(x), lambda: Held(1), lambda: held.first(1)):
             try:
                 wrong()

@@ -1122,3 +1122,32 @@ def test_a_variable_that_only_an_outer_loop_reads_is_left_by_the_loop_in_it(eage
     plain, ours = compiled(text, "<swapped>", is_program=True)
     assert run(plain)["a"] == run(ours)["a"]
     assert any(map(was_taken, places_of("<swapped>")))
+
+
+def test_only_a_place_that_is_on_leads_to_its_gate():
+    text = """
+        def f(x):
+            for i in range(x.shape[0]):
+                for j in range(x.shape[1]):
+                    x[i, j] += 1.0
+    """
+    f = run(compiled(text, "<gates>")[1])["f"]
+    outer, inner = places_of("<gates>")
+    asked = []
+    inner.put(types.SimpleNamespace(take=lambda *passed: asked.append(passed)))
+
+    def times_asked():
+        del asked[:]
+        f(np.zeros((3, 2)))
+        return len(asked)
+
+    outer.turn_off()  # else it asks what is in it, or not
+    assert times_asked() == 3
+    outer.ask_inner(False)
+    assert times_asked() == 0
+    outer.ask_inner(True)
+    assert times_asked() == 3
+    inner.give_up()
+    outer.ask_inner(False)
+    outer.ask_inner(True)
+    assert times_asked() == 0

@@ -133,6 +133,7 @@ def default_rng(seed: _Any = None) -> Generator:
 
 
 _fallback.dress(default_rng, "random.default_rng", _numpy.default_rng)
+_core.set_generators((Generator, RandomState))
 
 
 class _Made(type):

@@ -1,12 +1,15 @@
 """rewrite.py: statements -> the same statements, whose nests of loops ask their places first.
 
-    for i in range(n):            if <place>.on and (<place>.is_gated or <place>.traced() is None)
-        ..                   ->      and (found := <place>.take(a, b, n)) is not None:
+    for i in range(n):            if ((found := <place>.gate) is not None
+        ..                   ->         or <place>.on and <place>.traced() is None
+                                           and (found := <place>.take))
+                                      and (found := found(a, b, n)) is not None:
                                       (variables that are read behind it) = found
                                   else: the loop itself
 
 So whatever a place does not take runs as the Python it is, at its lines, on untouched data. In a
-module's own code the place reads and writes the variables itself.
+module's own code the place reads and writes the variables itself. What stands around a short loop
+of a function takes as long as a round or two of it, so each step of the way to a no counts.
 """
 
 from __future__ import annotations
@@ -156,17 +159,28 @@ class Rewriter:
         def part(name: str) -> Any:
             return at(ast.Attribute(reference, name, _LOAD))
 
-        # A gate looks by itself whether the program is traced.
+        is_on = part("on")
         is_free = at(ast.Compare(at(ast.Call(part("traced"), [], [])), [_IS], [nothing]))
-        is_free = at(ast.BoolOp(_OR, [part("is_gated"), is_free]))
         if place.is_peeled:
             # for i in range(n):   ->   for i in <place>.rest(range(n)):, if it is on
             rest = at(ast.Call(part("rest"), [node.iter], []))
-            test = at(ast.BoolOp(_AND, [part("on"), is_free]))
+            test = at(ast.BoolOp(_AND, [is_on, is_free]))
             node.iter = at(ast.IfExp(test, rest, copied(node.iter)))
             return node
-        is_found, taken = self.taking(place, facts, at, part("take"))
-        test = at(ast.BoolOp(_AND, [part("on"), is_free, is_found]))
+
+        def found(name: str) -> Any:
+            return at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), part(name)))
+
+        if place.is_module:
+            take, is_free = part("take"), at(ast.BoolOp(_OR, [part("gate"), is_free]))
+            first = [is_on, is_free]
+        else:
+            take = at(ast.Name(_FOUND, _LOAD))
+            is_gated = at(ast.Compare(found("gate"), [_IS_NOT], [nothing]))
+            is_taker = at(ast.BoolOp(_AND, [is_on, is_free, found("take")]))
+            first = [at(ast.BoolOp(_OR, [is_gated, is_taker]))]
+        is_found, taken = self.taking(place, facts, at, take)
+        test = at(ast.BoolOp(_AND, [*first, is_found]))
         if facts.returns:
             for nodes in _lists_with_returns(node):
                 nodes[:] = [
@@ -181,9 +195,6 @@ class Rewriter:
     ) -> tuple[ast.expr, list[ast.stmt]]:
         """Whether the place runs the nest, and what follows where it has."""
         arguments: list[ast.expr] = [at(ast.Name(n, _LOAD)) for n in place.passed]
-        if not place.is_module:
-            # Python is slow to look for a method of this name, so it must not look like one.
-            take = at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), take))
         found = at(ast.Call(take, arguments, []))
         taken: list[ast.stmt] = []
         pauses = place.turns is not None and place.turns.pauses

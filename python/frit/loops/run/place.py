@@ -99,9 +99,9 @@ class Place:
         "clock",
         "early",
         "file",
+        "gate",
         "inner",
         "is_eager",
-        "is_gated",
         "is_module",
         "is_peeled",
         "kept_traits",
@@ -164,7 +164,8 @@ class Place:
         self.binding: Binding | None = None
         self.bindings = 0  # in vain, where attributes were not plain
         self.inner: list[Place] = []  # of the loops in it
-        self.quiet: list[Place] = []  # those that are not asked, since all of it is too short
+        # Those that are not asked, since all of it is too short, with their gates.
+        self.quiet: list[tuple[Place, Any]] = []
         # take(*passed) runs the nest, if it can: the outputs; None: it has to be run as Python. It
         # is the binding's gate, once there; so is the clock, which is stopped behind the loop,
         # while that runs as Python and is timed.
@@ -176,7 +177,7 @@ class Place:
         if turns is not None:
             self.take = self.end_of_turn
         self.early: Any = None  # the gate, before the attributes of objects are looked at
-        self.is_gated = False
+        self.gate: Any = None  # `take`, where that is a gate's: it looks whether it is traced
         self.refusals = 0
         self.since = 0.0  # the first refusal of those that are counted
         self.spent = 0.0  # seconds in these
@@ -219,7 +220,7 @@ class Place:
 
     def __reduce__(self) -> Any:
         # A copy of the code elsewhere runs as Python, and needs no Frit.
-        state = {"on": False, "clock": None}
+        state = {"on": False, "gate": None, "clock": None}
         return functools.partial, (int,), (int, (), {}, state)
 
     def ask(self, *passed: Any) -> tuple[Any, ...] | None:
@@ -477,16 +478,16 @@ class Place:
     def put(self, gate: Any) -> None:
         """The gate stands for `take` from now on."""
         if not self.is_peeled and self.turns is None:
-            self.take, self.is_gated = gate, True
+            self.take = self.gate = gate.take
 
     def ask_inner(self, asked: bool) -> None:
         if asked == (not self.quiet):
             return
-        for place in self.quiet:
-            place.on = True
-        self.quiet = [] if asked else [place for place in self.inner if place.on]
-        for place in self.quiet:
-            place.on = False
+        for place, gate in self.quiet:
+            place.on, place.gate = True, gate
+        self.quiet = [] if asked else [(place, place.gate) for place in self.inner if place.on]
+        for place, _ in self.quiet:
+            place.turn_off()
 
     def bind(self, passed: tuple[Any, ...], space: dict[str, Any], core: Any) -> Binding | None:
         from frit.loops.run.binding import Binding
@@ -536,7 +537,7 @@ class Place:
             return
         calls, self.refusals = max(MANY, self.passed_over), 0
         if ended - self.since < calls * OFTEN:
-            self.on = False
+            self.turn_off()
             restore(frame.f_code, frame.f_globals)
         elif self.passed_over or self.spent > DEAR * (ended - self.since):
             longer = max(MANY, 2 * self.passed_over)
@@ -544,7 +545,7 @@ class Place:
             self.since = ended
 
     def forget(self) -> None:
-        self.binding, self.clock, self.is_gated = None, None, False
+        self.binding, self.clock, self.gate = None, None, None
         self.take = self.ask if self.turns is None else self.end_of_turn
 
     def has_plans(self) -> bool:
@@ -555,8 +556,11 @@ class Place:
         keys = [k for s in self.binding.sites.values() for k in s.plans] if self.binding else []
         return any("L" not in key and "Q" not in key for key in keys)
 
+    def turn_off(self) -> None:
+        self.on, self.gate = False, None
+
     def give_up(self) -> None:
-        self.on = False
+        self.turn_off()
         note = self.note_hopeless() if self.note_hopeless is not None else None
         if note is not None:
             note()
