@@ -70,7 +70,7 @@ class RoundEstimate {
   void run(Visit&& visit) {
     for (std::size_t k = 0; k < nest_.loops.size(); ++k) {
       const NestLoop& loop = nest_.loops[k];
-      double rounds = 16;
+      double rounds = loop.instr->rounds > 0 ? loop.instr->rounds : 16;
       if (!loop.is_while()) {
         const double begin = value(loop.instr->args[0], 0), end = value(loop.instr->args[1], 0);
         rounds = std::max(0.0, end - begin);
@@ -163,7 +163,7 @@ LoopNest::LoopNest(Routine routine) : routine_(std::move(routine)), judge_(routi
     return id != no_value && definitions[at(id)]->kind == InstrKind::IntegerArg;
   };
   for_each_instr(body.code, [&](const Instr& instr) {
-    if (instr.kind == InstrKind::While) may_be_endless_ = true;
+    if (instr.kind == InstrKind::While && instr.rounds == 0) may_be_endless_ = true;
     if (instr.kind == InstrKind::Loop && is_argument(instr.args[1]))
       add_once(if_small_, definitions[at(instr.args[1])]->number);
     const bool scales =
@@ -926,7 +926,7 @@ std::optional<unsigned> LoopNest::run_if_short(const NestCall& call, bool is_hea
   Program& found = program(call);
   if (found.program->takes_long) return std::nullopt;
   NestRun<Program> run(found, call, tuning);
-  if (!is_heard || !found.program->has_whiles) return run.run();
+  if (!is_heard || !found.program->may_be_endless) return run.run();
   const InterruptsHeard heard;
   try {
     return run.run();

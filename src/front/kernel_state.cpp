@@ -350,11 +350,12 @@ void KernelState::branch(const Expression& x, const std::function<void()>& body,
   add(std::move(instr));
 }
 
-void KernelState::repeat(const std::function<Expression()>& test,
-                         const std::function<void()>& body) {
+void KernelState::repeat(const std::function<Expression()>& test, const std::function<void()>& body,
+                         int rounds) {
   check_open();
   Instr instr;
   instr.kind = InstrKind::While;
+  instr.rounds = rounds;
   instr.number = add_local(DType::Bool);
   instr.other =
       nested([&] { write_local(instr.number, Expression(this, condition(test(), "while_"))); });

@@ -53,7 +53,9 @@ class KernelState {
             const std::function<void(Expression)>& body, LoopSums sums = LoopSums::Any);
   void branch(const Expression& condition, const std::function<void()>& body,
               const std::function<void()>& otherwise);
-  void repeat(const std::function<Expression()>& condition, const std::function<void()>& body);
+  // rounds: about how many, 0 where nobody knows.
+  void repeat(const std::function<Expression()>& condition, const std::function<void()>& body,
+              int rounds = 0);
   std::size_t reduce(Op op, const Expression& value, std::vector<int> axes, bool all_axes);
 
   // The finished kernel; nothing can be written any more.

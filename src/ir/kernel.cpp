@@ -184,6 +184,7 @@ class Serializer {
       std::memcpy(words, instr.constant.bytes, sizeof words);
       for (std::int32_t word : words) add(word);
     }
+    if (instr.kind == InstrKind::While) add(instr.rounds);
     terms(instr.address);
     count(instr.reductions.size());
     for (const Reduction& reduction : instr.reductions)

@@ -119,6 +119,7 @@ struct Instr {
   ValueId result = no_value;
   ValueId args[3] = {no_value, no_value, no_value};
   std::int32_t number = -1;           // argument or local
+  std::int32_t rounds = 0;            // While of a Routine: about how many; 0: nobody knows
   Scalar constant;                    // Constant
   Address address;                    // Load, Store
   std::vector<Reduction> reductions;  // Loop

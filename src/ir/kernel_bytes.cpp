@@ -67,6 +67,7 @@ class Deserializer {
     const bool is_constant = instr.kind == InstrKind::Constant;
     is_valid(!(is_constant || instr.kind == InstrKind::Cast) || instr.result != no_value);
     if (is_constant) constant(instr);
+    if (instr.kind == InstrKind::While) instr.rounds = reader_.number(0, INT32_MAX);
     terms(instr.address);
     instr.reductions.resize(reader_.count());
     for (Reduction& reduction : instr.reductions) {

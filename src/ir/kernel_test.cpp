@@ -150,6 +150,13 @@ TEST(KernelSerialize, differs_for_every_change_of_structure) {
       [](Kernel& k) { k.code[4].body[1].fetches.push_back({.address = {}, .elements = 1}); });
   expect_changed([](Kernel& k) { k.code[4].body[3].streaming = true; });
   expect_changed([](Kernel& k) { std::swap(k.code[4].body[2], k.code[4].body[3]); });
+
+  Kernel two, three;
+  for (Kernel* k : {&two, &three}) k->code.emplace_back().kind = InstrKind::While;
+  EXPECT_EQ(serialize(two), serialize(three));
+  two.code[0].rounds = 2;
+  three.code[0].rounds = 3;
+  EXPECT_NE(serialize(two), serialize(three));
 }
 
 TEST(KernelVariance, follows_the_vector_index_through_values_locals_and_masks) {

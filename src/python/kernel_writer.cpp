@@ -114,8 +114,9 @@ class Writer {
     state_.branch(
         state_.value(condition), [&] { body(); }, other);
   }
-  void repeat(const nb::callable& condition, const nb::callable& body) {
-    state_.repeat([&] { return state_.value(nb::cast<int>(condition())); }, [&] { body(); });
+  void repeat(const nb::callable& condition, const nb::callable& body, int rounds) {
+    state_.repeat([&] { return state_.value(nb::cast<int>(condition())); }, [&] { body(); },
+                  rounds);
   }
   void reduce(const std::string& op, int value) {
     note_line(0);
@@ -201,7 +202,7 @@ void add_kernel_writer(PyObject* module_object) {
       .def("write_local", &Writer::write_local)
       .def("loop", &Writer::loop, "begin"_a, "end"_a, "body"_a, "tree"_a = false)
       .def("branch", &Writer::branch, "condition"_a, "body"_a, "otherwise"_a = nb::none())
-      .def("repeat", &Writer::repeat)
+      .def("repeat", &Writer::repeat, "condition"_a, "body"_a, "rounds"_a = 0)
       .def("reduce", &Writer::reduce)
       .def("finish", &Writer::finish);
 }

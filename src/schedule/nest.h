@@ -47,6 +47,7 @@ struct NestLoop {
   std::int32_t depth = 0;              // loops around it
   std::int32_t position = 0, end = 0;  // of the instructions in it: (position, end)
   bool is_while() const { return instr->kind == InstrKind::While; }
+  bool may_be_endless() const { return is_while() && instr->rounds == 0; }
   ValueId index() const { return instr->result; }
 };
 

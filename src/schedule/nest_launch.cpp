@@ -623,7 +623,7 @@ void LaunchWriter::add_cost(const PlanNode& node, Rounds loops) {
   if (node.run == LoopRun::Vector || node.skew > 0) lanes_ = node.instr;
   if (node.loop >= 0) {
     // A nest that is a While, and has no loop in it, was taken in the middle: it goes on for long.
-    const bool is_all = node.instr->kind == InstrKind::While && loops.empty() && !launch_.loop;
+    const bool is_all = nest_.loop(node.loop).may_be_endless() && loops.empty() && !launch_.loop;
     loops.emplace_back(node.instr, is_all ? nest_cost::rounds_of_long_while
                                           : rounds_of_loop(facts_, at(node.loop)));
     if (node.skewed >= 0 && node.grain != PlanNode::Grain::Wave)

@@ -266,12 +266,13 @@ std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts
   Sweep(*program).run();
   fix_integers(*program);
   program->sweeps = find_sweeps(*program->judged.nest, program->launches);
-  program->has_whiles = std::ranges::any_of(program->judged.nest->loops, &NestLoop::is_while);
+  program->may_be_endless =
+      std::ranges::any_of(program->judged.nest->loops, &NestLoop::may_be_endless);
   program->takes_long =
-      program->has_whiles
+      program->may_be_endless
           ? program->plan.cost * nest_cost::rounds_of_while > nest_cost::stoppable_whiles
           : RunCost(*program, facts).of(program->steps) > nest_cost::stoppable_run;
-  if (program->takes_long || program->has_whiles) {
+  if (program->takes_long || program->may_be_endless) {
     for (NestLaunch& l : program->launches) {
       Kernel kernel = *l.kernel;
       kernel.may_stop = true;

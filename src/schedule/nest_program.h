@@ -115,7 +115,7 @@ struct NestProgram {
   NestPlan plan;
   // If one is true, its kernels may stop.
   bool takes_long = false;  // as far as can be guessed
-  bool has_whiles = false;
+  bool may_be_endless = false;
 };
 
 std::shared_ptr<const NestProgram> lower_nest(JudgedNest judged, const PlanFacts& facts);

@@ -124,8 +124,10 @@ class NestMaker {
     if (otherwise) nested(instr.other, otherwise);
     open_.back()->push_back(std::move(instr));
   }
-  void while_(const std::function<ValueId()>& condition, const std::function<void()>& body) {
+  void while_(const std::function<ValueId()>& condition, const std::function<void()>& body,
+              int rounds = 0) {
     Instr instr = of(InstrKind::While);
+    instr.rounds = rounds;
     instr.number = local(DType::Bool);
     nested(instr.other, [&] { write(instr.number, condition()); });
     nested(instr.body, body);

@@ -258,7 +258,8 @@ class RandomNest {
           [&] {
             statements(depth + 1, 1);
             maker_.write(counter, maker_.shifted(maker_.read(counter), 1));
-          });
+          },
+          random_.one_in(2) ? 2 : 0);
     }
     const int local = some_local();  // a temporary
     maker_.write(local, value(1));

@@ -574,10 +574,52 @@ def truncated(a, out):
         out[i] += 0.75
 
 
+def from_whole_numbers(a, start, out):
+    for i in range(len(a)):
+        x, change = start, 1
+        while np.abs(change) > 1e-3:
+            change = (np.sqrt(x) - a[i] - 2) * 2 * np.sqrt(x)
+            x -= change
+        out[i] = x
+
+
+def of_whole_or_not(a, out):
+    for i in range(len(a)):
+        x = 1
+        if a[i] > 3:
+            x = a[i] - 8
+        y = np.abs(x)
+        out[i] = y * 0.5 + np.sqrt(y) - a[i] / y + math.sqrt(y) + (y > a[i])
+
+
+def whole_or_not_negated(a, out):
+    for i in range(len(a)):
+        x = 0
+        if a[i] > 3:
+            x = a[i]
+        out[i] = math.copysign(1.0, -np.abs(x))
+
+
+def whole_or_not_kept(a, k, out):
+    for i in range(len(a)):
+        x = 1
+        if a[i] > 3:
+            x = a[i]
+        y = np.abs(x) * k[i]
+        out[i] = y * 2**62 if a[i] < 3 else y
+
+
 @pytest.mark.parametrize(
     ("function", "given", "compiled"),
     [
         (relu, (NUMBERS.copy(), NUMBERS * 0), True),
+        (from_whole_numbers, (NUMBERS.copy(), 2, NUMBERS * 0), True),
+        (from_whole_numbers, (NUMBERS.copy(), 2.5, NUMBERS * 0), True),
+        (from_whole_numbers, (NUMBERS.copy(), -2, NUMBERS * 0), None),  # NaN, and a warning
+        (of_whole_or_not, (NUMBERS + 0.5, NUMBERS * 0), True),
+        (of_whole_or_not, (NUMBERS.copy(), NUMBERS * 0), None),  # divides by zero
+        (whole_or_not_negated, (NUMBERS.copy(), NUMBERS * 0), None),
+        (whole_or_not_kept, (NUMBERS.copy(), np.arange(40), NUMBERS * 0), None),
         (relu, (NUMBERS.astype("f4"), NUMBERS.astype("f4")), None),
         (relu, (NUMBERS.astype("i2"), NUMBERS.astype("f4")), None),
         (pick, (NUMBERS.copy(), NUMBERS * 0), True),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import frit
+from frit import _core
 from frit.loops.run import streams
 
 from .test_loops import runs_compiled
@@ -543,6 +544,28 @@ def test_programs_draw_what_they_draw_without_frit(tmp_path):
         assert not done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1] == outputs[2] != ""
+
+
+def collisions(v, n):
+    for _ in range(n):
+        i, j = np.random.randint(len(v)), np.random.randint(len(v))
+        if abs(v[i] - v[j]) > 0.3 * np.random.random():
+            middle, way = 0.5 * (v[i] + v[j]), 2 * np.random.random() - 1
+            v[i], v[j] = middle + way, middle - way
+        if np.random.rand() < 0.01:
+            v[i] = random.choice([-1.0, 1.0])
+
+
+def test_rounds_with_several_draws_are_one_launch():
+    ours = frit.parallelize(collisions)
+    v = np.linspace(-1, 1, 1000)
+    for n in (1000, 1000, 5000):
+        before = _core.statistics()
+        ours(v, n)
+        after = _core.statistics()
+        launches = ("interpreted_launches", "compiled_launches")
+        assert sum(after[name] - before[name] for name in launches) == 1
+    assert runs_compiled(ours), frit.explain(ours)
 
 
 def test_explain_says_that_random_numbers_are_drawn_in_turn():

@@ -60,6 +60,7 @@ _UFUNCS = {
 }
 # Of a number of NumPy's or of Python's a ufunc makes the same.
 _ALIKE = ({"float", "d"}, {"complex", "D"})
+_INEXACT = ({"int", "d"}, {"int", "float"}, {"int", "float", "d"}, {"l", "d"})
 _COMPLEX_UFUNCS = ("absolute", "conjugate")
 _REDUCTIONS = {
     "sum": "sum",
@@ -231,7 +232,8 @@ class Calls:
             values = [without_doubt(v) for v in values]
         of_cmath = getattr(function, "__module__", "") == "cmath"
         if isinstance(function, numpy.ufunc) or of_cmath:
-            values = [without_doubt(v) if v.among in _ALIKE else v for v in values]
+            alike = _INEXACT if _makes_floats(function) else ()
+            values = [without_doubt(v) if v.among in (*_ALIKE, *alike) else v for v in values]
         if function in (builtins.min, builtins.max) and len(values) >= 2:
             result = values[0]
             for value in values[1:]:
@@ -243,6 +245,11 @@ class Calls:
             return self.complex_absolute(node, values[0])
         if function is builtins.abs and len(values) == 1 and values[0].mixed:
             return self.doubtful_unary(node, "Absolute", values[0])
+        if function is numpy.absolute and [v.among for v in values] == [{"int", "d"}]:
+            self.numpy_floats = True
+            value = self.doubtful_unary(node, "Absolute", values[0])
+            value.among = frozenset({"l", "d"})
+            return value
         if any(v.mixed for v in values):
             raise Refused(node, "a call with a number that may be of two types")
         if of_cmath:
@@ -331,6 +338,12 @@ class Calls:
         a, b = self.emit(x, holder.dtype), self.emit(y, holder.dtype)
         takes = self.writer.apply("Greater" if name == "max" else "Less", [b, a])
         return self.one_of(node, takes, y, x)
+
+
+def _makes_floats(function: Any) -> bool:
+    """Whether a ufunc of one number makes of an integer what it makes of the float."""
+    is_unary = isinstance(function, numpy.ufunc) and function.nin == 1
+    return is_unary and not any(types_.startswith("l->") for types_ in function.types)
 
 
 def _is_plain(node: ast.Call, arguments: int) -> bool:

@@ -76,7 +76,8 @@ class Doubts:
             elif kind in INTEGERS:
                 same = dtype in (kind, "d")
             else:
-                same = dtype == "d" or (dtype in INTEGERS and "int" not in value.among)
+                may_be_whole = not value.among.isdisjoint({"int", "l"})
+                same = dtype == "d" or (dtype in INTEGERS and not may_be_whole)
             if not same or kind in ("e", "?"):
                 raise Refused(node, TWO)
             return without_doubt(x), without_doubt(y)
@@ -154,7 +155,7 @@ class Doubts:
     def doubtful_unary(self, node: ast.AST, name: str, x: Value) -> Value:
         if x.dtype not in FLOATS:
             raise Refused(node, TWO)
-        if "int" in x.among and name == "Negative":
+        if not x.among.isdisjoint({"int", "l"}) and name == "Negative":
             if x.among != {"int", "float"}:
                 raise Refused(node, TWO)  # -0 is 0
             return self.either(node, name, x)

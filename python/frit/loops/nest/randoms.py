@@ -187,7 +187,7 @@ class Randoms:
 
         def pair() -> None:
             w.write_local(square, w.constant(2.0, "d"))
-            self.repeat(node, goes_on, try_once)
+            self.repeat(node, goes_on, try_once, 1)
             log = w.apply("Log", [w.read_local(square)])
             ratio = w.apply(
                 "TrueDivide",
@@ -229,6 +229,7 @@ class Randoms:
             node,
             lambda: w.apply("GreaterEqual", [w.read_local(drawn), width]),
             lambda: w.write_local(drawn, cut(w.cast(self.word(node, stream), "l"))),
+            1,
         )
         id: int = w.read_local(drawn)
         return id
@@ -248,6 +249,7 @@ class Randoms:
             node,
             is_more,
             lambda: w.write_local(bits, w.apply("Add", [w.read_local(bits), one])),
+            6,
         )
         id: int = w.read_local(bits)
         return id
@@ -274,7 +276,7 @@ class Randoms:
 
             w.write_local(least, w.constant(0, "L"))
             w.branch(w.apply("Less", [low_half(), range_]), bound)
-            self.repeat(node, lambda: w.apply("Less", [low_half(), w.read_local(least)]), draw)
+            self.repeat(node, lambda: w.apply("Less", [low_half(), w.read_local(least)]), draw, 1)
 
         w.write_local(product, w.constant(0, "L"))
         w.branch(w.apply("Greater", [range_, one]), several)
@@ -299,7 +301,9 @@ class Randoms:
             w.write_local(second, self.word(node, stream))
             w.write_local(turn, w.apply("Add", [w.read_local(turn), w.constant(1, "l")]))
 
-        self.repeat(node, lambda: w.apply("Less", [w.read_local(turn), w.constant(2, "l")]), draw)
+        self.repeat(
+            node, lambda: w.apply("Less", [w.read_local(turn), w.constant(2, "l")]), draw, 2
+        )
 
         def part(place: int, shift: int) -> int:
             bits = w.apply("RightShift", [w.read_local(place), w.constant(shift, "I")])
@@ -311,10 +315,12 @@ class Randoms:
         id: int = w.apply("Multiply", [whole, w.constant(_UNIT, "d")])
         return id
 
-    def repeat(self, node: ast.AST, goes_on: Callable[[], int], body: Callable[[], None]) -> None:
-        """A While."""
+    def repeat(
+        self, node: ast.AST, goes_on: Callable[[], int], body: Callable[[], None], rounds: int
+    ) -> None:
+        """A While; about how many rounds it has, on average over all draws."""
         self.loops.append(self.shown(node))
-        self.writer.repeat(goes_on, body)
+        self.writer.repeat(goes_on, body, rounds)
 
     # ---- the Mersenne Twister -------------------------------------------------------------------
 
@@ -359,7 +365,10 @@ class Randoms:
                     w.write_local(here, following)
                     w.write_local(at, next_index)
 
-                self.repeat(node, lambda: w.apply("Less", [w.read_local(at), number(last)]), once)
+                # All of them, for one word in so many.
+                self.repeat(
+                    node, lambda: w.apply("Less", [w.read_local(at), number(last)]), once, 1
+                )
 
             up_to(WORDS - _SHIFT, _SHIFT)
             up_to(WORDS - 1, _SHIFT - WORDS)
