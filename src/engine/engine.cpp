@@ -188,8 +188,12 @@ void Engine::commit() {
     return;
   }
   if (at_once) return eval();
-  if (nodes_.size() > settings.most_nodes) [[unlikely]]
-    eval();
+  if (nodes_.size() > settings.most_nodes) [[unlikely]] {
+    if (launching_)
+      due_ = true;
+    else
+      eval();
+  }
 }
 
 bool Engine::records_element(const Base& touched, const Base& awaited) {
@@ -219,7 +223,7 @@ std::int64_t Engine::held_by_pending() {
 
 // Should what was recorded before this last node run now?
 bool Engine::begins_anew(const Node& node) {
-  if (newly_recorded() <= 1) return false;
+  if (newly_recorded() <= 1 || (launching_ && nodes_.size() - 1 > first_of_launch_)) return false;
   const bool are_many = nodes_.size() > settings.step_nodes;
   if ((are_many || pending_cost_ > settings.step_cost) && same_step(node, first_recorded()))
     return are_many ||
@@ -241,6 +245,7 @@ void Engine::eval_before_last() {
   const bool is_round = nodes > 0 && same_step(last, first_recorded());
   run_pending();
   if (is_round && last_plan_) note_round(last, nodes);
+  first_of_launch_ = nodes_.size();
   nodes_.push_back(std::move(last));
 }
 

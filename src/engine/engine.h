@@ -156,8 +156,12 @@ class Engine {
   void eval();
   // All that is pending; of large arrays only `wanted` has to be in memory then (postpone.cpp).
   void run_pending(const Base* wanted = nullptr) { eval(wanted, true); }
-  // The nodes of a kernel's launch, its own and its reductions', are evaluated together.
-  void begin_launch() { launching_ = true; }
+  // The nodes of a kernel's launch, its own and its reductions', are evaluated together; so are those
+  // of a product that only its sum needs.
+  void begin_launch() {
+    launching_ = true;
+    first_of_launch_ = nodes_.size();
+  }
   void end_launch() {
     launching_ = false;
     if (due_) eval();
@@ -348,7 +352,8 @@ class Engine {
   std::vector<std::pair<std::size_t, std::size_t>> twins_;
   bool running_ = false;
   bool launching_ = false;
-  bool due_ = false;  // a node of the launch must not wait
+  std::size_t first_of_launch_ = 0;  // its first node
+  bool due_ = false;                 // a node of the launch must not wait
   std::uint64_t clock_ = 0;
 
   std::unordered_multimap<std::uint64_t, std::unique_ptr<CachedPlan>> plans_;

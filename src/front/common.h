@@ -58,6 +58,22 @@ Scalar converted(const Argument& a, DType dtype);
 // Of Op::Select between values of one type.
 inline Signature select_signature(DType dtype) { return {{DType::Bool, dtype, dtype}, dtype}; }
 
+// What work() records is evaluated together.
+template <class Work>
+auto as_one_launch(Work&& work) {
+  Engine& engine = Engine::get();
+  engine.begin_launch();
+  std::invoke_result_t<Work> results;
+  try {
+    results = work();
+  } catch (...) {
+    engine.end_launch();
+    throw;
+  }
+  engine.end_launch();
+  return results;
+}
+
 // Records out = op(inputs), all of out's shape; buffers through a fresh array where out overlaps an
 // input at other elements.
 void record_elementwise(Op op, const Signature& signature, const Access& out,

@@ -258,6 +258,17 @@ Array product_and_sum(std::span<const Factor> factors, const Axes& axes, const L
   return product.c_contiguous() ? product : copy(product, 'C');
 }
 
+// The product may be larger than anything that is stored: it is computed with its sum, or not here.
+Array product_and_sum_together(std::span<const Factor> factors, const Axes& axes,
+                               const Labels& order, DType dtype) {
+  const auto run = [&] { return product_and_sum(factors, axes, order, dtype); };
+  if (factors.size() == 1 || axes.outputs == axes.labels.size()) return run();
+  const Settings& settings = Engine::get().settings;
+  if (settings.fusion != Fusion::On || settings.tier == Tier::Eager)
+    throw TypeError("no native einsum where nothing is fused");
+  return as_one_launch(run);
+}
+
 // ---- products of matrices -----------------------------------------------------------------------
 
 // What the axes of two operands are: of both and of the output, of both alone, of one.
@@ -266,18 +277,17 @@ struct Roles {
   bool has_others = false;  // one operand's own, and summed over
 };
 
-std::int64_t elements_along(const Labels& labels, const Axes& axes) {
-  std::int64_t product = 1;
-  for (const int label : labels) product *= axes.extent_of(label);
+double elements_along(const Labels& labels, const Axes& axes) {
+  double product = 1;
+  for (const int label : labels) product *= static_cast<double>(axes.extent_of(label));
   return product;
 }
 
 // Is a call of BLAS for each product worth it?
 bool are_large(const Roles& roles, const Axes& axes) {
-  constexpr std::int64_t least_elements = 64, least_work = 512;
-  const std::int64_t inner = elements_along(roles.inner, axes),
-                     left = elements_along(roles.left, axes),
-                     right = elements_along(roles.right, axes);
+  constexpr double least_elements = 64, least_work = 512;
+  const double inner = elements_along(roles.inner, axes), left = elements_along(roles.left, axes),
+               right = elements_along(roles.right, axes);
   if (roles.left.empty() || roles.right.empty()) return roles.stacked.empty();
   return inner * std::min(left, right) >= least_elements && inner * left * right >= least_work;
 }
@@ -386,7 +396,7 @@ Array einsum(std::string_view subscripts, std::span<const Array> operands) {
   const Labels order = visited(axes, factors);
   Array result;
   if (factors.size() == 2) result = matrix_product(factors[0], factors[1], axes, order, dtype);
-  if (!result) result = product_and_sum(factors, axes, order, dtype);
+  if (!result) result = product_and_sum_together(factors, axes, order, dtype);
   Labels kept;
   for (const int label : order)
     if (axes.is_output(label)) kept.push_back(label);

@@ -468,18 +468,11 @@ bool launch_points(const KernelDefinition& definition, KernelLaunch launch) {
 
 std::vector<Array> launch(const KernelDefinition& definition, KernelLaunch launch) {
   const Locked lock(Engine::lock());
-  Engine& engine = Engine::get();
-  engine.begin_launch();
-  std::vector<Array> results;
-  try {
-    results = KernelRecorder(definition, launch).run();
-  } catch (...) {
-    engine.end_launch();
-    throw;
-  }
-  launch.arrays.clear();  // the values of reductions are needed by nobody else
-  engine.end_launch();
-  return results;
+  return as_one_launch([&] {
+    std::vector<Array> results = KernelRecorder(definition, launch).run();
+    launch.arrays.clear();  // the values of reductions are needed by nobody else
+    return results;
+  });
 }
 
 }  // namespace frit

@@ -230,24 +230,16 @@ PyObject* pair_of(const Call& call, Op first, Op second) {
   return checked(PyTuple_Pack(2, one.get(), two.get())).release();
 }
 
-// A new axis of one element: the last but one, of which each vector is a row; or the last.
-Array rows_of(const Array& a) {
+// With a new axis of one element before so many of the last ones; or without one that is there.
+Array with_axis(const Array& a, std::ptrdiff_t last, bool is_new) {
   Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
-  shape.insert(shape.end() - 1, 1);
-  strides.insert(strides.end() - 1, 0);
-  return window(a, shape, strides, a.offset(), a.dtype());
-}
-Array columns_of(const Array& a) {
-  Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
-  shape.push_back(1);
-  strides.push_back(0);
-  return window(a, shape, strides, a.offset(), a.dtype());
-}
-// Without an axis of one element: so many from the end.
-Array without_axis(const Array& a, std::ptrdiff_t from_end) {
-  Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
-  shape.erase(shape.end() - from_end);
-  strides.erase(strides.end() - from_end);
+  if (is_new) {
+    shape.insert(shape.end() - last, 1);
+    strides.insert(strides.end() - last, 0);
+  } else {
+    shape.erase(shape.end() - last - 1);
+    strides.erase(strides.end() - last - 1);
+  }
   return window(a, shape, strides, a.offset(), a.dtype());
 }
 
@@ -257,10 +249,11 @@ Array product_of(Native native, const Array& left, const Array& right) {
   const int left_core = native == Native::Matvec ? 2 : 1,
             right_core = native == Native::Vecmat ? 2 : 1;
   if (left.ndim() < left_core || right.ndim() < right_core) throw Unfit{"too few axes"};
-  if (native == Native::Matvec) return without_axis(matmul(left, columns_of(right)), 1);
+  if (native == Native::Matvec) return with_axis(matmul(left, with_axis(right, 0, true)), 0, false);
   if (is_complex(left.dtype())) throw Unfit{"conjugated vectors"};
-  if (native == Native::Vecmat) return without_axis(matmul(rows_of(left), right), 2);
-  return without_axis(without_axis(matmul(rows_of(left), columns_of(right)), 1), 1);
+  if (native == Native::Vecmat) return with_axis(matmul(with_axis(left, 1, true), right), 1, false);
+  return with_axis(with_axis(matmul(with_axis(left, 1, true), with_axis(right, 0, true)), 0, false),
+                   0, false);
 }
 
 Array matmul_of(Native native, const Call& call) {

@@ -258,3 +258,23 @@ def test_what_is_numpys_is_left_to_numpy(arguments):
     given = tuple(arguments)
     expected, found = (outcome(m.einsum, a) for m, a in ((numpy, given), (np, mine)))
     assert found[0] == expected[0] and found[2] == expected[2]
+
+
+def test_products_are_not_stored_where_operands_are_held_or_much_waits():
+    a, b, c = (np.ones((80, 80)) for _ in range(3))  # all their products together: 312 MiB
+    held = numpy.asarray(a)
+    _core.let_float_errors_come_late()
+    frit.report(reset=True)
+    assert float(np.einsum("ij,jk,kl->il", a, b, c)[3, 4]) == 6400.0
+    real = numpy.ones((80, 80))
+    assert float(np.einsum("ij,jk,kl->il", real, real, real)[3, 4]) == 6400.0
+    del held
+    total = np.zeros((80, 80))
+    for k in range(5):
+        total = total + np.einsum("ij,jk,kl->il", a, b, c) * float(k)
+    for k in range(1000):  # many operations wait, and one of einsum's is where they are too many
+        total = total + np.einsum("ij,jk->ik", a[:9].astype(int), b[:, :9].astype(int)).sum() * k
+    assert float(total[0, 0]) == 6400.0 * 10 + 6480.0 * sum(range(1000))
+    with frit.off():
+        assert float(np.einsum("ij,jk,kl->il", a, b, c)[3, 4]) == 6400.0
+    assert frit.report().statistics["bytes_peak"] < 64 << 20
