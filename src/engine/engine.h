@@ -156,8 +156,8 @@ class Engine {
   void eval();
   // All that is pending; of large arrays only `wanted` has to be in memory then (postpone.cpp).
   void run_pending(const Base* wanted = nullptr) { eval(wanted, true); }
-  // The nodes of a kernel's launch, its own and its reductions', are evaluated together; so are those
-  // of a product that only its sum needs.
+  // The nodes of a kernel's launch, its own and its reductions', are evaluated together; so are
+  // those of a product that only its sum needs.
   void begin_launch() {
     launching_ = true;
     first_of_launch_ = nodes_.size();

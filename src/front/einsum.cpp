@@ -108,11 +108,9 @@ const Formula& known_formula(std::string_view subscripts, std::span<const Array>
   constexpr std::size_t most = 256;
   static std::unordered_map<std::string, Formula> known;
   static std::string key;  // its memory serves again
-  key.assign(subscripts);
-  for (const Array& operand : operands) {
-    key += '\n';
-    key += static_cast<char>(operand.ndim());
-  }
+  key.assign(1, static_cast<char>(operands.size()));
+  for (const Array& operand : operands) key += static_cast<char>(operand.ndim());
+  key += subscripts;
   if (const auto found = known.find(key); found != known.end()) return found->second;
   Formula formula = formula_of(subscripts, operands);
   if (known.size() >= most) known.clear();
@@ -375,6 +373,8 @@ Array matrix_product(const Factor& one, const Factor& two, const Axes& axes, con
 
 Array einsum(std::string_view subscripts, std::span<const Array> operands) {
   if (operands.empty()) throw ValueError("einsum: no operand");
+  if (operands.size() >= static_cast<std::size_t>(max_dimensions))  // NumPy's limit, too
+    throw ValueError(text("einsum: ", operands.size(), " operands"));
   std::ranges::for_each(operands, check_array);
   Locked lock(Engine::lock());
   const Formula& formula = known_formula(subscripts, operands);

@@ -118,6 +118,10 @@ TEST(EinsumErrors, subscripts_that_do_not_fit) {
   EXPECT_THROW(einsum("i...,...->i", {a, b}), ValueError);
   EXPECT_THROW(einsum("", std::span<const Array>()), ValueError);
   EXPECT_THROW(einsum("i->i", {Array()}), ValueError);
+  EXPECT_THROW(einsum(std::string(63, ','), std::vector<Array>(64, a)), ValueError);
+  // What is known of two operands says nothing of one.
+  EXPECT_EQ(einsum("ij,kj->ik", {a, a}).size(), 4);
+  EXPECT_THROW(einsum(std::string("\2ij,kj->ik"), {a}), ValueError);
 }
 
 TEST(Promotion, of_several_types_at_once) {

@@ -1,5 +1,5 @@
-// sorting.cpp: sort, partition, argsort, lexsort: NumPy's own loops, on elements that lie side by side;
-// and places in what is sorted.
+// sorting.cpp: sort, partition, argsort, lexsort: NumPy's own loops, on elements that lie side by
+// side; and places in what is sorted.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
