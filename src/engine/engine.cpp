@@ -183,17 +183,12 @@ void Engine::commit() {
   ++statistics.recorded;
   if (node.kind == NodeKind::Routine) foresight.note_step(source, node.op);
   pending_cost_ += pending_cost_of(node);
-  if (at_once && launching_) {
-    due_ = true;
+  if (!at_once && nodes_.size() <= settings.most_nodes) [[likely]]
     return;
-  }
-  if (at_once) return eval();
-  if (nodes_.size() > settings.most_nodes) [[unlikely]] {
-    if (launching_)
-      due_ = true;
-    else
-      eval();
-  }
+  if (launching_)
+    due_ = true;
+  else
+    eval();
 }
 
 bool Engine::records_element(const Base& touched, const Base& awaited) {

@@ -22,9 +22,11 @@ struct Formula {
   Labels output;
 };
 
-bool has(const Labels& labels, int label) {
-  return std::ranges::find(labels, label) != labels.end();
+// The number of labels where it is none of them.
+std::size_t place_in(std::span<const int> labels, int label) {
+  return static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
 }
+bool has(std::span<const int> labels, int label) { return place_in(labels, label) < labels.size(); }
 
 // ---- the text -----------------------------------------------------------------------------------
 
@@ -94,8 +96,7 @@ Formula formula_of(std::string_view subscripts, std::span<const Array> operands)
   formula.output = labels_of(wanted, has_dots ? ellipsis_axes : 0, true);
   for (std::size_t k = 0; k < formula.output.size(); ++k) {
     const int label = formula.output[k];
-    if (std::find(formula.output.begin(), formula.output.begin() + static_cast<std::ptrdiff_t>(k),
-                  label) != formula.output.begin() + static_cast<std::ptrdiff_t>(k))
+    if (has(std::span(formula.output).first(k), label))
       throw ValueError("einsum: an output that has a subscript twice");
     if (std::ranges::none_of(formula.inputs, [&](const Labels& l) { return has(l, label); }))
       throw ValueError("einsum: an output subscript that no operand has");
@@ -130,8 +131,7 @@ struct Factor {
     extents.reserve(given.size());
     strides.reserve(given.size());
     for (std::size_t k = 0; k < given.size(); ++k) {
-      const auto at =
-          static_cast<std::size_t>(std::ranges::find(labels, given[k]) - labels.begin());
+      const std::size_t at = place_in(labels, given[k]);
       if (at == labels.size()) {
         labels.push_back(given[k]);
         extents.push_back(operand.shape()[k]);
@@ -146,7 +146,7 @@ struct Factor {
   }
 
   std::optional<std::size_t> axis_of(int label) const {
-    const auto at = static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin());
+    const std::size_t at = place_in(labels, label);
     return at < labels.size() ? std::optional(at) : std::nullopt;
   }
   std::int64_t stride_of(int label) const {
@@ -161,13 +161,8 @@ struct Axes {
   Extents extents;
   std::size_t outputs = 0;
 
-  std::int64_t extent_of(int label) const {
-    return extents[static_cast<std::size_t>(std::ranges::find(labels, label) - labels.begin())];
-  }
-  bool is_output(int label) const {
-    return std::find(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(outputs),
-                     label) != labels.begin() + static_cast<std::ptrdiff_t>(outputs);
-  }
+  std::int64_t extent_of(int label) const { return extents[place_in(labels, label)]; }
+  bool is_output(int label) const { return has(std::span(labels).first(outputs), label); }
 };
 
 Axes axes_of(const Formula& formula, std::span<const Factor> factors) {
@@ -204,8 +199,7 @@ Array window_along(const Factor& factor, const Labels& labels, const Axes& axes)
 // `array` has its axes by `from`: the window that has them by `to`.
 Array transposed(const Array& array, const Labels& from, const Labels& to) {
   std::vector<int> order;
-  for (const int label : to)
-    order.push_back(static_cast<int>(std::ranges::find(from, label) - from.begin()));
+  for (const int label : to) order.push_back(static_cast<int>(place_in(from, label)));
   return transpose(array, order);
 }
 
@@ -331,18 +325,14 @@ Array stack_of_matrices(const Factor& factor, const Axes& axes, const Labels& st
   return may_copy ? *reshape_window(copy(whole, 'C'), shape) : Array();
 }
 
-// Its axes are those of the output by `order`; no array where the other way is better.
-Array matrix_product(const Factor& one, const Factor& two, const Axes& axes, const Labels& order,
+// Its axes are by `wanted`, those of the output; no array where the other way is better.
+Array matrix_product(const Factor& one, const Factor& two, const Axes& axes, const Labels& wanted,
                      DType dtype) {
   if (!is_inexact(dtype)) return {};
-  const bool is_swapped = [&] {
-    for (const int label : order)
-      if (axes.is_output(label) && one.stride_of(label) == 0 && two.stride_of(label) != 0)
-        return true;
-      else if (axes.is_output(label) && two.stride_of(label) == 0)
-        return false;
-    return false;
-  }();
+  // The rows of the result are those of the one whose own axis comes first.
+  const auto is_own = [&](int label) { return !one.stride_of(label) || !two.stride_of(label); };
+  const auto first_own = std::ranges::find_if(wanted, is_own);
+  const bool is_swapped = first_own != wanted.end() && two.stride_of(*first_own) != 0;
   const Factor &left = is_swapped ? two : one, &right = is_swapped ? one : two;
   const Roles roles = roles_of(axes, left, right);
   const bool is_matrix_by_vector = roles.left.empty() != roles.right.empty();
@@ -356,15 +346,13 @@ Array matrix_product(const Factor& one, const Factor& two, const Axes& axes, con
   if (!x || !y) return {};
   const auto as_product = [&](const Array& a) { return a.dtype() == dtype ? a : astype(a, dtype); };
   const Array product = matmul(as_product(x), as_product(y));
-  Labels labels, wanted;
+  Labels labels;
   Extents shape;
   for (const Labels* group : {&roles.stacked, &roles.left, &roles.right})
     for (const int label : *group) {
       labels.push_back(label);
       shape.push_back(axes.extent_of(label));
     }
-  for (const int label : order)
-    if (axes.is_output(label)) wanted.push_back(label);
   const Array ordered = transposed(*reshape_window(product, shape), labels, wanted);
   return ordered.c_contiguous() ? ordered : copy(ordered, 'C');
 }
@@ -394,12 +382,11 @@ Array einsum(std::string_view subscripts, std::span<const Array> operands) {
   const OtherSources silent(engine);  // NumPy's einsum warns of nothing
   engine.settings.float_checks = 0;
   const Labels order = visited(axes, factors);
-  Array result;
-  if (factors.size() == 2) result = matrix_product(factors[0], factors[1], axes, order, dtype);
-  if (!result) result = product_and_sum_together(factors, axes, order, dtype);
   Labels kept;
-  for (const int label : order)
-    if (axes.is_output(label)) kept.push_back(label);
+  std::ranges::copy_if(order, std::back_inserter(kept), [&](int l) { return axes.is_output(l); });
+  Array result;
+  if (factors.size() == 2) result = matrix_product(factors[0], factors[1], axes, kept, dtype);
+  if (!result) result = product_and_sum_together(factors, axes, order, dtype);
   return kept == formula.output ? result : transposed(result, kept, formula.output);
 }
 

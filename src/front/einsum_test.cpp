@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "frit/frit.h"
+#include "front/testing_tiers.h"
 
 namespace frit {
 namespace {
@@ -61,18 +62,8 @@ void expect_as_by_loops(const std::vector<std::string>& inputs, const std::strin
       << formula;
 }
 
-class Einsum : public testing::TestWithParam<Tier> {
- protected:
-  void SetUp() override {
-    flush_caches();
-    set_tier(GetParam());
-  }
-  void TearDown() override { set_tier(Tier::Automatic); }
-};
-INSTANTIATE_TEST_SUITE_P(Tiers, Einsum, testing::Values(Tier::Interpreter, Tier::Compiled),
-                         [](const auto& i) {
-                           return i.param == Tier::Interpreter ? "interpreter" : "compiled";
-                         });
+class Einsum : public OnEachTier {};
+INSTANTIATE_TEST_SUITE_P(Tiers, Einsum, both_tiers(), tier_name);
 
 TEST_P(Einsum, gives_the_sum_of_products) {
   const Array a = numbers({12, 14}), b = numbers({14, 10}, 3), c = numbers({10, 9}, 5);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/memory.h"
+#include "front/testing_tiers.h"
 #include "ir/neutral.h"
 
 namespace frit {
@@ -43,18 +44,8 @@ Array row_window(const Array& a, std::int64_t start, std::int64_t count, std::in
   return slice(a, {&s, 1});
 }
 
-class EachTier : public testing::TestWithParam<Tier> {
- protected:
-  void SetUp() override {
-    flush_caches();
-    set_tier(GetParam());
-  }
-  void TearDown() override { set_tier(Tier::Automatic); }
-};
-INSTANTIATE_TEST_SUITE_P(Tiers, EachTier, testing::Values(Tier::Interpreter, Tier::Compiled),
-                         [](const auto& i) {
-                           return i.param == Tier::Interpreter ? "interpreter" : "compiled";
-                         });
+class EachTier : public OnEachTier {};
+INSTANTIATE_TEST_SUITE_P(Tiers, EachTier, both_tiers(), tier_name);
 
 constexpr std::size_t large = 100'003;
 

@@ -8,6 +8,7 @@
 #include <complex>
 
 #include "frit/frit.h"
+#include "front/testing_tiers.h"
 
 namespace frit {
 namespace {
@@ -46,10 +47,7 @@ class Kernels : public testing::TestWithParam<Tier> {
     set_tier(Tier::Automatic);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Tiers, Kernels, testing::Values(Tier::Interpreter, Tier::Compiled),
-                         [](const auto& i) {
-                           return i.param == Tier::Interpreter ? "interpreter" : "compiled";
-                         });
+INSTANTIATE_TEST_SUITE_P(Tiers, Kernels, both_tiers(), tier_name);
 
 constexpr std::int64_t rows = 63, columns = 70;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "front/testing_tiers.h"
 #include "ops/pack_loops.h"
 
 namespace frit {
@@ -26,18 +27,16 @@ std::vector<T> values_of(const Array& a) {
   return {p, p + a.size()};
 }
 
-class Selections : public testing::TestWithParam<Tier> {
+class Selections : public OnEachTier {
  protected:
   void SetUp() override {
-    flush_caches();
-    set_tier(GetParam());
+    OnEachTier::SetUp();
     for (std::size_t k = 0; k < large; ++k) {
       x_.push_back(0.5 + static_cast<double>(k % 89));
       y_.push_back(3.25 - static_cast<double>(k % 13));
       mask_.push_back(k % 3 != 1);
     }
   }
-  void TearDown() override { set_tier(Tier::Automatic); }
 
   // f of the elements where the mask is true.
   template <class F>
@@ -49,7 +48,7 @@ class Selections : public testing::TestWithParam<Tier> {
   Values x_, y_;
   std::vector<std::uint8_t> mask_;
 };
-INSTANTIATE_TEST_SUITE_P(Tiers, Selections, testing::Values(Tier::Interpreter, Tier::Compiled));
+INSTANTIATE_TEST_SUITE_P(Tiers, Selections, both_tiers(), tier_name);
 
 TEST_P(Selections, update_is_one_kernel_without_packing) {
   const Array x = array_of(x_, DType::Float64), y = array_of(y_, DType::Float64);

@@ -242,15 +242,24 @@ std::int64_t place_for(const std::byte* data, std::int64_t stride, std::int64_t 
   return low;
 }
 
+// Whether a side is the right one; nothing where it is neither. Absent: the left one.
+std::optional<bool> is_right_side(PyObject* side) {
+  if (!side) return false;
+  if (!PyUnicode_CheckExact(side)) return std::nullopt;
+  if (PyUnicode_CompareWithASCIIString(side, "right") == 0) return true;
+  if (PyUnicode_CompareWithASCIIString(side, "left") == 0) return false;
+  return std::nullopt;
+}
+
 // searchsorted(number, side="left") of a vector of float64 or int64; null where it is no such.
 PyObject* place_of_number(const Array& array, const Arguments& arguments) {
   if (arguments.positional != 1 || arguments.keywords() > 1 || array.ndim() != 1) return nullptr;
   bool is_right = false;
   if (arguments.names) {
     const auto [number, side] = named(arguments, {"v", "side"});
-    if (!side || !PyUnicode_CheckExact(side)) return nullptr;
-    is_right = PyUnicode_CompareWithASCIIString(side, "right") == 0;
-    if (!is_right && PyUnicode_CompareWithASCIIString(side, "left") != 0) return nullptr;
+    const std::optional<bool> asked = is_right_side(side);
+    if (!asked) return nullptr;
+    is_right = *asked;
   }
   PyObject* const given = arguments.values[0];
   const std::optional<std::int64_t> word = word_of(given);
@@ -272,12 +281,11 @@ PyObject* place_of_number(const Array& array, const Arguments& arguments) {
 // searchsorted(array, side="left"); null as above.
 PyObject* places_of_array(const Array& array, const Arguments& arguments) {
   const auto [given, side, sorter] = named(arguments, {"v", "side", "sorter"});
-  if (!given || !is_array(given) || sorter || (side && !PyUnicode_CheckExact(side))) return nullptr;
-  const bool is_right = side && PyUnicode_CompareWithASCIIString(side, "right") == 0;
-  if (side && !is_right && PyUnicode_CompareWithASCIIString(side, "left") != 0) return nullptr;
+  const std::optional<bool> is_right = is_right_side(side);
+  if (!given || !is_array(given) || sorter || !is_right) return nullptr;
   evaluate(array);
   evaluate(array_behind(given));
-  const std::optional<Array> places = places_in(array, array_behind(given), is_right);
+  const std::optional<Array> places = places_in(array, array_behind(given), *is_right);
   return places ? new_array(*places) : nullptr;
 }
 PyObject* places_of(const Array& array, const Arguments& arguments) {

@@ -230,17 +230,17 @@ PyObject* pair_of(const Call& call, Op first, Op second) {
   return checked(PyTuple_Pack(2, one.get(), two.get())).release();
 }
 
-// With a new axis of one element before so many of the last ones; or without one that is there.
-Array with_axis(const Array& a, std::ptrdiff_t last, bool is_new) {
-  Shape shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end());
-  if (is_new) {
-    shape.insert(shape.end() - last, 1);
-    strides.insert(strides.end() - last, 0);
-  } else {
-    shape.erase(shape.end() - last - 1);
-    strides.erase(strides.end() - last - 1);
-  }
-  return window(a, shape, strides, a.offset(), a.dtype());
+// With a new axis of one element before so many of the last ones.
+Array with_new_axis(const Array& a, std::ptrdiff_t last) {
+  Shape shape(a.shape().begin(), a.shape().end());
+  shape.insert(shape.end() - last, 1);
+  return *reshape_window(a, shape);
+}
+// Without such an axis.
+Array without_axis(const Array& a, std::ptrdiff_t last) {
+  Shape shape(a.shape().begin(), a.shape().end());
+  shape.erase(shape.end() - last - 1);
+  return *reshape_window(a, shape);
 }
 
 // Vectors are matrices of one row or one column: BLAS does the same for them.
@@ -249,11 +249,11 @@ Array product_of(Native native, const Array& left, const Array& right) {
   const int left_core = native == Native::Matvec ? 2 : 1,
             right_core = native == Native::Vecmat ? 2 : 1;
   if (left.ndim() < left_core || right.ndim() < right_core) throw Unfit{"too few axes"};
-  if (native == Native::Matvec) return with_axis(matmul(left, with_axis(right, 0, true)), 0, false);
+  if (native == Native::Matvec) return without_axis(matmul(left, with_new_axis(right, 0)), 0);
   if (is_complex(left.dtype())) throw Unfit{"conjugated vectors"};
-  if (native == Native::Vecmat) return with_axis(matmul(with_axis(left, 1, true), right), 1, false);
-  return with_axis(with_axis(matmul(with_axis(left, 1, true), with_axis(right, 0, true)), 0, false),
-                   0, false);
+  const Array rows = with_new_axis(left, 1);
+  if (native == Native::Vecmat) return without_axis(matmul(rows, right), 1);
+  return without_axis(without_axis(matmul(rows, with_new_axis(right, 0)), 0), 0);
 }
 
 Array matmul_of(Native native, const Call& call) {
