@@ -256,7 +256,7 @@ Array product_of(Native native, const Array& left, const Array& right) {
   return without_axis(without_axis(matmul(rows, with_new_axis(right, 0)), 0), 0);
 }
 
-Array matmul_of(Native native, const Call& call) {
+Array matmul_of(const UFuncObject& ufunc, const Call& call) {
   if (call.masked || call.dtype) throw Unfit{"a product with dtype="};
   const Array* left = call.inputs[0].argument.array;
   const Array* right = call.inputs[1].argument.array;
@@ -264,7 +264,8 @@ Array matmul_of(Native native, const Call& call) {
   const Array* target = call.target(0);
   if (target && !can_cast(promote(left->dtype(), right->dtype()), target->dtype(), call.casting))
     throw Unfit{"a product into another dtype"};
-  const Array product = product_of(native, *left, *right);
+  note_ufunc(ufunc.name);
+  const Array product = product_of(ufunc.native, *left, *right);
   if (!target) return product;
   if (!std::ranges::equal(product.shape(), target->shape()))
     throw Unfit{"a product into another shape"};
@@ -294,7 +295,7 @@ PyObject* call_native(const UFuncObject& ufunc, const Call& call) {
     case Native::Matvec:
     case Native::Vecmat:
     case Native::Vecdot:
-      return result_object(call, 0, matmul_of(ufunc.native, call));
+      return result_object(call, 0, matmul_of(ufunc, call));
     case Native::Clip:
       return result_object(call, 0, clip_of(call));
     case Native::Divmod:

@@ -89,3 +89,14 @@ def test_an_axis_of_the_vectors():
             found = outcome(lambda x, y: mine(x, y, axis=axis), (ours(a), ours(b)))  # noqa: B023
             assert found == expected
     assert described(np.linalg.vecdot(ours(a), ours(b))) == described(numpy.linalg.vecdot(a, b))
+
+
+@pytest.mark.parametrize("name", [*SHAPES, "matmul"])
+@pytest.mark.parametrize("size", [3, 400])
+def test_warnings_name_the_product_that_was_asked_for(name, size):
+    square, vector = numpy.full((size, size), 1e308), numpy.full(size, 1e308)
+    operands = {"matvec": (square, vector), "vecmat": (vector, square), "vecdot": (square, vector)}
+    given = operands.get(name, (square, square))
+    expected = outcome(getattr(numpy, name), given)
+    assert [f"overflow encountered in {name}"] == [words for _, words in expected[2]]
+    assert outcome(getattr(np, name), tuple(map(ours, given))) == expected
