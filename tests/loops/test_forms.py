@@ -1060,8 +1060,9 @@ def kept_row_changed(m, out):
     [
         (nearest, (MATRIX, MATRIX[::2] + 0.3, np.zeros(6, int), np.zeros(6)), True),
         (nearest, (MATRIX, MATRIX[:, :3], np.zeros(6, int), np.zeros(6)), None),  # ValueError
-        (kept_row_of_what_is_written, (MATRIX.copy(),), False),
-        (kept_row_changed, (MATRIX.copy(), MATRIX * 0), False),
+        (kept_row_of_what_is_written, (MATRIX.copy(),), True),
+        (kept_row_of_what_is_written, (np.ones((9, 40)),), False),  # many elements
+        (kept_row_changed, (MATRIX.copy(), MATRIX * 0), True),
     ],
 )
 def test_rows_that_variables_stand_for(function, given, compiled):

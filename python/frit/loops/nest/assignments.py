@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from frit.loops.nest.forms import Form
-from frit.loops.nest.values import Item, ListPart, Refused, Value, View
+from frit.loops.nest.small_arrays import whole_of
+from frit.loops.nest.values import Item, ListPart, Refused, Row, SmallArray, SmallPart, Value, View
 
 
 class Assignments:
     """Mixed into NestWriter."""
 
+    change_small: Any
+    hold_rows_if: Any
+    small_part: Any
+    update_small: Any
     arrays: dict[str, View]
     assign_part: Any
     assign_variable: Any
@@ -59,7 +64,9 @@ class Assignments:
                 self.assign_part(target, target.id, item)
         elif isinstance(target, ast.Subscript):
             view = self.place(target)
-            if isinstance(view, ListPart):
+            if isinstance(view, SmallPart):
+                self.change_small(target, target.value, view, item)
+            elif isinstance(view, ListPart):
                 self.store_item(target, view, item)
             elif view.spans:
                 self.store_row(target, view, item)
@@ -84,18 +91,24 @@ class Assignments:
         if isinstance(item, View) and item.spans:
             extent = item.spans[0].extent
             self.require(extent.form, count, count)
-            parts = []
+            parts: list[Item] = []
             for number in range(count):
                 index = Value("int", literal=number, form=Form((), number))
                 part = self.first_of(item, index)
                 parts.append(part if part.spans else self.load(node, part))
             return parts
+        if isinstance(item, SmallArray) and item.shape == (count,):
+            return item.items
         if not isinstance(item, tuple) or len(item) != count:
             raise Refused(node, f"{count} variables for this")
         return item
 
-    def place(self, node: ast.Subscript) -> View | ListPart:
+    def place(self, node: ast.Subscript) -> View | ListPart | SmallPart:
         owner = self.operand(node.value)
+        if isinstance(owner, SmallArray):
+            found: SmallPart = self.small_part(node, owner)
+            return found
+        self.hold_rows_if(isinstance(owner, Row))
         if isinstance(owner, ListPart):
             part: ListPart = self.part_of_list(node, owner)
             return part
@@ -111,6 +124,10 @@ class Assignments:
             if isinstance(old, View):
                 self.update_row(node, node.op, old, self.operand(node.value))
                 return
+            if isinstance(old, SmallArray):
+                self.update_small(node, node.target, whole_of(old))
+                return
+            self.hold_rows_if(isinstance(old, Row))
             if not isinstance(old, Value):
                 raise Refused(node, "this operator")
             new = self.binary(node, node.op, old, self.number(node.value))
@@ -119,6 +136,9 @@ class Assignments:
         if not isinstance(node.target, ast.Subscript):
             raise Refused(node, "an assignment to this")
         view = self.place(node.target)
+        if isinstance(view, SmallPart):
+            self.update_small(node, node.target.value, view)
+            return
         if isinstance(view, ListPart):
             if view.view.spans:
                 raise Refused(node, "this operator")

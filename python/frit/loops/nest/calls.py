@@ -17,6 +17,7 @@ from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.doubt import without_doubt
 from frit.loops.nest.forms import Form, Forms, Symbol
 from frit.loops.nest.generated import generated_in
+from frit.loops.nest.small_arrays import MAKERS
 from frit.loops.nest.values import (
     FLOATS,
     INTEGERS,
@@ -27,6 +28,7 @@ from frit.loops.nest.values import (
     Method,
     Refused,
     Row,
+    SmallArray,
     Value,
     View,
 )
@@ -83,9 +85,11 @@ class Calls:
 
     all_of_list: Any
     apply: Any
+    as_small: Any
     callee: Any
     character: Any
     code_of: Any
+    copied_row: Any
     complex_absolute: Any
     complex_exp: Any
     conjugate: Any
@@ -102,6 +106,8 @@ class Calls:
     integer_of: Any
     join: Any
     literal: Any
+    made: Any
+    matrix_product: Any
     number_attribute: Any
     of_cmath: Any
     loose_form: Any
@@ -116,6 +122,7 @@ class Calls:
     sum_of_generated: Any
     to_complex: Any
     reduction: Any
+    row_of: Any
     require: Any
     types_of: Any
     writer: Any
@@ -125,6 +132,8 @@ class Calls:
         if isinstance(callee, Method) and not node.args and not node.keywords:
             if isinstance(callee.owner, Value):
                 return self.conjugate(callee.owner)
+            if callee.name == "copy":
+                return self.copied_row(node, callee.owner)
             return self.reduction(node, callee.name, callee.owner)
         if isinstance(callee, Method) and callee.name == "dot" and _is_plain(node, 1):
             return self.product(node, callee.owner, self.operand(node.args[0]))
@@ -147,6 +156,8 @@ class Calls:
         generated = generated_in(node)
         if generated is not None and function is builtins.sum:
             return self.sum_of_generated(node, generated)
+        if any(function is x for x in MAKERS):
+            return self.made(node, function)
         is_of_one = len(node.args) == 1 and any(function is x for x in _OF_LISTS)
         part = self.slice_of_list(node.args[0]) if is_of_one else None
         items: list[Any] = [part] if part is not None else [self.operand(x) for x in node.args]
@@ -194,11 +205,16 @@ class Calls:
             raise Refused(node, f"float({text!r})") from None
         return value
 
-    def product(self, node: ast.AST, x: Item, y: Item) -> Value:
+    def product(self, node: ast.AST, x: Item, y: Item) -> Value | SmallArray:
         """x @ y."""
         if not isinstance(x, (View, Row)) or not isinstance(y, (View, Row)):
             raise Refused(node, "a product with a number")
-        return self.dot(node, x, y)
+        rows = [self.row_of(node, item) for item in (x, y)]
+        if any(len(row.extents) > 1 for row in rows):
+            smalls = [self.as_small(node, row) for row in rows]
+            if None not in smalls:
+                return self.matrix_product(node, *smalls)
+        return self.dot(node, *rows)
 
     def length(self, node: ast.AST, item: Item) -> Value:
         if isinstance(item, (View, ListPart)):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from frit.loops.find.raising import RaisedInRound
-from frit.loops.names import assigned_names
+from frit.loops.names import assigned_names, nodes_in
 from frit.loops.nest.forms import Form, Symbol
+from frit.loops.nest.small_arrays import variable_of
 from frit.loops.nest.values import Again, Counter, Item, Refused, Value
 from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
 from frit.translate.record import field, record
@@ -54,6 +55,7 @@ class Control:
     inputs: Any
     forms: Any
     env: dict[str, Any]
+    beginnings: dict[str, Any]
     bound: Bound
     frames: list[Frame]
     loops: list[Any]
@@ -106,8 +108,17 @@ class Control:
         """Variables that the block assigns are read from their places behind it."""
         env, facts = dict(self.env), self.forms.facts
         yield
-        self.env = {n: v for n, v in env.items() if n not in assigned}
+        self.env = _without(env, assigned)
         self.forms.facts = facts
+
+    def assigned_in(self, nodes: Sequence[ast.AST]) -> set[str]:
+        """Variables that may get another value: names, and small arrays that are changed."""
+        names = assigned_names(nodes)
+        small = self.knowledge.small
+        if small:
+            stored = (n.value for n in nodes_in(nodes) if isinstance(n, ast.Subscript))
+            names |= {n.id for n in stored if isinstance(n, ast.Name) and n.id in small}
+        return names
 
     def do_If(self, node: ast.If) -> None:
         def run(body: Sequence[ast.stmt], holds: bool) -> Callable[[], None]:
@@ -117,7 +128,7 @@ class Control:
 
             return write
 
-        assigned = assigned_names([*node.body, *node.orelse])
+        assigned = self.assigned_in([*node.body, *node.orelse])
         test = self.condition(node.test)
         ends = [number for number, part in enumerate((node.body, node.orelse)) if leaves(part)]
         self.choose(test, run(node.body, True), run(node.orelse, False), assigned, ends)
@@ -144,7 +155,7 @@ class Control:
             return write
 
         self.writer.branch(test, run(body), run(other))
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
+        self.env = _without(self.env, assigned)
         first, second = (after[1 - k if k in ends else k] for k in (0, 1))
         self.bound = _joined(first, second)
 
@@ -174,12 +185,17 @@ class Control:
             any_ = self.writer.apply("LogicalOr", [any_, self.writer.read_local(flag)])
         return self.writer.apply("LogicalNot", [any_])
 
-    def unless(self, flags: Sequence[int], nodes: Sequence[ast.stmt]) -> None:
+    def unless(
+        self, flags: Sequence[int], nodes: Sequence[ast.stmt], ends: Sequence[int] = (1,)
+    ) -> None:
+        """ends: (), if what stands behind the nodes is run all the same."""
         if not flags:
             self.statements(nodes)
             return
         test = self.none_of(flags)
-        self.choose(test, lambda: self.statements(nodes), lambda: None, assigned_names(nodes), [1])
+        self.choose(
+            test, lambda: self.statements(nodes), lambda: None, self.assigned_in(nodes), ends
+        )
 
     def do_Break(self, node: ast.Break) -> None:
         loop = self.frames[-1].loops[-1]
@@ -217,7 +233,7 @@ class Control:
     # ---- loops ----------------------------------------------------------------------------------
 
     def do_While(self, node: ast.While) -> None:
-        assigned = assigned_names([node])
+        assigned = self.assigned_in([node])
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)
@@ -227,7 +243,7 @@ class Control:
         self.loops.append(self.shown(node))
         self.open_loops.append(None)
         self.clear_unbound(assigned)
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
+        self.env = _without(self.env, assigned)
 
         failed = self.flag() if self.knowledge.whiles_fail else None
         self.while_flags.append(failed)
@@ -261,7 +277,7 @@ class Control:
         self.while_flags.pop()
         self.open_loops.pop()
         self.bound = before
-        self.end_of_loop(node, stops)
+        self.end_of_loop(node, loop, stops)
 
     def end_whiles_where(self, condition: int) -> None:
         if self.while_flags and not self.knowledge.whiles_fail:
@@ -280,19 +296,19 @@ class Control:
             self.bound = _joined(self.bound, bound)
         self.frames[-1].loops.pop()
 
-    def end_of_loop(self, node: ast.For | ast.While, stops: Sequence[int]) -> None:
+    def end_of_loop(self, node: ast.For | ast.While, loop: Leaving, stops: Sequence[int]) -> None:
         if node.orelse:
-            self.unless(stops, node.orelse)
+            self.unless(stops, node.orelse, () if loop.broken is not None else (1,))
 
     def do_For(self, node: ast.For) -> None:
-        assigned = assigned_names([node])
+        assigned = self.assigned_in([node])
         self.assigned_inside = assigned_names(node.body)
         series = self.series(node.iter)
         before = dict(self.bound)
         loop = self.leaving(node)
         stops = self.stopping(node, loop)
         self.clear_unbound(assigned)
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
+        self.env = _without(self.env, assigned)
         rounds: list[tuple[Form, Form]] = []
 
         def level(given: list[Value]) -> None:
@@ -310,15 +326,15 @@ class Control:
         for other, loops in inside.items():
             if other not in before:
                 self.bound[other] = (*loops, *rounds)
-        self.env = {n: v for n, v in self.env.items() if n not in assigned}
+        self.env = _without(self.env, assigned)
         if not stops and len(self.frames) == 1:
             self.note_last(node.target, series.counters, series.numbers)
-        self.end_of_loop(node, stops)
+        self.end_of_loop(node, loop, stops)
 
     def clear_unbound(self, assigned: set[str]) -> None:
         """Variables that have no value before a loop keep nothing of the loops around it."""
-        for name in sorted(assigned - set(self.bound)):
-            if name in self.locals:
+        for name in sorted(self.locals):
+            if variable_of(name) in assigned and name not in self.bound:
                 self.clear_place(name)
 
     def clear_place(self, name: str) -> None:
@@ -358,7 +374,7 @@ class Control:
         limits = _limits(counter)
         if self.is_loose(*limits):
             raise Refused(node, "a loop whose bounds only the nest computes")
-        assigned = assigned_names([node])
+        assigned = self.assigned_in([node])
         self.loops.append(self.shown(node))
 
         def one(number: int) -> None:
@@ -369,6 +385,8 @@ class Control:
                 body(self.index_of(number, counter))
                 self.open_loops.pop()
 
+        if node is self.inputs.node and self.knowledge.peeled:
+            first = self.first_round(first, last, one)
         if not stops:
             self.writer.loop(first, last, one)
             return
@@ -386,6 +404,24 @@ class Control:
             one(number)
 
         self.writer.repeat(test, once)
+
+    def first_round(self, first: int, last: int, one: Callable[[int], None]) -> int:
+        """The first round by itself, in which variables have the types that they begin with.
+
+        In the loop, whose first number is the result, those have a value that this round has given.
+        """
+
+        def write() -> None:
+            self.env.update(self.beginnings)
+            one(first)
+
+        bound = self.bound
+        self.bound = dict(bound)
+        self.writer.branch(self.writer.apply("Less", [first, last]), write, None)
+        peeled = self.knowledge.peeled
+        new = {n: x for n, x in self.bound.items() if variable_of(n) in peeled}
+        self.bound = {**bound, **new}
+        return self.writer.apply("Add", [first, self.writer.constant(1, "l")])
 
     def rounds(self, node: ast.AST, counter: Counter) -> tuple[int, int]:
         begin, end, step = counter.begin, counter.end, counter.step
@@ -432,6 +468,10 @@ class Control:
                 ends[0].append(b - whole)
         form = self.forms.symbol(Symbol(low=ends[0], high=ends[1]))
         return Value("int", id, form=form)
+
+
+def _without(env: dict[str, Any], assigned: Container[str]) -> dict[str, Any]:
+    return {name: item for name, item in env.items() if variable_of(name) not in assigned}
 
 
 def _joined(first: Bound, second: Bound) -> Bound:

@@ -25,6 +25,7 @@ from frit.loops.nest.values import (
     Method,
     Refused,
     Row,
+    SmallArray,
     Value,
     View,
 )
@@ -63,6 +64,7 @@ class Expressions:
     failures: int | None
     forms: Forms
     item_of: Any
+    item_of_small: Any
     list_named: Any
     lists: dict[str, ListPart]
     load: Any
@@ -80,6 +82,7 @@ class Expressions:
     row_binary: Any
     settled: Any
     signs_now: Any
+    small_part: Any
     surroundings: dict[str, Any]
     writer: Any
 
@@ -286,6 +289,8 @@ class Expressions:
             raise Refused(node, "an element of a tuple")
         if isinstance(owner, ListPart):
             return self.item_of(node, owner)
+        if isinstance(owner, SmallArray):
+            return self.item_of_small(self.small_part(node, owner))
         if not isinstance(owner, View) or not owner.spans:
             raise Refused(node, "an element of something else than an array")
         view = self.part(node, owner)

@@ -39,6 +39,7 @@ class Guards:
     boundless: set[str]
     endless: set[str]
     written: set[int]
+    hold_rows_if: Any
     kept_rows: set[int]
     has_signature: bool
     asked: Asked
@@ -140,6 +141,7 @@ class Guards:
                 raise Refused(None, "an index is read from an array that the loop writes")
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]
         for array in sorted(self.kept_rows):
+            self.hold_rows_if(array in self.written)
             if array in self.written:
                 raise Refused(None, "a row is computed from an array that the loop writes")
             kept[:0] = [f"not overlap(v{array}, v{w})" for w in sorted(self.written)]

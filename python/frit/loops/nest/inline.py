@@ -19,7 +19,8 @@ import numpy
 from frit.loops.find.raising import RaisedInCall, without_exceptions
 from frit.loops.names import assigned_names, copied
 from frit.loops.nest.control import Frame
-from frit.loops.nest.values import Again, Item, Refused, Value
+from frit.loops.nest.small_arrays import variable_of
+from frit.loops.nest.values import Again, Item, Listed, Refused, Row, SmallArray, Value, View
 from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import is_generator
 from frit.loops.run.surroundings import MISSING, PLAIN, Surroundings
@@ -35,6 +36,7 @@ class Inlining:
     """Mixed into NestWriter."""
 
     env: dict[str, Any]
+    bind: Any
     bound: dict[str, Any]
     assigned: set[str]
     surroundings: dict[str, Any]
@@ -45,11 +47,14 @@ class Inlining:
     statements: Any
     flag: Any
     set_flag: Any
+    assign_small: Any
     assign_variable: Any
+    forget_makers: Any
     locals: dict[str, int]
     clear_place: Any
     read_variable: Any
     fail_where: Any
+    held_row: Any
     kind_of: Any
     knowledge: Any
 
@@ -107,17 +112,20 @@ class Inlining:
                 variable = parameter + path
                 if variable in assigned and isinstance(item, Value):
                     self.assign_variable(node, variable, item)
+                elif variable in assigned and isinstance(item, SmallArray):
+                    self.assign_small(node, variable, item)
                 else:
                     self.env[variable] = item
                     self.bound[variable] = ()
             return self.run_body(node, frame, body, name)
         finally:
             self.frames.pop()
+            self.forget_makers(path)
 
     def clear_places(self, path: str) -> None:
         """Nothing of an earlier call is left in the function's variables."""
         for name in self.locals:
-            if name.endswith(path):
+            if variable_of(name).endswith(path):
                 self.clear_place(name)
 
     def run_body(self, node: ast.Call, frame: Frame, body: list[ast.stmt], name: str) -> Item:
@@ -140,9 +148,11 @@ class Inlining:
             return None
         values = []
         for variable in frame.result_names:
-            self.bound[variable] = ()  # one of the returns was reached
+            self.bind(variable)  # one of the returns was reached
             values.append(self.read_variable(node, variable))
             if any(isinstance(end, RaisedInCall) for end in ends):
+                if isinstance(values[-1], SmallArray):
+                    raise Refused(node, f"a row of {name}(), which may raise")
                 self.let_be_any_int(variable)
         return tuple(values) if frame.is_tuple else values[0]
 
@@ -157,6 +167,8 @@ class Inlining:
     def do_Return(self, node: ast.Return) -> None:
         frame = self.frames[-1]
         item = self.operand(node.value) if node.value is not None else None
+        if len(self.frames) == 1 and isinstance(item, Listed):
+            raise Refused(node, "a list as a result")
         if not frame.is_early:
             frame.result = item
             return
@@ -166,14 +178,19 @@ class Inlining:
             return
         is_tuple = isinstance(item, tuple)
         parts = item if isinstance(item, tuple) else (item,)
+        held = [self.held_row(node, x) if isinstance(x, (Row, View)) else x for x in parts]
+        parts = tuple(held)
         names = [f"return{k if is_tuple else ''}@{frame.path}" for k in range(len(parts))]
-        if not parts or not all(isinstance(x, Value) for x in parts):
+        if not parts or not all(isinstance(x, (SmallArray, Value)) for x in parts):
             raise Refused(node, "a result that is not always a number")
         if frame.result_names not in ([], names):
             raise Refused(node, "results of several lengths")
         frame.is_tuple, frame.result_names = is_tuple, names
         for variable, part in zip(names, parts, strict=True):
-            self.assign_variable(node, variable, part)
+            if isinstance(part, SmallArray):
+                self.assign_small(node, variable, part)
+            else:
+                self.assign_variable(node, variable, part)
         if frame.returned is not None:
             self.set_flag(frame.returned, True)
 

@@ -34,6 +34,7 @@ from frit.loops.nest.randoms import Randoms
 from frit.loops.nest.reductions import Reductions
 from frit.loops.nest.rows import Rows
 from frit.loops.nest.series import Serieses
+from frit.loops.nest.small_arrays import SmallArrays, variable_of
 from frit.loops.nest.translation import (
     ARRAY,
     Inputs,
@@ -52,12 +53,14 @@ from frit.loops.nest.values import (
     Item,
     ListPart,
     Refused,
+    SmallArray,
     Value,
     View,
     kinds_in,
 )
 from frit.loops.nest.variables import Assignment, Variables
 from frit.loops.nest.views import Views
+from frit.loops.run.attributes import DOT
 from frit.loops.run.surroundings import Surroundings
 from frit.translate.flow import may_leave
 from frit.translate.record import field, record
@@ -74,6 +77,11 @@ class Knowledge:
     whiles_fail: bool = False
     stored: set[str] = field(default_factory=set)  # lists whose items the nest assigns
     appended: dict[str, str] = field(default_factory=dict)  # what kind empty lists get
+    small: dict[str, tuple[int, ...]] = field(default_factory=dict)  # variables' small arrays
+    # Arguments that have another type from the first round on, which is done by itself.
+    peeled: frozenset[str] = frozenset()
+    numbers_arrays: bool = False  # each small array that is made gets a number
+    holds_rows: bool = False  # rows of arrays that the nest changes are computed where they stand
 
 
 class NestWriter(
@@ -86,6 +94,7 @@ class NestWriter(
     Views,
     Lists,
     Rows,
+    SmallArrays,
     Reductions,
     Randoms,
     Inlining,
@@ -110,6 +119,7 @@ class NestWriter(
         self.paused: int | None = None  # a flag: there is no room for another round
         self.capacities: dict[int, list[Callable[[], str]]] = {}  # of lists that are appended to
         self.env: dict[str, Any] = {}
+        self.beginnings: dict[str, Any] = {}  # what peeled variables are before the first round
         self.bound: dict[str, tuple[tuple[Form, Form], ...]] = {}
         self.locals: dict[str, int] = {}
         self.assignments: dict[str, list[Assignment]] = {}
@@ -140,6 +150,12 @@ class NestWriter(
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
+        self.creations = 0  # of small arrays
+        self.makers_of: dict[str, set[int]] = {}  # which of them variables may hold
+        self.makers_changed: set[int] = set()
+        self.last_serial: int | None = None  # a local
+        self.of_parts: set[str] = set()  # variables that may hold a part of a small array
+        self.given_others: set[str] = set()  # variables that got an array that an argument was
         self.draws = 0  # calls that draw random numbers
         self.has_signature = False
         self.assigned = assigned_names([inputs.node])
@@ -203,14 +219,21 @@ class NestWriter(
                     raise Refused(None, f"{name} is an array of no axes")
                 array.parameter = self.writer.parameter(array.dtype, array.rank)
                 self.parameters.append(number)
-                self.arrays[name] = self.whole(array)
+                whole = self.whole(array)
                 if name in self.assigned and not is_changed_in_place(name, self.inputs.node):
-                    raise Refused(None, f"the array {name} is assigned to in the loop")
+                    if not self.take_small(name, whole):
+                        raise Refused(None, f"the array {name} is assigned to in the loop")
+                    continue
+                self.arrays[name] = whole
                 continue
             value = self.argument(number, kind)
             self.env[name] = value
             self.bound[name] = ()
-        made = {name for name in self.knowledge.places if "@" in name}  # not in the nest's text
+        # Not in the nest's text: of functions, and elements of small arrays.
+        made = {name for name in self.knowledge.places if "@" in name or "[" in name}
+        for name in [n for n in self.env if variable_of(n) in self.knowledge.peeled]:
+            self.beginnings[name] = self.env.pop(name)
+            del self.bound[name]
         for name in sorted(self.assigned | made):
             if name in self.env:
                 self.note_kind(name, self.env[name])
@@ -244,18 +267,25 @@ class NestWriter(
         results: list[str] = []
         outputs: list[Output] = []
         for name in self.inputs.outputs:
-            if name in self.arrays:
+            if name in self.arrays or self.keeps_array(name):
                 outputs.append(Output(name, ARRAY))
                 continue
             value = self.last_value(name) or self.read_variable(self.inputs.node, name)
-            if not isinstance(value, Value):
+            if isinstance(value, SmallArray):
+                self.require_known(self.inputs.node, name, self.inputs.outputs)
+            elif not isinstance(value, Value):
                 raise Refused(self.inputs.node, f"{name} is a row behind the loop")
-            output = Output(name, self.result_kind(value))
-            self.add_result(results, value, output.kind)
-            outputs.append(output)
+            outputs.append(
+                Output(name, self.result_kind(value), shape=self.add_item(results, value))
+            )
         for output in outputs:
             counter = self.counters.get(output.name)
             kinds = self.knowledge.kinds.get(output.name, frozenset())
+            if output.shape is not None:
+                if counter is not None:
+                    output.counter = len(results)
+                    self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
+                continue
             if output.name in self.env or len(kinds) < 2 or output.kind == ARRAY:
                 continue
             if counter is None:
@@ -263,6 +293,11 @@ class NestWriter(
             output.counter = len(results)
             self.add_result(results, Value("int", self.writer.read_local(counter)), "Il")
         return results, outputs
+
+    def keeps_array(self, name: str) -> bool:
+        """Whether no assignment to an argument that is a small array is ever reached."""
+        is_given = name in self.knowledge.small and name in self.inputs.names
+        return is_given and name not in self.counters
 
     def last_value(self, name: str) -> Value | None:
         """Of a variable that only a loop gives its values, and that bounds alone tell."""
@@ -290,22 +325,43 @@ class NestWriter(
             return None
         flag = len(results)
         self.add_result(results, Value("bool", self.writer.read_local(frame.returned)), "B?")
-        values = []
+        values, shapes = [], []
         for name in frame.result_names:
-            self.bound[name] = ()  # nobody asks for it if the flag is not set
+            self.bind(name)  # nobody asks for it if the flag is not set
             value = self.read_variable(self.inputs.node, name)
-            if value.mixed:
+            if isinstance(value, SmallArray):
+                self.require_known(self.inputs.node, name, frame.result_names)
+            elif value.mixed:
                 raise Refused(self.inputs.node, "a result that may be of two types")
             values.append(len(results))
-            self.add_result(results, value, self.result_kind(value))
-        return Returned(flag, values, frame.is_tuple)
+            shapes.append(self.add_item(results, value))
+        return Returned(flag, values, shapes, frame.is_tuple)
+
+    def add_item(self, results: list[str], item: Value | SmallArray) -> tuple[int, ...] | None:
+        """A result, or one for each element and the array's number; the shape of these."""
+        if isinstance(item, Value):
+            self.add_result(results, item, self.result_kind(item))
+            return None
+        serial = item.serial or Value("int", literal=0)
+        for value, kind in [*((x, self.result_kind(item)) for x in item.items), (serial, "Il")]:
+            self.add_result(results, value, kind)
+        return item.shape
+
+    def doubtful_arguments(self) -> frozenset[str]:
+        """Those that are of one type at first, and of another one from the first round on."""
+        if not isinstance(self.inputs.node, ast.For):
+            return frozenset()
+        kinds = self.knowledge.kinds.items()
+        names = {variable_of(name) for name, known in kinds if len(known) > 1}
+        # What an object's attribute is matters where the function has returned, too.
+        return frozenset(n for n in names & {*self.inputs.names} if DOT not in n)
 
     def leaves_nest(self, name: str) -> bool:
         is_result = name.startswith("return") and name.endswith("@")
-        return is_result or name in self.inputs.outputs
+        return is_result or variable_of(name) in self.inputs.outputs
 
     @staticmethod
-    def result_kind(value: Value) -> str:
+    def result_kind(value: Value | SmallArray) -> str:
         return {"int": "Il", "float": "Fd", "complex": "CD", "bool": "B?"}.get(
             value.kind, "N" + value.kind
         )
@@ -332,6 +388,7 @@ def translate(inputs: Inputs) -> Translation:
     """Raises Refused where the nest must stay Python."""
     knowledge, asked = Knowledge(), Asked(inputs.values)
     reads_elements = False
+    first: Refused | None = None
     for _ in range(24):
         writer = NestWriter(inputs, knowledge, asked)
         try:
@@ -342,7 +399,12 @@ def translate(inputs: Inputs) -> Translation:
             if not writer.is_stale:
                 if not (reads_elements or writer.scanned):
                     refused.asked = asked
-                raise
+                if first is not None:
+                    raise first from None
+                doubtful = writer.doubtful_arguments()
+                if not doubtful:
+                    raise
+                first, knowledge = refused, Knowledge(peeled=doubtful)
         finally:
             reads_elements = reads_elements or bool(writer.scanned)
             writer.writer = None

@@ -8,6 +8,7 @@ expression reads is the very one that is written, or has no element in common wi
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy
 
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.forms import Form
-from frit.loops.nest.values import Item, Refused, Row, Value, View
+from frit.loops.nest.values import Item, Refused, Row, SmallArray, Value, View
 from frit.loops.nest.views import ZERO
 
 
@@ -25,6 +26,7 @@ class Rows:
     writer: Any
     forms: Any
     loops: list[Any]
+    of_smalls: Any
     open_loops: list[Any]
     load: Any
     store: Any
@@ -80,6 +82,9 @@ class Rows:
         if is_complex(*samples) and not has_complex:
             raise Refused(node, "this of a row of complex numbers")
         kind = kind_of(samples)
+        small: Row | None = self.of_smalls(parts, kind, compute)
+        if small is not None:
+            return small
 
         def element(indices: Sequence[Value]) -> Value:
             values = [
@@ -161,6 +166,11 @@ class Rows:
         elif item.mixed:
             raise Refused(node, "a number that may be of two types")
         source = item
+        if isinstance(source, SmallArray) and len(source.shape) == len(extents):
+            for at in itertools.product(*map(range, source.shape)):
+                numbers = [Value("int", literal=k, form=Form((), k)) for k in at]
+                self.store_cast(node, self.within(target, numbers), source.element(numbers))
+            return
 
         def body(indices: list[Value]) -> None:
             at = self.within(target, indices)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -38,6 +39,17 @@ class Output:
     name: str
     kind: str  # as LoopNest wants it, or ARRAY
     counter: int = -1  # result that counts assignments of NumPy's kind; -1: there was one
+    # Of a new array: its elements are as many results, and one more says which array it is, as far
+    # as somebody asks: of several with one number, and -1 - k is value k of the call. None: it is
+    # one number.
+    shape: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many results."""
+        if self.kind == ARRAY:
+            return 0
+        return 1 if self.shape is None else math.prod(self.shape) + 1
 
 
 @record
@@ -45,7 +57,8 @@ class Returned:
     """Results: a flag, whether the function has returned, and what it gives."""
 
     flag: int
-    values: list[int]
+    values: list[int]  # the first result of each
+    shapes: list[tuple[int, ...] | None]  # as of an output's
     is_tuple: bool
 
 

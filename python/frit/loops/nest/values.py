@@ -134,6 +134,34 @@ class Row:
 
 
 @record
+class SmallArray(Row):
+    """An array of a few elements that the nest has made (small_arrays.py)."""
+
+    kind: str
+    extents: list[Value]
+    element: Callable[[Sequence[Value]], Value]
+    reads: list[View]
+    items: list[Value]  # in C order
+    shape: tuple[int, ...]
+    makers: frozenset[int]  # which arrays it may be
+    serial: Value | None = None  # which one it is; None: nobody asks, or it is a part of one
+
+
+@record
+class SmallPart:
+    """Elements of a small array: those with these numbers, or one whose number is computed."""
+
+    owner: SmallArray
+    shape: tuple[int, ...]
+    numbers: list[int]
+    index: Value | None = None
+
+
+class Listed(tuple[Any, ...]):
+    """A list that is written out, and that nothing changes."""
+
+
+@record
 class Library:
     """A module, function or type of the program's surroundings."""
 

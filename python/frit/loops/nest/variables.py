@@ -13,6 +13,7 @@ from typing import Any
 from frit.loops.nest.complexes import is_zero
 from frit.loops.nest.doubt import joined_kind, kinds_of
 from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol, Unbounded
+from frit.loops.nest.small_arrays import makers_in
 from frit.loops.nest.values import (
     COMPLEXES,
     DTYPES,
@@ -23,6 +24,7 @@ from frit.loops.nest.values import (
     ListPart,
     Refused,
     Row,
+    SmallArray,
     Value,
     View,
 )
@@ -46,6 +48,12 @@ class Variables:
 
     knowledge: Any
     writer: Any
+    assign_small: Any
+    held_row: Any
+    makers_changed: set[int]
+    makers_of: dict[str, set[int]]
+    require_alone: Any
+    read_small: Any
     forms: Forms
     env: dict[str, Any]
     bound: dict[str, tuple[tuple[Form, Form], ...]]
@@ -72,7 +80,7 @@ class Variables:
     def note_kind(self, name: str, value: Value) -> None:
         if value.mixed and self.leaves_nest(name):
             raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
-        if name in self.parts:
+        if name in self.parts or name in self.knowledge.small:
             raise Refused(None, f"{name} is a number and a row")
         known = self.knowledge.kinds.get(name, frozenset())
         kinds = known | kinds_of(value)
@@ -101,6 +109,8 @@ class Variables:
     def read_variable(self, node: ast.AST, name: str) -> Any:
         if name in self.env:
             return self.env[name]
+        if name in self.knowledge.small:
+            return self.read_small(node, name)
         if name in self.parts:
             raise Refused(node, f"{name}, which may be one of several rows")
         if name not in self.bound:
@@ -173,16 +183,41 @@ class Variables:
 
     def assign_part(self, node: ast.AST, name: str, item: Item) -> None:
         """The variable stands for a row, or for several things."""
+        if isinstance(item, (View, Row)) and (small := self.row_to_hold(node, name, item)):
+            self.assign_small(node, name, small)
+            return
         if isinstance(item, Row):
             # It is computed where it is used, from elements that stay what they are.
             self.kept_rows.update(view.array.number for view in item.reads)
         elif not isinstance(item, (View, ListPart, Character, tuple)):
             raise Refused(node, "a variable that is no number and no row")
-        if name in self.knowledge.kinds:
+        if name in self.knowledge.kinds or name in self.knowledge.small:
             raise Refused(node, f"{name} is a number and a row")
+        if held := makers_in(item):
+            self.makers_of[name] = self.makers_of.get(name, set()) | held
+            if held & self.makers_changed:
+                self.require_alone(node, name)
         self.parts.add(name)
         self.env[name] = item
         self.bound[name] = ()
+
+    def hold_rows_if(self, is_needed: bool) -> None:
+        """Variables for rows are to hold their elements, if they are few."""
+        if is_needed and not self.knowledge.holds_rows:
+            self.knowledge.holds_rows = True
+            raise Again
+
+    def row_to_hold(self, node: ast.AST, name: str, item: View | Row) -> SmallArray | None:
+        """Its elements, where the variable is to hold them rather than be computed anew."""
+        if isinstance(item, SmallArray):
+            return item
+        is_small = name in self.knowledge.small
+        if not is_small and not (isinstance(item, Row) and self.knowledge.holds_rows):
+            return None
+        small: SmallArray | None = self.held_row(node, item)
+        if small is None and is_small:
+            raise Refused(node, f"{name} is a small array, and one that may be large")
+        return small
 
     def write_place(self, node: ast.AST | None, name: str, value: Value) -> None:
         kind, mixed = self.kind_of(name)

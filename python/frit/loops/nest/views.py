@@ -260,7 +260,13 @@ class Views:
         array = view.array
         if not array.writable:
             raise Refused(node, f"the array {array.name} is read-only")
-        dtype = array.dtype
+        id = self.cast_for(node, value, array.dtype)
+        self.note_position(node)
+        self.written.add(array.number)
+        self.writer.store(array.parameter, self.indices_of(view), id, getattr(node, "lineno", 0))
+
+    def cast_for(self, node: ast.AST, value: Value, dtype: str) -> int:
+        """As an element of an array of the type."""
         if value.kind == "int" and dtype in INTEGERS:
             assert value.form is not None
             low, high = LIMITS[dtype]
@@ -273,12 +279,10 @@ class Views:
             self.fail_unless_held(value, dtype)
         elif value.mixed and dtype in INTEGERS and dtype != value.kind:
             raise Refused(node, "a number that may be of two types")
-        self.note_position(node)
-        self.written.add(array.number)
         if value.dtype in "efdFD" and dtype != value.dtype:
             self.numpy_floats = True
-        id = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
-        self.writer.store(array.parameter, self.indices_of(view), id, getattr(node, "lineno", 0))
+        id: int = self.truth_id(value) if dtype == "?" else self.emit(value, dtype)
+        return id
 
     def fail_outside_of(self, value: Value, low: int, high: int) -> None:
         apply, wide = self.writer.apply, "L" if value.kind == "L" else "l"

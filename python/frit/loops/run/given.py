@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from frit.loops.run.generators import is_generator
 
@@ -62,6 +62,21 @@ def may_end(core: Any, value: Any) -> bool:
     """Whether it is no object whose attributes a nest asks for."""
     is_value = type(value) in (*LISTS, core.Scalar) or core.loop_key((value,)) is not None
     return is_value or is_surrounding(value)
+
+
+def array_of(surroundings: Mapping[str, Any], values: Iterable[Any]) -> Callable[..., Any]:
+    """array() of the NumPy whose arrays the program makes: Frit's or its own."""
+    import numpy
+
+    ours = sys.modules.get("frit.numpy")
+    if ours is None:
+        return numpy.array
+    known = [*surroundings.values()]
+    known += [x for v in known if type(v) is types.FunctionType for x in v.__globals__.values()]
+    is_ours = any(type(v) is ours.ndarray for v in values)
+    is_ours = is_ours or any(is_surrounding(x) and real(x) is not x for x in known)
+    found: Callable[..., Any] = (ours if is_ours else numpy).array
+    return found
 
 
 def real(value: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import itertools
+import math
 import sys
 import warnings
 import weakref
@@ -15,6 +17,7 @@ from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
 from frit.loops.nest.translation import ARRAY, Inputs, Translation
+from frit.loops.run.given import array_of
 from frit.loops.run.kept_nests import question_of
 from frit.loops.run.list_runs import COUNT, TAGS, ListsOfRun, TagsNeeded, Watched
 from frit.loops.run.streams import Draws, Stream, StreamNeeded
@@ -42,9 +45,11 @@ class Plan:
         tags: Sequence[Any] = (),
         *,
         pauses: bool = False,
+        array: Callable[..., Any] = numpy.array,
     ) -> None:
         """tags: arrays like those that tell which items of a list are floats.
 
+        array: makes the arrays that the nest gives back.
         pauses: the last output is whether the nest has paused.
         """
         self.translation = translation
@@ -60,6 +65,7 @@ class Plan:
         self.may_fail = translation.failures >= 0 or bool(streams) or has_floats
         self.names = names
         self.pauses = pauses
+        self.array = array
         self.verdicts: list[Any] | None = None  # of the loops, at the first call
         # The last rounds, where they are left to Python and may fail: they are run and undone, so
         # that Python only gets rounds that do not fail; or else all rounds, before the others.
@@ -144,7 +150,7 @@ class Plan:
         rest, given = self.rest, [*values]
         assert rest is not None
         results = iter(found[1:])
-        for output in self.translation.outputs:
+        for output in self.translation.outputs:  # of numbers alone, says inputs_of_rest
             if output.kind != ARRAY:
                 given[self.number_of(output.name)] = next(results)
         if not Site.fits(rest, tuple(given[: len(given) - len(self.samples)])):
@@ -160,9 +166,8 @@ class Plan:
 
     def counts(self, found: tuple[Any, ...]) -> list[int]:
         """How many items the changed lists have now, if they may have got longer."""
-        outputs = self.translation.outputs
-        results = [k for k, output in enumerate(outputs) if output.kind != ARRAY]
-        return [found[1 + results.index(f.output)] if f.count >= 0 else 0 for f in self.lists]
+        firsts = [*itertools.accumulate((o.size for o in self.translation.outputs), initial=1)]
+        return [found[firsts[f.output]] if f.count >= 0 else 0 for f in self.lists]
 
     def has_failed(self, found: tuple[Any, ...]) -> bool:
         t = self.translation
@@ -175,21 +180,46 @@ class Plan:
         if not self.translation.outputs and self.translation.returned is None and not self.pauses:
             return ()
         given: list[Any] = []
-        results = iter(found[1:])
+        arrays: dict[int, Any] = {}
+        next_ = 1
         for output in self.translation.outputs:
-            result = next(results) if output.kind != ARRAY else None
+            first, next_ = next_, next_ + output.size
             if output.name.endswith(COUNT):
                 continue
             is_set = output.counter < 0 or found[1 + output.counter]
             stays = output.kind == ARRAY or not is_set
-            given.append(values[self.number_of(output.name)] if stays else result)
+            if stays:
+                given.append(values[self.number_of(output.name)])
+            else:
+                given.append(self.result(found, first, output.shape, values, arrays))
         returned = self.translation.returned
         if returned is not None:
-            items = tuple(found[1 + k] for k in returned.values)
+            parts = zip(returned.values, returned.shapes, strict=True)
+            items = tuple(self.result(found, 1 + k, shape, values, arrays) for k, shape in parts)
             given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
         if self.pauses:
             given.append(self.translation.paused >= 0 and found[1 + self.translation.paused])
         return tuple(given)
+
+    def result(
+        self,
+        found: tuple[Any, ...],
+        first: int,
+        shape: tuple[int, ...] | None,
+        values: tuple[Any, ...],
+        arrays: dict[int, Any],
+    ) -> Any:
+        """A number, or the array of several. arrays: those with a number, which are new."""
+        if shape is None:
+            return found[first]
+        behind = first + math.prod(shape)
+        serial = found[behind]
+        if serial < 0:
+            return values[-1 - serial]
+        if serial not in arrays or serial == 0:
+            elements = found[first:behind]
+            arrays[serial] = self.array(elements, elements[0].dtype).reshape(shape)
+        return arrays[serial]
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
@@ -386,8 +416,9 @@ class Site:
         question = question_of(origin, inputs, place.traits.attributes)
         kept = question.answer() if question is not None else None
         pauses = place.turns is not None and place.turns.pauses
+        array = array_of(inputs.surroundings, inputs.values)
         if kept is not None:
-            plan = Plan(kept, binding.names, pauses=pauses)
+            plan = Plan(kept, binding.names, pauses=pauses, array=array)
             if self.fits(plan, inputs.values):
                 return plan
         if question is not None and (why := question.refusal()) is not None:
@@ -405,7 +436,7 @@ class Site:
         if question is not None and not streams and not tagged:
             question.keep(made)
         tags = [_tags_of(x) for x in tagged]
-        return Plan(made, inputs.names, streams, tags, pauses=pauses)
+        return Plan(made, inputs.names, streams, tags, pauses=pauses, array=array)
 
 
 def translated(
@@ -433,7 +464,8 @@ def inputs_of_rest(inputs: Inputs, t: Translation) -> Inputs | None:
     for output in t.outputs:
         if output.kind == ARRAY:
             continue
-        if output.counter >= 0 or output.name not in inputs.names:
+        is_number = output.shape is None
+        if output.counter >= 0 or output.name not in inputs.names or not is_number:
             return None
         number = inputs.names.index(output.name)
         word = output.kind if output.kind[0] == "N" else output.kind[0]
