@@ -22,6 +22,7 @@ class SmallArrayProgram:
         self.seed = seed
         self.random = random.Random(seed)
         self.size = self.random.choice([2, 3])
+        self.appends_numbers = self.random.random() < 0.4
         self.lines: list[str] = []
         self.source = self.text()
 
@@ -72,7 +73,7 @@ class SmallArrayProgram:
         return f"-{self.row(depth + 1)}" if kind == 11 else f"{self.row(depth + 1)} / 4"
 
     def statement(self, indent: int, depth: int) -> None:
-        kind, row = self.random.randrange(16), self.vector()
+        kind, row = self.random.randrange(18), self.vector()
         place = self.pick("0", "1", "-1", f"i % {self.size}")
         numbers = "s * 0.5 + a[0]", "float(i)", "c[1]", "s + 1.0", "np.sum(b)", "a[0] * b[1]"
         if kind < 5:
@@ -101,10 +102,18 @@ class SmallArrayProgram:
             self.write(indent, self.pick("continue", "break"))
         elif kind == 13:
             self.write(indent, f"{row}, {self.vector()} = {self.vector()}, {self.row(1)}")
+        elif kind >= 16:
+            self.write(indent, f"{self.pick('out', 'out', 'xs')}.append({self.item()})")
         elif kind == 14:
             self.write(indent, f"{row}[:] = {self.row(1)}")
         else:
             self.write(indent, f"m[i - 1, 1] = {self.number()}")
+
+    def item(self) -> str:
+        """Of a list: most programs append but one kind."""
+        if self.appends_numbers or self.random.random() < 0.05:
+            return self.number()
+        return self.pick(f"{self.vector()}.copy()", self.vector(), self.row(1))
 
     def block(self, indent: int, depth: int) -> None:
         for _ in range(self.random.randrange(1, 4)):
@@ -135,9 +144,14 @@ class SmallArrayProgram:
         if self.random.random() < 0.2:
             self.write(1, "b = a")
         self.write(1, f"s = {self.pick('0', '0.0', '1.5')}")
+        self.write(1, f"out = {self.pick('[]', '[a]', '[1.5]', '[c, b]')}")
+        self.write(1, f"xs = {self.pick('[]', '[]', 'out', '[out]')}")
         self.write(1, "for i in range(1, n):")
         for _ in range(self.random.randrange(2, 7)):
             self.statement(2, 0)
         self.write(1, self.pick("a[0] += 7", "b[1] = 3", "pass"))
-        self.write(1, self.pick("return a, b, c, s, a is b, b is c", "return a, s", "return b, c"))
+        whose = "[[x is y for y in (a, b, c, *out)] for x in out if np.ndim(x)]"
+        self.write(1, f"held = out, xs[:9], {whose}")
+        results = "a, b, c, s, a is b, b is c", "a, s", "b, c", "s"
+        self.write(1, f"return held, {self.pick(*results)}")
         return "\n".join(self.lines) + "\n"

@@ -367,7 +367,7 @@ def test_lists_that_are_appended_to():
     same(squares, 10, [], compiled=True)
     same(squares, 10, [5, 6], compiled=True)
     same(squares, 10, [0.5], compiled=True)
-    same(squares, 10, ["x"], compiled=False)
+    same(squares, 10, ["x"], compiled=True)
     same(squares, 0, [], compiled=True)
 
     def types(a, out):

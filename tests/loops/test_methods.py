@@ -322,6 +322,45 @@ def only_its_method(s, x):
         x[i] = s.clipped(x[i])
 
 
+class Mover(Model):
+    """One whose methods assign numbers and small arrays of the object."""
+
+    def __init__(self):
+        super().__init__()
+        self.r, self.v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+        self.t = 0
+        self.largest = self.r
+
+    def force(self):
+        return -self.r / (self.r @ self.r)
+
+    def step(self, dt):
+        self.v = self.v + self.force() * dt
+        self.r = self.r + self.v * dt
+        self.t += dt
+        self.note()
+
+    def note(self):
+        if self.r[0] > self.largest[0]:
+            self.largest = self.r
+
+
+def steps(s):
+    xs = []
+    for _ in range(40):
+        s.step(0.25)
+        xs.append(s.r[0])
+    return xs, s.largest is s.r, s.t
+
+
+def steps_until(s):
+    for i in range(40):
+        s.step(0.25)
+        if s.r[1] < 0:
+            return i
+    return -1
+
+
 def counts(s):
     for i in range(s.n):
         s.out[i] = s.counts(s.x[i])
@@ -391,12 +430,14 @@ TAKEN = [
     (elements_of_a_property, Measured),
     (reads_the_level, WithSetter),
     (deep, Owner),
+    (counts, Model),
+    (counted, Measured),
+    (steps, Mover),
+    (steps_until, Mover),
 ]
 LEFT = [
     (quotients, Model),  # by 0
     (roots, Model),  # of a negative number
-    (counts, Model),
-    (counted, Measured),
     (through_a_property, Measured),
     (levels, WithSetter),
     (passes, Model),

@@ -383,4 +383,4 @@ def test_functions_that_all_call_one_another_are_priced():
     calls = [f"f{k}(x)" for k in range(40)]
     space = functions(["return " + " + ".join({*calls} - {own}) for own in calls])
     alone = functions(["return " + "x + " * 39 + "x"] * 40)
-    assert traits.price_of("f0", space.get) > 1000 * traits.price_of("f0", alone.get)
+    assert traits.price_of(space["f0"]) > 1000 * traits.price_of(alone["f0"])

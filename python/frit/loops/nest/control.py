@@ -13,6 +13,7 @@ from frit.loops.names import assigned_names, nodes_in
 from frit.loops.nest.forms import Form, Symbol
 from frit.loops.nest.small_arrays import variable_of
 from frit.loops.nest.values import Again, Counter, Item, Refused, Value
+from frit.loops.run.methods import PlainMethod
 from frit.translate.flow import LEAVING, leaves, leaves_first, may_leave, needs_flag
 from frit.translate.record import field, record
 
@@ -74,6 +75,7 @@ class Control:
     while_flags: list[Any]
     lasts: dict[str, Callable[[], Item]]
     locals: dict[str, int]
+    methods: dict[str, PlainMethod]
     kind_in_place: Any
     assign_item: Any
     assigned_inside: set[str]
@@ -112,12 +114,15 @@ class Control:
         self.forms.facts = facts
 
     def assigned_in(self, nodes: Sequence[ast.AST]) -> set[str]:
-        """Variables that may get another value: names, and small arrays that are changed."""
+        """Variables that may get another value: names, small arrays, an object's attributes."""
         names = assigned_names(nodes)
-        small = self.knowledge.small
-        if small:
-            stored = (n.value for n in nodes_in(nodes) if isinstance(n, ast.Subscript))
-            names |= {n.id for n in stored if isinstance(n, ast.Name) and n.id in small}
+        small, methods = self.knowledge.small, self.methods
+        parts = nodes_in(nodes) if small or methods else []
+        for part in parts:
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+                names |= {part.value.id} & small.keys()
+            elif isinstance(part, ast.Name) and part.id in methods:
+                names |= methods[part.id].stores
         return names
 
     def do_If(self, node: ast.If) -> None:

@@ -11,7 +11,6 @@ import numpy
 
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol
-from frit.loops.nest.inline import numpys_own
 from frit.loops.nest.values import (
     COMPLEXES,
     DTYPES,
@@ -30,6 +29,7 @@ from frit.loops.nest.values import (
     View,
 )
 from frit.loops.run.generators import is_generator
+from frit.loops.run.given import real
 
 _BINARY: dict[type[ast.operator], tuple[str, numpy.ufunc]] = {
     ast.Add: ("Add", numpy.add),
@@ -272,7 +272,7 @@ class Expressions:
             if type(value) in NUMBERS:
                 return self.literal(node, value)
             if value is not None:
-                return Library(numpys_own(value))
+                return Library(real(value))
         if isinstance(owner, Library) and is_generator(owner.value):
             return Library(getattr(owner.value, node.attr, None))
         raise Refused(node, f"the attribute {node.attr}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import sys
 import types
 from typing import Any
 
@@ -23,6 +22,7 @@ from frit.loops.nest.small_arrays import variable_of
 from frit.loops.nest.values import Again, Item, Listed, Refused, Row, SmallArray, Value, View
 from frit.loops.run.attributes import DOT
 from frit.loops.run.generators import is_generator
+from frit.loops.run.given import real
 from frit.loops.run.surroundings import MISSING, PLAIN, Surroundings
 from frit.translate.errors import TranslationError
 from frit.translate.flow import may_leave, needs_flag
@@ -252,7 +252,7 @@ class Inlining:
         is_known = isinstance(value, (types.ModuleType, type)) or callable(value)
         if value is MISSING or not (is_known or type(value) in PLAIN):
             raise Refused(node, f"{function.__name__}() uses {name}")
-        return numpys_own(value)
+        return real(value)
 
 
 class _Renaming(ast.NodeTransformer):
@@ -285,12 +285,3 @@ def _always_returns(body: list[ast.stmt]) -> bool:
         )
         return is_endless or _always_returns(last.orelse)
     return isinstance(last, ast.Return)
-
-
-def numpys_own(value: Any) -> Any:
-    """NumPy's function for Frit's of the same name, which means the same."""
-    ours = sys.modules.get("frit.numpy")
-    name = getattr(value, "__name__", None)
-    if ours is not None and isinstance(name, str) and vars(ours).get(name) is value:
-        return getattr(numpy, name, value)
-    return value

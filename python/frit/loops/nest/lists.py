@@ -8,6 +8,7 @@ number can't hold is noted beside it: in a list of floats and ints, `tags` say w
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from frit.loops.nest.values import (
     Item,
     ListPart,
     Refused,
+    SmallArray,
     Span,
     Value,
     View,
@@ -59,6 +61,7 @@ class Lists:
     is_stale: bool
     knowledge: Any
     lists: dict[str, ListPart]
+    note_holder: Any
     loose_form: Any
     note_position: Any
     operand: Any
@@ -153,6 +156,8 @@ class Lists:
         for name, most in self.pausing.items():
             count = self.emit(self.read_variable(node, name + COUNT), "l")
             behind = apply("Add", [count, self.writer.constant(most, "l")])
+            if (width := self.width_of(name)) > 1:
+                behind = apply("Multiply", [behind, self.writer.constant(width, "l")])
             size = self.writer.extent(self.lists[name].view.array.parameter, 0)
             is_there = apply("LessEqual", [behind, size])
             room = is_there if room is None else apply("LogicalAnd", [room, is_there])
@@ -169,11 +174,17 @@ class Lists:
         form = count.form
         assert form is not None
         texts = self.capacities.setdefault(array.number, [])
+        width = self.width_of(array.name)
         if array.name in self.pausing:
-            texts.append(lambda: f"2*v{self.index_of_name(array.name + COUNT)}+{MORE}")
+            texts.append(lambda: f"{width}*(2*v{self.index_of_name(array.name + COUNT)}+{MORE})")
             return View(array, (count,))
-        texts.append(lambda: self.forms.most(form + Form((), 1), facts))
+        texts.append(lambda: f"{width}*({self.forms.most(form + Form((), 1), facts)})")
         return View(array, (count,))
+
+    def width_of(self, name: str) -> int:
+        """How many elements of the list's array an item takes: an array's, and its number."""
+        known = self.knowledge.rows.get(name)
+        return 1 if known is None else math.prod(known[1]) + 1
 
     def first_of_list(self, node: ast.AST, owner: ListPart, index: Value) -> Item:
         """Of an index that is inside."""
@@ -269,7 +280,37 @@ class Lists:
             value.form = self.loose_form(-LARGEST, LARGEST)
         return value
 
+    def append_small(self, node: ast.AST, part: ListPart, small: SmallArray) -> None:
+        """out.append(array)"""
+        array, known = part.view.array, (small.kind, small.shape)
+        name = array.name
+        if name not in self.inputs.logs or small.kind not in "dl":
+            raise Refused(node, "an array in a list")
+        if not self.knowledge.numbers_arrays or name not in self.knowledge.rows:
+            self.knowledge.numbers_arrays = True
+            self.knowledge.rows[name] = known
+            self.knowledge.appended[name] = small.kind
+            self.knowledge.stored.add(name)
+            raise Again
+        if self.knowledge.rows[name] != known:
+            raise Refused(node, f"arrays of several types or shapes in the list {name}")
+        if small.serial is None:
+            raise Refused(node, "a part of an array in a list")
+        self.note_holder(node, name, small)
+        apply, constant = self.writer.apply, self.writer.constant
+        (count,), width = part.view.axes, self.width_of(name)
+        assert isinstance(count, Value) and count.form is not None
+        first = apply("Multiply", [self.emit(count, "l"), constant(width, "l")])
+        for k, item in enumerate([*small.items, small.serial]):
+            form = count.form.times(width) + Form((), k)
+            index = Value("int", apply("Add", [first, constant(k, "l")]), form=form)
+            self.put(node, array, View(array, (index,)), self.emit(item, array.dtype))
+
     def store_item(self, node: ast.AST, part: ListPart, value: Item) -> None:
+        if isinstance(value, SmallArray):
+            return self.append_small(node, part, value)
+        if part.view.array.name in self.knowledge.rows:
+            raise Refused(node, "numbers and arrays in one list")
         if not isinstance(value, Value) or part.view.spans:
             raise Refused(node, "something else than a number in a list")
         array, kind = part.view.array, part.kind
@@ -354,6 +395,7 @@ class Lists:
                     is_stored=array.number in self.written,
                     count=count,
                     output=self.inputs.outputs.index(name + COUNT) if count >= 0 else -1,
+                    shape=self.knowledge.rows.get(name, (None, None))[1],
                 )
             )
         return found

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frit import _core
-from frit.loops.names import assigned_names, nodes_in
+from frit.loops.names import nodes_in
 from frit.loops.nest.asked import Asked
 from frit.loops.nest.assignments import Assignments
 from frit.loops.nest.calls import Calls
@@ -28,7 +28,7 @@ from frit.loops.nest.expressions import Expressions
 from frit.loops.nest.forms import Form, Forms
 from frit.loops.nest.generated import Generated
 from frit.loops.nest.guard import Guards
-from frit.loops.nest.inline import Inlining, numpys_own
+from frit.loops.nest.inline import Inlining
 from frit.loops.nest.lists import Lists
 from frit.loops.nest.randoms import Randoms
 from frit.loops.nest.reductions import Reductions
@@ -61,6 +61,8 @@ from frit.loops.nest.values import (
 from frit.loops.nest.variables import Assignment, Variables
 from frit.loops.nest.views import Views
 from frit.loops.run.attributes import DOT
+from frit.loops.run.given import real
+from frit.loops.run.methods import PlainMethod
 from frit.loops.run.surroundings import Surroundings
 from frit.translate.flow import may_leave
 from frit.translate.record import field, record
@@ -77,6 +79,8 @@ class Knowledge:
     whiles_fail: bool = False
     stored: set[str] = field(default_factory=set)  # lists whose items the nest assigns
     appended: dict[str, str] = field(default_factory=dict)  # what kind empty lists get
+    # Of lists that get small arrays: the type of their elements, and their shape.
+    rows: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     small: dict[str, tuple[int, ...]] = field(default_factory=dict)  # variables' small arrays
     # Arguments that have another type from the first round on, which is done by itself.
     peeled: frozenset[str] = frozenset()
@@ -140,7 +144,7 @@ class NestWriter(
         self.frames = [Frame()]
         self.taken = Surroundings()
         self.calls_inlined = 0
-        self.surroundings = {n: numpys_own(v) for n, v in inputs.surroundings.items()}
+        self.surroundings = {n: real(v) for n, v in inputs.surroundings.items()}
         self.lasts: dict[str, Callable[[], Item]] = {}  # of loop variables
         self.truth_kinds: set[str] | None = None  # of the operands of an and or an or
         self.is_stale = False  # something was learnt that the beginning should have known
@@ -158,7 +162,17 @@ class NestWriter(
         self.given_others: set[str] = set()  # variables that got an array that an argument was
         self.draws = 0  # calls that draw random numbers
         self.has_signature = False
-        self.assigned = assigned_names([inputs.node])
+        # Methods that assign attributes of their object, which are variables.
+        self.methods = {
+            name: method
+            for name, method in self.surroundings.items()
+            if isinstance(method, PlainMethod) and method.stores
+        }
+        self.texts_of_nest = [
+            inputs.node,
+            *(statement for m in self.methods.values() for statement in m.definition.body),
+        ]
+        self.assigned = self.assigned_in(self.texts_of_nest)
         self.asked = asked
 
     def translate(self) -> Translation:
@@ -220,7 +234,7 @@ class NestWriter(
                 array.parameter = self.writer.parameter(array.dtype, array.rank)
                 self.parameters.append(number)
                 whole = self.whole(array)
-                if name in self.assigned and not is_changed_in_place(name, self.inputs.node):
+                if name in self.assigned and not is_changed_in_place(name, self.texts_of_nest):
                     if not self.take_small(name, whole):
                         raise Refused(None, f"the array {name} is assigned to in the loop")
                     continue
@@ -353,8 +367,11 @@ class NestWriter(
             return frozenset()
         kinds = self.knowledge.kinds.items()
         names = {variable_of(name) for name, known in kinds if len(known) > 1}
-        # What an object's attribute is matters where the function has returned, too.
-        return frozenset(n for n in names & {*self.inputs.names} if DOT not in n)
+        names &= {*self.inputs.names}
+        if may_leave(self.inputs.node, (ast.Return,)):
+            # What an object's attribute is matters where the function has returned, too.
+            names = {n for n in names if DOT not in n}
+        return frozenset(names)
 
     def leaves_nest(self, name: str) -> bool:
         is_result = name.startswith("return") and name.endswith("@")
@@ -373,9 +390,9 @@ class NestWriter(
         self.writer.store(array, [zero], self.emit(value, kind[1]), 0)
 
 
-def is_changed_in_place(name: str, nest: ast.AST) -> bool:
+def is_changed_in_place(name: str, nest: list[ast.AST]) -> bool:
     """Whether the nest assigns to an array's name by `name += ..` alone: it remains the array."""
-    nodes = nodes_in([nest])
+    nodes = nodes_in(nest)
     stores = {id(n) for n in nodes if isinstance(n, ast.Name) and n.id == name and is_stored(n)}
     return stores <= {id(n.target) for n in nodes if isinstance(n, ast.AugAssign)}
 

@@ -443,8 +443,6 @@ class SmallArrays:
             self.knowledge.small[name] = small.shape
             if name in self.parts:
                 raise Again
-        held = self.makers_of.setdefault(name, set())
-        held |= small.makers
         if min(small.makers) < 0:
             self.given_others.add(name)
         if self.knowledge.numbers_arrays:
@@ -452,13 +450,19 @@ class SmallArrays:
                 self.of_parts.add(name)
             else:
                 self.assign_variable(node, serial_name(name), small.serial)
-        if held & self.makers_changed:
-            self.require_alone(node, name)
+        self.note_holder(node, name, small)
         self.env.pop(name, None)  # what a parameter was given
         self.write_elements(node, name, [*enumerate(small.items)])
         self.bound[name] = ()
         if name in self.inputs.names and self.leaves_nest(name):
             self.count(self.counters.setdefault(name, -1), name)
+
+    def note_holder(self, node: ast.AST, name: str, item: Item) -> None:
+        """The variable, or the list, holds the arrays that there are in the item."""
+        held = self.makers_of.setdefault(name, set())
+        held |= makers_in(item)
+        if held & self.makers_changed:
+            self.require_alone(node, name)
 
     def write_elements(self, node: ast.AST, name: str, items: Sequence[tuple[int, Value]]) -> None:
         for k, item in items:

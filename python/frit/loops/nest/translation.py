@@ -28,6 +28,7 @@ class Inputs:
     outputs: list[str]  # variables that are read behind the nest
     surroundings: dict[str, Any]  # names of modules, functions and types
     is_unbound: frozenset[str]  # outputs that may have no value before the nest
+    logs: frozenset[str] = frozenset()  # lists that are only appended to: empty ones stand for them
     left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
 
 

@@ -50,9 +50,7 @@ class Variables:
     writer: Any
     assign_small: Any
     held_row: Any
-    makers_changed: set[int]
-    makers_of: dict[str, set[int]]
-    require_alone: Any
+    note_holder: Any
     read_small: Any
     forms: Forms
     env: dict[str, Any]
@@ -193,10 +191,8 @@ class Variables:
             raise Refused(node, "a variable that is no number and no row")
         if name in self.knowledge.kinds or name in self.knowledge.small:
             raise Refused(node, f"{name} is a number and a row")
-        if held := makers_in(item):
-            self.makers_of[name] = self.makers_of.get(name, set()) | held
-            if held & self.makers_changed:
-                self.require_alone(node, name)
+        if makers_in(item):
+            self.note_holder(node, name, item)
         self.parts.add(name)
         self.env[name] = item
         self.bound[name] = ()

@@ -90,7 +90,9 @@ def attributes_of(
         return None
     replace = _Replace(core, {name: (value, name, ()) for name, value in roots.items()}, may_end)
     made = replace.visit(copied(node))
-    stored = sorted(assigned_names([made]) & replace.paths.keys())
+    note_stores(replace.methods)
+    in_methods = (m.stores for m in replace.methods.values() if isinstance(m, PlainMethod))
+    stored = sorted(assigned_names([made]).union(*in_methods) & replace.paths.keys())
     depths = (len(path) - (path[-1] == ARRAY) for _, path in replace.paths.values())
     one_object = len(roots) == 1 and max(depths, default=1) <= 1
     if stored and not one_object:
@@ -98,6 +100,21 @@ def attributes_of(
     return Attributes(
         core, made, replace.paths, stored, replace.methods, replace.lookups, [*views.values()]
     )
+
+
+def note_stores(methods: dict[str, Any]) -> None:
+    """What methods assign of their object, and those that they call."""
+    plain = [m for m in methods.values() if isinstance(m, PlainMethod)]
+    called = {}
+    for method in plain:
+        body = method.definition.body
+        method.stores = frozenset(name for name in assigned_names(body) if DOT in name)
+        names = {part.id for part in nodes_in(body) if isinstance(part, ast.Name)}
+        found = (methods[name] for name in names & methods.keys())
+        called[id(method)] = [m for m in found if isinstance(m, PlainMethod)]
+    for _ in plain:
+        for method in plain:
+            method.stores = method.stores.union(*(m.stores for m in called[id(method)]))
 
 
 class NotPlain(Exception):
@@ -133,7 +150,6 @@ class _Replace(ast.NodeTransformer):
         self.core = core
         self.roots = roots
         self.may_end = may_end
-        self.is_in_method = False
         self.paths: dict[str, Path] = {}
         self.methods: dict[str, Any] = {}
         self.lookups: list[Lookup | SameObject] = []
@@ -164,8 +180,6 @@ class _Replace(ast.NodeTransformer):
         else:
             self.paths[name] = root, (*begin, *path)
         last = nodes[len(path) - 1]
-        if self.is_in_method and not isinstance(last.ctx, ast.Load):
-            raise NotPlain(".".join([base.id, *path]))
         made = ast.copy_location(ast.Name(name, last.ctx), last)
         if last is node:
             return made
@@ -225,10 +239,10 @@ class _Replace(ast.NodeTransformer):
     def method_of(
         self, function: types.FunctionType, owner: Any, root: str, path: tuple[str, ...]
     ) -> PlainMethod | None:
-        outer = self.roots, self.is_in_method
+        outer = self.roots
 
         def with_attributes(tree: ast.AST, name: str) -> Any:
-            self.roots, self.is_in_method = {name: (owner, root, path)}, True
+            self.roots = {name: (owner, root, path)}
             return self.visit(tree)
 
         try:
@@ -236,4 +250,4 @@ class _Replace(ast.NodeTransformer):
         except NotPlain:
             return None
         finally:
-            self.roots, self.is_in_method = outer
+            self.roots = outer

@@ -62,6 +62,7 @@ class Binding:
             return  # the next call binds anew
         self.grown: list[str] = []  # lists that the nest appends to, and their numbers
         self.grown_numbers: list[int] = []
+        self.logs: frozenset[str] = frozenset()  # those that it does nothing else with
         self.attributes = self.find_attributes(passed, space, core)
         self.bounds: Bounds | None = None
         if self.place.traits.callees:
@@ -122,9 +123,10 @@ class Binding:
 
     def find_grown(self, passed: tuple[Any, ...], space: dict[str, Any]) -> None:
         """Lists that the nest appends to: their lengths are variables of the nest."""
-        from frit.loops.run.list_runs import COUNT, appended_names
+        from frit.loops.run.list_runs import COUNT, appended_names, only_appended
 
         names = appended_names(self.node)
+        self.logs = only_appended(self.node, names)
         self.takes_all = False
         values = self.values_of(passed, space) or ()
         found = [k for k, v in enumerate(values) if self.names[k] in names and type(v) is list]
@@ -164,7 +166,7 @@ class Binding:
         if origin is None or self.place.is_eager or self.attributes is not None:
             return False
         values = self.values_of(passed, space) if self.is_whole else None
-        key = key_of(values, core) if values is not None else None
+        key = key_of(self.with_logs(values), core) if values is not None else None
         return key is not None and _kept.is_there(name_of(origin, key, self.place.is_peeled))
 
     def places_of_names(self) -> dict[str, tuple[Any, ...]]:
@@ -245,10 +247,22 @@ class Binding:
         return site.start(plan, values)
 
     def done(
-        self, given: tuple[Any, ...] | None, passed: tuple[Any, ...], space: dict[str, Any]
+        self,
+        given: tuple[Any, ...] | None,
+        passed: tuple[Any, ...],
+        space: dict[str, Any],
+        values: tuple[Any, ...] = (),
+        lists: tuple[Any, ...] = (),
     ) -> tuple[Any, ...] | None:
-        """Stores the attributes that the nest assigned; what is left of the outputs."""
+        """Stores the attributes that the nest assigned; what is left of the outputs.
+
+        lists: the values, in which others stand for lists that are only appended to.
+        """
         found = self.attributes
+        if given is not None:
+            for own, standing in zip(values, lists, strict=True):
+                if own is not standing and type(own) is list:
+                    own += standing
         if given is None or found is None or not found.stored:
             return given
         begin = len(self.place.outputs)
@@ -324,6 +338,21 @@ class Binding:
                 return self.changed(name)
         return values + tuple(len(values[k]) for k in self.grown_numbers) if self.grown else values
 
+    def with_logs(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """With empty lists for those that are only appended to, which no other value can show."""
+        if not self.logs:
+            return values
+        made = [*values]
+        counts = len(values) - len(self.grown)
+        for k, (name, number) in enumerate(zip(self.grown, self.grown_numbers, strict=True)):
+            own = values[number]
+            if name not in self.logs or any(
+                _may_be_in(own, v) for j, v in enumerate(values) if j != number
+            ):
+                continue
+            made[number], made[counts + k] = [], 0
+        return tuple(made)
+
     def changed(self, name: str) -> None:
         self.place.told = f"{name} is not what it was"
 
@@ -335,3 +364,12 @@ class Binding:
         unbound = frozenset(o for o in self.outputs if o not in self.names)
         self.site = self.sites[left] = Site(self, unbound, left)
         return self.site
+
+
+def _may_be_in(one: list[Any], value: Any) -> bool:
+    """Whether a list is the value, or in it."""
+    if value is one:
+        return True
+    if type(value) not in (list, tuple) or not value:
+        return False
+    return type(value[0]) in (list, tuple) and any(_may_be_in(one, x) for x in value)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import math
 import time
 import types
 from _thread import _count as other_threads
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy
@@ -42,6 +43,38 @@ class ListFacts:
     is_stored: bool  # its items are
     count: int
     output: int  # the one that is the count
+    # Items are arrays of this shape: an item's elements and the array's number follow one another.
+    shape: tuple[int, ...] | None = None
+
+
+class ArraysOfRun:
+    """The arrays that a nest has made, by their numbers; -1 - k is value k of the call."""
+
+    def __init__(self, make: Callable[..., Any], values: Sequence[Any]) -> None:
+        """make: array() of the program's NumPy."""
+        self.make = make
+        self.values = values
+        self.known: dict[int, Any] = {}
+
+    def of(self, serial: int, elements: Any, shape: tuple[int, ...]) -> Any:
+        """serial 0: one that nobody else has."""
+        if serial < 0:
+            return self.values[-1 - serial]
+        if serial not in self.known or serial == 0:
+            self.known[serial] = self.make(elements, elements[0].dtype).reshape(shape)
+        return self.known[serial]
+
+    def of_rows(self, array: Any, count: int, shape: tuple[int, ...]) -> list[Any]:
+        """Of the items of a list that the nest has appended arrays to."""
+        width = math.prod(shape) + 1
+        rows = array[: count * width].reshape(count, width)
+        serials = rows[:, -1].tolist()
+        elements = rows[:, :-1].reshape(count, *shape)
+        if serials and min(serials) > 0 and len({*serials}) == count:
+            made = [*map(self.make, elements)]
+            self.known.update(zip(map(int, serials), made, strict=True))
+            return made
+        return [self.of(int(k), x.ravel(), shape) for k, x in zip(serials, elements, strict=True)]
 
 
 class ListsOfRun:
@@ -105,7 +138,7 @@ class ListsOfRun:
                 return False
         return True
 
-    def store(self, counts: Sequence[int]) -> None:
+    def store(self, counts: Sequence[int], arrays: ArraysOfRun) -> None:
         for fact, count, size in zip(self.facts, counts, self.sizes, strict=True):
             if not fact.is_stored:
                 continue
@@ -113,6 +146,9 @@ class ListsOfRun:
             tags = self.values[fact.tags] if fact.tags >= 0 else None
             if fact.count < 0:
                 _core.store_list(given, array, tags)
+                continue
+            if fact.shape is not None:
+                given += arrays.of_rows(array, count, fact.shape)
                 continue
             if size and array.dtype.char in "dl?" and fact.kind != "N":
                 old = tags[:size] if tags is not None else None
@@ -166,6 +202,14 @@ def appended_names(node: ast.AST) -> set[str]:
     """Variables with a statement `name.append(x)`."""
     found = (_appended(part) for part in nodes_in([node]) if type(part) is ast.Expr)
     return {name for name in found if name}
+
+
+def only_appended(node: ast.AST, names: Iterable[str]) -> frozenset[str]:
+    """Those of which the loop does nothing else with the list."""
+    nodes = nodes_in([node])
+    appends = [name for part in nodes if type(part) is ast.Expr and (name := _appended(part))]
+    uses = [part.id for part in nodes if type(part) is ast.Name]
+    return frozenset(name for name in names if uses.count(name) == appends.count(name))
 
 
 def _appended(node: ast.Expr) -> str:

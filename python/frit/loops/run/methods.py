@@ -1,8 +1,8 @@
 """methods.py: methods of plain objects that a nest calls: `self.weight(x)`, written into it.
 
 A method whose object stands in the nest under a name is a function of its other parameters: what it
-reads of the object are variables of the nest (attributes.py). One that assigns an attribute, or
-does anything else with its object, stays Python's.
+reads and assigns of the object are variables of the nest (attributes.py). One that does anything
+else with its object stays Python's.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class PlainMethod:
     function: types.FunctionType
     definition: ast.FunctionDef
     codes: tuple[types.CodeType, ...]
+    stores: frozenset[str] = frozenset()  # the nest's variables that it may assign
 
     def is_what_it_was(self) -> bool:
         code = self.function.__code__

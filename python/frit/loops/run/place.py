@@ -339,9 +339,11 @@ class Place:
             verdict = binding.gate.verdict(*passed)
         if verdict:
             return self.not_now(_VERDICTS[verdict])
+        originals: tuple[Any, ...] = ()
         lists: tuple[Any, ...] = ()
         if key is None:
-            lists = values
+            originals, lists = values, binding.with_logs(values)
+            values = lists
             seconds = seconds_of_lists(values)
             if seconds > MOST_UNASKED and seconds > self.expected(binding, passed, seconds):
                 return self.not_now(LONG_LISTS)
@@ -369,7 +371,8 @@ class Place:
                 return self.not_now("its last rounds leave loops in it out")
         self.told = REFUSED
         site = binding.sites.get(left) or binding.make_site(left)
-        found = binding.done(site(key or core.loop_key(values), values, lists), passed, space)
+        found = site(key or core.loop_key(values), values, lists)
+        found = binding.done(found, passed, space, originals, lists)
         if found is not None:
             binding.note(signature, site)
         return found, left

@@ -19,7 +19,7 @@ from frit._signals import is_from_handler
 from frit.loops.nest.translation import ARRAY, Inputs, Translation
 from frit.loops.run.given import array_of
 from frit.loops.run.kept_nests import question_of
-from frit.loops.run.list_runs import COUNT, TAGS, ListsOfRun, TagsNeeded, Watched
+from frit.loops.run.list_runs import COUNT, TAGS, ArraysOfRun, ListsOfRun, TagsNeeded, Watched
 from frit.loops.run.streams import Draws, Stream, StreamNeeded
 from frit.translate.record import replace
 
@@ -139,11 +139,12 @@ class Plan:
         ):
             put_back(kept)
             return None
+        arrays = ArraysOfRun(self.array, values)
         if changed is not None:
-            changed.store(self.counts(found))
+            changed.store(self.counts(found), arrays)
         if found[0] & _ERRORS and t.numpy_floats:
             warn(found[0])
-        return self.outputs(found, values)
+        return self.outputs(found, values, arrays)
 
     def rest_fails(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
         """Whether the last rounds would, behind those that have run."""
@@ -176,11 +177,16 @@ class Plan:
         count = found[1 + t.failures] if t.failures >= 0 else 0
         return bool(count or (found[0] & _ERRORS and t.numpy_floats))
 
-    def outputs(self, found: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    def outputs(
+        self,
+        found: tuple[Any, ...],
+        values: tuple[Any, ...],
+        arrays: ArraysOfRun | None = None,
+    ) -> tuple[Any, ...]:
         if not self.translation.outputs and self.translation.returned is None and not self.pauses:
             return ()
         given: list[Any] = []
-        arrays: dict[int, Any] = {}
+        arrays = arrays or ArraysOfRun(self.array, values)
         next_ = 1
         for output in self.translation.outputs:
             first, next_ = next_, next_ + output.size
@@ -191,35 +197,15 @@ class Plan:
             if stays:
                 given.append(values[self.number_of(output.name)])
             else:
-                given.append(self.result(found, first, output.shape, values, arrays))
+                given.append(_result(found, first, output.shape, arrays))
         returned = self.translation.returned
         if returned is not None:
             parts = zip(returned.values, returned.shapes, strict=True)
-            items = tuple(self.result(found, 1 + k, shape, values, arrays) for k, shape in parts)
+            items = tuple(_result(found, 1 + k, shape, arrays) for k, shape in parts)
             given += [found[1 + returned.flag], items if returned.is_tuple else items[0]]
         if self.pauses:
             given.append(self.translation.paused >= 0 and found[1 + self.translation.paused])
         return tuple(given)
-
-    def result(
-        self,
-        found: tuple[Any, ...],
-        first: int,
-        shape: tuple[int, ...] | None,
-        values: tuple[Any, ...],
-        arrays: dict[int, Any],
-    ) -> Any:
-        """A number, or the array of several. arrays: those with a number, which are new."""
-        if shape is None:
-            return found[first]
-        behind = first + math.prod(shape)
-        serial = found[behind]
-        if serial < 0:
-            return values[-1 - serial]
-        if serial not in arrays or serial == 0:
-            elements = found[first:behind]
-            arrays[serial] = self.array(elements, elements[0].dtype).reshape(shape)
-        return arrays[serial]
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
@@ -234,6 +220,16 @@ class Plan:
 
     def number_of(self, name: str) -> int:
         return self.names.index(name)
+
+
+def _result(
+    found: tuple[Any, ...], first: int, shape: tuple[int, ...] | None, arrays: ArraysOfRun
+) -> Any:
+    """A number, or the array of several and its number."""
+    if shape is None:
+        return found[first]
+    behind = first + math.prod(shape)
+    return arrays.of(found[behind], found[first:behind], shape)
 
 
 class Refusal(Exception):
@@ -384,6 +380,7 @@ class Site:
             binding.outputs,
             binding.surroundings,
             self.is_unbound,
+            binding.logs,
             self.left,
         )
         try:

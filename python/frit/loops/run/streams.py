@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from frit.loops.run.generators import PCGS, PYTHONS, TWISTERS
+from frit.loops.run.generators import PCGS, PYTHONS, TWISTERS, is_generator
 
 Arrays = tuple[numpy.ndarray[Any, Any], ...]
 WORDS = 624
@@ -245,7 +245,7 @@ def stream_of(function: Any) -> tuple[Stream, str] | None:
     """What a call of it draws from, and which function it is; None: something else."""
     owner = _numpys_own(getattr(function, "__self__", None))
     name = getattr(function, "__name__", "")
-    kind = _kind_of(owner) if owner is not None else None
+    kind = _kind_of(owner) if is_generator(owner) else None
     return (kind(owner), name) if kind is not None and name in kind.functions else None
 
 

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from frit.loops.run.given import real
 from frit.loops.run.place import original_code
 
 MISSING = object()
@@ -75,6 +76,7 @@ class Description:
                 self.words += module, name, self.word_or_none(space[name])
 
     def word(self, value: Any) -> Any:
+        value = real(value)
         kind = type(value)
         if kind in PLAIN and value == value:
             return kind.__name__, value

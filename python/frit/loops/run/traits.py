@@ -41,7 +41,12 @@ class Guess:
         """With numbers for calls."""
         if not self.calls:
             return self
-        prices = [price_of(path, value_of) or default for path, default in self.calls]
+        functions = [function_of(path, value_of) for path, _ in self.calls]
+        scale = _OF_ARRAYS if any(f is not None and _makes_arrays(f) for f in functions) else 1.0
+        prices = [
+            scale * price_of(f) if f is not None else default
+            for f, (_, default) in zip(functions, self.calls, strict=True)
+        ]
         steps = [("c", prices[int(n)]) if word == "k" else (word, n) for word, n in self.steps]
         return Guess(folded(steps), self.names)
 
@@ -94,10 +99,17 @@ _OPERATIONS: dict[str, Callable[..., float]] = {
 # function goes round, of which nothing is known.
 _INSTRUCTION, _CALL, _ROUNDS = 10.0, 40.0, 24
 _MOST_CALLS = 4  # in one another
+# Functions that make arrays, in what is called with their results too: instructions take as many
+# times as long, about, since these are small arrays, or large ones that take longer still.
+_OF_ARRAYS = 5.0
+# What makes arrays of numbers that stand there.
+MAKERS = frozenset(
+    "array asarray zeros ones empty zeros_like ones_like full concatenate hstack cross".split()
+)
 
 
-def price_of(path: str, value_of: Callable[[str], Any]) -> float:
-    """Nanoseconds of a call of one of the program's functions or methods; 0: it is none."""
+def function_of(path: str, value_of: Callable[[str], Any]) -> types.FunctionType | None:
+    """One of the program's functions or methods; None: it is none."""
     first, *names = path.split(".")
     value = value_of(first)
     for name in names:
@@ -107,7 +119,16 @@ def price_of(path: str, value_of: Callable[[str], Any]) -> float:
             found = (vars(c).get(name) for c in type(value).__mro__)
             value = next((x for x in found if x is not None), None)
     value = getattr(value, "__func__", value) if isinstance(value, staticmethod) else value
-    return _price_of_code(value, 0, {}) if isinstance(value, types.FunctionType) else 0.0
+    return value if isinstance(value, types.FunctionType) else None
+
+
+def price_of(function: types.FunctionType) -> float:
+    """Nanoseconds of a call."""
+    return _price_of_code(function, 0, {})
+
+
+def _makes_arrays(function: types.FunctionType) -> bool:
+    return not MAKERS.isdisjoint(function.__code__.co_names)
 
 
 _own_prices: WeakKeyDictionary[types.CodeType, float] = WeakKeyDictionary()

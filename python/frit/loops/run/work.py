@@ -15,7 +15,7 @@ import builtins
 from collections.abc import Container, Sequence
 
 from frit.loops.names import attribute_chain, nodes_in, path_of
-from frit.loops.run.traits import Guess, Step, folded
+from frit.loops.run.traits import MAKERS, Guess, Step, folded
 
 # Nanoseconds that CPython takes, about: of NumPy's arrays and scalars, which loops here are over.
 ACCESS, TUPLE, OPERATION, CALL, NAME, ROUND = 35, 25, 30, 40, 3, 20
@@ -25,6 +25,8 @@ SLICE, PRODUCT, DOTTED_CALL = 60, 150, 120
 _CHEAP = ("math", "cmath", "random")
 _NO_FUNCTIONS = frozenset([*_CHEAP, *dir(builtins)])  # of the program: their calls are priced here
 _ROW_CALLS = {"norm": 300, "std": 1500, "var": 1500, "median": 5000}
+NEW_ARRAY, ROW = 500, 150  # a small array that is made, and an operation with one
+CALLS_OF_GIVEN = 2.0  # of a function that a call is given
 # Many rather than few: a long nest that stays Python is worse than a short one that does not.
 UNKNOWN_ROUNDS = 64
 _SIMPLE = (ast.Name, ast.Constant)
@@ -50,6 +52,7 @@ class _Writer:
         if self.known & set(FUNCTIONS):
             raise _Unknown
         self.names: list[str] = []  # that are read
+        self.arrays: set[str] = set()
         self.middles: dict[str, list[Step]] = {}  # of the indices of loops around
         self.calls: list[tuple[str, float]] = []  # of what may be the program's own
 
@@ -166,6 +169,7 @@ class _Writer:
 
     def body(self, nodes: Sequence[ast.stmt]) -> list[Step]:
         plain, parts = ROUND, []
+        plain += ROW * sum(self.is_row(node) for node in _own_nodes(nodes))
         for node in nodes:
             if isinstance(node, ast.For):
                 parts += [*self.loop(node), ("+", 0.0)]
@@ -192,7 +196,39 @@ class _Writer:
                 if call not in self.calls:
                     self.calls.append(call)
                 steps += [("k", self.calls.index(call)), ("+", 0.0)]
+                for function in part.args:  # if it is one, it is called there
+                    if isinstance(function, ast.Name) and isinstance(part.func, ast.Name):
+                        call = function.id, 0.0
+                        if call not in self.calls:
+                            self.calls.append(call)
+                        called = ("k", self.calls.index(call)), ("c", CALLS_OF_GIVEN)
+                        steps += [*called, ("*", 0.0), ("+", 0.0)]
         return steps
+
+    def is_row(self, node: ast.AST) -> bool:
+        """Whether it is an operation with an array."""
+        if isinstance(node, ast.BinOp):
+            return self.is_array(node.left) or self.is_array(node.right)
+        return isinstance(node, ast.UnaryOp | ast.AugAssign) and self.is_array(_operand(node))
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Whether it surely is a new array, or a variable for one."""
+        if isinstance(node, ast.Name):
+            return node.id in self.arrays
+        if isinstance(node, ast.Call):
+            return _makes_array(node)
+        return self.is_row(node)
+
+    def find_arrays(self, node: ast.AST) -> None:
+        """Variables for arrays as a whole: of which elements are asked, and which are operands."""
+        nodes = nodes_in([node])
+        bases = {n.value.id for n in nodes if isinstance(n, ast.Subscript) and _is_name(n.value)}
+        operands = [x for n in nodes if isinstance(n, ast.BinOp) for x in (n.left, n.right)]
+        self.arrays = {x.id for x in operands if isinstance(x, ast.Name)} & bases
+        for _ in range(2):
+            for part in nodes:
+                if isinstance(part, ast.Assign) and self.is_array(part.value):
+                    self.arrays |= {x.id for x in part.targets if isinstance(x, ast.Name)}
 
     def generated(self, node: ast.GeneratorExp | ast.ListComp) -> list[Step]:
         """Its first loop's rounds."""
@@ -212,6 +248,25 @@ class _Writer:
         except _Unknown:
             rounds = [("c", UNKNOWN_ROUNDS)]
         return [*rounds, *self.body(node.body), ("*", 0)]
+
+
+def _own_nodes(nodes: Sequence[ast.stmt]) -> list[ast.AST]:
+    """Those that a body prices itself, and no loop or branch in it."""
+    others = (ast.For, ast.While, ast.If)
+    tests = [node.test for node in nodes if isinstance(node, ast.If)]
+    return nodes_in([*tests, *(node for node in nodes if not isinstance(node, others))])
+
+
+def _operand(node: ast.UnaryOp | ast.AugAssign) -> ast.expr:
+    return node.operand if isinstance(node, ast.UnaryOp) else node.target
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name)
+
+
+def _makes_array(node: ast.Call) -> bool:
+    return path_of(node.func).rpartition(".")[2] in MAKERS
 
 
 def _series_name(node: ast.expr) -> str:
@@ -282,6 +337,8 @@ def _price_of_call(callee: ast.expr) -> int:
     base, names = attribute_chain(callee)
     if names and names[-1].attr == "append":
         return OPERATION
+    if path_of(callee).rpartition(".")[2] in MAKERS:
+        return NEW_ARRAY
     if not names or (isinstance(base, ast.Name) and base.id in _CHEAP):
         return CALL
     return _ROW_CALLS.get(names[-1].attr, DOTTED_CALL)
@@ -298,6 +355,7 @@ def guess_of(
         return None
     try:
         writer = _Writer(names, owners)
+        writer.find_arrays(node)
         rounds = writer.rounds(node)
         steps = [*rounds, *writer.body(node.body), ("*", 0.0)]
         return Guess(folded(steps), writer.names, writer.calls)
