@@ -346,6 +346,62 @@ def random_rows():
     return np.random.default_rng(3).normal(size=(500, 2))
 
 
+def iterates(n):
+    y, total = np.array([1.0, 2.0, 0.5]), 0.0
+    for i in range(n):
+        y = y * 0.9 + 0.1 * i
+        for k, v in enumerate(y):
+            total += v * k
+        for v in y:
+            total -= v
+    return y, total
+
+
+def iterates_over_what_changes(n):
+    y, total = np.array([1.0, 2.0, 0.5]), 0.0
+    for _ in range(n):
+        y = y * 0.9
+        for k, v in enumerate(y):
+            y[2 - k] += v
+            total += v
+    return y, total
+
+
+def chain_of_masses(r, t):
+    half = len(r) // 2
+    x, v = r[:half], r[half:]
+    d = np.empty(r.shape, float)
+    d[:half] = v
+    d[half] = x[1] - x[0] + t
+    d[-1] = x[-2] - x[-1]
+    for i in range(1, half - 1):
+        d[i + half] = (x[i + 1] - x[i]) + (x[i - 1] - x[i])
+    return np.array(d, float)
+
+
+def masses(n):
+    r = np.zeros(6)
+    r[0] = 1.0
+    out, times = np.empty((n, 6)), np.arange(n) * 0.125
+    for i, t in enumerate(times):
+        out[i] = r
+        k = 0.125 * chain_of_masses(r, t)
+        r += 0.125 * chain_of_masses(r + 0.5 * k, t + 0.0625)
+    return out, r
+
+
+def trajectory(n):
+    s = np.array([1.0, 0.5, 0.25])
+    path, speeds, copies = [s], [[]], []
+    for _ in range(n):
+        s = s + 0.125 * np.array([s[1], -s[0], 0.5])
+        path.append(s)
+        speeds.append(s[1])
+        copies.append(s.copy())
+    s[0] = 100.0
+    return np.array(path), speeds, copies, path[-1] is s
+
+
 CASES = [
     (rk4_rows, 300, 1e-2),
     (rebinding, 300, 1e-2),
@@ -369,6 +425,9 @@ CASES = [
     (euler_list, 300, 0.01),
     (rows_held, 200),
     (early2, 100),
+    (iterates, 40),
+    (masses, 50),
+    (trajectory, 40),
 ]
 
 
@@ -519,7 +578,10 @@ def changed_by_the_function(n):
     return total
 
 
-@pytest.mark.parametrize("function", [part_of_the_array, held_in_a_tuple, changed_by_the_function])
+@pytest.mark.parametrize(
+    "function",
+    [iterates_over_what_changes, part_of_the_array, held_in_a_tuple, changed_by_the_function],
+)
 def test_arrays_that_share_elements(function):
     both(function, 9)
 

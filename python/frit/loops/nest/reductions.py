@@ -199,9 +199,9 @@ class Reductions:
             sizes.append(size)
         return sizes if math.prod(sizes) <= LEAF else None
 
-    def size_now(self, form: Form) -> int | None:
-        """The number that it is at this call throughout, from 1 to LEAF."""
-        low, high = 1, LEAF
+    def size_now(self, form: Form, low: int = 1) -> int | None:
+        """The number that it is at this call throughout, from `low` to LEAF."""
+        high = LEAF
         while low <= high:
             middle = (low + high) // 2
             signs = self.signs_now(form - Form((), middle))

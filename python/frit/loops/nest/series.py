@@ -14,7 +14,17 @@ from typing import Any
 import numpy
 
 from frit.loops.nest.forms import Form
-from frit.loops.nest.values import Counter, Item, Library, ListPart, Refused, Series, Value, View
+from frit.loops.nest.values import (
+    Counter,
+    Item,
+    Library,
+    ListPart,
+    Refused,
+    Series,
+    SmallArray,
+    Value,
+    View,
+)
 from frit.loops.nest.views import UNIT, ZERO
 from frit.loops.run.list_runs import COUNT
 
@@ -30,6 +40,7 @@ class Serieses:
     first_of_list: Any
     assigned_inside: set[str]
     forms: Any
+    note_holder: Any
     number: Any
     numpy_floats: bool
     operand: Any
@@ -65,6 +76,10 @@ class Serieses:
         item = self.operand(node)
         if isinstance(item, View) and item.spans:
             return self.elements(node, item)
+        if isinstance(item, SmallArray) and len(item.shape) == 1:
+            # The elements are those of now: nobody may change the array meanwhile.
+            self.note_holder(node, f"for {node.lineno}.{node.col_offset}", item)
+            return Series([Counter(ZERO, item.extents[0], UNIT)], item.element, lambda at: None)
         if isinstance(item, ListPart) and not self.grows(item):
             return self.items_of_list(node, item)
         if isinstance(item, tuple):

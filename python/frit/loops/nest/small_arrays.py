@@ -38,8 +38,8 @@ from frit.loops.nest.views import ZERO
 MOST_ELEMENTS = 24
 
 # What makes an array of these arguments.
-_LIKE = {numpy.zeros_like: 0, numpy.ones_like: 1}
-_FILLED = {numpy.zeros: 0, numpy.ones: 1}
+_LIKE = {numpy.zeros_like: 0, numpy.ones_like: 1, numpy.empty_like: 0}
+_FILLED = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}
 _JOINING = (numpy.concatenate, numpy.hstack)
 _OF_ITEMS = (numpy.array, numpy.asarray)
 MAKERS = (*_LIKE, *_FILLED, *_JOINING, *_OF_ITEMS, numpy.copy, numpy.cross)
@@ -63,6 +63,7 @@ class SmallArrays:
     forms: Any
     given_others: set[str]
     index: Any
+    integer: Any
     inputs: Any
     integer_of: Any
     kept_rows: set[int]
@@ -371,10 +372,8 @@ class SmallArrays:
 
     def key_of(self, node: ast.AST, key: ast.expr, extent: int) -> int | slice | Value:
         if isinstance(key, ast.Slice):
-            ends = [self.operand(x) if x else None for x in (key.lower, key.upper, key.step)]
-            if any(x is not None and not _is_literal(x) for x in ends):
-                raise Refused(node, "a slice of a small array that is no number of the text")
-            return slice(*(x.literal if x is not None else None for x in ends))
+            ends = (key.lower, key.upper, key.step)
+            return slice(*(self.known_integer(x) if x is not None else None for x in ends))
         value = self.operand(key)
         if not isinstance(value, Value):
             raise Refused(node, "an index that is no integer")
@@ -385,6 +384,17 @@ class SmallArrays:
             return int(value.literal) % extent
         found: Value = self.index(Span(ZERO, _number(extent)), self.integer_of(node, value))
         return found
+
+    def known_integer(self, node: ast.expr) -> int:
+        """What it is at each call."""
+        value = self.integer(node)
+        if value.literal is not None:
+            return int(value.literal)
+        number: int | None = self.size_now(value.form, -MOST_ELEMENTS)
+        if number is None:
+            raise Refused(node, "a part of a small array that is not the same at each call")
+        self.require(value.form, number, number)
+        return number
 
     def item_of_small(self, part: SmallPart) -> Value | SmallArray:
         owner = part.owner

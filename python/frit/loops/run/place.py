@@ -22,6 +22,7 @@ from frit.loops.run.loading import engine, lost
 from frit.loops.run.traits import (
     FIRST_WORTH,
     KEPT_WORTH,
+    OF_ARRAYS_WORTH,
     SHORT,
     WORTH,
     Guess,
@@ -468,7 +469,9 @@ class Place:
         core: Any,
     ) -> Any:
         """inputs: where a call finds what the guess reads; is_kept: it has been translated."""
-        worth = min(WORTH, KEPT_WORTH) if is_kept else WORTH
+        worth = WORTH * (OF_ARRAYS_WORTH if guess is not None and guess.makes_arrays else 1.0)
+        if is_kept:
+            worth = min(worth, KEPT_WORTH)
         steps = guess.steps if guess is not None else []
         gate = core.LoopGate(
             self, space, steps, inputs, SHORT, worth, worth * FIRST_WORTH, self.is_eager

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import add, mul
 from weakref import WeakKeyDictionary
 
-from frit.translate.record import field, record
+from frit.translate.record import field, record, values_of
 
 TYPE_CHECKING = False  # typing takes longer to load than a small program to run
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ SHORT = 1e-6
 # translation takes; and as many times that before the first of a process, which loads modules and
 # mostly LLVM: some 55 ms of CPU time.
 WORTH, FIRST_WORTH = 10e-3, 6.0
+OF_ARRAYS_WORTH = 2.0  # times that, of a nest that makes arrays: it is written out by elements
 KEPT_WORTH = 1e-3  # the same for a nest that an earlier process has translated
 # What is done to a stack of numbers (loop_guess.h says what), and with what.
 Step = tuple[str, float]
@@ -36,19 +37,21 @@ class Guess:
     steps: list[Step] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     calls: list[tuple[str, float]] = field(default_factory=list)
+    makes_arrays: bool = False  # of a few numbers, which a translation writes out
 
     def priced(self, value_of: Callable[[str], Any]) -> Guess:
         """With numbers for calls."""
         if not self.calls:
             return self
         functions = [function_of(path, value_of) for path, _ in self.calls]
-        scale = _OF_ARRAYS if any(f is not None and _makes_arrays(f) for f in functions) else 1.0
+        makes_arrays = any(f is not None and _makes_arrays(f) for f in functions)
+        scale = _OF_ARRAYS if makes_arrays else 1.0
         prices = [
             scale * price_of(f) if f is not None else default
             for f, (_, default) in zip(functions, self.calls, strict=True)
         ]
         steps = [("c", prices[int(n)]) if word == "k" else (word, n) for word, n in self.steps]
-        return Guess(folded(steps), self.names)
+        return Guess(folded(steps), self.names, makes_arrays=makes_arrays or self.makes_arrays)
 
     def seconds(self, value_of: Callable[[str], Any]) -> float:
         """What loop_guess.h computes, of numbers and lists; 0: who knows."""
@@ -226,7 +229,7 @@ def traits_of(node: ast.For | ast.While, variables: Iterable[str]) -> Traits:
 def as_row(traits: Traits) -> tuple[Any, ...]:
     """What marshal can write."""
     found = traits.guess, traits.early
-    guesses = [(g.steps, g.names, g.calls) if g is not None else None for g in found]
+    guesses = [values_of(g) if g is not None else None for g in found]
     return traits.owners, traits.attributes, traits.callees, *guesses, traits.has_computed_bounds
 
 

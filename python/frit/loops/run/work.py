@@ -358,6 +358,7 @@ def guess_of(
         writer.find_arrays(node)
         rounds = writer.rounds(node)
         steps = [*rounds, *writer.body(node.body), ("*", 0.0)]
-        return Guess(folded(steps), writer.names, writer.calls)
+        makes_arrays = any(isinstance(x, ast.Call) and _makes_array(x) for x in nodes_in([node]))
+        return Guess(folded(steps), writer.names, writer.calls, makes_arrays)
     except (_Unknown, RecursionError, OverflowError, ZeroDivisionError):
         return None
