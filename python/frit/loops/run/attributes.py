@@ -31,7 +31,7 @@ class Attributes:
     """Of the objects that some variables of a nest are.
 
     node: the nest with variables in their places; paths: what those are; stored: whose variables
-    the nest assigns, all of them right below the one object; methods: what the nest calls, and the
+    the nest assigns, all of them right below one object, which no other variable is; methods: what the nest calls, and the
     generators that it draws from; views: those whose arrays are among the variables.
     """
 
@@ -54,6 +54,7 @@ class Attributes:
         self.paths = tuple((self.roots.index(root), *path) for root, path in paths.values())
         self.stored = stored
         self.stored_names = tuple(paths[name][1][0] for name in stored)
+        self.changed = self.roots.index(paths[stored[0]][0]) if stored else -1
         self.methods = methods
         self.plain_methods = [m for m in methods.values() if isinstance(m, PlainMethod)]
         self.checked = [(x, self.roots.index(x.root)) for x in checked]
@@ -61,8 +62,10 @@ class Attributes:
     def values(self, objects: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Of the objects, one a root; None: one is no plain attribute now."""
         for name in self.stored_names:
-            if not self.core.is_plain_store(objects[0], name):
+            if not self.core.is_plain_store(objects[self.changed], name):
                 return None
+        if self.stored and sum(x is objects[self.changed] for x in objects) > 1:
+            return None
         for found, number in self.checked:
             if not found.holds(self.core, number, objects):
                 return None
@@ -73,7 +76,7 @@ class Attributes:
 
     def store(self, objects: tuple[Any, ...], values: tuple[Any, ...]) -> None:
         for name, value in zip(self.stored_names, values, strict=True):
-            setattr(objects[0], name, value)
+            setattr(objects[self.changed], name, value)
 
 
 def attributes_of(
@@ -94,8 +97,8 @@ def attributes_of(
     in_methods = (m.stores for m in replace.methods.values() if isinstance(m, PlainMethod))
     stored = sorted(assigned_names([made]).union(*in_methods) & replace.paths.keys())
     depths = (len(path) - (path[-1] == ARRAY) for _, path in replace.paths.values())
-    one_object = len(roots) == 1 and max(depths, default=1) <= 1
-    if stored and not one_object:
+    one_object = len({replace.paths[name][0] for name in stored}) == 1
+    if stored and (not one_object or max(depths, default=1) > 1):
         return None  # another path may lead to what is stored
     return Attributes(
         core, made, replace.paths, stored, replace.methods, replace.lookups, [*views.values()]
