@@ -60,8 +60,9 @@ class Writer:
                 f"            z = z + {inner}",
             ]
             names = [*names, "z"]
-        if self.chance(0.1):
-            lines += [f"        self.{self.one_of(['s', 'a[0]'])} += 1"]
+        if self.chance(0.3):
+            changes = "self.s += 1", "self.a[0] += 1", "self.k += 1", f"self.s = {self.value(names)}"
+            lines += [f"        {self.one_of(changes)}"]
         return [*lines, f"        return {self.value(names)}"]
 
     def loop(self) -> list[str]:

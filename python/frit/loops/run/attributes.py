@@ -31,8 +31,9 @@ class Attributes:
     """Of the objects that some variables of a nest are.
 
     node: the nest with variables in their places; paths: what those are; stored: whose variables
-    the nest assigns, all of them right below one object, which no other variable is; methods: what the nest calls, and the
-    generators that it draws from; views: those whose arrays are among the variables.
+    the nest assigns, all of them right below one object, which no other variable is; methods: what
+    the nest calls, and the generators that it draws from; views: those whose arrays are among the
+    variables.
     """
 
     def __init__(

@@ -29,6 +29,7 @@ from frit.loops.run.traits import (
     Traits,
     as_row,
     from_row,
+    makes_arrays,
     traits_of,
 )
 from frit.loops.run.turns import IN_VAIN, LONG_ROUND, NEVER, REFUSED_COUNTS, TURN, Turns, now
@@ -234,7 +235,8 @@ class Place:
         turns = self.turns
         assert turns is not None
         seconds = turns.end(now(), self.rounds)
-        if not self.may_be_worth_it(turns, seconds):
+        values = dict(zip(self.passed, passed, strict=True))
+        if not self.may_be_worth_it(turns, seconds, values):
             self.rounds = turns.following()
             return None
         found, _ = self.start(passed, None, sys._getframe(1))
@@ -255,7 +257,7 @@ class Place:
     def is_pausing(self) -> bool:
         return self.turns is not None and self.turns.pauses
 
-    def may_be_worth_it(self, turns: Turns, seconds: float) -> bool:
+    def may_be_worth_it(self, turns: Turns, seconds: float, values: dict[str, Any]) -> bool:
         if self.is_eager or turns.has_paused:
             return True
         if turns.each > LONG_ROUND and any(place.has_plans_of_arrays() for place in self.inner):
@@ -264,7 +266,15 @@ class Place:
             if not turns.has_loops:  # those count by themselves
                 lost.measured += seconds
             return lost.is_worth_engine()
-        return turns.is_worth_it()
+        if not turns.is_worth_it():
+            return False
+        space = self.space if self.space is not None else sys._getframe(2).f_globals
+
+        def value_of(name: str) -> Any:
+            return values.get(name, space.get(name))
+
+        is_large = makes_arrays(self.traits.callees, value_of)
+        return not is_large or turns.is_worth_it(OF_ARRAYS_WORTH)
 
     def rest(self, rounds: Any) -> Any:
         """Runs the nest, if it can, but for its last rounds: what is left of the range."""

@@ -44,7 +44,7 @@ class Guess:
         if not self.calls:
             return self
         functions = [function_of(path, value_of) for path, _ in self.calls]
-        makes_arrays = any(f is not None and _makes_arrays(f) for f in functions)
+        makes_arrays = any(map(_makes_arrays, functions))
         scale = _OF_ARRAYS if makes_arrays else 1.0
         prices = [
             scale * price_of(f) if f is not None else default
@@ -130,8 +130,15 @@ def price_of(function: types.FunctionType) -> float:
     return _price_of_code(function, 0, {})
 
 
-def _makes_arrays(function: types.FunctionType) -> bool:
-    return not MAKERS.isdisjoint(function.__code__.co_names)
+def _makes_arrays(function: types.FunctionType | None) -> bool:
+    return function is not None and not MAKERS.isdisjoint(function.__code__.co_names)
+
+
+def makes_arrays(callees: Iterable[str], value_of: Callable[[str], Any]) -> bool:
+    """Whether a nest makes small arrays, as far as what it calls shows that."""
+    if any(path.rpartition(".")[2] in MAKERS for path in callees):
+        return True
+    return any(_makes_arrays(function_of(path, value_of)) for path in callees)
 
 
 _own_prices: WeakKeyDictionary[types.CodeType, float] = WeakKeyDictionary()

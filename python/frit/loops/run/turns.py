@@ -81,9 +81,10 @@ class Turns:
         self.spent += self.each * rounds
         return self.each * rounds
 
-    def is_worth_it(self) -> bool:
+    def is_worth_it(self, times: float = 1.0) -> bool:
+        """times: what its translation takes, of another one's."""
         is_first = "frit.loops.nest.nest" not in sys.modules
-        return self.spent > WORTH * (FIRST_WORTH if is_first else 1.0)
+        return self.spent > times * WORTH * (FIRST_WORTH if is_first else 1.0)
 
     def following(self) -> int:
         """The rounds of the next one."""
