@@ -61,8 +61,8 @@ class Writer:
             ]
             names = [*names, "z"]
         if self.chance(0.3):
-            changes = "self.s += 1", "self.a[0] += 1", "self.k += 1", f"self.s = {self.value(names)}"
-            lines += [f"        {self.one_of(changes)}"]
+            more = f"self.{self.one_of(['s', 'a[0]', 'k'])} += 1"
+            lines += ["        " + self.one_of([more, more, f"self.s = {self.value(names)}"])]
         return [*lines, f"        return {self.value(names)}"]
 
     def loop(self) -> list[str]:
