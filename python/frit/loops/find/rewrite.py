@@ -256,7 +256,7 @@ class Rewriter:
         is_first = any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
         rounds = turn + rounds if is_first else rounds + turn
         node.body = rounds
-        return [node] if place.is_module else [copied(begin), node]
+        return [copied(begin), node]
 
     def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
