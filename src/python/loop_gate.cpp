@@ -1,8 +1,8 @@
 // loop_gate.cpp: what a loop asks before it runs: the shortest way to a no.
 //
-// A gate stands for its place's `take` or `rest` (frit/loops/run/place.py). It guesses what the loop takes
-// and asks its pace; only where the answer is yes, or a no of another kind than the one before,
-// does it go on to the place. It is told when the loop has run as Python, and times both.
+// A gate stands for its place's `take` or `rest` (frit/loops/run/place.py). It guesses what the
+// loop takes and asks its pace; only where the answer is yes, or a no of another kind than the one
+// before, does it go on to the place. It is told when the loop has run as Python, and times both.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -486,7 +486,8 @@ void make_gate_type(PyObject* module) {
   static PyMethodDef methods[] = {
       {"take", as_c_function(take), METH_FASTCALL,
        "Runs a call with these values, if it is to run compiled: what the place's `take` gives."},
-      {"rest", rest, METH_O, "Runs the first of these rounds, if they are to run compiled: what is left."},
+      {"rest", rest, METH_O,
+       "Runs the first of these rounds, if they are to run compiled: what is left."},
       {"verdict", as_c_function(verdict), METH_FASTCALL,
        "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
       {"guess", as_c_function(guess), METH_FASTCALL,

@@ -18,7 +18,8 @@ from frit import _core
 from frit.loops.run import place, traits, work
 
 NANOSECOND = 1e-9
-OWNER = types.SimpleNamespace(ask=lambda *_: None, is_peeled=False, clock=None)  # stands for a place
+# Stands for a place.
+OWNER = types.SimpleNamespace(ask=lambda *_: None, is_peeled=False, clock=None)
 
 
 def gate_of(text: str, names: list[str], space: dict | None = None, inputs=None):
