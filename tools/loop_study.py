@@ -278,7 +278,7 @@ class FileStudy:
             frozenset(o for o in outputs if o not in names),
         )
         try:
-            translation, inputs = translated(inputs, [], [])
+            translation, inputs = translated(inputs, [], [], [])
         except Refusal as refused:
             raise Refused(place.node, refused.reason) from None
         nest = _core.LoopNest(translation.kernel, translation.results)

@@ -146,7 +146,9 @@ PyObject* construct(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
                                    &in_place, &draw))
     return nullptr;
   return guarded([&] {
-    Ref object = make(name, function, through != nullptr || foreign != 0 || method != 0);
+    // A function of C's that a class has as an attribute gets no object of it.
+    const bool is_bound = foreign != 0 && Py_TYPE(function)->tp_descr_get != nullptr;
+    Ref object = make(name, function, through != nullptr || is_bound || method != 0);
     fallback_of(object.get()).is_counted = counted != 0;
     fallback_of(object.get()).is_foreign = foreign != 0;
     fallback_of(object.get()).is_in_place = in_place != 0;

@@ -1,13 +1,14 @@
 // loop_gate.cpp: what a loop asks before it runs: the shortest way to a no.
 //
-// A gate stands for its place's `take` (frit/loops/run/place.py). It guesses what the loop takes
-// and asks its pace; only where the answer is yes, or a no of another kind than the one before,
-// does it go on to the place. It is told when the loop has run as Python, and times both.
+// A gate stands for its place's `take` or `rest` (frit/loops/run/place.py). It guesses what the
+// loop takes and asks its pace; only where the answer is yes, or a no of another kind than the one
+// before, does it go on to the place. It is told when the loop has run as Python, and times both.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,7 +163,7 @@ struct Gate {
   int calls_inside = 0;
   int in_vain = 0;  // calls that were refused, one after another
 
-  std::shared_ptr<const Remembered> like(PyObject* const* passed, std::size_t count) {
+  std::shared_ptr<const Remembered> like(std::span<PyObject* const> passed) {
     if (remembered.empty()) return nullptr;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(known.get()); ++k) {
       PyObject* pair = PyTuple_GET_ITEM(known.get(), k);
@@ -172,7 +173,7 @@ struct Gate {
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(absent.get()); ++k)
       if (PyDict_Contains(space.get(), PyTuple_GET_ITEM(absent.get(), k)) != 0) return nullptr;
     asked.clear();
-    if (!append_signature(passed, count, asked)) return nullptr;
+    if (!append_signature(passed.data(), passed.size(), asked)) return nullptr;
     const auto found = find(asked);
     return found != remembered.end() ? *found : nullptr;
   }
@@ -193,15 +194,15 @@ struct Gate {
     remembered.push_back(std::move(one));
   }
   // null: the place has to be asked.
-  Ref run(const std::shared_ptr<const Remembered>& one, PyObject* const* passed,
-          std::size_t count) {
+  Ref run(const std::shared_ptr<const Remembered>& one, std::span<PyObject* const> passed) {
     if (one->direct.nest) {
-      if (Ref found = one->direct.run(passed, count)) {
+      if (Ref found = one->direct.run(passed.data(), passed.size())) {
         ++runs;
         return found;
       }
     }
-    Ref found = checked(PyObject_Vectorcall(one->resume.get(), passed, count, nullptr));
+    Ref found =
+        checked(PyObject_Vectorcall(one->resume.get(), passed.data(), passed.size(), nullptr));
     if (found.get() != Py_False && found.get() != Py_None) return found;
     std::erase(remembered, one);
     return {};
@@ -265,50 +266,64 @@ bool is_alike(std::optional<Verdict> told, Verdict verdict) {
   return (*told == Verdict::Unknown) == (verdict == Verdict::Unknown);
 }
 
-PyObject* take(PyObject* object, PyObject* const* passed, Py_ssize_t given) {
+// Whether a call may run compiled, and what the place then gives; `no` where it runs as Python.
+struct Call {
+  std::span<PyObject* const> passed;  // the variables that are given
+  std::span<PyObject* const> asked;   // what the place is asked with
+  PyObject* no;
+  bool is_whole = true;  // nothing is left of the loop behind a yes
+};
+PyObject* answer(PyObject* object, const Call& call) {
   return guarded([&]() -> PyObject* {
-    if (PyThreadState_Get()->c_tracefunc) Py_RETURN_NONE;  // line by line
-    const auto count = static_cast<std::size_t>(given);
     Gate& gate = gate_of(object);
-    const std::optional<double> seconds = gate.seconds(passed, count);
+    const std::optional<double> seconds = gate.seconds(call.passed.data(), call.passed.size());
     const bool is_as_told = gate.depth == 0 && is_alike(gate.told, Verdict::Short);
     if (is_as_told && gate.pace.skips(seconds)) {
       gate.note_in_vain();
-      Py_RETURN_NONE;
+      return Py_NewRef(call.no);
     }
     const LoopPace::Choice choice = gate.choice = gate.pace.choose(seconds);
     const bool is_compiled = choice.verdict == Verdict::Compiled;
     const double begin = is_compiled && choice.is_timed ? now() : 0;
-    const auto note = [&] {
-      if (begin != 0) gate.pace.note_compiled(choice, now() - begin);
+    const auto start_clock = [&] {
+      set_clock(gate, object);
+      gate.begin(begin != 0 ? begin : now(), choice);
     };
-    if (const auto one = is_compiled ? gate.like(passed, count) : nullptr) {
-      if (Ref found = gate.run(one, passed, count)) {
-        gate.note_run();
-        note();
-        return found.release();
-      }
-    }
+    const auto taken = [&](Ref& found) {
+      gate.note_run();
+      if (begin != 0 && call.is_whole)
+        gate.pace.note_compiled(choice, now() - begin);
+      else if (begin != 0)
+        start_clock();
+      return found.release();
+    };
+    if (const auto one = is_compiled ? gate.like(call.passed) : nullptr)
+      if (Ref found = gate.run(one, call.passed)) return taken(found);
     if (!is_alike(gate.told, choice.verdict)) {
       gate.is_chosen = true;
       gate.told = choice.verdict;
       const Ref place = gate.ask;
-      Ref found = checked(PyObject_Vectorcall(place.get(), passed, count, nullptr));
+      Ref found =
+          checked(PyObject_Vectorcall(place.get(), call.asked.data(), call.asked.size(), nullptr));
       // Where the place had another reason it is to tell it again.
       if (std::exchange(gate.is_chosen, false)) gate.told.reset();
-      if (found.get() != Py_None) {
-        gate.note_run();
-        note();
-        return found.release();
-      }
+      if (found.get() != call.no) return taken(found);
     }
     gate.note_in_vain();
-    if (choice.is_timed || gate.depth > 0) {
-      set_clock(gate, object);
-      gate.begin(begin != 0 ? begin : now(), choice);
-    }
-    Py_RETURN_NONE;
+    if (choice.is_timed || gate.depth > 0) start_clock();
+    return Py_NewRef(call.no);
   });
+}
+
+PyObject* take(PyObject* object, PyObject* const* passed, Py_ssize_t count) {
+  if (PyThreadState_Get()->c_tracefunc) Py_RETURN_NONE;  // line by line
+  const std::span values(passed, static_cast<std::size_t>(count));
+  return answer(object, {.passed = values, .asked = values, .no = Py_None});
+}
+
+// Of a loop whose last rounds stay Python's: those, or all of them.
+PyObject* rest(PyObject* object, PyObject* rounds) {
+  return answer(object, {.passed = {}, .asked = {&rounds, 1}, .no = rounds, .is_whole = false});
 }
 
 PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
@@ -325,7 +340,8 @@ PyObject* construct(PyTypeObject* type, PyObject* arguments, PyObject* names) {
       return nullptr;
     limits.is_eager = is_eager != 0;
     LoopGuess guess(steps, inputs);
-    Ref method = checked(PyObject_GetAttrString(place, "ask"));
+    const bool is_peeled = checked(PyObject_GetAttrString(place, "is_peeled")).get() == Py_True;
+    Ref method = checked(PyObject_GetAttrString(place, is_peeled ? "ask_rest" : "ask"));
     Ref object = checked(type->tp_alloc(type, 0));
     GateObject& self = object_of(object.get());
     new (self.memory) Gate{.guess = std::move(guess),
@@ -470,6 +486,8 @@ void make_gate_type(PyObject* module) {
   static PyMethodDef methods[] = {
       {"take", as_c_function(take), METH_FASTCALL,
        "Runs a call with these values, if it is to run compiled: what the place's `take` gives."},
+      {"rest", rest, METH_O,
+       "Runs the first of these rounds, if they are to run compiled: what is left."},
       {"verdict", as_c_function(verdict), METH_FASTCALL,
        "Whether a call with these values runs compiled: a number of LoopPace::Verdict."},
       {"guess", as_c_function(guess), METH_FASTCALL,

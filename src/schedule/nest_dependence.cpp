@@ -25,9 +25,11 @@ decltype(&frit_make_pair_judge) pair_judges() {
   return make;
 }
 
-// Pairs of accesses to one array that are judged, some 0.3 ms each. Of more nobody asks: where a
-// state is read and written at dozens of places (random numbers), nothing is parallel anyway.
-constexpr std::int64_t most_judged_pairs = 200;
+// Pairs of accesses to one array that are judged, some 0.3 ms each, and 15 in deep nests. Of more
+// nobody asks. Fewer are judged where the nest itself computes which of the elements in a row it
+// reads and writes, at dozens of places: so it is with the state of random numbers, of which
+// nothing is parallel anyway.
+constexpr std::int64_t most_judged_pairs = 200, most_at_computed_places = 20;
 
 class DependenceFinder {
  public:
@@ -46,7 +48,7 @@ class DependenceFinder {
         const bool mixed = are_mixed(x.array, y.array);
         if (x.array != y.array && !mixed) continue;
         const bool comparable = !mixed && x.indices.size() == y.indices.size();
-        const bool is_judged = comparable && judge_ && pairs_of(x.array) <= most_judged_pairs;
+        const bool is_judged = comparable && judge_ && is_asked_of(x.array);
         if (!is_judged || !judge_->decide(a, b)) assume(a, b);
       }
   }
@@ -59,16 +61,30 @@ class DependenceFinder {
     });
   }
 
-  // Of accesses to an array, one of which is a store.
-  std::int64_t pairs_of(std::int32_t array) {
-    const auto [found, is_new] = pairs_.try_emplace(array, 0);
+  bool is_asked_of(std::int32_t array) {
+    const auto [found, is_new] = asked_.try_emplace(array, false);
     if (is_new) {
       std::int64_t stores = 0, loads = 0;
-      for (const NestAccess& access : nest_.accesses)
-        if (access.instr && access.array == array) ++(access.is_store() ? stores : loads);
-      found->second = stores * loads + stores * (stores + 1) / 2;
+      bool is_computed = false;
+      for (const NestAccess& access : nest_.accesses) {
+        if (!access.instr || access.array != array) continue;
+        ++(access.is_store() ? stores : loads);
+        is_computed |= access.indices.size() == 1 && is_computed_in_nest(access.indices[0]);
+      }
+      const std::int64_t pairs = stores * loads + stores * (stores + 1) / 2;  // with a store
+      found->second = pairs <= (is_computed ? most_at_computed_places : most_judged_pairs);
     }
     return found->second;
+  }
+  // Whether more than indices of loops and what is known before is in it.
+  bool is_computed_in_nest(const Affine& form) const {
+    return std::ranges::any_of(form.terms, [&](const auto& term) {
+      const std::size_t value = at(term.first), values = nest_.definitions.size();
+      if (value >= values) return is_computed_in_nest(nest_.divisions[value - values].dividend);
+      const Instr* definition = nest_.definitions[value];
+      const bool is_index = definition && definition->kind == InstrKind::Loop;
+      return !is_index && nest_.definition_loop[value] >= 0;
+    });
   }
 
   // In both orders at each level.
@@ -87,7 +103,7 @@ class DependenceFinder {
 
   Nest& nest_;
   std::unique_ptr<PairJudge> judge_;
-  std::map<std::int32_t, std::int64_t> pairs_;  // of the arrays that were asked for
+  std::map<std::int32_t, bool> asked_;  // by array
 };
 
 }  // namespace

@@ -120,6 +120,26 @@ TEST(Nest, a_scatter_by_an_index_array_is_serial) {
   EXPECT_EQ(verdicts(m), "v2: serial: output dependence from store 2 to store 2\n");
 }
 
+// A state that many accesses read and write, at i + k or at idx[i] + k; how many dependences of it
+// were judged.
+std::int64_t judged_of_state(bool is_computed, int stores) {
+  NestMaker m;
+  const int state = m.array(DType::Float64, 1), idx = m.array(DType::Int64, 1), n = m.integer();
+  m.loop(m.literal(0), m.arg(n), [&](ValueId i) {
+    const ValueId place = is_computed ? m.load(idx, {i}) : i;
+    for (int k = 0; k < stores; ++k)
+      m.store(state, {m.shifted(place, k)}, m.load(state, {m.shifted(place, 2 * k)}));
+  });
+  const auto nest = analyse_nest(m.routine(), {});
+  return std::ranges::count_if(nest->dependences, [](const auto& d) { return !d.assumed; });
+}
+
+TEST(Nest, a_state_that_is_read_and_written_at_dozens_of_computed_places_is_not_judged) {
+  EXPECT_GT(judged_of_state(true, 3), 0);
+  EXPECT_EQ(judged_of_state(true, 6), 0);
+  EXPECT_GT(judged_of_state(false, 6), 0);
+}
+
 TEST(Nest, a_shift_by_an_argument_is_decided_at_run_time) {
   NestMaker m;
   const int a = m.array(DType::Float64, 1), n = m.integer(), k = m.integer();

@@ -15,7 +15,9 @@ void Surroundings::copy(const std::byte* from, std::byte* to, std::int64_t low,
     if (first < last) copy_bytes(first * pitch, (last - first) * pitch);
   };
   copy_rows(low, std::min(high, begin));
-  for (std::int64_t row = std::max(low, begin); row < std::min(high, end); ++row)
+  // Rows of one axis are elements: as many as the array has, and nothing is left of them.
+  const std::int64_t last = within.empty() ? begin : std::min(high, end);
+  for (std::int64_t row = std::max(low, begin); row < last; ++row)
     for (const BoxCopy& box : within)
       for (std::int64_t r = 0; r < box.rows; ++r)
         copy_bytes(row * pitch + box.offset + r * box.row_stride, box.bytes);

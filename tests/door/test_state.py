@@ -227,6 +227,32 @@ def test_whoever_reads_a_clock_has_waited_for_the_work(python, name, suffix):
     assert python("-c", textwrap.dedent(code)).stdout == expected
 
 
+CLOCKS_IN_CLASSES = """
+import pickle, time
+import numpy as np
+import logging  # behind NumPy: its class takes time.localtime then
+class Watch:
+    clock, wall, ticks = time.perf_counter, time.time, time.monotonic_ns
+    local, text = time.localtime, time.ctime
+watch = Watch()
+print(watch.clock() > 0, watch.wall() > 0, watch.ticks() > 0, watch.text(0.0) == time.ctime(0.0))
+print(watch.local(0.0) == time.localtime(0.0), pickle.loads(pickle.dumps(time.time)) is time.time)
+print(time.time, time.perf_counter.__qualname__, time.time.__module__, time.time.__doc__)
+logging.basicConfig(format="%(asctime)s %(message)s", datefmt="a date", force=True)
+logging.warning("told")
+try:
+    time.time(1)
+except TypeError:
+    print("no arguments")
+"""
+
+
+def test_clocks_that_classes_have_as_attributes_get_no_object(python, file):
+    path = file("program.py", CLOCKS_IN_CLASSES)
+    ours, plain = python("-m", "frit", path), python(path)
+    assert (ours.stdout, ours.stderr) == (plain.stdout, plain.stderr)
+
+
 def test_a_clock_of_the_garbage_collector_leaves_the_work_pending(python):
     code = """
     import gc, time

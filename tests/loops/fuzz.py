@@ -257,7 +257,16 @@ class Program:
         if self.chance(0.15):
             self.line(depth, f"v = {value}")
             value = self.pick("v", "v", "v * 2", "v + v")
-        if self.chance(0.1):
+        if self.chance(0.1):  # what it writes is read at another place
+            whole = self.pick("c", f"m[{self.index()}]", f"m[{self.index()}]")
+            target, one, two = self.pick(
+                ("1:", ":-1", "1:"), ("1:-1", ":-2", "2:"), (":", "::-1", ":"), (":-1", "1:", "1:")
+            )
+            target, one, two = (
+                f"{whole[:-1]}, {x}]" if whole != "c" else f"c[{x}]" for x in (target, one, two)
+            )
+            value = self.pick(one, f"{one} * 2", f"{one} + {two}", f"({one} - {two}) * 0.5")
+        elif self.chance(0.1):
             target, value = "s", f"{part()}.{self.pick('max', 'sum', 'min', 'mean', 'std')}()"
         self.line(depth, f"{target} {self.pick('=', '=', '+=', '-=', '*=')} {value}")
 

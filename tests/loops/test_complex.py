@@ -57,7 +57,7 @@ def fifth_powers(z, w, out):
 
 def twelfth_powers(z, w, out):
     for i in range(len(z)):
-        out[i] = z[i] ** 12
+        out[i] = z[i] ** 12.0
 
 
 POWERS = [squares, cubes, fifth_powers, twelfth_powers]
@@ -277,7 +277,7 @@ def python_squares(z, out):
 def python_powers(z, out):
     for i in range(len(z)):
         w = complex(z[i].real, z[i].imag)
-        out[i] = w**3 - w**4 + (w**3 - 1) / (3 * w**2) + w**11 * 1e-9
+        out[i] = w**3 - w**4 + (w**3.0 - 1) / (3 * w**2.0) + w**11 * 1e-9
 
 
 def python_cubes(z, out):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
+import time
 import traceback
 import types
 
@@ -17,7 +18,8 @@ from frit import _core
 from frit.loops.run import place, traits, work
 
 NANOSECOND = 1e-9
-OWNER = types.SimpleNamespace(ask=lambda *_: None, clock=None)  # stands for a place
+# Stands for a place.
+OWNER = types.SimpleNamespace(ask=lambda *_: None, is_peeled=False, clock=None)
 
 
 def gate_of(text: str, names: list[str], space: dict | None = None, inputs=None):
@@ -119,6 +121,34 @@ def test_a_program_that_is_none_is_refused(steps):
     with pytest.raises((RuntimeError, SystemError)):
         gate = _core.LoopGate(OWNER, {}, steps, [], 0.0, 1.0, 1.0, False)
         gate.guess()
+
+
+@pytest.mark.parametrize(("compiled", "most", "least"), [(300e-6, 60, 2), (0.0, 400, 300)])
+def test_a_loop_of_a_module_does_what_took_less_time(compiled, most, least):
+    class Owner:
+        """A place whose nest takes so long, and leaves the last round."""
+
+        is_peeled, clock, runs = True, None, 0
+
+        def ask_rest(self, rounds):
+            if gate.verdict():
+                return rounds
+            self.runs += 1
+            until = time.perf_counter() + compiled
+            while time.perf_counter() < until:
+                pass
+            return rounds[-1:]
+
+    owner, node = Owner(), ast.parse("for i in range(500):\n a[i] = 0").body[0]
+    steps = work.guess_of(node, ["a"]).steps
+    gate = _core.LoopGate(owner, {}, steps, [], 0.0, 0.0, 0.0, False)
+    gate.note_translated()
+    for _ in range(400):
+        for _ in gate.rest(range(500)):
+            pass
+        if owner.clock is not None:
+            owner.clock.stop()
+    assert least <= owner.runs <= most
 
 
 def first_of(a, n, x):

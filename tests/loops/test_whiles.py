@@ -352,6 +352,23 @@ def test_a_long_while_is_taken_and_short_ones_are_not(monkeypatch):
     assert found.binding.site.calls == 1
 
 
+def test_a_short_while_of_a_module_is_not_taken_however_often_it_runs(monkeypatch):
+    monkeypatch.setattr(_activity, "is_active", lambda: True)
+    text = (
+        "for k in keys:\n    i, s = 0, 0.0\n    while i < k:\n        s += i * 0.25\n"
+        "        i += 1\n    seen[k] = s\n"
+    )
+    plain = compiled(text, "<short while>")
+    code = implicit.code_of(text, plain)
+    (found,) = [p for p in place.places if p.file == "<short while>" and p.turns is not None]
+    exec(code, {"keys": [20] * 20_000, "seen": {}})
+    assert found.binding is None
+    space = {"keys": [3_000_000], "seen": {}}
+    exec(code, space)
+    assert space["seen"] == {3_000_000: sum(k * 0.25 for k in range(3_000_000))}
+    assert found.binding.site.calls == 1
+
+
 def test_the_engine_is_not_loaded_for_values_that_no_nest_takes():
     found = place.Place(passed=["xs", "n"], outputs=[], outside=[])
     found._traits = traits.Traits([], [], [], None, None, False)

@@ -17,19 +17,25 @@ _NAMES = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 _original: dict[str, Callable[[], Any]] = {}
 
 
-def _honest(clock: Callable[[], Any]) -> Callable[[], Any]:
-    has_pending = _core.has_pending
-    run_pending = _core.run_pending
+class _Clock:
+    """Stands for one of C's: as these it gets no object, where a class has it as an attribute."""
 
-    def read() -> Any:
-        if has_pending() and not (gc.callbacks and _times_the_collector()):
-            run_pending()
-        return clock()
+    def __init__(self, clock: Callable[[], Any]) -> None:
+        self._read, self._has_pending = clock, _core.has_pending
+        self.__name__ = self.__qualname__ = clock.__name__
+        self.__module__ = "time"
+        self.__doc__ = clock.__doc__
 
-    read.__name__ = read.__qualname__ = clock.__name__
-    read.__module__ = "time"
-    read.__doc__ = clock.__doc__
-    return read
+    def __call__(self) -> Any:
+        if self._has_pending() and not (gc.callbacks and _times_the_collector()):
+            _core.run_pending()
+        return self._read()
+
+    def __reduce__(self) -> str:
+        return self.__qualname__  # pickled by name, as a function is
+
+    def __repr__(self) -> str:
+        return repr(self._read)
 
 
 def _times_the_collector() -> bool:
@@ -45,7 +51,7 @@ def watch() -> None:
         clock = getattr(time, name, None)
         if clock is not None:
             _original[name] = clock
-            setattr(time, name, _honest(clock))
+            setattr(time, name, _Clock(clock))
     timeit = sys.modules.get("timeit")
     if timeit is not None:
         _retime(timeit, _original["perf_counter"], time.perf_counter)

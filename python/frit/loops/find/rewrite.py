@@ -138,7 +138,7 @@ class Rewriter:
     def refuse(self, loop: ast.For, part: ast.AST, why: str) -> None:
         self.refused.append((_spot(loop), _spot(part), why))
 
-    def guarded(self, node: ast.For, place: Place, facts: Facts) -> ast.stmt:
+    def guarded(self, node: ast.For, place: Place, facts: Facts) -> list[ast.stmt]:
         number = len(self.places)
         self.places.append(place)
         # All on the loop's first line, whose end is its own: a tracer must see no other.
@@ -166,7 +166,7 @@ class Rewriter:
             rest = at(ast.Call(part("rest"), [node.iter], []))
             test = at(ast.BoolOp(_AND, [is_on, is_free]))
             node.iter = at(ast.IfExp(test, rest, copied(node.iter)))
-            return node
+            return [node, self.stop(number)]
 
         def found(name: str) -> Any:
             return at(ast.NamedExpr(at(ast.Name(_FOUND, _STORE)), part(name)))
@@ -186,8 +186,7 @@ class Rewriter:
                 nodes[:] = [
                     x for n in nodes for x in ([self.stop(number), n] if _returns(n) else [n])
                 ]
-        made: ast.stmt = at(ast.If(test, taken, [node, self.stop(number)]))
-        return made
+        return [at(ast.If(test, taken, [node, self.stop(number)]))]
 
     @staticmethod
     def taking(
@@ -257,7 +256,7 @@ class Rewriter:
         is_first = any(isinstance(part, ast.Continue) for part in nodes_in(node.body))
         rounds = turn + rounds if is_first else rounds + turn
         node.body = rounds
-        return [node] if place.is_module else [copied(begin), node]
+        return [copied(begin), node]
 
     def stop(self, number: int) -> ast.stmt:
         """Where the loop ends its clock is stopped: by code of no line, which no tracer sees."""
@@ -353,7 +352,7 @@ class _Body:
         place.inner = self.rewriter.places[known:]
         if isinstance(node, ast.While):
             return self.rewriter.in_turns(node, place, facts)
-        return [self.rewriter.guarded(node, place, facts)]
+        return self.rewriter.guarded(node, place, facts)
 
     def statement(self, node: ast.stmt, bound: int) -> int:
         kind = type(node)

@@ -169,7 +169,8 @@ class Complexes:
 
     def complex_power(self, node: ast.AST, x: Value, y: Value) -> Value:
         """By products, as Python's and NumPy's own are of small whole powers."""
-        if y.literal not in range(2, MOST_POWER + 1) or y.kind != "int" or x.kind not in COMPLEXES:
+        is_small = y.kind in _REALS and y.literal in range(2, MOST_POWER + 1)  # 3.0 is 3 to both
+        if not is_small or x.kind not in COMPLEXES:
             raise Refused(node, "a power of complex numbers")
         kinds = kinds_of(x)
         of_python = "complex" in kinds and not (x.mixed and x.zero and x.kind == "D")
@@ -181,7 +182,7 @@ class Complexes:
             result: Value = self.apply("MultiplyUnfused", x.kind, (a, x.dtype), (b, x.dtype))
             return result
 
-        power = y.literal
+        power = int(y.literal)
         if not of_python and power <= 3:
             value = product(x, x) if power == 2 else product(x, product(x, x))
         else:

@@ -1,8 +1,10 @@
 """rows.py: whole rows: NumPy's expressions over parts of arrays, as loops over their elements.
 
 A statement such as `a[i, :] += b[i] * c` becomes a loop that computes and stores one element after
-another. That is what NumPy does if no element is read after it is written: so every part that the
-expression reads is the very one that is written, or has no element in common with it.
+another. That is what NumPy does if no element is read after it is written: every part that the
+expression reads is the very one that is written, or has no element in common with it. Where others
+are read, as in `u[1:-1] += u[2:] - u[:-2]`, all elements are computed first, into an array of the
+nest's own, and then copied.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import Item, Refused, Row, SmallArray, Value, View
 from frit.loops.nest.views import ZERO
+from frit.loops.run.list_runs import ROOM, RoomNeeded
 
 
 class Rows:
@@ -34,7 +37,9 @@ class Rows:
     emit: Any
     require: Any
     require_text: Any
-    require_apart: Any
+    are_apart: Any
+    arrays: dict[str, View]
+    inputs: Any
     same_elements: Any
     types_of_binary: Any
     in_type: Any
@@ -162,16 +167,20 @@ class Rows:
             if len(item.extents) > len(extents):
                 raise Refused(node, "a row into one with fewer axes")
             self.require_extents(item.extents, extents)
-            self.check_reads(node, target, item.reads)
+            if not self.reads_as_written(node, target, item.reads):
+                room = self.room_of(target)
+                self.store_elements(node, room, item)
+                item = self.row_of(node, room)
         elif item.mixed:
             raise Refused(node, "a number that may be of two types")
-        source = item
-        if isinstance(source, SmallArray) and len(source.shape) == len(extents):
-            for at in itertools.product(*map(range, source.shape)):
+        if isinstance(item, SmallArray) and len(item.shape) == len(extents):
+            for at in itertools.product(*map(range, item.shape)):
                 numbers = [Value("int", literal=k, form=Form((), k)) for k in at]
-                self.store_cast(node, self.within(target, numbers), source.element(numbers))
+                self.store_cast(node, self.within(target, numbers), item.element(numbers))
             return
+        self.store_elements(node, target, item)
 
+    def store_elements(self, node: ast.AST, target: View, source: Value | Row) -> None:
         def body(indices: list[Value]) -> None:
             at = self.within(target, indices)
             if isinstance(source, Row):
@@ -180,7 +189,14 @@ class Rows:
             else:
                 self.store(node, at, source)
 
-        self.over(node, extents, body)
+        self.over(node, [span.extent for span in target.spans], body)
+
+    def room_of(self, target: View) -> View:
+        """The same elements of an array of the nest's own."""
+        array = target.array
+        if array.name + ROOM not in self.inputs.names:
+            raise RoomNeeded(array.name, array.number, array.dtype, array.rank)
+        return View(self.arrays[array.name + ROOM].array, target.axes)
 
     def update_row(self, node: ast.AST, op: ast.operator, target: View, item: Item) -> None:
         if not isinstance(item, (Value, View, Row)):
@@ -192,14 +208,17 @@ class Rows:
             raise Refused(node, "a row with more axes than the one that is changed")
         self.store_row(node, target, new)
 
-    def check_reads(self, node: ast.AST, target: View, reads: Sequence[View]) -> None:
+    def reads_as_written(self, node: ast.AST, target: View, reads: Sequence[View]) -> bool:
+        """Whether it reads no element of the target but the one that it then writes."""
+        found = True
         for read in reads:
             if read.array.number != target.array.number:
                 self.require_text(f"not overlap(v{read.array.number}, v{target.array.number})")
                 continue
             self.require_text(f"is_plain(v{target.array.number})")
             if not self.same_elements(read, target):
-                self.require_apart(node, target, read)
+                found = self.are_apart(target, read) and found
+        return found
 
     def over(
         self,

@@ -310,18 +310,18 @@ class Views:
         """Of one array."""
         return all(map(_same_axis, x.axes, y.axes))
 
-    def require_apart(self, node: ast.AST, x: View, y: View) -> None:
-        """Two parts of one array have no element in common."""
+    def are_apart(self, x: View, y: View) -> bool:
+        """Whether two parts of one array have no element in common, which the guard asks then."""
         for a, b in zip(x.axes, y.axes, strict=True):
             if _interleave(a, b):
-                return
+                return True
             for first, second in ((a, b), (b, a)):
                 gap = _start(second) - _end(first)
                 now = self.signs_now(gap)
                 if now is not None and now[0] >= 0:
                     self.require(gap, 0, None)
-                    return
-        raise Refused(node, "rows that may share elements with the row that is written")
+                    return True
+        return False
 
 
 def _ends(axis: Value | Span) -> tuple[Form, Form]:

@@ -1,4 +1,7 @@
-"""list_runs.py: the lists of one call of a nest: arrays while it runs, lists again behind it."""
+"""list_runs.py: the lists of one call of a nest: arrays while it runs, lists again behind it.
+
+And what else a nest has for itself in a call: room for rows.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from frit.translate.record import record
 # Behind a list's name: variables of a nest's own, that no program has.
 COUNT = "#count"  # how many items a list has that is appended to
 TAGS = "#tags"  # which of its items are floats
+ROOM = "#room"  # for what a statement gives a row, where it reads elements that it writes
 MOST_APPENDED = 2**24
 MOST_EXACT = 2.0**53
 SOON = 0.02  # seconds in which no handler is run (_signals.py)
@@ -30,6 +34,20 @@ class TagsNeeded(Exception):
     def __init__(self, name: str, rank: int) -> None:
         super().__init__()
         self.name, self.rank = name, rank
+
+
+class RoomNeeded(Exception):
+    """A translation must begin anew, with an array like this one for what its rows are given."""
+
+    def __init__(self, name: str, number: int, dtype: str, rank: int) -> None:
+        super().__init__()
+        self.name, self.number, self.dtype, self.rank = name, number, dtype, rank
+
+    def sample(self) -> Any:
+        return numpy.empty([1] * self.rank, self.dtype)
+
+    def of(self, array: Any) -> Any:
+        return numpy.empty(array.shape, self.dtype)
 
 
 @record

@@ -118,6 +118,7 @@ class Place:
         "passed_over",
         "quiet",
         "refusals",
+        "rest",
         "round",
         "rounds",
         "shared",
@@ -178,6 +179,8 @@ class Place:
         self.rounds = self.round = turns.first if turns is not None else 0
         if turns is not None:
             self.take = self.end_of_turn
+        # rest(range) runs the nest, if it can, but for its last rounds: what is left of the range.
+        self.rest: Callable[[Any], Any] = self.ask_rest
         self.early: Any = None  # the gate, before the attributes of objects are looked at
         self.gate: Any = None  # `take`, where that is a gate's: it looks whether it is traced
         self.refusals = 0
@@ -276,8 +279,8 @@ class Place:
         is_large = makes_arrays(self.traits.callees, value_of)
         return not is_large or turns.is_worth_it(OF_ARRAYS_WORTH)
 
-    def rest(self, rounds: Any) -> Any:
-        """Runs the nest, if it can, but for its last rounds: what is left of the range."""
+    def ask_rest(self, rounds: Any) -> Any:
+        """As rest: the whole way."""
         if type(rounds) is not range or not rounds[1:]:  # len() would raise, of 2**63 rounds
             return rounds
         found, left = self.start((), rounds, sys._getframe(1))
@@ -492,8 +495,10 @@ class Place:
         return gate
 
     def put(self, gate: Any) -> None:
-        """The gate stands for `take` from now on."""
-        if not self.is_peeled and self.turns is None:
+        """The gate stands for `take` or `rest` from now on."""
+        if self.is_peeled:
+            self.rest = gate.rest
+        elif self.turns is None:
             self.take = self.gate = gate.take
 
     def ask_inner(self, asked: bool) -> None:
@@ -562,6 +567,7 @@ class Place:
 
     def forget(self) -> None:
         self.binding, self.clock, self.gate = None, None, None
+        self.rest = self.ask_rest
         self.take = self.ask if self.turns is None else self.end_of_turn
 
     def has_plans(self) -> bool:

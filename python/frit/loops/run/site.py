@@ -19,7 +19,16 @@ from frit._signals import is_from_handler
 from frit.loops.nest.translation import ARRAY, Inputs, Translation
 from frit.loops.run.given import array_of
 from frit.loops.run.kept_nests import question_of
-from frit.loops.run.list_runs import COUNT, TAGS, ArraysOfRun, ListsOfRun, TagsNeeded, Watched
+from frit.loops.run.list_runs import (
+    COUNT,
+    ROOM,
+    TAGS,
+    ArraysOfRun,
+    ListsOfRun,
+    RoomNeeded,
+    TagsNeeded,
+    Watched,
+)
 from frit.loops.run.streams import Draws, Stream, StreamNeeded
 from frit.translate.record import replace
 
@@ -43,19 +52,22 @@ class Plan:
         names: list[str],
         streams: Sequence[Stream] = (),
         tags: Sequence[Any] = (),
+        rooms: Sequence[RoomNeeded] = (),
         *,
         pauses: bool = False,
         array: Callable[..., Any] = numpy.array,
     ) -> None:
-        """tags: arrays like those that tell which items of a list are floats.
+        """tags: arrays like those that tell which items of a list are floats; rooms: for rows.
 
         array: makes the arrays that the nest gives back.
         pauses: the last output is whether the nest has paused.
         """
         self.translation = translation
         self.streams = streams  # of random numbers; their arrays stand behind the values
-        self.samples = (*(array for stream in streams for array in stream.samples), *tags)
-        self.tags = len(tags)
+        arrays = (array for stream in streams for array in stream.samples)
+        self.samples = (*arrays, *tags, *(room.sample() for room in rooms))
+        self.tags = tuple(tags)
+        self.rooms = rooms
         self.lists = translation.lists
         self.guard = translation.guard
         self.has_signature = translation.has_signature
@@ -79,9 +91,10 @@ class Plan:
 
     def saved(self, values: tuple[Any, ...]) -> list[tuple[Any, Any]] | None:
         numbers = self.translation.written
+        own = {k for k, name in enumerate(self.names) if name.endswith(ROOM)}
         if self.whole is None:  # the arrays of lists are nobody's behind a run
-            lists = {fact.number for fact in self.lists}
-            numbers = [k for k in numbers if k not in lists]
+            own |= {fact.number for fact in self.lists}
+        numbers = [k for k in numbers if k not in own]
         arrays = [values[k] for k in numbers]
         if sum(a.nbytes for a in arrays) > SAVED_BYTES:
             return None
@@ -103,8 +116,10 @@ class Plan:
                 return None
             values += arrays
         changed, given = None, values
+        values += self.tags
+        if self.rooms:
+            values += tuple(room.of(values[room.number]) for room in self.rooms)
         if self.lists:
-            values += self.samples[len(self.samples) - self.tags :]
             changed = ListsOfRun(self.lists, t.capacities, values, lists)
             if not changed.is_possible:
                 return None
@@ -209,7 +224,7 @@ class Plan:
 
     def direct(self) -> tuple[Any, ...] | None:
         """What a gate needs to run it without Python: the nest, outputs, warn, guard, failures."""
-        if self.still_holds is not None or self.streams:
+        if self.still_holds is not None or self.streams or self.rooms:
             return None
         t = self.translation
         has_outputs = t.outputs or t.returned is not None
@@ -393,6 +408,8 @@ class Site:
                         plan.rest = self.plan_from(rest)
                     else:
                         plan.whole = plan.make_whole()
+                    if any(x.names != plan.names for x in (plan.rest, plan.whole) if x is not None):
+                        raise Refusal("its last rounds need other arrays", 0)
         except Exception as error:  # whatever is wrong with us, Python can run it
             if is_from_handler(error):
                 raise
@@ -424,26 +441,29 @@ class Site:
 
         streams: list[Stream] = []
         tagged: list[TagsNeeded] = []
+        rooms: list[RoomNeeded] = []
         try:
-            made, inputs = translated(replace(inputs, node=binding.node), streams, tagged)
+            plain = replace(inputs, node=binding.node)
+            made, inputs = translated(plain, streams, tagged, rooms)
         except Refused as refused:
-            if question is not None and not streams and not tagged and refused.asked is not None:
+            is_kept = question is not None and not (streams or tagged or rooms)
+            if is_kept and refused.asked is not None:
                 question.keep_refusal(refused.reason, refused.line, refused.asked)
             raise
-        if question is not None and not streams and not tagged:
+        if question is not None and not (streams or tagged or rooms):
             question.keep(made)
         tags = [_tags_of(x) for x in tagged]
-        return Plan(made, inputs.names, streams, tags, pauses=pauses, array=array)
+        return Plan(made, inputs.names, streams, tags, rooms, pauses=pauses, array=array)
 
 
 def translated(
-    plain: Inputs, streams: list[Stream], tagged: list[TagsNeeded]
+    plain: Inputs, streams: list[Stream], tagged: list[TagsNeeded], rooms: list[RoomNeeded]
 ) -> tuple[Translation, Inputs]:
-    """With the streams and lists of mixed numbers that it turns out to need. Raises Refused."""
+    """With the streams, lists of mixed numbers and room that it needs. Raises Refused."""
     from frit.loops.nest.nest import translate
 
     while True:
-        inputs = with_tags(plain, tagged)
+        inputs = with_rooms(with_tags(plain, tagged), rooms)
         try:
             return translate(inputs), inputs
         except StreamNeeded as needed:
@@ -451,6 +471,8 @@ def translated(
             plain = with_stream(plain, needed.stream)
         except TagsNeeded as needed:
             tagged.append(needed)
+        except RoomNeeded as needed:
+            rooms.append(needed)
 
 
 def inputs_of_rest(inputs: Inputs, t: Translation) -> Inputs | None:
@@ -493,6 +515,16 @@ def with_tags(inputs: Inputs, lists: Sequence[TagsNeeded]) -> Inputs:
         names=[*inputs.names, *(x.name + TAGS for x in lists)],
         values=(*inputs.values, *map(_tags_of, lists)),
         key=inputs.key + "".join(f"A?{x.rank}" for x in lists),
+    )
+
+
+def with_rooms(inputs: Inputs, rooms: Sequence[RoomNeeded]) -> Inputs:
+    """The same nest, with arrays for what rows are given."""
+    return replace(
+        inputs,
+        names=[*inputs.names, *(x.name + ROOM for x in rooms)],
+        values=(*inputs.values, *(x.sample() for x in rooms)),
+        key=inputs.key + "".join(f"A{x.dtype}{x.rank}" for x in rooms),
     )
 
 
