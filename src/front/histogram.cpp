@@ -172,8 +172,15 @@ class Tally {
   void add(const std::int32_t* bins, std::int64_t n) {
     std::int64_t k = 0;
     if (length_ <= most_shared) {
-      for (; k + tables <= n; k += tables)
-        for (std::int64_t j = 0; j < tables; ++j) ++tables_[j * length_ + bins[k + j]];
+      std::uint32_t *const one = tables_, *const two = one + length_, *const three = two + length_,
+                           *const four = three + length_;
+      for (; k + tables <= n; k += tables) {
+        const std::int32_t a = bins[k], b = bins[k + 1], c = bins[k + 2], d = bins[k + 3];
+        ++one[a];
+        ++two[b];
+        ++three[c];
+        ++four[d];
+      }
     }
     for (; k < n; ++k) ++counts_[bins[k]];
   }

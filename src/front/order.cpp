@@ -1,4 +1,4 @@
-// order.cpp: places in the order of elements without sorting them, and sorting in parts.
+// order.cpp: places in the order of elements, without sorting them.
 //
 // An element's place is found from a sample: two of its elements, between which the wanted one lies
 // almost certainly, are compared with all elements in one pass; the few between them are looked at
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -359,108 +358,12 @@ std::optional<Ranked> ranked(const Array& rows, std::span<const std::int64_t> ra
   return is_known ? std::optional(std::move(result)) : std::nullopt;
 }
 
-// ---- sorting ------------------------------------------------------------------------------------
-
-namespace {
-
-// How many of the first `place` elements of two sorted runs, put together, are of the first one;
-// of equal ones those of the first run come first.
-template <class T>
-std::int64_t share_of_first(std::span<const T> first, std::span<const T> second,
-                            std::int64_t place) {
-  std::int64_t low = std::max<std::int64_t>(0, place - std::ssize(second)),
-               high = std::min(place, std::ssize(first));
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    if (is_before(second[static_cast<std::size_t>(place - middle - 1)],
-                  first[static_cast<std::size_t>(middle)]))
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
-
-template <class T>
-void merge(std::span<const T> first, std::span<const T> second, T* to) {
-  const T *x = first.data(), *y = second.data();
-  const T *const x_end = x + first.size(), *const y_end = y + second.size();
-  while (x < x_end && y < y_end) {
-    const T a = *x, b = *y;
-    const bool is_second = is_before(b, a);
-    *to++ = is_second ? b : a;
-    x += !is_second;
-    y += is_second;
-  }
-  to = std::copy(x, x_end, to);
-  std::copy(y, y_end, to);
-}
-
-// Runs that lie one after another, each sorted, become half as many.
-template <class T>
-void merge_pairs(const T* from, T* to, std::int64_t n, std::int64_t runs) {
-  constexpr std::int64_t element_work = 4, pieces = 4;  // of a pair, each by one thread
-  const std::int64_t pairs = runs / 2, tasks = pairs * pieces;
-  for_parts(tasks, n / tasks * element_work, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t pair = task / pieces, piece = task % pieces;
-      const auto edge = [&](std::int64_t run) { return n * run / runs; };
-      const std::int64_t start = edge(2 * pair), middle = edge(2 * pair + 1),
-                         stop = edge(2 * pair + 2);
-      const std::span<const T> first(from + start, from + middle),
-          second(from + middle, from + stop);
-      const std::int64_t low = (stop - start) * piece / pieces,
-                         high = (stop - start) * (piece + 1) / pieces;
-      const std::int64_t x = share_of_first(first, second, low),
-                         x_end = share_of_first(first, second, high);
-      merge<T>({first.data() + x, first.data() + x_end},
-               {second.data() + (low - x), second.data() + (high - x_end)}, to + start + low);
-    }
-  });
-}
-
-template <class T>
-bool sort_runs(T* elements, std::int64_t n, SortElements sort) {
-  constexpr std::int64_t least_run = 1 << 15;
-  const auto most = static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(n / least_run, 1, ThreadPool::get().threads()));
-  const auto runs = static_cast<std::int64_t>(std::bit_floor(most));
-  if (runs == 1) return sort(elements, n, nullptr) >= 0;
-  constexpr std::int64_t element_work = 32;
-  std::atomic<bool> is_sorted = true;
-  for_parts(runs, n / runs * element_work, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k)
-      if (sort(elements + n * k / runs, n * (k + 1) / runs - n * k / runs, nullptr) < 0)
-        is_sorted = false;
-  });
-  if (!is_sorted) return false;
-  const std::unique_ptr<T[]> room(new T[static_cast<std::size_t>(n)]);
-  T *from = elements, *to = room.get();
-  for (std::int64_t left = runs; left > 1; left /= 2) {
-    merge_pairs(from, to, n, left);
-    std::swap(from, to);
-  }
-  if (from != elements) {
-    for_parts(n, 1, [&](std::int64_t begin, std::int64_t end) {
-      std::copy(from + begin, from + end, elements + begin);
-    });
-  }
-  return true;
-}
-
-}  // namespace
-
-bool can_sort_together(DType dtype) {
-  return dtype == DType::Float64 || dtype == DType::Float32 || dtype == DType::Int64 ||
-         dtype == DType::Int32;
-}
-
-bool sort_together(void* elements, std::int64_t n, DType dtype, SortElements sort) {
-  return with_element(dtype, [&]<class T>(T) {
-    T* const first = static_cast<T*>(elements);
-    if (!sort_runs(first, n, sort)) return false;
-    const std::span<const T> sorted(first, static_cast<std::size_t>(n));
-    return !has_both_zeros(equals_of(sorted, T{0}));
+bool has_both_zeros(const Array& sorted) {
+  return with_element(sorted.dtype(), [&]<class T>(T) {
+    const std::span<const T> elements(
+        reinterpret_cast<const T*>(sorted.base()->data + sorted.offset()),
+        static_cast<std::size_t>(sorted.size()));
+    return has_both_zeros(equals_of(elements, T{0}));
   });
 }
 

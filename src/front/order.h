@@ -1,4 +1,4 @@
-// order.h: what sorting would put at given places; and sorting by all threads.
+// order.h: what sorting would put at given places.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,8 @@ struct Ranked {
 std::optional<Ranked> ranked(const Array& rows, std::span<const std::int64_t> ranks,
                              SortElements sort);
 
-// Whether elements of this type are sorted by all threads.
-bool can_sort_together(DType dtype);
-// Sorts the n elements of such a type. False: it failed, or the order of zeros of both signs
-// depends on how they are sorted; the elements are then as they may be.
-bool sort_together(void* elements, std::int64_t n, DType dtype, SortElements sort);
+// Whether a sorted, dense vector of such a type, there already, has zeros of both signs: in which
+// order they come depends on how it was sorted.
+bool has_both_zeros(const Array& sorted);
 
 }  // namespace frit

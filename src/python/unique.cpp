@@ -40,9 +40,8 @@ std::optional<Array> sort_elements(const Array& flat, const Parts& parts, npy_in
     std::memcpy(to, from, static_cast<std::size_t>(n * size_of(flat.dtype())));
     PyArray_SortFunc* const sort = functions->sort[kind];
     if (!sort) return std::nullopt;
-    if (can_sort_together(flat.dtype()))
-      return sort_together(to, n, flat.dtype(), sort) ? std::optional(sorted) : std::nullopt;
     if (sort(to, n, nullptr) < 0) throw PythonError{};
+    if (is_float(flat.dtype()) && has_both_zeros(sorted)) return std::nullopt;
     return sorted;
   }
   std::iota(places, places + n, 0);
@@ -73,11 +72,26 @@ std::vector<std::int64_t> runs_of(const T* sorted, std::int64_t n) {
   return begins;
 }
 
+// The first of each run, moved to the front; how many.
+template <class T>
+std::int64_t move_together(T* sorted, std::int64_t n) {
+  std::int64_t count = 1;
+  T last = sorted[0];
+  for (std::int64_t k = 1; k < n; ++k) {
+    const T x = sorted[k];
+    sorted[count] = x;
+    count += is_other(last, x);
+    last = x;
+  }
+  return count;
+}
+
 // Has elements that can be sorted here; where each was is found by loops that are NumPy's.
 bool is_sorted_here(const Array& array, const Parts& parts) {
   if (array.size() == 0 || !array.c_contiguous()) return false;
   if (parts.index || parts.inverse) return is_integer(array.dtype()) && is_small_and_ready(array);
-  return is_integer(array.dtype()) || can_sort_together(array.dtype());
+  return is_integer(array.dtype()) || array.dtype() == DType::Float64 ||
+         array.dtype() == DType::Float32;
 }
 
 std::optional<Found> find_unique(const Array& array, const Parts& parts) {
@@ -97,6 +111,12 @@ std::optional<Found> find_unique(const Array& array, const Parts& parts) {
   if (!sorted) return std::nullopt;
   std::vector<std::int64_t> begins;
   Found found;
+  const auto take_values = [&]<class T>(T) {
+    auto* const elements = reinterpret_cast<T*>(memory_of(*sorted));
+    const std::int64_t count = move_together(elements, n);
+    found.values = empty({&count, 1}, array.dtype());
+    std::memcpy(memory_of(found.values), elements, static_cast<std::size_t>(count) * sizeof(T));
+  };
   const auto take = [&]<class T>(T) {
     const auto* const elements = reinterpret_cast<const T*>(evaluate(*sorted));
     begins = runs_of(elements, n);
@@ -105,14 +125,21 @@ std::optional<Found> find_unique(const Array& array, const Parts& parts) {
     auto* const values = reinterpret_cast<T*>(memory_of(found.values));
     for (std::size_t k = 0; k < begins.size(); ++k) values[k] = elements[begins[k]];
   };
-  if (array.dtype() == DType::Float64)
-    take(double{});
-  else if (array.dtype() == DType::Float32)
-    take(float{});
-  else
-    with_unit(size_of(array.dtype()), [&]<class Unit>(Unit unit) {
-      if constexpr (std::is_integral_v<Unit>) take(unit);
-    });
+  const auto with_sorted = [&](auto&& work) {
+    if (array.dtype() == DType::Float64)
+      work(double{});
+    else if (array.dtype() == DType::Float32)
+      work(float{});
+    else
+      with_unit(size_of(array.dtype()), [&]<class Unit>(Unit unit) {
+        if constexpr (std::is_integral_v<Unit>) work(unit);
+      });
+  };
+  if (!needs_places && !parts.counts) {
+    with_sorted(take_values);
+    return found;
+  }
+  with_sorted(take);
   const std::size_t count = begins.size();
   begins.push_back(n);
   if (parts.index) {
