@@ -17,6 +17,8 @@
 namespace frit::python {
 namespace {
 
+constexpr std::int64_t most_bins = 1 << 26;
+
 bool holds_numbers(const Array& array) {
   const DType dtype = array.dtype();
   return array.size() > 0 &&
@@ -127,7 +129,8 @@ std::optional<Edges> given_edges(PyObject* object, DType dtype) {
     vector = array_behind(object);
   else if (PyList_CheckExact(object) || PyTuple_CheckExact(object))
     vector = array_of_numbers(object);
-  if (!vector || !holds_numbers(*vector) || vector->ndim() != 1) return std::nullopt;
+  if (!vector || !holds_numbers(*vector) || vector->ndim() != 1 || vector->size() > most_bins)
+    return std::nullopt;
   evaluate(*vector);
   std::optional<Array> compared = edges_of(
       *vector, promote(dtype, vector->dtype()) == DType::Float32 ? DType::Float32 : DType::Float64);
@@ -216,7 +219,8 @@ struct Histogram {
     const DType dtype = a.dtype() == DType::Float32 ? DType::Float32 : DType::Float64;
     const std::optional<Range> found =
         range ? given_range(range, dtype == DType::Float32) : range_of(a);
-    if (count < 1 || !found || !are_wide(*found, count, dtype)) return std::nullopt;
+    if (count < 1 || count > most_bins || !found || !are_wide(*found, count, dtype))
+      return std::nullopt;
     return edges_in(*found, count, dtype, dtype);
   }
   // In whose type the widths of bins are as those of the edges that are compared.
@@ -299,8 +303,7 @@ struct Histogram2D {
     if (range && !*range) return std::nullopt;
     if (!count) return given_edges(bins, sample.dtype());
     const std::optional<Range> found = range ? given_range(*range, false) : range_of(sample);
-    constexpr std::int64_t most = 1 << 26;
-    if (*count < 1 || *count > most || !found) return std::nullopt;
+    if (*count < 1 || *count > most_bins || !found) return std::nullopt;
     // Float32 only where the ends are elements.
     return edges_in(
         *found, *count, found->dtype,
