@@ -145,6 +145,16 @@ std::optional<Array> places_of(const Array& sorted, const Array& values, bool is
 
 }  // namespace
 
+template <class T>
+void count_up_to(const T* sorted, std::int64_t size, const T* values, std::int64_t count,
+                 std::int64_t* places) {
+  search_all<true>(Sorted<T>{sorted, size, size}, values, count, places);
+  for (std::int64_t k = 0; k < count; ++k)
+    if (is_nan(values[k])) places[k] = size;
+}
+template void count_up_to(const double*, std::int64_t, const double*, std::int64_t, std::int64_t*);
+template void count_up_to(const float*, std::int64_t, const float*, std::int64_t, std::int64_t*);
+
 std::optional<Array> places_in(const Array& sorted, const Array& values, bool is_right) {
   if (sorted.ndim() != 1 || values.ndim() == 0 || is_much_longer(sorted, values))
     return std::nullopt;

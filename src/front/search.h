@@ -16,4 +16,10 @@ std::optional<Array> places_in(const Array& sorted, const Array& values, bool is
 std::optional<Array> interpolated(const Array& x, const Array& xp, const Array& fp,
                                   std::optional<double> left, std::optional<double> right);
 
+// How many elements of a vector in increasing order are at most each of `count` values; a NaN
+// counts as greater than all. Float64 and float32.
+template <class T>
+void count_up_to(const T* sorted, std::int64_t size, const T* values, std::int64_t count,
+                 std::int64_t* places);
+
 }  // namespace frit

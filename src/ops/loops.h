@@ -35,6 +35,28 @@ RangeLoop range_loop(DType dtype);
 using CountLoop = std::int64_t (*)(const void* in, std::int64_t n);
 CountLoop count_true_loop();
 
+// Bins whose edges lie along a line, to `doubt` of a bin.
+struct BinLine {
+  double first, last;  // edges: exact in the numbers' type, as the others are
+  double scale;        // bins / (last - first)
+  double doubt;
+  std::int32_t count;
+};
+// The bin of each number; `count`: it lies outside or is NaN; -1 - k: k or one beside it, as the
+// edges say. True where there is one of the last kind. Of float64 and float32.
+using BinLoop = bool (*)(const void* numbers, std::int64_t n, const BinLine& line,
+                         std::int32_t* bins);
+BinLoop bin_loop(DType dtype);
+
+// How many of n < 2^31 numbers are below `low`, how many from there to `high`, for which `within`
+// is 1, else 0, and how many are NaN. Of float64, float32, int64 and int32.
+struct PlacesBetween {
+  std::int64_t below, between, unordered;
+};
+using BetweenLoop = PlacesBetween (*)(const void* numbers, std::int64_t n, const void* low,
+                                      const void* high, std::uint8_t* within);
+BetweenLoop between_loop(DType dtype);
+
 inline constexpr int move_sizes = 5;  // 1, 2, 4, 8 and 16 bytes
 
 struct LoopTable {
@@ -48,6 +70,8 @@ struct LoopTable {
   RangeLoop ranges[dtype_count] = {};
   ExtremeColumnsLoop greatest_columns[dtype_count] = {}, least_columns[dtype_count] = {};
   CountLoop count_true = nullptr;
+  BinLoop bins[dtype_count] = {};
+  BetweenLoop between[dtype_count] = {};
   MoveLoops moves[move_sizes];
   CountUpLoop count_up = nullptr;
 };
@@ -56,7 +80,8 @@ struct LoopTable {
   void fill_plain_##level(LoopTable& table);      \
   void fill_costly_##level(LoopTable& table);     \
   void fill_reductions_##level(LoopTable& table); \
-  void fill_moves_##level(LoopTable& table);
+  void fill_moves_##level(LoopTable& table);      \
+  void fill_places_##level(LoopTable& table);
 #if defined(__x86_64__)
 FRIT_DECLARE_LEVEL(v2)
 FRIT_DECLARE_LEVEL(v3)

@@ -386,6 +386,7 @@ const LoopTable* loops_of(std::string_view level) {
       fill_costly_##name(table);         \
       fill_reductions_##name(table);     \
       fill_moves_##name(table);          \
+      fill_places_##name(table);         \
       return table;                      \
     }();                                 \
     return &filled;                      \
@@ -468,6 +469,8 @@ UpdateLoop update_loop(Op op, DType dtype) {
 }
 
 RangeLoop range_loop(DType dtype) { return best_loops().ranges[static_cast<int>(dtype)]; }
+BinLoop bin_loop(DType dtype) { return best_loops().bins[static_cast<int>(dtype)]; }
+BetweenLoop between_loop(DType dtype) { return best_loops().between[static_cast<int>(dtype)]; }
 CountLoop count_true_loop() { return best_loops().count_true; }
 ExtremeLoop extreme_loop(Op op, DType dtype) {
   const LoopTable& loops = best_loops();

@@ -28,6 +28,8 @@ std::vector<PyMethodDef> formula_shortcuts();
 std::vector<PyMethodDef> einsum_shortcuts();
 std::vector<PyMethodDef> sorting_shortcuts();
 std::vector<PyMethodDef> unique_shortcuts();
+std::vector<PyMethodDef> histogram_shortcuts();
+std::vector<PyMethodDef> quantile_shortcuts();
 std::vector<PyMethodDef> view_shortcuts();
 std::vector<PyMethodDef> question_shortcuts();
 PyMethodDef compress_method();

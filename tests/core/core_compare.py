@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -54,6 +55,15 @@ def outcome(action: Callable[..., Any], arguments: tuple) -> Any:
             result = (type(error).__name__, str(error))
         after = [described(a) for a in arguments]
     return result, after, [(w.category.__name__, str(w.message)) for w in caught]
+
+
+def same(name: str, *arguments: Any, **options: Any) -> None:
+    """The function of this name gives the same on ours: result or exception, and warnings."""
+    expected = outcome(lambda *x: getattr(numpy, name)(*x, **options), arguments)
+    given = {key: ours(value) for key, value in options.items()}
+    function = getattr(importlib.import_module("frit.numpy"), name)
+    found = outcome(lambda *x: function(*x, **given), tuple(ours(a) for a in arguments))
+    assert (found[0], found[2]) == (expected[0], expected[2]), (name, arguments, options)
 
 
 def in_steps(a: Any, b: Any) -> int:

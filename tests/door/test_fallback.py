@@ -323,18 +323,18 @@ def test_the_report_names_each_line_once_with_its_count():
     x = np.arange(5.0)
     for _ in range(3):
         np.isin(x, 0)
-    np.unique(x)
+    np.nanmedian(x)
     sites = {(s.function, s.file): s for s in frit.report().fallbacks}
     assert sites["isin", HERE].count == 3
-    assert sites["unique", HERE].count == 1
-    assert sites["isin", HERE].line == sites["unique", HERE].line - 1
+    assert sites["nanmedian", HERE].count == 1
+    assert sites["isin", HERE].line == sites["nanmedian", HERE].line - 1
     assert f"{HERE}:{sites['isin', HERE].line}: isin x 3" in str(frit.report())
     frit.report(reset=True)
     assert frit.report().fallbacks == []
 
 
 def test_a_fallback_inside_numpys_own_code_is_the_users_line():
-    np.median(np.arange(5000.0))
+    np.median(np.arange(5000.0), out=np.zeros(()))
     assert {s.file for s in frit.report().fallbacks} == {HERE}
 
 
