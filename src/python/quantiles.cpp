@@ -247,8 +247,10 @@ struct Quantile {
     return PyUnicode_Check(method) && PyUnicode_CompareWithASCIIString(method, "linear") == 0;
   }
 
+  // Whole numbers q of quantile() may give elements in their own type: those are NumPy's.
   static std::optional<Shares> shares_of(PyObject* q) {
     Shares shares;
+    if (!of_hundred && PyLong_Check(q)) return std::nullopt;
     if (PyFloat_CheckExact(q) || PyLong_CheckExact(q)) {
       const std::optional<double> number = double_of(q);
       if (!number) return std::nullopt;
@@ -258,7 +260,7 @@ struct Quantile {
           is_array(q) ? std::optional(array_behind(q)) : array_of_numbers(q);
       constexpr std::int64_t most = 256;
       if (!array || array->ndim() > 1 || array->size() > most || array->size() == 0 ||
-          (array->dtype() != DType::Float64 && array->dtype() != DType::Int64))
+          (array->dtype() != DType::Float64 && (array->dtype() != DType::Int64 || !of_hundred)))
         return std::nullopt;
       const Array dense = astype(*array, DType::Float64, 'C');
       const auto* const first = reinterpret_cast<const double*>(evaluate(dense));

@@ -36,6 +36,8 @@ def each_call(x, axes):
             same("quantile", x, numpy.array([0.9, 0.1]), axis=axis, keepdims=keepdims)
         same("quantile", x, 0.25, axis)
         same("quantile", x, numpy.float64(0.75), axis)
+        for whole in (0, 1, True, [0, 1]):  # may give elements in their own type
+            same("quantile", x, whole, axis)
 
 
 @pytest.mark.filterwarnings("ignore")
