@@ -91,6 +91,13 @@ class Translation:
     still_holds: Callable[[], bool] | None  # what was taken from the program
     paused: int = -1  # the result that says whether it is to go on, with more room in lists, or -1
 
+    @property
+    def gives_arrays(self) -> bool:
+        """New ones."""
+        returned = self.returned.shapes if self.returned is not None else []
+        shapes = [x.shape for x in (*self.outputs, *self.lists)]
+        return any(shape is not None for shape in (*shapes, *returned))
+
 
 def names_of(inputs: Inputs, results: list[str]) -> list[str]:
     """Of the kernel's values."""

@@ -430,9 +430,8 @@ class Site:
         question = question_of(origin, inputs, place.traits.attributes)
         kept = question.answer() if question is not None else None
         pauses = place.turns is not None and place.turns.pauses
-        array = array_of(inputs.surroundings, inputs.values)
         if kept is not None:
-            plan = Plan(kept, binding.names, pauses=pauses, array=array)
+            plan = Plan(kept, binding.names, pauses=pauses, array=_array_of(kept, inputs))
             if self.fits(plan, inputs.values):
                 return plan
         if question is not None and (why := question.refusal()) is not None:
@@ -453,7 +452,14 @@ class Site:
         if question is not None and not (streams or tagged or rooms):
             question.keep(made)
         tags = [_tags_of(x) for x in tagged]
-        return Plan(made, inputs.names, streams, tags, rooms, pauses=pauses, array=array)
+        return Plan(
+            made, inputs.names, streams, tags, rooms, pauses=pauses, array=_array_of(made, inputs)
+        )
+
+
+def _array_of(made: Translation, inputs: Inputs) -> Callable[..., Any]:
+    """What makes the arrays that the nest gives back."""
+    return array_of(inputs.surroundings, inputs.values) if made.gives_arrays else numpy.array
 
 
 def translated(
