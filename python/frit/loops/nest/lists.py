@@ -284,7 +284,8 @@ class Lists:
         """out.append(array)"""
         array, known = part.view.array, (small.kind, small.shape)
         name = array.name
-        if name not in self.inputs.logs or small.kind not in "dl":
+        is_empty = self.inputs_word(name)[1] == "0"  # else another value may show what is in it
+        if name not in self.inputs.logs or not is_empty or small.kind not in "dl":
             raise Refused(node, "an array in a list")
         if not self.knowledge.numbers_arrays or name not in self.knowledge.rows:
             self.knowledge.numbers_arrays = True
