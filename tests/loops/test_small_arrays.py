@@ -578,9 +578,37 @@ def changed_by_the_function(n):
     return total
 
 
+def lists_in_one_another(n):
+    y = np.array([1.0, 2.0])
+    path = [1.5]
+    others = [path]
+    for _ in range(n):
+        y = y * 0.5
+        path.append(y)
+        others.append(y)
+    return path, others
+
+
+def one_list_with_two_names(n):
+    y = np.array([1.0, 2.0])
+    first = second = []
+    for _ in range(n):
+        y = y * 0.5
+        first.append(y)
+        second.append(y[0])
+    return first, second is first
+
+
 @pytest.mark.parametrize(
     "function",
-    [iterates_over_what_changes, part_of_the_array, held_in_a_tuple, changed_by_the_function],
+    [
+        lists_in_one_another,
+        one_list_with_two_names,
+        iterates_over_what_changes,
+        part_of_the_array,
+        held_in_a_tuple,
+        changed_by_the_function,
+    ],
 )
 def test_arrays_that_share_elements(function):
     both(function, 9)
