@@ -267,6 +267,12 @@ Array apply_where(Op op, std::span<const Argument> arguments, const ApplyOptions
 
 }  // namespace
 
+Array dense(const Array& a, DType dtype) {
+  Array result = a.dtype() != dtype ? astype(a, dtype, 'C') : a.c_contiguous() ? a : copy(a, 'C');
+  eval(result);
+  return result;
+}
+
 void check_writable(const Array& a) {
   if (!a.writable()) throw ValueError("output array is read-only");
 }

@@ -58,6 +58,10 @@ Scalar converted(const Argument& a, DType dtype);
 // Of Op::Select between values of one type.
 inline Signature select_signature(DType dtype) { return {{DType::Bool, dtype, dtype}, dtype}; }
 
+// The elements in C order, computed: the array's own if they are there. dtype: their type.
+Array dense(const Array& a, DType dtype);
+inline Array dense(const Array& a) { return dense(a, a.dtype()); }
+
 // What work() records is evaluated together.
 template <class Work>
 auto as_one_launch(Work&& work) {

@@ -273,12 +273,6 @@ class Membership {
   std::uint8_t* answers_;
 };
 
-Array dense(const Array& a) {
-  Array result = a.c_contiguous() ? a : copy(a, 'C');
-  eval(result);
-  return result;
-}
-
 }  // namespace
 
 Array are_among(const Array& elements, const Array& wanted, bool is_inverted) {

@@ -35,12 +35,6 @@ T* made(const Array& fresh) {
   return reinterpret_cast<T*>(fresh.base()->data);
 }
 
-Array dense(const Array& a) {
-  Array result = a.c_contiguous() ? a : copy(a, 'C');
-  eval(result);
-  return result;
-}
-
 constexpr std::int64_t block = 1024;  // elements whose bins are found together
 
 // The elements of a dense array as numbers of one type, a block at a time.

@@ -118,12 +118,6 @@ bool is_much_longer(const Array& sorted, const Array& values) {
   return sorted.size() / 4 > values.size();
 }
 
-Array dense(const Array& a, DType dtype) {
-  Array result = a.dtype() != dtype ? astype(a, dtype, 'C') : a.c_contiguous() ? a : copy(a, 'C');
-  eval(result);
-  return result;
-}
-
 template <class T>
 const T* elements(const Array& dense) {
   return reinterpret_cast<const T*>(dense.base()->data + dense.offset());
