@@ -21,22 +21,6 @@
 namespace frit {
 namespace {
 
-// f(an element of the type).
-template <class F>
-decltype(auto) with_element(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::Float64:
-      return f(double{});
-    case DType::Float32:
-      return f(float{});
-    case DType::Int64:
-      return f(std::int64_t{});
-    default:
-      check(dtype == DType::Int32, "an element type whose order is looked at");
-      return f(std::int32_t{});
-  }
-}
-
 template <class T>
 constexpr DType dtype_of = DType::Int32;
 template <>
@@ -325,7 +309,7 @@ std::optional<Ranked> ranked(const Array& rows, std::span<const std::int64_t> ra
   Engine::get().allocate(result.values.base());
   result.rows_with_nan = std::make_unique<bool[]>(static_cast<std::size_t>(count));
   std::atomic<bool> is_known = true;
-  with_element(rows.dtype(), [&]<class T>(T) {
+  with_ordered_element(rows.dtype(), [&]<class T>(T) {
     const T* const from = reinterpret_cast<const T*>(rows.base()->data + rows.offset());
     T* const to = reinterpret_cast<T*>(result.values.base()->data);
     // Long rows are looked at by all threads, one after another; else each by one.
@@ -359,7 +343,7 @@ std::optional<Ranked> ranked(const Array& rows, std::span<const std::int64_t> ra
 }
 
 bool has_both_zeros(const Array& sorted) {
-  return with_element(sorted.dtype(), [&]<class T>(T) {
+  return with_ordered_element(sorted.dtype(), [&]<class T>(T) {
     const std::span<const T> elements(
         reinterpret_cast<const T*>(sorted.base()->data + sorted.offset()),
         static_cast<std::size_t>(sorted.size()));

@@ -10,6 +10,22 @@
 
 namespace frit {
 
+// f(an element of one of the types that are looked at here).
+template <class F>
+decltype(auto) with_ordered_element(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::Float64:
+      return f(double{});
+    case DType::Float32:
+      return f(float{});
+    case DType::Int64:
+      return f(std::int64_t{});
+    default:
+      check(dtype == DType::Int32, "an element type whose order is looked at");
+      return f(std::int32_t{});
+  }
+}
+
 // Sorts n elements of a type where they lie, NaNs behind all others; below 0: it failed. May run in
 // any thread.
 using SortElements = int (*)(void* elements, std::intptr_t n, void* unused);

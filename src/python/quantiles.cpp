@@ -85,21 +85,6 @@ std::optional<Ranked> elements_at(const Array& rows, std::span<const std::int64_
   return sort[NPY_QUICKSORT] ? ranked(rows, ranks, sort[NPY_QUICKSORT]) : std::nullopt;
 }
 
-// f(an element of the type).
-template <class F>
-decltype(auto) with_element(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::Float64:
-      return f(double{});
-    case DType::Float32:
-      return f(float{});
-    case DType::Int64:
-      return f(std::int64_t{});
-    default:
-      return f(std::int32_t{});
-  }
-}
-
 template <class T>
 T* elements(const Array& array) {
   return reinterpret_cast<T*>(array.base()->data + array.offset());
@@ -122,7 +107,7 @@ struct Median {
     const bool is_narrow = lines->rows.dtype() == DType::Float32;
     const Array medians = empty(lines->shape, is_narrow ? DType::Float32 : DType::Float64);
     memory_of(medians);
-    const bool is_done = with_element(lines->rows.dtype(), [&]<class T>(T) {
+    const bool is_done = with_ordered_element(lines->rows.dtype(), [&]<class T>(T) {
       using Mean = std::conditional_t<std::is_same_v<T, float>, float, double>;
       return fill<T, Mean>(*found, std::ssize(ranks), elements<Mean>(medians), medians.size());
     });
@@ -184,7 +169,7 @@ struct Quantile {
       return left_to_numpy();
     const Array result = empty(shape, is_narrow ? DType::Float32 : DType::Float64);
     memory_of(result);
-    const bool is_done = with_element(lines->rows.dtype(), [&]<class T>(T) {
+    const bool is_done = with_ordered_element(lines->rows.dtype(), [&]<class T>(T) {
       const Picks<T> picks{*found, ranks};
       return is_narrow ? picks.template interpolate<float>(points, elements<float>(result))
                        : picks.template interpolate<double>(points, elements<double>(result));

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from frit.loops.nest.forms import Form
 from frit.loops.nest.small_arrays import whole_of
 from frit.loops.nest.values import Item, ListPart, Refused, Row, SmallArray, SmallPart, Value, View
+from frit.loops.nest.views import number_itself
 
 
 class Assignments:
@@ -86,15 +86,14 @@ class Assignments:
         if isinstance(item, ListPart):
             extent = item.view.spans[0].extent
             self.require(extent.form, count, count)
-            numbers = (Value("int", literal=k, form=Form((), k)) for k in range(count))
+            numbers = map(number_itself, range(count))
             return [self.first_of_list(node, item, number) for number in numbers]
         if isinstance(item, View) and item.spans:
             extent = item.spans[0].extent
             self.require(extent.form, count, count)
             parts: list[Item] = []
             for number in range(count):
-                index = Value("int", literal=number, form=Form((), number))
-                part = self.first_of(item, index)
+                part = self.first_of(item, number_itself(number))
                 parts.append(part if part.spans else self.load(node, part))
             return parts
         if isinstance(item, SmallArray) and item.shape == (count,):

@@ -14,7 +14,7 @@ from typing import Any
 
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import COMPLEXES, FLOATS, INTEGERS, Refused, Row, Value, View
-from frit.loops.nest.views import ZERO
+from frit.loops.nest.views import ZERO, number_itself
 from frit.translate.record import replace
 
 LEAF = 128  # of NumPy's tree of sums
@@ -148,7 +148,7 @@ class Reductions:
         if kind != row.kind:
             middle = [self.writer.cast(id, kind) for id in middle]
         total = self.tree_and_zero(kind, self.sum_of_elements(middle))
-        return self.quotient(total, kind, _index(len(middle)))
+        return self.quotient(total, kind, number_itself(len(middle)))
 
     def dot(self, node: ast.AST, x: View | Row, y: View | Row) -> Value:
         """The sum of the products of two rows. (What order BLAS adds in is the processor's.)"""
@@ -183,7 +183,7 @@ class Reductions:
             if extent.form.terms:
                 self.require(extent.form, size, size)
         return [
-            self.emit(row.element([_index(k) for k in indices]), kind)
+            self.emit(row.element([number_itself(k) for k in indices]), kind)
             for indices in itertools.product(*map(range, sizes))
         ]
 
@@ -366,7 +366,3 @@ def comparisons(n: int) -> Iterator[tuple[int, int]]:
                         yield low, low + step
             step //= 2
         size *= 2
-
-
-def _index(k: int) -> Value:
-    return Value("int", literal=k, form=Form((), k))

@@ -19,7 +19,7 @@ import numpy
 from frit.loops.nest.complexes import is_complex
 from frit.loops.nest.forms import Form
 from frit.loops.nest.values import Item, Refused, Row, SmallArray, Value, View
-from frit.loops.nest.views import ZERO
+from frit.loops.nest.views import ZERO, number_itself
 from frit.loops.run.list_runs import ROOM, RoomNeeded
 
 
@@ -175,7 +175,7 @@ class Rows:
             raise Refused(node, "a number that may be of two types")
         if isinstance(item, SmallArray) and len(item.shape) == len(extents):
             for at in itertools.product(*map(range, item.shape)):
-                numbers = [Value("int", literal=k, form=Form((), k)) for k in at]
+                numbers = [number_itself(k) for k in at]
                 self.store_cast(node, self.within(target, numbers), item.element(numbers))
             return
         self.store_elements(node, target, item)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy
 
-from frit.loops.nest.forms import Form
 from frit.loops.nest.values import (
     COMPLEXES,
     DTYPES,
@@ -33,7 +32,7 @@ from frit.loops.nest.values import (
     Value,
     View,
 )
-from frit.loops.nest.views import ZERO
+from frit.loops.nest.views import ZERO, number_itself
 
 MOST_ELEMENTS = 24
 
@@ -49,7 +48,6 @@ _TYPES = {float: "d", int: "l", bool: "?", complex: "D"}
 class SmallArrays:
     """Mixed into NestWriter."""
 
-    arrays: dict[str, View]
     assign_variable: Any
     binary: Any
     bound: dict[str, Any]
@@ -60,7 +58,6 @@ class SmallArrays:
     dot: Any
     emit: Any
     env: dict[str, Any]
-    forms: Any
     given_others: set[str]
     index: Any
     integer: Any
@@ -70,7 +67,6 @@ class SmallArrays:
     knowledge: Any
     last_serial: int | None
     leaves_nest: Any
-    load: Any
     makers_of: dict[str, set[int]]
     makers_changed: set[int]
     numpy_binary: Any
@@ -83,9 +79,6 @@ class SmallArrays:
     row_binary: Any
     row_of: Any
     size_now: Any
-    types_of: Any
-    whole: Any
-    within: Any
     writer: Any
 
     # ---- what they are --------------------------------------------------------------------------
@@ -108,7 +101,7 @@ class SmallArrays:
         def element(indices: Sequence[Value]) -> Value:
             return self.chosen_item(held, self.flat_index(indices, shape))
 
-        extents = [_number(n) for n in shape]
+        extents = [number_itself(n) for n in shape]
         return SmallArray(kind, extents, element, [], held, shape, makers, serial)
 
     def next_serial(self) -> Value | None:
@@ -125,7 +118,7 @@ class SmallArrays:
     def flat_index(self, indices: Sequence[Value], shape: Sequence[int]) -> Value:
         """In C order, of indices that are inside."""
         if all(x.literal is not None for x in indices):
-            return _number(int(numpy.ravel_multi_index([x.literal for x in indices], shape)))
+            return number_itself(int(numpy.ravel_multi_index([x.literal for x in indices], shape)))
         apply, constant = self.writer.apply, self.writer.constant
         id = constant(0, "l")
         for index, extent in zip(indices, shape, strict=True):
@@ -153,7 +146,7 @@ class SmallArrays:
         if sizes is None or row.kind in COMPLEXES:
             return None
         items = [
-            Value(row.kind, self.emit(row.element([_number(k) for k in at]), row.kind))
+            Value(row.kind, self.emit(row.element([number_itself(k) for k in at]), row.kind))
             for at in itertools.product(*map(range, sizes))
         ]
         return self.small(row.kind, sizes, items)
@@ -199,7 +192,7 @@ class SmallArrays:
         items = []
         for at in itertools.product(*map(range, shapes[0])):
             given = [
-                x.element([_number(k) for k in at[len(at) - len(x.extents) :]])
+                x.element([number_itself(k) for k in at[len(at) - len(x.extents) :]])
                 if isinstance(x, Row)
                 else x
                 for x in inputs
@@ -367,7 +360,7 @@ class SmallArrays:
             return SmallPart(owner, numpy.shape(numbers), [*map(int, numpy.ravel(numbers))])
         if len(keys) != len(owner.shape) or any(isinstance(key, slice) for key in keys):
             raise Refused(node, "a part of a small array at a place that is computed")
-        at = [_number(key) if isinstance(key, int) else key for key in keys]
+        at = [number_itself(key) if isinstance(key, int) else key for key in keys]
         return SmallPart(owner, (), [], self.flat_index(at, owner.shape))
 
     def key_of(self, node: ast.AST, key: ast.expr, extent: int) -> int | slice | Value:
@@ -382,7 +375,7 @@ class SmallArrays:
             if not -extent <= value.literal < extent:
                 raise Refused(node, "an index outside of a small array")
             return int(value.literal) % extent
-        found: Value = self.index(Span(ZERO, _number(extent)), self.integer_of(node, value))
+        found: Value = self.index(Span(ZERO, number_itself(extent)), self.integer_of(node, value))
         return found
 
     def known_integer(self, node: ast.expr) -> int:
@@ -573,10 +566,6 @@ def serial_name(name: str) -> str:
 def variable_of(name: str) -> str:
     """The variable of the text."""
     return name.partition("[")[0]
-
-
-def _number(k: int) -> Value:
-    return Value("int", literal=k, form=Form((), k))
 
 
 def _is_literal(item: Item) -> bool:

@@ -23,6 +23,11 @@ ZERO = Value("int", literal=0, form=Form())
 UNIT = Value("int", literal=1, form=Form((), 1))
 
 
+def number_itself(k: int) -> Value:
+    """The int itself."""
+    return Value("int", literal=k, form=Form((), k))
+
+
 class Views:
     """Mixed into NestWriter."""
 
