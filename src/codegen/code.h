@@ -10,10 +10,13 @@
 
 namespace frit::codegen {
 
-// A ready-made loop that the code calls for elements where a formula doesn't hold.
+// A ready-made loop that the code calls: for elements where a formula doesn't hold, or for
+// another library's function.
 struct CallOut {
   Op op{};
   DType in{};
+  MathLibrary math{};
+  bool operator==(const CallOut&) const = default;
 };
 
 // Quick: the least time to the first result. Thorough: several times that, for faster code of

@@ -422,9 +422,11 @@ void Emitter::apply(const Instr& instr) {
       arms[k] = fenced(*operands[k + 1]);
       operands[k + 1] = &arms[k];
     }
-    result = apply(instr.op, in, dtype_of(instr.result), operands);
+    result = instr.math == MathLibrary::Frit ? apply(instr.op, in, dtype_of(instr.result), operands)
+                                             : call_library(instr, in, operands);
   };
-  if (uniform && may_hoist(highest) && !may_branch(instr.op, in)) {
+  const bool calls = instr.math != MathLibrary::Frit || may_branch(instr.op, in);
+  if (uniform && may_hoist(highest) && !calls) {
     at_preheader(apply_here);
     result.level = level() - 1;
   } else {

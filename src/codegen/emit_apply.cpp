@@ -147,7 +147,9 @@ Emitted Emitter::shorter_where_ordinary(Op op, DType in, DType out, ArrayRef<Emi
   Value* other = builder_.CreateICmpEQ(ordinary, Constant::getNullValue(ordinary->getType()));
   if_then_else(
       any(other),
-      [&] { store_parts(memory, call_out(op, in, out, operands, lanes_), out, lanes_); },
+      [&] {
+        store_parts(memory, call_out({op, in}, out, operands, lanes_), out, lanes_);
+      },
       [&] {
         store_parts(memory, call_formulas(ordinary_symbol(op, in), out, operands), out, lanes_);
       });
@@ -163,12 +165,13 @@ Emitted Emitter::call_out_where_rare(Op op, DType in, DType out, ArrayRef<Emitte
   const bool varies = any_of(operands, [](Emitted* operand) { return operand->varies(); });
   const unsigned lanes = varies ? lanes_ : 1;
   Function* rare = formulas_.find(symbol + "_rare");
-  if (!rare || !has_formula(formulas_, symbol)) return call_out(op, in, out, operands, lanes);
+  if (!rare || !has_formula(formulas_, symbol)) return call_out({op, in}, out, operands, lanes);
   Value* memory[2];
   make_memory(memory, out, lanes, "whole");
   store_parts(memory, call_formulas(symbol, out, operands), out, lanes);
-  if_then(any(active(call_formula(*rare, operands))),
-          [&] { store_parts(memory, call_out(op, in, out, operands, lanes), out, lanes); });
+  if_then(any(active(call_formula(*rare, operands))), [&] {
+    store_parts(memory, call_out({op, in}, out, operands, lanes), out, lanes);
+  });
   Emitted result = load_parts(memory, out, lanes);
   result.level = level();
   return result;
@@ -187,13 +190,35 @@ Value* Emitter::argument_in_memory(Emitted& operand, unsigned lanes) {
   return memory;
 }
 
-Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operands, unsigned lanes) {
-  check(frit::loop(op, in) != nullptr, "an op that is applied has a formula or a ready-made loop");
-  auto known = std::find_if(call_outs_.begin(), call_outs_.end(),
-                            [&](const CallOut& other) { return other.op == op && other.in == in; });
-  if (known == call_outs_.end()) known = call_outs_.insert(known, {op, in});
+// What stands outside of the code, which gets its address from the caller.
+Value* Emitter::callee(const CallOut& wanted) {
+  auto known = std::ranges::find(call_outs_, wanted);
+  if (known == call_outs_.end()) known = call_outs_.insert(known, wanted);
   const auto number = static_cast<unsigned>(known - call_outs_.begin()) + outside_loops;
+  return builder_.CreateLoad(pointer_,
+                             builder_.CreateConstGEP1_64(pointer_, function_->getArg(6), number));
+}
 
+// Another library's function, of one number.
+Emitted Emitter::call_library(const Instr& instr, DType in, ArrayRef<Emitted*> operands) {
+  const DType out = dtype_of(instr.result);
+  const CallOut wanted{.op = instr.op, .in = in, .math = instr.math};
+  if (!function_of_numbers(instr.math, instr.op, in)) return call_out(wanted, out, operands, 1);
+  SmallVector<Value*, 2> arguments;
+  for (const Emitted* operand : operands) arguments.push_back(operand->part[0].scalar);
+  const SmallVector<Type*, 2> types(operands.size(), element_type(in));
+  auto* type = FunctionType::get(element_type(out), types, false);
+  CallInst* call = builder_.CreateCall(type, callee(wanted), arguments);
+  call->setDoesNotThrow();
+  Emitted result{.parts = 1, .level = level()};
+  result.part[0].scalar = call;
+  return result;
+}
+
+Emitted Emitter::call_out(const CallOut& wanted, DType out, ArrayRef<Emitted*> operands,
+                          unsigned lanes) {
+  check(frit::loop(wanted.op, wanted.in) != nullptr,
+        "an op that is applied has a formula or a ready-made loop");
   Type* result_type = lanes_type(element_type(out), lanes * static_cast<unsigned>(parts_of(out)));
   Value* to = stack(result_type, "result");
   Value* arguments = stack(ArrayType::get(pointer_, 4), "arguments");
@@ -204,9 +229,7 @@ Emitted Emitter::call_out(Op op, DType in, DType out, ArrayRef<Emitted*> operand
   }
   auto* type =
       FunctionType::get(builder_.getVoidTy(), {pointer_, int64_, builder_.getInt32Ty()}, false);
-  Value* callee = builder_.CreateLoad(
-      pointer_, builder_.CreateConstGEP1_64(pointer_, function_->getArg(6), number));
-  builder_.CreateCall(type, callee, {arguments, int64(lanes), builder_.getInt32(0)})
+  builder_.CreateCall(type, callee(wanted), {arguments, int64(lanes), builder_.getInt32(0)})
       ->setDoesNotThrow();
 
   if (lanes > 1 && parts_of(out) == 2) return deinterleave(builder_.CreateLoad(result_type, to));

@@ -124,7 +124,10 @@ class Emitter {
   Emitted call_out_where_rare(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
   bool has_shorter_way(Op op, DType in, llvm::ArrayRef<Emitted*> operands);
   Emitted shorter_where_ordinary(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands);
-  Emitted call_out(Op op, DType in, DType out, llvm::ArrayRef<Emitted*> operands, unsigned lanes);
+  Emitted call_out(const CallOut& wanted, DType out, llvm::ArrayRef<Emitted*> operands,
+                   unsigned lanes);
+  Emitted call_library(const Instr& instr, DType in, llvm::ArrayRef<Emitted*> operands);
+  llvm::Value* callee(const CallOut& wanted);
   Value* argument_in_memory(Emitted& operand, unsigned lanes);
   void cast(const Instr& instr);
   Emitted cast(DType from, DType to, Emitted& value);

@@ -153,7 +153,7 @@ Expression KernelState::cast(const Expression& x, DType dtype) {
   return Expression(this, in_type(x, dtype));
 }
 
-Expression KernelState::compute(Op op, std::span<const Expression> arguments) {
+Expression KernelState::compute(Op op, std::span<const Expression> arguments, MathLibrary math) {
   check_open();
   const OpInfo& row = info(op);
   if (arguments.size() != at(row.inputs))
@@ -176,6 +176,7 @@ Expression KernelState::compute(Op op, std::span<const Expression> arguments) {
   Instr instr;
   instr.kind = InstrKind::Apply;
   instr.op = op;
+  instr.math = math;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const DType in = signature->in[k];
     if (arguments[k].is_literal() && wants_literal(op, k)) {

@@ -17,7 +17,8 @@ class KernelState {
   explicit KernelState(std::int32_t rank);
 
   // ---- values ----
-  Expression compute(Op op, std::span<const Expression> arguments);
+  Expression compute(Op op, std::span<const Expression> arguments,
+                     MathLibrary math = MathLibrary::Frit);
   Expression cast(const Expression& x, DType dtype);
   Expression integer(const KernelInteger& value);
   Expression integer(std::int64_t value) { return integer(KernelInteger{.value = value}); }

@@ -11,7 +11,8 @@
 //   Constant     result = a literal baked into the kernel
 //   ScalarArg    result = scalar argument number `number`
 //   IntegerArg   result = integer argument number `number` (int64: extents, bounds)
-//   Apply        result = op(args...), by the op table's formula; all args have the op's input type
+//   Apply        result = op(args...), by the op table's formula, or by another library's function
+//                (`math`: of values that don't vary); all args have the op's input type
 //   Cast         result = args[0] converted to the result's type, as astype does
 //   Load         result = the element at `address`
 //   Store        the element at `address` = args[0]
@@ -54,6 +55,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/math_library.h"
 #include "ops/ops.h"
 
 namespace frit {
@@ -111,6 +113,7 @@ using Block = std::vector<Instr>;
 struct Instr {
   InstrKind kind{};
   Op op{};                 // Apply
+  MathLibrary math{};      // Apply: whose function; in a Routine: where it is one number at a time
   bool parallel = false;   // Loop
   bool vector = false;     // Loop
   bool streaming = false;  // Load, Store: of what the cache doesn't hold, and not soon again

@@ -51,10 +51,13 @@ class Deserializer {
 
   void instruction(Instr& instr, int depth) {
     const std::int32_t head = reader_.number(0, std::int64_t{32} << 24);
-    const int kind = head & 0xff, op = head >> 8 & 0xff, flags = head >> 24;
-    is_valid(kind <= static_cast<int>(InstrKind::While) && op < op_count);
+    const int kind = head & 0xff, op = head >> 8 & 0xff, math = head >> 16 & 0xff,
+              flags = head >> 24;
+    is_valid(kind <= static_cast<int>(InstrKind::While) && op < op_count &&
+             math < math_library_count);
     instr.kind = static_cast<InstrKind>(kind);
     instr.op = static_cast<Op>(op);
+    instr.math = static_cast<MathLibrary>(math);
     instr.parallel = (flags & 1) != 0;
     instr.vector = (flags & 2) != 0;
     instr.streaming = (flags & 4) != 0;

@@ -229,10 +229,13 @@ class Verifier {
         lane_private(instr.number, place);
         uniform_rules(instr.other, place);
         return uniform_rules(instr.body, place);
+      case InstrKind::Apply:
+        check(instr.math == MathLibrary::Frit || !variance_.values[index(instr.result)],
+              "another library's function is of values that don't vary");
+        return;
       case InstrKind::Constant:
       case InstrKind::ScalarArg:
       case InstrKind::IntegerArg:
-      case InstrKind::Apply:
       case InstrKind::Cast:
       case InstrKind::Load:
       case InstrKind::Store:

@@ -79,8 +79,9 @@ ValueId KernelWriter::new_value(DType dtype, std::size_t level) {
 
 ValueId KernelWriter::pure(Instr instr, DType type, std::size_t level) {
   const auto is_same = [&](const Known& known) {
-    return known.kind == instr.kind && known.op == instr.op && known.type == type &&
-           known.number == instr.number && std::equal(instr.args, instr.args + 3, known.args) &&
+    return known.kind == instr.kind && known.op == instr.op && known.math == instr.math &&
+           known.type == type && known.number == instr.number &&
+           std::equal(instr.args, instr.args + 3, known.args) &&
            known.constant.dtype == instr.constant.dtype &&
            std::memcmp(known.constant.bytes, instr.constant.bytes, 16) == 0;
   };
@@ -89,6 +90,7 @@ ValueId KernelWriter::pure(Instr instr, DType type, std::size_t level) {
   instr.result = new_value(type, level);
   known_.push_back({.kind = instr.kind,
                     .op = instr.op,
+                    .math = instr.math,
                     .type = type,
                     .number = instr.number,
                     .args = {instr.args[0], instr.args[1], instr.args[2]},
@@ -129,12 +131,14 @@ ValueId KernelWriter::sum(Op op, ValueId a, ValueId b) {
   return result;
 }
 
-ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c) {
+ValueId KernelWriter::apply(Op op, DType result, ValueId a, ValueId b, ValueId c,
+                            MathLibrary math) {
   if (result == DType::Int64 && (op == Op::Add || op == Op::Subtract))
     if (const ValueId known = sum(op, a, b); known != no_value) return known;
   Instr instr;
   instr.kind = InstrKind::Apply;
   instr.op = op;
+  instr.math = math;
   std::size_t level = 0;
   int k = 0;
   for (ValueId arg : {a, b, c}) {

@@ -26,7 +26,8 @@ class KernelWriter {
   // easily raise a floating-point error not outside of a condition. (i + 1) - 1 of int64 is i ----
   ValueId constant(const Scalar& value);
   ValueId constant_int(std::int64_t value) { return constant(Scalar::of(DType::Int64, value)); }
-  ValueId apply(Op op, DType result, ValueId a, ValueId b = no_value, ValueId c = no_value);
+  ValueId apply(Op op, DType result, ValueId a, ValueId b = no_value, ValueId c = no_value,
+                MathLibrary math = MathLibrary::Frit);
   ValueId cast(ValueId value, DType dtype);
   DType type_of(ValueId value) const { return kernel_.values[static_cast<std::size_t>(value)]; }
 
@@ -60,6 +61,7 @@ class KernelWriter {
   struct Known {  // a pure instruction that stands somewhere
     InstrKind kind;
     Op op;
+    MathLibrary math;
     DType type;
     std::int32_t number;
     ValueId args[3];

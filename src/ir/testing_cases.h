@@ -164,12 +164,24 @@ class RandomCase {
       });
     case_.kernel = make_.kernel();
     case_.kernel.may_stop = chance(30);
+    choose_libraries(case_.kernel.code, variance_of(case_.kernel));
     case_.end = has_rows_ ? rows_ : columns_;
     case_.scratch_bytes = scratch_bytes_;
     return std::move(case_);
   }
 
  private:
+  // Of functions of what is one number for all lanes.
+  void choose_libraries(Block& block, const Variance& variance) {
+    for (Instr& instr : block) {
+      choose_libraries(instr.body, variance);
+      choose_libraries(instr.other, variance);
+      const bool is_one = instr.kind == InstrKind::Apply &&
+                          !variance.values[static_cast<std::size_t>(instr.result)];
+      if (is_one && chance(50)) instr.math = MathLibrary::C;
+    }
+  }
+
   // ---- chance ----
   std::int64_t pick(std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);

@@ -104,7 +104,7 @@ class ReferenceKernel final : public Executable {
         for (int k = 0; k < info(instr.op).inputs; ++k)
           args[k + 1] = state.value(instr.args[k]).bytes;
         const DType in = type(instr.args[info(instr.op).rule == TypeRule::Select ? 1 : 0]);
-        frit::loop(instr.op, in)(args, 1, 0);
+        frit::loop(instr.math, instr.op, in)(args, 1, 0);
         state.value(instr.result) = result;
         return;
       }

@@ -40,6 +40,13 @@ Op op_named(const std::string& name) {
   return found->second;
 }
 
+MathLibrary library_named(const std::string& name) {
+  if (name == "C") return MathLibrary::C;
+  if (name == "NumPy") return MathLibrary::NumPy;
+  if (name.empty()) return MathLibrary::Frit;
+  throw nb::value_error(("no library is called " + name).c_str());
+}
+
 Scalar scalar_from(nb::handle value, DType dtype) {
   const std::optional<Scalar> scalar = element_value(value.ptr(), dtype);
   if (!scalar) throw nb::value_error("a constant does not fit its type");
@@ -77,8 +84,9 @@ class Writer {
     extent.axis = axis;
     return number(state_.early_integer(extent));
   }
-  int apply(const std::string& op, const std::vector<int>& arguments) {
-    return number(state_.compute(op_named(op), expressions(arguments)));
+  // math: "C" or "NumPy", whose function Python would call here.
+  int apply(const std::string& op, const std::vector<int>& arguments, const std::string& math) {
+    return number(state_.compute(op_named(op), expressions(arguments), library_named(math)));
   }
   int cast(int value, const std::string& dtype) {
     return number(state_.cast(state_.value(value), dtype_named(dtype)));
@@ -190,7 +198,7 @@ void add_kernel_writer(PyObject* module_object) {
       .def("constant", &Writer::constant)
       .def("argument", &Writer::argument)
       .def("extent", &Writer::extent)
-      .def("apply", &Writer::apply)
+      .def("apply", &Writer::apply, "op"_a, "arguments"_a, "math"_a = "")
       .def("cast", &Writer::cast)
       .def("type_of", &Writer::type_of)
       .def("is_visible", &Writer::is_visible)

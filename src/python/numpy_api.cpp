@@ -2,13 +2,18 @@
 #define FRIT_IMPORTS_NUMPY
 #include "python/numpy_api.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <deque>
 #include <string>
+#include <utility>
+
+#include <numpy/ufuncobject.h>
 
 #include "ir/hash.h"
+#include "ops/math_library.h"
 #include "python/objects.h"
 
 namespace frit::python {
@@ -97,6 +102,29 @@ PyObject* attribute(PyObject* object, const char* name) {
 
 }  // namespace
 
+namespace {
+
+// The loops of NumPy's functions of real numbers (ops/math_library.h).
+void take_loops() {
+  for (int k = 0; k < op_count; ++k) {
+    const auto op = static_cast<Op>(k);
+    if (!has(op, NumPyUfunc) || info(op).rule != TypeRule::FloatOnly) continue;
+    const Ref found = checked(PyObject_GetAttrString(numpy.module, info(op).numpy_name.data()));
+    if (!PyObject_TypeCheck(found.get(), reinterpret_cast<PyTypeObject*>(numpy.ufunc))) continue;
+    const auto& ufunc = *reinterpret_cast<PyUFuncObject*>(found.get());
+    for (int j = ufunc.ntypes; j-- > 0;) {  // of several for a type NumPy takes the first
+      const std::string_view types(ufunc.types + j * ufunc.nargs,
+                                   static_cast<std::size_t>(ufunc.nargs));
+      for (const auto& [type, dtype] :
+           {std::pair{NPY_FLOAT, DType::Float32}, std::pair{NPY_DOUBLE, DType::Float64}})
+        if (std::ranges::all_of(types, [&](char t) { return t == static_cast<char>(type); }))
+          set_numpy_loop(op, dtype, ufunc.functions[j], ufunc.data ? ufunc.data[j] : nullptr);
+    }
+  }
+}
+
+}  // namespace
+
 void import_numpy() {
   if (PyArray_ImportNumPyAPI() < 0) throw PythonError{};
   numpy.module = checked(PyImport_ImportModule("numpy")).release();
@@ -111,6 +139,7 @@ void import_numpy() {
     descriptors[k] = PyArray_DescrFromType(type_number_of(static_cast<DType>(k)));
     scalar_types[k] = descriptors[k]->typeobj;
   }
+  take_loops();
 }
 
 PyObject* kept_attribute(PyObject* owner, const char* name) {

@@ -59,8 +59,9 @@ Scalar start_of(Op op, DType dtype) {
   return zero;
 }
 
-LaunchWriter::LaunchWriter(const JudgedNest& judged, const PlanFacts& facts)
+LaunchWriter::LaunchWriter(const JudgedNest& judged, const NestPlan& plan, const PlanFacts& facts)
     : judged_(judged),
+      plan_(plan),
       nest_(*judged.nest),
       body_(nest_.routine.body),
       facts_(facts),
@@ -485,8 +486,10 @@ void LaunchWriter::emit_value(const Instr& instr) {
       made = writer_.constant(instr.constant);
       return;
     case InstrKind::Apply:
-      made = writer_.apply(instr.op, body_.values[at(instr.result)], value(instr.args[0]),
-                           value(instr.args[1]), value(instr.args[2]));
+      made = writer_.apply(
+          instr.op, body_.values[at(instr.result)], value(instr.args[0]), value(instr.args[1]),
+          value(instr.args[2]),
+          plan_.runs_one_by_one(nest_, instr.result) ? instr.math : MathLibrary::Frit);
       return;
     case InstrKind::Cast:
       made = writer_.cast(value(instr.args[0]), body_.values[at(instr.result)]);

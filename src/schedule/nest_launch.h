@@ -20,7 +20,7 @@ inline bool wants_least(Op compare) { return compare == Op::Less || compare == O
 // Writes one launch.
 class LaunchWriter {
  public:
-  LaunchWriter(const JudgedNest& judged, const PlanFacts& facts);
+  LaunchWriter(const JudgedNest& judged, const NestPlan& plan, const PlanFacts& facts);
   // Nodes that run one after another, as one iteration.
   NestLaunch in_order(const std::vector<const PlanNode*>& nodes);
   NestLaunch parallel(const PlanNode& node);
@@ -142,6 +142,7 @@ class LaunchWriter {
   bool is_index(ValueId id) const;
   bool varies(const Instr& load, const Instr* loop) const;
   const JudgedNest& judged_;
+  const NestPlan& plan_;
   const Nest& nest_;
   const Kernel& body_;
   const PlanFacts& facts_;

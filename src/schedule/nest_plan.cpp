@@ -564,6 +564,15 @@ void find_wavefronts(const std::vector<PlanNode>& nodes, std::vector<bool>& foun
   }
 }
 
+void find_lanes(const std::vector<PlanNode>& nodes, std::vector<bool>& found) {
+  for (const PlanNode& n : nodes) {
+    if (n.run == LoopRun::Vector || n.grain == PlanNode::Grain::Lane) found[at(n.loop)] = true;
+    if (n.skew > 0) found[at(n.loop)] = found[at(n.skewed)] = true;
+    find_lanes(n.body, found);
+    find_lanes(n.other, found);
+  }
+}
+
 void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
   for (const PlanNode& n : nodes) {
     if (!n.instr) {
@@ -599,7 +608,16 @@ void print(const std::vector<PlanNode>& nodes, int depth, std::string& text) {
 }  // namespace
 
 NestPlan plan_nest(const JudgedNest& judged, const PlanFacts& facts) {
-  return Planner(judged, facts).run();
+  NestPlan plan = Planner(judged, facts).run();
+  plan.in_lanes.resize(judged.nest->loops.size());
+  find_lanes(plan.nodes, plan.in_lanes);
+  return plan;
+}
+
+bool NestPlan::runs_one_by_one(const Nest& nest, ValueId value) const {
+  const std::int32_t loop = nest.definition_loop[at(value)];
+  if (loop < 0) return true;
+  return std::ranges::none_of(nest.path_to(loop), [&](std::int32_t l) { return in_lanes[at(l)]; });
 }
 
 std::string print(const NestPlan& plan) {

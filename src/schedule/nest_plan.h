@@ -78,7 +78,11 @@ inline double rounds_of_loop(const PlanFacts& facts, std::size_t loop) {
 struct NestPlan {
   std::vector<PlanNode> nodes;
   std::vector<NestProduct> products;
-  double cost = 0;  // estimated nanoseconds of the nest in order
+  std::vector<bool> in_lanes;  // by loop: somewhere its rounds run side by side
+  double cost = 0;             // estimated nanoseconds of the nest in order
+
+  // Is the value computed for one round after another, wherever it is needed?
+  bool runs_one_by_one(const Nest& nest, ValueId value) const;
 };
 NestPlan plan_nest(const JudgedNest& judged, const PlanFacts& facts);
 

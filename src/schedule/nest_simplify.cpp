@@ -23,7 +23,7 @@ void add_written_locals(const Block& block, std::vector<bool>& written) {
 
 // Same structure and same operands: the same value.
 bool same_pure(const Instr& a, const Instr& b) {
-  return a.kind == b.kind && a.op == b.op && a.number == b.number &&
+  return a.kind == b.kind && a.op == b.op && a.math == b.math && a.number == b.number &&
          std::equal(a.args, a.args + 3, b.args) && a.constant == b.constant;
 }
 

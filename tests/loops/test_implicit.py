@@ -644,7 +644,7 @@ def test_loops_are_translated_when_they_have_run_for_long_enough(monkeypatch):
         f(x)
         calls += 1
         assert calls < 1000
-    assert calls > 3
+    assert calls > 1
     assert np.array_equal(x, np.full(500, float(calls)))
 
 

@@ -20,6 +20,7 @@ std::string to_bytes(const codegen::Code& code) {
   for (const codegen::CallOut& call_out : code.call_outs) {
     bytes.push_back(static_cast<char>(call_out.op));
     bytes.push_back(static_cast<char>(call_out.in));
+    bytes.push_back(static_cast<char>(call_out.math));
   }
   return bytes + code.bytes;
 }
@@ -29,18 +30,21 @@ std::optional<codegen::Code> from_bytes(const std::string& bytes) {
   if (bytes.size() < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes.data(), sizeof header);
   std::size_t at = sizeof header;
-  if ((bytes.size() - at) / 2 < header.call_outs ||
-      header.entry >= bytes.size() - at - 2 * std::size_t{header.call_outs})
+  constexpr std::size_t size = 3;  // of a call-out
+  if ((bytes.size() - at) / size < header.call_outs ||
+      header.entry >= bytes.size() - at - size * header.call_outs)
     return std::nullopt;
   codegen::Code code{.bytes = {},
                      .entry = header.entry,
                      .call_outs = {},
                      .is_improvable = header.is_improvable != 0};
-  for (std::uint32_t k = 0; k < header.call_outs; ++k, at += 2) {
+  for (std::uint32_t k = 0; k < header.call_outs; ++k, at += size) {
     const auto op = static_cast<std::uint8_t>(bytes[at]),
-               in = static_cast<std::uint8_t>(bytes[at + 1]);
-    if (op >= op_count || in >= dtype_count) return std::nullopt;
-    code.call_outs.push_back({static_cast<Op>(op), static_cast<DType>(in)});
+               in = static_cast<std::uint8_t>(bytes[at + 1]),
+               math = static_cast<std::uint8_t>(bytes[at + 2]);
+    if (op >= op_count || in >= dtype_count || math >= math_library_count) return std::nullopt;
+    code.call_outs.push_back(
+        {static_cast<Op>(op), static_cast<DType>(in), static_cast<MathLibrary>(math)});
   }
   code.bytes = bytes.substr(at);
   return code;

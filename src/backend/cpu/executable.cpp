@@ -49,7 +49,10 @@ class CompiledKernel final : public Executable {
     static_assert(static_cast<std::uint8_t>(StopState::Asked) == codegen::asked_to_stop);
     outside_.push_back(&stop_state);
     for (const codegen::CallOut& call_out : code.call_outs) {
-      outside_.push_back(reinterpret_cast<const void*>(loop(call_out.op, call_out.in)));
+      const void* const function = function_of_numbers(call_out.math, call_out.op, call_out.in);
+      outside_.push_back(
+          function ? function
+                   : reinterpret_cast<const void*>(loop(call_out.math, call_out.op, call_out.in)));
       check(outside_.back() != nullptr, "what compiled code calls exists");
     }
   }

@@ -11,10 +11,26 @@ from frit.loops.nest.values import Item, ListPart, Refused, Row, SmallArray, Sma
 from frit.loops.nest.views import number_itself
 
 
+def _as_statement(node: ast.Assign) -> ast.If | None:
+    """s = x if test else s: an `if` whose other part is empty. So s keeps what type it has."""
+    value, target = node.value, node.targets[0]
+    if not isinstance(value, ast.IfExp) or len(node.targets) > 1:
+        return None
+    parts: list[list[ast.stmt]] = []
+    for arm in (value.body, value.orelse):
+        is_kept = isinstance(target, ast.Name) and isinstance(arm, ast.Name) and arm.id == target.id
+        part = ast.Pass() if is_kept else ast.Assign([target], arm)
+        parts.append([ast.copy_location(part, node)])
+    if not any(isinstance(part, ast.Pass) for [part] in parts):
+        return None
+    return ast.copy_location(ast.If(value.test, *parts), node)
+
+
 class Assignments:
     """Mixed into NestWriter."""
 
     change_small: Any
+    do_If: Any
     hold_rows_if: Any
     small_part: Any
     update_small: Any
@@ -47,6 +63,11 @@ class Assignments:
             raise Refused(node, "an expression whose value is not used")
 
     def do_Assign(self, node: ast.Assign) -> None:
+        choice = _as_statement(node)
+        if choice is not None:
+            self.read_variable(node, node.targets[0].id)  # it has a value
+            self.do_If(choice)
+            return
         item = self.operand(node.value)
         for target in node.targets:
             self.assign_item(target, item)

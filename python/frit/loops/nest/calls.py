@@ -44,6 +44,7 @@ _MATH = {
     sinh cosh asinh acosh atanh atan2 hypot pow fmod copysign
     """.split()
 }
+_OF_PYTHON = ("hypot", "sqrt")  # not of C's library; the root is exact
 _TESTS = {"isnan": "Isnan", "isinf": "Isinf", "isfinite": "Isfinite"}
 # Functions that give an int of a float, and the op before the cast.
 _WHOLE = {int: None, round: "Rint", math.floor: "Floor", math.ceil: "Ceil", math.trunc: None}
@@ -238,13 +239,15 @@ class Calls:
         for value, dtype in zip(values, types_, strict=False):
             self.in_type(node, value, dtype)
         self.numpy_floats = True
-        return self.apply(_UFUNCS[name], types_[-1], *zip(values, types_, strict=False))
+        operands = zip(values, types_, strict=False)
+        return self.apply(_UFUNCS[name], types_[-1], *operands, math="NumPy")
 
     def of_function(self, node: ast.AST, function: Any, name: str, values: list[Value]) -> Value:
         of_math = getattr(function, "__module__", "") == "math"
         is_math, is_test = of_math and name in _MATH, of_math and name in _TESTS
-        if is_math or is_test or function is builtins.float:
-            # A float of Python's comes of both kinds.
+        makes_float = function is builtins.float or function in (numpy.float64, numpy.float32)
+        if is_math or is_test or makes_float:
+            # The same float comes of both kinds.
             values = [without_doubt(v) for v in values]
         of_cmath = getattr(function, "__module__", "") == "cmath"
         if isinstance(function, numpy.ufunc) or of_cmath:
@@ -277,8 +280,13 @@ class Calls:
             return self.number_attribute(node, values[0], name)
         if function is builtins.abs and len(values) == 1:
             return self.absolute(node, values[0])
-        if function is builtins.float and len(values) == 1:
-            return self.to_float(node, values[0])
+        if makes_float and len(values) == 1 and not is_complex(values[0]):
+            value = self.to_float(node, values[0])
+            if function is builtins.float:
+                return value
+            self.numpy_floats = True
+            kind = numpy.dtype(function).char
+            return Value(kind, self.emit(value, kind))
         if function is math.trunc and not all(v.is_python or v.kind == "d" for v in values):
             raise Refused(node, "a call of trunc() with a number that does not know it")
         if function in _WHOLE and len(values) == 1:
@@ -286,7 +294,8 @@ class Calls:
         arity = 2 if name in ("atan2", "hypot", "pow", "fmod", "copysign") else 1
         if is_math and len(values) == arity:
             inputs = [self.to_float(node, x) for x in values]
-            value = self.apply(_MATH[name], "float", *((x, "d") for x in inputs))
+            math_ = "" if name in _OF_PYTHON else "C"
+            value = self.apply(_MATH[name], "float", *((x, "d") for x in inputs), math=math_)
             self.fail_outside(name, inputs, value)
             return value
         if is_test and len(values) == 1:

@@ -266,7 +266,7 @@ class Complexes:
         # Of numbers it is hypot; NumPy's ufunc has a way of its own.
         apply = self.writer.apply
         real, imaginary = self.parts_of(x)
-        value = Value(kind, apply("Hypot", [real, imaginary]))
+        value = Value(kind, apply("Hypot", [real, imaginary], "C"))
         value.among = kinds if len(kinds) > 1 else frozenset()
         if "complex" in kinds_of(x) and not is_zero(x):
             infinite = apply("LogicalOr", [apply("Isinf", [real]), apply("Isinf", [imaginary])])
@@ -293,14 +293,14 @@ class Complexes:
         dtype = "F" if kind == "F" else "D"
         self.require_exact(node, x, dtype)
         real, imaginary = self.parts_of(Value(kind, self.emit(x, dtype)))
-        return self.polar(self.writer.apply("Exp", [real]), imaginary, kind)
+        return self.polar(self.writer.apply("Exp", [real], "C"), imaginary, kind)
 
     def polar(self, size: int, angle: int, kind: str) -> Value:
         """Infinite numbers and NaN, which have rules of their own, are left to Python."""
         apply, dtype = self.writer.apply, "F" if kind == "F" else "D"
         finite = apply("LogicalAnd", [apply("Isfinite", [size]), apply("Isfinite", [angle])])
         self.fail_where(apply("LogicalNot", [finite]))
-        parts = [apply("Multiply", [size, apply(op, [angle])]) for op in ("Cos", "Sin")]
+        parts = [apply("Multiply", [size, apply(op, [angle], "C")]) for op in ("Cos", "Sin")]
         return Value(kind, apply("ComplexOf", [self.writer.cast(p, dtype) for p in parts]))
 
     def of_cmath(self, node: ast.AST, name: str, values: Sequence[Value]) -> Value:
@@ -311,7 +311,7 @@ class Complexes:
             return self.polar(size, angle, "complex")
         if name == "phase" and len(values) == 1 and is_complex(values[0]):
             real, imaginary = self.parts_of(Value("complex", self.emit(values[0], "D")))
-            return Value("float", self.writer.apply("Arctan2", [imaginary, real]))
+            return Value("float", self.writer.apply("Arctan2", [imaginary, real], "C"))
         raise Refused(node, f"a call of {name}()")
 
     # ---- variables ------------------------------------------------------------------------------

@@ -107,8 +107,9 @@ class Expressions:
                 raise Refused(None, f"{literal} does not fit its element") from None
         return value.id if value.dtype == dtype else self.writer.cast(value.id, dtype)
 
-    def apply(self, op: str, kind: str, *operands: tuple[Value, str]) -> Value:
-        id = self.writer.apply(op, [self.emit(value, dtype) for value, dtype in operands])
+    def apply(self, op: str, kind: str, *operands: tuple[Value, str], math: str = "") -> Value:
+        """math: "C" or "NumPy", whose function Python would call."""
+        id = self.writer.apply(op, [self.emit(value, dtype) for value, dtype in operands], math)
         if self.writer.type_of(id) != DTYPES.get(kind, kind):
             raise Refused(None, f"{op} of these types")
         if op in _MAY_OVERFLOW and kind in INTEGERS:
@@ -434,13 +435,12 @@ class Expressions:
             if y.literal == 0.5:
                 # The root of -0.0 as a power is 0.0; of -inf the nest fails below.
                 zero = Value("float", literal=0.0)
-                value = self.apply(
-                    "Sqrt", "float", (self.apply("Add", "float", pair[0], (zero, "d")), "d")
-                )
+                base = self.apply("Add", "float", pair[0], (zero, "d"))
+                value = self.apply("Sqrt", "float", (base, "d"), math="C")
             elif y.literal == 2:
-                value = self.apply("Multiply", "float", pair[0], pair[0])
+                value = self.apply("Square", "float", pair[0], math="C")
             else:
-                value = self.apply("Power", "float", *pair)
+                value = self.apply("Power", "float", *pair, math="C")
             base, power = self.emit(x, "d"), self.emit(y, "d")
             self.fail_if_new(value, x, y)
             if y.literal is None or y.literal != int(y.literal):
@@ -564,8 +564,9 @@ class Expressions:
             if types_[0] in INTEGERS and not (y.kind == "int" and y.literal in range(64)):
                 raise Refused(node, "an integer to a power that is no constant")
             if y.literal == 2 and types_[0] in INTEGERS + FLOATS:
-                return self.apply("Multiply", types_[2], (x, types_[0]), (x, types_[0]))
-        value = self.apply(name, types_[2], (x, types_[0]), (y, types_[1]))
+                return self.apply("Square", types_[2], (x, types_[0]), math="C")
+        math = "C" if kind is ast.Pow else ""
+        value = self.apply(name, types_[2], (x, types_[0]), (y, types_[1]), math=math)
         if types_[2] in INTEGERS and x.form is not None and y.form is not None:
             form = None
             if kind is ast.Add or kind is ast.Sub:

@@ -188,7 +188,7 @@ class Randoms:
         def pair() -> None:
             w.write_local(square, w.constant(2.0, "d"))
             self.repeat(node, goes_on, try_once, 1)
-            log = w.apply("Log", [w.read_local(square)])
+            log = w.apply("Log", [w.read_local(square)], "C")
             ratio = w.apply(
                 "TrueDivide",
                 [w.apply("Multiply", [w.constant(-2.0, "d"), log]), w.read_local(square)],

@@ -1,0 +1,79 @@
+"""test_kinds.py: numbers of Python's and of NumPy's: conversions, and variables that keep a kind."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import frit
+
+from .test_loops import runs_compiled
+
+
+def conversions(n, w, out):
+    s = np.float64(0)
+    t = np.float32(n)
+    for i in range(n):
+        s = np.float64(i) / 3 + np.float64(w[i % 3]) + np.float64(i > 5)
+        t = np.float32(s) * 2 + np.float32(i) + np.float32(0.1)
+        out[i] = t / np.float64(i + 0.5)
+    return s, t
+
+
+def largest(n, w, out):
+    m = 0.0
+    for i in range(n):
+        m = w[i % 3] if w[i % 3] > m else m
+        out[i] = m
+    return m
+
+
+def kept_first(n, w, out):
+    s = 0.0
+    for i in range(n):
+        s = s if i < 3 else s * 0.9 + w[i % 3] ** 2
+        out[i] = s
+    return s
+
+
+def never(n, w, out):
+    s = 1
+    for i in range(n):
+        s = s if i < n else w[0]
+        out[i] = s
+    return s
+
+
+def without_value(n, w, out):
+    for i in range(n):
+        z = w[1] if i > 3 else z  # noqa: F821
+        out[i] = z
+    return z
+
+
+def outcome(function, n, w):
+    out = np.zeros(50)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            found = repr(function(n, w, out))
+        except Exception as error:
+            found = repr(error)
+    return found, out.tobytes(), {s.category for s in seen}
+
+
+@pytest.mark.parametrize("function", [conversions, largest, kept_first, never, without_value])
+@pytest.mark.parametrize("n", [0, 1, 4, 50])
+@pytest.mark.parametrize("w", [[0.3, 1.7, 2.9], [-1, 1e300, 0.5], [np.nan, -0.0, 0.0]])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_kinds_are_those_of_python(function, n, w, dtype):
+    with np.errstate(all="ignore"):
+        array = np.array(w).astype(dtype)
+    ours = frit.parallelize(function)
+    expected = outcome(function, n, array)
+    for _ in range(2):
+        assert outcome(ours, n, array) == expected
+    if n == 50 and dtype == "f8" and function not in (never, without_value):
+        assert runs_compiled(ours), frit.explain(ours)
