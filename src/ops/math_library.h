@@ -25,8 +25,8 @@ std::string_view prefix_of(MathLibrary library);
 
 // The library's function; Frit's own, where it has none for this op and type.
 Loop loop(MathLibrary library, Op op, DType in);
-// The library's function itself, T(T) or T(T, T), where T is the type of `in`; null: there is only a
-// loop. A library has it on all machines or on none.
+// The library's function itself, T(T) or T(T, T), where T is the type of `in`; null: there is only
+// a loop. A library has it on all machines or on none.
 const void* function_of_numbers(MathLibrary library, Op op, DType in);
 
 // A loop of a ufunc: its arguments, the inputs first, and the count and distances of its elements.

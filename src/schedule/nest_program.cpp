@@ -20,6 +20,8 @@ class ProgramWriter {
   void run() { program_.steps = block(nest_.routine.body.code, program_.plan.nodes); }
 
  private:
+  LaunchWriter writer() const { return {program_.judged, program_.plan, facts_}; }
+
   static bool is_host(const PlanNode& n) {
     return n.instr && (n.run == LoopRun::Host || n.run == LoopRun::Parallel);
   }
@@ -30,7 +32,7 @@ class ProgramWriter {
     std::vector<const PlanNode*> waiting;  // nodes that share a launch
     const auto launch_waiting = [&] {
       if (waiting.empty()) return;
-      steps.push_back(launch(LaunchWriter(program_.judged, program_.plan, facts_).in_order(waiting)));
+      steps.push_back(launch(writer().in_order(waiting)));
       waiting.clear();
     };
     for (const Instr& instr : block) {
@@ -74,11 +76,11 @@ class ProgramWriter {
 
   NestStep step(const PlanNode& n) {
     if (n.run == LoopRun::Parallel) {
-      NestLaunch made = LaunchWriter(program_.judged, program_.plan, facts_).parallel(n);
+      NestLaunch made = writer().parallel(n);
       if (!made.arrays.empty()) {
         std::vector<const PlanNode*> inside;
         for (const PlanNode& inner : n.body) inside.push_back(&inner);
-        made.in_order = launch(LaunchWriter(program_.judged, program_.plan, facts_).in_order(inside)).launch;
+        made.in_order = launch(writer().in_order(inside)).launch;
       }
       return launch(std::move(made));
     }
@@ -91,9 +93,7 @@ class ProgramWriter {
       s.kind = Kind::Product;
       s.product = n.product;
       for (const PlanNode& inner : n.body)
-        s.body.push_back(is_host(inner)
-                             ? step(inner)
-                             : launch(LaunchWriter(program_.judged, program_.plan, facts_).in_order({&inner})));
+        s.body.push_back(is_host(inner) ? step(inner) : launch(writer().in_order({&inner})));
       return s;
     }
     if (s.kind != Kind::Compute) {

@@ -1,4 +1,4 @@
-"""test_kinds.py: numbers of Python's and of NumPy's: conversions, and variables that keep a kind."""
+"""test_kinds.py: numbers of Python and of NumPy: conversions, variables that keep a kind."""
 
 from __future__ import annotations
 

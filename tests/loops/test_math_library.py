@@ -58,7 +58,7 @@ def module_of(tmp_path, source):
 
 
 def sequence(expression):
-    """Each number hangs on the one before, so that a bit that differs becomes a different number."""
+    """Each number hangs on the one before, so that a bit that differs becomes a different one."""
     return (
         "def f(n, x, v, w, out):\n"
         "    y = w[0]\n"
