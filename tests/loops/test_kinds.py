@@ -77,3 +77,66 @@ def test_kinds_are_those_of_python(function, n, w, dtype):
         assert outcome(ours, n, array) == expected
     if n == 50 and dtype == "f8" and function not in (never, without_value):
         assert runs_compiled(ours), frit.explain(ours)
+
+
+def clipped(n, w, out):
+    v = 0.3
+    for i in range(n):
+        v = v * 0.5 + w[i % 3]
+        if v > 1:
+            v = 0.25
+        elif v < 0:
+            v = 0
+        out[i] = v
+    return v
+
+
+def falls_back(n, w, out):
+    best, where, level = None, -1, 7
+    best = w[0]
+    for i in range(n):
+        if w[i % 3] > best:
+            best = w[i % 3]
+            level = i
+        elif i % 5 == 4:
+            best = 0.0
+            where = i
+        out[i] = best + where
+    return best, where, level
+
+
+def whole_numbers(n, w, out):
+    count = 3
+    for i in range(n):
+        if w[i % 3] > 0.5:
+            count = w[i % 3]
+        elif i % 2:
+            count = 1
+        out[i] = count
+    return count
+
+
+def unbound(n, w, out):
+    for i in range(n):
+        v = w[i % 3]
+        if v > 1:
+            v = 1.0
+        out[i] = v
+    return v
+
+
+@pytest.mark.parametrize("function", [clipped, falls_back, whole_numbers, unbound])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 6, 49, 50])
+@pytest.mark.parametrize(
+    "w", [[0.25, 1.75, 2.5], [-1, 1e300, 0.5], [np.nan, -0.0, 0.0], [2, -3, 1]]
+)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+def test_a_variable_may_become_pythons_kind_again(function, n, w, dtype):
+    with np.errstate(all="ignore"):
+        array = np.array(w).astype(dtype)
+    ours = frit.parallelize(function)
+    expected = outcome(function, n, array)
+    for _ in range(2):
+        assert outcome(ours, n, array) == expected
+    if n == 50 and dtype == "f8" and w[0] == 0.25:
+        assert runs_compiled(ours), frit.explain(ours)

@@ -84,6 +84,7 @@ class Knowledge:
     small: dict[str, tuple[int, ...]] = field(default_factory=dict)  # variables' small arrays
     # Arguments that have another type from the first round on, which is done by itself.
     peeled: frozenset[str] = frozenset()
+    told: set[str] = field(default_factory=set)  # variables that may become Python's kind again
     numbers_arrays: bool = False  # each small array that is made gets a number
     holds_rows: bool = False  # rows of arrays that the nest changes are computed where they stand
 

@@ -32,6 +32,8 @@ class Inputs:
     left: int = 0  # last rounds that are not run; the guard holds for them too. Below 0: only they
 
 
+# What a variable's counter says instead, where it may have become one of Python's kinds again.
+TOLD = {"float": -1, "int": -2}
 ARRAY = "A"  # a variable that is changed in place: it remains what it is, and is no result
 
 
@@ -39,7 +41,8 @@ ARRAY = "A"  # a variable that is changed in place: it remains what it is, and i
 class Output:
     name: str
     kind: str  # as LoopNest wants it, or ARRAY
-    counter: int = -1  # result that counts assignments of NumPy's kind; -1: there was one
+    # Result that counts assignments of NumPy's kind, or says the kind (TOLD); -1: there was one.
+    counter: int = -1
     # Of a new array: its elements are as many results, and one more says which array it is, as far
     # as somebody asks: of several with one number, and -1 - k is value k of the call. None: it is
     # one number.

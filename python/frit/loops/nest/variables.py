@@ -14,9 +14,12 @@ from frit.loops.nest.complexes import is_zero
 from frit.loops.nest.doubt import joined_kind, kinds_of
 from frit.loops.nest.forms import LARGEST, Form, Forms, Symbol, Unbounded
 from frit.loops.nest.small_arrays import makers_in
+from frit.loops.nest.translation import TOLD
 from frit.loops.nest.values import (
     COMPLEXES,
     DTYPES,
+    FLOATS,
+    INTEGERS,
     LIMITS,
     Again,
     Character,
@@ -234,11 +237,28 @@ class Variables:
                     self.is_stale = True
         if mixed and value.kind != kind:
             self.require_same(node, value, kind)
-            if node is not None and self.leaves_nest(name):
-                raise Refused(node, f"{name} may be of two types behind the loop")
-        if mixed and value.kind == kind and self.leaves_nest(name):
-            self.count(self.counters.setdefault(name, -1), name)
+        if mixed and node is not None and self.leaves_nest(name):
+            self.tell_kind(node, name, kind, value)
         self.writer.write_local(self.locals[name], self.emit(value, DTYPES.get(kind, kind)))
+
+    def tell_kind(self, node: ast.AST, name: str, kind: str, value: Value) -> None:
+        """Notes, for the code behind the nest, of which kind the variable is now.
+
+        Where it can only become NumPy's, its assignments are counted, in any order; else a local
+        has the kind of the last one.
+        """
+        if name in self.knowledge.told:
+            if name not in self.counters:
+                self.counters[name] = self.writer.local("l")
+            told = 1 if value.kind == kind else TOLD[value.kind]
+            self.writer.write_local(self.counters[name], self.writer.constant(told, "l"))
+        elif value.kind == kind:
+            self.count(self.counters.setdefault(name, -1), name)
+        elif value.kind in TOLD and kind in FLOATS + INTEGERS and name in self.inputs.outputs:
+            self.knowledge.told.add(name)
+            raise Again
+        else:
+            raise Refused(node, f"{name} may be of two types behind the loop")
 
     def count(self, counter: int, name: str) -> None:
         if counter < 0:

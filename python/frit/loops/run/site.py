@@ -16,7 +16,7 @@ import numpy
 from frit import _core
 from frit._quiet import without_collections
 from frit._signals import is_from_handler
-from frit.loops.nest.translation import ARRAY, Inputs, Translation
+from frit.loops.nest.translation import ARRAY, TOLD, Inputs, Translation
 from frit.loops.run.given import array_of
 from frit.loops.run.kept_nests import question_of
 from frit.loops.run.list_runs import (
@@ -207,10 +207,13 @@ class Plan:
             first, next_ = next_, next_ + output.size
             if output.name.endswith(COUNT):
                 continue
-            is_set = output.counter < 0 or found[1 + output.counter]
-            stays = output.kind == ARRAY or not is_set
-            if stays:
+            count = 1 if output.counter < 0 else found[1 + output.counter]
+            if output.kind == ARRAY or not count:
                 given.append(values[self.number_of(output.name)])
+            elif count == TOLD["float"]:
+                given.append(float(found[first]))
+            elif count == TOLD["int"]:
+                given.append(int(found[first]))
             else:
                 given.append(_result(found, first, output.shape, arrays))
         returned = self.translation.returned
