@@ -125,7 +125,29 @@ def unbound(n, w, out):
     return v
 
 
-@pytest.mark.parametrize("function", [clipped, falls_back, whole_numbers, unbound])
+def bounded(n, w, out):
+    v = 0.5
+    for i in range(n):
+        v = min(max(v * 0.75 + w[i % 3], -1.0), 2.0)
+        out[i] = v
+    return v
+
+
+def doubtful_sums(n, w, out):
+    s, t = 0, 0.5
+    for i in range(n):
+        s = s + (1 if i % 3 else 0.5)
+        if i == 7:
+            s = 0
+        t = -t if i % 2 else max(w[i % 3], t) / 2
+        out[i] = s * t
+    return s, t
+
+
+MAY_RETURN = [clipped, falls_back, whole_numbers, unbound, bounded, doubtful_sums]
+
+
+@pytest.mark.parametrize("function", MAY_RETURN)
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 6, 49, 50])
 @pytest.mark.parametrize(
     "w", [[0.25, 1.75, 2.5], [-1, 1e300, 0.5], [np.nan, -0.0, 0.0], [2, -3, 1]]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from frit.loops.nest.values import COMPLEXES, FLOATS, INTEGERS, Refused, Value
+from frit.loops.nest.translation import TOLD
+from frit.loops.nest.values import COMPLEXES, DTYPES, FLOATS, INTEGERS, Refused, Value
 from frit.loops.run.list_runs import TagsNeeded
 
 _OPS = {ast.Add: "Add", ast.Sub: "Subtract", ast.Mult: "Multiply", ast.Div: "TrueDivide"}
@@ -53,6 +54,30 @@ class Doubts:
     require_same: Any
     require_nonzero: Any
     numpy_floats: bool
+    knowledge: Any
+
+    def told_of(self, x: Value) -> int | None:
+        """What the number is, as an integer of the nest (TOLD); None: it does not tell."""
+        if not self.knowledge.told:
+            return None
+        constant = self.writer.constant
+        if not x.mixed:
+            told = TOLD.get(x.kind, None if x.kind in DTYPES else 1)
+            return None if told is None else int(constant(told, "l"))
+        if x.told is None and x.tag is not None and x.among == {"int", "float"}:
+            pair = [constant(TOLD[kind], "l") for kind in ("float", "int")]
+            return int(self.writer.apply("Select", [x.tag, *pair]))
+        return x.told
+
+    def told_of_result(self, op: ast.operator, x: Value, y: Value) -> int | None:
+        """A number of NumPy's makes the result NumPy's, and a float one."""
+        codes = self.told_of(x), self.told_of(y)
+        if codes[0] is None or codes[1] is None:
+            return None
+        told = self.writer.apply("Maximum", [*codes])
+        if isinstance(op, ast.Div):
+            told = self.writer.apply("Maximum", [told, self.writer.constant(TOLD["float"], "l")])
+        return int(told)
 
     def join(self, node: ast.AST, x: Value, y: Value) -> tuple[str, frozenset[str]]:
         """The kind of one of these numbers, and what it may be."""
@@ -106,7 +131,9 @@ class Doubts:
             value = Value(kind, self.float_binary(node, op, x, y).id)
         else:
             value = self.apply(_OPS[type(op)], kind, (x, "d"), (y, "d"))
-        value.among = frozenset(kinds) if len(kinds) > 1 else frozenset()
+        if len(kinds) > 1:
+            value.among = frozenset(kinds)
+            value.told = self.told_of_result(op, x, y)
         return value
 
     def either(self, node: ast.AST, name: str, *inputs: Value) -> Value:
@@ -161,7 +188,7 @@ class Doubts:
             return self.either(node, name, x)
         value = self.apply(name, x.kind, (x, x.dtype))
         value.among = x.among
-        value.tag, value.untagged = x.tag, x.untagged
+        value.tag, value.untagged, value.told = x.tag, x.untagged, x.told
         return value
 
     def one_of(self, node: ast.AST, takes_x: int, x: Value, y: Value) -> Value:
@@ -170,7 +197,15 @@ class Doubts:
             raise Refused(node, TWO)
         holder = Value(kind)
         ids = [takes_x, self.emit(x, holder.dtype), self.emit(y, holder.dtype)]
-        return Value(kind, self.writer.apply("Select", ids), among=among)
+        value = Value(kind, self.writer.apply("Select", ids), among=among)
+        codes = (self.told_of(x), self.told_of(y)) if among else (None, None)
+        if None not in codes:
+            value.told = self.writer.apply("Select", [takes_x, *codes])
+        if among == {"int", "float"}:
+            tags = self.tag_of(x), self.tag_of(y)
+            if None not in tags:
+                value.tag = self.writer.apply("Select", [takes_x, *tags])
+        return value
 
 
 def _kind_of_result(op: ast.operator, x: str, y: str) -> str:

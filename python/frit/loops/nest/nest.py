@@ -84,7 +84,8 @@ class Knowledge:
     small: dict[str, tuple[int, ...]] = field(default_factory=dict)  # variables' small arrays
     # Arguments that have another type from the first round on, which is done by itself.
     peeled: frozenset[str] = frozenset()
-    told: set[str] = field(default_factory=set)  # variables that may become Python's kind again
+    # Variables that may become Python's kind again: the nest tells which kind they have.
+    told: set[str] = field(default_factory=set)
     numbers_arrays: bool = False  # each small array that is made gets a number
     holds_rows: bool = False  # rows of arrays that the nest changes are computed where they stand
 
@@ -155,6 +156,8 @@ class NestWriter(
         self.kept_rows: set[int] = set()  # arrays that variables are computed from
         self.parts: set[str] = set()  # variables that are rows or tuples
         self.counters: dict[str, int] = {}
+        self.untold: set[str] = set()  # choices of which one can't be told
+        self.first_kinds: dict[str, str] = {}  # of arguments that are assigned
         self.creations = 0  # of small arrays
         self.makers_of: dict[str, set[int]] = {}  # which of them variables may hold
         self.makers_changed: set[int] = set()

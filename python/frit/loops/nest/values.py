@@ -56,6 +56,7 @@ class Value:
     # Of a list of ints and floats (lists.py): whether it is a float, or the list that knows it.
     tag: int | None = None
     untagged: tuple[str, int] | None = None
+    told: int | None = None  # mixed: which it is (TOLD), if the nest tells that
 
     @property
     def is_python(self) -> bool:

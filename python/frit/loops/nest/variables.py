@@ -18,8 +18,6 @@ from frit.loops.nest.translation import TOLD
 from frit.loops.nest.values import (
     COMPLEXES,
     DTYPES,
-    FLOATS,
-    INTEGERS,
     LIMITS,
     Again,
     Character,
@@ -68,6 +66,9 @@ class Variables:
     kept_rows: set[int]
     parts: set[str]
     counters: dict[str, int]
+    first_kinds: dict[str, str]
+    untold: set[str]
+    told_of: Any
     is_stale: bool
     emit: Any
     leaves_nest: Any
@@ -80,7 +81,7 @@ class Variables:
 
     def note_kind(self, name: str, value: Value) -> None:
         if value.mixed and self.leaves_nest(name):
-            raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
+            self.tell(name, value)
         if name in self.parts or name in self.knowledge.small:
             raise Refused(None, f"{name} is a number and a row")
         known = self.knowledge.kinds.get(name, frozenset())
@@ -89,6 +90,14 @@ class Variables:
             self.knowledge.kinds[name] = kinds
             if name in self.locals:
                 self.learn(name)
+
+    def tell(self, name: str, value: Value) -> None:
+        """The nest tells which of its kinds a variable has that is read behind it."""
+        if name in self.inputs.outputs and name not in self.knowledge.told:
+            self.knowledge.told.add(name)
+            raise Again
+        if name not in self.knowledge.told or self.told_of(value) is None:
+            raise Refused(None, f"{name} may be a number of Python's or of NumPy's")
 
     def learn(self, name: str) -> None:
         """The translation goes on, to learn more, with a place that fits; it is done again."""
@@ -125,6 +134,8 @@ class Variables:
         kind, mixed = self.kind_of(name)
         value = Value(kind, self.writer.read_local(self.locals[name]))
         value.among = self.knowledge.kinds[name] if mixed else frozenset()
+        if mixed and self.tells(name):
+            self.read_told(name, value)
         value.zero = mixed and name not in self.knowledge.nonzero
         if kind == "int" and name in self.knowledge.loose:
             value.form = self.loose_form(-LARGEST, LARGEST)
@@ -237,7 +248,9 @@ class Variables:
                     self.is_stale = True
         if mixed and value.kind != kind:
             self.require_same(node, value, kind)
-        if mixed and node is not None and self.leaves_nest(name):
+        if node is None:
+            self.first_kinds[name] = value.kind
+        elif mixed and (self.leaves_nest(name) or self.tells(name)):
             self.tell_kind(node, name, kind, value)
         self.writer.write_local(self.locals[name], self.emit(value, DTYPES.get(kind, kind)))
 
@@ -247,18 +260,43 @@ class Variables:
         Where it can only become NumPy's, its assignments are counted, in any order; else a local
         has the kind of the last one.
         """
-        if name in self.knowledge.told:
-            if name not in self.counters:
-                self.counters[name] = self.writer.local("l")
-            told = 1 if value.kind == kind else TOLD[value.kind]
-            self.writer.write_local(self.counters[name], self.writer.constant(told, "l"))
+        if self.tells(name):
+            told = self.told_of(value)
+            if told is not None:
+                self.writer.write_local(self.told_local(name), told)
+            elif self.leaves_nest(name):
+                raise Refused(node, f"{name} may be of two types behind the loop")
+            else:
+                self.untold.add(name)
         elif value.kind == kind:
             self.count(self.counters.setdefault(name, -1), name)
-        elif value.kind in TOLD and kind in FLOATS + INTEGERS and name in self.inputs.outputs:
+        elif value.kind in TOLD and kind not in COMPLEXES and name in self.inputs.outputs:
             self.knowledge.told.add(name)
             raise Again
         else:
             raise Refused(node, f"{name} may be of two types behind the loop")
+
+    def tells(self, name: str) -> bool:
+        """Whether the nest notes which kind it has: others may be made of what `if` gives."""
+        is_choice = name.startswith("if@") and self.knowledge.told
+        return bool(is_choice and name not in self.untold) or name in self.knowledge.told
+
+    def told_local(self, name: str) -> int:
+        if name not in self.counters:
+            self.counters[name] = self.writer.local("l")
+        return self.counters[name]
+
+    def read_told(self, name: str, value: Value) -> None:
+        """Of the variable as it is here; before its first assignment the local is 0."""
+        apply, constant = self.writer.apply, self.writer.constant
+        told = self.writer.read_local(self.told_local(name))
+        if name in self.first_kinds:
+            first = constant(TOLD.get(self.first_kinds[name], 1), "l")
+            is_first = apply("Equal", [told, constant(0, "l")])
+            told = apply("Select", [is_first, first, told])
+        value.told = told
+        if value.among == {"int", "float"}:
+            value.tag = apply("Equal", [told, constant(TOLD["float"], "l")])
 
     def count(self, counter: int, name: str) -> None:
         if counter < 0:
