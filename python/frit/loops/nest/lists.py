@@ -20,6 +20,7 @@ from frit.loops.nest.values import (
     ArrayName,
     Character,
     Item,
+    Listed,
     ListPart,
     Refused,
     SmallArray,
@@ -34,6 +35,8 @@ from frit.translate.rules import COMPARISONS
 TEXT = "s"  # a string, in a call's key
 KINDS = {"d": "float", "l": "int", "?": "bool", "m": "mixed", "c": "character", TEXT: "character"}
 _MIXED = frozenset({"int", "float"})
+# Of numbers in tuples and lists that are appended, as results have them (list_runs.py).
+_RECORDED = {"float": "F", "int": "I", "bool": "B", "d": "d", "l": "l"}
 MORE = 2**16  # room for items in a list that a while appends to
 
 
@@ -183,6 +186,8 @@ class Lists:
 
     def width_of(self, name: str) -> int:
         """How many elements of the list's array an item takes: an array's, and its number."""
+        if name in self.knowledge.records:
+            return len(self.knowledge.records[name]) - 1
         known = self.knowledge.rows.get(name)
         return 1 if known is None else math.prod(known[1]) + 1
 
@@ -298,20 +303,49 @@ class Lists:
         if small.serial is None:
             raise Refused(node, "a part of an array in a list")
         self.note_holder(node, name, small)
-        apply, constant = self.writer.apply, self.writer.constant
-        (count,), width = part.view.axes, self.width_of(name)
+        self.put_row(node, part, [self.emit(x, array.dtype) for x in (*small.items, small.serial)])
+
+    def append_record(self, node: ast.AST, part: ListPart, items: Sequence[Item]) -> None:
+        """out.append((x, y)), or out.append([x, y]): numbers, the same kinds in each round."""
+        array, numbers = part.view.array, [x for x in items if isinstance(x, Value)]
+        name, kinds = array.name, "".join(_RECORDED.get(x.kind, " ") for x in numbers)
+        is_empty = self.inputs_word(name)[1] == "0"
+        is_certain = len(numbers) == len(items) > 0 and not any(x.mixed for x in numbers)
+        if name not in self.inputs.logs or not is_empty or not is_certain or " " in kinds:
+            raise Refused(node, "a tuple or list in a list")
+        dtype = "d" if {*kinds} & {"F", "d"} else "l"
+        record = ("[" if isinstance(items, Listed) else "(") + kinds
+        if name not in self.knowledge.records:
+            self.knowledge.records[name] = record
+            self.knowledge.appended[name] = dtype
+            self.knowledge.stored.add(name)
+            raise Again
+        if self.knowledge.records[name] != record or (dtype == "d" and "l" in kinds):
+            raise Refused(node, f"tuples or lists of several types in the list {name}")
+        for number in numbers:
+            if number.kind == "int":
+                self.require_held(number, 2**53 if dtype == "d" else LARGEST)
+        ids = [self.emit(x, x.dtype) for x in numbers]
+        self.put_row(node, part, [self.writer.cast(id, dtype) for id in ids])
+
+    def put_row(self, node: ast.AST, part: ListPart, ids: Sequence[int]) -> None:
+        """The elements of an item that takes several of the list's array."""
+        array, apply, constant = part.view.array, self.writer.apply, self.writer.constant
+        (count,), width = part.view.axes, len(ids)
         assert isinstance(count, Value) and count.form is not None
         first = apply("Multiply", [self.emit(count, "l"), constant(width, "l")])
-        for k, item in enumerate([*small.items, small.serial]):
+        for k, id in enumerate(ids):
             form = count.form.times(width) + Form((), k)
             index = Value("int", apply("Add", [first, constant(k, "l")]), form=form)
-            self.put(node, array, View(array, (index,)), self.emit(item, array.dtype))
+            self.put(node, array, View(array, (index,)), id)
 
     def store_item(self, node: ast.AST, part: ListPart, value: Item) -> None:
         if isinstance(value, SmallArray):
             return self.append_small(node, part, value)
-        if part.view.array.name in self.knowledge.rows:
-            raise Refused(node, "numbers and arrays in one list")
+        if isinstance(value, tuple):
+            return self.append_record(node, part, value)
+        if part.view.array.name in (*self.knowledge.rows, *self.knowledge.records):
+            raise Refused(node, "numbers and other things in one list")
         if not isinstance(value, Value) or part.view.spans:
             raise Refused(node, "something else than a number in a list")
         array, kind = part.view.array, part.kind
@@ -397,6 +431,7 @@ class Lists:
                     count=count,
                     output=self.inputs.outputs.index(name + COUNT) if count >= 0 else -1,
                     shape=self.knowledge.rows.get(name, (None, None))[1],
+                    record=self.knowledge.records.get(name, ""),
                 )
             )
         return found

@@ -81,6 +81,7 @@ class Knowledge:
     appended: dict[str, str] = field(default_factory=dict)  # what kind empty lists get
     # Of lists that get small arrays: the type of their elements, and their shape.
     rows: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    records: dict[str, str] = field(default_factory=dict)  # of lists that get tuples or lists
     small: dict[str, tuple[int, ...]] = field(default_factory=dict)  # variables' small arrays
     # Arguments that have another type from the first round on, which is done by itself.
     peeled: frozenset[str] = frozenset()

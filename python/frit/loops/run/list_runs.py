@@ -63,6 +63,9 @@ class ListFacts:
     output: int  # the one that is the count
     # Items are arrays of this shape: an item's elements and the array's number follow one another.
     shape: tuple[int, ...] | None = None
+    # Items are tuples "(" or lists "[" of numbers, whose kinds follow (F, I and B of Python's, d
+    # and l of NumPy's): an item's numbers follow one another.
+    record: str = ""
 
 
 class ArraysOfRun:
@@ -150,6 +153,10 @@ class ListsOfRun:
                 continue
             given = self.lists[fact.number]
             size = array.shape[0] if fact.count < 0 else length
+            if fact.record:
+                if any(k == "F" and numpy.isnan(x).any() for k, x in columns(fact, array, count)):
+                    return False
+                continue
             if _core.has_new_nans(given, array[:size]):
                 return False
             if fact.count >= 0 and fact.kind != "N" and numpy.isnan(array[size:count]).any():
@@ -167,6 +174,10 @@ class ListsOfRun:
                 continue
             if fact.shape is not None:
                 given += arrays.of_rows(array, count, fact.shape)
+                continue
+            if fact.record:
+                items = zip(*(objects(x, k) for k, x in columns(fact, array, count)), strict=True)
+                given += map(list, items) if fact.record[0] == "[" else items
                 continue
             if size and array.dtype.char in "dl?" and fact.kind != "N":
                 old = tags[:size] if tags is not None else None
@@ -201,6 +212,18 @@ class Watched:
             return False
         found = _core.list_arrays(self.lists)
         return found is None or not all(map(_is_same, found[0], self.arrays))
+
+
+def columns(fact: ListFacts, array: Any, count: int) -> Iterable[tuple[str, Any]]:
+    """The kinds of the numbers in a list's tuples or lists, and all numbers of each place."""
+    width = len(fact.record) - 1
+    rows = array[: count * width].reshape(count, width)
+    return zip(fact.record[1:], rows.T, strict=True)
+
+
+def objects(numbers: Any, kind: str) -> list[Any]:
+    made = numbers.astype({"F": "d", "I": "l", "B": "?"}.get(kind, kind))
+    return [*made] if kind in "dl" else made.tolist()  # type: ignore
 
 
 def _is_same(x: Any, y: Any) -> bool:
